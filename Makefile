@@ -1,0 +1,73 @@
+# Everything runs in .venv, made here from plain python3. A folder of stamps remembers which sets
+# of requirements are installed; a change of pyproject.toml installs them anew.
+
+PYTHON ?= python3
+BIN := .venv/bin
+STAMPS := .venv/stamps
+
+# Tests run in two processes: BLAS threads would only fight each other.
+WORKERS ?= 2
+TESTS := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 $(BIN)/python -m pytest \
+	-q -n $(WORKERS)
+
+.PHONY: help demo test oracle bench lint docs sweep clean
+.DELETE_ON_ERROR:
+
+help:
+	@echo 'make demo     train a small transformer and see what autograd keeps (DEMO="--steps 100")'
+	@echo 'make test     all tests that need no torch, and the examples in docstrings'
+	@echo 'make sweep    the same with nothing sampled: every op, dtype and shape'
+	@echo 'make oracle   the tests that compare with torch 2.13.0'
+	@echo 'make bench    time the tape against torch 2.13.0'
+	@echo 'make lint     ruff and mypy'
+	@echo 'make docs     the documentation, into site/'
+	@echo 'make clean    remove .venv and whatever was built'
+
+# One BLAS thread: matrices of this size gain nothing from a second, and when another program runs,
+# two threads that wait for each other are several times slower.
+demo: $(STAMPS)/cli,plot
+	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 $(BIN)/gradpack demo $(DEMO)
+
+test: $(STAMPS)/test
+	$(TESTS) --ignore=tests/oracle
+
+sweep: $(STAMPS)/test
+	GRADPACK_SWEEP=1 $(TESTS) --ignore=tests/oracle
+
+oracle: $(STAMPS)/oracle
+	GRADPACK_ORACLE=1 $(TESTS) tests/oracle tests/behaviour
+
+bench: $(STAMPS)/oracle
+	$(BIN)/python benchmarks/overhead.py $(BENCH)
+
+lint: $(STAMPS)/lint
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+
+docs: $(STAMPS)/docs
+	$(BIN)/mkdocs build --strict
+
+clean:
+	rm -rf .venv build dist site .pytest_cache .ruff_cache .mypy_cache .hypothesis
+	find src tests benchmarks examples -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(STAMPS)/made:
+	@command -v $(PYTHON) >/dev/null || { \
+		echo 'make: there is no $(PYTHON) here; install Python 3.11, 3.12 or 3.13,' \
+			'or name one: make PYTHON=/path/to/python'; exit 1; }
+	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(None if (3, 11) <= v < (3, 14) else \
+		"make: gradpack needs Python 3.11, 3.12 or 3.13, and $(PYTHON) is %d.%d; " % v + \
+		"name another: make PYTHON=python3.13")'
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
+		echo 'make: $(PYTHON) comes without the modules venv and ensurepip; install them' \
+			'(Debian and Ubuntu: the package python3-venv) and try again'; exit 1; }
+	rm -rf .venv
+	$(PYTHON) -m venv .venv
+	@mkdir -p $(STAMPS)
+	@touch $@
+
+# The name of a stamp is the list of extras that it stands for.
+$(STAMPS)/%: pyproject.toml $(STAMPS)/made
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$*]'
+	@touch $@
