@@ -1,0 +1,191 @@
+"""What a backend is, and the table from array type to backend.
+
+Bodies and formulas of operations read as NumPy. A backend binds them to its own namespace: it
+makes, once per function, a copy whose global name `np` is the namespace of its library. Bodies
+call only plain helper functions beside operations, and those are bound in the same way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import CodeType, FunctionType
+from typing import Any
+
+from ..base.devices import device
+from ..base.dtypes import dtype
+
+
+class Spec:
+    """What the arrays of a tensor are: dtype, device and backend, one object for each combination.
+
+    Comparing two tensors by `is` on their specs asks all three questions at once.
+    """
+
+    __slots__ = ("backend", "device", "dtype", "native", "numpy", "plain")
+
+    def __init__(self, backend: Backend, dtype: dtype, device: device, native: Any) -> None:
+        self.backend, self.dtype, self.device, self.native = backend, dtype, device, native
+        self.numpy = backend.is_numpy
+        # May compiled code run an operation's body on such arrays as it stands? Complex needs
+        # conjugates, low precision needs float32, integers may need another result dtype.
+        self.plain = self.numpy and dtype.is_floating_point and not dtype.low
+
+    def __repr__(self) -> str:
+        return f"Spec({self.backend.name}, {self.dtype}, {self.device})"
+
+
+class Backend:
+    """One array library. Subclasses say how it spells what the tape itself needs."""
+
+    name: str = ""
+    array_types: tuple[type, ...] = ()
+    xp: Any = None  # the namespace that the name `np` means in bodies of operations
+    is_numpy = False
+    mutable = True  # may arrays be written to?
+    aliasing = True  # do indexing and transposing give views of the same memory?
+
+    def __init__(self) -> None:
+        self._specs: dict[Any, Spec] = {}
+        self._bound: dict[Any, Any] = {}
+
+    # -- what a library must say --
+
+    def native_dtype(self, array: Any) -> Any:
+        return array.dtype
+
+    def dtype_of(self, native: Any) -> dtype:
+        raise TypeError(f"{self.name} arrays of dtype {native} have no gradpack dtype")
+
+    def native_of(self, d: dtype) -> Any:
+        raise TypeError(f"{self.name} has no {d}")
+
+    def device_of(self, array: Any) -> device:
+        return device("cpu")
+
+    def asarray(self, value: Any, d: dtype, where: device) -> Any:
+        """A new array from a Python number, nested list or NumPy array; shares nothing with it."""
+        raise NotImplementedError
+
+    def one(self, spec: Spec) -> Any:
+        """A 0-dim array that holds one."""
+        return self.asarray(1, spec.dtype, spec.device)
+
+    def ensure(self, array: Any) -> Any:
+        """An array from what operations on arrays return (NumPy: scalars become 0-dim arrays)."""
+        return array
+
+    def cast(self, array: Any, d: dtype) -> Any:
+        """The array in another dtype; the same one if it has it."""
+        raise NotImplementedError
+
+    def copy(self, array: Any) -> Any:
+        """A dense copy that keeps the order of strides."""
+        raise NotImplementedError
+
+    def write(self, array: Any, value: Any) -> None:
+        """Write `value` into a mutable array, broadcasting and converting."""
+        array[...] = value
+
+    def to_numpy(self, array: Any) -> Any:
+        raise NotImplementedError
+
+    # -- what follows --
+
+    def spec(self, array: Any) -> Spec:
+        native = self.native_dtype(array)
+        where = self.device_of(array)
+        found = self._specs.get((native, where))
+        return found or self.spec_for(self.dtype_of(native), where)
+
+    def spec_for(self, d: dtype, where: device) -> Spec:
+        native = self.native_of(d)
+        key = (native, where)
+        found = self._specs.get(key)
+        if found is None:
+            found = self._specs[key] = Spec(self, d, where, native)
+        return found
+
+    def bind(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """`function` for arrays of this library.
+
+        The name `np`, here and in the helpers it calls, means this library's namespace, and the name
+        of an operation means its body: there are only arrays, so nothing is to be recorded.
+        """
+        if not isinstance(function, FunctionType):
+            return function
+        op = getattr(function, "op", None)
+        if op is not None:
+            function = op.forward
+        found = self._bound.get(function)
+        if found is not None:
+            return found
+        outside = function.__globals__
+        used = [n for n in _names_of(function.__code__) if n in outside]
+        helpers = [n for n in used if isinstance(outside[n], FunctionType) and outside[n] is not function]
+        self._bound[function] = function  # helpers may call each other
+        changed = {n: bound for n in helpers if (bound := self.bind(outside[n])) is not outside[n]}
+        if not self.is_numpy and "np" in used:
+            changed["np"] = self.xp
+        if not changed:
+            return function
+        names = {**outside, **changed}
+        bound = FunctionType(function.__code__, names, function.__name__, function.__defaults__, function.__closure__)
+        bound.__kwdefaults__ = function.__kwdefaults__
+        if function.__name__ in outside and outside[function.__name__] is function:
+            names[function.__name__] = bound
+        self._bound[function] = bound
+        return bound
+
+
+def _names_of(code: CodeType) -> list[str]:
+    """The global names that a function uses, in nested functions too."""
+    names = list(code.co_names)
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            names += _names_of(constant)
+    return names
+
+
+_BY_TYPE: dict[type, Backend | None] = {}
+_FINDERS: list[Callable[[type], Backend | None]] = []
+
+
+def register_backend(backend: Backend, *, replace: bool = False) -> None:
+    """Make the tape work on the arrays of `backend.array_types`.
+
+    Raises:
+        ValueError: if one of the types has a backend already, unless `replace`.
+    """
+    for kind in backend.array_types:
+        old = _BY_TYPE.get(kind)
+        if old is not None and old is not backend and not replace:
+            raise ValueError(f"arrays of type {kind.__name__} already belong to the backend {old.name!r}")
+    for kind in [k for k, b in _BY_TYPE.items() if b is None]:
+        del _BY_TYPE[kind]  # what was unknown may be known now
+    for kind in backend.array_types:
+        _BY_TYPE[kind] = backend
+
+
+def register_finder(finder: Callable[[type], Backend | None]) -> None:
+    """Ask `finder` for the backend of array types that the table does not know."""
+    _FINDERS.append(finder)
+
+
+def backend_of(kind: type) -> Backend | None:
+    """The backend for arrays of this type, or None if they are no arrays. Found once per type."""
+    try:
+        return _BY_TYPE[kind]
+    except KeyError:
+        pass
+    found = next((b for base in kind.__mro__[1:] if (b := _BY_TYPE.get(base)) is not None), None)
+    if found is None:
+        found = next((b for finder in _FINDERS if (b := finder(kind)) is not None), None)
+    _BY_TYPE[kind] = found
+    return found
+
+
+def spec_of(array: Any) -> Spec:
+    backend = backend_of(type(array))
+    if backend is None:
+        raise TypeError(f"{type(array).__name__} is not an array of a library that gradpack knows")
+    return backend.spec(array)

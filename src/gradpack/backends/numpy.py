@@ -1,0 +1,119 @@
+"""NumPy, the default backend."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from ..base.devices import CPU, device
+from ..base.dtypes import DTYPES, dtype
+from .base import Backend, Spec, register_backend
+
+NATIVE: dict[dtype, np.dtype[Any]] = {
+    d: np.dtype(ml_dtypes.bfloat16) if d.name == "bfloat16" else np.dtype(d.name) for d in DTYPES.values()
+}
+DTYPE: dict[Any, dtype] = {native: d for d, native in NATIVE.items()}
+
+
+class NumPyBackend(Backend):
+    name = "numpy"
+    array_types = (np.ndarray, np.generic)
+    xp = np
+    is_numpy = True
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.by_native: dict[Any, Spec] = {native: Spec(self, d, CPU, native) for native, d in DTYPE.items()}
+
+    def spec(self, array: Any) -> Spec:
+        native = array.dtype
+        found = self.by_native.get(native)
+        if found is None:
+            found = self.by_native[native] = self.by_native[NATIVE[self.dtype_of(native)]]
+        return found
+
+    def spec_for(self, d: dtype, where: device) -> Spec:
+        return self.by_native[NATIVE[d]]
+
+    def native_of(self, d: dtype) -> Any:
+        return NATIVE[d]
+
+    def dtype_of(self, native: Any) -> dtype:
+        found = DTYPE.get(native)
+        if found is None and native.isnative is False:
+            raise ValueError(
+                f"given numpy array has byte order different from the native byte order ({native}): "
+                "convert it with array.astype(array.dtype.newbyteorder('='))"
+            )
+        if found is None:
+            names = ", ".join(d.name for d in DTYPES.values())
+            raise TypeError(
+                f"can't convert np.ndarray of type {native.type.__module__}.{native.type.__name__}. "
+                f"The only supported types are: {names}."
+            )
+        return found
+
+    def asarray(self, value: Any, d: dtype, where: device) -> Any:
+        return np.array(value, dtype=NATIVE[d])
+
+    def ensure(self, array: Any) -> Any:
+        return np.asarray(array)
+
+    def cast(self, array: Any, d: dtype) -> Any:
+        native = NATIVE[d]
+        if array.dtype == native:
+            return array
+        if array.dtype.kind == "c" and native.kind != "c":
+            array = array.real != 0 if d.name == "bool" else array.real
+        if array.dtype.kind in "fV" and native.kind in "iu":
+            with np.errstate(invalid="ignore"):  # as in torch, what does not fit is undefined but silent
+                return array.astype(native, copy=False)
+        return array.astype(native, copy=False)
+
+    def copy(self, array: Any) -> Any:
+        return array.copy(order="K")
+
+    def write(self, array: Any, value: Any) -> None:
+        np.copyto(array, value, casting="unsafe")
+
+    def to_numpy(self, array: Any) -> Any:
+        return array
+
+
+# Torch never warns of 1/0 and the like, so NumPy must not while it works for a tensor.
+# `numpy.errstate` does it through a context variable; compiled code sets that one directly, in a
+# fifth of the time. Where this NumPy has none of the kind, warnings are as NumPy's settings say.
+try:
+    from numpy._core.umath import _extobj_contextvar, _make_extobj
+
+    silent: Any = _make_extobj(all="ignore")
+    hush: Any = _extobj_contextvar.set
+    unhush: Any = _extobj_contextvar.reset
+except (ImportError, TypeError):
+    silent = None
+
+    def hush(_: Any) -> Any:
+        context = np.errstate(all="ignore")
+        context.__enter__()
+        return context
+
+    def unhush(context: Any) -> None:
+        context.__exit__(None, None, None)
+
+
+class quiet:  # noqa: N801 - reads as a keyword
+    """`with quiet(): ...` runs NumPy without floating-point warnings."""
+
+    __slots__ = ("token",)
+
+    def __enter__(self) -> None:
+        self.token = hush(silent)
+
+    def __exit__(self, *exc: object) -> None:
+        unhush(self.token)
+
+
+NUMPY = NumPyBackend()
+register_backend(NUMPY)

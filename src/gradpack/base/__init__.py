@@ -1,0 +1,1 @@
+"""What everything stands on: modes, dtypes, devices, errors. Imports nothing else of gradpack."""

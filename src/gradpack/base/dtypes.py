@@ -1,0 +1,208 @@
+"""dtype objects, and torch's rules for the dtype of a result.
+
+They are our own, because NumPy's rules are not torch's: there int32 + float32 gives float64, and
+a bfloat16 array widens as soon as a Python number is near. The names of the native dtypes of an
+array library appear only in its backend.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+BOOL, INTEGRAL, FLOATING, COMPLEX = range(4)  # categories: a higher one wins
+
+
+class dtype:  # noqa: N801 - torch's name
+    """The type of the elements of a tensor. The instances are `gradpack.float32` and so on.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.float32.is_floating_point, torch.int64.itemsize
+        (True, 8)
+    """
+
+    __slots__ = ("category", "is_complex", "is_floating_point", "is_signed", "itemsize", "low", "name")
+
+    name: str
+    itemsize: int
+    category: int
+    is_floating_point: bool
+    is_complex: bool
+    is_signed: bool
+    low: bool  # a storage format: computed with in float32
+
+    def __init__(self, name: str, itemsize: int, category: int, signed: bool = True, low: bool = False) -> None:
+        self.name, self.itemsize, self.category, self.low = name, itemsize, category, low
+        self.is_floating_point = category == FLOATING
+        self.is_complex = category == COMPLEX
+        self.is_signed = signed
+
+    def to_real(self) -> dtype:
+        """The dtype of the real part: float32 for complex64."""
+        return _REAL.get(self, self)
+
+    def to_complex(self) -> dtype:
+        """The complex dtype with this real part: complex64 for float32."""
+        if self.is_complex:
+            return self
+        return complex128 if self is float64 else complex64
+
+    def __repr__(self) -> str:
+        return f"gradpack.{self.name}"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _named, (self.name,)
+
+
+bool_ = dtype("bool", 1, BOOL, signed=False)
+uint8 = dtype("uint8", 1, INTEGRAL, signed=False)
+int8 = dtype("int8", 1, INTEGRAL)
+int16 = dtype("int16", 2, INTEGRAL)
+int32 = dtype("int32", 4, INTEGRAL)
+int64 = dtype("int64", 8, INTEGRAL)
+float16 = dtype("float16", 2, FLOATING, low=True)
+bfloat16 = dtype("bfloat16", 2, FLOATING, low=True)
+float32 = dtype("float32", 4, FLOATING)
+float64 = dtype("float64", 8, FLOATING)
+complex64 = dtype("complex64", 8, COMPLEX)
+complex128 = dtype("complex128", 16, COMPLEX)
+
+DTYPES: dict[str, dtype] = {
+    d.name: d
+    for d in (bool_, uint8, int8, int16, int32, int64, float16, bfloat16, float32, float64, complex64, complex128)
+}
+ALIASES: dict[str, dtype] = {
+    "half": float16,
+    "float": float32,
+    "double": float64,
+    "short": int16,
+    "int": int32,
+    "long": int64,
+    "cfloat": complex64,
+    "cdouble": complex128,
+}
+_REAL = {complex64: float32, complex128: float64}
+
+_default = float32
+
+
+def _named(name: str) -> dtype:
+    """The dtype of a name: how a pickled one is found again."""
+    return DTYPES[name]
+
+
+def get_default_dtype() -> dtype:
+    """The dtype of new floating-point tensors: float32 unless `set_default_dtype` changed it.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.get_default_dtype()
+        gradpack.float32
+    """
+    return _default
+
+
+def set_default_dtype(d: dtype, /) -> None:
+    """Make `d` the dtype of new floating-point tensors, and of results of integer division and the like.
+
+    Raises:
+        TypeError: unless `d` is a floating-point dtype.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.set_default_dtype(torch.float64)
+        >>> torch.ones(1).dtype
+        gradpack.float64
+        >>> torch.set_default_dtype(torch.float32)
+    """
+    global _default  # one setting for the process, as in torch
+    if not isinstance(d, dtype) or not d.is_floating_point:
+        raise TypeError(f"only floating-point types are supported as the default type, got {d!r}")
+    _default = d
+
+
+def default_complex() -> dtype:
+    return _default.to_complex()
+
+
+def _promote(a: dtype, b: dtype) -> dtype:
+    if a.category > b.category:
+        a, b = b, a
+    if a is b or a.category == BOOL:
+        return b
+    if b.category == COMPLEX:
+        return complex128 if float64 in (a, b.to_real()) or a is complex128 else complex64
+    if a.category < b.category:
+        return b
+    if b.category == FLOATING:
+        return float32 if a.itemsize == b.itemsize else max(a, b, key=lambda d: d.itemsize)
+    if a.is_signed != b.is_signed:
+        unsigned, signed = (a, b) if b.is_signed else (b, a)
+        return int16 if unsigned.itemsize == signed.itemsize else signed
+    return max(a, b, key=lambda d: d.itemsize)
+
+
+PROMOTED: dict[tuple[dtype, dtype], dtype] = {(a, b): _promote(a, b) for a in DTYPES.values() for b in DTYPES.values()}
+
+
+def promote_types(type1: dtype, type2: dtype) -> dtype:
+    """The smallest dtype that both can be converted to without changing category downwards.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.promote_types(torch.int32, torch.float32)
+        gradpack.float32
+    """
+    return PROMOTED[type1, type2]
+
+
+def can_cast(from_: dtype, to: dtype) -> bool:
+    """Whether the conversion stays within or above the category (a float does not go into an int).
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.can_cast(torch.float32, torch.int64)
+        False
+    """
+    return from_.category <= to.category
+
+
+def scalar_dtype(value: Any) -> dtype:
+    """The dtype that a Python number stands for when no tensor of its category is there."""
+    if isinstance(value, bool):
+        return bool_
+    if isinstance(value, int):
+        return int64
+    return _default if isinstance(value, float) else default_complex()
+
+
+def _combine(higher: dtype | None, lower: dtype | None) -> dtype | None:
+    """A group with priority and one without: the lower one counts only for its category."""
+    if higher is None or lower is None:
+        return higher or lower
+    if higher.category == COMPLEX:
+        return higher
+    if higher.category == FLOATING:
+        return higher.to_complex() if lower.category == COMPLEX else higher
+    if higher.category == BOOL or lower.category >= FLOATING:
+        return PROMOTED[higher, lower]
+    return higher
+
+
+def result_dtype(full: list[dtype], zero_dim: list[dtype], scalars: list[dtype]) -> dtype:
+    """torch's rule: tensors with dimensions first, then 0-dim tensors, then Python numbers."""
+    groups: list[dtype | None] = []
+    for group in (full, zero_dim, scalars):
+        common: dtype | None = None
+        for d in group:
+            common = d if common is None else PROMOTED[common, d]
+        groups.append(common)
+    result = _combine(_combine(groups[0], groups[1]), groups[2])
+    if result is None:
+        raise ValueError("result_dtype() needs at least one dtype")
+    return result

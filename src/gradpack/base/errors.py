@@ -1,0 +1,76 @@
+"""Sentences for bad input. Each names the operation, what it was given, and what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+
+def shapes_do_not_broadcast(op: str, a: Sequence[int], b: Sequence[int]) -> RuntimeError:
+    """Two shapes that cannot be broadcast together, with the dimension where they differ."""
+    for back in range(1, min(len(a), len(b)) + 1):
+        if a[-back] != b[-back] and 1 not in (a[-back], b[-back]):
+            dim = max(len(a), len(b)) - back
+            return RuntimeError(
+                f"The size of tensor a ({a[-back]}) must match the size of tensor b ({b[-back]}) at non-singleton "
+                f"dimension {dim}: {op}() got shapes {list(a)} and {list(b)}"
+            )
+    return RuntimeError(f"{op}() cannot broadcast shapes {list(a)} and {list(b)}")
+
+
+def dim_out_of_range(dim: int, ndim: int) -> IndexError:
+    low, high = (-1, 0) if ndim == 0 else (-ndim, ndim - 1)
+    return IndexError(f"Dimension out of range (expected to be in range of [{low}, {high}], but got {dim})")
+
+
+def not_a_tensor(op: str, name: str, position: int, value: Any) -> TypeError:
+    return TypeError(f"{op}(): argument '{name}' (position {position}) must be Tensor, not {type(value).__name__}")
+
+
+_SCALAR_TYPES = {
+    "bool": "Bool", "uint8": "Byte", "int8": "Char", "int16": "Short", "int32": "Int", "int64": "Long",
+    "float16": "Half", "bfloat16": "BFloat16", "float32": "Float", "float64": "Double",
+    "complex64": "ComplexFloat", "complex128": "ComplexDouble",
+}  # fmt: skip
+
+
+def not_implemented_for(op: str, dtype: Any) -> NotImplementedError:
+    """torch's exception for a dtype that an operation does not take."""
+    name = _SCALAR_TYPES.get(dtype.name, dtype.name)
+    return NotImplementedError(
+        f"\"{op.strip('_')}\" not implemented for '{name}': convert to a dtype that it takes with .to(dtype)"
+    )
+
+
+def different_devices(op: str, devices: Sequence[Any]) -> RuntimeError:
+    names = ", ".join(dict.fromkeys(map(str, devices)))
+    return RuntimeError(
+        f"Expected all tensors to be on the same device, but found at least two devices, {names}, in {op}(): "
+        "move them with .to(device) first"
+    )
+
+
+def saved_was_freed(node: str, slot: str) -> RuntimeError:
+    return RuntimeError(
+        "Trying to backward through the graph a second time (or directly access saved tensors after they have "
+        "already been freed). Saved intermediate values of the graph are freed when you call .backward() or "
+        "autograd.grad(). Specify retain_graph=True if you need to backward through the graph a second time or "
+        f"if you need to access saved tensors after calling backward. (Node {node}, slot {slot!r}.)"
+    )
+
+
+def saved_was_modified(
+    node: str, slot: str, dtype: Any, shape: Sequence[int], producer: str, version: int, seen: int
+) -> RuntimeError:
+    whose = f", which is {producer}," if producer else ""
+    return RuntimeError(
+        "one of the variables needed for gradient computation has been modified by an inplace operation: "
+        f"[{dtype} {list(shape)}]{whose} is at version {version}; expected version {seen} instead. "
+        f"{node} had saved it as {slot!r}: clone() it before the in-place operation, or use the out-of-place form. "
+        "Hint: enable anomaly detection to find the operation that failed to compute its gradient, with "
+        "autograd.set_detect_anomaly(True)."
+    )
+
+
+def missing_extra(what: str, package: str, extra: str) -> ImportError:
+    return ImportError(f"{what} needs {package}, which is not installed: pip install 'gradpack[{extra}]'")

@@ -1,0 +1,1 @@
+"""Declaring operations: one small declaration gives forward, derivatives, saved set and variants."""

@@ -1,0 +1,434 @@
+"""The interpreted path: what calling an operation means.
+
+Compiled code handles the usual case and is tested against this. Here is everything else: mixed
+dtypes, low precision, complex numbers, other array libraries, lists of tensors, several results,
+tangents, recorders, inference tensors.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..backends import Spec, backend_of
+from ..backends.numpy import quiet
+from ..base import dtypes
+from ..base.dtypes import BOOL, FLOATING, INTEGRAL, dtype
+from ..base.errors import (
+    different_devices,
+    dim_out_of_range,
+    not_a_tensor,
+    not_implemented_for,
+    shapes_do_not_broadcast,
+)
+from ..base.modes import MODE, Mode
+from ..graph.node import Node, Slot, next_seq
+from ..tensor.saved import Constant, pack_array, pack_input
+from ..tensor.tensor import InferenceCounter, Tensor, _new, alias, raw, wrap
+from ..tensor.views import INFERENCE, MULTIPLE, NO_GRAD, mark_view
+from .op import Op
+from .tangents import carry
+
+
+class SavedList:
+    """A saved sequence with tensors in it: each is kept as a saved input is."""
+
+    __slots__ = ("items", "versions")
+
+    def __init__(self, items: list[Any], versions: list[int]) -> None:
+        self.items, self.versions = items, versions
+
+
+def apply(op: Op, args: tuple[Any, ...]) -> Any:
+    """Call an operation. `args` are the values of all its parameters, in order."""
+    mode = MODE.get()
+    if mode.levels:
+        return mode.levels[-1].process(op, args)
+    values = list(args)
+    if not _normalise(op, values):
+        return raw_forward(op, values)
+    if mode.profiler is not None:
+        with mode.profiler.operation(op, values):
+            return _apply(op, values, mode)
+    return _apply(op, values, mode)
+
+
+def raw_forward(op: Op, values: list[Any]) -> Any:
+    """An operation called without any Tensor is its body, on arrays."""
+    for value in values:
+        items = value if isinstance(value, list | tuple) else (value,)
+        for item in items:
+            backend = backend_of(type(item))
+            if backend is not None:
+                with quiet():
+                    return backend.bind(op.forward)(**dict(zip(op.params, values, strict=True)))
+    position = 0
+    name = op.inputs[0] if op.inputs else op.params[0]
+    for position, param in enumerate(op.params):
+        if param in op.inputs or param == name:
+            name = param
+            break
+    raise not_a_tensor(op.name, name, position + 1, values[position])
+
+
+def _normalise(op: Op, values: list[Any]) -> bool:
+    """Replace NumPy scalars, check types; say whether there is any Tensor."""
+    found = False
+    for i, param in enumerate(op.params):
+        value = values[i]
+        if isinstance(value, Tensor) or (isinstance(value, list | tuple) and any(isinstance(v, Tensor) for v in value)):
+            found = True
+    if not found:
+        return False
+    for i, param in enumerate(op.params):
+        value = values[i]
+        if isinstance(value, Tensor) or param not in op.arrays:
+            if isinstance(value, Tensor) and param not in op.arrays and param not in op.lists:
+                values[i] = value.item() if value.numel() == 1 else value
+            continue
+        if param in op.lists:
+            values[i] = [_operand(op, param, i, v, True) for v in value]
+        elif param in op.promote or param in op.inputs:
+            if not (value is None and op.defaults.get(param, 0) is None):
+                values[i] = _operand(op, param, i, value, param not in op.scalars)
+    return True
+
+
+def _operand(op: Op, param: str, position: int, value: Any, must_be_tensor: bool) -> Any:
+    if isinstance(value, Tensor):
+        return value
+    backend = backend_of(type(value))
+    if backend is not None:
+        if not must_be_tensor and not getattr(value, "shape", ()) and not hasattr(value, "flags"):
+            return value
+        if not getattr(value, "shape", ()) and type(value).__module__ == "numpy" and not must_be_tensor:
+            return value.item() if not hasattr(value, "__array_interface__") or not value.shape else wrap(value)
+        return wrap(value)
+    if not must_be_tensor and isinstance(value, int | float | complex):
+        return value
+    raise not_a_tensor(op.name, param, position + 1, value)
+
+
+def _apply(op: Op, values: list[Any], mode: Mode) -> Any:
+    index = {p: i for i, p in enumerate(op.params)}
+    tensors: list[Tensor] = []
+    for value in values:
+        if isinstance(value, Tensor):
+            tensors.append(value)
+        elif isinstance(value, list | tuple):
+            tensors.extend(v for v in value if isinstance(v, Tensor))
+    spec = tensors[0]._spec
+    for t in tensors:
+        if t._spec.device != spec.device and t._shape:
+            places = [x._spec.device for x in tensors if x._shape]
+            if any(place != places[0] for place in places):
+                raise different_devices(op.name, places)
+            spec = t._spec
+    if op.uniform:
+        _check_uniform(op, values, index)
+    out_dtype, compute = _dtypes(op, values, index, tensors)
+    if op.check is not None:
+        op.check(op, values, compute)
+
+    # -- run the body on arrays --
+    backend = spec.backend
+    arrays = list(values)
+    for i, param in enumerate(op.params):
+        value = values[i]
+        cast = compute if param in op.promote or param in op.lists else None
+        if isinstance(value, Tensor):
+            arrays[i] = _array(value, cast, op)
+        elif isinstance(value, list | tuple) and (param in op.arrays or param in op.lists):
+            arrays[i] = type(value)(_array(v, cast, op) for v in value) if type(value) in (list, tuple) else value
+        elif cast is not None and type(value) is int and cast.category == INTEGRAL:
+            arrays[i] = _wrapped_int(value, cast)
+    try:
+        with quiet():
+            result = backend.bind(op.forward)(**dict(zip(op.params, arrays, strict=True)))
+    except Exception as error:
+        raise explain(op, values, error) from None
+    many = op.returns or bool(op.extra)
+    parts = list(result) if many else [result]
+    extras = parts[len(parts) - len(op.extra) :] if op.extra else []
+    if op.extra:
+        parts = parts[: len(parts) - len(op.extra)]
+
+    # -- record --
+    needs = mode.grad and any(t._current_edge() is not None for t in _inputs(op, values, index))
+    outs: list[Tensor] = []
+    for nr, part in enumerate(parts):
+        data = backend.ensure(part)
+        if out_dtype is not None and (op.differentiable is None or nr < op.differentiable):
+            data = backend.cast(data, out_dtype)
+        out = alias(data, backend.spec(data), tuple(data.shape))
+        if mode.inference:
+            out._counter = InferenceCounter([0])
+        outs.append(out)
+    if not outs:  # `unbind` of a dimension of size 0
+        return ()
+    if op.view and backend.aliasing:
+        parent = next(iter(_inputs(op, values, index)))
+        if parent._spec.dtype is outs[0]._spec.dtype or op.view == "real":
+            args = tuple(values[1:])
+            for nr, out in enumerate(outs):
+                if op.view in ("maybe", "real") and not _shares(out._data, parent._data):
+                    continue
+                meta = NO_GRAD if not mode.grad else MULTIPLE if op.returns else None
+                if type(parent._counter) is InferenceCounter:
+                    meta = INFERENCE
+                replay = _Output(op.public, nr) if op.returns else op.public
+                mark_view(out, parent, replay, args, meta)
+    if needs:
+        _record(op, values, index, outs, extras, mode, compute, spec)
+    if mode.dual:
+        carry(op, values, outs, extras, mode)
+    if not op.returns:
+        return outs[0]
+    return op.public.result_type(*outs) if op.results else tuple(outs)  # type: ignore[attr-defined]
+
+
+class _Output:
+    """Takes one result of an operation with several, to replay a view."""
+
+    __slots__ = ("call", "nr")
+
+    def __init__(self, call: Any, nr: int) -> None:
+        self.call, self.nr = call, nr
+
+    def __call__(self, *args: Any) -> Any:
+        return self.call(*args)[self.nr]
+
+
+def _inputs(op: Op, values: list[Any], index: dict[str, int]) -> list[Tensor]:
+    found = []
+    for p in op.inputs or op.params[:1]:
+        value = values[index[p]]
+        if isinstance(value, Tensor):
+            found.append(value)
+        elif p in op.lists:
+            found.extend(v for v in value if isinstance(v, Tensor))
+    return found
+
+
+def _array(value: Any, cast: dtype | None, op: Op) -> Any:
+    if not isinstance(value, Tensor):
+        return value
+    if cast is None or (op.structural and len(op.promote) == 1 and not op.lists):
+        return value._data
+    return value._spec.backend.cast(value._data, cast)
+
+
+def _wrapped_int(value: int, d: dtype) -> int:
+    """An int as it comes out of a fixed number of bits."""
+    bits = d.itemsize * 8
+    value &= (1 << bits) - 1
+    return value - (1 << bits) if d.is_signed and value >> (bits - 1) else value
+
+
+def _shares(a: Any, b: Any) -> bool:
+    """Whether two arrays of one origin overlap in memory (bounds are enough: neither copies partly)."""
+    import numpy as np
+
+    return a is b or (isinstance(a, np.ndarray) and bool(np.may_share_memory(a, b)))
+
+
+def _dtypes(
+    op: Op, values: list[Any], index: dict[str, int], tensors: list[Tensor]
+) -> tuple[dtype | None, dtype | None]:
+    """The dtype of the result (None: that of the array that comes out), and the one to compute in."""
+    full: list[dtype] = []
+    zero: list[dtype] = []
+    scalars: list[dtype] = []
+    for p in (*op.promote, *op.lists):
+        value = values[index[p]]
+        for v in value if p in op.lists else (value,):
+            if isinstance(v, Tensor):
+                (full if v._shape else zero).append(v._spec.dtype)
+            elif v is not None:
+                scalars.append(dtypes.scalar_dtype(v))
+    if not full and not zero and not scalars:
+        return (dtypes.bool_ if op.result == "bool" else dtypes.int64 if op.result == "index" else None), None
+    common = dtypes.result_dtype(full, zero, scalars)
+    if "bifc"[common.category] not in op.dtypes:
+        raise not_implemented_for(op.name, common)
+    if op.result == "float" and common.category < FLOATING:
+        common = dtypes.get_default_dtype()
+    compute = dtypes.float32 if common.low and not op.structural else common
+    if op.result == "bool":
+        return dtypes.bool_, compute
+    if op.result == "index":
+        return dtypes.int64, compute
+    if op.result == "sum":
+        return (dtypes.int64 if common.category < FLOATING else common), compute
+    if op.result == "real":
+        return common.to_real(), compute
+    if op.result == "complex":
+        return common.to_complex(), compute
+    if op.result is None:
+        return (common if common.low else None), compute
+    return common, compute
+
+
+def _check_uniform(op: Op, values: list[Any], index: dict[str, int]) -> None:
+    found = {p: v._spec.dtype for p in op.inputs if isinstance(v := values[index[p]], Tensor)}
+    if len(set(found.values())) > 1:
+        given = ", ".join(f"{p} {d.name}" for p, d in found.items())
+        first, second = list(dict.fromkeys(found.values()))[:2]
+        raise RuntimeError(
+            f"expected all inputs of {op.name}() to have the same dtype, but got: {first.name} != {second.name} "
+            f"({given}): convert one with .to(dtype)"
+        )
+
+
+def _record(
+    op: Op,
+    values: list[Any],
+    index: dict[str, int],
+    outs: list[Tensor],
+    extras: list[Any],
+    mode: Mode,
+    compute: dtype | None,
+    spec: Spec,
+) -> None:
+    node = _new(op.general_class or _general_class(op))
+    edges: list[Node | None] = []
+    fit: list[Any] = []
+    wanted: set[str] = set()
+    for p in op.inputs:
+        value = values[index[p]]
+        for v in value if p in op.lists else (value,):
+            edge = v._edge if isinstance(v, Tensor) else None
+            edges.append(edge)
+            fit.append((v._shape, v._spec) if isinstance(v, Tensor) else None)
+            if edge is not None:
+                wanted.add(p)
+    node.edges, node.seq, node.extras = tuple(edges), next_seq(), None
+    node.fit = fit
+    node.compute = compute
+    node.low = outs[0]._spec.dtype.low and not op.structural
+    node.backend = spec.backend
+    differentiable = len(outs) if op.differentiable is None else op.differentiable
+    node.outputs = differentiable
+    for name in dict.fromkeys(n for p in op.inputs if p in wanted for n in op.reads[p]):
+        _save(op, node, name, values, index, outs, extras, mode)
+    if mode.anomaly is not None:
+        mode.anomaly.note(node)
+    if differentiable == 1:
+        if outs[0]._spec.dtype.category >= FLOATING:
+            outs[0]._edge = node
+    else:
+        for nr, out in enumerate(outs[:differentiable]):
+            if out._spec.dtype.category >= FLOATING:
+                out._edge = Slot(node, nr, differentiable)
+
+
+def _general_class(op: Op) -> Any:
+    from .kinds import node_classes
+
+    return node_classes(op)[1]
+
+
+def _save(
+    op: Op,
+    node: Any,
+    name: str,
+    values: list[Any],
+    index: dict[str, int],
+    outs: list[Tensor],
+    extras: list[Any],
+    mode: Mode,
+) -> None:
+    what = op.saves(name)
+    label = (op.node_name, name)
+    if what == "meta":
+        param, _, field = name.rpartition("_")
+        value = values[index[param]]
+        if param in op.lists:
+            kept: Any = [_meta(v, field) for v in value]
+        else:
+            kept = _meta(value, field)
+        setattr(node, name, kept)
+    elif what == "constant":
+        setattr(node, name, values[index[name]])
+    elif what == "input":
+        value = values[index[name]]
+        if isinstance(value, Tensor):
+            kept = _saved_tensor(op, name, value, mode)
+            setattr(node, name, kept)
+            setattr(node, name + "_v", (kept if isinstance(kept, Tensor) else value)._counter[0])
+        elif isinstance(value, list | tuple) and any(isinstance(v, Tensor) for v in value):
+            items = [_saved_tensor(op, name, v, mode) if isinstance(v, Tensor) else v for v in value]
+            versions = [
+                (k if isinstance(k, Tensor) else v)._counter[0] if isinstance(v, Tensor) else 0
+                for k, v in zip(items, value, strict=True)
+            ]
+            setattr(node, name, SavedList(items, versions))
+        elif value is None or isinstance(value, int | float | complex):
+            setattr(node, name, value)
+        else:
+            setattr(node, name, Constant(value))
+    elif what == "result":
+        nr = 0 if name == "out" else op.results.index(name)
+        out = outs[nr]
+        if mode.mutation is not None:
+            kept = mode.mutation.keep(out, mode)
+            setattr(node, name, kept if mode.hooks is None else pack_input(mode, kept, label))
+        elif mode.hooks is not None:
+            packed = pack_array(mode, out._data, out._counter, label)
+            setattr(node, name, packed)
+            if mode.recorder is not None:
+                mode.recorder.saved(op.name, name, out, packed.handle)
+        else:
+            setattr(node, name, out._data)
+            if mode.recorder is not None:
+                mode.recorder.saved(op.name, name, out, None)
+        setattr(node, name + "_c", out._counter)
+        setattr(node, name + "_v", out._counter[0])
+    else:
+        data = node.backend.ensure(extras[op.extra.index(name)])
+        counter = [0]
+        kept = data
+        if mode.hooks is not None:
+            kept = pack_array(mode, data, counter, label)
+        if mode.recorder is not None:
+            mode.recorder.saved(op.name, name, wrap(data), kept.handle if mode.hooks is not None else None)
+        setattr(node, name, kept)
+        setattr(node, name + "_c", counter)
+        setattr(node, name + "_v", 0)
+
+
+def _meta(value: Any, field: str) -> Any:
+    if field == "shape":
+        return value._shape if isinstance(value, Tensor) else tuple(getattr(value, "shape", ()))
+    return value._spec.dtype if isinstance(value, Tensor) else None
+
+
+def _saved_tensor(op: Op, name: str, value: Tensor, mode: Mode) -> Any:
+    kept: Any = value if mode.mutation is None else mode.mutation.keep(value, mode)
+    if mode.hooks is not None:
+        kept = pack_input(mode, kept, (op.node_name, name))
+    if mode.recorder is not None:
+        mode.recorder.saved(op.name, name, value, kept.handle if mode.hooks is not None else None)
+    return kept
+
+
+def explain(op: Op, values: list[Any], error: Exception) -> Exception:
+    """A body's exception as the one that a user of torch expects."""
+    axis, ndim = getattr(error, "axis", None), getattr(error, "ndim", None)
+    if isinstance(error, IndexError) and isinstance(axis, int) and isinstance(ndim, int):  # NumPy's AxisError
+        return dim_out_of_range(axis, ndim)
+    if isinstance(error, ValueError):
+        shapes = [v._shape for v in values if isinstance(v, Tensor)]
+        if op.blame is not None:
+            try:
+                op.blame(*shapes)
+            except Exception as better:
+                return better
+        if "broadcast" in str(error) and len(shapes) >= 2:
+            return shapes_do_not_broadcast(op.name, shapes[0], shapes[1])
+        return RuntimeError(f"{op.name}(): {error} (shapes {', '.join(str(list(s)) for s in shapes)})")
+    if isinstance(error, TypeError) and op.name not in str(error):
+        return TypeError(f"{op.name}(): {error}")
+    return error
+
+
+__all__ = ["BOOL", "SavedList", "apply", "explain", "raw", "raw_forward"]

@@ -1,0 +1,79 @@
+"""Bodies and formulas of one expression, as text to put in place of a call.
+
+A Python call costs about as much as a small NumPy operation saves; so where a body is
+`return <expression>`, or a formula a lambda, compiled code contains the expression itself.
+Anything else (no source at hand, several statements, free variables) is called.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import linecache
+from collections.abc import Callable
+from typing import Any
+
+from ..backends import NUMPY
+from .op import Op
+
+bind = NUMPY.bind  # expressions stand where there are only arrays
+
+
+class Inlined:
+    """Expressions of an operation, by "forward" or the name of an input."""
+
+    def __init__(self, op: Op) -> None:
+        self.names: dict[str, Any] = {}  # globals that the expressions use: all come from one module
+        self._found: dict[str, tuple[ast.expr, Callable[..., Any]]] = {}
+        tree = _definition(op.forward)
+        if tree is None:
+            return
+        body = [s for s in tree.body if not (isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant))]
+        if len(body) == 1 and isinstance(body[0], ast.Return) and body[0].value is not None:
+            self._keep("forward", body[0].value, op.forward)
+        for decorator in tree.decorator_list:
+            if isinstance(decorator, ast.Call):
+                for keyword in decorator.keywords:
+                    if keyword.arg in op.formulas and isinstance(keyword.value, ast.Lambda):
+                        self._keep(keyword.arg, keyword.value.body, op.formulas[keyword.arg])
+
+    def _keep(self, what: str, expression: ast.expr, function: Callable[..., Any]) -> None:
+        if function.__code__.co_freevars:
+            return
+        needed = {n.id for n in ast.walk(expression) if isinstance(n, ast.Name)}
+        params = set(
+            function.__code__.co_varnames[: function.__code__.co_argcount + function.__code__.co_kwonlyargcount]
+        )
+        outside = {n: function.__globals__[n] for n in needed - params if n in function.__globals__}
+        if any(isinstance(n, ast.Lambda | ast.NamedExpr | ast.comprehension) for n in ast.walk(expression)):
+            return
+        self.names.update({n: bind(v) for n, v in outside.items()})
+        self._found[what] = (expression, function)
+
+    def text(self, what: str, renamed: dict[str, str]) -> str | None:
+        """The expression, its parameters renamed; None if it is to be called."""
+        if what not in self._found:
+            return None
+        expression, _ = self._found[what]
+        return "(" + ast.unparse(_Renamer(renamed).visit(ast.parse(ast.unparse(expression), mode="eval").body)) + ")"
+
+
+class _Renamer(ast.NodeTransformer):
+    def __init__(self, renamed: dict[str, str]) -> None:
+        self.renamed = renamed
+
+    def visit_Name(self, node: ast.Name) -> ast.Name:
+        return ast.Name(self.renamed.get(node.id, node.id), node.ctx)
+
+
+def _definition(function: Callable[..., Any]) -> ast.FunctionDef | None:
+    code = function.__code__
+    lines = linecache.getlines(code.co_filename)
+    if not lines:
+        return None
+    try:
+        block = inspect.getblock(lines[code.co_firstlineno - 1 :])
+        tree = ast.parse("".join(block)).body[0]
+    except (SyntaxError, IndexError):
+        return None
+    return tree if isinstance(tree, ast.FunctionDef) and tree.name == function.__name__ else None

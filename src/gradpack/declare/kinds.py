@@ -1,0 +1,214 @@
+"""The decorators that declare an operation. Each says how a tangent goes through it.
+
+    @elementwise(input=lambda g, other: g * other, other=lambda g, input: g * input)
+    def mul(input, other):
+        '''Multiply two tensors, element by element, with broadcasting.'''
+        return input * other
+
+One keyword for each differentiable input: its formula, from the gradient of the result (the first
+parameter) to the gradient of that input. Every other parameter of a formula names an argument,
+the result (`out`), or metadata of an argument (`<name>_shape`). What a formula names is saved, and
+only when that input needs a gradient. The body is the forward, on arrays. Called without any
+Tensor, an operation is its body, so that the same formula runs on arrays and, under create_graph,
+on Tensors. Formulas are those of real numbers: complex gradients are conjugated around them.
+
+Kinds: `elementwise` (the Jacobian is diagonal: each formula is its own transpose), `linear`
+(jointly linear in its inputs: the tangent rule is the operation itself), `bilinear` (linear in each
+input alone), `general` (a rule given as `jvp=`, or derived by transposing the formulas).
+Other keywords are the options of `Op`.
+"""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Callable
+from functools import cache
+from types import CodeType, FunctionType
+from typing import Any
+
+import numpy as np
+
+from ..backends import spec_of
+from ..backends.numpy import NUMPY, hush, silent, unhush
+from ..base import dtypes
+from ..base.devices import CPU
+from ..base.modes import MODE
+from ..graph.node import next_seq
+from ..tensor.parameter import Parameter
+from ..tensor.saved import FREED, Packed, modified, pack_array, pack_input, unpack_input, unpack_result
+from ..tensor.tensor import Tensor, View
+from ..tensor.views import refresh
+from .apply import apply
+from .nodes import CompiledNode, GeneralNode, constant, fit_arrays
+from .op import Op, register
+
+_OPTIONS = frozenset(
+    "jvp result view results differentiable extra meaning promote lists structural scalars holomorphic node many "
+    "broadcasts name uniform blame check dtypes joint inputs".split()
+)
+
+
+def _kind(kind: str) -> Callable[..., Callable[[Callable[..., Any]], Any]]:
+    def declare(**keywords: Any) -> Callable[[Callable[..., Any]], Any]:
+        options = {k: v for k, v in keywords.items() if k in _OPTIONS}
+        formulas = {k: v for k, v in keywords.items() if k not in _OPTIONS}
+
+        def decorate(function: Callable[..., Any]) -> Any:
+            op = Op(function, kind, formulas, **options)
+            register(op)
+            return _public(op)
+
+        return decorate
+
+    declare.__name__ = kind
+    return declare
+
+
+elementwise = _kind("elementwise")
+linear = _kind("linear")
+bilinear = _kind("bilinear")
+general = _kind("general")
+
+
+def nondifferentiable(**options: Any) -> Callable[[Callable[..., Any]], Any]:
+    """An operation without formulas: comparisons, indices of maxima and the like."""
+    return general(**options)
+
+
+def _stub(*args: Any, **kwargs: Any) -> Any:
+    return _compile_first(*args, **kwargs)  # type: ignore[name-defined]  # noqa: F821 - in the op's own globals
+
+
+def _public(op: Op) -> FunctionType:
+    public = copy_of(op, op.name, _slow_for(op))
+    op.public = public
+    public.__doc__ = op.forward.__doc__
+    public.__module__ = op.forward.__module__
+    public.__wrapped__ = op.forward  # type: ignore[attr-defined]  # gives inspect.signature
+    if op.results:
+        public.result_type = _named_tuple(op)  # type: ignore[attr-defined]
+    return public
+
+
+def copy_of(op: Op, name: str, slow: Callable[[tuple[Any, ...]], Any]) -> FunctionType:
+    """A function that runs the compiled text, with its own way of handling what that does not.
+
+    The text is made at the first call: importing is fast, and what is not used costs nothing.
+    """
+    names: dict[str, Any] = {"__name__": "gradpack.ops", "_slow": slow}
+    function = FunctionType(_stub.__code__.replace(co_name=name, co_qualname=name), names, name)
+
+    def compile_first(*args: Any, **kwargs: Any) -> Any:
+        _materialise(op)
+        return function(*args, **kwargs)
+
+    names["_compile_first"] = compile_first
+    function.op = op  # type: ignore[attr-defined]
+    op.functions.append(function)
+    return function
+
+
+def _slow_for(op: Op) -> Callable[[tuple[Any, ...]], Any]:
+    return lambda values: apply(op, values)
+
+
+def _named_tuple(op: Op) -> Any:
+    from collections import namedtuple
+
+    made = namedtuple(op.name, op.results)  # type: ignore[misc]
+    made.__module__ = "gradpack.return_types"
+    return made
+
+
+@cache
+def _compiled(text: str) -> CodeType:
+    return compile(text, "<op>", "exec")
+
+
+def _materialise(op: Op) -> None:
+    """Generate, compile and install the text of an operation."""
+    from .inline import Inlined
+    from .template import source
+    from .variants import into
+
+    text, filename = source(op), f"<op {op.name}>"
+    common: dict[str, Any] = {
+        "_CompiledNode": CompiledNode,
+        "_Tensor": Tensor,
+        "_Parameter": Parameter,
+        "_View": View,
+        "_MODE": MODE.get,
+        "_FREED": FREED,
+        "_BOOL": NUMPY.spec_for(dtypes.bool_, CPU),
+        "_INT64": NUMPY.spec_for(dtypes.int64, CPU),
+        "_SILENT": silent,
+        "_hush": hush,
+        "_unhush": unhush,
+        "_new": object.__new__,
+        "_next_seq": next_seq,
+        "_ndarray": np.ndarray,
+        "_asarray": np.asarray,
+        "_may_share": np.may_share_memory,
+        "_spec_of": spec_of,
+        "_shape_of": np.shape,
+        "_refresh": refresh,
+        "_modified": modified,
+        "_unpack_input": unpack_input,
+        "_unpack_result": unpack_result,
+        "_pack_input": pack_input,
+        "_pack_array": pack_array,
+        "_Packed": Packed,
+        "_constant": constant,
+        "_fit_arrays": fit_arrays,
+        "_forward": NUMPY.bind(op.forward),
+        "_public": op.public,
+        "_into": lambda out, values: into(op, out, values),
+    }
+    if op.joint is not None:
+        common["_joint"] = NUMPY.bind(op.joint)
+    common.update({f"_vjp_{p}": NUMPY.bind(f) for p, f in op.formulas.items()})
+    common.update({f"_default_{p}": v for p, v in op.defaults.items()})
+    common.update(Inlined(op).names)
+    names = {**common, "__name__": "gradpack.ops"}
+    exec(_compiled(text), names)
+    _install_node(op, names["_Backward"], filename)
+    common["_Backward"] = op.node_class
+    linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
+    call = names["_call"]
+    for function in op.functions:
+        function.__globals__.update(common)
+        function.__globals__.pop("_compile_first", None)
+        # Code objects of its own: named like the operation in tracebacks, and not sharing
+        # CPython's inline caches with other operations of the same shape.
+        function.__code__ = call.__code__.replace(
+            co_name=function.__name__, co_qualname=function.__name__, co_filename=filename
+        )
+        function.__defaults__, function.__kwdefaults__ = call.__defaults__, call.__kwdefaults__
+        function.__source__ = text
+
+
+def _install_node(op: Op, node_class: Any, filename: str) -> None:
+    general = type(
+        op.node_name,
+        (GeneralNode, node_class),
+        {
+            "__slots__": ("backend", "compute", "low", "outputs", *(() if "fit" in node_class.__slots__ else ("fit",))),
+            "backward": GeneralNode.backward,
+        },
+    )
+    made: Any
+    for made in (node_class, general):
+        made.op = op
+        made.__name__ = made.__qualname__ = op.node_name
+        made.__module__ = "gradpack.autograd.graph"
+    if "backward" in vars(node_class):
+        method = node_class.backward
+        method.__code__ = method.__code__.replace(co_name=op.node_name, co_qualname=op.node_name, co_filename=filename)
+    op.node_class, op.general_class = node_class, general
+
+
+def node_classes(op: Op) -> tuple[Any, Any]:
+    """The compiled and the general node class, made if they are not there yet."""
+    if op.node_class is None:
+        _materialise(op)
+    return op.node_class, op.general_class

@@ -1,0 +1,410 @@
+"""The part of an operation's node that need not be fast, and the interpreted backward.
+
+A compiled node runs its formulas on arrays by itself. Going backward over Tensors (to be
+differentiated again), complex and low-precision dtypes, lists and other array libraries go
+through the formulas here.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from ..backends import NUMPY, backend_of
+from ..base.devices import CPU
+from ..base.dtypes import dtype, scalar_dtype
+from ..base.modes import MODE
+from ..graph.node import Node, Part, Slot
+from ..tensor.saved import (
+    FREED,
+    Constant,
+    Packed,
+    modified,
+    pack_array,
+    pack_input,
+    result_as_tensor,
+    unpack_input,
+    unpack_result,
+)
+from ..tensor.tensor import Tensor, alias, wrap
+from .apply import SavedList
+from .op import REGISTRY, Op
+
+# torch's name of a saved value -> ours, where they differ
+_SAVED_NAMES = {"self": "input", "result": "out", "self_sym_sizes": "input_shape", "other_sym_sizes": "other_shape"}
+
+
+class CompiledNode(Node):
+    """A node of a declared operation."""
+
+    __slots__ = ()
+
+    op: ClassVar[Op]
+
+    def backward_graph(self, g: Any, keep: bool) -> list[Any]:
+        """One gradient, as a Tensor with a history, for each edge."""
+        op = self.op
+        if op.meaning is not None:
+            gradients = self._by_meaning(g)
+        else:
+            gradients = self._formulas(g)
+        if not keep:
+            self._free()
+        return gradients
+
+    def _sources(self) -> dict[str, Any]:
+        """The edge, or list of edges, of each differentiable input."""
+        op, edges = self.op, list(self.edges)
+        if not op.lists:
+            return dict(zip(op.inputs, edges, strict=True))
+        found: dict[str, Any] = {}
+        single = len(op.inputs) - 1
+        for p in op.inputs:
+            if p in op.lists:
+                count = len(edges) - single
+                found[p] = edges[:count]
+                del edges[:count]
+            else:
+                found[p] = edges.pop(0)
+        return found
+
+    def _value(self, name: str, sources: dict[str, Any]) -> Any:
+        """A saved value as a formula gets it under create_graph: tensors with their history."""
+        op = self.op
+        what = op.saves(name)
+        if what in ("meta", "constant"):
+            return getattr(self, name)
+        if what in ("result", "extra"):
+            if what == "extra":
+                return wrap(unpack_result(self, name))
+            edge: Any = self
+            count = getattr(self, "outputs", 1)
+            nr = op.results.index(name) if name in op.results else 0
+            if count > 1:
+                edge = Slot(self, nr, count)
+            return result_as_tensor(self, name, edge if nr < count else None)
+        saved = getattr(self, name)
+        source = sources.get(name)
+        if isinstance(saved, Tensor):
+            if saved._counter[0] != getattr(self, name + "_v"):
+                raise modified(self, name, saved)
+            if source is None or saved._edge is source:
+                return saved
+            return _with_edge(saved, source)
+        if isinstance(saved, Packed):
+            value = saved.get(self, name)
+            return value if value._edge is source else _with_edge(value, source)
+        if isinstance(saved, SavedList):
+            return self._list(name, saved, source)
+        value = unpack_input(self, name)
+        return value
+
+    def _list(self, name: str, saved: SavedList, source: Any) -> list[Any]:
+        values = []
+        for i, item in enumerate(saved.items):
+            edge = source[i] if isinstance(source, list) else None
+            if isinstance(item, Packed):
+                values.append(_with_edge(item.get(self, name), edge))
+            elif isinstance(item, Tensor):
+                if item._counter[0] != saved.versions[i]:
+                    setattr(self, name + "_v", saved.versions[i])
+                    raise modified(self, name, item)
+                values.append(item if item._edge is edge or edge is None else _with_edge(item, edge))
+            else:
+                values.append(item)
+        return values
+
+    def _formulas(self, g: Any) -> list[Any]:
+        op, sources = self.op, self._sources()
+        values = {n: self._value(n, sources) for n in _needed(op, sources)}
+        conjugate = op.holomorphic and not op.structural and _is_complex(g)
+        given = _conj(g) if conjugate else g
+        gradients: list[Any] = []
+        for p in op.inputs:
+            wanted = _wanted(sources[p])
+            if not wanted:
+                gradients.extend([None] * (len(sources[p]) if p in op.lists else 1))
+                continue
+            result = op.formulas[p](given, *[values[n] for n in op.reads[p]])
+            if p in op.lists:
+                gradients.extend(_conj(r) if conjugate and r is not None else r for r in result)
+            else:
+                gradients.append(_conj(result) if conjugate and result is not None else result)
+        fit = getattr(self, "fit", None)
+        if fit is None:
+            return gradients
+        if type(fit) is tuple:  # shapes only: compiled nodes have inputs of one dtype
+            fit = [None if shape is None else (shape, None) for shape in fit]
+        return [_fit_tensor(x, f, e) for x, f, e in zip(gradients, fit, self.edges, strict=True)]
+
+    def _by_meaning(self, g: Any) -> list[Any]:
+        """A fused operation is differentiated twice through the composition that it stands for."""
+        from ..autograd.api import grad
+
+        op, sources = self.op, self._sources()
+        meaning: Any = op.meaning
+        code = meaning.__code__
+        names = code.co_varnames[: code.co_argcount]
+        values = {n: self._value(n, sources) for n in names}
+        wanted = [p for p in op.inputs if _wanted(sources[p])]
+        present = [p for p in wanted if p in values]
+        for p in op.inputs:
+            if (
+                p in values
+                and not _wanted(sources[p])
+                and isinstance(values[p], Tensor)
+                and values[p]._edge is not None
+            ):
+                values[p] = values[p].detach()
+        found: dict[str, Any] = {}
+        if present:
+            out = meaning(**values)
+            gradients = grad(out, [values[p] for p in present], g, create_graph=True, allow_unused=True)
+            found = dict(zip(present, gradients, strict=True))
+        if len(present) < len(wanted):
+            for p in wanted:
+                if p not in found:
+                    formula = op.formulas[p]
+                    reads = formula.__code__.co_varnames[1 : formula.__code__.co_argcount]
+                    found[p] = formula(g, *[self._value(n, sources) for n in reads])
+        return [found.get(p) for p in op.inputs]
+
+    def _free(self) -> None:
+        op = self.op
+        for name in _needed(op, None):
+            if op.saves(name) in ("input", "result", "extra"):
+                setattr(self, name, FREED)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_saved_"):
+            return self._saved(name, name[7:])
+        if name.startswith("_raw_saved_"):
+            own = _own_name(self.op, name[11:])
+            if own is not None and hasattr(self, own):
+                return RawSaved(self, own)
+        raise AttributeError(f"{self.name()!r} object has no attribute {name!r}")
+
+    def _saved(self, full: str, name: str) -> Any:
+        own = _own_name(self.op, name)
+        if own is None or own not in _needed(self.op, None):
+            raise AttributeError(f"{self.name()!r} object has no attribute {full!r}")
+        if not hasattr(self, own):  # only another input's gradient would have needed it
+            return None
+        if getattr(self, own) is FREED:
+            unpack_input(self, own)
+        value = self._value(own, self._sources())
+        if isinstance(value, Tensor) or self.op.saves(own) in ("meta", "constant"):
+            return value
+        if isinstance(value, bool | int | float | complex):
+            return wrap(NUMPY.asarray(value, scalar_dtype(value), CPU))
+        return wrap(value) if backend_of(type(value)) is not None else value
+
+    def __dir__(self) -> list[str]:
+        own = {v: k for k, v in _SAVED_NAMES.items()}
+        return [*super().__dir__(), *("_saved_" + own.get(n, n) for n in _needed(self.op, None))]
+
+
+class GeneralNode(CompiledNode):
+    """A node whose backward over arrays is interpreted."""
+
+    __slots__ = ()
+
+    fit: list[Any]
+    compute: dtype | None  # what the forward computed in
+    low: bool  # is the result a storage format?
+    outputs: int
+    backend: Any
+
+    def backward(self, g: Any, keep: bool) -> list[Any]:
+        op, sources = self.op, self._sources()
+        backend, compute = self.backend, self.compute
+        low = compute is not None and self.low
+        values: dict[str, Any] = {}
+        for n in _needed(op, sources):
+            what = op.saves(n)
+            if what in ("meta", "constant"):
+                values[n] = getattr(self, n)
+                continue
+            saved = getattr(self, n)
+            if what in ("result", "extra"):
+                value = unpack_result(self, n)
+            elif isinstance(saved, SavedList):
+                value = [getattr(v, "_data", v) for v in self._list(n, saved, None)]
+            else:
+                value = unpack_input(self, n)
+            integral = op.differentiable is not None and n in op.results[op.differentiable :]
+            if compute is not None and (
+                n in op.promote or n in op.lists or (what == "result" and low and not integral)
+            ):
+                value = (
+                    [_cast(backend, v, compute) for v in value]
+                    if isinstance(value, list)
+                    else _cast(backend, value, compute)
+                )
+            values[n] = value
+        if low:
+            g = _cast_all(backend, g, compute)
+        conjugate = op.holomorphic and not op.structural and _is_complex_array(g, backend)
+        given = _conj_array(g, backend) if conjugate else g
+        gradients: list[Any] = []
+        if op.joint is not None:
+            needs = tuple(_wanted(sources[p]) for p in op.inputs)
+            gradients = list(backend.bind(op.joint)(given, **values, needs=needs))
+        for p in op.inputs if op.joint is None else ():
+            if not _wanted(sources[p]):
+                gradients.extend([None] * (len(sources[p]) if p in op.lists else 1))
+                continue
+            formula = backend.bind(op.formulas[p])
+            result = formula(given, *[values[n] for n in op.reads[p]])
+            for r in result if p in op.lists else (result,):
+                gradients.append(_conj_array(r, backend) if conjugate and r is not None else r)
+        if not keep:
+            self._free()
+        return [fit_array(x, f, e) for x, f, e in zip(gradients, self.fit, self.edges, strict=True)]
+
+
+class RawSaved:
+    """A saved tensor before unpacking, to register hooks on."""
+
+    __slots__ = ("node", "slot")
+
+    def __init__(self, node: CompiledNode, slot: str) -> None:
+        self.node, self.slot = node, slot
+
+    def register_hooks(self, pack_hook: Any, unpack_hook: Any) -> None:
+        """Pack this saved tensor now with `pack_hook`; `unpack_hook` gives it back when it is needed.
+
+        Raises:
+            RuntimeError: if it has been freed, or has hooks already.
+        """
+        saved = getattr(self.node, self.slot)
+        if saved is FREED:
+            unpack_input(self.node, self.slot)
+        if isinstance(saved, Packed):
+            raise RuntimeError(
+                "Calling register_hooks on a saved tensor whose hooks have already been set. "
+                "Hint: only one pair of hooks is allowed at a time."
+            )
+        if saved is None or isinstance(saved, int | float | complex):
+            raise RuntimeError("Calling register_hooks on a saved tensor with value None is forbidden")
+        for hook in (pack_hook, unpack_hook):
+            if not callable(hook):
+                raise TypeError(f"register_hooks() takes two callables, not {type(hook).__name__}")
+        mode = MODE.get().replace(hooks=(pack_hook, unpack_hook))
+        label = (self.node.name(), self.slot)
+        if isinstance(saved, Tensor):
+            packed = pack_input(mode, saved, label)
+        else:
+            counter = getattr(self.node, self.slot + "_c")
+            data = unpack_result(self.node, self.slot)
+            packed = pack_array(mode, data, counter, label)
+        setattr(self.node, self.slot, packed)
+
+
+def _own_name(op: Op, name: str) -> str | None:
+    for candidate in (name, _SAVED_NAMES.get(name, name)):
+        if candidate in op.params or candidate in op.extra or candidate in op.results or candidate == "out":
+            return candidate
+        if candidate.endswith(("_shape", "_dtype")):
+            return candidate
+    if name in ("mat1", "self") and op.inputs:
+        return op.inputs[0]
+    return None
+
+
+def _needed(op: Op, sources: dict[str, Any] | None) -> list[str]:
+    """The names that the formulas of the wanted inputs read."""
+    return list(dict.fromkeys(n for p in op.inputs if sources is None or _wanted(sources[p]) for n in op.reads[p]))
+
+
+def _wanted(source: Any) -> bool:
+    return any(e is not None for e in source) if isinstance(source, list) else source is not None
+
+
+def _with_edge(value: Tensor, edge: Node | None) -> Tensor:
+    out = alias(value._data, value._spec, value._shape)
+    out._counter, out._edge = value._counter, edge
+    return out
+
+
+def _is_complex(g: Any) -> bool:
+    if isinstance(g, Part):
+        return any(_is_complex(x) for x in g)
+    return isinstance(g, Tensor) and g._spec.dtype.is_complex
+
+
+def _is_complex_array(g: Any, backend: Any) -> bool:
+    if isinstance(g, Part):
+        return any(_is_complex_array(x, backend) for x in g)
+    return g is not None and backend.spec(g).dtype.is_complex
+
+
+def _conj(x: Any) -> Any:
+    if isinstance(x, Part):
+        return Part(map(_conj, x))
+    if not isinstance(x, Tensor) or not x._spec.dtype.is_complex:
+        return x
+    return REGISTRY["conj_physical"].public(x)
+
+
+def _conj_array(x: Any, backend: Any) -> Any:
+    if isinstance(x, Part):
+        return Part(_conj_array(i, backend) for i in x)
+    return x if x is None or not _is_complex_array(x, backend) else backend.xp.conj(x)
+
+
+def _cast(backend: Any, value: Any, d: dtype) -> Any:
+    return backend.cast(value, d) if hasattr(value, "dtype") and value.dtype != backend.native_of(d) else value
+
+
+def _cast_all(backend: Any, g: Any, d: dtype | None) -> Any:
+    if isinstance(g, Part):
+        return Part(_cast_all(backend, x, d) for x in g)
+    return g if g is None or d is None else _cast(backend, g, d)
+
+
+def _fit_tensor(g: Any, fit: Any, edge: Any) -> Any:
+    if g is None or fit is None or edge is None:
+        return None if edge is None else g
+    shape, spec = fit
+    if g._shape != shape:
+        g = REGISTRY["sum_to_size"].public(g, shape)
+    if spec is not None and g._spec is not spec:
+        if g._spec.dtype.is_complex and not spec.dtype.is_complex:
+            g = REGISTRY["real"].public(g)
+        if g._spec is not spec:
+            g = REGISTRY["_to_copy"].public(g, spec.dtype)
+    return g
+
+
+def fit_array(g: Any, fit: Any, edge: Any) -> Any:
+    """A gradient in the shape and dtype of its input."""
+    if g is None or fit is None or edge is None:
+        return None if edge is None else g
+    shape, spec = fit
+    if tuple(g.shape) != shape:
+        g = sum_to_array(g, shape, spec.backend.xp)
+    return spec.backend.cast(spec.backend.ensure(g), spec.dtype)
+
+
+def sum_to_array(g: Any, shape: tuple[int, ...], xp: Any) -> Any:
+    """Sum over the dimensions along which `shape` had been broadcast."""
+    extra = len(g.shape) - len(shape)
+    axes = tuple(range(extra)) + tuple(i + extra for i, n in enumerate(shape) if n == 1 and g.shape[i + extra] != 1)
+    if axes:
+        g = xp.sum(g, axis=axes, keepdims=True)
+    return xp.reshape(g, shape)
+
+
+def fit_arrays(gradients: tuple[Any, ...], shapes: tuple[Any, ...]) -> list[Any]:
+    """Gradients of arrays of one dtype in the shapes of their inputs; None is the shape of a number."""
+    import numpy as np
+
+    return [
+        g if g is None or s is None or g.shape == s else sum_to_array(g, s, np)
+        for g, s in zip(gradients, shapes, strict=True)
+    ]
+
+
+def constant(value: Any) -> Any:
+    """A saved argument that is no tensor."""
+    return value if value is None or type(value) in (int, float, bool, complex) else Constant(value)

@@ -1,0 +1,155 @@
+"""How a tangent goes through an operation, by kind."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..base.modes import MODE, Mode
+from ..tensor.tensor import Tensor, alias
+from .op import Op
+
+
+def tangent_of(value: Any) -> Tensor | None:
+    return value._tangents if isinstance(value, Tensor) else None
+
+
+def carry(op: Op, values: list[Any], outs: list[Tensor], extras: list[Any], mode: Mode) -> None:
+    """Give the results their tangents, from those of the inputs that have one."""
+    given = dict(zip(op.params, values, strict=True))
+    tangents: dict[str, Any] = {}
+    for p in op.inputs:
+        if p in op.lists:
+            if any(tangent_of(v) is not None for v in given[p]):
+                tangents[p] = [_or_zeros(v) for v in given[p]]
+        else:
+            tangent = tangent_of(given[p])
+            if tangent is not None:
+                tangents[p] = tangent
+    if not tangents:
+        return
+    token = MODE.set(mode.replace(dual=0))
+    try:
+        results = push(op, tangents, given, outs, extras)
+    finally:
+        MODE.reset(token)
+    for out, tangent in zip(outs, results, strict=False):
+        if tangent is not None:
+            out._tangents = tangent
+
+
+def push(
+    op: Op, tangents: dict[str, Any], given: dict[str, Any], outs: list[Tensor], extras: list[Any]
+) -> list[Tensor | None]:
+    """The tangents of the results."""
+    known = dict(given)
+    for p, value in given.items():
+        known[p + "_shape"] = [v._shape for v in value] if p in op.lists else getattr(value, "_shape", ())
+        known[p + "_dtype"] = value._spec.dtype if isinstance(value, Tensor) else None
+    known["out"] = outs[0]
+    known.update(zip(op.results, outs, strict=False))
+    if op.jvp is not None:
+        code = op.jvp.__code__
+        names = code.co_varnames[: code.co_argcount]
+        wanted = {p + "_t": tangents.get(p) for p in op.inputs}
+        result = op.jvp(*[wanted[n] if n in wanted else known[n] for n in names])
+        return list(result) if isinstance(result, tuple) else [result]
+    if op.kind == "elementwise" and op.meaning is None:
+        total: Any = None
+        for p, t in tangents.items():
+            term = op.formulas[p](t, *[known[n] for n in op.reads[p]])
+            total = term if total is None else total + term
+        if total._shape != outs[0]._shape:
+            total = total.expand(outs[0]._shape)
+        if total._spec is not outs[0]._spec:
+            total = total.to(outs[0]._spec.dtype)
+        return [total]
+    if op.kind == "linear":
+        call = {p: _no_tangent(v) for p, v in given.items()}
+        for p in op.inputs:
+            call[p] = (
+                tangents[p] if p in tangents else [_zeros(v) for v in given[p]] if p in op.lists else _zeros(given[p])
+            )
+        result = _call(op, call)
+        return list(result) if isinstance(result, tuple) else [result]
+    if op.kind == "bilinear":
+        total = None
+        for p, t in tangents.items():
+            term = _call(op, {**{q: _no_tangent(v) for q, v in given.items()}, p: t})
+            total = term if total is None else total + term
+        return [total]
+    return transpose_twice(op, tangents, given, outs)
+
+
+def transpose_twice(op: Op, tangents: dict[str, Any], given: dict[str, Any], outs: list[Tensor]) -> list[Tensor | None]:
+    """The tangent of an operation that has only formulas: u -> vjp(u) is linear, and its transpose is J."""
+    from ..autograd.api import grad
+    from ..ops.create import zeros_like
+
+    with_graph = MODE.get().replace(grad=True, hooks=None)
+    token = MODE.set(with_graph)
+    try:
+        call = {p: _no_tangent(v) for p, v in given.items()}
+        sources: list[Tensor] = []
+        pushed: list[Tensor] = []
+        for p, t in tangents.items():
+            if p in op.lists:
+                call[p] = [_source(v) for v in given[p]]
+                sources.extend(call[p])
+                pushed.extend(t)
+            else:
+                call[p] = _source(given[p])
+                sources.append(call[p])
+                pushed.append(t)
+        result = _call(op, call)
+        results = list(result) if isinstance(result, tuple) else [result]
+        followed = [r for r in results if r.requires_grad]
+        seeds = [zeros_like(r).requires_grad_() for r in followed]
+        back = grad(followed, sources, seeds, create_graph=True, allow_unused=True)
+        pairs = [(b, t) for b, t in zip(back, pushed, strict=True) if b is not None and b.requires_grad]
+        if pairs:
+            forward: Any = grad(
+                [b for b, _ in pairs], seeds, [t.to(b.dtype) for b, t in pairs], create_graph=True, allow_unused=True
+            )
+        else:
+            forward = [None] * len(seeds)
+    finally:
+        MODE.reset(token)
+    by_id = {id(r): f for r, f in zip(followed, forward, strict=True)}
+    out: list[Tensor | None] = []
+    for r in results:
+        f = by_id.get(id(r))
+        out.append(zeros_like(r) if f is None and id(r) in by_id else f)
+    return out
+
+
+def _call(op: Op, values: dict[str, Any]) -> Any:
+    positional = len(op.params) - op.keyword_only
+    return op.public(*[values[p] for p in op.params[:positional]], **{p: values[p] for p in op.params[positional:]})
+
+
+def _source(value: Tensor) -> Tensor:
+    """The same value, with its history, as something to differentiate by."""
+    out = _no_tangent(value)
+    if not out.requires_grad:
+        out = out.detach().requires_grad_()
+    return out
+
+
+def _no_tangent(value: Any) -> Any:
+    if isinstance(value, list | tuple):
+        return type(value)(map(_no_tangent, value)) if type(value) in (list, tuple) else value
+    if not isinstance(value, Tensor) or value._tangents is None:
+        return value
+    out = alias(value._data, value._spec, value._shape)
+    out._counter, out._edge, out._view = value._counter, value._edge, value._view
+    return out
+
+
+def _or_zeros(value: Tensor) -> Tensor:
+    return value._tangents if value._tangents is not None else _zeros(value)
+
+
+def _zeros(value: Any) -> Any:
+    from ..ops.create import zeros_like
+
+    return zeros_like(value) if isinstance(value, Tensor) else 0

@@ -1,0 +1,404 @@
+"""From the facts of an operation, the straight-line code one would write by hand.
+
+`source(op)` is that code as text: a node class and a function. Names of the template start with
+an underscore and those of parameters do not, so they cannot collide. What the text does not
+handle it hands to `_slow`, the interpreted path.
+"""
+
+from __future__ import annotations
+
+from textwrap import indent
+from typing import Any
+
+from .inline import Inlined
+from .op import Op
+
+# Bodies that meet no 1/0 in practice skip the switch that keeps NumPy's warnings off.
+_NEEDS_NO_QUIET = frozenset({"add", "sub", "mul", "neg", "relu"})
+
+NODE = """\
+class _Backward(_CompiledNode):
+    __slots__ = ({slots})
+
+    def backward(_self, _g, _keep):
+{load}\
+{gradients}\
+        if not _keep:
+{free}
+{fit}\
+        return {results},
+"""
+
+LOAD_INPUT = """\
+{n} = _self.{n}
+if type({n}) is _Tensor:
+    if {n}._counter[0] != _self.{n}_v: raise _modified(_self, {n!r}, {n})
+    {n} = {n}._data
+elif type({n}) is _Packed: {n} = {n}.get(_self, {n!r})._data
+elif type({n}) is not float and type({n}) is not int: {n} = _unpack_input(_self, {n!r})
+"""
+
+LOAD_RESULT = """\
+{n} = _self.{n}
+if type({n}) is not _ndarray or _self.{n}_c[0] != _self.{n}_v: {n} = _unpack_result(_self, {n!r})
+"""
+
+FIT = """\
+        if _self.fit is not None: {results}, = _fit_arrays(({results},), _self.fit)
+"""
+
+FUNCTION = """\
+def _call({signature}):
+{out}\
+{unwrap}\
+    if {guard}: return _slow({values})
+    _mode = _MODE()
+    if _mode.special: return _slow({values})
+{forward}\
+    if type(_data) is not _ndarray: _data = _asarray(_data)
+    _out = _new(_Tensor)
+    _out._data = _data
+    _out._spec = {spec}
+{shape}\
+{place}\
+{record}\
+    return _out
+"""
+
+# One operand that may also be a Python number.
+OPERAND = """\
+    _kind = type({p})
+    if _kind is _Tensor or _kind is _Parameter:
+{same}\
+        if {p}._view is not None: _refresh({p})
+        {p}_ = {p}._data; {p}_s = {p}._shape
+{edge}\
+{number}\
+    else: return _slow({values})
+"""
+
+NUMBER = """\
+    elif _kind is float or _kind is int:
+{unknown}\
+        {p}_ = {p}; {p}_s = None
+{no_edge}\
+"""
+
+TENSOR = """\
+    _kind = type({p})
+    if _kind is _Tensor or _kind is _Parameter:
+{same}\
+        if {p}._view is not None: _refresh({p})
+        {p}_ = {p}._data
+{edge}\
+{none}\
+    else: return _slow({values})
+"""
+
+CONSTANT = """\
+    {p}_ = {p}._data if isinstance({p}, _Tensor) else {p}
+"""
+
+FORWARD = """\
+    try: _data{extra} = {call}
+    except Exception: return _slow({values})
+"""
+
+FORWARD_QUIET = """\
+    _token = _hush(_SILENT)
+    try: _data{extra} = {call}
+    except Exception: return _slow({values})
+    finally: _unhush(_token)
+"""
+
+SHAPE_OF_TWO = """\
+    if {a}_s == {b}_s: _out._shape = {a}_s; _fit = None
+    elif {b}_s is None: _out._shape = {a}_s; _fit = None
+    elif {a}_s is None: _out._shape = {b}_s; _fit = None
+    else: _out._shape = _data.shape; _fit = ({a}_s, {b}_s)
+"""
+
+PLACE = """\
+    _out._counter = [0]
+    _out._view = None
+"""
+
+PLACE_VIEW = """\
+{test}\
+    _out._counter = {p}._counter
+    _out._view = _view = _new(_View)
+    _view.parent = {p}
+    _view.replay = _public
+    _view.args = ({rest})
+    _view.meta = None if _mode.grad else 'no_grad'
+    _view.version = {p}._counter[0] if type({p}._counter) is list else 0
+"""
+
+RECORD = """\
+    if {some_edge} and _mode.grad:
+        _node = _new(_Backward)
+        _node.seq = _next_seq()
+        _node.edges = ({edges},)
+        _node.extras = None
+{save}
+        _out._edge = _node
+    else: _out._edge = None
+"""
+
+
+def source(op: Op) -> str:
+    """The text for `op`."""
+    if op.returns or op.lists:
+        return (
+            _node_text(op, Inlined(op))
+            + f"\n\ndef _call({_signature(op)}):\n{_out_text(op)}    return _slow({_values(op)})\n"
+        )
+    inlined = Inlined(op)
+    return _node_text(op, inlined) + "\n\n" + _function_text(op, inlined)
+
+
+def _signature(op: Op) -> str:
+    parts = []
+    positional = len(op.params) - op.keyword_only
+    for i, p in enumerate(op.params):
+        if i == positional:
+            parts.append("*")
+        parts.append(f"{p}=_default_{p}" if p in op.defaults else p)
+    if not op.view:
+        parts += ["out=None"] if op.keyword_only else ["*", "out=None"]
+    return ", ".join(parts)
+
+
+def _values(op: Op) -> str:
+    return "(" + "".join(f"{p}, " for p in op.params) + ")"
+
+
+def _out_text(op: Op) -> str:
+    return "" if op.view else f"    if out is not None: return _into(out, {_values(op)})\n"
+
+
+def _reads(op: Op) -> list[str]:
+    return list(dict.fromkeys(n for p in op.inputs for n in op.reads[p]))
+
+
+def _node_text(op: Op, inlined: Inlined) -> str:
+    reads, inputs = _reads(op), list(op.inputs)
+    many = len(inputs) > 1
+    fitted = many and op.broadcasts
+    slots: list[str] = []
+    for n in reads:
+        what = op.saves(n)
+        slots.append(n)
+        if what == "input":
+            slots.append(n + "_v")
+        elif what in ("result", "extra"):
+            slots += [n + "_c", n + "_v"]
+    compiled = bool(inputs) and not (op.returns or op.lists)
+    if not compiled:
+        text = "".join(f"{s!r}, " for s in slots)
+        return f"class _Backward(_CompiledNode):\n    __slots__ = ({text})\n"
+
+    def load(n: str) -> str:
+        what = op.saves(n)
+        if what == "input":
+            return LOAD_INPUT.format(n=n)
+        if what in ("result", "extra"):
+            return LOAD_RESULT.format(n=n)
+        return f"{n} = _self.{n}\n"
+
+    shared = [n for n in reads if many and sum(n in op.reads[p] for p in inputs) > 1]
+    lines = [f"{''.join(f'{p}_edge, ' for p in inputs)} = _self.edges\n"] if many else []
+    for n in shared:
+        test = " or ".join(f"{p}_edge is not None" for p in inputs if n in op.reads[p])
+        if not all(n in op.reads[p] for p in inputs):
+            lines.append(f"if {test}:\n{indent(load(n), '    ')}")
+        else:
+            lines.append(load(n))
+    gradients = []
+    if op.joint is not None:
+        lines = [f"{''.join(f'{p}_edge, ' for p in inputs)} = _self.edges\n", *map(load, reads)]
+        needs = "".join(f"{p}_edge is not None, " for p in inputs)
+        args = ", ".join(f"{n}={n}" for n in reads)
+        gradients.append(f"{''.join(f'{p}_g, ' for p in inputs)} = _joint(_g, {args}, needs=({needs}))\n")
+    for p in inputs if op.joint is None else ():
+        expression = inlined.text(p, {_gradient_name(op, p): "_g"})
+        if expression is None:
+            expression = f"_vjp_{p}({', '.join(['_g', *op.reads[p]])})"
+        body = "".join(load(n) for n in op.reads[p] if n not in shared) + f"{p}_g = {expression}\n"
+        if many:
+            body = f"if {p}_edge is not None:\n{indent(body, '    ')}else: {p}_g = None\n"
+        gradients.append(body)
+    free = [f"_self.{n} = _FREED" for n in reads if op.saves(n) in ("input", "result", "extra")] or ["pass"]
+    results = ", ".join(f"{p}_g" for p in inputs)
+    if fitted:
+        slots.append("fit")
+    return NODE.format(
+        slots="".join(f"{s!r}, " for s in slots),
+        load=indent("".join(lines), " " * 8),
+        gradients=indent("".join(gradients), " " * 8),
+        free=indent("\n".join(free), " " * 12),
+        fit=FIT.format(results=results) if fitted else "",
+        results=results,
+    )
+
+
+def _gradient_name(op: Op, p: str) -> str:
+    return op.formulas[p].__code__.co_varnames[0]
+
+
+def _function_text(op: Op, inlined: Inlined) -> str:
+    inputs = list(op.inputs)
+    tensors = [p for p in op.params if p in op.inputs or p in op.promote]
+    values = _values(op)
+    pair = _is_pair(op, tensors)
+    unwrap = ["    _spec = None\n"] if op.scalars and len(tensors) > 1 else []
+    # Integers of few bits wrap around and those beside a float become one; int64 beside an int stays as it is.
+    wraps = " or not _spec.plain and (_kind is float or _spec is not _INT64)" if op.result == "bool" else ""
+    first = True
+    for p in op.params:
+        if p in tensors:
+            differentiable = p in inputs
+            edge = f"        {p}_edge = {p}._edge\n" if differentiable else ""
+            no_edge = f"        {p}_edge = None\n" if differentiable else ""
+            if op.scalars and len(tensors) > 1:
+                if first:
+                    same = f"        _spec = {p}._spec\n"
+                    unknown = ""
+                else:
+                    same = (
+                        f"        if {p}._spec is not _spec:\n"
+                        f"            if _spec is not None: return _slow({values})\n"
+                        f"            _spec = {p}._spec\n"
+                    )
+                    unknown = f"        if _spec is None{wraps}: return _slow({values})\n"
+                number = NUMBER.format(p=p, unknown=unknown, no_edge=no_edge) if p in op.scalars else ""
+                unwrap.append(OPERAND.format(p=p, same=same, edge=edge, number=number, values=values))
+            else:
+                same = (
+                    f"        _spec = {p}._spec\n"
+                    if first
+                    else f"        if {p}._spec is not _spec: return _slow({values})\n"
+                )
+                optional = op.defaults.get(p, 0) is None
+                none = f"    elif {p} is None:\n        {p}_ = None\n{no_edge}" if optional and not first else ""
+                unwrap.append(TENSOR.format(p=p, same=same, edge=edge, none=none, values=values))
+            first = False
+        elif p in op.arrays:
+            unwrap.append(CONSTANT.format(p=p))
+    if not tensors:
+        return f"def _call({_signature(op)}):\n{_out_text(op)}    return _slow({values})\n"
+
+    arrays = {p: f"{p}_" if p in tensors or p in op.arrays else p for p in op.params}
+    call = inlined.text("forward", arrays)
+    if call is None:
+        positional = len(op.params) - op.keyword_only
+        parts = [arrays[p] for p in op.params[:positional]]
+        parts += [f"{p}={arrays[p]}" for p in op.params[positional:]]
+        call = f"_forward({', '.join(parts)})"
+    extra = "".join(f", {n}_" for n in op.extra)
+    quiet = op.name not in _NEEDS_NO_QUIET and not op.structural and op.result != "bool"
+    forward = (FORWARD_QUIET if quiet else FORWARD).format(extra=extra, call=call, values=values)
+
+    spec = {"bool": "_BOOL", "index": "_INT64", "complex": "_spec_of(_data)", None: "_spec_of(_data)"}.get(
+        op.result, "_spec"
+    )
+    shape = "    _out._shape = _data.shape\n"
+    if pair:
+        shape = SHAPE_OF_TWO.format(a=tensors[0], b=tensors[1])
+    elif op.kind == "elementwise" and len(tensors) == 1:
+        shape = f"    _out._shape = {tensors[0]}._shape\n"
+    place = PLACE
+    if op.view:
+        p = tensors[0]
+        rest = "".join(f"{q}, " for q in op.params[1:])
+        place = PLACE_VIEW.format(p=p, rest=rest, test="")
+        if op.view in ("maybe", "real"):
+            body = indent(place, "    ")
+            place = f"    if _may_share(_data, {p}_):\n{body}    else:\n{indent(PLACE, '    ')}"
+    record = ""
+    if inputs:
+        record = RECORD.format(
+            some_edge="(" + " or ".join(f"{p}_edge is not None" for p in inputs) + ")",
+            edges=", ".join(f"{p}_edge" for p in inputs),
+            save=indent(_save_text(op, inputs, arrays, pair), " " * 8),
+        )
+    else:
+        record = "    _out._edge = None\n"
+    return FUNCTION.format(
+        signature=_signature(op),
+        out=_out_text(op),
+        unwrap="".join(unwrap),
+        guard=_guard(op),
+        values=values,
+        forward=forward,
+        spec=spec,
+        shape=shape,
+        place=place,
+        record=record,
+    )
+
+
+def _is_pair(op: Op, tensors: list[str]) -> bool:
+    """Whether the shape of the result is that of two operands, which are all there are."""
+    return bool(op.scalars) and len(tensors) == 2 and all(p in tensors for p in op.arrays)
+
+
+def _guard(op: Op) -> str:
+    """When compiled code must not run: bodies of comparisons and the like are right for any array of NumPy's."""
+    if op.result == "bool" and (op.check is not None or "c" not in op.dtypes):
+        return "not _spec.plain and _spec is not _INT64"
+    return "not _spec.numpy" if op.structural or op.result == "bool" else "not _spec.plain"
+
+
+def _save_text(op: Op, inputs: list[str], arrays: dict[str, Any], pair: bool) -> str:
+    """The statements that save what the formulas ask for, each only if an input that needs it wants a gradient."""
+    always: list[str] = []
+    plain: list[str] = []
+    packed: list[str] = []
+    many = len(inputs) > 1
+    for n in _reads(op):
+        what = op.saves(n)
+        readers = [p for p in inputs if n in op.reads[p]]
+        test = "" if len(readers) == len(inputs) else f"if {' or '.join(f'{p}_edge is not None' for p in readers)}: "
+        label = (op.node_name, n)
+        if what == "meta":
+            p, _, field = n.rpartition("_")
+            if p in inputs or p in op.promote or p in op.arrays:
+                value = f"{p}_.shape if hasattr({p}_, 'shape') else ()" if field == "shape" else f"_dtype_of({p})"
+                if p == inputs[0] and not op.scalars:
+                    value = f"{p}._shape" if field == "shape" else f"{p}._spec.dtype"
+            else:
+                value = f"_shape_of({p})"
+            always.append(f"{test}_node.{n} = {value}")
+        elif what == "constant":
+            always.append(f"{test}_node.{n} = {n}")
+        elif what == "input":
+            pack = f"_node.{n} = _pack_input(_mode, {n}, {label!r})"
+            if n in op.promote and op.scalars and len(op.promote) > 1:  # may be a number, which has no versions
+                plain.append(f"{test}_node.{n} = {n}; _node.{n}_v = 0 if {n}_s is None else {n}._counter[0]")
+                packed.append(f"{test}_node.{n} = {n} if {n}_s is None else _pack_input(_mode, {n}, {label!r})")
+            elif n in inputs and op.defaults.get(n, 0) is not None:
+                plain.append(f"{test}_node.{n} = {n}; _node.{n}_v = {n}._counter[0]")
+                packed.append(f"{test}{pack}")
+            else:  # may be an array, or None
+                keep = f"_node.{n} = {n}; _node.{n}_v = {n}._counter[0]"
+                choice = "if isinstance({0}, _Tensor): {1}\nelse: _node.{0} = _constant({0})"
+                for body, group in ((keep, plain), (pack, packed)):
+                    text = choice.format(n, body)
+                    group.append(f"{test}\n{indent(text, '    ')}" if test else text)
+        else:
+            data = "_data" if what == "result" else f"{n}_"
+            counter = "_out._counter" if what == "result" else "[0]"
+            plain.append(f"{test}_node.{n} = {data}; _node.{n}_c = {counter}; _node.{n}_v = _node.{n}_c[0]")
+            packed.append(
+                f"{test}_node.{n} = _pack_array(_mode, {data}, {counter}, {label!r}); "
+                f"_node.{n}_c = [0]; _node.{n}_v = 0"
+            )
+    if many:
+        if op.broadcasts:
+            shapes = ", ".join(f"{p}_s" if op.scalars and len(op.promote) > 1 else f"{p}._shape" for p in inputs)
+            always.append("_node.fit = _fit" if pair and len(inputs) == 2 else f"_node.fit = ({shapes})")
+    if plain:
+        always.append("if _mode.hooks is None:\n" + indent("\n".join(plain), "    "))
+        always.append("else:\n" + indent("\n".join(packed), "    "))
+    return "\n".join(always) or "pass"

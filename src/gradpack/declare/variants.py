@@ -1,0 +1,127 @@
+"""The other forms of an operation: method, in-place method, operator, `out=`."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+from ..base import dtypes
+from ..base.modes import MODE
+from ..tensor.tensor import Tensor
+from .apply import apply
+from .inplace import check_result, check_writable, inplace, write
+from .kinds import copy_of
+from .op import REGISTRY, Op
+
+
+def into(op: Op, out: Any, values: tuple[Any, ...]) -> Any:
+    """Call an operation and write the result into the tensor, or tensors, given as `out=`."""
+    outs = out if isinstance(out, tuple | list) else (out,)
+    for target in outs:
+        if not isinstance(target, Tensor):
+            raise TypeError(f"{op.name}(): argument 'out' must be Tensor, not {type(target).__name__}")
+    mode = MODE.get()
+    if mode.grad:
+        tensors = [v for v in values if isinstance(v, Tensor)]
+        tensors += [v for group in values if isinstance(group, list | tuple) for v in group if isinstance(v, Tensor)]
+        if any(t.requires_grad for t in (*tensors, *outs)):
+            raise RuntimeError(
+                f"{op.name}(): functions with out=... arguments don't support automatic differentiation, but one of "
+                "the arguments requires grad."
+            )
+    result = apply(op, values)
+    results = result if isinstance(result, tuple) else (result,)
+    if len(results) != len(outs):
+        raise TypeError(f"{op.name}(): expected {len(results)} tensors as 'out', got {len(outs)}")
+    for target, value in zip(outs, results, strict=True):
+        put(op.name, target, value)
+    return out
+
+
+def put(name: str, target: Tensor, value: Tensor) -> None:
+    """Write `value` into `target`, resizing it if its shape differs."""
+    if not dtypes.can_cast(value._spec.dtype, target._spec.dtype):
+        raise RuntimeError(
+            f"result type {value._spec.dtype.name} can't be cast to the desired output type "
+            f"{target._spec.dtype.name} in {name}(out=...)"
+        )
+    if target._shape != value._shape:
+        if target.numel():
+            warnings.warn(
+                f"An output with one or more elements was resized since it had shape {list(target._shape)}, which "
+                f"does not match the required output shape {list(value._shape)}.",
+                UserWarning,
+                stacklevel=4,
+            )
+        backend = target._spec.backend
+        target._data = backend.copy(backend.cast(value._data, target._spec.dtype))
+        target._shape = value._shape
+        target._counter[0] += 1
+    else:
+        check_writable(target, name)
+        check_result(target, value, name)
+        write(target, value._data)
+
+
+def add_method(name: str, function: Callable[..., Any], kind: type = Tensor) -> None:
+    """Attach a method. Refuses to overwrite one."""
+    if name in vars(kind):
+        raise TypeError(f"{kind.__name__}.{name} exists already")
+    setattr(kind, name, function)
+
+
+def inplace_of(op: Op) -> Callable[..., Tensor]:
+    """The in-place method of an operation: `add_` of `add`."""
+    name = op.name + "_"
+
+    def method(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        return inplace(op, name, op.bind((self, *args), kwargs))
+
+    method.__name__ = method.__qualname__ = name
+    method.__module__ = op.forward.__module__
+    method.__doc__ = f"In-place form of `{op.name}`: writes the result into this tensor and returns it."
+    method.op = op  # type: ignore[attr-defined]
+    return method
+
+
+def operator_of(op: Op, name: str) -> Callable[..., Any]:
+    """The operation as an operator: gives the other operand its turn when it cannot handle it."""
+
+    def slow(values: tuple[Any, ...]) -> Any:
+        try:
+            return apply(op, values)
+        except TypeError as error:
+            if "must be Tensor, not" in str(error):
+                return NotImplemented
+            raise
+
+    return copy_of(op, name, slow)
+
+
+def reflected_of(op: Op, name: str) -> Callable[..., Any]:
+    """The operation with its operands exchanged: `__rsub__` of `sub`."""
+    call = operator_of(op, name)
+
+    def reflected(self: Tensor, other: Any) -> Any:
+        return call(other, self)
+
+    reflected.__name__ = reflected.__qualname__ = name
+    return reflected
+
+
+def inplace_operator_of(op: Op, name: str) -> Callable[..., Any]:
+    """The in-place operator: `__iadd__` of `add`."""
+    label = op.name + "_"
+
+    def method(self: Tensor, other: Any) -> Any:
+        if not isinstance(other, Tensor | int | float | complex) and not hasattr(other, "__array__"):
+            return NotImplemented
+        return inplace(op, label, op.bind((self, other), {}))
+
+    method.__name__ = method.__qualname__ = name
+    return method
+
+
+def op(name: str) -> Op:
+    return REGISTRY[name]

@@ -1,0 +1,1 @@
+"""Nodes, edges and the traversal. Knows no tensor and no operation."""

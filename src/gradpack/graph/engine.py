@@ -1,0 +1,192 @@
+"""The traversal: sends gradients from roots down to leaves. One loop for every kind of request.
+
+A node is always newer than its inputs. So the newest node in sight has heard from all of its
+consumers and can run: no dependency count is needed. Only where the moment at which a leaf is
+served can be seen (it has hooks, or the request names inputs) does a `Plan` count its consumers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from heapq import heappop, heappush
+from typing import Any
+
+from .node import AccumulateGrad, Gradient, Node
+
+
+class Plan:
+    """What a request needs beyond "send everything to every leaf"."""
+
+    __slots__ = ("captured", "counts", "needed", "seen")
+
+    def __init__(self, roots: Iterable[Node], inputs: Iterable[Node] | None) -> None:
+        """Count the consumers of each leaf, and find the nodes from which some input can be reached."""
+        self.captured: dict[Node, Gradient] = {}
+        self.counts: dict[Node, int] = {}
+        self.needed: set[Node] | None = None
+        order: list[Node] = []
+        seen = self.seen = set[Node]()
+        stack = list(roots)
+        while stack:
+            node = stack.pop()
+            if node in seen:
+                continue
+            seen.add(node)
+            order.append(node)
+            for edge in node.edges:
+                if edge is not None:
+                    if type(edge) is AccumulateGrad:
+                        self.counts[edge] = self.counts.get(edge, 0) + 1
+                    if edge not in seen:
+                        stack.append(edge)
+        if inputs is not None:
+            self.captured = dict.fromkeys(inputs)
+            needed = {node for node in self.captured if node in seen}
+            order.sort(key=lambda node: node.seq, reverse=True)  # oldest first: inputs before consumers
+            for node in order:
+                for edge in node.edges:
+                    if edge is not None and edge in needed:
+                        needed.add(node)
+                        break
+            self.needed = needed
+
+    def will_run(self, node: Node) -> bool:
+        """Whether this request runs the node."""
+        return node in (self.seen if self.needed is None else self.needed)
+
+
+def run(
+    roots: list[tuple[Node, Gradient]],
+    *,
+    keep: bool,
+    create_graph: bool,
+    plan: Plan | None = None,
+    capture: bool = False,
+) -> None:
+    """Send each root's gradient down the graph.
+
+    Args:
+        roots: pairs of a node and the gradient of its output.
+        keep: do not free what nodes saved.
+        create_graph: gradients are Tensors, and what is done with them is recorded.
+        plan: which leaves to serve when, and which nodes to run at all.
+        capture: put the gradients of the plan's inputs into `plan.captured` and accumulate nothing.
+    """
+    pending: dict[Node, Gradient] = {}  # gradients of nodes in `ready`, and the only one so far of leaves
+    sums: dict[Node, Gradient] = {}  # gradients of leaves that nobody else holds, because they are sums
+    ready: list[tuple[int, Node]] = []
+    counts = None if plan is None else dict(plan.counts)
+    needed = None if plan is None else plan.needed
+    wanted = None if plan is None or plan.needed is None else plan.captured
+    leaf_type = AccumulateGrad
+    usual = wanted is None and not create_graph
+
+    for node, g in roots:
+        if needed is not None and node not in needed:
+            continue
+        if node in pending:
+            pending[node] = pending[node] + g
+        else:
+            pending[node] = g
+            if type(node) is not leaf_type:
+                heappush(ready, (node.seq, node))
+    if counts is not None:
+        for leaf in [n for n in pending if type(n) is leaf_type and not counts.get(n)]:
+            _serve(leaf, pending.pop(leaf), create_graph, wanted, capture)
+    roots.clear()
+    grads: Any
+    node = g = None  # type: ignore[assignment]
+
+    following: Any = None  # the next node, when it is the only one in sight
+    incoming: Gradient = None
+    while True:
+        if following is not None:
+            node, g = following, incoming
+            following = incoming = None
+        elif ready:
+            node = heappop(ready)[1]
+            g = pending.pop(node)
+        else:
+            break
+        if usual and node.extras is None and g is not None:
+            grads = node.backward(g, keep)
+        else:
+            extras = node.extras
+            if extras is not None and extras.tensor_hooks is not None:
+                g = extras.run_tensor_hooks(node, g, create_graph)
+            if wanted is not None and node in wanted:
+                wanted[node] = g
+                if needed is not None and not any(e in needed for e in node.edges):
+                    continue
+            if extras is not None:
+                grads = extras.run_node(node, g, keep, create_graph)
+            elif g is None:
+                grads = node.undefined(keep, create_graph)
+            else:
+                grads = node.backward_graph(g, keep) if create_graph else node.backward(g, keep)
+            extras = None
+        g = None
+        for edge, ge in zip(node.edges, grads):  # noqa: B905 - a node returns one gradient for each edge
+            if (ge is None and edge is None) or (needed is not None and edge not in needed):
+                continue
+            if type(edge) is leaf_type:
+                if ge is not None:
+                    held = sums.get(edge)
+                    if held is not None:
+                        if create_graph:
+                            held = held + ge
+                        else:
+                            held += ge
+                        sums[edge] = held
+                    else:
+                        held = pending.pop(edge, None)
+                        if held is None:
+                            pending[edge] = ge
+                        else:
+                            sums[edge] = held + ge
+                if counts is not None:
+                    left = counts[edge] = counts[edge] - 1
+                    if not left:
+                        held = ge = None
+                        group = sums if edge in sums else pending
+                        _serve(edge, group.pop(edge, None), create_graph, wanted, capture)
+            elif following is None and not ready:
+                following, incoming = edge, ge
+            elif edge is following:
+                if ge is not None:
+                    incoming = ge if incoming is None else incoming + ge
+            elif edge in pending:
+                if ge is not None:
+                    held = pending[edge]
+                    pending[edge] = ge if held is None else held + ge
+            else:
+                pending[edge] = ge
+                heappush(ready, (edge.seq, edge))
+        ge = held = grads = None
+        if following is not None and ready:
+            pending[following] = incoming
+            heappush(ready, (following.seq, following))
+            following = incoming = None
+
+    node = edge = None  # type: ignore[assignment]
+    for group in (pending, sums):
+        while group:
+            leaf = next(iter(group))  # type: ignore[assignment]
+            _serve(leaf, group.pop(leaf), create_graph, wanted, capture)
+
+
+def _serve(leaf: Node, g: Gradient, create_graph: bool, wanted: dict[Node, Gradient] | None, capture: bool) -> None:
+    """Hand a leaf its gradient: capture it if the request asks for that, else add it to `.grad`."""
+    extras = leaf.extras
+    if extras is not None and extras.tensor_hooks is not None:
+        g = extras.run_tensor_hooks(leaf, g, create_graph)
+    if wanted is not None and leaf in wanted:
+        wanted[leaf] = g
+        if capture:
+            return
+    elif wanted is not None:
+        return
+    if extras is not None:
+        extras.run_node(leaf, g, False, create_graph)
+    elif g is not None:
+        AccumulateGrad.store(leaf, g, create_graph)  # type: ignore[arg-type]

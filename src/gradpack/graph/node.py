@@ -1,0 +1,118 @@
+"""Nodes of the autograd graph.
+
+An edge is a reference to the node that receives the gradient: there is no separate edge object.
+A node with several outputs hands out one `Slot` for each, so that an edge is always one node.
+Sequence numbers fall from older to newer nodes: a heap yields the newest node first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from itertools import count
+from typing import Any, ClassVar
+
+next_seq: Callable[[], int] = count(0, -1).__next__
+
+Gradient = Any  # an array, a Tensor under create_graph, a Part, or None
+
+
+class Node:
+    """One recorded operation, as `Tensor.grad_fn` shows it.
+
+    Subclasses give, for the gradient of the result, one gradient for each edge:
+    `backward(g, keep)` over arrays and `backward_graph(g, keep)` over Tensors.
+    """
+
+    __slots__ = ("__weakref__", "edges", "extras", "seq")
+
+    edges: tuple[Node | None, ...]  # one for each differentiable input; None where none is wanted
+    seq: int
+    extras: Any  # hooks and metadata, None for most nodes
+
+    label: ClassVar[str] = "Node"
+
+    def backward(self, g: Gradient, keep: bool) -> Iterable[Gradient]:
+        raise NotImplementedError
+
+    def backward_graph(self, g: Gradient, keep: bool) -> Iterable[Gradient]:
+        raise NotImplementedError
+
+    def undefined(self, keep: bool, create_graph: bool) -> Iterable[Gradient]:
+        """What to pass on when no gradient arrived."""
+        return (None,) * len(self.edges)
+
+    def name(self) -> str:
+        """The name of the operation's node, as torch writes it: `MulBackward0`."""
+        return type(self).__name__
+
+    @property
+    def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
+        """For each differentiable input, the node that made it and which output of that node it was."""
+        return tuple((e.parent, e.nr) if isinstance(e, Slot) else (e, 0) for e in self.edges)
+
+    def _sequence_nr(self) -> int:
+        return -self.seq
+
+    def __repr__(self) -> str:
+        return f"<{self.name()} object at {hex(id(self))}>"
+
+
+class AccumulateGrad(Node):
+    """Where gradients stop: adds up into the `.grad` of a leaf.
+
+    Holds the gradient, and only weakly the tensor: anything else would be a cycle.
+    """
+
+    __slots__ = ("grad", "tensor")
+
+    grad: Any
+    tensor: Callable[[], Any]  # a weak reference
+
+    store: ClassVar[Callable[[AccumulateGrad, Gradient, bool], None]]  # how a gradient becomes `.grad`
+
+    def __init__(self, tensor: Callable[[], Any]) -> None:
+        self.edges, self.seq, self.extras = (), 1, None
+        self.grad = None
+        self.tensor = tensor
+
+    @property
+    def variable(self) -> Any:
+        """The leaf itself, or None if it is gone."""
+        return self.tensor()
+
+    def name(self) -> str:
+        return "torch::autograd::AccumulateGrad"
+
+    def _sequence_nr(self) -> int:
+        return 2**64 - 1
+
+
+class Slot(Node):
+    """One output of a node with several: passes its gradient on as a `Part` of the whole."""
+
+    __slots__ = ("nr", "outputs")
+
+    def __init__(self, parent: Node, nr: int, outputs: int) -> None:
+        self.edges, self.seq, self.extras = (parent,), next_seq(), None
+        self.nr, self.outputs = nr, outputs
+
+    @property
+    def parent(self) -> Node:
+        return self.edges[0]  # type: ignore[return-value]  # a slot always has one
+
+    def backward(self, g: Gradient, keep: bool) -> Iterable[Gradient]:
+        return (Part([g if i == self.nr else None for i in range(self.outputs)]),)
+
+    backward_graph = backward
+
+    def name(self) -> str:
+        return self.parent.name()
+
+
+class Part(tuple[Any, ...]):
+    """Gradients of several outputs, None where not known yet. Adding two fills them in."""
+
+    __slots__ = ()
+
+    def __add__(self, other: Any) -> Part:
+        return Part([b if a is None else a if b is None else a + b for a, b in zip(self, other, strict=True)])

@@ -1,0 +1,167 @@
+"""Adding into places of an array, some of them more than once: what the gradient of indexing does.
+
+Everything here is on arrays. `np.add.at` is fast in one form only: one dimension, contiguous, one
+dtype. So all forms are brought to that one, in portions that stay in the cache; and where few rows
+receive many wide ones (a small vocabulary), the rows are sorted and summed by segments. Sums in
+float16 and bfloat16 are kept in float32 and rounded once.
+
+The functions take an `out` that is theirs to write to and return it: a library whose arrays cannot
+be written to brings its own versions of `add_rows` and `set_flat`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..backends import spec_of
+
+PORTION = 1 << 16  # elements that are added at a time
+
+
+def size_of(shape: Any) -> int:
+    """The number of elements of a shape."""
+    n = 1
+    for s in shape:
+        n *= s
+    return n
+
+
+def fresh(array: Any) -> Any:
+    """A row-major copy that may be written to."""
+    return np.reshape(np.asarray(np.reshape(array, (-1,)), copy=True), array.shape)
+
+
+def flat_of(array: Any) -> Any:
+    """The elements in one dimension: the same memory if the array is row-major, else a copy to be stored."""
+    return np.reshape(array, (-1,))
+
+
+def store(array: Any, flat: Any) -> Any:
+    """Write what was made of `flat_of(array)` back, unless that is where it was made; the array."""
+    if not (hasattr(array, "flags") and array.flags.c_contiguous and array.dtype == flat.dtype):
+        array[...] = narrowed(np.reshape(flat, array.shape), array.dtype)
+    return array
+
+
+def widened(array: Any) -> Any:
+    """The array, in float32 if it is float16 or bfloat16."""
+    return np.astype(array, np.float32) if spec_of(array).dtype.low else array
+
+
+def narrowed(array: Any, dtype: Any) -> Any:
+    return array if array.dtype == dtype else np.astype(array, dtype)
+
+
+def as_dtype(value: Any, dtype: Any) -> Any:
+    """A number, or an array, in a dtype; integers wrap around."""
+    return np.astype(np.asarray(value), dtype)
+
+
+def add_rows(out: Any, rows: Any, values: Any) -> Any:
+    """`out[rows[k]] += values[k]` for every k, for matrices; equal rows add up."""
+    n, width = values.shape
+    rows = np.astype(rows, np.int64, copy=False)
+    if not hasattr(np.add, "at"):
+        for k in range(n):
+            out[int(rows[k]), :] += values[k, :]
+        return out
+    if width >= 32 and out.shape[0] * 16 <= n:
+        return _add_segments(out, rows, values)
+    flat = out.reshape(-1)
+    if width == 1:
+        np.add.at(flat, rows, values.reshape(-1))
+        return out
+    columns = np.arange(width)
+    step = max(1, PORTION // max(width, 1))
+    for start in range(0, n, step):
+        part = rows[start : start + step]
+        np.add.at(flat, (part[:, None] * width + columns).reshape(-1), values[start : start + step].reshape(-1))
+    return out
+
+
+def _add_segments(out: Any, rows: Any, values: Any) -> Any:
+    order = np.argsort(rows, kind="stable")
+    values, rows = values[order], rows[order]
+    starts = np.flatnonzero(np.concatenate((np.ones(1, bool), rows[1:] != rows[:-1])))
+    ends = [*starts[1:].tolist(), len(rows)]
+    for row, start, end in zip(rows[starts].tolist(), starts.tolist(), ends, strict=True):
+        out[row] += np.add.reduce(values[start:end], axis=0)
+    return out
+
+
+def add_flat(out: Any, places: Any, values: Any) -> Any:
+    """`out[places[k]] += values[k]` for vectors."""
+    return np.reshape(add_rows(np.reshape(out, (-1, 1)), places, np.reshape(values, (-1, 1))), (-1,))
+
+
+def set_flat(out: Any, places: Any, values: Any) -> Any:
+    """`out[places[k]] = values[k]` for vectors; of equal places the last one holds."""
+    if hasattr(out, "flags"):
+        out[places] = values
+        return out
+    values = np.broadcast_to(values, places.shape)
+    for k in range(places.shape[0]):
+        out[int(places[k])] = values[k]
+    return out
+
+
+def set_along(array: Any, dim: int, index: Any, values: Any) -> Any:
+    """`array` with `values` in the place of the slices that a vector of indices names along `dim`."""
+    before = (slice(None),) * dim
+    if hasattr(array, "flags"):
+        array[(*before, index)] = values
+        return array
+    values = np.broadcast_to(values, (*array.shape[:dim], index.shape[0], *array.shape[dim + 1 :]))
+    for k in range(index.shape[0]):
+        array[(*before, int(index[k]), ...)] = values[(*before, k, ...)]
+    return array
+
+
+def taken(array: Any, index: Any, dim: int) -> Any:
+    """`array[:, ..., index]` with an array of indices at `dim`."""
+    if hasattr(array, "flags"):
+        return np.take(array, index, axis=dim) if dim else array[index]
+    found = np.take(array, np.reshape(counted_from_front(index, array.shape[dim]), (-1,)), axis=dim)
+    return np.reshape(found, (*array.shape[:dim], *index.shape, *array.shape[dim + 1 :]))
+
+
+def counted_from_front(index: Any, size: int) -> Any:
+    """Indices of which negative ones counted from the end."""
+    return np.where(index < 0, index + size, index)
+
+
+def add_along(out: Any, shape: Any, dim: int, index: Any, values: Any) -> Any:
+    """`out`, the flat array of a shape, with `values` added where `take(array, index, dim)` reads."""
+    index = np.reshape(counted_from_front(index, shape[dim]), (-1,))
+    before, after, n = size_of(shape[:dim]), size_of(shape[dim + 1 :]), index.shape[0]
+    if before != 1:  # the rows of all leading dimensions together
+        index = np.reshape(np.arange(before)[:, None] * shape[dim] + index[None, :], (-1,))
+    if not out.shape[0] or not n:
+        return out
+    rows = add_rows(np.reshape(out, (before * shape[dim], after)), index, np.reshape(values, (before * n, after)))
+    return np.reshape(rows, (-1,))
+
+
+def places_along(index: Any, dim: int, shape: Any) -> Any:
+    """Where in the flat array of a shape the elements lie that `gather(array, dim, index)` reads."""
+    ndim = len(shape)
+    if ndim == 1:
+        return index
+    places: Any = None
+    stride = 1
+    for d in range(ndim - 1, -1, -1):
+        if d == dim:
+            steps = index
+        else:
+            steps = np.reshape(np.arange(index.shape[d]), tuple(-1 if k == d else 1 for k in range(ndim)))
+        steps = steps if stride == 1 else steps * stride
+        places = steps if places is None else places + steps
+        stride *= shape[d]
+    return np.reshape(places, (-1,))
+
+
+def places_of(index: tuple[Any, ...], shape: Any) -> Any:
+    """Where in the flat array of a shape the elements lie that `array[index]` reads, in the shape of the result."""
+    return np.reshape(np.arange(size_of(shape)), tuple(shape))[index]

@@ -1,0 +1,367 @@
+"""Activation functions."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..declare.kinds import elementwise
+from ..tensor.tensor import Tensor
+
+FUNCTIONS = "relu selu celu"
+METHODS = "relu"
+INPLACE = "relu_"
+
+
+@elementwise(input=lambda g, out: where(out > 0, g, 0.0), dtypes="if")
+def relu(input: Any) -> Any:
+    """`max(input, 0)`. Keeps its result for backward, which the next layer keeps anyway.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.relu(torch.tensor([-1.0, 2.0]))
+        tensor([0., 2.])
+    """
+    return np.maximum(input, 0)
+
+
+def _gelu_meaning(input: Any, approximate: str) -> Any:
+    """gelu, composed of other operations."""
+    if approximate == "none":
+        return input * (erf(input * _SQRT_HALF) + 1) * 0.5
+    return input * (tanh((input * input * input * _CUBIC + input) * _SQRT_2_OVER_PI) + 1) * 0.5
+
+
+@elementwise(
+    input=lambda g, input, out, approximate: g * _gelu_slope(input, out, approximate), meaning=_gelu_meaning, dtypes="f"
+)
+def gelu(input: Any, *, approximate: str = "none") -> Any:
+    """`input * P(X <= input)` for a standard normal X.
+
+    Keeps its result beside its input (the next layer keeps it anyway), so that backward need not
+    compute erf again: P is their quotient.
+
+    Args:
+        approximate: "none", or "tanh" for the formula of Hendrycks and Gimpel (arXiv 1606.08415).
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.functional.gelu(torch.tensor([0.0, 1.0]))
+        tensor([0.0000, 0.8413])
+    """
+    if approximate == "none":
+        out = erf(input * _SQRT_HALF)
+    elif approximate == "tanh":
+        out = input * input
+        out *= _CUBIC * _SQRT_2_OVER_PI
+        out += _SQRT_2_OVER_PI
+        out *= input
+        out = np.tanh(out)
+    else:
+        raise RuntimeError(f"gelu(): approximate argument must be either none or tanh, got {approximate!r}")
+    out += 1
+    out *= input
+    out *= 0.5
+    return out
+
+
+_SQRT_HALF = math.sqrt(0.5)
+_SQRT_2_OVER_PI = math.sqrt(2 / math.pi)
+_INV_SQRT_2_PI = 1 / math.sqrt(2 * math.pi)
+_CUBIC = 0.044715
+
+
+def _gelu_slope(input: Any, out: Any, approximate: str) -> Any:
+    """P + input * dP/dinput, where P = out / input."""
+    p = np.where(input == 0, 0.5, out / input).astype(input.dtype)
+    if approximate == "none":
+        slope = input * input
+        slope *= -0.5
+        slope = np.exp(slope)
+        slope *= _INV_SQRT_2_PI
+    else:  # P = (1 + tanh(u)) / 2, so that dP/du = 2 * P * (1 - P)
+        slope = input * input
+        slope *= 3 * _CUBIC
+        slope += 1
+        slope *= p
+        slope *= 1 - p
+        slope *= 2 * _SQRT_2_OVER_PI
+    slope *= input
+    slope += p
+    return slope
+
+
+@elementwise(input=lambda g, input: g * _silu_slope(input), dtypes="fc")
+def silu(input: Any) -> Any:
+    """`input * sigmoid(input)`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.functional.silu(torch.tensor([0.0, 1.0]))
+        tensor([0.0000, 0.7311])
+    """
+    return input * sigmoid(input)
+
+
+def _silu_slope(input: Any) -> Any:
+    s = sigmoid(input)
+    return s * (input * (1 - s) + 1)
+
+
+@elementwise(
+    input=lambda g, input, beta, threshold: g * where(input * beta > threshold, 1.0, sigmoid(input * beta)), dtypes="f"
+)
+def softplus(input: Any, beta: Any = 1, threshold: Any = 20) -> Any:
+    """`log(1 + exp(beta * input)) / beta`, and `input` itself above the threshold.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.functional.softplus(torch.tensor([0.0]))
+        tensor([0.6931])
+    """
+    scaled = input * beta
+    return np.where(scaled > threshold, input, np.log1p(np.exp(np.minimum(scaled, threshold))) / beta)
+
+
+@elementwise(input=lambda g, input, negative_slope: where(input > 0, g, g * negative_slope), dtypes="f")
+def leaky_relu(input: Any, negative_slope: float = 0.01) -> Any:
+    """`input`, and `negative_slope * input` below zero.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.functional.leaky_relu(torch.tensor([-1.0, 1.0]))
+        tensor([-0.0100,  1.0000])
+    """
+    return np.where(input > 0, input, input * negative_slope)
+
+
+@elementwise(
+    input=lambda g, input, alpha, scale, input_scale: g * _elu_slope(input, alpha, scale, input_scale), dtypes="f"
+)
+def _elu(input: Any, alpha: Any = 1.0, scale: Any = 1.0, input_scale: Any = 1.0) -> Any:
+    """`scale * input` above zero, `scale * alpha * (exp(input_scale * input) - 1)` below."""
+    return np.where(input > 0, input * scale, np.expm1(np.minimum(input, 0) * input_scale) * (alpha * scale))
+
+
+def _elu_slope(input: Any, alpha: Any, scale: Any, input_scale: Any) -> Any:
+    below = exp(where(input > 0, 0.0, input) * input_scale) * (alpha * scale * input_scale)
+    return where(input > 0, float(scale), below)
+
+
+def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
+    """`input` above zero, `alpha * (exp(input) - 1)` below.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.functional.elu(torch.tensor([-1.0, 1.0]))
+        tensor([-0.6321,  1.0000])
+    """
+    return _elu(input, alpha)
+
+
+def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
+    """`max(0, input) + min(0, alpha * (exp(input / alpha) - 1))`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.celu(torch.tensor([-1.0, 1.0]))
+        tensor([-0.6321,  1.0000])
+    """
+    return _elu(input, alpha, 1.0, 1.0 / alpha)
+
+
+def selu(input: Tensor, inplace: bool = False) -> Tensor:
+    """The self-normalising elu (arXiv 1706.02515).
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.selu(torch.tensor([1.0]))
+        tensor([1.0507])
+    """
+    return _elu(input, 1.6732632423543772848170429916717, 1.0507009873554804934193349852946)
+
+
+@elementwise(
+    input=lambda g, input: where(input >= 0, sigmoid(-input), 1 - sigmoid(input)) * g,
+    node="LogSigmoidBackward0",
+    dtypes="f",
+)
+def logsigmoid(input: Any) -> Any:
+    """`log(sigmoid(input))`, without overflow.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.functional.logsigmoid(torch.tensor([0.0]))
+        tensor([-0.6931])
+    """
+    return np.minimum(input, 0) - np.log1p(np.exp(-np.abs(input)))
+
+
+@elementwise(input=lambda g, input: g * _mish_slope(input), dtypes="f")
+def mish(input: Any) -> Any:
+    """`input * tanh(softplus(input))`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.functional.mish(torch.tensor([1.0]))
+        tensor([0.8651])
+    """
+    return input * np.tanh(np.logaddexp(input, 0))
+
+
+def _mish_slope(input: Any) -> Any:
+    t = tanh(softplus(input))
+    return t + input * sigmoid(input) * (1 - t * t)
+
+
+@elementwise(input=lambda g, input, min_val, max_val: where((input > min_val) & (input < max_val), g, 0.0), dtypes="if")
+def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0) -> Any:
+    """`input` limited to an interval.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.functional.hardtanh(torch.tensor([-2.0, 0.5]))
+        tensor([-1.0000,  0.5000])
+    """
+    return np.minimum(np.maximum(input, min_val), max_val)
+
+
+@elementwise(input=lambda g, input: where((input > -3) & (input < 3), g / 6, 0.0), dtypes="f")
+def hardsigmoid(input: Any) -> Any:
+    """`relu6(input + 3) / 6`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.functional.hardsigmoid(torch.tensor([0.0]))
+        tensor([0.5000])
+    """
+    return np.minimum(np.maximum(input + 3, 0), 6) / 6
+
+
+@elementwise(input=lambda g, input: g * where(input <= -3, 0.0, where(input < 3, input / 3 + 0.5, 1.0)), dtypes="f")
+def hardswish(input: Any) -> Any:
+    """`input * relu6(input + 3) / 6`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.functional.hardswish(torch.tensor([3.0]))
+        tensor([3.])
+    """
+    return input * np.minimum(np.maximum(input + 3, 0), 6) / 6
+
+
+def softsign(input: Tensor) -> Tensor:
+    """`input / (1 + |input|)`."""
+    return input / (abs(input) + 1)
+
+
+def tanhshrink(input: Tensor) -> Tensor:
+    """`input - tanh(input)`."""
+    return input - tanh(input)
+
+
+@elementwise(input=lambda g, input, threshold: where(input > threshold, g, 0.0), dtypes="if")
+def threshold(input: Any, threshold: Any, value: Any) -> Any:
+    """`input` above the threshold, `value` elsewhere.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.functional.threshold(torch.tensor([1.0, 3.0]), 2.0, -1.0)
+        tensor([-1.,  3.])
+    """
+    return np.where(input > threshold, input, value)
+
+
+def glu(input: Tensor, dim: int = -1) -> Tensor:
+    """Half of `input` gated by the sigmoid of the other half.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.functional.glu(torch.zeros(4))
+        tensor([0., 0.])
+    """
+    d = wrap_dim(dim, input.ndim)
+    if not input.ndim:
+        raise RuntimeError("glu does not support 0-dimensional tensors")
+    size = input._shape[d]
+    if size % 2:
+        raise RuntimeError(f"Halving dimension must be even, but dimension {d} is size {size}")
+    return narrow(input, d, 0, size // 2) * sigmoid(narrow(input, d, size // 2, size // 2))
+
+
+@elementwise(
+    input=lambda g, input, weight: where(input > 0, g, g * weight),
+    weight=lambda g, input: where(input > 0, 0.0, g * input),
+    node="PreluKernelBackward0",
+    dtypes="f",
+)
+def _prelu(input: Any, weight: Any) -> Any:
+    """`input` above zero, `weight * input` elsewhere."""
+    return np.where(input > 0, input, weight * input)
+
+
+def prelu(input: Tensor, weight: Tensor) -> Tensor:
+    """`input`, and `weight * input` below zero; one weight, or one for each channel."""
+    if weight.numel() != 1:
+        if input.ndim < 1:
+            raise RuntimeError("Not allow zero-dim input tensor.")
+        channels = input._shape[1] if input.ndim > 1 else 1
+        if weight.numel() != channels:
+            raise RuntimeError(
+                f"Mismatch of parameter numbers and input channel size. Found parameter numbers = {weight.numel()} and channel size = {channels}."
+            )
+        weight = reshape(weight, (1, channels) + (1,) * (input.ndim - 2)) if input.ndim > 1 else weight
+    elif weight.ndim:
+        weight = reshape(weight, (1,) * max(input.ndim, 0))
+    return _prelu(input, weight)
+
+
+def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
+    """`input` moved towards zero by `lambd`, zero within."""
+    if lambd < 0:
+        raise RuntimeError(f"lambda must be greater or equal to 0, but found to be {lambd}.")
+    return _softshrink(input, lambd)
+
+
+@elementwise(input=lambda g, out: where(eq(out, 0), 0.0, g), node="SoftshrinkBackward0", dtypes="f")
+def _softshrink(input: Any, lambd: float = 0.5) -> Any:
+    """`input` moved towards zero by `lambd`."""
+    return np.where(input > lambd, input - lambd, np.where(input < -lambd, input + lambd, input * 0))
+
+
+@elementwise(input=lambda g, out: where(eq(out, 0), 0.0, g), dtypes="f")
+def hardshrink(input: Any, lambd: float = 0.5) -> Any:
+    """`input` where its absolute value exceeds `lambd`, zero elsewhere.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.functional.hardshrink(torch.tensor([0.3, 1.0]))
+        tensor([0., 1.])
+    """
+    return np.where((input >= -lambd) & (input <= lambd), input * 0, input)
+
+
+from .compare import eq  # noqa: E402 - adjoints name each other
+from .exponential import erf, exp, sigmoid  # noqa: E402
+from .index import narrow  # noqa: E402
+from .rounding import abs, where  # noqa: E402
+from .shape import reshape, wrap_dim  # noqa: E402
+from .trigonometry import tanh  # noqa: E402

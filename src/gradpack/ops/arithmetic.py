@@ -1,0 +1,313 @@
+"""Arithmetic, element by element, with broadcasting. Division stands in a file of its own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..base.dtypes import BOOL, FLOATING
+from ..base.errors import not_implemented_for
+from ..declare.kinds import elementwise
+from ..tensor.tensor import Tensor
+from .operands import is_bool, is_complex, is_number, is_whole
+
+FUNCTIONS = (
+    "add sub mul div true_divide floor_divide remainder fmod neg positive reciprocal square rsub lerp addcmul addcdiv"
+)
+METHODS = "add sub mul div true_divide floor_divide remainder fmod neg positive reciprocal square lerp addcmul addcdiv"
+INPLACE = (
+    "add_ sub_ mul_ div_ true_divide_ floor_divide_ remainder_ fmod_ neg_ reciprocal_ square_ lerp_ addcmul_ addcdiv_"
+)
+ALIASES = {"subtract": "sub", "multiply": "mul", "divide": "div", "negative": "neg"}
+OPERATORS = {
+    "__add__": "add",
+    "__sub__": "sub",
+    "__rsub__": "rsub",
+    "__mul__": "mul",
+    "__truediv__": "div",
+    "__floordiv__": "floor_divide",
+    "__mod__": "remainder",
+    "__neg__": "neg",
+    "__pos__": "positive",
+}
+REFLECTED = {
+    "__radd__": "add",
+    "__rmul__": "mul",
+    "__rtruediv__": "div",
+    "__rfloordiv__": "floor_divide",
+    "__rmod__": "remainder",
+}
+INPLACE_OPERATORS = {
+    "__iadd__": "add",
+    "__isub__": "sub",
+    "__imul__": "mul",
+    "__itruediv__": "div",
+    "__ifloordiv__": "floor_divide",
+    "__imod__": "remainder",
+}
+
+
+def _check_alpha(op: Any, values: Any, common: Any) -> None:
+    alpha = values[2]
+    if isinstance(alpha, bool):
+        if common.category != BOOL:
+            raise RuntimeError(
+                f"Boolean alpha only supported for Boolean results: {op.name}() would give {common.name}"
+            )
+    elif isinstance(alpha, complex) and not common.is_complex:
+        raise RuntimeError(
+            f"For non-complex input tensors, argument alpha must not be a complex number: {op.name}() got {alpha}"
+        )
+    elif isinstance(alpha, float) and common.category < FLOATING:
+        raise RuntimeError(
+            f"For integral input tensors, argument alpha must not be a floating point number: {op.name}() got {alpha}"
+        )
+
+
+def _check_difference(op: Any, values: Any, common: Any) -> None:
+    found = [is_bool(v) for v in values[:2]]
+    if all(found):
+        raise RuntimeError(
+            f"Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` "
+            f"operator instead. ({op.name}())"
+        )
+    if any(found):
+        raise RuntimeError(
+            f"Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, "
+            f"use the `~` or `logical_not()` operator instead. ({op.name}())"
+        )
+    _check_alpha(op, values, common)
+
+
+def _check_negation(op: Any, values: Any, common: Any) -> None:
+    if common.category == BOOL:
+        raise RuntimeError(
+            "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use "
+            f"the `~` or `logical_not()` operator instead. ({op.name}())"
+        )
+
+
+def _times(array: Any, alpha: Any) -> Any:
+    """`array * alpha`; raises where that would change the kind of number."""
+    if isinstance(alpha, Tensor) or (isinstance(alpha, complex) and not is_complex(array)):
+        raise TypeError("alpha is a number of the kind of the tensors")
+    return array * alpha
+
+
+@elementwise(input=lambda g: g, other=lambda g, alpha: g if alpha == 1 else g * alpha, check=_check_alpha)
+def add(input: Any, other: Any, *, alpha: Any = 1) -> Any:
+    """`input + alpha * other`.
+
+    Raises:
+        RuntimeError: for shapes that do not broadcast, or an `alpha` that is no number of the tensors' kind.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.add(torch.tensor([1.0, 2.0]), torch.tensor([3.0, 4.0]), alpha=10)
+        tensor([31., 42.])
+    """
+    return input + other if alpha == 1 else input + _times(other, alpha)
+
+
+@elementwise(input=lambda g: g, other=lambda g, alpha: -g if alpha == 1 else g * -alpha, check=_check_difference)
+def sub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
+    """`input - alpha * other`.
+
+    Raises:
+        RuntimeError: for shapes that do not broadcast, for bool tensors (use `^`, `~` or `logical_xor`), or an
+            `alpha` that is no number of the tensors' kind.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.sub(torch.tensor([1.0, 2.0]), 1)
+        tensor([0., 1.])
+    """
+    return input - other if alpha == 1 else input - _times(other, alpha)
+
+
+@elementwise(
+    input=lambda g, alpha: -g if alpha == 1 else g * -alpha,
+    other=lambda g: g,
+    scalars=("other",),
+    check=_check_difference,
+    node="RsubBackward1",
+)
+def rsub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
+    """`other - alpha * input`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.rsub(torch.tensor([1.0, 2.0]), 1)
+        tensor([ 0., -1.])
+    """
+    return other - input if alpha == 1 else other - _times(input, alpha)
+
+
+@elementwise(input=lambda g, other: g * other, other=lambda g, input: g * input)
+def mul(input: Any, other: Any) -> Any:
+    """`input * other`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.mul(torch.tensor([1.0, 2.0]), torch.tensor([[3.0], [4.0]]))
+        tensor([[3., 6.],
+                [4., 8.]])
+    """
+    return input * other
+
+
+@elementwise(input=lambda g: -g, check=_check_negation)
+def neg(input: Any) -> Any:
+    """`-input`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.neg(torch.tensor([1.0, -2.0]))
+        tensor([-1.,  2.])
+    """
+    return -input
+
+
+def positive(input: Tensor) -> Tensor:
+    """The tensor itself.
+
+    Raises:
+        RuntimeError: for bool.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> +torch.tensor([1.0])
+        tensor([1.])
+    """
+    if is_bool(input):
+        raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
+    return input
+
+
+@elementwise(input=lambda g, out: -g * (out * out), result="float")
+def reciprocal(input: Any) -> Any:
+    """`1 / input`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.reciprocal(torch.tensor([2.0, -4.0]))
+        tensor([ 0.5000, -0.2500])
+    """
+    return 1 / input
+
+
+@elementwise(input=lambda g, input: g * (input * 2), result=None, node="PowBackward0")
+def square(input: Any) -> Any:
+    """`input * input`; bool counts as int64.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.square(torch.tensor([2.0, -3.0]))
+        tensor([4., 9.])
+    """
+    return input * input if input.dtype != np.bool else input * 1
+
+
+def _check_lerp(op: Any, values: Any, common: Any) -> None:
+    found = {p: v._spec.dtype for p, v in zip(op.params, values, strict=True) if isinstance(v, Tensor)}
+    wanted = found["input"]
+    for name, dtype in found.items():
+        if dtype is not wanted:
+            raise RuntimeError(f"lerp(): expected dtype {wanted.name} for `{name}` but got dtype {dtype.name}")
+    if wanted.category < FLOATING:
+        raise not_implemented_for("lerp", wanted)
+
+
+@elementwise(
+    input=lambda g, weight: g * (1 - weight),
+    end=lambda g, weight: g * weight,
+    weight=lambda g, input, end: g * (end - input),
+    scalars=("weight",),
+    check=_check_lerp,
+    node="LerpBackward1",
+)
+def lerp(input: Any, end: Any, weight: Any) -> Any:
+    """`input + weight * (end - input)`, computed from the nearer end so that a weight of 1 gives exactly `end`.
+
+    Raises:
+        RuntimeError: for operands of different dtypes, and for integers (NotImplementedError).
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.lerp(torch.tensor([1.0, 2.0]), torch.tensor([3.0, 4.0]), 0.5)
+        tensor([2., 3.])
+    """
+    step = end - input
+    if is_number(weight):
+        return input + weight * step if abs(weight) < 0.5 else end - step * (1 - weight)
+    return np.where(np.abs(weight) < 0.5, input + weight * step, end - step * (1 - weight))
+
+
+@elementwise(
+    input=lambda g: g,
+    tensor1=lambda g, tensor2, value: g * (tensor2 * value),
+    tensor2=lambda g, tensor1, value: g * (tensor1 * value),
+    scalars=False,
+)
+def addcmul(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
+    """`input + value * tensor1 * tensor2`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.addcmul(torch.tensor([1.0]), torch.tensor([2.0]), torch.tensor([3.0]), value=0.5)
+        tensor([4.])
+    """
+    return input + (tensor1 * tensor2 if value == 1 else tensor1 * _of_kind(value, tensor1) * tensor2)
+
+
+def _of_kind(value: Any, array: Any) -> Any:
+    """A factor as torch converts it to the dtype of its integer operands."""
+    if not is_whole(array):
+        return value
+    if value < 0 and not np.isdtype(array.dtype, "signed integer"):
+        raise RuntimeError(f"addcmul(): value {value} cannot be converted to {array.dtype} without overflow")
+    return int(value)
+
+
+def _check_addcdiv(op: Any, values: Any, common: Any) -> None:
+    if all(isinstance(v, Tensor) and v._spec.dtype.category < FLOATING for v in values[1:3]):
+        raise RuntimeError(
+            "Integer division with addcdiv is no longer supported. For a true division use "
+            "input + value * (tensor1 / tensor2); to round towards zero, div(rounding_mode='trunc')."
+        )
+
+
+@elementwise(
+    input=lambda g: g,
+    tensor1=lambda g, tensor2, value: g * (value / tensor2),
+    tensor2=lambda g, tensor1, tensor2, value: -g * ((tensor1 * value) / (tensor2 * tensor2)),
+    scalars=False,
+    check=_check_addcdiv,
+)
+def addcdiv(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
+    """`input + value * tensor1 / tensor2`.
+
+    Raises:
+        RuntimeError: if both `tensor1` and `tensor2` are of integers.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.addcdiv(torch.tensor([1.0]), torch.tensor([2.0]), torch.tensor([4.0]), value=2)
+        tensor([2.])
+    """
+    return input + (tensor1 / tensor2 if value == 1 else value * (tensor1 / tensor2))
+
+
+from .division import _method_div_, _method_true_divide_, div, floor_divide, fmod, remainder, true_divide  # noqa: E402, F401 - names that this module gives

@@ -1,0 +1,101 @@
+"""Operations on the bits of integers, and on bool."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..base.dtypes import INTEGRAL
+from ..declare.kinds import nondifferentiable
+from ..tensor.tensor import Tensor
+
+_BOTH = ("input", "other")
+
+
+@nondifferentiable(promote=_BOTH, scalars=True, dtypes="bi")
+def bitwise_and(input: Any, other: Any) -> Any:
+    """The bits that both have; for bool, `logical_and`.
+
+    Raises:
+        NotImplementedError: unless the operands are of integers or bool, as for all operations on bits.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.tensor([6, 5]) & 3
+        tensor([2, 1])
+    """
+    return np.bitwise_and(input, other)
+
+
+@nondifferentiable(promote=_BOTH, scalars=True, dtypes="bi")
+def bitwise_or(input: Any, other: Any) -> Any:
+    """The bits that one of the two has; for bool, `logical_or`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.tensor([6, 5]) | 3
+        tensor([7, 7])
+    """
+    return np.bitwise_or(input, other)
+
+
+@nondifferentiable(promote=_BOTH, scalars=True, dtypes="bi")
+def bitwise_xor(input: Any, other: Any) -> Any:
+    """The bits in which the two differ; for bool, `logical_xor`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.tensor([6, 5]) ^ 3
+        tensor([5, 6])
+    """
+    return np.bitwise_xor(input, other)
+
+
+@nondifferentiable(promote=("input",), dtypes="bi")
+def bitwise_not(input: Any) -> Any:
+    """Each bit the other way; for bool, `logical_not`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.bitwise_not(torch.tensor([0, 5]))
+        tensor([-1, -6])
+    """
+    return np.bitwise_invert(input)
+
+
+@nondifferentiable(promote=_BOTH, scalars=True, dtypes="i", node="LshiftBackward0")
+def bitwise_left_shift(input: Any, other: Any) -> Any:
+    """`input * 2 ** other` in the bits that there are: 0 where all are shifted out.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.tensor([1, 3]) << 2
+        tensor([ 4, 12])
+    """
+    return np.left_shift(input, other)
+
+
+@nondifferentiable(promote=_BOTH, scalars=True, dtypes="i", node="RshiftBackward0")
+def bitwise_right_shift(input: Any, other: Any) -> Any:
+    """`input / 2 ** other`, rounded down.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.tensor([4, -5]) >> 1
+        tensor([ 2, -3])
+    """
+    return np.right_shift(input, other)
+
+
+def _inverted(self: Tensor) -> Tensor:
+    """`~self`: each bit, or each bool, the other way."""
+    if self._spec.dtype.category > INTEGRAL:
+        raise TypeError("~ (operator.invert) is only implemented on integer and Boolean-type tensors")
+    return bitwise_not(self)

@@ -1,0 +1,342 @@
+"""Comparisons and logic. Operations on bits stand in a file of their own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..base.errors import not_a_tensor
+from ..declare.kinds import nondifferentiable
+from ..tensor.tensor import Tensor
+from .operands import is_complex, is_whole
+
+FUNCTIONS = (
+    "eq ne lt le gt ge isnan isinf isfinite isposinf isneginf isreal isclose allclose equal logical_and logical_or "
+    "logical_xor logical_not bitwise_and bitwise_or bitwise_xor bitwise_not bitwise_left_shift bitwise_right_shift"
+)
+METHODS = FUNCTIONS
+INPLACE = (
+    "eq_ ne_ lt_ le_ gt_ ge_ logical_and_ logical_or_ logical_xor_ logical_not_ bitwise_and_ bitwise_or_ bitwise_xor_ "
+    "bitwise_not_ bitwise_left_shift_ bitwise_right_shift_"
+)
+ALIASES = {"greater": "gt", "greater_equal": "ge", "less": "lt", "less_equal": "le", "not_equal": "ne"}
+OPERATORS = {
+    "__eq__": "eq",
+    "__ne__": "ne",
+    "__lt__": "lt",
+    "__le__": "le",
+    "__gt__": "gt",
+    "__ge__": "ge",
+    "__and__": "bitwise_and",
+    "__or__": "bitwise_or",
+    "__xor__": "bitwise_xor",
+    "__lshift__": "bitwise_left_shift",
+    "__rshift__": "bitwise_right_shift",
+    "__invert__": "_inverted",
+}
+REFLECTED = {
+    "__rand__": "bitwise_and",
+    "__ror__": "bitwise_or",
+    "__rxor__": "bitwise_xor",
+    "__rlshift__": "bitwise_left_shift",
+    "__rrshift__": "bitwise_right_shift",
+}
+INPLACE_OPERATORS = {
+    "__iand__": "bitwise_and",
+    "__ior__": "bitwise_or",
+    "__ixor__": "bitwise_xor",
+    "__ilshift__": "bitwise_left_shift",
+    "__irshift__": "bitwise_right_shift",
+}
+
+_BOTH = ("input", "other")
+
+
+@nondifferentiable(result="bool", promote=_BOTH, scalars=("other",))
+def eq(input: Any, other: Any) -> Any:
+    """Where `input == other`; NaN equals nothing.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.eq(torch.tensor([1, 2]), torch.tensor([1, 3]))
+        tensor([ True, False])
+    """
+    return input == other
+
+
+@nondifferentiable(result="bool", promote=_BOTH, scalars=("other",))
+def ne(input: Any, other: Any) -> Any:
+    """Where `input != other`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.tensor([1, 2]) != 2
+        tensor([ True, False])
+    """
+    return input != other
+
+
+@nondifferentiable(result="bool", promote=_BOTH, scalars=("other",), dtypes="bif")
+def lt(input: Any, other: Any) -> Any:
+    """Where `input < other`.
+
+    Raises:
+        NotImplementedError: for complex numbers, which have no order.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.tensor([1.0, 2.0]) < 2
+        tensor([ True, False])
+    """
+    return input < other
+
+
+@nondifferentiable(result="bool", promote=_BOTH, scalars=("other",), dtypes="bif")
+def le(input: Any, other: Any) -> Any:
+    """Where `input <= other`.
+
+    Raises:
+        NotImplementedError: for complex numbers, which have no order.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.tensor([1.0, 2.0]) <= 1
+        tensor([ True, False])
+    """
+    return input <= other
+
+
+@nondifferentiable(result="bool", promote=_BOTH, scalars=("other",), dtypes="bif")
+def gt(input: Any, other: Any) -> Any:
+    """Where `input > other`.
+
+    Raises:
+        NotImplementedError: for complex numbers, which have no order.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.tensor([1.0, 2.0]) > 1
+        tensor([False,  True])
+    """
+    return input > other
+
+
+@nondifferentiable(result="bool", promote=_BOTH, scalars=("other",), dtypes="bif")
+def ge(input: Any, other: Any) -> Any:
+    """Where `input >= other`.
+
+    Raises:
+        NotImplementedError: for complex numbers, which have no order.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.tensor([1.0, 2.0]) >= 2
+        tensor([False,  True])
+    """
+    return input >= other
+
+
+@nondifferentiable(result="bool", promote=("input",))
+def isnan(input: Any) -> Any:
+    """Where there is NaN, in one of the parts of a complex number.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.isnan(torch.tensor([1.0, float("nan")]))
+        tensor([False,  True])
+    """
+    return np.isnan(input)
+
+
+@nondifferentiable(result="bool", promote=("input",))
+def isinf(input: Any) -> Any:
+    """Where there is an infinity, in one of the parts of a complex number.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.isinf(torch.tensor([1.0, float("-inf")]))
+        tensor([False,  True])
+    """
+    return np.isinf(input)
+
+
+@nondifferentiable(result="bool", promote=("input",))
+def isfinite(input: Any) -> Any:
+    """Where there is neither an infinity nor NaN.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.isfinite(torch.tensor([1.0, float("inf"), float("nan")]))
+        tensor([ True, False, False])
+    """
+    return np.isfinite(input)
+
+
+@nondifferentiable(result="bool", promote=("input",), dtypes="bif")
+def isposinf(input: Any) -> Any:
+    """Where there is the positive infinity.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.isposinf(torch.tensor([float("inf"), float("-inf")]))
+        tensor([ True, False])
+    """
+    return input == np.inf
+
+
+@nondifferentiable(result="bool", promote=("input",), dtypes="bif")
+def isneginf(input: Any) -> Any:
+    """Where there is the negative infinity.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.isneginf(torch.tensor([float("inf"), float("-inf")]))
+        tensor([False,  True])
+    """
+    return input == -np.inf
+
+
+@nondifferentiable(result="bool", promote=("input",))
+def isreal(input: Any) -> Any:
+    """Where the imaginary part is 0: everywhere, unless the dtype is complex.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.isreal(torch.tensor([1 + 0j, 1j]))
+        tensor([ True, False])
+    """
+    return np.imag(input) == 0 if is_complex(input) else np.ones_like(input, dtype=np.bool)
+
+
+def _check_same_dtype(op: Any, values: Any, common: Any) -> None:
+    a, b = (v._spec.dtype for v in values[:2])
+    if a is not b:
+        raise RuntimeError(f"{a.name} did not match {b.name}: {op.name}() takes tensors of one dtype")
+
+
+@nondifferentiable(result="bool", promote=_BOTH, scalars=False, check=_check_same_dtype)
+def isclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Any:
+    """Where `|input - other| <= atol + rtol * |other|`, or both are the same infinity.
+
+    Args:
+        rtol: the tolerance relative to `other`.
+        atol: the absolute tolerance.
+        equal_nan: whether two NaN are close.
+
+    Raises:
+        RuntimeError: for tensors of different dtypes, or a negative tolerance.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.isclose(torch.tensor([1.0, 2.0]), torch.tensor([1.000001, 2.1]))
+        tensor([ True, False])
+    """
+    for name, value in (("rtol", rtol), ("atol", atol)):
+        if value < 0:
+            raise RuntimeError(f"isclose(): {name} must be greater than or equal to zero, but got {value}")
+    close = input == other
+    if equal_nan:
+        close = close | ((input != input) & (other != other))  # noqa: PLR0124 - NaN
+    if is_whole(input):
+        input, other = input * np.int64(1), other * np.int64(1)  # a difference of bytes would wrap around
+    error = np.abs(input - other)
+    return close | (np.isfinite(error) & (error <= atol + np.abs(rtol * other)))
+
+
+def allclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> bool:
+    """Whether `isclose` holds for all elements.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.allclose(torch.tensor([1.0]), torch.tensor([1.000001]))
+        True
+    """
+    return bool(isclose(input, other, rtol, atol, equal_nan).all())
+
+
+def equal(input: Tensor, other: Tensor) -> bool:
+    """Whether two tensors have the same shape and equal elements.
+
+    Raises:
+        TypeError: if one of them is no tensor.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.equal(torch.tensor([1, 2]), torch.tensor([1, 2]))
+        True
+    """
+    for position, (name, value) in enumerate((("input", input), ("other", other))):
+        if not isinstance(value, Tensor):
+            raise not_a_tensor("equal", name, position + 1, value)
+    return input._shape == other._shape and bool(eq(input, other).all())
+
+
+@nondifferentiable(result="bool", promote=_BOTH, scalars=False)
+def logical_and(input: Any, other: Any) -> Any:
+    """Where both are different from 0.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.logical_and(torch.tensor([0, 1, 2]), torch.tensor([1, 0, 1]))
+        tensor([False, False,  True])
+    """
+    return np.logical_and(input, other)
+
+
+@nondifferentiable(result="bool", promote=_BOTH, scalars=False)
+def logical_or(input: Any, other: Any) -> Any:
+    """Where one of the two is different from 0.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.logical_or(torch.tensor([0, 1, 2]), torch.tensor([0, 0, 1]))
+        tensor([False,  True,  True])
+    """
+    return np.logical_or(input, other)
+
+
+@nondifferentiable(result="bool", promote=_BOTH, scalars=False)
+def logical_xor(input: Any, other: Any) -> Any:
+    """Where exactly one of the two is different from 0.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.logical_xor(torch.tensor([0, 1, 2]), torch.tensor([0, 0, 1]))
+        tensor([False,  True, False])
+    """
+    return np.logical_xor(input, other)
+
+
+@nondifferentiable(result="bool", promote=("input",))
+def logical_not(input: Any) -> Any:
+    """Where `input` is 0.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.logical_not(torch.tensor([0, 1, 2]))
+        tensor([ True, False, False])
+    """
+    return np.logical_not(input)
+
+
+from .bits import _inverted, bitwise_and, bitwise_left_shift, bitwise_not, bitwise_or, bitwise_right_shift, bitwise_xor  # noqa: E402, F401 - names that this module gives

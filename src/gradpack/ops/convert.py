@@ -1,0 +1,329 @@
+"""Conversion: dtype, device, NumPy, Python."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..backends import backend_of
+from ..base import dtypes
+from ..base.devices import as_device, device
+from ..base.dtypes import dtype
+from ..base.modes import MODE
+from ..declare.kinds import linear
+from ..tensor.tensor import Tensor
+
+FUNCTIONS = "result_type can_cast promote_types"
+METHODS = (
+    "to type type_as cpu numpy float double half bfloat16 int long short char byte bool cfloat cdouble cuda "
+    "new_tensor new_zeros new_ones new_full new_empty pin_memory is_pinned"
+)
+INPLACE = "copy_ fill_ zero_ detach_"
+
+
+@linear(
+    input=lambda g, input_dtype: _to_copy(g, input_dtype),
+    result=None,
+    node="ToCopyBackward0",
+    promote=(),
+    holomorphic=False,
+)
+def _to_copy(input: Any, dtype: Any) -> Any:
+    """A copy in another dtype."""
+    return _cast(input, dtype)
+
+
+def _cast(array: Any, d: dtype) -> Any:
+    backend = backend_of(type(array))
+    if backend is None:
+        raise TypeError(f"{type(array).__name__} is not an array")
+    made = backend.cast(array, d)
+    return backend.copy(made) if made is array else made
+
+
+def _method_to(
+    self: Tensor,
+    *args: Any,
+    dtype: Any = None,
+    device: Any = None,
+    non_blocking: bool = False,
+    copy: bool = False,
+    memory_format: Any = None,
+) -> Tensor:
+    """This tensor in another dtype or on another device; itself if it is so already.
+
+    `x.to(dtype)`, `x.to(device)`, `x.to(device, dtype)`, `x.to(other)`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.tensor([1.7]).to(torch.int64)
+        tensor([1])
+    """
+    place, d = device, dtype
+    for i, arg in enumerate(args):
+        if isinstance(arg, dtypes.dtype):
+            d = arg
+        elif isinstance(arg, Tensor):
+            d, place = arg._spec.dtype, arg._spec.device
+        elif isinstance(arg, bool):
+            if i == len(args) - 1 and i and isinstance(args[i - 1], bool):
+                copy = arg
+        elif isinstance(arg, str) or arg is None or hasattr(arg, "index"):
+            place = arg if arg is not None else place
+        else:
+            raise TypeError(
+                f"to() received an invalid argument of type {type(arg).__name__}: give a dtype, device or tensor"
+            )
+    target = self._spec.device if place is None else as_device(place)
+    if target.type != self._spec.device.type or (
+        target.index not in (None, self._spec.device.index) and target.type != "cpu"
+    ):
+        return _to_device(self, target, d)
+    if d is None or d is self._spec.dtype:
+        return clone(self) if copy else self
+    return _to_copy(self, d)
+
+
+def _to_device(tensor: Tensor, target: device, d: dtype | None) -> Tensor:
+    raise RuntimeError(f"no installed array library brings the device {target}: tensors stay on {tensor.device}")
+
+
+def _conversion(d: dtype) -> Any:
+    def method(self: Tensor, memory_format: Any = None) -> Tensor:
+        return self if self._spec.dtype is d else _to_copy(self, d)
+
+    method.__doc__ = f"This tensor as {d.name}."
+    return method
+
+
+_method_float = _conversion(dtypes.float32)
+_method_double = _conversion(dtypes.float64)
+_method_half = _conversion(dtypes.float16)
+_method_bfloat16 = _conversion(dtypes.bfloat16)
+_method_int = _conversion(dtypes.int32)
+_method_long = _conversion(dtypes.int64)
+_method_short = _conversion(dtypes.int16)
+_method_char = _conversion(dtypes.int8)
+_method_byte = _conversion(dtypes.uint8)
+_method_bool = _conversion(dtypes.bool_)
+_method_cfloat = _conversion(dtypes.complex64)
+_method_cdouble = _conversion(dtypes.complex128)
+
+
+def _method_cpu(self: Tensor, memory_format: Any = None) -> Tensor:
+    """This tensor on the CPU; itself if it is there already."""
+    return self if self._spec.device.type == "cpu" else _method_to(self, "cpu")
+
+
+def _method_cuda(self: Tensor, device: Any = None, non_blocking: bool = False, memory_format: Any = None) -> Tensor:
+    """This tensor on a CUDA device."""
+    return _method_to(self, "cuda" if device is None else f"cuda:{device}" if isinstance(device, int) else device)
+
+
+def _method_pin_memory(self: Tensor, device: Any = None) -> Tensor:
+    """The tensor itself: only transfers to a device gain from pinned memory."""
+    return self
+
+
+def _method_is_pinned(self: Tensor, device: Any = None) -> Any:
+    """Whether the memory is pinned: never for NumPy arrays."""
+    return False
+
+
+def _method_type(self: Tensor, dtype: Any = None, non_blocking: Any = False) -> Any:
+    """The name of the tensor's type, or the tensor in another dtype."""
+    if dtype is None:
+        return _TYPE_NAMES[self._spec.dtype.name]
+    if isinstance(dtype, str):
+        dtype = next(
+            (dtypes.DTYPES[k] for k, v in _TYPE_NAMES.items() if v.split(".")[-1] == dtype.split(".")[-1]), dtype
+        )
+    if not isinstance(dtype, dtypes.dtype):
+        raise ValueError(f"invalid type: {dtype!r}")
+    return self if dtype is self._spec.dtype else _to_copy(self, dtype)
+
+
+_TYPE_NAMES = {
+    "bool": "torch.BoolTensor", "uint8": "torch.ByteTensor", "int8": "torch.CharTensor", "int16": "torch.ShortTensor",
+    "int32": "torch.IntTensor", "int64": "torch.LongTensor", "float16": "torch.HalfTensor",
+    "bfloat16": "torch.BFloat16Tensor", "float32": "torch.FloatTensor", "float64": "torch.DoubleTensor",
+    "complex64": "torch.ComplexFloatTensor", "complex128": "torch.ComplexDoubleTensor",
+}  # fmt: skip
+
+
+def _method_type_as(self: Tensor, other: Tensor) -> Tensor:
+    """This tensor in the dtype of `other`."""
+    return _method_to(self, other._spec.dtype)
+
+
+def _method_numpy(self: Tensor, *, force: Any = False) -> Any:
+    """The NumPy array that holds the elements; it shares memory with the tensor.
+
+    Raises:
+        RuntimeError: if the tensor requires grad (use `detach()` or `force=True`).
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.ones(2).numpy()
+        array([1., 1.], dtype=float32)
+    """
+    if self.requires_grad and not force and MODE.get().grad:
+        raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
+    if self._spec.device.type != "cpu" and not force:
+        raise TypeError(
+            f"can't convert {self.device} device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first."
+        )
+    return self._spec.backend.to_numpy(self._data)
+
+
+def _array_protocol(self: Tensor, dtype: Any = None, copy: Any = None) -> Any:
+    array = _method_numpy(self)
+    if dtype is not None and array.dtype != dtype:
+        return array.astype(dtype)
+    return array.copy() if copy else array
+
+
+OPERATORS = {"__array__": _array_protocol}
+
+
+def _method_copy_(self: Tensor, src: Any, non_blocking: Any = False) -> Tensor:
+    """Write the elements of `src` into this tensor, broadcasting and converting."""
+    from ..declare.inplace import inplace
+
+    if not isinstance(src, Tensor):
+        raise TypeError(f"copy_(): argument 'src' (position 1) must be Tensor, not {type(src).__name__}")
+    return inplace(_copied.op, "copy_", [self, src])
+
+
+@linear(
+    input=lambda g: zeros_like(g),
+    other=lambda g, other_shape: sum_to_size(g, other_shape),
+    promote=(),
+    result=None,
+    broadcasts=True,
+    node="CopyBackwards",
+)
+def _copied(input: Any, other: Any) -> Any:
+    """`other` in the shape and dtype of `input`."""
+    if np.broadcast_shapes(input.shape, other.shape) != tuple(input.shape):
+        raise RuntimeError(
+            f"The size of tensor a ({list(input.shape)}) must match the size of tensor b ({list(other.shape)}): "
+            "the source of copy_ must broadcast to the target"
+        )
+    kind = backend_of(type(input))
+    return np.array(kind.cast(np.broadcast_to(other, input.shape), kind.spec(input).dtype))  # type: ignore[union-attr]
+
+
+@linear(
+    input=lambda g: zeros_like(g), value=lambda g: sum(g), promote=(), result=None, scalars=False, node="FillBackward0"
+)
+def _filled(input: Any, value: Any) -> Any:
+    """`value` in the shape and dtype of `input`."""
+    kind = backend_of(type(input))
+    return np.array(kind.cast(np.broadcast_to(value, input.shape), kind.spec(input).dtype))  # type: ignore[union-attr]
+
+
+def _method_fill_(self: Tensor, value: Any) -> Tensor:
+    """Write one value into every element."""
+    from ..declare.inplace import inplace
+    from .create import scalar_tensor
+
+    if not isinstance(value, Tensor):
+        value = scalar_tensor(value, dtype=self._spec.dtype)
+    if value.ndim:
+        raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got tensor with {value.ndim} dimensions.")
+    return inplace(_filled.op, "fill_", [self, value])
+
+
+def _method_zero_(self: Tensor) -> Tensor:
+    """Write zeros into every element."""
+    return _method_fill_(self, 0)
+
+
+def _method_detach_(self: Tensor) -> Tensor:
+    """Take this tensor out of the graph, in place.
+
+    Raises:
+        RuntimeError: for a view, which must be detached out of place.
+    """
+    if self._view is not None:
+        raise RuntimeError(
+            "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for "
+            "training, and gradient_as_bucket_view is set as True, gradients are views of DDP buckets."
+        )
+    self._edge = None
+    return self
+
+
+def result_type(tensor1: Any, tensor2: Any) -> dtype:
+    """The dtype of an arithmetic result of two tensors or numbers.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.result_type(torch.tensor([1, 2], dtype=torch.int32), 1.0)
+        gradpack.float32
+    """
+    full: list[dtype] = []
+    zero: list[dtype] = []
+    scalars: list[dtype] = []
+    for value in (tensor1, tensor2):
+        if isinstance(value, Tensor):
+            (full if value._shape else zero).append(value._spec.dtype)
+        else:
+            scalars.append(dtypes.scalar_dtype(value))
+    return dtypes.result_dtype(full, zero, scalars)
+
+
+can_cast = dtypes.can_cast
+promote_types = dtypes.promote_types
+
+
+def _method_new_tensor(
+    self: Tensor, data: Any, *, dtype: Any = None, device: Any = None, requires_grad: Any = False
+) -> Tensor:
+    """A new tensor of the same dtype."""
+    from .create import tensor
+
+    return tensor(data, dtype=dtype or self._spec.dtype, requires_grad=requires_grad)
+
+
+def _new_filled(name: str) -> Any:
+    def method(
+        self: Tensor,
+        *size: Any,
+        dtype: Any = None,
+        device: Any = None,
+        requires_grad: Any = False,
+        layout: Any = None,
+        pin_memory: Any = False,
+    ) -> Tensor:
+        from . import create
+
+        made = getattr(create, name)(*size, dtype=dtype or self._spec.dtype, requires_grad=requires_grad)
+        return made
+
+    method.__doc__ = f"A new tensor of the same dtype: `gradpack.{name}`."
+    return method
+
+
+_method_new_zeros = _new_filled("zeros")
+_method_new_ones = _new_filled("ones")
+_method_new_empty = _new_filled("empty")
+
+
+def _method_new_full(
+    self: Tensor, size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None, requires_grad: Any = False
+) -> Tensor:
+    """A new tensor of the same dtype, filled with one value."""
+    from .create import full
+
+    return full(size, fill_value, dtype=dtype or self._spec.dtype, requires_grad=requires_grad)
+
+
+from .create import zeros_like  # noqa: E402 - adjoints name each other
+from .reduce import sum, sum_to_size  # noqa: E402
+from .shape import clone  # noqa: E402

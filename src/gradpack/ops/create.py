@@ -1,0 +1,730 @@
+"""Tensors from data, constants and ranges."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..backends import NUMPY, backend_of
+from ..base import dtypes
+from ..base.devices import as_device
+from ..base.dtypes import FLOATING, dtype
+from ..base.modes import MODE
+from ..tensor.tensor import InferenceCounter, Tensor, alias, wrap
+
+FUNCTIONS = (
+    "tensor as_tensor asarray from_numpy scalar_tensor zeros ones full empty arange range linspace logspace eye zeros_like "
+    "ones_like full_like empty_like is_tensor is_floating_point is_complex numel complex polar empty_strided"
+)
+
+
+def shape_of(op: str, size: tuple[Any, ...]) -> tuple[int, ...]:
+    """The shape that `zeros(2, 3)`, `zeros((2, 3))` and `zeros(torch.Size([2, 3]))` mean."""
+    if len(size) == 1 and isinstance(size[0], Sequence | Tensor) and not isinstance(size[0], str):
+        size = tuple(size[0])
+    out = []
+    for n in size:
+        if isinstance(n, bool) or not hasattr(n, "__index__"):
+            raise TypeError(
+                f"{op}(): argument 'size' must be tuple of ints, but found element of type {type(n).__name__}"
+            )
+        n = n.__index__()
+        if n < 0:
+            raise RuntimeError(f"Trying to create tensor with negative dimension {n}: {list(size)}")
+        out.append(n)
+    return tuple(out)
+
+
+def check_dtype(op: str, d: Any) -> None:
+    if d is not None and not isinstance(d, dtype):
+        raise TypeError(f"{op}(): argument 'dtype' must be gradpack.dtype, not {type(d).__name__}")
+
+
+def finish(array: Any, requires_grad: bool) -> Tensor:
+    out = wrap(array)
+    if MODE.get().inference:
+        out._counter = InferenceCounter([0])
+    if requires_grad:
+        out.requires_grad = True
+    return out
+
+
+def _native(op: str, d: dtype | None, device: Any) -> Any:
+    check_dtype(op, d)
+    where = as_device(device)
+    return NUMPY.spec_for(dtypes.get_default_dtype() if d is None else d, where).native
+
+
+def _leaves(data: Any) -> Any:
+    """What kinds of scalars nested lists hold: the first leaf of the highest category."""
+    best: Any = None
+    stack = [data]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, list | tuple):
+            stack.extend(item)
+            continue
+        if isinstance(item, Tensor):
+            d = item._spec.dtype
+        elif isinstance(item, np.generic | np.ndarray):
+            d = NUMPY.spec(item).dtype
+        elif isinstance(item, bool | int | float | builtins.complex):
+            d = dtypes.scalar_dtype(item)
+        else:
+            raise TypeError(f"tensor(): could not infer dtype of {type(item).__name__}")
+        best = d if best is None else dtypes.promote_types(best, d)
+    return best
+
+
+def _plain(data: Any) -> Any:
+    """Nested lists without tensors in them."""
+    if isinstance(data, Tensor):
+        return data._spec.backend.to_numpy(data._data)
+    return [_plain(x) for x in data] if isinstance(data, list | tuple) else data
+
+
+def tensor(
+    data: Any, *, dtype: dtype | None = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False
+) -> Tensor:
+    """A new tensor with a copy of `data`: a number, nested lists, an array or a tensor.
+
+    Python floats give the default dtype, ints int64, bools bool.
+
+    Raises:
+        ValueError: for nested lists of unequal lengths.
+        TypeError: for what is no number.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.tensor([[1, 2], [3, 4]])
+        tensor([[1, 2],
+                [3, 4]])
+        >>> torch.tensor(2.5, requires_grad=True)
+        tensor(2.5000, requires_grad=True)
+    """
+    check_dtype("tensor", dtype)
+    where = as_device(device)
+    if isinstance(data, Tensor):
+        import warnings
+
+        warnings.warn(
+            "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
+            "sourceTensor.detach().clone().requires_grad_(True), rather than gradpack.tensor(sourceTensor).",
+            UserWarning,
+            stacklevel=2,
+        )
+        spec = data._spec
+        array = spec.backend.copy(spec.backend.cast(data._data, dtype or spec.dtype))
+        return finish(array, requires_grad)
+    backend = backend_of(type(data))
+    if backend is not None and not isinstance(data, np.generic | np.ndarray):
+        return finish(backend.copy(data if dtype is None else backend.cast(data, dtype)), requires_grad)
+    if backend is None and hasattr(data, "__array__") and not isinstance(data, list | tuple):
+        data = np.asarray(data)
+    if isinstance(data, np.generic | np.ndarray):
+        d = NUMPY.spec(np.asarray(data)).dtype
+        return finish(np.array(NUMPY.cast(np.asarray(data), dtype or d), order="C"), requires_grad)
+    if not isinstance(data, list | tuple | bool | int | float | builtins.complex):
+        if hasattr(data, "__iter__") and hasattr(data, "__len__"):
+            data = list(data)
+        else:
+            raise TypeError(f"tensor(): could not infer dtype of {type(data).__name__}")
+    array = _plain_numbers(data)
+    if array is not None:
+        kind = {"b": dtypes.bool_, "i": dtypes.int64, "f": dtypes.get_default_dtype(), "c": dtypes.default_complex()}
+        return finish(_converted(array, dtype or kind[array.dtype.kind], where), requires_grad)
+    d = dtype or _leaves(data) or dtypes.get_default_dtype()
+    try:
+        source = np.array(_plain(data), dtype=_staging(d))
+    except OverflowError:
+        raise RuntimeError(f"value cannot be converted to type {d.name} without overflow") from None
+    except ValueError as error:
+        if "inhomogeneous" in str(error):
+            raise ValueError(_uneven(data)) from None
+        raise
+    except TypeError:
+        source = np.array(_plain(data))
+    return finish(_converted(source, d, where), requires_grad)
+
+
+def _plain_numbers(data: Any) -> Any:
+    """Nested lists of Python numbers as an array; None for what needs a closer look."""
+    first = data
+    while isinstance(first, list | tuple):
+        if not first:
+            return None
+        first = first[0]
+    if type(first) not in (bool, int, float, builtins.complex):
+        return None
+    try:
+        array = np.array(data)
+    except (ValueError, TypeError, OverflowError):
+        return None
+    return array if array.dtype.kind in "bifc" else None
+
+
+def _staging(d: dtype) -> Any:
+    """A NumPy dtype that takes any of the numbers before they are converted to `d`."""
+    if d.category < FLOATING:
+        return None
+    return np.complex128 if d.is_complex else np.float64
+
+
+def _converted(source: Any, d: dtype, where: Any) -> Any:
+    if source.dtype == object:
+        raise RuntimeError(f"value cannot be converted to type {d.name} without overflow")
+    if not source.size and source.dtype.kind not in "iufcb":
+        source = source.astype(np.float64)
+    return np.array(NUMPY.cast(source, d), order="C")
+
+
+def _uneven(data: Any, dim: int = 0) -> str:
+    """Where nested lists have unequal lengths."""
+    lengths = [len(x) if isinstance(x, list | tuple) else None for x in data]
+    if len(set(lengths)) > 1:
+        odd = next(i for i, n in enumerate(lengths) if n != lengths[0])
+        if lengths[0] is None or lengths[odd] is None:
+            return f"expected sequence of length {lengths[0] or lengths[odd]} at dim {dim + 1}, got a number beside it"
+        return f"expected sequence of length {lengths[0]} at dim {dim + 1} (got {lengths[odd]})"
+    return next((_uneven(x, dim + 1) for x in data if isinstance(x, list | tuple)), "uneven nested sequences")
+
+
+def as_tensor(data: Any, dtype: dtype | None = None, device: Any = None) -> Tensor:
+    """`data` as a tensor, sharing its memory and history where possible.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> x = torch.ones(2, requires_grad=True)
+        >>> torch.as_tensor(x) is x
+        True
+    """
+    check_dtype("as_tensor", dtype)
+    if isinstance(data, Tensor):
+        return data if dtype is None or dtype is data._spec.dtype else data.to(dtype)
+    if isinstance(data, np.ndarray) or (backend_of(type(data)) is not None and not isinstance(data, np.generic)):
+        out = wrap(data)
+        return out if dtype is None or dtype is out._spec.dtype else out.to(dtype)
+    return tensor(data, dtype=dtype, device=device)
+
+
+def asarray(
+    obj: Any, *, dtype: dtype | None = None, device: Any = None, copy: bool | None = None, requires_grad: bool = False
+) -> Tensor:
+    """Like `as_tensor`, with a choice of copying.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.asarray([1, 2])
+        tensor([1, 2])
+    """
+    out = (
+        tensor(obj.detach() if isinstance(obj, Tensor) else obj, dtype=dtype)
+        if copy and not isinstance(obj, Tensor)
+        else as_tensor(obj, dtype, device)
+    )
+    if isinstance(obj, Tensor) and copy:
+        out = out.detach().clone()
+    if requires_grad and not out.requires_grad:
+        out = out.detach().requires_grad_()
+    return out
+
+
+def from_numpy(ndarray: Any) -> Tensor:
+    """A tensor that shares the memory of a NumPy array.
+
+    Raises:
+        TypeError: for anything else, and for dtypes that tensors do not have.
+
+    Example::
+
+        >>> import numpy as np, gradpack as torch
+        >>> a = np.zeros(2)
+        >>> t = torch.from_numpy(a)
+        >>> a[0] = 7
+        >>> t
+        tensor([7., 0.], dtype=gradpack.float64)
+    """
+    if not isinstance(ndarray, np.ndarray):
+        raise TypeError(f"expected np.ndarray (got {type(ndarray).__name__})")
+    if any(s < 0 for s in ndarray.strides):
+        raise ValueError(
+            "At least one stride in the given numpy array is negative, and tensors with negative strides are not "
+            "supported. (You can probably work around this by making a copy of your array with array.copy().)"
+        )
+    return wrap(ndarray)
+
+
+def scalar_tensor(s: Any, *, dtype: dtype | None = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+    """A 0-dim tensor of the default dtype unless another is given.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.scalar_tensor(2)
+        tensor(2.)
+    """
+    return tensor(s, dtype=dtype or dtypes.get_default_dtype(), device=device, requires_grad=requires_grad)
+
+
+def _into_out(out: Any, made: Tensor) -> Tensor:
+    if out is None:
+        return made
+    from ..declare.variants import put
+
+    put("out", out, made)
+    return out
+
+
+def zeros(
+    *size: Any,
+    out: Any = None,
+    dtype: dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """Zeros of a shape.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.zeros(2, 2)
+        tensor([[0., 0.],
+                [0., 0.]])
+    """
+    return _into_out(out, finish(np.zeros(shape_of("zeros", size), _native("zeros", dtype, device)), requires_grad))
+
+
+def ones(
+    *size: Any,
+    out: Any = None,
+    dtype: dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """Ones of a shape.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.ones(3)
+        tensor([1., 1., 1.])
+    """
+    return _into_out(out, finish(np.ones(shape_of("ones", size), _native("ones", dtype, device)), requires_grad))
+
+
+def empty(
+    *size: Any,
+    out: Any = None,
+    dtype: dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+    memory_format: Any = None,
+) -> Tensor:
+    """An uninitialised tensor.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.empty(2, 3).shape
+        gradpack.Size([2, 3])
+    """
+    return _into_out(out, finish(np.empty(shape_of("empty", size), _native("empty", dtype, device)), requires_grad))
+
+
+def empty_strided(
+    size: Any,
+    stride: Any,
+    *,
+    dtype: dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """An uninitialised tensor with given strides, in elements.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.empty_strided((2, 3), (1, 2)).stride()
+        (1, 2)
+    """
+    native = _native("empty_strided", dtype, device)
+    needed = 1 + builtins.sum((n - 1) * s for n, s in zip(size, stride, strict=True)) if all(size) else 0
+    base = np.empty(needed, native)
+    strides = tuple(s * native.itemsize for s in stride)
+    return finish(np.lib.stride_tricks.as_strided(base, tuple(size), strides), requires_grad)
+
+
+def full(
+    size: Any,
+    fill_value: Any,
+    *,
+    out: Any = None,
+    dtype: dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """A tensor filled with one value, of whose kind its dtype is.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.full((2,), 7)
+        tensor([7, 7])
+    """
+    value = fill_value.item() if isinstance(fill_value, Tensor) else fill_value
+    d = dtype or dtypes.scalar_dtype(value)
+    native = _native("full", d, device)
+    return _into_out(out, finish(np.full(shape_of("full", (size,)), value, native), requires_grad))
+
+
+def _like(op: str, input: Tensor, d: dtype | None, device: Any) -> tuple[Any, Any]:
+    if not isinstance(input, Tensor):
+        raise TypeError(f"{op}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
+    check_dtype(op, d)
+    spec = input._spec
+    if d is not None or device is not None:
+        spec = spec.backend.spec_for(d or spec.dtype, spec.device if device is None else as_device(device))
+    return spec.backend, spec
+
+
+def zeros_like(
+    input: Tensor,
+    *,
+    dtype: dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+    memory_format: Any = None,
+) -> Tensor:
+    """Zeros of the shape, dtype and layout of `input`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.zeros_like(torch.ones(2))
+        tensor([0., 0.])
+    """
+    if isinstance(input, np.ndarray | np.generic):
+        return np.zeros_like(input)  # formulas call it on arrays
+    backend, spec = _like("zeros_like", input, dtype, device)
+    return finish(backend.xp.zeros_like(input._data, dtype=spec.native), requires_grad)
+
+
+def ones_like(
+    input: Tensor,
+    *,
+    dtype: dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+    memory_format: Any = None,
+) -> Tensor:
+    """Ones of the shape, dtype and layout of `input`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.ones_like(torch.zeros(2))
+        tensor([1., 1.])
+    """
+    if isinstance(input, np.ndarray | np.generic):
+        return np.ones_like(input)
+    backend, spec = _like("ones_like", input, dtype, device)
+    return finish(backend.xp.ones_like(input._data, dtype=spec.native), requires_grad)
+
+
+def full_like(
+    input: Tensor,
+    fill_value: Any,
+    *,
+    dtype: dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+    memory_format: Any = None,
+) -> Tensor:
+    """One value in the shape, dtype and layout of `input`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.full_like(torch.zeros(2), 7)
+        tensor([7., 7.])
+    """
+    backend, spec = _like("full_like", input, dtype, device)
+    value = fill_value.item() if isinstance(fill_value, Tensor) else fill_value
+    return finish(backend.xp.full_like(input._data, value, dtype=spec.native), requires_grad)
+
+
+def empty_like(
+    input: Tensor,
+    *,
+    dtype: dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+    memory_format: Any = None,
+) -> Tensor:
+    """An uninitialised tensor of the shape, dtype and layout of `input`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.empty_like(torch.zeros(2)).shape
+        gradpack.Size([2])
+    """
+    backend, spec = _like("empty_like", input, dtype, device)
+    return finish(backend.xp.empty_like(input._data, dtype=spec.native), requires_grad)
+
+
+def _number(value: Any) -> Any:
+    return value.item() if isinstance(value, Tensor) else value
+
+
+def arange(
+    start: Any,
+    end: Any = None,
+    step: Any = 1,
+    *,
+    out: Any = None,
+    dtype: dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """`start, start + step, ...` up to but without `end`; `arange(n)` starts at 0.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.arange(1, 6, 2)
+        tensor([1, 3, 5])
+    """
+    if end is None:
+        start, end = 0, start
+    start, end, step = _number(start), _number(end), _number(step)
+    if step == 0:
+        raise RuntimeError("step must be nonzero")
+    if (end - start) * step < 0:
+        raise RuntimeError(f"upper bound and lower bound inconsistent with step sign: arange({start}, {end}, {step})")
+    if dtype is None:
+        dtype = dtypes.int64 if all(isinstance(v, int) for v in (start, end, step)) else dtypes.get_default_dtype()
+    native = _native("arange", dtype, device)
+    if dtype.category < FLOATING:
+        array = np.arange(start, end, step).astype(native)
+    else:
+        count = max(int(np.ceil((end - start) / step)), 0)
+        array = (start + np.arange(count) * step).astype(native)
+    return _into_out(out, finish(array, requires_grad))
+
+
+def range(
+    start: Any,
+    end: Any = None,
+    step: Any = 1,
+    *,
+    dtype: dtype | None = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Like `arange`, with `end` included. Deprecated in torch.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.range(1, 3)
+        tensor([1., 2., 3.])
+    """
+    if end is None:
+        start, end = 0, start
+    count = int((end - start) / step) + 1
+    d = dtype or dtypes.get_default_dtype()
+    return finish((start + np.arange(count) * step).astype(_native("range", d, device)), requires_grad)
+
+
+def linspace(
+    start: Any,
+    end: Any,
+    steps: int,
+    *,
+    out: Any = None,
+    dtype: dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """`steps` values from `start` to `end`, evenly spaced, ends included.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.linspace(0, 1, 5)
+        tensor([0.0000, 0.2500, 0.5000, 0.7500, 1.0000])
+    """
+    if steps < 0:
+        raise RuntimeError(f"number of steps must be non-negative, got {steps}")
+    d = dtype or (
+        dtypes.default_complex() if any(isinstance(_number(v), builtins.complex) for v in (start, end)) else None
+    )
+    native = _native("linspace", d, device)
+    values = np.linspace(_number(start), _number(end), steps)
+    return _into_out(out, finish(values.astype(native), requires_grad))
+
+
+def logspace(
+    start: Any,
+    end: Any,
+    steps: int,
+    base: float = 10.0,
+    *,
+    out: Any = None,
+    dtype: dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """`base` to the powers of `linspace(start, end, steps)`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.logspace(0, 2, 3)
+        tensor([  1.,  10., 100.])
+    """
+    values = np.logspace(_number(start), _number(end), steps, base=base)
+    return _into_out(out, finish(values.astype(_native("logspace", dtype, device)), requires_grad))
+
+
+def eye(
+    n: int,
+    m: int | None = None,
+    *,
+    out: Any = None,
+    dtype: dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """The identity matrix, `n` by `m`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.eye(2)
+        tensor([[1., 0.],
+                [0., 1.]])
+    """
+    if n < 0 or (m is not None and m < 0):
+        raise RuntimeError(
+            f"n must be greater or equal to 0, got {n}" if n < 0 else f"m must be greater or equal to 0, got {m}"
+        )
+    return _into_out(out, finish(np.eye(n, m, dtype=_native("eye", dtype, device)), requires_grad))
+
+
+def is_tensor(obj: Any, /) -> bool:
+    """Whether `obj` is a tensor.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.is_tensor(1)
+        False
+    """
+    return isinstance(obj, Tensor)
+
+
+def is_floating_point(input: Tensor) -> bool:
+    """Whether the dtype is a floating-point one.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.is_floating_point(torch.tensor(1))
+        False
+    """
+    return input._spec.dtype.is_floating_point
+
+
+def is_complex(input: Tensor) -> bool:
+    """Whether the dtype is a complex one.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.is_complex(torch.tensor(1j))
+        True
+    """
+    return input._spec.dtype.is_complex
+
+
+def numel(input: Tensor) -> int:
+    """The number of elements.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.numel(torch.ones(2, 3))
+        6
+    """
+    return input.numel()
+
+
+def complex(real: Tensor, imag: Tensor, *, out: Any = None) -> Tensor:
+    """`real + 1j * imag`, of the complex dtype with their real dtype.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.complex(torch.tensor([1.0]), torch.tensor([2.0]))
+        tensor([1.+2.j])
+    """
+    if real._spec.dtype is not imag._spec.dtype:
+        raise RuntimeError(
+            f"Expected object of scalar type {real.dtype} but got scalar type {imag.dtype} for second argument"
+        )
+    if not real._spec.dtype.is_floating_point:
+        raise RuntimeError(
+            f"Expected both inputs to be Half, Float or Double tensors but got {real.dtype} and {imag.dtype}"
+        )
+    from .arithmetic import add, mul
+
+    unit = alias(np.array(1j, dtype=np.complex64), NUMPY.spec_for(dtypes.complex64, as_device(None)), ())
+    return _into_out(out, add(real, mul(imag, unit)))
+
+
+def polar(abs: Tensor, angle: Tensor, *, out: Any = None) -> Tensor:
+    """A complex tensor from absolute values and angles.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.polar(torch.tensor([2.0]), torch.tensor([0.0]))
+        tensor([2.+0.j])
+    """
+    from .trigonometry import cos, sin
+
+    return _into_out(out, complex(abs * cos(angle), abs * sin(angle)))

@@ -1,0 +1,347 @@
+"""Running sums, products, extremes, and differences along a dimension."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..base import dtypes
+from ..declare.kinds import general, linear
+from ..tensor.tensor import Tensor
+from .dimensions import axis, numpy_names
+from .kernels import _array_type, float_kind
+
+FUNCTIONS = "cumsum cumprod logcumsumexp diff"
+METHODS = FUNCTIONS
+INPLACE = "cumsum_ cumprod_"
+
+_WIDE = {"f": np.float64, "F": np.complex128}
+_PORTION = 1 << 15  # elements
+_accumulate: Any = np.add.accumulate
+
+
+# -- kernels --
+
+
+def _running(input: Any, place: int) -> Any:
+    """Sums of what stands before, in float64 for float32 (as in torch): long sums would drift."""
+    if type(input) is not _array_type:
+        return np.cumsum(input, axis=place)
+    wide = _WIDE.get(input.dtype.char)
+    if wide is None and not _by_slices(input.shape, place):
+        return np.cumsum(input, axis=place)
+    if not _by_slices(input.shape, place):
+        return (
+            _along_lines(input, place, wide)
+            if input.size > _PORTION
+            else _accumulate(input, place, wide).astype(input.dtype)
+        )
+    out = np.empty(input.shape, np.cumsum(input[:0].reshape(-1)).dtype)
+    source, target = np.moveaxis(input, place, 0), np.moveaxis(out, place, 0)
+    total = np.zeros(source.shape[1:], wide or out.dtype)
+    for k in range(source.shape[0]):
+        total += source[k]
+        target[k] = total
+    return out
+
+
+def _along_lines(input: Any, place: int, wide: Any) -> Any:
+    """The same along each line, for portions of lines whose wide sums stay in the cache."""
+    out = np.empty(input.shape, input.dtype)
+    source, target = np.moveaxis(input, place, -1), np.moveaxis(out, place, -1)
+    if source.ndim == 1:
+        target[...] = _accumulate(source, 0, wide)
+        return out
+    step = max(1, _PORTION // (source.size // source.shape[0]))
+    for start in range(0, source.shape[0], step):
+        target[start : start + step] = _accumulate(source[start : start + step], source.ndim - 1, wide)
+    return out
+
+
+def _by_slices(shape: tuple[int, ...], place: int) -> bool:
+    """Whether it is faster to take whole slices one after another than to run along each line."""
+    after = size_of(shape[place + 1 :])
+    return after >= 64 and after * size_of(shape[:place]) >= 512
+
+
+# -- sum --
+
+
+@linear(input=lambda g, dim: _cumsum_from_end(g, dim), result="sum", name="cumsum")
+def _cumsum(input: Any, dim: int) -> Any:
+    """Running sums."""
+    place = axis(dim, len(input.shape))
+    return _running(input, place) if len(input.shape) else np.asarray(input, copy=True)
+
+
+@linear(input=lambda g, dim: _cumsum(g, dim))
+def _cumsum_from_end(input: Any, dim: int) -> Any:
+    """Sums of what stands from each element to the end: the adjoint of `cumsum`."""
+    place = axis(dim, len(input.shape))
+    if not len(input.shape):
+        return np.asarray(input, copy=True)
+    back = (*(slice(None),) * place, slice(None, None, -1), ...)
+    return _running(input[back], place)[back]
+
+
+def cumsum(input: Any, dim: Any = None, *, dtype: Any = None, out: Any = None, axis: Any = None) -> Any:
+    """The sums of all elements up to each, along a dimension.
+
+    Args:
+        dtype: convert `input` to this dtype before. Integers and bool give int64 by default.
+
+    Raises:
+        IndexError: for a dimension out of range.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.cumsum(torch.tensor([1, 2, 3]), 0)
+        tensor([1, 3, 6])
+    """
+    return _called(_cumsum, "cumsum", input, dim, dtype, out, axis)
+
+
+def _called(op: Any, name: str, input: Any, dim: Any, dtype: Any, out: Any, axis: Any) -> Any:
+    dim = axis if dim is None else dim
+    if dim is None:
+        raise TypeError(f"{name}() missing 1 required positional argument: 'dim'")
+    if not hasattr(dim, "__index__"):
+        raise TypeError(f"{name}(): argument 'dim' must be int, not {type(dim).__name__}")
+    if dtype is None:
+        return op(input, dim) if out is None else op(input, dim, out=out)
+    return in_dtype(lambda x, d, _: op(x, d), name, input, dtype, out, dim, False)
+
+
+# -- product --
+
+
+@general(
+    input=lambda g, input, out, dim: shifted(out, dim, 1, 1) * recurrence(shifted(input, dim, -1, 0), g, dim, True),
+    result="sum",
+    name="cumprod",
+)
+def _cumprod(input: Any, dim: int) -> Any:
+    """Running products."""
+    place = axis(dim, len(input.shape))
+    return np.cumprod(input, axis=place) if len(input.shape) else np.asarray(input, copy=True)
+
+
+def cumprod(input: Any, dim: Any = None, *, dtype: Any = None, out: Any = None, axis: Any = None) -> Any:
+    """The products of all elements up to each, along a dimension. The gradient is exact where elements are zero.
+
+    Args:
+        dtype: convert `input` to this dtype before. Integers and bool give int64 by default.
+
+    Raises:
+        IndexError: for a dimension out of range.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.cumprod(torch.tensor([1, 2, 3]), 0)
+        tensor([1, 2, 6])
+    """
+    return _called(_cumprod, "cumprod", input, dim, dtype, out, axis)
+
+
+# -- the logarithm of a running sum of exponentials --
+
+
+@numpy_names
+@general(
+    input=lambda g, input, out, dim: (
+        exp(input - out) * recurrence(_ratios(out, shifted(out, dim, -1, math.inf)), g, dim, True)
+    ),
+    dtypes="fc",
+)
+def logcumsumexp(input: Any, dim: int) -> Any:
+    """`log(cumsum(exp(input)))` along a dimension, without overflow.
+
+    Raises:
+        RuntimeError: for integers and bool (NotImplementedError).
+        IndexError: for a dimension out of range.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.logcumsumexp(torch.tensor([1000.0, 1000.0]), 0)
+        tensor([1000.0000, 1000.6932])
+    """
+    place = axis(dim, len(input.shape))
+    if not len(input.shape):
+        return np.asarray(input, copy=True)
+    return accumulated(_add_exponentials if float_kind(input) == "c" else np.logaddexp, input, place)
+
+
+def _ratios(out: Any, following: Any) -> Any:
+    """Each sum of exponentials by the one after it, from their logarithms; 1 where both are 0 or infinite."""
+    no_number = logical_and(eq(out, following), ne(out - out, 0))
+    return exp(where(no_number, 0.0, out - following))
+
+
+def accumulated(function: Any, input: Any, place: int) -> Any:
+    """`function` of all elements up to each, along a dimension."""
+    n = input.shape[place]
+    if hasattr(function, "accumulate") and type(input) is _array_type and not _by_slices(input.shape, place):
+        return function.accumulate(input, axis=place)
+    if not n:
+        return np.asarray(input, copy=True)
+    lines = np.moveaxis(input, place, 0)
+    y = lines[0, ...]
+    out = [y]
+    for k in range(1, n):
+        y = function(y, lines[k, ...])
+        out.append(y)
+    return np.stack(out, axis=place)
+
+
+def _add_exponentials(a: Any, b: Any) -> Any:
+    """`log(exp(a) + exp(b))` for complex numbers."""
+    largest = np.maximum(np.real(a), np.real(b))
+    largest = np.where(np.isfinite(largest), largest, np.zeros_like(largest))
+    return np.log(np.exp(a - largest) + np.exp(b - largest)) + largest
+
+
+# -- running extremes --
+
+
+def _running_extreme(function: Any, input: Any, dim: int) -> tuple[Any, Any]:
+    place = axis(dim, len(input.shape))
+    if not len(input.shape):
+        return np.asarray(input, copy=True), np.zeros((), dtype=np.int64)
+    values = accumulated(function, input, place)
+    new = input == values
+    if float_kind(input):
+        new = new | (input != input)  # noqa: PLR0124 - NaN stays, and only NaN differs from itself
+    steps = np.arange(input.shape[place], dtype=np.int32)
+    steps = np.reshape(steps, tuple(-1 if i == place else 1 for i in range(len(input.shape))))
+    indices = accumulated(np.maximum, np.where(new, steps, np.zeros_like(steps)), place)
+    return values, np.astype(indices, np.int64)
+
+
+@numpy_names
+@general(
+    input=lambda g, indices, input_shape, dim: _gather_backward(g, indices, input_shape, dim),
+    jvp=lambda input_t, indices, dim: gather(input_t, dim, indices),
+    results=("values", "indices"),
+    differentiable=1,
+    dtypes="bif",
+)
+def cummax(input: Any, dim: int) -> Any:
+    """The largest element up to each, and where it is, as a named tuple (values, indices): of equal ones the last.
+
+    Raises:
+        RuntimeError: for complex numbers (NotImplementedError).
+        IndexError: for a dimension out of range.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.cummax(torch.tensor([1.0, 3.0, 2.0]), 0).values
+        tensor([1., 3., 3.])
+    """
+    return _running_extreme(np.maximum, input, dim)
+
+
+@numpy_names
+@general(
+    input=lambda g, indices, input_shape, dim: _gather_backward(g, indices, input_shape, dim),
+    jvp=lambda input_t, indices, dim: gather(input_t, dim, indices),
+    results=("values", "indices"),
+    differentiable=1,
+    dtypes="bif",
+)
+def cummin(input: Any, dim: int) -> Any:
+    """The smallest element up to each, and where it is: as `cummax`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.cummin(torch.tensor([3.0, 1.0, 2.0]), 0).values
+        tensor([3., 1., 1.])
+    """
+    return _running_extreme(np.minimum, input, dim)
+
+
+# -- differences --
+
+
+def diff(
+    input: Tensor,
+    n: int = 1,
+    dim: Any = None,
+    prepend: Tensor | None = None,
+    append: Tensor | None = None,
+    *,
+    out: Any = None,
+    axis: Any = None,
+) -> Tensor:
+    """Each element minus the one before it, along a dimension, `n` times over. For bool, whether they differ.
+
+    Args:
+        dim: -1 by default.
+        prepend: put in front before; of the shape of `input` but for `dim`.
+        append: put behind before.
+
+    Raises:
+        RuntimeError: for a 0-dim tensor, a negative `n`, and shapes that do not fit.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.diff(torch.tensor([1, 3, 2]))
+        tensor([ 2, -1])
+    """
+    place = -1 if dim is None and axis is None else axis if dim is None else dim
+    if not input.ndim:
+        raise RuntimeError("diff expects input to be at least one-dimensional")
+    d = wrap_dim(place, input.ndim)
+    for more in (prepend, append):
+        if more is not None:
+            _check_joined(input, more, d)
+    if n < 0:
+        raise RuntimeError(f"order must be non-negative but got {n}: diff() takes differences n times")
+    joined = [x for x in (prepend, input, append) if x is not None]
+    result = cat(joined, d) if len(joined) > 1 and n else input
+    if not n:
+        result = clone(result)
+    for _ in range(min(n, result._shape[d])):
+        size = result._shape[d] - 1
+        after, before = narrow(result, d, 1, size), narrow(result, d, 0, size)
+        result = ne(after, before) if result.dtype is dtypes.bool_ else sub(after, before)
+    if out is not None:
+        refuse_grad("diff", input, out)
+        put("diff", out, result)
+        result = out
+    return result
+
+
+def _check_joined(input: Tensor, more: Tensor, d: int) -> None:
+    if more.ndim != input.ndim:
+        raise RuntimeError(
+            "diff expects prepend or append to be the same dimension as input: "
+            f"got {more.ndim} dimensions for {input.ndim}"
+        )
+    for i, (m, size) in enumerate(zip(more._shape, input._shape, strict=True)):
+        if i != d and m != size:
+            raise RuntimeError(
+                "diff expects the shape of tensor to prepend or append to match that of input except along the "
+                f"differencing dimension; input.size({i}) = {size}, but got tensor.size({i}) = {m}"
+            )
+
+
+from ..declare.variants import put  # noqa: E402 - adjoints name each other
+from .accumulate import size_of  # noqa: E402
+from .arithmetic import sub  # noqa: E402
+from .compare import eq, logical_and, ne  # noqa: E402
+from .exponential import exp  # noqa: E402
+from .index import narrow  # noqa: E402
+from .join import cat  # noqa: E402
+from .recurrence import recurrence, shifted  # noqa: E402
+from .reduce import in_dtype, refuse_grad  # noqa: E402
+from .rounding import where  # noqa: E402
+from .scatter import _gather_backward, gather  # noqa: E402
+from .shape import clone, wrap_dim  # noqa: E402

@@ -1,0 +1,150 @@
+"""Division, and what is left of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..declare.inplace import inplace
+from ..declare.kinds import elementwise
+from ..tensor.tensor import Tensor
+from .operands import is_whole, no_gradient, zeros_for
+
+
+@elementwise(
+    input=lambda g, other: g / other,
+    other=lambda g, input, other: -g * ((input / other) / other),
+    result="float",
+    name="div",
+)
+def true_divide(input: Any, other: Any) -> Any:
+    """`input / other`; integers give the default floating-point dtype.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.true_divide(torch.tensor([1, 2]), 2)
+        tensor([0.5000, 1.0000])
+    """
+    return input / other
+
+
+def div(input: Any, other: Any, *, rounding_mode: str | None = None, out: Any = None) -> Any:
+    """`input / other`, rounded if asked for.
+
+    Args:
+        rounding_mode: None, "trunc" (towards zero, as in C) or "floor" (as Python's `//`). With a mode integers
+            stay integers, and gradients are zero.
+
+    Raises:
+        RuntimeError: for an unknown mode, or an integer division by zero with a mode.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.div(torch.tensor([7, -7]), 2, rounding_mode="floor")
+        tensor([ 3, -4])
+    """
+    if rounding_mode is None:
+        return true_divide(input, other, out=out)
+    return _div_rounded(input, other, rounding_mode, out=out)
+
+
+@elementwise(
+    input=lambda g: zeros_for(g), other=lambda g: zeros_for(g), dtypes="if", node="DivBackward1", name="div_rounded"
+)
+def _div_rounded(input: Any, other: Any, rounding_mode: str) -> Any:
+    """`input / other`, rounded towards zero or down."""
+    if rounding_mode == "floor":
+        return np.floor_divide(input, _not_zero("div", input, other))
+    if rounding_mode != "trunc":
+        raise RuntimeError(
+            f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding_mode}'"
+        )
+    if not _are_whole(input, other):
+        return np.trunc(input / other)
+    floor = np.floor_divide(input, _not_zero("div", input, other))
+    return floor + ((floor * other != input) & ((input < 0) != (other < 0)))
+
+
+def _are_whole(*operands: Any) -> bool:
+    return all(is_whole(x) if hasattr(x, "dtype") else isinstance(x, int) for x in operands)
+
+
+def _not_zero(op: str, input: Any, other: Any) -> Any:
+    """The divisor; integers have no infinity to give for zero."""
+    if _are_whole(input, other) and (np.any(other == 0) if hasattr(other, "dtype") else other == 0):
+        raise RuntimeError(f"ZeroDivisionError: integer division by zero in {op}()")
+    return other
+
+
+def _refuse_gradient(name: str) -> Any:
+    raise no_gradient(name)
+
+
+@elementwise(
+    input=lambda g: _refuse_gradient("floor_divide"), other=lambda g: _refuse_gradient("floor_divide"), dtypes="if"
+)
+def floor_divide(input: Any, other: Any) -> Any:
+    """`input / other`, rounded down; as in torch it has no derivative.
+
+    Raises:
+        RuntimeError: for an integer division by zero, and in backward.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.tensor([7, -7]) // 2
+        tensor([ 3, -4])
+    """
+    return np.floor_divide(input, _not_zero("floor_divide", input, other))
+
+
+@elementwise(input=lambda g: g, other=lambda g, input, other: -g * _div_rounded(input, other, "floor"), dtypes="if")
+def remainder(input: Any, other: Any) -> Any:
+    """What is left of a division rounded down: it has the sign of `other`, as Python's `%`.
+
+    Raises:
+        RuntimeError: for an integer division by zero.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.remainder(torch.tensor([-3.0, 3.0]), 2)
+        tensor([1., 1.])
+    """
+    return np.remainder(input, _not_zero("remainder", input, other))
+
+
+@elementwise(
+    input=lambda g: g,
+    other=lambda g, input, other: -g * _div_rounded(input, other, "trunc"),
+    scalars=("other",),
+    dtypes="if",
+)
+def fmod(input: Any, other: Any) -> Any:
+    """What is left of a division rounded towards zero: it has the sign of `input`, as C's fmod.
+
+    Raises:
+        RuntimeError: for an integer division by zero.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.fmod(torch.tensor([-3.0, 3.0]), 2)
+        tensor([-1.,  1.])
+    """
+    return np.fmod(input, _not_zero("fmod", input, other))
+
+
+def _method_div_(self: Tensor, other: Any, *, rounding_mode: str | None = None) -> Tensor:
+    """In-place form of `div`: writes the result into this tensor and returns it."""
+    if rounding_mode is None:
+        return inplace(true_divide.op, "div_", [self, other])
+    return inplace(_div_rounded.op, "div_", [self, other, rounding_mode])
+
+
+def _method_true_divide_(self: Tensor, other: Any) -> Tensor:
+    """In-place form of `true_divide`: writes the result into this tensor and returns it."""
+    return inplace(true_divide.op, "true_divide_", [self, other])

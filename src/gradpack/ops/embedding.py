@@ -1,0 +1,148 @@
+"""Embedding: rows of a table by index."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..base.dtypes import INTEGRAL
+from ..base.modes import using
+from ..declare.kinds import linear
+from ..tensor.tensor import Tensor
+
+FUNCTIONS = ""
+
+
+@linear(
+    weight=lambda g, indices, weight_shape, padding_idx, scale_grad_by_freq: embedding_dense_backward(
+        g, indices, weight_shape[0], padding_idx, scale_grad_by_freq
+    ),
+    structural=True,
+    node="EmbeddingBackward0",
+)
+def _embedding(weight: Any, indices: Any, padding_idx: int = -1, scale_grad_by_freq: bool = False) -> Any:
+    """Rows of `weight`."""
+    if indices.size and (np.min(indices) < 0 or np.max(indices) >= weight.shape[0]):
+        bad = int(np.min(indices)) if np.min(indices) < 0 else int(np.max(indices))
+        raise IndexError(f"index out of range in self: embedding() got index {bad} for {weight.shape[0]} rows")
+    return np.take(weight, indices, axis=0)
+
+
+@linear(
+    grad_output=lambda g, indices, padding_idx, scale_grad_by_freq: _pick_rows(
+        g, indices, padding_idx, scale_grad_by_freq
+    ),
+    node="EmbeddingDenseBackwardBackward0",
+)
+def embedding_dense_backward(
+    grad_output: Any, indices: Any, num_weights: int, padding_idx: int = -1, scale_grad_by_freq: bool = False
+) -> Any:
+    """Add rows up by index: the adjoint of the lookup."""
+    flat = np.reshape(indices, (-1,))
+    features = grad_output.shape[len(indices.shape) :]
+    rows = np.reshape(grad_output, (flat.shape[0], math.prod(features)))
+    if scale_grad_by_freq and flat.shape[0]:
+        rows = rows / np.bincount(flat, minlength=num_weights)[flat][:, None].astype(rows.dtype)
+    out = add_rows(rows, flat, num_weights)
+    if padding_idx >= 0:
+        out[padding_idx] = 0
+    return np.reshape(out, (num_weights, *features))
+
+
+def add_rows(rows: Any, index: Any, count: int) -> Any:
+    """Sum of the rows that share an index, by sorting: far faster than adding them one at a time."""
+    out = np.zeros((count, rows.shape[1]), rows.dtype)
+    if not index.shape[0]:
+        return out
+    if count <= 512 and rows.dtype.kind == "f":  # a product with one-hot rows runs in BLAS
+        hot = np.zeros((count, index.shape[0]), rows.dtype)
+        hot[index, np.arange(index.shape[0])] = 1
+        return np.matmul(hot, rows) if np.all(np.isfinite(rows)) else _add_sorted(out, rows, index)
+    return _add_sorted(out, rows, index)
+
+
+def _add_sorted(out: Any, rows: Any, index: Any) -> Any:
+    order = np.argsort(index, kind="stable")
+    ordered = index[order]
+    starts = np.flatnonzero(np.concatenate((np.ones(1, bool), ordered[1:] != ordered[:-1])))
+    out[ordered[starts]] = np.add.reduceat(rows[order], starts, axis=0)
+    return out
+
+
+@linear(
+    input=lambda g, indices, input_shape, padding_idx, scale_grad_by_freq: embedding_dense_backward(
+        g, indices, input_shape[0], padding_idx, scale_grad_by_freq
+    ),
+    node="EmbeddingBackward0",
+)
+def _pick_rows(input: Any, indices: Any, padding_idx: int = -1, scale_grad_by_freq: bool = False) -> Any:
+    """Rows by index, those of the padding index zero, scaled as the gradient was."""
+    rows = np.take(input, indices, axis=0)
+    factor = np.ones(indices.shape, rows.dtype)
+    if scale_grad_by_freq and indices.size:
+        factor = factor / np.bincount(np.reshape(indices, (-1,)), minlength=input.shape[0])[indices].astype(rows.dtype)
+    if padding_idx >= 0:
+        factor = np.where(indices == padding_idx, np.zeros_like(factor), factor)
+    return rows * np.reshape(factor, factor.shape + (1,) * (len(rows.shape) - len(factor.shape))).astype(rows.dtype)
+
+
+def embedding(
+    input: Tensor,
+    weight: Tensor,
+    padding_idx: int | None = None,
+    max_norm: float | None = None,
+    norm_type: float = 2.0,
+    scale_grad_by_freq: bool = False,
+    sparse: bool = False,
+) -> Tensor:
+    """Rows of `weight` at the indices in `input`.
+
+    Args:
+        input: integers, any shape.
+        weight: shape (rows, features).
+        padding_idx: a row that gets no gradient.
+        max_norm: rows that are looked up are rescaled in place to at most this norm.
+        scale_grad_by_freq: divide a row's gradient by how often it was looked up.
+
+    Raises:
+        IndexError: for an index outside the table.
+        RuntimeError: for indices that are no integers.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.functional.embedding(torch.tensor([1, 0]), torch.tensor([[1.0], [2.0]]))
+        tensor([[2.],
+                [1.]])
+    """
+    if not isinstance(input, Tensor) or not isinstance(weight, Tensor):
+        position, value = (1, input) if not isinstance(input, Tensor) else (2, weight)
+        raise TypeError(f"embedding(): argument {position} must be Tensor, not {type(value).__name__}")
+    if input._spec.dtype.category != INTEGRAL:
+        raise RuntimeError(
+            f"Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "
+            f"{input.dtype} instead (while checking arguments for embedding)"
+        )
+    if weight.ndim != 2:
+        raise RuntimeError(f"'weight' must be 2-D, but embedding() got shape {list(weight._shape)}")
+    rows = weight._shape[0]
+    if padding_idx is not None:
+        if not -rows <= padding_idx < rows:
+            raise AssertionError(f"Padding_idx must be within num_embeddings: {padding_idx} for {rows} rows")
+        padding_idx %= rows
+    if max_norm is not None:
+        _renormalise(weight, input, max_norm, norm_type)
+    return _embedding(weight, input, -1 if padding_idx is None else padding_idx, scale_grad_by_freq)
+
+
+def _renormalise(weight: Tensor, indices: Tensor, max_norm: float, norm_type: float) -> None:
+    """Rescale the rows in use to at most `max_norm`, in place and out of the graph."""
+    with using(grad=False):
+        used = np.unique(indices._data)
+        rows = weight._data[used]
+        norms = np.sum(np.abs(rows) ** norm_type, axis=1) ** (1 / norm_type)
+        scale = np.where(norms > max_norm, max_norm / (norms + 1e-7), 1.0)
+        weight._data[used] = (rows * scale[:, None]).astype(rows.dtype)
+        weight._counter[0] += 1

@@ -1,0 +1,122 @@
+"""The error function on arrays.
+
+    erf(x) = tanh(x + x R(x^2))
+
+R is smooth and varies slowly, because atanh(erf(x)) is odd and grows like x^2 / 2: a polynomial of
+degree 9 is enough for float32, a quotient of two for float64. Rounding errors of the argument
+shrink on the way out, since the slope of tanh falls faster than its argument grows. The complement
+needs its relative precision far out, where it is written as
+
+    erfc(x) = exp(-x^2) S(x)
+
+with a quotient S. The coefficients are minimax fits (least squares in 50 digits, reweighted until
+the error is level); the comments say what error is left, relative to the function.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .blockwise import blockwise, is_numpy
+
+# R in powers of x^2 for |x| < 3.95, beyond which float32 has 1: 9.9e-9.
+_SINGLE = (
+    0.128379178, 0.10277217, -2.066905047e-4, -5.952279283e-4, 6.924514899e-5, 1.363280184e-6, -1.298633571e-6,
+    1.575354706e-7, -8.568354047e-9, 1.815563692e-10,
+)  # fmt: skip
+# R as a quotient for |x| < 6: 1.2e-17. Here and below all coefficients are positive: nothing cancels.
+_DOUBLE = (
+    0.128379167095512588, 0.163479584515910531, 0.0658389309367950209, 0.0165126783103099131, 2.76579670858699718e-3,
+    3.24622654383024329e-4, 2.69153127535866619e-5, 1.49054170933073022e-6, 5.09654982346741008e-8,
+    4.41283180547013536e-10,
+)  # fmt: skip
+_DOUBLE_BELOW = (
+    1.0, 0.472872527431238734, 0.135923805223084267, 0.0251791667193728923, 3.27963932308421696e-3,
+    3.04153745796278894e-4, 1.91580185953107759e-5, 8.09173088000991121e-7, 1.38899087696676295e-8,
+    2.88290675634424233e-11,
+)  # fmt: skip
+# S in powers of x for 0.4 < x < 28: 6.1e-18.
+_SCALED = (
+    0.99999999999017925844, 2.2575752328024923553, 2.5159541102678166579, 1.7824586214181544413,
+    0.87719081126323636992, 0.31005625025584634163, 0.078810140712032226164, 0.013964786654049248524,
+    0.0015823054234794549719, 0.000089321079847506051783,
+)  # fmt: skip
+_SCALED_BELOW = (
+    1.0, 3.3859543997257830552, 5.3365945170610776684, 5.1704590688819744971, 3.4219282210631392824,
+    1.6232215904980410787, 0.56185720727428280328, 0.14108961902099785694, 0.024831098629062676016,
+    0.0028045633411401136568, 0.00015831749194284503236,
+)  # fmt: skip
+
+
+def erf_of(x: Any) -> Any:
+    """erf of a real floating-point array, to about two units in the last place.
+
+    float32 takes as long as a vectorised C loop would, because the array goes through the cache once.
+    """
+    if is_numpy(x):
+        return blockwise(erf_single, x, 1) if x.dtype.char == "f" else blockwise(_erf_double, x, 2)
+    if x.dtype == np.float32:
+        square = x * x
+        return np.tanh(x + x * _polynomial(_SINGLE, square))
+    inner = np.clip(x, -6.0, 6.0)
+    square = inner * inner
+    return np.tanh(inner + inner * (_polynomial(_DOUBLE, square) / _polynomial(_DOUBLE_BELOW, square)))
+
+
+def _polynomial(coefficients: tuple[float, ...], x: Any) -> Any:
+    value = coefficients[-1] * x
+    for c in coefficients[-2:0:-1]:
+        value = (value + c) * x
+    return value + coefficients[0]
+
+
+def _polynomial_into(out: Any, coefficients: tuple[float, ...], x: Any) -> None:
+    np.multiply(x, coefficients[-1], out)
+    for c in coefficients[-2:0:-1]:
+        np.add(out, c, out)
+        np.multiply(out, x, out)
+    np.add(out, coefficients[0], out)
+
+
+def erf_single(x: Any, out: Any, square: Any) -> None:
+    """erf of a block of float32, written into `out`."""
+    np.multiply(x, x, square)
+    _polynomial_into(out, _SINGLE, square)
+    np.multiply(out, x, out)
+    np.add(out, x, out)
+    np.tanh(out, out)
+
+
+def _erf_double(x: Any, out: Any, square: Any, below: Any) -> None:
+    np.clip(x, -6.0, 6.0, out=below)
+    np.multiply(below, below, square)
+    _polynomial_into(out, _DOUBLE, square)
+    np.multiply(out, below, out)
+    _polynomial_into(below, _DOUBLE_BELOW, square)
+    np.divide(out, below, out)
+    np.clip(x, -6.0, 6.0, out=below)
+    np.add(out, below, out)
+    np.tanh(out, out)
+
+
+def erfc_of(x: Any) -> Any:
+    """1 - erf of a real floating-point array, to a few units in the last place of what may be a tiny number."""
+    if is_numpy(x):
+        return blockwise(_erfc_block, x, 0)
+    return _erfc_double(x)
+
+
+def _erfc_block(x: Any, out: Any) -> None:
+    out[...] = _erfc_double(x.astype(np.float64, copy=False))
+
+
+def _erfc_double(x: Any) -> Any:
+    y = np.clip(np.abs(x), 0.0, 28.0)
+    # an error of the square would be multiplied by the square: so the square of half of the bits, exactly, and the rest
+    high = y * 134217729.0
+    high = high - (high - y)
+    far = np.exp(-high * high) * np.exp((high - y) * (high + y))
+    far = far * (_polynomial(_SCALED, y) / _polynomial(_SCALED_BELOW, y))
+    return np.where(y < 0.5, 1 - erf_of(x), np.where(x < 0, 2 - far, far))

@@ -1,0 +1,372 @@
+"""Exponentials, logarithms, powers, and the functions made of them."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..base.errors import missing_extra
+from ..declare.kinds import elementwise
+from ..tensor.tensor import Tensor
+from .blockwise import blockwise, is_numpy
+from .error_function import erf_of, erfc_of
+from .operands import is_complex, is_number
+
+FUNCTIONS = (
+    "exp exp2 expm1 log log2 log10 log1p logaddexp logaddexp2 sqrt rsqrt pow float_power sigmoid logit xlogy "
+    "erf erfc erfinv lgamma digamma polygamma"
+)
+METHODS = FUNCTIONS
+INPLACE = (
+    "exp_ exp2_ expm1_ log_ log2_ log10_ log1p_ sqrt_ rsqrt_ pow_ float_power_ sigmoid_ logit_ xlogy_ "
+    "erf_ erfc_ erfinv_ lgamma_ digamma_ polygamma_"
+)
+OPERATORS = {"__pow__": "pow"}
+REFLECTED = {"__rpow__": "pow"}
+INPLACE_OPERATORS = {"__ipow__": "pow"}
+
+_LN2, _LN10 = math.log(2), math.log(10)
+
+
+@elementwise(input=lambda g, out: g * out, result="float")
+def exp(input: Any) -> Any:
+    """e to the power of `input`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.exp(torch.tensor([0.0, 1.0]))
+        tensor([1.0000, 2.7183])
+    """
+    return np.exp(input)
+
+
+@elementwise(input=lambda g, out: g * (out * _LN2), result="float")
+def exp2(input: Any) -> Any:
+    """2 to the power of `input`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.exp2(torch.tensor([0.0, 3.0]))
+        tensor([1., 8.])
+    """
+    return np.exp2(input)
+
+
+@elementwise(input=lambda g, out: g * (out + 1), result="float")
+def expm1(input: Any) -> Any:
+    """`exp(input) - 1`, precise near 0.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.expm1(torch.tensor([0.0, 1.0]))
+        tensor([0.0000, 1.7183])
+    """
+    return np.expm1(input)
+
+
+@elementwise(input=lambda g, input: g / input, result="float")
+def log(input: Any) -> Any:
+    """The natural logarithm: -inf at 0, NaN below.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.log(torch.tensor([1.0, 2.0]))
+        tensor([0.0000, 0.6931])
+    """
+    return np.log(input)
+
+
+@elementwise(input=lambda g, input: g / (input * _LN2), result="float")
+def log2(input: Any) -> Any:
+    """The logarithm to base 2.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.log2(torch.tensor([1.0, 8.0]))
+        tensor([0., 3.])
+    """
+    return np.log2(input)
+
+
+@elementwise(input=lambda g, input: g / (input * _LN10), result="float")
+def log10(input: Any) -> Any:
+    """The logarithm to base 10.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.log10(torch.tensor([1.0, 50.0]))
+        tensor([0.0000, 1.6990])
+    """
+    return np.log10(input)
+
+
+@elementwise(input=lambda g, input: g / (input + 1), result="float", node="Log1PBackward0")
+def log1p(input: Any) -> Any:
+    """`log(1 + input)`, precise near 0.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.log1p(torch.tensor([0.0, 1.0]))
+        tensor([0.0000, 0.6931])
+    """
+    return np.log1p(input)
+
+
+@elementwise(
+    input=lambda g, input, other: g / (exp(other - input) + 1),
+    other=lambda g, input, other: g / (exp(input - other) + 1),
+    scalars=False,
+    dtypes="fc",
+)
+def logaddexp(input: Any, other: Any) -> Any:
+    """`log(exp(input) + exp(other))`, without overflow.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.logaddexp(torch.tensor([0.0, 1000.0]), torch.tensor([0.0, 0.0]))
+        tensor([6.9315e-01, 1.0000e+03])
+    """
+    if is_complex(input):
+        larger = np.where(np.real(input) < np.real(other), other, input)
+        smaller = np.where(np.real(input) < np.real(other), input, other)
+        return larger + np.log1p(np.exp(smaller - larger))
+    return np.logaddexp(input, other)
+
+
+@elementwise(
+    input=lambda g, input, other: g / (exp2(other - input) + 1),
+    other=lambda g, input, other: g / (exp2(input - other) + 1),
+    scalars=False,
+    dtypes="f",
+)
+def logaddexp2(input: Any, other: Any) -> Any:
+    """`log2(2 ** input + 2 ** other)`, without overflow.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.logaddexp2(torch.tensor([1.0]), torch.tensor([1.0]))
+        tensor([2.])
+    """
+    return np.logaddexp2(input, other)
+
+
+@elementwise(input=lambda g, out: g / (out * 2), result="float")
+def sqrt(input: Any) -> Any:
+    """The square root: NaN below 0.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.sqrt(torch.tensor([4.0, 2.0]))
+        tensor([2.0000, 1.4142])
+    """
+    return np.sqrt(input)
+
+
+@elementwise(input=lambda g, out: g * (out * out * out * -0.5), result="float")
+def rsqrt(input: Any) -> Any:
+    """`1 / sqrt(input)`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.rsqrt(torch.tensor([4.0, 16.0]))
+        tensor([0.5000, 0.2500])
+    """
+    return 1 / np.sqrt(input)
+
+
+@elementwise(input=lambda g, out: g * ((1 - out) * out), result="float")
+def sigmoid(input: Any) -> Any:
+    """`1 / (1 + exp(-input))`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.sigmoid(torch.tensor([0.0, 2.0]))
+        tensor([0.5000, 0.8808])
+    """
+    if is_numpy(input) and input.size > 1 << 14:
+        return blockwise(sigmoid_block, input, 0)
+    return 1 / (np.exp(-input) + 1)
+
+
+def sigmoid_block(x: Any, out: Any) -> None:
+    """The sigmoid of a block, written into `out`."""
+    np.negative(x, out)
+    np.exp(out, out)
+    np.add(out, 1, out)
+    np.divide(1, out, out)
+
+
+@elementwise(input=lambda g, input, eps: _logit_slope(g, input, eps), result="float", dtypes="bif")
+def logit(input: Any, eps: float | None = None) -> Any:
+    """`log(input / (1 - input))`, the inverse of `sigmoid`.
+
+    Args:
+        eps: `input` is first clamped to `[eps, 1 - eps]`; without it, there is NaN outside of [0, 1].
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.logit(torch.tensor([0.5, 0.0]), eps=1e-3)
+        tensor([ 0.0000, -6.9068])
+    """
+    x = input if eps is None else np.minimum(np.maximum(input, eps), 1 - eps)
+    return np.log(x / (1 - x))
+
+
+def _logit_slope(g: Any, input: Any, eps: float | None) -> Any:
+    low, high, beyond = (0.0, 1.0, math.nan) if eps is None else (eps, 1 - eps, 0.0)
+    outside = logical_or(lt(input, low), gt(input, high))
+    return where(outside, beyond, g / (abs(input) * (1 - input)))  # +inf at -0.0 as well
+
+
+@elementwise(
+    input=lambda g, input, other: g * _log_or_zero(input, other),
+    other=lambda g, input, other: g * input / other,
+    result="float",
+    dtypes="bif",
+)
+def xlogy(input: Any, other: Any) -> Any:
+    """`input * log(other)`, and 0 where `input` is 0 unless `other` is NaN.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.xlogy(torch.tensor([0.0, 2.0]), torch.tensor([0.0, 1.0]))
+        tensor([0., 0.])
+    """
+    if is_number(other):
+        other = np.full((), other, input.dtype)
+    return np.where((input == 0) & (other == other), 0.0, input * np.log(other))  # noqa: PLR0124 - not NaN
+
+
+def _log_or_zero(input: Any, other: Any) -> Any:
+    """`log(other)`; 0 where both it and `input` would make NaN of an infinity."""
+    if isinstance(other, int | float):
+        slope = math.log(other) if other > 0 else -math.inf if other == 0 else math.nan
+        return where(eq(input, 0), 0.0, slope) if other <= 0 else slope
+    return where(logical_and(eq(input, 0), le(other, 0)), 0.0, log(other))
+
+
+@elementwise(input=lambda g, input: g * (exp(-(input * input)) * _TWO_OVER_SQRT_PI), result="float", dtypes="bif")
+def erf(input: Any) -> Any:
+    """The error function: the integral of `2 / sqrt(pi) * exp(-t * t)` from 0 to `input`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.erf(torch.tensor([0.0, 1.0]))
+        tensor([0.0000, 0.8427])
+    """
+    return erf_of(input)
+
+
+@elementwise(input=lambda g, input: g * (exp(-(input * input)) * -_TWO_OVER_SQRT_PI), result="float", dtypes="bif")
+def erfc(input: Any) -> Any:
+    """`1 - erf(input)`, precise where that is tiny.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.erfc(torch.tensor([0.0, 5.0]))
+        tensor([1.0000e+00, 1.5375e-12])
+    """
+    return erfc_of(input)
+
+
+@elementwise(input=lambda g, out: g * (exp(out * out) / _TWO_OVER_SQRT_PI), result="float", dtypes="bif")
+def erfinv(input: Any) -> Any:
+    """The inverse of `erf`. Needs SciPy (the extra `special`).
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.erfinv(torch.tensor([0.0, 0.5]))
+        tensor([0.0000, 0.4769])
+    """
+    return special("erfinv")(input)
+
+
+_TWO_OVER_SQRT_PI = 2 / math.sqrt(math.pi)
+
+
+@elementwise(input=lambda g, input: g * digamma(input), result="float", dtypes="bif")
+def lgamma(input: Any) -> Any:
+    """The logarithm of the absolute value of the gamma function. Needs SciPy (the extra `special`).
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.lgamma(torch.tensor([1.0, 4.0]))
+        tensor([0.0000, 1.7918])
+    """
+    return np.where(input == -np.inf, np.inf, special("gammaln")(input))
+
+
+@elementwise(input=lambda g, input: g * polygamma(1, input), result="float", dtypes="bif")
+def digamma(input: Any) -> Any:
+    """The derivative of `lgamma`. Needs SciPy (the extra `special`).
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.digamma(torch.tensor([1.0]))
+        tensor([-0.5772])
+    """
+    return np.where(input == 0, np.copysign(np.inf, -input), special("psi")(input))
+
+
+@elementwise(input=lambda g, n, input: g * polygamma(n + 1, input), result="float", dtypes="bif")
+def polygamma(n: int, input: Any) -> Any:
+    """The n-th derivative of `digamma`. Needs SciPy (the extra `special`).
+
+    Raises:
+        RuntimeError: for a negative `n`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.polygamma(1, torch.tensor([1.0]))
+        tensor([1.6449])
+    """
+    if n < 0:
+        raise RuntimeError(f"polygamma(n, x) does not support negative n: got {n}")
+    if n == 0:
+        return special("psi")(input)
+    return (-1) ** (n + 1) * math.factorial(n) * special("zeta")(n + 1, input)
+
+
+def special(name: str) -> Any:
+    """A function of scipy.special.
+
+    Raises:
+        ImportError: if SciPy is not installed; it names the extra.
+    """
+    try:
+        import scipy.special
+    except ImportError:
+        raise missing_extra(f"{name}()", "SciPy", "special") from None
+    return getattr(scipy.special, name)
+
+
+def _method_polygamma(self: Tensor, n: int) -> Tensor:
+    """The n-th derivative of `digamma` at the elements of this tensor."""
+    return polygamma(n, self)
+
+
+from .compare import eq, gt, le, logical_and, logical_or, lt  # noqa: E402 - adjoints name each other
+from .power import _method_float_power_, float_power, pow  # noqa: E402, F401 - names that this module gives
+from .rounding import abs, where  # noqa: E402

@@ -1,0 +1,203 @@
+"""`x[...]` and `x[...] = value`: what stands between the brackets chooses the operations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..backends import spec_of
+from ..base.dtypes import bool_
+from ..base.modes import MODE
+from ..declare.apply import apply
+from ..tensor.tensor import Tensor
+from .subscript import FULL, INDEX_DTYPES, parse
+from .writing import number_for, number_tensor, write_part
+
+
+def _view(input: Tensor, place: tuple[Any, ...] | None, last: str) -> Tensor:
+    if place is None:
+        return _alias(input)
+    call = _select if last == "select" else _slice
+    if last == "unsqueeze":
+        whole = all(item is None or item is ... or item == FULL for item in place)
+        call = _newaxis if whole else _slice_newaxis
+    return call(input, place)
+
+
+def _getitem(self: Tensor, index: Any) -> Tensor:
+    """`x[index]`: ints, slices, None, Ellipsis, bools, index tensors, masks, lists and NumPy arrays, as in torch.
+
+    Without index tensors, lists and arrays the result is a view.
+
+    Raises:
+        IndexError: for what is out of bounds or no index.
+        ValueError: for a slice step that is not positive.
+    """
+    kind = type(index)
+    try:
+        if kind is int:
+            return _select(self, (index, ...))
+        if kind is slice:
+            if _is_plain(index):
+                return _slice(self, (index, ...))
+        elif kind is Tensor:
+            shape, d = index._shape, index._spec.dtype
+            if shape and (d in INDEX_DTYPES or (d is bool_ and shape == self._shape[: len(shape)])):
+                return _index_along(self, index)
+        elif kind is tuple:
+            call: Any = None
+            dots = partial = False
+            for item in index:
+                t = type(item)
+                if t is int:
+                    call, partial = _select, True
+                elif t is slice and _is_plain(item):
+                    if item.start is not None or item.stop is not None:
+                        call, partial = _slice, True
+                    elif call is None:
+                        call = _slice  # one that takes everything does not name the view
+                elif item is None:
+                    call = _slice_newaxis if partial else _newaxis
+                elif item is ... and not dots:
+                    dots = True
+                else:
+                    break
+            else:
+                if call is not None:
+                    return call(self, index if dots else (*index, ...))
+        elif index is None:
+            return _newaxis(self, (None, ...))
+    except IndexError:
+        parse(index, self._shape)
+        raise
+    place, last, indices = parse(index, self._shape)
+    if indices is None:
+        return _view(self, place, last)
+    part = self if place is None else _view(self, place, last)
+    dim = next(d for d, i in enumerate(indices) if i is not None)
+    if dim + 1 == len(indices):
+        return _index_along(part, indices[dim], dim)
+    if len(indices) == 2 and all(i._spec.dtype in INDEX_DTYPES for i in indices if i is not None):
+        return _index_pair(part, *indices)
+    return apply(_index.op, (part, indices))  # straight to where a list is unwrapped
+
+
+def _is_plain(item: slice) -> bool:
+    start, stop = item.start, item.stop
+    return item.step is None and (start is None or type(start) is int) and (stop is None or type(stop) is int)
+
+
+def _setitem(self: Tensor, index: Any, value: Any) -> None:
+    """`x[index] = value`: writes the elements that `x[index]` reads, broadcasting `value`.
+
+    A view of the elements is written to, so that the history of the whole tensor follows; with
+    index tensors it is `index_put_`, which wants a value of the same dtype.
+    """
+    is_tensor = isinstance(value, Tensor)
+    if not is_tensor and not isinstance(value, int | float | complex):
+        raise TypeError(f"can't assign a {type(value).__name__} to a {self._spec.dtype.name} tensor")
+    place = _plain_place(index)
+    if place is None or not self._shape:
+        place, last, indices = parse(index, self._shape)
+    else:
+        last, indices = "slice", None
+    mode = MODE.get()
+    if self._view is None and type(self._counter) is list and self._spec.numpy and not mode.special:
+        untracked = self._edge is None and (not is_tensor or (value._view is None and value._edge is None))
+        if untracked or not mode.grad:
+            try:
+                array = self._data[... if place is None else place]
+            except IndexError:
+                parse(index, self._shape)
+                raise
+            if indices is None:
+                _fill(self, array, value)
+            else:
+                number = value if is_tensor else number_tensor(value, self)
+                kept = _without_leading_ones(number._shape)
+                _put(array, [None if i is None else i._data for i in indices], np.reshape(number._data, kept), False)
+            self._counter[0] += 1
+            return
+    if not is_tensor:
+        value = number_tensor(value, self)
+    elif value._shape[:1] == (1,):
+        value = reshape(value, _without_leading_ones(value._shape))
+    try:
+        part = self if place is None else _view(self, place, last)
+    except IndexError:
+        parse(index, self._shape)
+        raise
+    if indices is not None:
+        write_part(_index_put.op, "index_put_", [part, indices, value, False], _put)
+    else:
+        _check_fits(value._shape, part._shape)
+        write_part(_copied.op, "copy_", [part, value], _overwrite)
+
+
+def _plain_place(index: Any) -> tuple[Any, ...] | None:
+    """A subscript of ints and simple slices as NumPy reads it; None for any other."""
+    items = index if type(index) is tuple else (index,)
+    if not items:
+        return None
+    for item in items:
+        if type(item) is not int and not (type(item) is slice and _is_plain(item)):
+            return None
+    return (*items, ...)
+
+
+def _fill(target: Tensor, array: Any, value: Any) -> None:
+    """Write a number or an untracked tensor into a part of `target`'s array."""
+    backend, d = target._spec.backend, target._spec.dtype
+    if isinstance(value, Tensor):
+        shape = _without_leading_ones(value._shape)
+        _check_fits(shape, array.shape)
+        value = np.reshape(backend.cast(value._data, d), shape)
+    else:
+        value = number_for(value, d)
+    array[...] = value
+
+
+def _overwrite(array: Any, source: Any) -> None:
+    spec = spec_of(array)
+    array[...] = spec.backend.cast(source, spec.dtype)
+
+
+def _without_leading_ones(shape: tuple[int, ...]) -> tuple[int, ...]:
+    start = 0
+    while start < len(shape) and shape[start] == 1:
+        start += 1
+    return shape[start:]
+
+
+def _check_fits(shape: tuple[int, ...], target: tuple[int, ...]) -> None:
+    if len(shape) > len(target):
+        raise RuntimeError(
+            f"the number of sizes provided ({len(target)}) must be greater or equal to the number of dimensions in the "
+            f"tensor ({len(shape)}): a value of shape {list(shape)} cannot be written into {list(target)}"
+        )
+    for back in range(1, len(shape) + 1):
+        if shape[-back] not in (1, target[-back]):
+            raise RuntimeError(
+                f"The expanded size of the tensor ({target[-back]}) must match the existing size ({shape[-back]}) at "
+                f"non-singleton dimension {len(target) - back}.  Target sizes: {list(target)}.  Tensor sizes: "
+                f"{list(shape)}"
+            )
+
+
+OPERATORS = {"__getitem__": _getitem, "__setitem__": _setitem}
+
+from .convert import _copied  # noqa: E402 - what follows is named late, by formulas too
+from .index import (  # noqa: E402
+    _alias,
+    _index,
+    _index_along,
+    _index_pair,
+    _index_put,
+    _newaxis,
+    _put,
+    _select,
+    _slice,
+    _slice_newaxis,
+)
+from .shape import reshape  # noqa: E402

@@ -1,0 +1,186 @@
+"""Sums, products and maxima on arrays, in the form that is fast for NumPy's.
+
+`numpy.sum` along short rows, and over leading dimensions of narrow arrays, spends its time between
+the rows. A product with a vector of ones does the same in BLAS; the parts that it adds up one
+after another are short, so that rounding errors stay as small as those of pairwise summation.
+Arrays of other libraries take the plain form.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+_array_type = np.ndarray  # NumPy's own, also where `np` is bound to another library
+_add: Any = np.add.reduce
+_multiply: Any = np.multiply.reduce
+_maximum: Any = np.maximum.reduce
+_minimum: Any = np.minimum.reduce
+
+SMALL = 4096  # elements, below which no detour pays
+CHUNK = 1024  # elements that BLAS may add up one after another
+
+
+def float_kind(array: Any) -> str:
+    """Give "f" for real floating point numbers, "c" for complex ones, "" for others."""
+    if type(array) is _array_type:
+        kind = array.dtype.kind
+        return kind if kind in "fc" else "f" if kind == "V" else ""
+    return (
+        "f" if np.isdtype(array.dtype, "real floating") else "c" if np.isdtype(array.dtype, "complex floating") else ""
+    )
+
+
+def add_up(x: Any, over: Any = None, keepdims: bool = False) -> Any:
+    """The sum over dimensions (None: all), as `numpy.sum`."""
+    if type(x) is not _array_type:
+        x = np.astype(x, np.int64) if np.isdtype(x.dtype, "bool") else x
+        return np.sum(x, axis=over, keepdims=keepdims)
+    if x.size < SMALL or x.dtype.char not in "fd" or not x.flags.c_contiguous:
+        return _add(x, over, None, None, keepdims)
+    ndim = x.ndim
+    dims = list(range(ndim)) if over is None else [over % ndim] if type(over) is int else sorted(d % ndim for d in over)
+    if dims[-1] - dims[0] != len(dims) - 1:
+        return _add(x, over, None, None, keepdims)
+    shape = x.shape
+    before, middle, after = _size(shape[: dims[0]]), _size(shape[dims[0] : dims[-1] + 1]), _size(shape[dims[-1] + 1 :])
+    if after >= CHUNK:  # NumPy adds whole rows of this length to one another: as fast as it gets
+        return _add(x, over, None, None, keepdims)
+    out = _rows(x.reshape(before, middle)) if after == 1 else _columns(x.reshape(before, middle, after))
+    ends = (1,) * len(dims) if keepdims else ()
+    return out.reshape((*shape[: dims[0]], *ends, *shape[dims[-1] + 1 :]))
+
+
+def _size(shape: tuple[int, ...]) -> int:
+    n = 1
+    for s in shape:
+        n *= s
+    return n
+
+
+def _rows(x: Any) -> Any:
+    """Sums of the rows of a matrix."""
+    count, length = x.shape
+    if length <= CHUNK:
+        return x @ np.ones(length, x.dtype)
+    whole = length - length % CHUNK
+    parts = np.reshape(x[:, :whole], (-1, CHUNK)) if whole == length or count == 1 else None
+    if parts is None:
+        return _add(x, 1)
+    out = _add((parts @ np.ones(CHUNK, x.dtype)).reshape(count, -1), 1)
+    return out if whole == length else out + _add(x[:, whole:], 1)
+
+
+def _columns(x: Any) -> Any:
+    """Sums over the middle of three dimensions."""
+    before, middle, after = x.shape
+    if middle <= CHUNK:
+        return np.matmul(np.ones(middle, x.dtype), x)
+    if before > 1:
+        return _add(x, 1)
+    whole = middle - middle % CHUNK
+    out = _columns(np.matmul(np.ones(CHUNK, x.dtype), x[0, :whole].reshape(-1, CHUNK, after))[None])
+    return out if whole == middle else out + _add(x[:, whole:], 1)
+
+
+def square_sum(x: Any, over: Any = None, keepdims: bool = False) -> Any:
+    """The sum of squares of real numbers over dimensions."""
+    if type(x) is _array_type and x.size >= SMALL and x.dtype.char in "fd":
+        if over is None and not keepdims and x.flags.c_contiguous:
+            flat = x.reshape(-1)
+            whole = flat.shape[0] - flat.shape[0] % CHUNK
+            parts, rest = flat[:whole].reshape(-1, CHUNK), flat[whole:]
+            return _add(np.vecdot(parts, parts), None) + np.vecdot(rest, rest)
+        if over in (-1, x.ndim - 1) and x.shape[-1] <= CHUNK:
+            out = np.vecdot(x, x)
+            return out[..., None] if keepdims else out
+    return add_up(x * x, over, keepdims)
+
+
+def multiply_up(x: Any, over: Any = None, keepdims: bool = False) -> Any:
+    """The product over one dimension (None: all), as `numpy.prod`."""
+    if type(x) is not _array_type:
+        return np.prod(x, axis=over, keepdims=keepdims)
+    if x.size >= SMALL and x.dtype.kind in "fc" and x.flags.c_contiguous and over in (None, -1, x.ndim - 1):
+        lead, length = ((1,) * x.ndim, x.size) if over is None else ((*x.shape[:-1], 1), x.shape[-1])
+        rows = x.reshape(-1, length)
+        odd = None
+        while length > 8:  # one half times the other: whole vectors instead of one element after another
+            half = length // 2
+            if length % 2:
+                odd = rows[:, -1] if odd is None else odd * rows[:, -1]
+            rows, length = rows[:, :half] * rows[:, half : 2 * half], half
+        out = _multiply(rows, 1)
+        out = out if odd is None else out * odd
+        return out.reshape(lead if keepdims else x.shape[:-1] if over is not None else ())
+    return _multiply(x, over, None, None, keepdims)
+
+
+def largest(x: Any, over: Any = None, keepdims: bool = False) -> Any:
+    """The maxima over dimensions (None: all); NaN where there is any."""
+    return _extreme(x, over, keepdims, False)
+
+
+def smallest(x: Any, over: Any = None, keepdims: bool = False) -> Any:
+    """The minima over dimensions (None: all); NaN where there is any."""
+    return _extreme(x, over, keepdims, True)
+
+
+def _extreme(x: Any, over: Any, keepdims: bool, least: bool) -> Any:
+    if type(x) is not _array_type:
+        return (np.min if least else np.max)(x, axis=over, keepdims=keepdims)
+    short = x.size >= SMALL and type(over) is int and over in (-1, x.ndim - 1) and x.shape[-1] <= 2 * CHUNK
+    if not short or not x.flags.c_contiguous:
+        return (_minimum if least else _maximum)(x, over, None, None, keepdims)
+    length = x.shape[-1]
+    rows = x.reshape(-1, length)
+    if length <= 16:
+        function: Any = np.minimum if least else np.maximum
+        out = rows[:, 0].copy()
+        for k in range(1, length):
+            function(out, rows[:, k], out=out)
+    else:  # searching for the place of the maximum is vectorised, reducing short rows is not
+        places = rows.argmin(-1) if least else rows.argmax(-1)
+        places += np.arange(0, x.size, length)
+        out = x.reshape(-1).take(places)
+    return out.reshape((*x.shape[:-1], 1) if keepdims else x.shape[:-1])
+
+
+def take_along(x: Any, indices: Any, place: int) -> Any:
+    """`numpy.take_along_axis`."""
+    if type(x) is not _array_type:
+        return np.take_along_axis(x, indices, axis=place)
+    if x.ndim == 1:
+        return x[indices]
+    if place in (-1, x.ndim - 1) and x.flags.c_contiguous and indices.size:
+        return x.reshape(-1)[(indices.reshape(-1, indices.shape[-1]) + _starts(x)).reshape(indices.shape)]
+    return np.take_along_axis(x, indices, place)
+
+
+def placed_along(shape: tuple[int, ...], indices: Any, values: Any, place: int) -> Any:
+    """Zeros of a shape with `values` where `indices` say along a dimension."""
+    if type(values) is not _array_type:  # where arrays cannot be written to by index
+        steps = np.reshape(np.arange(shape[place]), tuple(-1 if i == place else 1 for i in range(len(shape))))
+        found = np.zeros(shape, dtype=values.dtype)
+        for k in range(indices.shape[place]):
+            nth = np.asarray([k])
+            found = np.where(steps == np.take(indices, nth, axis=place), np.take(values, nth, axis=place), found)
+        return found
+    out = np.zeros(shape, values.dtype)
+    if out.ndim == 1:
+        out[indices] = values
+    elif place in (-1, out.ndim - 1) and indices.size:
+        out.reshape(-1)[indices.reshape(-1, indices.shape[-1]) + _starts(out)] = values.reshape(-1, indices.shape[-1])
+    else:
+        np.put_along_axis(out, indices, values, place)
+    return out
+
+
+def _starts(x: Any) -> Any:
+    return np.arange(0, x.size, x.shape[-1])[:, None]
+
+
+def exp_into(x: Any) -> Any:
+    """The exponential, in the memory of `x` if that is NumPy's."""
+    return np.exp(x, out=x) if type(x) is _array_type else np.exp(x)

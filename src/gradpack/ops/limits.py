@@ -1,0 +1,189 @@
+"""Limits on the elements of a tensor."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..base.dtypes import FLOATING
+from ..base.info import finfo
+from ..declare.inplace import inplace
+from ..declare.kinds import elementwise
+from ..tensor.tensor import Tensor
+from .operands import is_number, is_whole
+
+
+def clamp(input: Tensor, min: Any = None, max: Any = None, *, out: Any = None) -> Tensor:
+    """`input`, limited from below by `min` and from above by `max`; where they cross, `max`.
+
+    Args:
+        min: a number or a tensor, or None for no limit.
+        max: likewise, and of the same kind as `min`.
+
+    The gradient goes to `input` where it is within the limits or on one of them, and to a limit where it applies.
+
+    Raises:
+        RuntimeError: if no limit is given; for complex numbers (NotImplementedError).
+        TypeError: for a number and a tensor together.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.clamp(torch.tensor([-1.0, 0.5, 2.0]), min=0, max=1)
+        tensor([0.0000, 0.5000, 1.0000])
+    """
+    return _clamp_for(input, min, max)(input, min, max, out=out)
+
+
+def _clamp_for(input: Any, min: Any, max: Any) -> Any:
+    """The operation for limits as they are: numbers are no operands where that cannot change the dtype."""
+    if min is None and max is None:
+        raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
+    if (isinstance(min, Tensor) and is_number(max)) or (is_number(min) and isinstance(max, Tensor)):
+        raise TypeError("clamp(): 'min' and 'max' are both to be tensors or both numbers, and one of each was given")
+    simple = isinstance(input, Tensor) and input._spec.dtype.category == FLOATING
+    return _clamp_to_numbers if simple and _is_limit(min) and _is_limit(max) else _clamp
+
+
+def _is_limit(value: Any) -> bool:
+    return value is None or isinstance(value, int | float)
+
+
+@elementwise(
+    input=lambda g, input, min, max: where(_within(input, min, max), g, 0.0),
+    promote=("input",),
+    dtypes="bif",
+    node="ClampBackward1",
+    name="clamp_to_numbers",
+)
+def _clamp_to_numbers(input: Any, min: Any = None, max: Any = None) -> Any:
+    """`input` between two numbers."""
+    return _limited(input, min, max)
+
+
+@elementwise(
+    input=lambda g, input, min, max: where(_within(input, min, max), g, 0.0),
+    min=lambda g, input, min, max: where(_below(input, min, max), g, 0.0),
+    max=lambda g, input, min, max: where(_above(input, min, max), g, 0.0),
+    dtypes="bif",
+    node="ClampBackward0",
+    name="clamp",
+)
+def _clamp(input: Any, min: Any = None, max: Any = None) -> Any:
+    """`input` between two limits, which may be tensors."""
+    return _limited(input, min, max)
+
+
+def _limited(x: Any, low: Any, high: Any) -> Any:
+    if low is not None:
+        x = np.maximum(x, low)
+    return x if high is None else np.minimum(x, high)
+
+
+def _within(x: Any, low: Any, high: Any) -> Any:
+    if low is None or high is None:
+        return ge(x, low) if high is None else le(x, high)
+    return logical_and(ge(x, low), le(x, high))
+
+
+def _below(x: Any, low: Any, high: Any) -> Any:
+    """Where the result is `low`."""
+    return lt(x, low) if high is None else logical_and(lt(x, low), lt(low, high))
+
+
+def _above(x: Any, low: Any, high: Any) -> Any:
+    """Where the result is `high`."""
+    return gt(x, high) if low is None else logical_or(gt(x, high), lt(high, low))
+
+
+@elementwise(
+    input=lambda g, input, min: where(ge(input, min), g, 0.0),
+    min=lambda g, input, min: where(lt(input, min), g, 0.0),
+    scalars=("min",),
+    dtypes="bif",
+    node="ClampMinBackward0",
+)
+def clamp_min(input: Any, min: Any) -> Any:
+    """`input`, limited from below.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.clamp_min(torch.tensor([-1.0, 2.0]), 0)
+        tensor([0., 2.])
+    """
+    return np.maximum(input, min)
+
+
+@elementwise(
+    input=lambda g, input, max: where(le(input, max), g, 0.0),
+    max=lambda g, input, max: where(gt(input, max), g, 0.0),
+    scalars=("max",),
+    dtypes="bif",
+    node="ClampMaxBackward0",
+)
+def clamp_max(input: Any, max: Any) -> Any:
+    """`input`, limited from above.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.clamp_max(torch.tensor([-1.0, 2.0]), 0)
+        tensor([-1.,  0.])
+    """
+    return np.minimum(input, max)
+
+
+def nan_to_num(
+    input: Tensor,
+    nan: float | None = None,
+    posinf: float | None = None,
+    neginf: float | None = None,
+    *,
+    out: Any = None,
+) -> Tensor:
+    """`input` with numbers in the place of NaN and the infinities.
+
+    Args:
+        nan: instead of NaN; 0 if not given.
+        posinf: instead of the positive infinity; the largest number of the dtype if not given.
+        neginf: instead of the negative one.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nan_to_num(torch.tensor([float("nan"), float("-inf"), 2.0]), neginf=-1.0)
+        tensor([ 0., -1.,  2.])
+    """
+    return _nan_to_num(input, *_substitutes(input, nan, posinf, neginf), out=out)
+
+
+def _substitutes(input: Tensor, nan: Any, posinf: Any, neginf: Any) -> tuple[Any, Any, Any]:
+    kind = input._spec.dtype
+    limit = finfo(kind.to_real()).max if kind.category >= FLOATING else 0
+    return (nan or 0.0, limit if posinf is None else posinf, -limit if neginf is None else neginf)
+
+
+@elementwise(input=lambda g, input: g * isfinite(input), name="nan_to_num", holomorphic=False)
+def _nan_to_num(input: Any, nan: float, posinf: float, neginf: float) -> Any:
+    """`input` with numbers in the place of NaN and the infinities."""
+    if is_whole(input):
+        return input * np.ones((), input.dtype)
+    return np.nan_to_num(input, nan=nan, posinf=posinf, neginf=neginf)
+
+
+def _method_clamp_(self: Tensor, min: Any = None, max: Any = None) -> Tensor:
+    """In-place form of `clamp`: writes the result into this tensor and returns it."""
+    return inplace(_clamp_for(self, min, max).op, "clamp_", [self, min, max])
+
+
+def _method_nan_to_num_(
+    self: Tensor, nan: float | None = None, posinf: float | None = None, neginf: float | None = None
+) -> Tensor:
+    """In-place form of `nan_to_num`: writes the result into this tensor and returns it."""
+    return inplace(_nan_to_num.op, "nan_to_num_", [self, *_substitutes(self, nan, posinf, neginf)])
+
+
+from .compare import ge, gt, isfinite, le, logical_and, logical_or, lt  # noqa: E402 - adjoints name each other
+from .rounding import where  # noqa: E402

@@ -1,0 +1,399 @@
+"""Products of matrices and vectors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..declare.kinds import bilinear, general
+from ..tensor.tensor import Tensor
+
+FUNCTIONS = "matmul mm bmm mv dot vdot inner outer ger addmm addmv addr addbmm baddbmm tensordot chain_matmul"
+METHODS = "matmul mm bmm mv dot vdot inner outer ger addmm addmv addr addbmm baddbmm"
+INPLACE = "addmm_ addmv_ addr_ addbmm_ baddbmm_"
+
+
+def _shapes_for_product(name: str, a: Any, b: Any) -> None:
+    """Raise torch's error where two shapes have no product."""
+    inner_b = b[-2] if len(b) > 1 else b[0]
+    if len(a) and len(b) and a[-1] != inner_b:
+        if len(a) == 1 and len(b) == 1:
+            raise RuntimeError(
+                f"{name}(): inconsistent tensor size, expected both vectors to have same number of elements, but got {a[0]} and {b[0]}"
+            )
+        if len(a) == 2 and len(b) == 1:
+            raise RuntimeError(f"{name}(): size mismatch, got input ({a[0]}x{a[1]}), vec ({b[0]})")
+        raise RuntimeError(
+            f"mat1 and mat2 shapes cannot be multiplied ({'x'.join(map(str, a[-2:]))} and {'x'.join(map(str, b[-2:]))}): "
+            f"{name}() got {list(a)} and {list(b)}"
+        )
+
+
+def _blame_matmul(a: Any, b: Any) -> None:
+    if not len(a) or not len(b):
+        raise RuntimeError(f"both arguments to matmul need to be at least 1D, but they are {len(a)}D and {len(b)}D")
+    _shapes_for_product("matmul", a, b)
+    raise RuntimeError(f"matmul(): the batch dimensions of shapes {list(a)} and {list(b)} do not broadcast")
+
+
+@bilinear(
+    input=lambda g, input_shape, other: (
+        g @ other.mT if len(input_shape) > 1 and len(other.shape) > 1 else _left(g, input_shape, other)
+    ),
+    other=lambda g, input, other_shape: (
+        input.mT @ g if len(other_shape) > 1 and len(input.shape) > 1 else _right(g, input, other_shape)
+    ),
+    uniform=True,
+    blame=_blame_matmul,
+    node="MmBackward0",
+)
+def matmul(input: Any, other: Any) -> Any:
+    """Matrix product, batched over leading dimensions; vectors count as one row or column.
+
+    Raises:
+        RuntimeError: if the shapes have no product, or the dtypes differ.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.matmul(torch.eye(2), torch.tensor([3.0, 4.0]))
+        tensor([3., 4.])
+    """
+    return np.matmul(input, other)
+
+
+def _left(g: Any, shape: Any, other: Any) -> Any:
+    """The gradient of the left factor where one of the two is a vector."""
+    if len(shape) > 1:  # matrix @ vector
+        return unsqueeze(g, -1) * other
+    if len(other.shape) > 1:  # vector @ matrix
+        return squeeze(matmul(other, unsqueeze(g, -1)), -1)
+    return g * other
+
+
+def _right(g: Any, input: Any, shape: Any) -> Any:
+    """The gradient of the right factor where one of the two is a vector."""
+    if len(shape) > 1:  # vector @ matrix
+        return unsqueeze(input, -1) * unsqueeze(g, -2)
+    if len(input.shape) > 1:  # matrix @ vector
+        return squeeze(matmul(input.mT, unsqueeze(g, -1)), -1)
+    return g * input
+
+
+def _check_dims(name: str, *pairs: Any) -> None:
+    for label, array, wanted in pairs:
+        if len(array.shape) != wanted:
+            raise RuntimeError(f"{name}(): {label} must be a {wanted}-D tensor, got shape {list(array.shape)}")
+
+
+@bilinear(input=lambda g, mat2: g @ mat2.mT, mat2=lambda g, input: input.mT @ g, uniform=True, broadcasts=False)
+def mm(input: Any, mat2: Any) -> Any:
+    """Product of two matrices, without broadcasting.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.mm(torch.ones(1, 2), torch.ones(2, 1))
+        tensor([[2.]])
+    """
+    _check_dims("mm", ("input", input, 2), ("mat2", mat2, 2))
+    _shapes_for_product("mm", input.shape, mat2.shape)
+    return np.matmul(input, mat2)
+
+
+@bilinear(input=lambda g, mat2: g @ mat2.mT, mat2=lambda g, input: input.mT @ g, uniform=True, broadcasts=False)
+def bmm(input: Any, mat2: Any) -> Any:
+    """Products of two batches of matrices.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.bmm(torch.ones(2, 1, 3), torch.ones(2, 3, 1)).shape
+        gradpack.Size([2, 1, 1])
+    """
+    _check_dims("bmm", ("batch1", input, 3), ("batch2", mat2, 3))
+    if input.shape[0] != mat2.shape[0] or input.shape[2] != mat2.shape[1]:
+        raise RuntimeError(
+            f"Expected size for first two dimensions of batch2 tensor to be: [{input.shape[0]}, {input.shape[2]}] but "
+            f"got: [{mat2.shape[0]}, {mat2.shape[1]}]. (bmm() of {list(input.shape)} and {list(mat2.shape)})"
+        )
+    return np.matmul(input, mat2)
+
+
+@bilinear(
+    input=lambda g, vec: unsqueeze(g, -1) * vec,
+    vec=lambda g, input: squeeze(matmul(input.mT, unsqueeze(g, -1)), -1),
+    uniform=True,
+    broadcasts=False,
+)
+def mv(input: Any, vec: Any) -> Any:
+    """Product of a matrix and a vector.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.mv(torch.eye(2), torch.tensor([1.0, 2.0]))
+        tensor([1., 2.])
+    """
+    _check_dims("mv", ("input", input, 2), ("vec", vec, 1))
+    _shapes_for_product("mv", input.shape, vec.shape)
+    return np.matmul(input, vec)
+
+
+@bilinear(input=lambda g, tensor: g * tensor, tensor=lambda g, input: g * input, uniform=True, broadcasts=False)
+def dot(input: Any, tensor: Any) -> Any:
+    """Sum of the products of two vectors (no conjugate).
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.dot(torch.tensor([1, 2]), torch.tensor([3, 4]))
+        tensor(11)
+    """
+    if len(input.shape) != 1 or len(tensor.shape) != 1:
+        raise RuntimeError(
+            f"1D tensors expected, but got {len(input.shape)}D and {len(tensor.shape)}D tensors in dot()"
+        )
+    _shapes_for_product("dot", input.shape, tensor.shape)
+    return np.matmul(input, tensor)
+
+
+def vdot(input: Tensor, other: Tensor) -> Tensor:
+    """Sum of the products of two vectors, the first conjugated.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.vdot(torch.tensor([1j]), torch.tensor([1j]))
+        tensor(1.+0.j)
+    """
+    return dot(input.conj() if input.is_complex() else input, other)
+
+
+@bilinear(
+    input=lambda g, vec2: matmul(g, vec2), vec2=lambda g, input: matmul(input, g), node="MulBackward0", broadcasts=False
+)
+def outer(input: Any, vec2: Any) -> Any:
+    """All products of elements of two vectors.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.outer(torch.tensor([1, 2]), torch.tensor([3, 4]))
+        tensor([[3, 4],
+                [6, 8]])
+    """
+    _check_dims("outer", ("input", input, 1), ("vec2", vec2, 1))
+    return np.expand_dims(input, -1) * vec2
+
+
+ger = outer
+
+
+def inner(input: Tensor, other: Tensor) -> Tensor:
+    """Sums of products over the last dimension of both.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.inner(torch.tensor([1, 2]), torch.tensor([3, 4]))
+        tensor(11)
+    """
+    if not input.ndim or not other.ndim:
+        return input * other
+    if input._shape[-1] != other._shape[-1]:
+        raise RuntimeError(
+            f"inner() the last dimension must match on both input tensors but got shapes {list(input._shape)} and "
+            f"{list(other._shape)}"
+        )
+    return tensordot(input, other, ([-1], [-1]))
+
+
+@general(
+    input=lambda g, input_shape, beta: sum_to_size(g if beta == 1 else g * beta, input_shape),
+    mat1=lambda g, mat2, alpha: g @ mat2.mT if alpha == 1 else (g @ mat2.mT) * alpha,
+    mat2=lambda g, mat1, alpha: mat1.mT @ g if alpha == 1 else (mat1.mT @ g) * alpha,
+    uniform=True,
+)
+def addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+    """`beta * input + alpha * (mat1 @ mat2)`, `input` broadcast.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.addmm(torch.ones(1), torch.ones(1, 2), torch.ones(2, 1))
+        tensor([[3.]])
+    """
+    _check_dims("addmm", ("mat1", mat1, 2), ("mat2", mat2, 2))
+    _shapes_for_product("addmm", mat1.shape, mat2.shape)
+    return _plus(input, np.matmul(mat1, mat2), beta, alpha)
+
+
+def _plus(input: Any, product: Any, beta: Any, alpha: Any) -> Any:
+    """`beta * input + alpha * product`; a beta of 0 ignores even nan in `input`."""
+    if alpha != 1:
+        product = product * alpha
+    if np.broadcast_shapes(input.shape, product.shape) != tuple(product.shape):
+        raise RuntimeError(
+            f"The expanded size of the tensor must match: input of shape {list(input.shape)} does not broadcast to "
+            f"{list(product.shape)}"
+        )
+    if beta == 0:
+        return product
+    return product + (input if beta == 1 else input * beta)
+
+
+@general(
+    input=lambda g, input_shape, beta: sum_to_size(g if beta == 1 else g * beta, input_shape),
+    mat=lambda g, vec, alpha: unsqueeze(g, -1) * vec * alpha,
+    vec=lambda g, mat, alpha: squeeze(matmul(mat.mT, unsqueeze(g, -1)), -1) * alpha,
+    uniform=True,
+)
+def addmv(input: Any, mat: Any, vec: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+    """`beta * input + alpha * (mat @ vec)`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.addmv(torch.ones(2), torch.ones(2, 3), torch.ones(3))
+        tensor([4., 4.])
+    """
+    _check_dims("addmv", ("mat", mat, 2), ("vec", vec, 1))
+    _shapes_for_product("addmv", mat.shape, vec.shape)
+    return _plus(input, np.matmul(mat, vec), beta, alpha)
+
+
+@general(
+    input=lambda g, input_shape, beta: sum_to_size(g if beta == 1 else g * beta, input_shape),
+    vec1=lambda g, vec2, alpha: matmul(g, vec2) * alpha,
+    vec2=lambda g, vec1, alpha: matmul(vec1, g) * alpha,
+)
+def addr(input: Any, vec1: Any, vec2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+    """`beta * input + alpha * outer(vec1, vec2)`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.addr(torch.ones(1, 2), torch.ones(1), torch.tensor([1.0, 2.0]))
+        tensor([[2., 3.]])
+    """
+    _check_dims("addr", ("vec1", vec1, 1), ("vec2", vec2, 1))
+    return _plus(input, np.expand_dims(vec1, -1) * vec2, beta, alpha)
+
+
+@general(
+    input=lambda g, input_shape, beta: sum_to_size(g if beta == 1 else g * beta, input_shape),
+    batch1=lambda g, batch2, alpha: (g @ batch2.mT) * alpha,
+    batch2=lambda g, batch1, alpha: (batch1.mT @ g) * alpha,
+    uniform=True,
+)
+def baddbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+    """`beta * input + alpha * (batch1 @ batch2)` for batches of matrices.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.baddbmm(torch.ones(1), torch.ones(2, 1, 3), torch.ones(2, 3, 1)).shape
+        gradpack.Size([2, 1, 1])
+    """
+    _check_dims("baddbmm", ("batch1", batch1, 3), ("batch2", batch2, 3))
+    if batch1.shape[0] != batch2.shape[0] or batch1.shape[2] != batch2.shape[1]:
+        raise RuntimeError(
+            f"Expected size for first two dimensions of batch2 tensor to be: [{batch1.shape[0]}, {batch1.shape[2]}] "
+            f"but got: [{batch2.shape[0]}, {batch2.shape[1]}]."
+        )
+    return _plus(input, np.matmul(batch1, batch2), beta, alpha)
+
+
+@general(
+    input=lambda g, input_shape, beta: sum_to_size(g if beta == 1 else g * beta, input_shape),
+    batch1=lambda g, batch2, alpha: (g @ batch2.mT) * alpha,
+    batch2=lambda g, batch1, alpha: (batch1.mT @ g) * alpha,
+    uniform=True,
+)
+def addbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+    """`beta * input + alpha * sum of (batch1 @ batch2)` over the batch.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.addbmm(torch.ones(1), torch.ones(2, 1, 3), torch.ones(2, 3, 1))
+        tensor([[7.]])
+    """
+    _check_dims("addbmm", ("batch1", batch1, 3), ("batch2", batch2, 3))
+    if batch1.shape[0] != batch2.shape[0] or batch1.shape[2] != batch2.shape[1]:
+        raise RuntimeError(f"Incompatible matrix sizes for addbmm ({list(batch1.shape)} and {list(batch2.shape)})")
+    return _plus(input, np.sum(np.matmul(batch1, batch2), axis=0), beta, alpha)
+
+
+def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Any = None) -> Tensor:
+    """Sums of products over several dimensions of both.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.tensordot(torch.ones(2, 3, 4), torch.ones(3, 4, 5), dims=2).shape
+        gradpack.Size([2, 5])
+    """
+    if isinstance(dims, Tensor):
+        dims = dims.tolist()
+    if isinstance(dims, int):
+        if dims < 0 or dims > min(a.ndim, b.ndim):
+            raise RuntimeError(f"tensordot expects dims >= 0 and at most the number of dimensions, but got dims={dims}")
+        over_a, over_b = list(range(a.ndim - dims, a.ndim)), list(range(dims))
+    else:
+        over_a, over_b = ([d] if isinstance(d, int) else list(d) for d in dims)
+    if len(over_a) != len(over_b):
+        raise RuntimeError("both dimension lists should have same length")
+    over_a, over_b = [d % max(a.ndim, 1) for d in over_a], [d % max(b.ndim, 1) for d in over_b]
+    for i, j in zip(over_a, over_b, strict=True):
+        if a._shape[i] != b._shape[j]:
+            raise RuntimeError(
+                f"contracted dimensions need to match, but first has size {a._shape[i]} in dim {i} and second has "
+                f"size {b._shape[j]} in dim {j}"
+            )
+    rest_a = [d for d in range(a.ndim) if d not in over_a]
+    rest_b = [d for d in range(b.ndim) if d not in over_b]
+    inner_size = 1
+    for d in over_a:
+        inner_size *= a._shape[d]
+    shape_a, shape_b = [a._shape[d] for d in rest_a], [b._shape[d] for d in rest_b]
+    left = reshape(permute(a, (*rest_a, *over_a)), (_count(shape_a), inner_size))
+    right = reshape(permute(b, (*over_b, *rest_b)), (inner_size, _count(shape_b)))
+    made = reshape(mm(left, right), (*shape_a, *shape_b))
+    if out is not None:
+        from ..declare.variants import put
+
+        put("tensordot", out, made)
+        return out
+    return made
+
+
+def _count(shape: list[int]) -> int:
+    n = 1
+    for size in shape:
+        n *= size
+    return n
+
+
+def chain_matmul(*matrices: Tensor, out: Any = None) -> Tensor:
+    """Product of several matrices, from left to right.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.chain_matmul(torch.ones(1, 2), torch.ones(2, 1))
+        tensor([[2.]])
+    """
+    made = matrices[0]
+    for m in matrices[1:]:
+        made = mm(made, m)
+    return made
+
+
+OPERATORS = {"__matmul__": "matmul"}
+REFLECTED = {"__rmatmul__": "matmul"}
+
+from .reduce import sum_to_size  # noqa: E402 - adjoints name each other
+from .shape import permute, reshape, squeeze, unsqueeze  # noqa: E402

@@ -1,0 +1,144 @@
+"""Norms."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..base import dtypes
+from ..declare.kinds import general
+from ..tensor.tensor import Tensor
+from .dimensions import axes, check_floating, count, dropped, restored
+from .kernels import add_up, float_kind, largest, smallest, square_sum
+
+
+@general(
+    input=lambda g, input, out, ord, dim, keepdim: _slope(g, input, out, ord, dim, keepdim),
+    result="real",
+    holomorphic=False,
+)
+def linalg_vector_norm(input: Any, ord: Any = 2, dim: Any = None, keepdim: bool = False) -> Any:
+    """`sum(abs(input) ** ord) ** (1 / ord)`, with its limits for 0, inf and -inf."""
+    if not float_kind(input):
+        check_floating("linalg.vector_norm: Expected a floating point or complex tensor as input. Got {}", input)
+    over = axes(dim, len(input.shape))
+    if ord == 2:
+        if float_kind(input) == "c":
+            real, imag = np.real(input), np.imag(input)
+            return np.sqrt(add_up(real * real + imag * imag, over, keepdim))
+        return np.sqrt(square_sum(input, over, keepdim))
+    if ord == 0:
+        return np.asarray(np.sum(input != 0, axis=over, keepdims=keepdim), dtype=np.real(input).dtype)
+    size = np.abs(input)
+    if ord == 1:
+        return add_up(size, over, keepdim)
+    if abs_of(ord) == math.inf or ord < 0:
+        if not count(input.shape, dim) and count(dropped(input.shape, dim)):
+            raise RuntimeError(
+                f"linalg.vector_norm cannot compute the {ord} norm over no elements (shape {list(input.shape)}, "
+                f"dim={dim}) because the operation does not have an identity"
+            )
+        if not size.size:
+            return add_up(size, over, keepdim)
+        if abs_of(ord) == math.inf:
+            return (largest if ord > 0 else smallest)(size, over, keepdim)
+    return add_up(size**ord, over, keepdim) ** (1.0 / ord)
+
+
+def abs_of(number: float) -> float:
+    return -number if number < 0 else number
+
+
+def _slope(g: Any, input: Any, out: Any, ord: Any, dim: Any, keepdim: bool) -> Any:
+    """The gradient of a norm; 0 where it has none: at the origin, and where an element is zero."""
+    shape = input.shape
+    if ord == 0:
+        return zeros_like(input)
+    g = restored(g, shape, dim, keepdim)
+    if ord == 1:
+        return _direction(input) * g
+    out = restored(out, shape, dim, keepdim)
+    if abs_of(ord) == math.inf:
+        reached = eq(abs(input), out)
+        return _direction(input) * where(reached, g / ties(reached, g, dim), 0.0)
+    origin = eq(out, 0)
+    norm = where(origin, 1.0, out)
+    if ord == 2:
+        return input * where(origin, 0.0, g / norm)
+    zero = eq(input, 0)
+    size = abs(where(zero, 1.0, input))
+    return input * where(zero, 0.0, size ** (ord - 2)) * where(origin, 0.0, g / norm ** (ord - 1))
+
+
+def _direction(input: Any) -> Any:
+    """`input / abs(input)`, 0 for 0."""
+    zero = eq(input, 0)
+    return where(zero, 0.0, input / abs(where(zero, 1.0, input)))
+
+
+def norm(input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, out: Any = None, dtype: Any = None) -> Any:
+    """The norm of all elements as a vector, or of the vectors along dimensions.
+
+    Its gradient is 0 where there is none.
+
+    Args:
+        p: "fro" for 2, or a number: inf, -inf, 0 (how many elements are not zero), 1, 2, any other.
+        dim: an int or a tuple of ints; None for all.
+        keepdim: keep the dimensions reduced, with size 1.
+        dtype: convert `input` to this floating point or complex dtype before.
+
+    Raises:
+        RuntimeError: for integers and bool; for inf and -inf over no elements.
+        IndexError: for a dimension out of range.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> x = torch.tensor([[3.0, 4.0], [6.0, 8.0]])
+        >>> torch.norm(x, dim=1), torch.norm(x, float("inf"))
+        (tensor([ 5., 10.]), tensor(8.))
+    """
+    if p is None or p == "fro":
+        p = 2
+    elif isinstance(p, Tensor):
+        p = p.item()
+    elif isinstance(p, str):
+        raise RuntimeError(f"norm(): order {p!r} is not supported: give 'fro' or a number")
+    if dtype is not None:
+        _check_dtype(input, dtype)
+        input = converted(input, dtype)
+    if type(dim) is list:
+        dim = tuple(dim)
+    if out is None:
+        return linalg_vector_norm(input, p, dim, keepdim)
+    return linalg_vector_norm(input, p, dim, keepdim, out=out)
+
+
+def _check_dtype(input: Any, d: Any) -> None:
+    """torch converts only where nothing can be lost."""
+    given = input.dtype
+    if d.category < dtypes.FLOATING or given.category < dtypes.FLOATING or given.is_complex != d.is_complex:
+        raise RuntimeError(
+            f"linalg.vector_norm: dtype should be floating point for real inputs and complex for complex ones: "
+            f"got {d} for {given}"
+        )
+    if dtypes.promote_types(given, d) is not d:
+        raise RuntimeError(
+            f"linalg.vector_norm: the dtype of the input ({given}) should be convertible without narrowing to the "
+            f"specified dtype ({d})"
+        )
+
+
+def _method_norm(self: Tensor, p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Tensor:
+    """The norm of all elements as a vector, or of the vectors along dimensions: see `gradpack.norm`."""
+    result: Tensor = norm(self, p, dim, keepdim, None, dtype)
+    return result
+
+
+from .compare import eq  # noqa: E402 - adjoints name each other
+from .create import zeros_like  # noqa: E402
+from .extremes import ties  # noqa: E402
+from .reduce import converted  # noqa: E402
+from .rounding import abs, where  # noqa: E402

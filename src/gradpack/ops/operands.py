@@ -1,0 +1,47 @@
+"""What operations and formulas ask of their operands, be they tensors, arrays or numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..base.dtypes import BOOL
+from ..tensor.tensor import Tensor
+
+
+def no_gradient(op: str) -> RuntimeError:
+    """What torch raises in backward of an operation that has a gradient almost nowhere, or no formula."""
+    return RuntimeError(f"derivative for {op} is not implemented: detach() its operands, or compute it under no_grad()")
+
+
+def is_bool(value: Any) -> bool:
+    """Whether a tensor or number is of bool."""
+    return value._spec.dtype.category == BOOL if isinstance(value, Tensor) else isinstance(value, bool)
+
+
+def is_complex(value: Any) -> bool:
+    """Whether a tensor, array or number is complex."""
+    if isinstance(value, Tensor):
+        return value._spec.dtype.is_complex
+    if hasattr(value, "dtype"):
+        return bool(np.isdtype(value.dtype, "complex floating"))
+    return isinstance(value, complex)
+
+
+def is_whole(array: Any) -> bool:
+    """Whether an array is of integers or bool."""
+    return bool(np.isdtype(array.dtype, ("integral", "bool")))
+
+
+def is_number(value: Any) -> bool:
+    """Whether an operand is a Python number rather than a tensor or array."""
+    return isinstance(value, int | float | complex)
+
+
+def zeros_for(g: Any) -> Any:
+    """The gradient of what changes nowhere, or only in jumps."""
+    return zeros_like(g) if isinstance(g, Tensor) else np.zeros_like(g)
+
+
+from .create import zeros_like  # noqa: E402 - it needs operations itself

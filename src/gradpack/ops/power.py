@@ -1,0 +1,146 @@
+"""Powers, of tensors and numbers by tensors and numbers."""
+
+from __future__ import annotations
+
+import cmath
+import math
+from typing import Any
+
+import numpy as np
+
+from ..base import dtypes
+from ..declare.inplace import inplace
+from ..declare.kinds import elementwise
+from ..tensor.tensor import Tensor
+from .operands import is_complex, is_number, is_whole
+
+
+@elementwise(
+    input=lambda g, input, exponent: g * _slope(input, exponent),
+    exponent=lambda g, input, exponent, out: g * _slope_of_exponent(input, exponent, out),
+    dtypes="ifc",
+    node="PowBackward0",
+)
+def pow(input: Any, exponent: Any) -> Any:
+    """`input` to the power of `exponent`; one of them may be a number.
+
+    `0 ** 0` is 1, with gradient 0. The gradient of an exponent is `out * log(input)`: NaN for negative
+    `input`, and 0 where both `input` is 0 and `exponent` is not negative.
+
+    Raises:
+        RuntimeError: for integers to a negative integer power. (Given as a tensor, negative exponents
+            round the result towards zero instead, as in torch.)
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.pow(torch.tensor([2.0, 3.0]), 2)
+        tensor([4., 9.])
+    """
+    if isinstance(exponent, int | float):
+        if exponent < 0 and is_whole(input):
+            raise RuntimeError(f"Integers to negative integer powers are not allowed: pow() got {exponent}")
+        return _numbered_power(input, exponent)
+    if isinstance(exponent, complex) or not is_whole(exponent):
+        return np.power(input, exponent)
+    return _whole_power(input, exponent)
+
+
+def _numbered_power(x: Any, n: float) -> Any:
+    """`x ** n`; what a few multiplications, divisions and a root can do costs less than NumPy's logarithms."""
+    if n == 2:
+        return x * x
+    if n == 3:
+        return x * x * x
+    if n == 0.5:
+        return np.sqrt(x)
+    if n == -1:
+        return 1 / x
+    if n == -0.5:
+        return 1 / np.sqrt(x)
+    return 1 / (x * x) if n == -2 else np.power(x, n)
+
+
+def _numbered_slope(x: Any, n: Any) -> Any:
+    """The derivative of `x ** n` by `x`."""
+    if n == 2:
+        return x * 2
+    if n == 3:
+        return x * x * 3
+    if n == 0.5:
+        return 0.5 / sqrt(x)
+    if n == -1:
+        return -1 / (x * x)
+    if n == 0:
+        return zeros_for(x)
+    return pow(x, n - 1) * n
+
+
+def _whole_power(base: Any, exponent: Any) -> Any:
+    """Integers to the power of an array of integers."""
+    power = np.power(base, np.maximum(exponent, 0))
+    # what is left of 1 / base ** n: nothing, unless the base is 1 or -1
+    sign = 1 - 2 * (exponent & 1)
+    inverse = (base == 1) + (base == -1) * sign
+    return np.where(exponent < 0, inverse, power)
+
+
+def _slope(input: Any, exponent: Any) -> Any:
+    """The derivative by `input`."""
+    if is_number(exponent):
+        return _numbered_slope(input, exponent)
+    return where(eq(exponent, 0), 0.0, exponent * pow(input, exponent - 1))
+
+
+def _slope_of_exponent(input: Any, exponent: Any, out: Any) -> Any:
+    """The derivative by `exponent`."""
+    if is_number(input):
+        slope = out * _log_of_number(input, is_complex(exponent))
+        return where(ge(real(exponent), 0), 0.0, slope) if input == 0 else slope
+    return where(logical_and(eq(input, 0), ge(real(exponent), 0)), 0.0, out * log(input))
+
+
+def _log_of_number(x: complex, to_complex: bool) -> Any:
+    if x == 0:
+        return -math.inf
+    if to_complex or isinstance(x, complex):
+        return cmath.log(x)
+    return math.log(x) if x > 0 else math.nan
+
+
+def float_power(input: Any, exponent: Any, *, out: Any = None) -> Any:
+    """`pow` in float64, or complex128 if one of the operands is complex.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.float_power(torch.tensor([2, 3]), -1)
+        tensor([0.5000, 0.3333], dtype=gradpack.float64)
+    """
+    wide = dtypes.complex128 if is_complex(input) or is_complex(exponent) else dtypes.float64
+    base, power = (x.to(wide) if isinstance(x, Tensor) else x for x in (input, exponent))
+    if not isinstance(input, Tensor) and isinstance(exponent, Tensor):
+        base = complex(input) if wide.is_complex else float(input)
+    return pow(base, power, out=out)
+
+
+def _method_float_power_(self: Tensor, exponent: Any) -> Tensor:
+    """In-place form of `float_power`, for float64 and complex128 tensors.
+
+    Raises:
+        RuntimeError: for other dtypes, into which the result does not fit.
+    """
+    wide = dtypes.complex128 if is_complex(self) or is_complex(exponent) else dtypes.float64
+    if self._spec.dtype is not wide:
+        raise RuntimeError(
+            f"the base given to float_power_ has dtype {self._spec.dtype.name} but the operation's result requires "
+            f"dtype {wide.name}"
+        )
+    return inplace(pow.op, "float_power_", [self, exponent])
+
+
+from .compare import eq, ge, logical_and  # noqa: E402 - adjoints name each other
+from .complex_parts import real  # noqa: E402
+from .exponential import log, sqrt  # noqa: E402
+from .operands import zeros_for  # noqa: E402
+from .rounding import where  # noqa: E402

@@ -1,0 +1,273 @@
+"""gather, scatter, scatter_add: places named by an index tensor of the same rank."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from ..declare.inplace import inplace
+from ..declare.kinds import general, linear
+from ..tensor.tensor import Tensor
+from .accumulate import add_flat, as_dtype, flat_of, fresh, narrowed, places_along, set_flat, size_of, store, widened
+from .writing import number_for, number_tensor, write_part
+
+FUNCTIONS = "gather scatter scatter_add"
+METHODS = "gather scatter scatter_add"
+INPLACE = "scatter_ scatter_add_"
+
+
+def check_index(op: str, index: Any) -> None:
+    """Raise unless `index` is an array of int32 or int64."""
+    if not hasattr(index, "dtype"):
+        raise TypeError(f"{op}(): argument 'index' (position 3) must be Tensor, not {type(index).__name__}")
+    if index.dtype not in (np.int32, np.int64):
+        raise RuntimeError(f"{op}(): Expected dtype int32/int64 for index, not {index.dtype}")
+
+
+def check_bounds(
+    index: Any, dim: int, size: int, low: int = 0, error: type[Exception] = RuntimeError, op: str = ""
+) -> None:
+    """Raise unless `low <= index < size` everywhere."""
+    if size_of(index.shape):
+        if low == 0 and hasattr(np, "maximum") and hasattr(np.maximum, "reduce"):
+            # Read as unsigned, negative indices are large: one pass instead of two.
+            unsigned = index.view(np.uint64 if index.dtype == np.int64 else np.uint32)
+            if np.maximum.reduce(unsigned, axis=None) < size:
+                return
+        for found in (int(np.min(index)), int(np.max(index))):
+            if not low <= found < size:
+                where = f"{op}(): " if op else ""
+                raise error(f"{where}index {found} is out of bounds for dimension {dim} with size {size}")
+
+
+def places_in(op: str, shape: Any, dim: int, index: Any) -> Any:
+    """Where in the flat array of a shape the elements lie that `index` names along a dimension."""
+    d = wrap_dim(dim, len(shape))
+    check_index(op, index)
+    if not size_of(index.shape):
+        return np.zeros((0,), dtype=np.int64)
+    shape, index = tuple(shape) or (1,), np.astype(np.reshape(index, tuple(index.shape) or (1,)), np.int64, copy=False)
+    if len(shape) != len(index.shape):
+        raise RuntimeError(
+            f"Index tensor must have the same number of dimensions as input tensor: {op}() got an index of shape "
+            f"{list(index.shape)} for a tensor of shape {list(shape)}"
+        )
+    for k, (n, m) in enumerate(zip(index.shape, shape, strict=True)):
+        if k != d and n > m:
+            raise RuntimeError(
+                f"Size does not match at dimension {k} expected index {list(index.shape)} to be no larger than self "
+                f"{list(shape)} apart from dimension {d} ({op}())"
+            )
+    check_bounds(index, d, shape[d])
+    return places_along(index, d, shape)
+
+
+@linear(input=lambda g, input_shape, dim, index: _gather_backward(g, index, input_shape, dim), structural=True)
+def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> Any:
+    """`out[i][j] = input[index[i][j]][j]` for `dim=0`, `input[i][index[i][j]]` for `dim=1`, and so on.
+
+    The result has the shape of `index`, which may be smaller than `input` in the other dimensions.
+
+    Raises:
+        RuntimeError: for an index out of bounds, of another rank or dtype, or larger than `input`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.gather(torch.tensor([[1, 2], [3, 4]]), 1, torch.tensor([[0, 0], [1, 0]]))
+        tensor([[1, 1],
+                [4, 3]])
+    """
+    places = places_in("gather", input.shape, dim, index)
+    return np.reshape(np.take(flat_of(input), places, axis=0), index.shape)
+
+
+@linear(input=lambda g, index, dim: gather(g, dim, index), structural=True, name="gather_backward")
+def _gather_backward(input: Any, index: Any, shape: Any = (), dim: int = 0) -> Any:
+    """Zeros of `shape` with `input` added where `gather` reads."""
+    places, values = places_in("gather", shape, dim, index), widened(input)
+    out = np.zeros((size_of(shape),), dtype=values.dtype)
+    return np.reshape(narrowed(add_flat(out, places, values), input.dtype), tuple(shape))
+
+
+# -- scatter --
+
+
+@linear(
+    input=lambda g, dim, index: _scatter_value(g, dim, index, 0),
+    src=lambda g, dim, index: gather(g, dim, index),
+    promote=("input",),
+    structural=True,
+    name="scatter",
+)
+def _scatter(input: Any, dim: int, index: Any, src: Any) -> Any:
+    """`input` with `src`, of the shape of `index`, where `gather` would read."""
+    return set_places(fresh(input), dim, index, src)
+
+
+def set_places(array: Any, dim: int, index: Any, src: Any) -> Any:
+    places = places_in("scatter", array.shape, dim, index)
+    return store(array, set_flat(flat_of(array), places, np.reshape(src, (-1,))))
+
+
+@general(
+    input=lambda g, dim, index: _scatter_value(g, dim, index, 0),
+    jvp=lambda input_t, dim, index: _scatter_value(input_t, dim, index, 0),
+    structural=True,
+    name="scatter_value",
+    node="ScatterBackward1",
+)
+def _scatter_value(input: Any, dim: int, index: Any, value: Any = 0) -> Any:
+    """`input` with one number where `gather` would read."""
+    return set_value(fresh(input), dim, index, value)
+
+
+def set_value(array: Any, dim: int, index: Any, value: Any) -> Any:
+    places = places_in("scatter", array.shape, dim, index)
+    return store(array, set_flat(flat_of(array), places, as_dtype(value, array.dtype)))
+
+
+@linear(
+    input=lambda g: g,
+    src=lambda g, dim, index: gather(g, dim, index),
+    promote=("input",),
+    structural=True,
+    name="scatter_add",
+)
+def _scatter_add(input: Any, dim: int, index: Any, src: Any) -> Any:
+    """`input` with `src`, of the shape of `index`, added where `gather` would read."""
+    return add_places(fresh(input), dim, index, src)
+
+
+def add_places(array: Any, dim: int, index: Any, src: Any) -> Any:
+    places = places_in("scatter_add", array.shape, dim, index)
+    return store(array, add_flat(widened(flat_of(array)), places, widened(src)))
+
+
+def source_for(op: str, input: Any, dim: int, index: Any, src: Any) -> Any:
+    """The part of `src` that `index` uses, after checks of what does not depend on values."""
+    if not hasattr(src, "shape"):
+        raise TypeError(f"{op}(): argument 'src' (position 4) must be Tensor, not {type(src).__name__}")
+    if not hasattr(index, "shape"):
+        raise TypeError(f"{op}(): argument 'index' (position 3) must be Tensor, not {type(index).__name__}")
+    if src.dtype != input.dtype:
+        raise RuntimeError(
+            f"{op}(): Expected self.dtype to be equal to src.dtype, but got {input.dtype} and {src.dtype}"
+        )
+    wanted, given = tuple(index.shape), tuple(src.shape)
+    if wanted == given:
+        return src
+    if not size_of(wanted):
+        return reshape(_slice(reshape(src, (size_of(given),)), (slice(0, 0),)), wanted)
+    if len(wanted or (1,)) != len(given or (1,)):
+        raise RuntimeError(
+            f"Index tensor must have the same number of dimensions as src tensor: {op}() got index {list(wanted)} and "
+            f"src {list(given)}"
+        )
+    if any(n > m for n, m in zip(wanted or (1,), given or (1,), strict=True)):
+        raise RuntimeError(
+            f"Expected index {list(wanted)} to be no larger than self {list(input.shape)} apart from dimension {dim} "
+            f"and to be no larger size than src {list(given)}"
+        )
+    part = _slice(src, tuple(slice(0, n) for n in wanted)) if len(wanted) == len(given) else src
+    return reshape(part, wanted)
+
+
+def scatter(
+    input: Tensor,
+    dim: int,
+    index: Tensor,
+    src: Any = None,
+    *,
+    value: Any = None,
+    reduce: str | None = None,
+    out: Any = None,
+) -> Tensor:
+    """`input` with the elements of `src`, or one number, at the places that `index` names along `dim`.
+
+    `out[index[i][j]][j] = src[i][j]` for `dim=0`: the inverse of `gather`. Where several elements fall
+    on one place, the last one holds.
+
+    Args:
+        reduce: "add" or "multiply" what is there with the element instead. (With a tensor as `src`, torch
+            asks for `scatter_reduce`; here both have a gradient.)
+
+    Raises:
+        RuntimeError: for an index out of bounds, shapes that do not fit, or another dtype of `src`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.scatter(torch.zeros(2, 3), 1, torch.tensor([[0], [2]]), 5.0)
+        tensor([[5., 0., 0.],
+                [0., 0., 5.]])
+    """
+    op, args = _scatter_call("scatter", input, dim, index, src, value, reduce)
+    return op(*args) if out is None else op(*args, out=out)
+
+
+def _method_scatter_(
+    self: Tensor, dim: int, index: Tensor, src: Any = None, *, value: Any = None, reduce: str | None = None
+) -> Tensor:
+    """In-place form of `scatter`: writes only the elements that `index` names."""
+    op, args = _scatter_call("scatter_", self, dim, index, src, value, reduce)
+    if op is _scatter_prod:
+        return inplace(op.op, "scatter_", list(args))
+    return write_part(op.op, "scatter_", list(args), _KERNELS[op.op.name])
+
+
+def _scatter_call(name: str, input: Any, dim: int, index: Any, src: Any, value: Any, reduce: str | None) -> Any:
+    """The operation that a call of `scatter` means, and its arguments."""
+    if (src is None) == (value is None):
+        raise TypeError(f"{name}() takes either src, a tensor, or value, a number")
+    if reduce not in (None, "add", "multiply"):
+        raise RuntimeError(f"reduce argument must be either add or multiply, got {reduce}.")
+    if not hasattr(index, "shape"):
+        raise TypeError(f"{name}(): argument 'index' (position 3) must be Tensor, not {type(index).__name__}")
+    number = src if value is None else value
+    if not hasattr(number, "shape"):
+        if not isinstance(number, int | float | complex):
+            raise TypeError(f"{name}(): argument 'src' (position 4) must be Tensor, not {type(number).__name__}")
+        if isinstance(input, Tensor):
+            number = number_for(number, input._spec.dtype)
+        if reduce is None:
+            return _scatter_value, (input, dim, index, number)
+        src = expand(number_tensor(number, input), tuple(index.shape))
+    elif reduce is not None:
+        warnings.warn(
+            "the reduce argument of scatter with a tensor as src is deprecated: use scatter_reduce for more options",
+            UserWarning,
+            stacklevel=3,
+        )
+    source = source_for(name, input, dim, index, number if reduce is None else src)
+    if reduce is None:
+        return _scatter, (input, dim, index, source)
+    return (_scatter_add if reduce == "add" else _scatter_prod), (input, dim, index, source)
+
+
+def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor, *, out: Any = None) -> Tensor:
+    """`input` with the elements of `src` added at the places that `index` names along `dim`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.scatter_add(torch.zeros(3), 0, torch.tensor([0, 0, 2]), torch.tensor([1.0, 2.0, 3.0]))
+        tensor([3., 0., 3.])
+    """
+    args = (input, dim, index, source_for("scatter_add", input, dim, index, src))
+    return _scatter_add(*args) if out is None else _scatter_add(*args, out=out)
+
+
+def _method_scatter_add_(self: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
+    """In-place form of `scatter_add`."""
+    values = [self, dim, index, source_for("scatter_add_", self, dim, index, src)]
+    return write_part(_scatter_add.op, "scatter_add_", values, add_places)
+
+
+_KERNELS = {"scatter": set_places, "scatter_value": set_value, "scatter_add": add_places}
+
+from .index import _slice  # noqa: E402 - what follows is named late, by formulas too
+from .scatter_reduce import _scatter_prod  # noqa: E402
+from .shape import expand, reshape, wrap_dim  # noqa: E402

@@ -1,0 +1,178 @@
+"""scatter_reduce: sum, mean, product and extremes of the elements that fall on one place.
+
+Sum and mean are linear and save the index only. The product and the extremes save what they read.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..backends import spec_of
+from ..base.dtypes import INTEGRAL
+from ..declare.inplace import inplace
+from ..declare.kinds import general, linear, nondifferentiable
+from ..tensor.tensor import Tensor
+from .accumulate import flat_of, fresh, narrowed, set_flat, store, widened
+
+FUNCTIONS = METHODS = "scatter_reduce"
+INPLACE = "scatter_reduce_"
+
+
+@linear(
+    input=lambda g, dim, index, mean, include_self: _per_place(g, dim, index, mean, include_self, True),
+    src=lambda g, dim, index, mean, include_self: gather(
+        _per_place(g, dim, index, mean, include_self, False), dim, index
+    ),
+    promote=("input",),
+    structural=True,
+    name="scatter_reduce",
+)
+def _scatter_sum(input: Any, dim: int, index: Any, src: Any, mean: bool = False, include_self: bool = True) -> Any:
+    """The sum, or mean, of the elements of `src` that fall on each place, and of `input` if `include_self`."""
+    wide = widened(fresh(input))
+    out = add_places(wide if include_self else set_value(wide, dim, index, 0), dim, index, src)
+    if mean:
+        hits = _hits(out, dim, index, include_self)
+        out = out // hits if spec_of(out).dtype.category == INTEGRAL else out / hits
+    return narrowed(out, input.dtype)
+
+
+def _per_place(g: Any, dim: int, index: Any, mean: bool, include_self: bool, kept: bool) -> Any:
+    """The gradient of a sum or mean for what fell on each place."""
+    g = g / _hits(g, dim, index, include_self) if mean else g
+    return g if include_self or not kept else _scatter_value(g, dim, index, 0)
+
+
+@nondifferentiable(structural=True, promote=("input",), name="scatter_hits")
+def _hits(input: Any, dim: int, index: Any, include_self: bool = True) -> Any:
+    """How many elements are reduced on each place of `input`, in its dtype; at least 1."""
+    ones = np.ones(index.shape, dtype=np.int64)
+    count = add_places(np.full(input.shape, int(include_self), dtype=np.int64), dim, index, ones)
+    return np.astype(np.maximum(count, np.asarray(1)), input.dtype)
+
+
+@general(
+    input=lambda g, input, dim, index, src, include_self: _prod_input(g, input, dim, index, src, include_self),
+    src=lambda g, input, dim, index, src, include_self, out: _prod_src(g, input, dim, index, src, include_self, out),
+    name="scatter_prod",
+    node="ScatterReduceBackward0",
+)
+def _scatter_prod(input: Any, dim: int, index: Any, src: Any, include_self: bool = True) -> Any:
+    """The product of the elements of `src` that fall on each place, and of `input` if `include_self`."""
+    out = fresh(input) if include_self else set_value(fresh(input), dim, index, 1)
+    flat = flat_of(out)
+    np.multiply.at(flat, places_in("scatter_reduce", input.shape, dim, index), np.reshape(src, (-1,)))
+    return store(out, flat)
+
+
+def _prod_input(g: Any, input: Any, dim: int, index: Any, src: Any, include_self: bool) -> Any:
+    if not include_self:
+        return _scatter_value(g, dim, index, 0)
+    safe = _masked_fill(input, eq(input, 0), 1)
+    return g * _scatter_prod(safe, dim, index, src) / safe
+
+
+def _prod_src(g: Any, input: Any, dim: int, index: Any, src: Any, include_self: bool, out: Any) -> Any:
+    """The product of the others: by division, and where an element is the only zero, by leaving it out."""
+    zero = eq(src, 0)
+    zeros_here = gather(_scatter_add(zeros_as(g, g.shape), dim, index, _indicator(zero, g)), dim, index)
+    only = logical_and(zero, eq(zeros_here, 1))
+    others = _scatter_prod(input, dim, index, _masked_fill(src, only, 1), include_self)
+    divided = gather(g * out, dim, index) / _masked_fill(src, zero, 1)
+    return where(only, gather(g * others, dim, index), divided)
+
+
+@general(
+    input=lambda g, input, dim, index, src, include_self, out: _extreme_input(
+        g, input, dim, index, src, include_self, out
+    ),
+    src=lambda g, input, dim, index, src, include_self, out: _extreme_src(g, input, dim, index, src, include_self, out),
+    dtypes="bif",
+    name="scatter_extreme",
+    node="ScatterReduceBackward0",
+)
+def _scatter_extreme(
+    input: Any, dim: int, index: Any, src: Any, largest: bool = True, include_self: bool = True
+) -> Any:
+    """The largest or smallest of the elements of `src` that fall on each place, and of `input` if `include_self`."""
+    out = fresh(input)
+    flat, values = flat_of(out), np.reshape(src, (-1,))
+    places = places_in("scatter_reduce", input.shape, dim, index)
+    if not include_self:
+        flat = set_flat(flat, places, values)
+    (np.maximum if largest else np.minimum).at(flat, places, values)
+    return store(out, flat)
+
+
+def _extreme_parts(g: Any, input: Any, dim: int, index: Any, src: Any, include_self: bool, out: Any) -> Any:
+    """Who is the extreme, of `input` and of `src`, and the gradient split among them."""
+    own, others = _indicator(eq(input, out), g), _indicator(eq(src, gather(out, dim, index)), g)
+    if not include_self:
+        own = _scatter_value(own, dim, index, 0)
+    return own, others, g / _scatter_add(own, dim, index, others)
+
+
+def _extreme_input(g: Any, input: Any, dim: int, index: Any, src: Any, include_self: bool, out: Any) -> Any:
+    own, _, share = _extreme_parts(g, input, dim, index, src, include_self, out)
+    return own * share
+
+
+def _extreme_src(g: Any, input: Any, dim: int, index: Any, src: Any, include_self: bool, out: Any) -> Any:
+    _, others, share = _extreme_parts(g, input, dim, index, src, include_self, out)
+    return others * gather(share, dim, index)
+
+
+def _indicator(mask: Any, like: Any) -> Any:
+    """Ones where a mask holds, in the dtype of `like`."""
+    return _masked_fill(zeros_as(like, tuple(mask.shape)), mask, 1)
+
+
+def scatter_reduce(
+    input: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, *, include_self: bool = True, out: Any = None
+) -> Tensor:
+    """Reduce the elements of `src` that fall on each place that `index` names along `dim`.
+
+    Args:
+        reduce: "sum", "prod", "mean", "amax" or "amin". Of several equal extremes each gets a part of the gradient.
+        include_self: reduce what is in `input` together with them.
+
+    Raises:
+        RuntimeError: as `scatter_add`, and for another `reduce`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> i = torch.tensor([0, 0, 1])
+        >>> torch.scatter_reduce(torch.zeros(2), 0, i, torch.tensor([1.0, 3.0, 5.0]), "mean", include_self=False)
+        tensor([2., 5.])
+    """
+    op, args = _reduce_call("scatter_reduce", input, dim, index, src, reduce, include_self)
+    return op(*args) if out is None else op(*args, out=out)
+
+
+def _method_scatter_reduce_(
+    self: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, *, include_self: bool = True
+) -> Tensor:
+    """In-place form of `scatter_reduce`."""
+    op, args = _reduce_call("scatter_reduce_", self, dim, index, src, reduce, include_self)
+    return inplace(op.op, "scatter_reduce_", list(args))
+
+
+def _reduce_call(name: str, input: Any, dim: int, index: Any, src: Any, reduce: str, include_self: bool) -> Any:
+    source = source_for(name, input, dim, index, src)
+    if reduce in ("sum", "mean"):
+        return _scatter_sum, (input, dim, index, source, reduce == "mean", include_self)
+    if reduce == "prod":
+        return _scatter_prod, (input, dim, index, source, include_self)
+    if reduce in ("amax", "amin"):
+        return _scatter_extreme, (input, dim, index, source, reduce == "amax", include_self)
+    raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
+
+
+from .compare import eq, logical_and  # noqa: E402 - what follows is named late, by formulas too
+from .index import zeros_as  # noqa: E402
+from .masked import _masked_fill  # noqa: E402
+from .rounding import where  # noqa: E402
+from .scatter import _scatter_add, _scatter_value, add_places, gather, places_in, set_value, source_for  # noqa: E402

@@ -1,0 +1,184 @@
+"""Softmax, its logarithm, and the logarithm of a sum of exponentials."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..declare.kinds import general
+from .dimensions import axes, axis, count, dropped, kept, numpy_names, restored
+from .kernels import _array_type, _maximum, add_up, exp_into, float_kind, largest
+
+FUNCTIONS = "softmax log_softmax logsumexp"
+METHODS = FUNCTIONS
+
+# Rows whose largest element is neither above nor far below these need no shift: exp neither
+# overflows nor loses digits. Most arrays are such, and finding the maximum of each row is dear.
+_HIGH, _LOW = 60.0, 1e-3
+
+
+def _exponentials(input: Any, over: Any) -> Any:
+    """The exponentials and their sums, if they need no shift; else None."""
+    if type(input) is _array_type and input.size >= 256 and input.dtype.char in "fd" and _maximum(input, None) <= _HIGH:
+        powers = np.exp(input)
+        total = add_up(powers, over, True)
+        if total.min() >= _LOW:
+            return powers, total
+    return None
+
+
+def _place(input: Any, dim: Any) -> Any:
+    """The dimension, as a reduction takes it; None for a 0-dim array."""
+    place = axis(dim, len(input.shape))
+    return place if len(input.shape) else None
+
+
+@general(input=lambda g, out, dim: _softmax_slope(g, out, dim), node="SoftmaxBackward0", dtypes="f", name="softmax")
+def _softmax(input: Any, dim: int) -> Any:
+    """`exp(input) / sum(exp(input))` along a dimension."""
+    over = _place(input, dim)
+    if not input.size:
+        return np.asarray(input, copy=True)
+    found = _exponentials(input, over)
+    if found is None:
+        out = exp_into(input - largest(input, over, True))
+        total = add_up(out, over, True)
+    else:
+        out, total = found
+    out /= total
+    return out
+
+
+def _softmax_slope(g: Any, out: Any, dim: int) -> Any:
+    """`(g - sum(g * out)) * out`, on NumPy's arrays in little memory."""
+    if type(g) is not _array_type or not g.ndim:
+        return (g - sum(g * out, dim, True)) * out
+    if dim in (-1, g.ndim - 1):
+        slope = g - np.vecdot(g, out)[..., None]
+    else:
+        slope = g * out
+        np.subtract(g, add_up(slope, dim, True), out=slope)
+    slope *= out
+    return slope
+
+
+@general(
+    input=lambda g, out, dim: _log_softmax_slope(g, out, dim),
+    node="LogSoftmaxBackward0",
+    dtypes="f",
+    name="log_softmax",
+)
+def _log_softmax(input: Any, dim: int) -> Any:
+    """`input - log(sum(exp(input)))` along a dimension."""
+    over = _place(input, dim)
+    if not input.size:
+        return np.asarray(input, copy=True)
+    found = _exponentials(input, over)
+    if found is None:
+        out = input - largest(input, over, True)
+        out -= np.log(add_up(np.exp(out), over, True))
+        return out
+    # Unshifted, the logarithm of the sum is rounded where the result may be near 0: it is taken
+    # off in two parts, the second one being what rounding the first left.
+    exact = np.log(found[1], dtype=np.float64)
+    rounded = exact.astype(input.dtype)
+    out = np.subtract(input, rounded, out=found[0])
+    if out.dtype != np.float64:
+        out -= (exact - rounded).astype(out.dtype)
+    return out
+
+
+def _log_softmax_slope(g: Any, out: Any, dim: int) -> Any:
+    """`g - exp(out) * sum(g)`, on NumPy's arrays in little memory."""
+    if type(g) is not _array_type or not g.ndim:
+        return g - exp(out) * sum(g, dim, True)
+    slope = np.exp(out)
+    slope *= add_up(g, dim, True)
+    return np.subtract(g, slope, out=slope)
+
+
+def softmax(input: Any, dim: Any = None, dtype: Any = None, *, out: Any = None, axis: Any = None) -> Any:
+    """`exp(input) / sum(exp(input))` along a dimension: positive numbers that sum to 1.
+
+    Args:
+        dtype: convert `input` to this dtype before.
+
+    Raises:
+        RuntimeError: for integers, bool and complex numbers (NotImplementedError).
+        IndexError: for a dimension out of range.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.softmax(torch.tensor([0.0, 0.0, 0.0, 0.0]), 0)
+        tensor([0.2500, 0.2500, 0.2500, 0.2500])
+    """
+    return _called(_softmax, "softmax", input, dim, dtype, out, axis)
+
+
+def log_softmax(input: Any, dim: Any = None, dtype: Any = None, *, out: Any = None, axis: Any = None) -> Any:
+    """`log(softmax(input))` along a dimension, computed so that nothing overflows or is lost.
+
+    Args:
+        dtype: convert `input` to this dtype before.
+
+    Raises:
+        RuntimeError: for integers, bool and complex numbers (NotImplementedError).
+        IndexError: for a dimension out of range.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.log_softmax(torch.tensor([0.0, 0.0, 0.0, 0.0]), 0)
+        tensor([-1.3863, -1.3863, -1.3863, -1.3863])
+    """
+    return _called(_log_softmax, "log_softmax", input, dim, dtype, out, axis)
+
+
+def _called(op: Any, name: str, input: Any, dim: Any, dtype: Any, out: Any, axis: Any) -> Any:
+    if dim is None:
+        dim = axis
+    if not hasattr(dim, "__index__"):
+        raise TypeError(f"{name}(): argument 'dim' (position 2) must be int, not {type(dim).__name__}")
+    if dtype is not None:
+        input = converted(input, dtype)
+    return op(input, dim) if out is None else op(input, dim, out=out)
+
+
+# -- log(sum(exp)) --
+
+
+@numpy_names
+@general(
+    input=lambda g, input, out, dim, keepdim: (
+        restored(g, input.shape, dim, keepdim) * exp(input - restored(out, input.shape, dim, keepdim))
+    ),
+    result="float",
+)
+def logsumexp(input: Any, dim: Any, keepdim: bool = False) -> Any:
+    """`log(sum(exp(input)))` over one or several dimensions, without overflow.
+
+    Raises:
+        IndexError: for a dimension out of range.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.logsumexp(torch.tensor([1000.0, 1000.0]), 0)
+        tensor(1000.6932)
+    """
+    over, shape = axes(dim, len(input.shape)), kept(input.shape, dim)
+    if not count(input.shape, dim) or not input.size:
+        out = np.full(shape, -np.inf, dtype=input.dtype)
+    elif (found := _exponentials(input, over)) is not None:
+        out = np.log(found[1])
+    else:
+        top = largest(np.real(input) if float_kind(input) == "c" else input, over, True)
+        top = np.where(np.isfinite(top), top, np.zeros_like(top))
+        out = np.log(add_up(exp_into(input - top), over, True)) + top
+    return out if keepdim else np.reshape(out, dropped(input.shape, dim))
+
+
+from .exponential import exp  # noqa: E402 - adjoints name each other
+from .reduce import converted, sum  # noqa: E402

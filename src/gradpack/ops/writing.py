@@ -1,0 +1,125 @@
+"""In-place operations that write a part of a tensor: only that part is touched.
+
+`declare.inplace` runs an operation out of place and copies its result back, which is right for all
+of them. Where an operation leaves most elements as they are, this writes into the array itself and
+records the same node.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import isfinite
+from typing import Any
+
+from ..backends.numpy import quiet
+from ..base import dtypes
+from ..base.dtypes import BOOL, COMPLEX, FLOATING, INTEGRAL, dtype
+from ..base.modes import MODE
+from ..declare.apply import _record, explain
+from ..declare.inplace import check_writable, inplace, set_history
+from ..declare.op import Op
+from ..tensor.tensor import Tensor, alias
+
+
+def write_part(op: Op, name: str, values: list[Any], kernel: Callable[..., None]) -> Tensor:
+    """The in-place form of `op` on `values`, of which the first is the tensor to write to.
+
+    `kernel` does on arrays what `op` does, in place: it is called with the arrays of all values.
+    What it refuses it must refuse before it writes.
+    """
+    target = values[0]
+    mode = MODE.get()
+    if not isinstance(target, Tensor) or mode.special or not target._spec.numpy:
+        return inplace(op, name, values)
+    rest = values[1:]
+    others_need = any(v._current_edge() is not None for v in _tensors(rest))
+    check_writable(target, name, others_need)
+    edge = target._edge
+    out = alias(target._data, target._spec, target._shape)
+    if mode.grad and (edge is not None or others_need):
+        source = alias(target._data, target._spec, target._shape)
+        source._edge = edge
+        index = {p: i for i, p in enumerate(op.params)}
+        _record(op, [source, *rest], index, [out], [], mode, target._spec.dtype, target._spec)
+    try:
+        with quiet():
+            kernel(target._data, *[_arrays(v) for v in rest])
+    except Exception as error:
+        raise explain(op, values, error) from None
+    target._counter[0] += 1
+    set_history(target, out._edge)
+    return target
+
+
+def _tensors(values: list[Any]) -> list[Tensor]:
+    found = [v for v in values if isinstance(v, Tensor)]
+    return found + [t for v in values if isinstance(v, list | tuple) for t in v if isinstance(t, Tensor)]
+
+
+def _arrays(value: Any) -> Any:
+    if isinstance(value, Tensor):
+        return value._data
+    return [_arrays(v) for v in value] if isinstance(value, list | tuple) else value
+
+
+def _range(d: dtype) -> tuple[float, float]:
+    if d.category == INTEGRAL:
+        bits = 8 * d.itemsize
+        return (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) if d.is_signed else (1 - 2**bits, 2**bits - 1)
+    largest = {dtypes.float16: 65504.0, dtypes.bfloat16: 2.0**128 - 2.0**120, dtypes.float32: 2.0**128 - 2.0**104}
+    high = largest.get(d.to_real(), 1.7976931348623157e308)
+    return -high, high
+
+
+_RANGES = {d: _range(d) for d in dtypes.DTYPES.values()}
+
+
+def number_for(value: Any, d: dtype) -> Any:
+    """A Python number as one of dtype `d`: fractions are cut off, what does not fit is refused.
+
+    Raises:
+        RuntimeError: if it does not fit.
+        ValueError: for an int of more than 64 bits.
+    """
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        raise ValueError(f"Overflow when unpacking long long: {value}")
+    if d.category == COMPLEX:
+        return complex(value)
+    if isinstance(value, complex):
+        if value.imag:
+            raise _does_not_fit(value, d)
+        value = value.real
+    if d.category == BOOL:
+        return bool(value)
+    low, high = _RANGES[d]
+    if not low <= value <= high and (d.category == INTEGRAL or isfinite(value)):
+        raise _does_not_fit(value, d)
+    if d.category == FLOATING:
+        return float(value)
+    return int(value) if d.is_signed else int(value) & int(high)
+
+
+def number_tensor(value: Any, like: Tensor) -> Tensor:
+    """A Python number as a 0-dim tensor of the dtype and device of `like`."""
+    spec = like._spec
+    array = spec.backend.asarray(number_for(value, spec.dtype), spec.dtype, spec.device)
+    return alias(array, spec, ())
+
+
+def value_form(name: str, number: Any, tensor: Any, input: Any, value: Any) -> tuple[Any, Any]:
+    """The operation for a value that is a number, or that for a 0-dim tensor; and the value as it wants it."""
+    if isinstance(value, Tensor):
+        if value._shape:
+            raise RuntimeError(
+                f"{name} only supports a 0-dimensional value tensor, but got tensor with {value.ndim} dimension(s)."
+            )
+        if value._spec is not input._spec:
+            number_for(value.item(), input._spec.dtype)
+        return tensor, value
+    if not isinstance(value, int | float | complex):
+        raise TypeError(f"{name}(): argument 'value' must be Tensor or Number, not {type(value).__name__}")
+    return number, number_for(value, input._spec.dtype) if isinstance(input, Tensor) else value
+
+
+def _does_not_fit(value: Any, d: dtype) -> RuntimeError:
+    return RuntimeError(f"value cannot be converted to type {d.name} without overflow: {value!r}")

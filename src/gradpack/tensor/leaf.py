@@ -1,0 +1,109 @@
+"""How a gradient becomes the `.grad` of a leaf: when it is stolen, copied, or added in place."""
+
+from __future__ import annotations
+
+from sys import getrefcount
+from typing import Any
+
+from ..graph import engine
+from ..graph.node import AccumulateGrad
+from .tensor import Tensor, alias, wrap
+
+
+def _store(leaf: AccumulateGrad, g: Any, create_graph: bool) -> None:
+    """Set or add to `leaf.grad`.
+
+    Without create_graph: an existing `.grad` is written in place and keeps its identity and
+    layout. A new one takes the array over if nobody else holds it and its layout is that of the
+    leaf; else it is a copy with the strides of a dense leaf, row-major otherwise.
+    """
+    held = leaf.grad
+    if create_graph:
+        if held is None:
+            leaf.grad = _tensor_like(g, leaf.tensor())
+        else:
+            leaf.grad = held + g
+        return
+    if held is None:
+        tensor = leaf.tensor()
+        if getrefcount(g) > _FREE or not _may_keep(g, tensor):
+            g = _copy(g, tensor)
+        if tensor is not None and type(g) is type(tensor._data):
+            leaf.grad = alias(g, tensor._spec, tensor._shape)
+        else:
+            leaf.grad = wrap(g)
+        return
+    spec = held._spec
+    if spec.backend.mutable:
+        if spec.numpy and not held._data.flags.writeable:
+            held._data = _copy(held._data, leaf.tensor())
+        if spec.plain:
+            held._data += g
+        else:
+            spec.backend.write(held._data, held._data + g)
+    else:
+        held._data = held._data + g
+    held._counter[0] += 1
+
+
+def _may_keep(g: Any, tensor: Tensor | None) -> bool:
+    """Whether the gradient's array can be `.grad` as it is."""
+    base: Any = getattr(g, "base", False)
+    if base is None and tensor is not None and tensor._data.strides == g.strides:
+        return bool(g.flags.writeable)
+    if base is False:  # not NumPy: arrays that cannot be written to may be shared
+        return True
+    if base is not None and not (
+        getrefcount(base) == 2 + 1 and getattr(base, "base", 0) is None and base.size == g.size
+    ):
+        return False
+    if not hasattr(g, "flags") or not g.flags.writeable:
+        return False
+    if tensor is None or tensor._data.strides == g.strides:
+        return True
+    return bool(g.flags.c_contiguous) and not _dense(tensor._data)
+
+
+def _dense(array: Any) -> bool:
+    """Whether the elements fill their memory without gap or overlap, in whatever order."""
+    expected = array.itemsize
+    for stride, size in sorted(zip(array.strides, array.shape, strict=True)):
+        if size == 1:
+            continue
+        if stride != expected:
+            return False
+        expected *= size
+    return True
+
+
+def _copy(g: Any, tensor: Tensor | None) -> Any:
+    """A fresh array with the strides of a dense leaf, else row-major."""
+    if not hasattr(g, "strides"):
+        return g
+    if tensor is not None and tensor._shape == tuple(g.shape) and not tensor._data.flags.c_contiguous:
+        if hasattr(tensor._data, "strides") and _dense(tensor._data):
+            order = sorted(range(g.ndim), key=lambda i: -tensor._data.strides[i])
+            back = sorted(range(g.ndim), key=order.__getitem__)
+            return g.transpose(order).copy(order="C").transpose(back)
+    return g.copy(order="C")
+
+
+def _tensor_like(g: Tensor, tensor: Tensor | None) -> Tensor:
+    """The gradient of create_graph as a new tensor, so that seeds and leaves share no buffer."""
+    if tensor is None:
+        return g
+    out = alias(_copy(g._data, tensor), g._spec, g._shape)
+    out._edge = g._edge
+    return out
+
+
+def _calibrate() -> int:
+    """How many references a gradient has when nobody but the engine holds it."""
+    counted: list[int] = []
+    AccumulateGrad.store = lambda leaf, g, create_graph: counted.append(getrefcount(g))
+    engine._serve(AccumulateGrad(lambda: None), [], False, None, False)
+    return counted[0]
+
+
+_FREE = _calibrate()
+AccumulateGrad.store = _store

@@ -1,0 +1,46 @@
+"""Saved tensors that may be written to: copied at the moment of the write.
+
+A saved tensor is kept as an alias with a version counter of its own. The counter of the storage
+remembers the aliases, weakly; who writes to the storage first gives each of them a copy.
+"""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any
+
+from .tensor import Tensor, alias
+
+
+class Mutation:
+    """What `allow_mutation_on_saved_tensors` yields."""
+
+    def __init__(self) -> None:
+        self._kept: weakref.WeakSet[Tensor] = weakref.WeakSet()
+
+    def keep(self, tensor: Tensor, mode: Any) -> Tensor:
+        """An alias of a tensor for autograd to save."""
+        data = tensor._data
+        if mode.hooks is not None:  # what a hook keeps of its input cannot be seen: it gets a copy
+            data = tensor._spec.backend.copy(data)
+        kept: Tensor = alias(data, tensor._spec, tensor._shape)
+        kept._edge = tensor._edge
+        if data is tensor._data:
+            counter: list[Any] = tensor._counter
+            counter[1:] = [ref for ref in counter[1:] if ref() is not None]
+            counter.append(weakref.ref(kept))
+            self._kept.add(kept)
+        return kept
+
+    def clear(self) -> None:
+        """Forget the aliases that are left: writes after the block are no longer looked after."""
+        self._kept.clear()
+
+
+def before_write(counter: list[Any]) -> None:
+    """Give the aliases of a storage copies of their own: it is about to be written to."""
+    for ref in counter[1:]:
+        kept = ref()
+        if kept is not None:
+            kept._data = kept._spec.backend.copy(kept._data)
+    del counter[1:]

@@ -1,0 +1,52 @@
+"""`Parameter`: a tensor that modules count among theirs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .tensor import Tensor, alias
+
+
+class Parameter(Tensor):
+    """A leaf tensor that a `Module` registers when it is assigned as an attribute.
+
+    Args:
+        data: the tensor whose storage it takes (default: an empty one).
+        requires_grad: whether autograd follows it.
+
+    What operations on it return are plain tensors.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.Parameter(torch.ones(2))
+        Parameter containing:
+        tensor([1., 1.], requires_grad=True)
+    """
+
+    __slots__ = ()
+
+    _is_param = True
+
+    def __new__(cls, data: Tensor | None = None, requires_grad: bool = True) -> Parameter:
+        if data is None:
+            from .construct import empty_tensor
+
+            data = empty_tensor()
+        if not isinstance(data, Tensor):
+            raise TypeError(f"Parameter data has to be a Tensor, but got {type(data).__name__}")
+        out: Parameter = alias(data._data, data._spec, data._shape, cls)
+        out._counter = data._counter
+        if requires_grad:
+            out.requires_grad = True
+        return out
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        pass  # all is done in __new__
+
+    def __repr__(self, *, tensor_contents: object = None) -> str:  # type: ignore[override]
+        return "Parameter containing:\n" + super().__repr__()
+
+    def __reduce_ex__(self, protocol: Any) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        return super().__reduce_ex__(protocol)

@@ -1,0 +1,171 @@
+"""What a node keeps for its backward, and the pack/unpack contract.
+
+A node keeps a saved input as the Tensor itself beside the version it had, and a saved result as
+its array (the Tensor would be a cycle). Under hooks it keeps a `Packed` instead. Compiled code
+reads the first two by itself and hands anything else to `unpack_input` and `unpack_result`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..backends import Spec, spec_of
+from ..base.errors import saved_was_freed, saved_was_modified
+from ..base.modes import MODE, Mode, without_grad
+from .tensor import Tensor, _new, alias
+
+Hooks = tuple[Callable[[Tensor], Any], Callable[[Any], Tensor]]
+
+
+class Freed:
+    """Stands where a saved value was before backward freed it."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "<freed>"
+
+
+FREED = Freed()
+
+
+class Constant:
+    """A saved argument that is an array or a list and no Tensor: it has no versions."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+class Packed:
+    """A saved tensor in the form that a pack hook gave it.
+
+    The version at packing is checked at unpacking, so that the in-place check holds under hooks:
+    if what `unpack` returns shares the storage of the tensor that was saved, and that storage was
+    written to in between, the value is not the one that was saved.
+    """
+
+    __slots__ = ("counter", "handle", "seen", "shape", "spec", "unpack")
+
+    handle: Any
+    unpack: Callable[[Any], Tensor]
+    counter: list[int]
+    seen: int
+    shape: tuple[int, ...]
+    spec: Spec
+
+    def get(self, node: Any, slot: str) -> Tensor:
+        """The tensor, unpacked and checked. Each call unpacks again."""
+        result = self.unpack(self.handle)
+        if type(result) is not Tensor and not isinstance(result, Tensor):
+            raise TypeError(
+                f"Output of saved tensor unpack_hook expected to be a Tensor but got result of type "
+                f"{type(result).__name__} (for {slot!r} of {node.name()})"
+            )
+        if result._shape != self.shape:
+            raise RuntimeError(
+                f"the saved tensor unpack_hook returned a tensor of shape {list(result._shape)} for {slot!r} of "
+                f"{node.name()}, which was saved with shape {list(self.shape)}: unpack must restore the shape"
+            )
+        if result._spec is not self.spec:
+            raise RuntimeError(
+                f"the saved tensor unpack_hook returned a tensor of dtype {result.dtype} on {result.device} for "
+                f"{slot!r} of {node.name()}, which was saved as {self.spec.dtype} on {self.spec.device}: unpack must "
+                "restore dtype and device"
+            )
+        if result._counter is self.counter and self.counter[0] != self.seen:
+            raise saved_was_modified(node.name(), slot, self.spec.dtype, self.shape, "", self.counter[0], self.seen)
+        return result
+
+
+def pack_input(mode: Mode, tensor: Tensor, label: tuple[str, str]) -> Packed:
+    """Pack one tensor with the mode's hooks.
+
+    The hook gets the very tensor that is saved, so that it can be recognised. (Of a result it gets a
+    detached alias, see `pack_array`: the result itself, kept by its own node, would be a cycle.)
+    """
+    hooks: Any = mode.hooks
+    packed = _new(Packed)
+    packed.spec = tensor._spec
+    packed.shape = tensor._shape
+    packed.counter = counter = tensor._counter
+    packed.unpack = hooks[1]
+    packed.seen = seen = counter[0]
+    token = MODE.set(mode.without_grad or without_grad(mode)) if mode.grad else None
+    try:
+        packed.handle = hooks[0](tensor)
+    finally:
+        if token is not None:
+            MODE.reset(token)
+    if counter[0] != seen:
+        raise RuntimeError(
+            "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook can "
+            "not be modified by in-place operations as this can lead to unexpected side-effects. "
+            f"Pack a clone() instead. (Packing {label[1]!r} of {label[0]}.)"
+        )
+    return packed
+
+
+def pack_array(mode: Mode, data: Any, counter: list[int], label: tuple[str, str]) -> Packed:
+    """Pack a result, or another array that only the node knows."""
+    tensor = alias(data, spec_of(data), tuple(data.shape))
+    tensor._counter = counter
+    return pack_input(mode, tensor, label)
+
+
+def unpack_input(node: Any, slot: str) -> Any:
+    """The value of a saved input: an array, or what it was if it was no tensor."""
+    saved = getattr(node, slot)
+    if isinstance(saved, Tensor):
+        if saved._counter[0] != getattr(node, slot + "_v"):
+            raise modified(node, slot, saved)
+        return saved._data
+    if isinstance(saved, Packed):
+        return saved.get(node, slot)._data
+    if saved is FREED:
+        raise saved_was_freed(node.name(), slot)
+    return saved.value if isinstance(saved, Constant) else saved
+
+
+def unpack_result(node: Any, slot: str) -> Any:
+    """The array of a saved result."""
+    saved = getattr(node, slot)
+    if isinstance(saved, Packed):
+        return saved.get(node, slot)._data
+    if saved is FREED:
+        raise saved_was_freed(node.name(), slot)
+    if isinstance(saved, Tensor):  # kept apart from its storage by allow_mutation_on_saved_tensors
+        return saved._data
+    counter = getattr(node, slot + "_c")
+    if counter[0] != getattr(node, slot + "_v"):
+        raise saved_was_modified(
+            node.name(),
+            slot,
+            spec_of(saved).dtype,
+            tuple(saved.shape),
+            f"output 0 of {node.name()}",
+            counter[0],
+            getattr(node, slot + "_v"),
+        )
+    return saved
+
+
+def modified(node: Any, slot: str, tensor: Tensor) -> RuntimeError:
+    producer = tensor.grad_fn
+    whose = "" if producer is None else f"output {tensor.output_nr} of {producer.name()}"
+    return saved_was_modified(
+        node.name(), slot, tensor.dtype, tensor._shape, whose, tensor._counter[0], getattr(node, slot + "_v")
+    )
+
+
+def result_as_tensor(node: Any, slot: str, edge: Any) -> Tensor:
+    """A saved result as a Tensor with its history: a new object that shares the storage."""
+    saved = getattr(node, slot)
+    data = unpack_result(node, slot)
+    out = alias(data, spec_of(data), tuple(data.shape))
+    if not isinstance(saved, Packed):
+        out._counter = getattr(node, slot + "_c")
+    out._edge = edge
+    return out

@@ -1,0 +1,5 @@
+"""Handles of hooks."""
+
+from ..tensor.hooks import RemovableHandle
+
+__all__ = ["RemovableHandle"]

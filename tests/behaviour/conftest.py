@@ -1,0 +1,27 @@
+"""The fixture `torch`: gradpack, and with GRADPACK_ORACLE=1 the real torch as well."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+import gradpack
+
+MODULES = ["gradpack", "torch"] if os.environ.get("GRADPACK_ORACLE") else ["gradpack"]
+
+
+@pytest.fixture(params=MODULES)
+def torch(request):
+    if request.param == "gradpack":
+        return gradpack
+    module = pytest.importorskip("torch")
+    import torch.utils.checkpoint  # noqa: F401 - torch.utils does not import it by itself
+
+    return module
+
+
+@pytest.fixture
+def real(torch):
+    """Whether the module is the real torch."""
+    return torch is not gradpack

@@ -1,0 +1,1 @@
+"""Tests of operations: one generic file for what every declaration claims, others for single ones."""

@@ -1,0 +1,414 @@
+"""What the declaration of an operation claims, as functions that fail if it does not hold.
+
+Each takes one `Case`. Derivatives are checked along random directions: a wrong formula survives
+that only by an accident of probability zero. Complex numbers count as pairs of real ones.
+"""
+
+# ruff: noqa: PT017 - the message of one assertion says what all its parts mean
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from gradpack.autograd.api import backward, grad
+from gradpack.autograd.graph import saved_tensors_hooks
+from gradpack.base.modes import using
+from gradpack.tensor.saved import FREED
+from gradpack.tensor.tensor import Tensor, wrap
+
+from .cases import Arrays, Case, arguments, close, dot, like, moved, same, seeded, total
+
+
+class Recorder:
+    """Is told of saved tensors; a mode with it takes the interpreted path."""
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+
+    def saved(self, op: str, name: str, tensor: Tensor, handle: Any) -> None:
+        self.names.append(name)
+
+
+def agree(what: str, case: Case, a: float, b: float, scale: float, rtol: float) -> None:
+    assert abs(a - b) <= rtol * (scale + 1e-3), f"{case}: {what}: {a!r} is not {b!r} (terms of size {scale:.3g})"
+
+
+def precision(arrays: Arrays) -> tuple[float, float]:
+    """The step of differences and the tolerance that the least precise of the arrays allows."""
+    worst = max((float(np.finfo(a.dtype).eps) for a in arrays if a.dtype.kind in "fc"), default=0.0)
+    return (1e-6, 2e-6) if worst < 1e-12 else (2.0**-6, 5e-3)
+
+
+# -- derivatives --
+
+
+def first_order(case: Case, native: Any = np.float64) -> None:
+    """<u, J v> by the formulas is that by central differences; gradients fit their inputs."""
+    arrays, directions = case.arrays(native), case.directions(case.arrays(native))
+    seeds = case.seeds(arrays)
+    if not case.inputs or not seeds or not case.smooth(arrays):
+        return
+    gradients = case.gradients(arrays, seeds)
+    for i, g in zip(case.inputs, gradients, strict=True):
+        x = arrays[i]
+        assert g.shape == x.shape and g.dtype == x.dtype, (
+            f"{case}: the gradient of {case.params[i]} has shape {g.shape} and dtype {g.dtype}, the input "
+            f"{x.shape} and {x.dtype}"
+        )
+    step, rtol = precision([*arrays, *case.smooth_values(arrays)])
+    jv = case.difference(arrays, directions, step)
+    expected, scale = total(seeds, jv)
+    found, other = total(gradients, [directions[i] for i in case.inputs])
+    if not abs(found - expected) <= rtol * (scale + other + 1e-3):
+        raise AssertionError(
+            f"{case}: wrong gradient of {_wrong_inputs(case, arrays, directions, seeds, gradients, step, rtol)}"
+        )
+
+
+def _wrong_inputs(
+    case: Case, arrays: Arrays, directions: Arrays, seeds: Arrays, gradients: Arrays, step: float, rtol: float
+) -> str:
+    """Which gradients disagree, found one input at a time."""
+    wrong = []
+    for i, g in zip(case.inputs, gradients, strict=True):
+        alone = [v if nr == i else None for nr, v in enumerate(directions)]
+        expected, scale = total(seeds, case.difference(arrays, alone, step))
+        found = dot(g, directions[i])
+        if not abs(found - expected) <= rtol * (scale + 1e-3):
+            wrong.append(f"{case.params[i]} (formula {found!r}, differences {expected!r})")
+    return ", ".join(wrong) or "all together"
+
+
+def second_order(case: Case, native: Any = np.float64) -> None:
+    """The same for the gradients as functions of inputs and seeds, through create_graph."""
+    arrays = case.arrays(native)
+    seeds = case.seeds(arrays)
+    if not case.inputs or not seeds or not case.smooth(arrays):
+        return
+    plain = case.gradients(arrays, seeds)
+    tensors = case.tensors(arrays)
+    sources = [tensors[i] for i in case.inputs]
+    pairs = [(o, wrap(u).requires_grad_()) for o, u in zip(case.differentiable(case.call(tensors)), seeds, strict=True)]
+    pairs = [(o, u) for o, u in pairs if o.requires_grad]
+    if not pairs:
+        return
+    gradients = grad([o for o, _ in pairs], sources, [u for _, u in pairs], create_graph=True, allow_unused=True)
+    for i, expected, g in zip(case.inputs, plain, gradients, strict=True):
+        value = np.zeros_like(expected) if g is None else g._data
+        assert value.dtype == expected.dtype and close(value, expected, 1e-10 if native == np.float64 else 1e-4), (
+            f"{case}: the gradient of {case.params[i]} under create_graph is not that without"
+        )
+    rng = seeded(case.op.name, case.nr, "weights")
+    weights = [like(rng, g) for g in plain]
+    followed = [(g, wrap(w)) for g, w in zip(gradients, weights, strict=True) if g is not None and g.requires_grad]
+    variables = [*sources, *(u for _, u in pairs)]
+    found: list[Any] = [None] * len(variables)
+    if followed:
+        found = list(grad([g for g, _ in followed], variables, [w for _, w in followed], allow_unused=True))
+    second = [np.zeros_like(v._data) if g is None else g._data for v, g in zip(variables, found, strict=True)]
+    directions = case.directions(arrays)
+    seed_directions = [like(rng, u) for u in seeds]
+    used = [u for u, o in zip(seed_directions, case.differentiable(case.call(tensors)), strict=True) if o.requires_grad]
+
+    step, rtol = precision([*arrays, *seeds])
+
+    def weighted(sign: float) -> float:
+        at = case.gradients(
+            moved(arrays, directions, sign * step),
+            [u + sign * step * du for u, du in zip(seeds, seed_directions, strict=True)],
+        )
+        return total(weights, at)[0]
+
+    expected_value = (weighted(1.0) - weighted(-1.0)) / (2 * step)
+    value, scale = total(second, [*(directions[i] for i in case.inputs), *used])
+    _, size = total(weights, plain)
+    agree("second derivative (formulas, differences)", case, value, expected_value, scale + size, 10 * rtol)
+
+
+def tangents(case: Case, native: Any = np.float64) -> None:
+    """The tangent rule: against differences, against the formulas, for every input alone, and differentiable."""
+    arrays, directions = case.arrays(native), case.directions(case.arrays(native))
+    values = case.smooth_values(arrays)
+    if not case.inputs or not values or not case.smooth(arrays):
+        return
+    step, rtol = precision([*arrays, *values])
+    groups = [case.inputs] if len(case.inputs) == 1 else [case.inputs, *([i] for i in case.inputs)]
+    for group in groups:
+        given = [v if i in group else None for i, v in enumerate(directions)]
+        carried = _push(case, arrays, given)
+        where = ", ".join(case.params[i] for i in group)
+        for value, expected, tangent in zip(values, case.difference(arrays, given, step), carried, strict=True):
+            assert tangent.shape == value.shape and tangent.dtype == value.dtype, (
+                f"{case}: the tangent has shape {tangent.shape} and dtype {tangent.dtype}, the result {value.shape} "
+                f"and {value.dtype}"
+            )
+            size = float(np.abs(value).max()) if value.size else 0.0
+            assert close(tangent, expected, 5 * rtol, rtol * (size + 1)), f"{case}: wrong tangent from {where}"
+    seeds = case.seeds(arrays)
+    forward, scale = total(seeds, _push(case, arrays, directions))
+    reverse, other = total(case.gradients(arrays, seeds), [directions[i] for i in case.inputs])
+    exact = 1e-10 if rtol < 1e-4 else 1e-4
+    agree("tangent rule and formulas", case, forward, reverse, scale + other, exact)
+    _tangents_have_history(case, arrays, directions, seeds, step, rtol)
+
+
+def _push(case: Case, arrays: Arrays, directions: Arrays) -> Arrays:
+    """The tangents of the differentiable results, as arrays."""
+    with using(dual=1, grad=False):
+        made = [wrap(a) for a in arrays]
+        for t, v in zip(made, directions, strict=True):
+            if v is not None:
+                t._tangents = wrap(v)
+        outs = case.differentiable(case.call(made))
+    return [np.zeros_like(o._data) if o._tangents is None else o._tangents._data for o in outs]
+
+
+def _tangents_have_history(
+    case: Case, arrays: Arrays, directions: Arrays, seeds: Arrays, step: float, rtol: float
+) -> None:
+    """Reverse over forward: the gradient of <u, J v> by the inputs, against differences of the tangents."""
+    with using(dual=1):
+        made = case.tensors(arrays)
+        for t, v in zip(made, directions, strict=True):
+            if v is not None:
+                t._tangents = wrap(v)
+        outs = case.differentiable(case.call(made))
+    pushed = [(o._tangents, wrap(u)) for o, u in zip(outs, seeds, strict=True) if o._tangents is not None]
+    pushed = [(t, u) for t, u in pushed if t.requires_grad]
+    sources = [made[i] for i in case.inputs]
+    along = case.directions(arrays, "second direction")
+    found: list[Any] = [None] * len(sources)
+    if pushed:
+        found = list(grad([t for t, _ in pushed], sources, [u for _, u in pushed], allow_unused=True))
+    value, scale = total(
+        [np.zeros_like(s._data) if g is None else g._data for s, g in zip(sources, found, strict=True)],
+        [along[i] for i in case.inputs],
+    )
+    plus, size = total(seeds, _push(case, moved(arrays, along, step), directions))
+    minus, _ = total(seeds, _push(case, moved(arrays, along, -step), directions))
+    agree(
+        "derivative of the tangent (formulas, differences)",
+        case,
+        value,
+        (plus - minus) / (2 * step),
+        scale + size,
+        20 * rtol,
+    )
+
+
+# -- kinds --
+
+
+def kind(case: Case) -> None:
+    """Elementwise, linear or bilinear, as declared."""
+    arrays = case.arrays()
+    values = case.smooth_values(arrays)
+    if not case.inputs or not values or not case.smooth(arrays):
+        return
+    if case.op.kind == "elementwise":
+        _elementwise(case, arrays, values[0])
+    elif case.op.kind == "linear":
+        _linear(case, arrays, case.inputs)
+    elif case.op.kind == "bilinear":
+        for p in dict.fromkeys(case.params[i] for i in case.inputs):
+            _linear(case, arrays, [i for i in case.inputs if case.params[i] == p])
+
+
+def _elementwise(case: Case, arrays: Arrays, value: Any) -> None:
+    """Under no broadcasting, a change of one element changes only its own result."""
+    shapes = {arrays[i].shape for i in case.inputs}
+    expected = np.broadcast_shapes(*(a.shape for i, a in enumerate(arrays) if case.params[i] in case.op.arrays))
+    assert value.shape == expected, f"{case}: an elementwise result has shape {value.shape}, its operands {expected}"
+    if shapes != {value.shape} or not value.size:
+        return
+    rng = seeded(case.op.name, case.nr, "element")
+    for i in case.inputs:
+        for position in {0, value.size - 1, int(rng.integers(value.size))}:
+            changed = [a.copy() for a in arrays]
+            changed[i].reshape(-1)[position] += 0.03
+            differs = np.array(case.smooth_values(changed)[0] != value)
+            differs.reshape(-1)[position] = False
+            assert not differs.any(), f"{case}: element {position} of {case.params[i]} reaches other results"
+
+
+def _linear(case: Case, arrays: Arrays, where: list[int]) -> None:
+    """f(2x - 3y) = 2 f(x) - 3 f(y), jointly in the leaves at `where`.
+
+    Where a Python number stands for one of the inputs, what is left is affine: the weights add up to one.
+    """
+    values = dict(zip(case.op.params, case.op.bind(*arguments(case, arrays)), strict=True))
+    numbers = [p for p in case.op.inputs if isinstance(values[p], int | float | complex)]
+    a, b = (3, -2) if numbers and case.op.kind == "linear" else (2, -3)
+    other = case.directions(arrays)
+    at = [y if i in where else x for i, (x, y) in enumerate(zip(arrays, other, strict=True))]
+    mixed = [a * x + b * y if i in where else x for i, (x, y) in enumerate(zip(arrays, other, strict=True))]
+    for left, x, y in zip(case.smooth_values(mixed), case.smooth_values(arrays), case.smooth_values(at), strict=True):
+        _, rtol = precision([left])
+        assert close(left, a * x + b * y, rtol, rtol), (
+            f"{case}: not linear in {', '.join(case.params[i] for i in where)}"
+        )
+
+
+# -- what is saved --
+
+
+def subsets(case: Case) -> list[tuple[int, ...]]:
+    """Which inputs may require grad: all subsets, of many inputs the empty, the full and the single ones."""
+    if len(case.inputs) <= 4:
+        flags = product([False, True], repeat=len(case.inputs))
+        return [tuple(i for i, f in zip(case.inputs, chosen, strict=True) if f) for chosen in flags]
+    return [(), tuple(case.inputs), *((i,) for i in case.inputs)]
+
+
+def expected_saves(case: Case, needing: tuple[int, ...]) -> list[str]:
+    """The names that the formulas of the needing inputs read and that stand for a tensor, once for each tensor."""
+    op = case.op
+    wanted = {case.params[i] for i in needing}
+    names = dict.fromkeys(n for p in op.inputs if p in wanted for n in op.reads[p])
+    found: list[str] = []
+    for n in names:
+        what = op.saves(n)
+        if what == "input":
+            found += [n] * case.params.count(n)
+        elif what in ("result", "extra"):
+            found.append(n)
+    return found
+
+
+def saved(case: Case) -> None:
+    """Exactly what the formulas name is packed, for every subset of inputs that require grad, on both paths."""
+    arrays = case.arrays()
+    seeds = case.seeds(arrays)
+    full = case.gradients(arrays, seeds)
+    for needing in subsets(case):
+        where = f"{case}: requires grad: {', '.join(case.params[i] for i in needing) or 'nothing'}"
+        for interpreted in (False, True):
+            packed: list[Tensor] = []
+            with saved_tensors_hooks(lambda t: (packed.append(t), t)[1], lambda t: t):  # noqa: B023 - used in the loop
+                with using(recorder=Recorder() if interpreted else None):
+                    case.call(case.tensors(arrays, needing))
+                with using(grad=False):
+                    before = len(packed)
+                    case.call(case.tensors(arrays, needing))
+                    assert len(packed) == before, f"{where}: no_grad, and something is packed"
+            expected = expected_saves(case, needing)
+            assert len(packed) == len(expected), f"{where}: {len(packed)} tensors packed; the formulas name {expected}"
+        if needing and seeds:
+            part = case.gradients(arrays, seeds, needing)
+            for i, g in zip(needing, part, strict=True):
+                assert same(g, full[case.inputs.index(i)]), f"{where}: another gradient than if all inputs require it"
+            _saved_attributes(case, arrays, needing)
+
+
+def _saved_attributes(case: Case, arrays: Arrays, needing: tuple[int, ...]) -> None:
+    """`grad_fn._saved_<name>` exists for what is saved, with its value, until backward frees it."""
+    tensors = case.tensors(arrays, needing)
+    results = case.call(tensors)
+    outs = [o for o in case.differentiable(results) if o.requires_grad]
+    if not outs:
+        return
+    node: Any = outs[0].grad_fn
+    held = dict(zip(case.op.params, case.op.bind(*arguments(case, tensors)), strict=True))
+    held["out"] = results[0]
+    held.update(zip(case.op.results, results, strict=False))
+    names = set(expected_saves(case, needing))
+    for n in names:
+        value = getattr(node, f"_saved_{n}")
+        if n in held and isinstance(held[n], Tensor):
+            assert isinstance(value, Tensor) and same(value._data, held[n]._data), (
+                f"{case}: _saved_{n} is another value"
+            )
+    backward(outs, [wrap(like(seeded(case.op.name), o._data)) for o in outs])
+    for n in names:
+        assert getattr(node, n) is FREED, f"{case}: {n} is still held after backward"
+
+
+def hooks(case: Case) -> None:
+    """Hooks that return what they are given, or a copy that went through NumPy, change no bit."""
+    arrays = case.arrays()
+    seeds = case.seeds(arrays)
+    if not case.inputs or not seeds:
+        return
+    values, gradients = case.values(arrays), case.gradients(arrays, seeds)
+    counts = [0, 0]
+
+    def pack(t: Tensor) -> Any:
+        counts[0] += 1
+        return t._data.copy()
+
+    def unpack(a: Any) -> Tensor:
+        counts[1] += 1
+        return wrap(a.copy())
+
+    for pair in ((lambda t: t, lambda t: t), (pack, unpack)):
+        with saved_tensors_hooks(*pair):
+            tensors = case.tensors(arrays)
+            outs = case.call(tensors)
+        for out, expected in zip(outs, values, strict=True):
+            assert same(out._data, expected), f"{case}: another result under hooks"
+        found = case.gradients_of(case.differentiable(outs), [tensors[i] for i in case.inputs], seeds)
+        for i, g, expected in zip(case.inputs, found, gradients, strict=True):
+            assert same(g, expected), f"{case}: another gradient of {case.params[i]} under hooks"
+    assert counts[0] == counts[1], f"{case}: {counts[0]} tensors packed and {counts[1]} unpacked"
+
+
+def versions(case: Case) -> None:
+    """A write to what is saved is noticed at backward; a write to anything else is not."""
+    arrays = case.arrays()
+    seeds = case.seeds(arrays)
+    if not case.inputs or not seeds:
+        return
+    for target in [*range(len(case.leaves)), -1]:
+        tensors = case.tensors(arrays)
+        results = case.call(tensors)
+        outs = case.differentiable(results)
+        written = results[0] if target < 0 else tensors[target]
+        names = expected_saves(case, tuple(case.inputs))
+        sharing = {case.params[i] for i, t in enumerate(tensors) if t._counter is written._counter}
+        sharing |= {"out"} if results[0]._counter is written._counter else set()
+        sharing |= {n for n, r in zip(case.op.results, results, strict=False) if r._counter is written._counter}
+        written._counter[0] += 1
+        error = None
+        try:
+            case.gradients_of(outs, [tensors[i] for i in case.inputs], seeds)
+        except RuntimeError as caught:
+            error = caught
+        name = "out" if target < 0 else case.params[target]
+        if sharing & set(names):
+            assert error is not None, f"{case}: {name} is saved, was written to, and backward did not notice"
+            text = str(error)
+            assert "modified by an inplace operation" in text and case.op.node_name in text, f"{case}: {text}"
+        else:
+            assert error is None, f"{case}: {name} is not saved, and a write to it is held against backward: {error}"
+
+
+def twice(case: Case) -> None:
+    """A second backward without retain_graph: refused where something had been saved."""
+    arrays = case.arrays()
+    seeds = case.seeds(arrays)
+    if not case.inputs or not seeds:
+        return
+    tensors = case.tensors(arrays)
+    results = case.call(tensors)
+    outs, sources = case.differentiable(results), [tensors[i] for i in case.inputs]
+    if not any(o.requires_grad for o in outs):
+        return
+    pairs = [(o, wrap(u)) for o, u in zip(outs, seeds, strict=True) if o.requires_grad]
+    request = ([o for o, _ in pairs], sources, [u for _, u in pairs])
+    first = grad(*request, retain_graph=True, allow_unused=True)
+    again = grad(*request, allow_unused=True)
+    for a, b in zip(first, again, strict=True):
+        assert (a is None) == (b is None) and (a is None or same(a._data, b._data)), f"{case}: another second gradient"
+    reads = {n for i in case.inputs for n in case.op.reads[case.params[i]]}
+    try:
+        grad(*request, allow_unused=True)
+    except RuntimeError as error:
+        assert "backward through the graph a second time" in str(error), f"{case}: {error}"
+        assert any(case.op.saves(n) in ("input", "result", "extra") for n in reads), (
+            f"{case}: nothing was saved: {error}"
+        )
+    else:
+        assert not expected_saves(case, tuple(case.inputs)), f"{case}: freed values were used again"

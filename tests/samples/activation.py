@@ -1,0 +1,24 @@
+"""Samples of activation functions. Kinks are kept away from, where differences would see both sides."""
+
+from tests.samples.base import S, T
+
+AWAY = T.of([[-2.3, -1.4, -0.3], [0.4, 1.7, 2.6]])
+USUAL = [S(AWAY), S(T.of(0.7)), S(T(0, 3))]
+
+SAMPLES = {
+    "relu": USUAL,
+    "gelu": [*USUAL, S(AWAY, approximate="tanh")],
+    "silu": USUAL,
+    "softplus": [*USUAL, S(AWAY, 2.0, 1.5)],
+    "leaky_relu": [*USUAL, S(AWAY, 0.2)],
+    "_elu": [*USUAL, S(AWAY, 1.5, 0.7, 0.5)],
+    "logsigmoid": USUAL,
+    "mish": USUAL,
+    "hardtanh": [*USUAL, S(AWAY, -0.5, 2.0)],
+    "hardsigmoid": [*USUAL, S(T.of([-4.0, 4.0, 0.5]))],
+    "hardswish": [*USUAL, S(T.of([-4.0, 4.0, 0.5]))],
+    "threshold": [S(AWAY, 0.1, 5.0), S(T.of(0.7), 1.0, -1.0), S(T(0, 3), 0.0, 1.0)],
+    "_prelu": [S(AWAY, T(3)), S(AWAY, T(2, 1)), S(T.of(-0.7), T(())), S(T(0, 3), T(3))],
+    "_softshrink": [*USUAL, S(AWAY, 1.0)],
+    "hardshrink": [*USUAL, S(AWAY, 1.0)],
+}

@@ -1,0 +1,504 @@
+"""`x[...]` and `x[...] = value`: what is read and written, what is a view, where gradients go, what is refused."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradpack as torch
+
+FULL = slice(None)
+
+
+def grid(requires_grad: bool = False) -> torch.Tensor:
+    """0 to 23 in shape (2, 3, 4)."""
+    return torch.arange(24.0).reshape(2, 3, 4).clone().requires_grad_(requires_grad)
+
+
+def node_names(x: torch.Tensor) -> list[str]:
+    """The names of the nodes from `x` down, along the first edges, without the leaf."""
+    names, node = [], x.grad_fn
+    while node is not None and node.next_functions:
+        names.append(node.name())
+        node = node.next_functions[0][0]
+    return names
+
+
+# Subscripts that NumPy reads as torch does. ROWS and so on are put in as NumPy arrays and as tensors.
+ROWS = np.array([1, 0, 1])
+COLUMNS = np.array([2, -1, 0])
+BLOCK = np.array([[0, 1], [1, -1]])
+MASK = np.array([[True, False, True], [False, False, True]])
+
+BASIC: list[Any] = [
+    0, -1, 1, FULL, ..., None, (), slice(1, None), slice(None, -1), slice(0, 2, 2), slice(5, 9), slice(1, 0),
+    (0, 1), (0, 1, 2), (0, ..., 1), (..., 0), (..., None), (None, 0, None), (FULL, 1), (FULL, slice(1, 3), 0),
+    (FULL, None, slice(0, 3, 2)), (slice(0, 1), FULL, slice(None, None, 3)), (1, FULL, -2), (FULL, FULL, FULL),
+    np.int64(1), (np.int32(0), FULL, np.uint8(2)), slice(np.int64(1), None),
+]  # fmt: skip
+ADVANCED: list[Any] = [
+    ROWS, BLOCK, MASK, (ROWS, COLUMNS), (FULL, COLUMNS), (FULL, FULL, ROWS), (..., ROWS), (ROWS, FULL, COLUMNS),
+    (MASK, 1), (MASK, BLOCK[0, 0] + ROWS), (FULL, np.array([True, False, True])), (None, ROWS), (FULL, BLOCK, None),
+    (slice(0, 1), COLUMNS, slice(1, 3)), (BLOCK, BLOCK), (np.zeros(0, int),), (FULL, np.zeros((2, 0), int)),
+    (ROWS, COLUMNS, ROWS), np.zeros((2, 3), bool), (ROWS.astype(np.int32), 0 + COLUMNS),
+]  # fmt: skip
+
+# Those that read no element twice: which of two values is written to one place is not promised.
+NUMBERS = np.arange(24).reshape(2, 3, 4)
+ONCE = [index for index in (*BASIC, *ADVANCED) if len(np.unique(NUMBERS[index])) == NUMBERS[index].size]
+
+
+def as_tensors(index: Any) -> Any:
+    """The subscript with a tensor for each array in it."""
+    if isinstance(index, tuple):
+        return tuple(map(as_tensors, index))
+    return torch.from_numpy(index) if isinstance(index, np.ndarray) else index
+
+
+def as_lists(index: Any) -> Any:
+    if isinstance(index, tuple):
+        return tuple(map(as_lists, index))
+    return index.tolist() if isinstance(index, np.ndarray) and index.ndim == 1 else index
+
+
+@pytest.mark.parametrize("index", BASIC, ids=repr)
+def test_basic_subscript_is_a_view_of_what_numpy_reads(index):
+    x = grid(requires_grad=True)
+    out = x[index]
+    assert np.array_equal(out.detach().numpy(), x.detach().numpy()[index])
+    assert out.shape == x.detach().numpy()[index].shape
+    assert out._version == x._version
+    with torch.no_grad():
+        x.mul_(2)
+    assert out._version == x._version == 1
+    assert np.array_equal(out.detach().numpy(), x.detach().numpy()[index])
+
+
+@pytest.mark.parametrize("form", [lambda i: i, as_tensors, as_lists], ids=["arrays", "tensors", "lists"])
+@pytest.mark.parametrize("index", ADVANCED, ids=repr)
+def test_index_tensors_copy_what_numpy_reads(index, form):
+    x = grid(requires_grad=True)
+    out = x[form(index)]
+    expected = x.detach().numpy()[index]
+    assert np.array_equal(out.detach().numpy(), expected)
+    assert out.grad_fn.name() == "IndexBackward0"
+    assert not np.shares_memory(out.detach().numpy(), x.detach().numpy())
+    assert out.is_contiguous()
+
+
+@pytest.mark.parametrize("index", [*BASIC, *ADVANCED], ids=repr)
+def test_gradient_counts_how_often_an_element_was_read(index):
+    x = grid(requires_grad=True)
+    out = x[as_tensors(index)]
+    weights = np.arange(1.0, out.numel() + 1, dtype=np.float32).reshape(out.shape)
+    expected = np.zeros((2, 3, 4), np.float32)
+    np.add.at(expected, index, weights)
+    (g,) = torch.autograd.grad(out, x, torch.from_numpy(weights), create_graph=True)
+    assert np.array_equal(g.numpy(), expected)
+
+
+@pytest.mark.parametrize("index", ONCE, ids=repr)
+def test_assignment_writes_what_the_subscript_reads(index):
+    for value in (-1.0, "tensor"):
+        x, y = grid(), grid().numpy().copy()
+        if value == "tensor":
+            values = -np.arange(float(y[index].size)).reshape(y[index].shape)
+            x[as_tensors(index)] = torch.tensor(values, dtype=torch.float32)
+            y[index] = values
+        else:
+            x[as_tensors(index)] = value
+            y[index] = value
+        assert np.array_equal(x.numpy(), y)
+        assert x._version == 1
+
+
+@pytest.mark.parametrize("index", ONCE, ids=repr)
+def test_assignment_splits_the_gradient_between_what_was_and_what_is_written(index):
+    where = NUMBERS[index]
+    x, v = grid(requires_grad=True), torch.ones(where.shape, requires_grad=True)
+    y = x * 2
+    y[as_tensors(index)] = v * 3
+    weights = torch.arange(24.0).reshape(2, 3, 4)
+    (y * weights).sum().backward()
+    expected = 2 * weights.numpy()
+    expected[index] = 0
+    assert np.array_equal(x.grad.numpy(), expected)
+    assert np.array_equal(v.grad.numpy(), 3 * weights.numpy()[index])
+
+
+def test_int_beside_index_tensor_is_taken_first():
+    x = grid()
+    # NumPy would count the 0 among the index arrays and put their dimension in front.
+    assert x[0, :, torch.tensor([0, 2])].shape == (3, 2)
+    assert np.array_equal(x[0, :, [0, 2]].numpy(), x.numpy()[0][:, [0, 2]])
+    assert x[:, 1, torch.tensor([[0, 2]])].shape == (2, 1, 2)
+
+
+@pytest.mark.parametrize("value", [True, False, torch.tensor(True), torch.tensor(False), np.array(True)])
+def test_bool_adds_a_dimension(value):
+    x = grid(requires_grad=True)
+    n = int(bool(value))
+    assert x[value].shape == (n, 2, 3, 4)
+    assert x[0, value].shape == (n, 3, 4)
+    assert torch.tensor(3.0)[value].shape == (n,)
+    (g,) = torch.autograd.grad(x[value].sum(), x)
+    assert np.array_equal(g.numpy(), np.full((2, 3, 4), n))
+
+
+def test_scalar_index_tensors_are_ints():
+    x = grid()
+    for d in (torch.int64, torch.int32, torch.int16, torch.int8):
+        i = torch.tensor(1, dtype=d)
+        assert np.array_equal(x[i].numpy(), x.numpy()[1])
+        assert np.array_equal(x[:, i, i:].numpy(), x.numpy()[:, 1, 1:])
+    assert x[torch.tensor(1)]._version == x._version
+    x[torch.tensor(1)].zero_()
+    assert x._version == 1 and not x.numpy()[1].any()
+
+
+def test_names_of_nodes():
+    x = grid(requires_grad=True)
+    i = torch.tensor([0, 1])
+    for index, name in [
+        (0, "Select"), (FULL, "Slice"), (slice(1, 2), "Slice"), (None, "Unsqueeze"), (..., "Alias"), ((), "Alias"),
+        ((slice(0, 1), 0), "Select"), ((0, slice(1, 2)), "Slice"), ((FULL, 1), "Select"), ((0, FULL), "Select"),
+        ((..., None), "Unsqueeze"), ((FULL, None), "Unsqueeze"), (i, "Index"), ((FULL, i), "Index"), ((i, i), "Index"),
+        ((i, None, i), "Index"), (x > 3, "Index"), ((0, 0, 0), "Select"),
+    ]:  # fmt: skip
+        assert x[index].grad_fn.name() == name + "Backward0", index
+    assert node_names(x[0, :, i]) == ["IndexBackward0", "SelectBackward0"]
+    assert node_names(x[:, i]) == ["IndexBackward0"]
+    y = x * 1
+    y[0] = 1.0
+    assert y.grad_fn.name() == "CopySlices"
+    y = x * 1
+    y[i] = 1.0
+    assert y.grad_fn.name() == "IndexPutBackward0"
+
+
+def test_lists_that_mean_a_tuple_warn():
+    x = grid()
+    for index, meant in [([0, FULL], (0, FULL)), ([[0, 1], [1, 0]], ([0, 1], [1, 0])), ([None], (None,))]:
+        with pytest.warns(UserWarning, match="tuple"):
+            out = x[index]
+        assert np.array_equal(out.numpy(), x[meant].numpy())
+    with pytest.warns(UserWarning, match="uint8"):
+        out = x[torch.tensor([1, 0], dtype=torch.uint8)]
+    assert out.shape == (1, 3, 4)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert x[[True, False]].shape == (1, 3, 4)
+        assert x[[1, 0]].shape == x[range(2)].shape == x[[0, 1],].shape == (2, 3, 4)
+        assert x[[]].shape == (0, 3, 4)
+
+
+REFUSED: list[tuple[Any, type[Exception], str]] = [
+    (5, IndexError, "index 5 is out of bounds for dimension 0 with size 2"),
+    (-3, IndexError, "index -3 is out of bounds for dimension 0 with size 2"),
+    ((FULL, 3), IndexError, "index 3 is out of bounds for dimension 1 with size 3"),
+    ((slice(0, 1), 0, 4), IndexError, "index 4 is out of bounds for dimension 2 with size 4"),
+    ((0, 0, 0, 0), IndexError, "too many indices for tensor of dimension 3"),
+    ((FULL, FULL, FULL, None, 0), IndexError, "too many indices for tensor of dimension 3"),
+    (2**70, ValueError, "Overflow"),
+    (slice(None, None, -1), ValueError, "step must be greater than zero"),
+    (slice(None, None, 0), ValueError, "step cannot be zero"),
+    ((FULL, slice(None, None, -2)), ValueError, "step must be greater than zero"),
+    (slice(0.5, 2), TypeError, "slice indices must be integers"),
+    (1.0, IndexError, "valid indices (got float)"),
+    ({}, IndexError, "valid indices (got dict)"),
+    (np.True_, IndexError, "got numpy.bool"),
+    ("a", TypeError, "str"),
+    (torch.tensor([5]), IndexError, "index 5 is out of bounds for dimension 0 with size 2"),
+    (torch.tensor([-3]), IndexError, "index -3 is out of bounds for dimension 0 with size 2"),
+    ((FULL, torch.tensor([0, 3])), IndexError, "index 3 is out of bounds for dimension 1 with size 3"),
+    ((torch.tensor([0]), torch.tensor([9])), IndexError, "index 9 is out of bounds for dimension 1 with size 3"),
+    ((torch.tensor([0]), FULL, torch.tensor([9])), IndexError, "index 9 is out of bounds for dimension 2 with size 4"),
+    (
+        (torch.tensor([0, 1]), torch.tensor([0, 1, 2])),
+        IndexError,
+        "could not be broadcast together with shapes [2], [3]",
+    ),
+    (torch.tensor([True, False, True]), IndexError, "shape of the mask [3] at index 0 does not match"),
+    (torch.zeros(2, 4, dtype=torch.bool), IndexError, "shape of the mask [2, 4] at index 1 does not match"),
+    (torch.tensor([0.0]), IndexError, "must be long, int, byte or bool tensors"),
+    (torch.tensor([0], dtype=torch.int16), IndexError, "must be long, int, byte or bool tensors"),
+    ((torch.tensor([0]),) * 4, IndexError, "too many indices for tensor of dimension 3"),
+]
+
+
+@pytest.mark.parametrize(("index", "kind", "words"), REFUSED, ids=lambda v: repr(v)[:40])
+def test_bad_subscripts_are_refused_and_nothing_changes(index, kind, words):
+    x = grid(requires_grad=True)
+    y = x * 1
+    before, edge = y.detach().numpy().copy(), y.grad_fn
+    for action in (lambda: y[index], lambda: y.__setitem__(index, 1.0), lambda: y.detach().__setitem__(index, 1.0)):
+        with pytest.raises(kind) as caught:
+            action()
+        assert words in str(caught.value)
+        assert np.array_equal(y.detach().numpy(), before) and y._version == 0 and y.grad_fn is edge
+
+
+def test_zero_dim_tensors():
+    x = torch.tensor(3.0, requires_grad=True)
+    with pytest.raises(IndexError, match=r"Use `tensor.item\(\)`"):
+        x[0]
+    with pytest.raises(IndexError, match="too many indices for tensor of dimension 0"):
+        x[0, 0]
+    with pytest.raises(IndexError, match="too many indices for tensor of dimension 0"):
+        x[torch.tensor([0])]
+    assert x[None].shape == (1,) and x[...].shape == x[()].shape == ()
+    y = torch.tensor(3.0)
+    y[...] = 4.0
+    y[()] = y + 1
+    assert y.item() == 5.0
+
+
+def test_empty_dimensions():
+    x = torch.zeros(0, 3)
+    assert x[torch.zeros(0, dtype=torch.int64)].shape == (0, 3)
+    assert x[:0].shape == x[2:].shape == (0, 3)
+    with pytest.raises(IndexError, match="index 0 is out of bounds for dimension 0 with size 0"):
+        x[0]
+    with pytest.raises(IndexError, match="out of bounds for dimension with size 0"):
+        x[torch.tensor([0])]
+
+
+@pytest.mark.parametrize(
+    ("value", "kind", "words"),
+    [
+        ([1.0, 2.0], TypeError, "can't assign a list"),
+        (None, TypeError, "can't assign a NoneType"),
+        ("a", TypeError, "can't assign a str"),
+        (np.zeros(4), TypeError, "can't assign a ndarray"),
+        (1j, RuntimeError, "cannot be converted to type float32 without overflow"),
+        (1e300, RuntimeError, "cannot be converted to type float32 without overflow"),
+        (2**70, ValueError, "Overflow"),
+        (torch.zeros(3), RuntimeError, "must match the existing size (3) at non-singleton dimension"),
+        (torch.zeros(2, 4), RuntimeError, "must be greater or equal to the number of dimensions"),
+    ],
+    ids=lambda v: repr(v)[:30],
+)
+def test_bad_values_are_refused_and_nothing_changes(value, kind, words):
+    for x in (grid(), grid(requires_grad=True) * 1, grid().reshape(2, 3, 4)):
+        before = x.detach().numpy().copy()
+        with pytest.raises(kind) as caught:
+            x[0, 1] = value
+        assert words in str(caught.value)
+        assert np.array_equal(x.detach().numpy(), before) and x._version == 0
+
+
+def test_values_are_broadcast_and_converted():
+    x = torch.zeros(2, 3)
+    x[0] = torch.ones(1, 1, 3)
+    x[:, 1] = torch.tensor([5, 6])  # int64
+    x[torch.tensor([1])] = torch.full((1, 1, 1, 3), 7.0)
+    assert x.tolist() == [[1.0, 5.0, 1.0], [7.0, 7.0, 7.0]]
+    y = torch.zeros(2, dtype=torch.int64)
+    y[0] = 1.9
+    y[1] = torch.tensor(2.9)
+    assert y.tolist() == [1, 2]
+    y = torch.zeros(2, dtype=torch.uint8)
+    y[0] = -1
+    assert y.tolist() == [255, 0]
+    with pytest.raises(RuntimeError, match="int8 without overflow"):
+        torch.zeros(2, dtype=torch.int8)[0] = 300
+    for bad in (torch.zeros(3, dtype=torch.float64), torch.tensor(1)):
+        with pytest.raises(RuntimeError, match="Index put requires the source and destination dtypes match"):
+            x[torch.tensor([0])] = bad
+    with pytest.raises(
+        RuntimeError, match=r"value tensor of shape \[4\] cannot be broadcast to indexing result of shape"
+    ):
+        x[torch.tensor([0])] = torch.zeros(4)
+
+
+def test_gradient_of_a_value_keeps_its_dtype_and_shape():
+    v = torch.tensor([[2.0]], dtype=torch.float64, requires_grad=True)
+    y = torch.zeros(2, 3)
+    y[0] = v
+    y.sum().backward()
+    assert v.grad.dtype == torch.float64 and v.grad.tolist() == [[3.0]]
+    w = torch.ones(1, 1, 3, requires_grad=True)
+    y = torch.zeros(2, 3)
+    y[torch.tensor([1, 0])] = w
+    (y * torch.tensor([[1.0], [10.0]])).sum().backward()
+    assert w.grad.tolist() == [[[11.0, 11.0, 11.0]]]
+
+
+def test_assignment_through_views_reaches_the_base():
+    x = grid(requires_grad=True)
+    v = torch.ones(4, requires_grad=True)
+    y = x * 1
+    y[0][1] = v
+    assert y.grad_fn.name() == "CopySlices" and np.array_equal(y.detach().numpy()[0, 1], np.ones(4))
+    y.sum().backward()
+    expected = np.ones((2, 3, 4))
+    expected[0, 1] = 0
+    assert np.array_equal(x.grad.numpy(), expected) and np.array_equal(v.grad.numpy(), np.ones(4))
+
+
+def test_assignment_to_the_base_reaches_its_views():
+    v = torch.ones(4, requires_grad=True)
+    y = grid()
+    row = y[0, 1]
+    assert not row.requires_grad
+    y[0, 1] = v * 5
+    assert row.requires_grad
+    row.sum().backward()
+    assert np.array_equal(v.grad.numpy(), np.full(4, 5.0))
+
+
+@pytest.mark.parametrize("index", [0, (0, 1), (FULL, [1, 0]), torch.tensor([1, 0]), slice(0, 1)], ids=repr)
+def test_augmented_assignment(index):
+    x = grid(requires_grad=True)
+    y = x * 1
+    y[index] += 10
+    y[index] *= 2
+    expected, factor = grid().numpy().copy(), np.ones((2, 3, 4))
+    native = index.numpy() if isinstance(index, torch.Tensor) else index
+    expected[native] = (expected[native] + 10) * 2
+    factor[native] = 2
+    assert np.array_equal(y.detach().numpy(), expected)
+    y.sum().backward()
+    assert np.array_equal(x.grad.numpy(), factor)
+
+
+def test_overlapping_source_is_read_before_it_is_written():
+    x = torch.arange(5.0)
+    x[1:] = x[:-1].clone()
+    assert x.tolist() == [0, 0, 1, 2, 3]
+    y = torch.arange(5.0)
+    y[torch.tensor([0, 1])] = y[torch.tensor([1, 0])]
+    assert y.tolist() == [1, 0, 2, 3, 4]
+
+
+def test_what_may_not_be_written_to():
+    x = grid(requires_grad=True)
+    for index in (0, FULL, torch.tensor([0])):
+        with pytest.raises(RuntimeError, match="leaf Variable that requires grad"):
+            x[index] = 1.0
+    with torch.no_grad():
+        x[0] = 1.0
+    assert x._version == 1 and x.is_leaf
+    y = x * 1
+    for parts in (y.unbind(0), y.split(1), y.chunk(2, 1)):
+        with pytest.raises(RuntimeError, match="returns multiple views"):
+            parts[0][0] = 1.0
+    with torch.no_grad():
+        part = y[0]
+    with pytest.raises(RuntimeError, match="created in no_grad mode"):
+        part[0] = 1.0
+    assert y._version == 0
+
+
+def test_written_values_that_were_saved_are_noticed():
+    x = grid(requires_grad=True)
+    for index in (0, (FULL, 1), torch.tensor([0]), x > 100):
+        y = x * 1
+        z = y * y
+        y[index] = 0.0
+        with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+            z.sum().backward()
+
+
+@pytest.mark.parametrize(
+    "read", [lambda x, i: x[i], lambda x, i: x[:, i], lambda x, i: x[i, i], lambda x, i: x[i, None, i]]
+)
+def test_index_tensors_are_saved_and_watched(read):
+    x, i = grid(requires_grad=True), torch.tensor([0, 1])
+    out = read(x, i)
+    i[0] = 1
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        out.sum().backward()
+    packed: list[torch.Tensor] = []
+    with torch.autograd.graph.saved_tensors_hooks(lambda t: (packed.append(t), t)[1], lambda t: t):
+        read(x, i)
+    assert packed and all(np.array_equal(t.numpy(), i.numpy()) for t in packed)
+
+
+def test_lists_and_arrays_as_indices_are_copied_or_kept_but_never_change():
+    x = grid(requires_grad=True)
+    i = [0, 1]
+    out = x[i]
+    i[0] = 1
+    out.sum().backward()
+    assert np.array_equal(x.grad.numpy(), np.ones((2, 3, 4)))
+
+
+def test_iteration_and_unpacking():
+    x = grid(requires_grad=True)
+    a, b = x
+    assert a.grad_fn.name() == "UnbindBackward0" and b.shape == (3, 4)
+    (a.sum() + 2 * b.sum()).backward()
+    assert np.array_equal(x.grad.numpy(), np.stack([np.ones((3, 4)), np.full((3, 4), 2.0)]))
+    assert list(torch.zeros(0, 3)) == []
+    with pytest.raises(TypeError, match="0-d"):
+        list(torch.tensor(1.0))
+
+
+def test_second_derivative_through_assignment():
+    x = torch.tensor([2.0, 3.0], requires_grad=True)
+    y = x * x
+    y[0] = x[1] ** 3
+    (g,) = torch.autograd.grad((y * y).sum(), x, create_graph=True)  # 3^6 and 3^4
+    assert np.allclose(g.detach().numpy(), [0.0, 6 * 3.0**5 + 4 * 3.0**3])
+    (h,) = torch.autograd.grad(g.sum(), x)
+    assert np.allclose(h.numpy(), [0.0, 30 * 3.0**4 + 12 * 3.0**2])
+
+
+@pytest.mark.parametrize("index", [0, (0, 1), slice(1, None), (FULL, 1), None, ...], ids=repr)
+def test_no_grad_reads_record_nothing(index):
+    x = grid(requires_grad=True)
+    with torch.no_grad():
+        out = x[index]
+    assert out.grad_fn is None and not out.requires_grad
+    assert not grid()[index].requires_grad
+
+
+@pytest.mark.parametrize("d", ["bool", "uint8", "int32", "int64", "float16", "bfloat16", "float64", "complex64"])
+def test_every_dtype_is_moved_as_it_is(d):
+    x = grid().to(getattr(torch, d) if d != "bool" else torch.bool)
+    i = torch.tensor([1, 0])
+    for index in (0, (FULL, 1), i, (i, i), (FULL, i), (i, None, i)):
+        out = x[index]
+        assert out.dtype == x.dtype
+        assert out.tolist() == grid()[index].to(x.dtype).tolist()
+    x[0, 1] = x[1, 2]
+    x[i] = x[i]
+    assert x.dtype == getattr(torch, d) if d != "bool" else x.dtype == torch.bool
+
+
+@pytest.mark.parametrize("d", ["float16", "bfloat16"])
+def test_low_precision_gradients_are_summed_wide(d):
+    x = torch.zeros(3, dtype=getattr(torch, d), requires_grad=True)
+    i = torch.zeros(3000, dtype=torch.int64)
+    (g,) = torch.autograd.grad(x[i], x, torch.ones(3000, dtype=x.dtype))
+    assert g.dtype == x.dtype and g.tolist()[0] == torch.tensor(3000.0).to(x.dtype).item()
+
+
+@pytest.mark.parametrize(
+    ("rows", "width", "count"), [(3, 40, 200), (50, 40, 200), (50, 1, 200), (4, 70000, 3), (300, 7, 0)]
+)
+def test_every_way_of_adding_rows_gives_the_same(rows, width, count):
+    rng = np.random.default_rng(0)
+    i, g = rng.integers(-rows, rows, count), rng.normal(size=(count, width))
+    expected = np.zeros((rows, width))
+    np.add.at(expected, i, g)
+    x = torch.zeros(rows, width, dtype=torch.float64, requires_grad=True)
+    (found,) = torch.autograd.grad(x[torch.from_numpy(i)], x, torch.from_numpy(g))
+    assert np.allclose(found.numpy(), expected, rtol=1e-12, atol=1e-12)
+    turned = torch.zeros(width, rows, dtype=torch.float64, requires_grad=True)
+    (found,) = torch.autograd.grad(turned[:, torch.from_numpy(i)], turned, torch.from_numpy(np.ascontiguousarray(g.T)))
+    assert np.allclose(found.numpy(), expected.T, rtol=1e-12, atol=1e-12)
+
+
+def test_infinities_stay_where_they_are():
+    x = torch.zeros(40, 40, requires_grad=True)
+    g = np.ones((800, 40), np.float32)
+    g[0, 0] = np.inf
+    (found,) = torch.autograd.grad(x[torch.arange(800) % 40], x, torch.from_numpy(g))
+    expected = np.full((40, 40), 20.0)
+    expected[0, 0] = np.inf
+    assert np.array_equal(found.numpy(), expected)
