@@ -1,0 +1,292 @@
+"""Starting values for parameters. Every function writes into its tensor, outside of autograd, and returns it."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any
+
+from ..autograd.grad_mode import no_grad
+from ..base.dtypes import float64
+from ..ops import create, random
+from ..tensor.tensor import Tensor, wrap
+
+_GAINS = {
+    "sigmoid": 1.0,
+    "tanh": 5.0 / 3,
+    "relu": math.sqrt(2.0),
+    "selu": 3.0 / 4,
+    "linear": 1.0,
+    **{f"conv{transposed}{n}d": 1.0 for transposed in ("", "_transpose") for n in (1, 2, 3)},
+}
+
+
+def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
+    """The factor by which a nonlinearity wants its weights scaled.
+
+    Args:
+        nonlinearity: `"linear"`, `"conv1d"` and so on, `"sigmoid"`, `"tanh"`, `"relu"`, `"leaky_relu"`, `"selu"`.
+        param: the slope of `leaky_relu` below zero, 0.01 if not given.
+
+    Raises:
+        ValueError: for a name that is not among these, or a slope that is no number.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.init.calculate_gain("leaky_relu", 0.2)
+        1.3867504905630728
+    """
+    if nonlinearity == "leaky_relu":
+        slope = 0.01 if param is None else param
+        if isinstance(slope, bool) or not isinstance(slope, int | float):
+            raise ValueError(f"negative_slope {slope} not a valid number")
+        return math.sqrt(2.0 / (1 + slope**2))
+    if nonlinearity not in _GAINS:
+        raise ValueError(f"Unsupported nonlinearity {nonlinearity}; there are: {', '.join([*_GAINS, 'leaky_relu'])}")
+    return _GAINS[nonlinearity]
+
+
+def _fans(tensor: Tensor) -> tuple[int, int]:
+    """How many numbers each output is made of, and each input goes into."""
+    shape = tensor.shape
+    if len(shape) < 2:
+        raise ValueError(
+            "Fan in and fan out can not be computed for tensor with fewer than 2 dimensions: "
+            f"the shape is {list(shape)}"
+        )
+    field = math.prod(shape[2:])
+    return shape[1] * field, shape[0] * field
+
+
+def _fan(tensor: Tensor, mode: str) -> int:
+    modes = ("fan_in", "fan_out")
+    if mode.lower() not in modes:
+        raise ValueError(f"Mode {mode} not supported, please use one of {list(modes)}")
+    return _fans(tensor)[modes.index(mode.lower())]
+
+
+# --- values that do not depend on the shape ---
+
+
+def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Any = None) -> Tensor:
+    """Draw from the uniform distribution between `a` and `b`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> w = torch.nn.init.uniform_(torch.empty(3, 5), -1, 1)
+        >>> bool((w.abs() <= 1).all())
+        True
+    """
+    with no_grad():
+        return tensor.uniform_(a, b, generator=generator)
+
+
+def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Any = None) -> Tensor:
+    """Draw from the normal distribution."""
+    with no_grad():
+        return tensor.normal_(mean, std, generator=generator)
+
+
+def trunc_normal_(
+    tensor: Tensor, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0, generator: Any = None
+) -> Tensor:
+    """Draw from the normal distribution, restricted to values between `a` and `b`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> w = torch.nn.init.trunc_normal_(torch.empty(3, 5), std=0.02, a=-0.04, b=0.04)
+        >>> bool((w.abs() <= 0.04).all())
+        True
+    """
+    if mean < a - 2 * std or mean > b + 2 * std:
+        warnings.warn(
+            "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. "
+            "The distribution of values may be incorrect.",
+            stacklevel=2,
+        )
+    low, high = (math.erf((bound - mean) / (std * math.sqrt(2.0))) for bound in (a, b))
+    with no_grad():
+        # Uniform in the probability, back through the distribution function. In float64, as
+        # steps of float32 are visible in the tails.
+        drawn = create.empty(tensor.shape, dtype=float64, device=tensor.device)
+        drawn.uniform_(low, high, generator=generator)
+        drawn = drawn.erfinv().mul_(std * math.sqrt(2.0)).add_(mean).clamp_(a, b)
+        return tensor.copy_(drawn)
+
+
+def constant_(tensor: Tensor, val: float) -> Tensor:
+    """Fill with `val`."""
+    with no_grad():
+        return tensor.fill_(val)
+
+
+def ones_(tensor: Tensor) -> Tensor:
+    """Fill with ones."""
+    return constant_(tensor, 1.0)
+
+
+def zeros_(tensor: Tensor) -> Tensor:
+    """Fill with zeros."""
+    with no_grad():
+        return tensor.zero_()
+
+
+# --- structured ---
+
+
+def eye_(tensor: Tensor) -> Tensor:
+    """Ones on the diagonal of a matrix, zeros elsewhere.
+
+    Raises:
+        ValueError: unless the tensor has two dimensions.
+    """
+    if tensor.dim() != 2:
+        raise ValueError(f"Only tensors with 2 dimensions are supported, not {tensor.dim()}")
+    with no_grad():
+        return tensor.copy_(create.eye(*tensor.shape, dtype=tensor.dtype, device=tensor.device))
+
+
+def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
+    """Make a convolution weight (out, in, ...) that passes as many channels through as it can.
+
+    Raises:
+        ValueError: unless the tensor has three to five dimensions, the first divisible by `groups`.
+    """
+    if tensor.dim() not in (3, 4, 5):
+        raise ValueError(f"Only tensors with 3, 4, or 5 dimensions are supported, not {tensor.dim()}")
+    out, channels, *field = tensor.shape
+    if out % groups:
+        raise ValueError(f"dim 0 must be divisible by groups: {out} is not divisible by {groups}")
+    centre = tuple(size // 2 for size in field)
+    with no_grad():
+        tensor.zero_()
+        for group in range(groups):
+            for channel in range(min(out // groups, channels)):
+                tensor[(group * (out // groups) + channel, channel, *centre)] = 1
+    return tensor
+
+
+def orthogonal_(tensor: Tensor, gain: float = 1, generator: Any = None) -> Tensor:
+    """Make a matrix (first dimension against all others) whose rows or columns are orthonormal, times `gain`.
+
+    Raises:
+        ValueError: if the tensor has fewer than two dimensions.
+
+    Source: Saxe et al., 2013.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> w = torch.nn.init.orthogonal_(torch.empty(2, 3))
+        >>> bool(((w @ w.T - torch.eye(2)).abs() < 1e-5).all())
+        True
+    """
+    if tensor.dim() < 2:
+        raise ValueError(f"Only tensors with 2 or more dimensions are supported, not {tensor.dim()}")
+    if tensor.numel() == 0:
+        return tensor
+    rows = tensor.shape[0]
+    columns = tensor.numel() // rows
+    with no_grad():
+        wide = rows < columns
+        drawn = create.empty((max(rows, columns), min(rows, columns)), dtype=tensor.dtype, device=tensor.device)
+        drawn.normal_(0, 1, generator=generator)
+        full = drawn.float() if tensor.dtype.low else drawn
+        xp = full._spec.backend.xp
+        q, r = xp.linalg.qr(full._data)
+        # The signs make the distribution uniform over all such matrices (Mezzadri 2006).
+        made = wrap(q * xp.sign(xp.linalg.diagonal(r)))
+        made = made.transpose(0, 1) if wide else made
+        return tensor.copy_(made.reshape(tensor.shape)).mul_(gain)
+
+
+def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Any = None) -> Tensor:
+    """Normal values in a matrix, of which the fraction `sparsity` of each column is set to zero.
+
+    Raises:
+        ValueError: unless the tensor has two dimensions.
+
+    Source: Martens, 2010.
+    """
+    if tensor.dim() != 2:
+        raise ValueError(f"Only tensors with 2 dimensions are supported, not {tensor.dim()}")
+    rows, columns = tensor.shape
+    zeros = math.ceil(sparsity * rows)
+    with no_grad():
+        tensor.normal_(0, std, generator=generator)
+        for column in range(columns):
+            tensor[random.randperm(rows, generator=generator)[:zeros], column] = 0
+    return tensor
+
+
+# --- scaled by the shape ---
+
+
+def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> Tensor:
+    """Uniform with variance gain^2 * 2 / (fan_in + fan_out).
+
+    Raises:
+        ValueError: if the tensor has fewer than two dimensions.
+
+    Source: Glorot and Bengio, 2010.
+    """
+    bound = math.sqrt(3.0) * gain * math.sqrt(2.0 / sum(_fans(tensor)))
+    return uniform_(tensor, -bound, bound, generator)
+
+
+def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> Tensor:
+    """Normal with variance gain^2 * 2 / (fan_in + fan_out).
+
+    Raises:
+        ValueError: if the tensor has fewer than two dimensions.
+
+    Source: Glorot and Bengio, 2010.
+    """
+    return normal_(tensor, 0.0, gain * math.sqrt(2.0 / sum(_fans(tensor))), generator)
+
+
+def _kaiming_std(tensor: Tensor, a: float, mode: str, nonlinearity: str) -> float | None:
+    if 0 in tensor.shape:
+        warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=3)
+        return None
+    return calculate_gain(nonlinearity, a) / math.sqrt(_fan(tensor, mode))
+
+
+def kaiming_uniform_(
+    tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu", generator: Any = None
+) -> Tensor:
+    """Uniform with variance gain^2 / fan, where the gain is that of the nonlinearity.
+
+    Args:
+        tensor: what to fill.
+        a: the slope of `leaky_relu` below zero.
+        mode: `"fan_in"` keeps the variance in forward, `"fan_out"` in backward.
+        nonlinearity: see `calculate_gain`.
+        generator: draw from this one.
+
+    Raises:
+        ValueError: for an unknown mode or nonlinearity, or fewer than two dimensions.
+
+    Source: He et al., 2015.
+    """
+    std = _kaiming_std(tensor, a, mode, nonlinearity)
+    if std is None:
+        return tensor
+    bound = math.sqrt(3.0) * std
+    return uniform_(tensor, -bound, bound, generator)
+
+
+def kaiming_normal_(
+    tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu", generator: Any = None
+) -> Tensor:
+    """Normal with variance gain^2 / fan, where the gain is that of the nonlinearity.
+
+    Takes the same arguments as `kaiming_uniform_`, and raises the same errors.
+
+    Source: He et al., 2015.
+    """
+    std = _kaiming_std(tensor, a, mode, nonlinearity)
+    return tensor if std is None else normal_(tensor, 0.0, std, generator)

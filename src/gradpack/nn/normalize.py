@@ -1,0 +1,162 @@
+"""Layers that normalise: `LayerNorm`, `RMSNorm`; and that drop out: `Dropout`, `AlphaDropout`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..ops.create import empty
+from ..tensor.tensor import Tensor
+from . import functional as F
+from . import init
+from .module import Module
+from .parameter import Parameter
+
+
+def _as_shape(normalized_shape: int | Sequence[int]) -> tuple[int, ...]:
+    return (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
+
+
+class LayerNorm(Module):
+    """(x - mean) / sqrt(var + eps) * weight + bias, over the last dimensions.
+
+    Args:
+        normalized_shape: the sizes of the dimensions to normalise over.
+        eps: keeps the division away from zero.
+        elementwise_affine: multiply with a learned `weight`, which starts as ones?
+        bias: add a learned `bias`, which starts as zeros? (only with `elementwise_affine`)
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.LayerNorm(3)(torch.tensor([[1.0, 1.0, 1.0]])).tolist()
+        [[0.0, 0.0, 0.0]]
+    """
+
+    weight: Tensor | None
+    bias: Tensor | None
+
+    def __init__(
+        self,
+        normalized_shape: int | Sequence[int],
+        eps: float = 1e-5,
+        elementwise_affine: bool = True,
+        bias: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__()
+        self.normalized_shape = _as_shape(normalized_shape)
+        self.eps = eps
+        self.elementwise_affine = elementwise_affine
+        for name, wanted in (("weight", elementwise_affine), ("bias", elementwise_affine and bias)):
+            value = Parameter(empty(self.normalized_shape, device=device, dtype=dtype)) if wanted else None
+            self.register_parameter(name, value)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Weight ones, bias zeros."""
+        if self.weight is not None:
+            init.ones_(self.weight)
+        if self.bias is not None:
+            init.zeros_(self.bias)
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
+
+    def extra_repr(self) -> str:
+        return (
+            f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}, "
+            f"bias={self.bias is not None}"
+        )
+
+
+class RMSNorm(Module):
+    """x / sqrt(mean(x squared) + eps) * weight, over the last dimensions.
+
+    Args:
+        normalized_shape: the sizes of the dimensions to normalise over.
+        eps: keeps the division away from zero; None takes that of the input's dtype.
+        elementwise_affine: multiply with a learned `weight`, which starts as ones?
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.RMSNorm(2)(torch.tensor([3.0, 3.0])).tolist()
+        [1.0, 1.0]
+    """
+
+    weight: Tensor | None
+
+    def __init__(
+        self,
+        normalized_shape: int | Sequence[int],
+        eps: float | None = None,
+        elementwise_affine: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__()
+        self.normalized_shape = _as_shape(normalized_shape)
+        self.eps = eps
+        self.elementwise_affine = elementwise_affine
+        value = Parameter(empty(self.normalized_shape, device=device, dtype=dtype)) if elementwise_affine else None
+        self.register_parameter("weight", value)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Weight ones."""
+        if self.weight is not None:
+            init.ones_(self.weight)
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.rms_norm(input, self.normalized_shape, self.weight, self.eps)
+
+    def extra_repr(self) -> str:
+        return f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
+
+
+class _Dropout(Module):
+    def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
+        super().__init__()
+        if not 0 <= p <= 1:
+            raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+        self.p = p
+        self.inplace = inplace
+
+    def extra_repr(self) -> str:
+        return f"p={self.p}, inplace={self.inplace}"
+
+
+class Dropout(_Dropout):
+    """In training, sets each element to zero with probability `p`, and divides the others by 1 - p.
+
+    Raises:
+        ValueError: unless p is between 0 and 1.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> layer = torch.nn.Dropout(0.5)
+        >>> layer.eval()(torch.ones(3)).tolist()
+        [1.0, 1.0, 1.0]
+    """
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.dropout(input, self.p, self.training, self.inplace)
+
+
+class AlphaDropout(_Dropout):
+    """Dropout that keeps mean and variance of what comes out of `SELU`.
+
+    Source: Klambauer et al., 2017.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.AlphaDropout(0.5).eval()(torch.ones(3)).tolist()
+        [1.0, 1.0, 1.0]
+    """
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.alpha_dropout(input, self.p, self.training, self.inplace)

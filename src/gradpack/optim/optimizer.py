@@ -1,0 +1,398 @@
+"""`Optimizer`: parameters in groups with options, state for each parameter, saving and loading of both."""
+
+from __future__ import annotations
+
+import warnings
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from copy import deepcopy
+from functools import wraps
+from itertools import chain
+from typing import Any
+
+from ..autograd.grad_mode import enable_grad
+from ..base.dtypes import dtype, float32
+from ..nn.hooks import add
+from ..nn.parameter import clear_grad
+from ..tensor.hooks import HookDict, RemovableHandle
+from ..tensor.tensor import Tensor
+from .kernels import drop_gradients
+
+
+class _Required:
+    """Stands in `defaults` for an option without a default: every group has to give it."""
+
+    def __repr__(self) -> str:
+        return "<required parameter>"
+
+
+required = _Required()
+
+_before_every_step = HookDict()
+_after_every_step = HookDict()
+
+_HOOKS = (
+    "_optimizer_step_pre_hooks",
+    "_optimizer_step_post_hooks",
+    "_optimizer_state_dict_pre_hooks",
+    "_optimizer_state_dict_post_hooks",
+    "_optimizer_load_state_dict_pre_hooks",
+    "_optimizer_load_state_dict_post_hooks",
+)
+
+
+def register_optimizer_step_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """Call `hook(optimizer, args, kwargs)` before each step of every optimiser."""
+    return add(_before_every_step, hook)
+
+
+def register_optimizer_step_post_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """Call `hook(optimizer, args, kwargs)` after each step of every optimiser."""
+    return add(_after_every_step, hook)
+
+
+def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
+    """`step` with the hooks around it. When one step calls another (by super()), only the outer one has them."""
+
+    @wraps(step)
+    def hooked_step(self: Optimizer, *args: Any, **kwargs: Any) -> Any:
+        self._opt_called = True  # for schedulers, which complain if they are stepped first
+        before, after = self._optimizer_step_pre_hooks, self._optimizer_step_post_hooks
+        if self._in_step or not (before or after or _before_every_step or _after_every_step):
+            return step(self, *args, **kwargs)
+        self._in_step = True
+        try:
+            given: tuple[Any, ...] = (self, *args)
+            for hook in (*_before_every_step.values(), *before.values()):
+                changed = hook(self, given, kwargs)
+                if changed is not None:
+                    if not isinstance(changed, tuple) or len(changed) != 2:
+                        raise RuntimeError(
+                            f"a pre-hook of {type(self).__name__}.step must return None or a tuple of (new_args, "
+                            f"new_kwargs), but got {changed}."
+                        )
+                    given, kwargs = changed
+            result = step(*given, **kwargs)
+            for hook in (*after.values(), *_after_every_step.values()):
+                hook(self, given, kwargs)
+            return result
+        finally:
+            self._in_step = False
+
+    return hooked_step
+
+
+class Optimizer:
+    """The base of all optimisers. A subclass defines `step`.
+
+    Args:
+        params: tensors, or pairs of name and tensor, or dicts (groups) with the key `"params"` and options.
+        defaults: the options of groups that do not give their own.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> class Descent(torch.optim.Optimizer):
+        ...     def __init__(self, params, lr):
+        ...         super().__init__(params, {"lr": lr})
+        ...     @torch.no_grad()
+        ...     def step(self, closure=None):
+        ...         for group in self.param_groups:
+        ...             for p in group["params"]:
+        ...                 p -= group["lr"] * p.grad
+        >>> w = torch.tensor([1.0], requires_grad=True)
+        >>> (3 * w).backward()
+        >>> Descent([w], lr=0.5).step()
+        >>> w
+        tensor([-0.5000], requires_grad=True)
+    """
+
+    defaults: dict[str, Any]
+    state: defaultdict[Any, Any]
+    param_groups: list[dict[str, Any]]
+    _optimizer_step_pre_hooks: HookDict
+    _optimizer_step_post_hooks: HookDict
+    _optimizer_state_dict_pre_hooks: HookDict
+    _optimizer_state_dict_post_hooks: HookDict
+    _optimizer_load_state_dict_pre_hooks: HookDict
+    _optimizer_load_state_dict_post_hooks: HookDict
+    _in_step = False
+    _opt_called = False
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "step" in cls.__dict__:
+            cls.step = _with_hooks(cls.__dict__["step"])  # type: ignore[method-assign]
+
+    def __init__(self, params: Iterable[Any], defaults: dict[str, Any]) -> None:
+        self.defaults = defaults
+        self.state = defaultdict(dict)
+        self.param_groups = []
+        self.__setstate__({})
+        if isinstance(params, Tensor):
+            raise TypeError(
+                "params argument given to the optimizer should be an iterable of Tensors or dicts, but got a "
+                f"{type(params).__name__}: write [tensor]"
+            )
+        groups = list(params)
+        if not groups:
+            raise ValueError("optimizer got an empty parameter list")
+        if not isinstance(groups[0], dict):
+            groups = [{"params": groups}]
+        for group in groups:
+            self.add_param_group(group)
+
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        """Update the parameters by their gradients.
+
+        Args:
+            closure: computes the loss, and its gradients, anew; called once, with autograd on.
+
+        Returns:
+            What the closure returned, or None.
+        """
+        raise NotImplementedError(f"{type(self).__name__} does not define step()")
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Drop the gradients of all parameters, or fill them with zeros if not `set_to_none`."""
+        for group in self.param_groups:
+            if set_to_none:
+                drop_gradients(group["params"])
+            else:
+                for p in group["params"]:
+                    clear_grad(p, set_to_none)
+
+    # --- groups ---
+
+    def add_param_group(self, param_group: dict[str, Any]) -> None:
+        """Optimise more parameters: a dict with the key `"params"`, and options other than the defaults.
+
+        Raises:
+            TypeError: unless it is a dict with an ordered collection of tensors.
+            ValueError: for tensors that are not leaves, that are in another group, or of which only some have names.
+        """
+        if not isinstance(param_group, dict):
+            raise TypeError(f"param_group must be a dict, but got {type(param_group)}")
+        params, names = _params_and_names(param_group["params"])
+        for p in params:
+            if not isinstance(p, Tensor):
+                raise TypeError(f"optimizer can only optimize Tensors, but one of the params is {type(p).__name__}")
+            if not self.defaults.get("differentiable") and not (p.is_leaf or p.retains_grad):
+                raise ValueError(
+                    f"can't optimize a non-leaf Tensor (shape {list(p.shape)}, {p.grad_fn}): only leaves get a .grad"
+                )
+        for name, default in self.defaults.items():
+            if default is required and name not in param_group:
+                raise ValueError(f"parameter group didn't specify a value of required optimization parameter {name}")
+        new = set(params)
+        for group in self.param_groups:
+            if not new.isdisjoint(group["params"]):
+                raise ValueError("some parameters appear in more than one parameter group")
+            if bool(names) != ("param_names" in group):
+                raise ValueError(
+                    "all optimizer param groups should be with/without names: cannot add a group "
+                    f"{'with' if names else 'without'} names"
+                )
+        if len(new) != len(params):
+            warnings.warn(
+                "optimizer contains a parameter group with duplicate parameters: each is updated once per mention",
+                stacklevel=3,
+            )
+        param_group["params"] = params
+        if names:
+            param_group["param_names"] = names
+        for name, default in self.defaults.items():
+            param_group.setdefault(name, default)
+        self.param_groups.append(param_group)
+
+    # --- saving and loading ---
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"defaults": self.defaults, "state": self.state, "param_groups": self.param_groups}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        for name in _HOOKS:
+            self.__dict__.setdefault(name, HookDict())
+
+    def state_dict(self) -> dict[str, Any]:
+        """The state and the options, with numbers in place of the parameters, in order of mention.
+
+        Returns:
+            A dict with `"state"`, from number to the state of that parameter (tensors are not
+            copied), and `"param_groups"`, a list of dicts of options with the numbers under `"params"`.
+
+        Example::
+
+            >>> import gradpack as torch
+            >>> w = torch.tensor([1.0], requires_grad=True)
+            >>> torch.optim.SGD([w], lr=0.5).state_dict()["param_groups"][0]["params"]
+            [0]
+        """
+        for hook in tuple(self._optimizer_state_dict_pre_hooks.values()):
+            hook(self)
+        number: dict[int, int] = {}
+        groups = []
+        for group in self.param_groups:
+            for p in group["params"]:
+                number.setdefault(id(p), len(number))
+            packed = {name: value for name, value in group.items() if name != "params"}
+            packed["params"] = [number[id(p)] for p in group["params"]]
+            groups.append(packed)
+        state = {number[id(k)] if isinstance(k, Tensor) else k: value for k, value in self.state.items()}
+        result: dict[str, Any] = {"state": state, "param_groups": groups}
+        for hook in tuple(self._optimizer_state_dict_post_hooks.values()):
+            changed = hook(self, result)
+            result = result if changed is None else changed
+        return result
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Take over state and options that `state_dict()` gave. Tensors are copied, to the dtype of their parameter.
+
+        Raises:
+            ValueError: if the groups do not match those of this optimiser, which then stays as it was.
+        """
+        state_dict = dict(state_dict)
+        for hook in tuple(self._optimizer_load_state_dict_pre_hooks.values()):
+            changed = hook(self, state_dict)
+            state_dict = state_dict if changed is None else changed
+        saved = deepcopy(state_dict["param_groups"])
+        if len(saved) != len(self.param_groups):
+            raise ValueError(
+                f"loaded state dict has a different number of parameter groups: {len(saved)}, and the optimizer "
+                f"{len(self.param_groups)}"
+            )
+        for i, (group, new) in enumerate(zip(self.param_groups, saved, strict=True)):
+            if len(group["params"]) != len(new["params"]):
+                raise ValueError(
+                    f"loaded state dict contains a parameter group that doesn't match the size of optimizer's group: "
+                    f"group {i} has {len(new['params'])} parameters there and {len(group['params'])} here"
+                )
+        numbers = chain.from_iterable(group["params"] for group in saved)
+        params = chain.from_iterable(group["params"] for group in self.param_groups)
+        by_number = dict(zip(numbers, params, strict=True))
+        state: defaultdict[Any, Any] = defaultdict(dict)
+        for number, value in state_dict["state"].items():
+            if number in by_number:
+                state[by_number[number]] = _fitted(by_number[number], value, None)
+            else:
+                state[number] = value
+        for group, new in zip(self.param_groups, saved, strict=True):
+            new["params"] = group["params"]
+            if "param_names" in group:
+                new.setdefault("param_names", group["param_names"])
+        self.__setstate__({"state": state, "param_groups": saved})
+        for hook in tuple(self._optimizer_load_state_dict_post_hooks.values()):
+            hook(self)
+
+    # --- hooks ---
+
+    def register_step_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call `hook(optimizer, args, kwargs)` before each step; it may return a pair of new ones."""
+        return add(self._optimizer_step_pre_hooks, hook)
+
+    def register_step_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call `hook(optimizer, args, kwargs)` after each step."""
+        return add(self._optimizer_step_post_hooks, hook)
+
+    def register_state_dict_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
+        """Call `hook(optimizer)` before `state_dict()`."""
+        return add(self._optimizer_state_dict_pre_hooks, hook, prepend)
+
+    def register_state_dict_post_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
+        """Call `hook(optimizer, state_dict)` after `state_dict()`; it may return another dict."""
+        return add(self._optimizer_state_dict_post_hooks, hook, prepend)
+
+    def register_load_state_dict_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
+        """Call `hook(optimizer, state_dict)` before `load_state_dict()`; it may return another dict."""
+        return add(self._optimizer_load_state_dict_pre_hooks, hook, prepend)
+
+    def register_load_state_dict_post_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
+        """Call `hook(optimizer)` after `load_state_dict()`."""
+        return add(self._optimizer_load_state_dict_post_hooks, hook, prepend)
+
+    def __repr__(self) -> str:
+        lines = [f"{type(self).__name__} ("]
+        for i, group in enumerate(self.param_groups):
+            lines.append(f"Parameter Group {i}")
+            lines += [f"    {name}: {group[name]}" for name in sorted(group) if name != "params"]
+        return "\n".join([*lines, ")"])
+
+
+def _params_and_names(params: Any) -> tuple[list[Any], list[str]]:
+    """The tensors of a group, and their names if they have any."""
+    if isinstance(params, Tensor):
+        return [params], []
+    if isinstance(params, set | frozenset):
+        raise TypeError(
+            "optimizer parameters need to be organized in ordered collections, but the ordering of tensors in sets "
+            "will change between runs. Please use a list instead."
+        )
+    entries = list(params)
+    names = [entry[0] for entry in entries if isinstance(entry, tuple)]
+    if names and len(names) != len(entries):
+        raise ValueError("all optimizer params should be with/without names. Some param names are missing")
+    return [entry[1] if isinstance(entry, tuple) else entry for entry in entries], names
+
+
+def _fitted(param: Tensor, value: Any, name: Any) -> Any:
+    """A copy of loaded state, on the device and (except the count of steps) in the dtype of its parameter."""
+    if isinstance(value, Tensor):
+        if name == "step":
+            return value.clone()
+        if not param.is_floating_point():
+            return value.to(param.device).clone()
+        return value.to(param.device, param.dtype).clone()
+    if isinstance(value, dict):
+        return {key: _fitted(param, v, key) for key, v in value.items()}
+    if isinstance(value, list | tuple | set):
+        return type(value)(_fitted(param, v, None) for v in value)
+    return value
+
+
+def loss_of(closure: Callable[[], Any] | None) -> Any:
+    """What the closure of a step returns, computed with autograd on."""
+    if closure is None:
+        return None
+    with enable_grad():
+        return closure()
+
+
+def check_option(name: str, value: Any) -> None:
+    """An option that must not be negative; a tensor must have one element.
+
+    Raises:
+        ValueError: if it is not so.
+    """
+    if isinstance(value, Tensor) and value.numel() != 1:
+        raise ValueError(f"Tensor {name} must be 1-element, but has shape {list(value.shape)}")
+    if not value >= 0:
+        full = {"lr": "learning rate", "eps": "epsilon value"}.get(name, f"{name} value")
+        raise ValueError(f"Invalid {full}: {value}")
+
+
+def check_implementation(foreach: bool | None, fused: bool | None, differentiable: bool) -> None:
+    """The choices of implementation that exclude each other. Otherwise they change nothing here.
+
+    Raises:
+        RuntimeError: if it asks for two at once.
+    """
+    if fused and differentiable:
+        raise RuntimeError("`fused` does not support `differentiable`")
+    if fused and foreach:
+        raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
+
+
+def as_scalar(value: Any) -> Any:
+    """A one-element tensor without dimensions; anything else as it is."""
+    return value.squeeze() if isinstance(value, Tensor) and value.dim() else value
+
+
+def as_number(value: Any) -> Any:
+    """The value of a one-element tensor; anything else as it is."""
+    return value.item() if isinstance(value, Tensor) else value
+
+
+def compute_dtype(p: Tensor) -> dtype:
+    """The dtype in which to compute a step: low precision is for storage."""
+    return float32 if p.dtype.low else p.dtype
