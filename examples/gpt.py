@@ -1,0 +1,1 @@
+../src/gradpack/examples/gpt.py

@@ -1,0 +1,46 @@
+"""The command `gradpack`.
+
+Each subcommand is a module with `add_arguments(parser)` and `run(args) -> exit code`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+from .problem import Problem
+
+COMMANDS = {"demo": "train a small transformer on text, and compare ways of keeping saved tensors"}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs one subcommand and returns the exit code.
+
+    0: done. 1: it began and failed. 2: it was asked for something that cannot be done. 130: Ctrl-C.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")  # a terminal may lack characters that the text has
+    parser = argparse.ArgumentParser(prog="gradpack", description="torch.autograd from scratch, over NumPy arrays")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="command")
+    modules = {}
+    for name, summary in COMMANDS.items():
+        modules[name] = import_module(f".{name}", __name__)
+        modules[name].add_arguments(commands.add_parser(name, help=summary, description=modules[name].__doc__))
+    try:
+        args = parser.parse_args(argv)
+        code: int = modules[args.command].run(args)
+    except Problem as problem:
+        print(f"gradpack: {problem}", file=sys.stderr)
+        return problem.code
+    except KeyboardInterrupt:
+        print("gradpack: interrupted", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        # Whoever read our output has gone. Python would complain once more when it flushes.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    return code

@@ -1,0 +1,154 @@
+"""Trains a character-level transformer on text, writes samples from it, and shows what four ways
+of keeping saved tensors cost in bytes, time and exactness.
+"""
+
+from __future__ import annotations
+
+import os
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator
+from contextlib import contextmanager
+from math import isfinite
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from . import text as texts
+from .problem import Problem, check_writable, fraction, need, positive, rate, seed
+
+if TYPE_CHECKING:
+    from gradpack import Tensor
+
+    from ..examples.gpt import GPT
+
+SAMPLE = 400  # characters
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("--text", metavar="FILE", help="text in UTF-8 (default: Python's own reference text)")
+    parser.add_argument("--out", metavar="FILE", default="gradpack-demo.png", help="picture (default: %(default)s)")
+    parser.add_argument("--save", metavar="FILE", help="write the trained weights there, as .npz")
+    numbers: tuple[tuple[str, Any, float, str], ...] = (
+        ("--steps", positive, 1000, "training steps"),
+        ("--seed", seed, 0, "of all random numbers"),
+        ("--layers", positive, 3, "transformer blocks"),
+        ("--width", positive, 96, "numbers per position"),
+        ("--heads", positive, 4, "attention heads; they divide the width"),
+        ("--context", positive, 96, "characters that the model sees"),
+        ("--batch", positive, 12, "windows of text in a step"),
+        ("--dropout", fraction, 0.0, "probability"),
+        ("--rate", rate, 4e-3, "learning rate"),
+        ("--rounds", positive, 8, "timed rounds of the comparison"),
+    )
+    for name, kind, default, summary in numbers:
+        parser.add_argument(name, type=kind, metavar="N", default=default, help=f"{summary} (default: %(default)s)")
+
+
+def run(args: Namespace) -> int:
+    text = check(args)
+    from rich.console import Console
+
+    import gradpack as torch
+
+    from ..examples.gpt import GPT, draw, encode
+    from . import report
+    from .progress import progress
+    from .ways import compare, four_ways
+
+    console = Console(highlight=False, markup=False, soft_wrap=True)
+    begin = perf_counter()
+    with explained():
+        torch.manual_seed(args.seed)
+        letters, data = encode(text)
+        model = GPT(len(letters), args.context, args.width, args.heads, args.layers, args.dropout)
+        count = sum(parameter.numel() for parameter in model.parameters())
+        console.print(f"{len(text):,} characters, {len(letters)} different; {count:,} parameters")
+
+        losses = train(console, model, data, args)
+        console.print(f"\n--- a sample ---\n{sample(model, data, letters, args)}\n---\n")
+
+        with four_ways(model) as ways, progress(console, "comparing", args.rounds + 1) as tell:
+            model.train()
+            steps = [draw(data, args.batch, args.context) for _ in range(args.rounds + 1)]
+            compare(model, ways, steps, args.seed, lambda done: tell(done, ""))
+        console.print(report.table(ways))
+        console.print(report.LEGEND.format(rounds=args.rounds))
+
+        report.save_picture(args.out, losses, ways)
+        console.print(f"\npicture: {args.out}")
+        if args.save is not None:
+            report.save_weights(args.save, model)
+            console.print(f"weights: {args.save}")
+    console.print(f"done in {perf_counter() - begin:.0f} s")
+    return 0
+
+
+def train(console: Any, model: GPT, data: Tensor, args: Namespace) -> list[float]:
+    """Trains the model and returns the loss of every step."""
+    from ..examples.gpt import train as training
+    from .progress import Speed, progress
+
+    losses: list[float] = []
+    speed = Speed(args.batch * args.context)
+    with progress(console, "training", args.steps) as tell:
+        for loss in training(model, data, args.steps, args.batch, args.rate):
+            losses.append(loss)
+            if not isfinite(loss):
+                raise Problem(f"the loss became {loss} at step {len(losses)}: try a smaller --rate", code=1)
+            tell(len(losses), f"loss {loss:.2f}  {speed.step():,.0f} tokens/s")
+    return losses
+
+
+def sample(model: GPT, data: Tensor, letters: list[str], args: Namespace) -> str:
+    """Text that the model goes on with from the first characters of its training text."""
+    model.eval()
+    start = data[None, : min(8, args.context)]
+    return "".join(letters[i] for i in model.generate(start, SAMPLE)[0].tolist())
+
+
+def check(args: Namespace) -> str:
+    """Everything that can be known to fail before the work starts. Returns the text."""
+    if args.width % args.heads:
+        raise Problem(f"--heads {args.heads} does not divide --width {args.width}")
+    need("rich", "cli")
+    need("matplotlib", "plot")
+    text = texts.load(args.text)
+    texts.check_length(text, args.context)
+    check_memory(args, len(set(text)))
+    outputs = {"--out": args.out, "--save": args.save}
+    taken = {"--text": args.text} if args.text is not None else {}
+    for option, file in outputs.items():
+        if file is None:
+            continue
+        for other, path in taken.items():
+            if os.path.realpath(path) == os.path.realpath(file):
+                raise Problem(f"{option} and {other} are the same file, {file}")
+        check_writable(file, option)
+        taken[option] = file
+    return text
+
+
+def check_memory(args: Namespace, vocabulary: int) -> None:
+    """Refuses sizes that cannot fit, by what is certainly needed: float32 numbers that live at once."""
+    weights = args.width * (12 * args.width * args.layers + 2 * vocabulary + args.context)
+    tokens = args.batch * args.context
+    saved = tokens * (12 * args.width * args.layers + vocabulary)
+    needed = 4 * (4 * weights + saved)  # weights, gradients and the optimizer's two averages
+    there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    if needed > there:
+        raise Problem(
+            f"these sizes need at least {needed / 2**30:,.1f} GiB of memory, and this machine has "
+            f"{there / 2**30:,.1f}: make --width, --layers, --batch or --context smaller"
+        )
+
+
+@contextmanager
+def explained() -> Iterator[None]:
+    """Turns what may still fail during the work into sentences."""
+    try:
+        yield
+    except MemoryError as error:
+        raise Problem(f"out of memory: make --width, --batch or --context smaller ({error})", code=1) from None
+    except OSError as error:
+        if isinstance(error, BrokenPipeError):
+            raise
+        raise Problem(str(error), code=1) from None

@@ -1,0 +1,102 @@
+"""What a command cannot do, as a sentence, and the checks that say so before the work starts."""
+
+from __future__ import annotations
+
+import os
+import stat
+from argparse import ArgumentTypeError
+from contextlib import suppress
+from importlib import import_module
+from pathlib import Path
+
+
+class Problem(Exception):  # noqa: N818 - the user made no error in our program
+    """Ends the command with a sentence and no traceback."""
+
+    def __init__(self, sentence: str, code: int = 2) -> None:
+        super().__init__(sentence)
+        self.code = code
+
+
+def positive(text: str) -> int:
+    """An argument that counts something."""
+    return _whole(text, 1, "a whole number above zero")
+
+
+def seed(text: str) -> int:
+    return _whole(text, 0, "a whole number from 0 to 2**63 - 1")
+
+
+def _whole(text: str, least: int, what: str) -> int:
+    try:
+        number = int(text)
+    except ValueError:
+        number = -1
+    if not least <= number < 2**63:
+        raise ArgumentTypeError(f"this must be {what}, not {text!r}")
+    return number
+
+
+def rate(text: str) -> float:
+    """An argument that is a learning rate."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
+    if not 0 < number <= 1:
+        raise ArgumentTypeError(f"this must be a number above 0 and at most 1, not {text!r}")
+    return number
+
+
+def fraction(text: str) -> float:
+    """An argument that is a probability below one."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1.0
+    if not 0 <= number < 1:
+        raise ArgumentTypeError(f"this must be a number from 0 to below 1, not {text!r}")
+    return number
+
+
+def need(package: str, extra: str) -> None:
+    """Imports an optional package, or says which extra of ours brings it."""
+    try:
+        import_module(package)
+    except ImportError as error:
+        raise Problem(f"this command needs {package}: pip install 'gradpack[{extra}]' ({error})") from None
+
+
+def check_writable(file: str, option: str) -> None:
+    """Fails now if `write` would fail at the end. Leaves no file behind."""
+    path = Path(file)
+    try:
+        folder = path.resolve().parent
+        if path.is_dir():
+            raise Problem(f"{option}: {file} is a folder; name a file in it")
+        if not folder.is_dir():
+            raise Problem(f"{option}: there is no folder {folder} to write {path.name} into")
+        existed = path.exists()
+        with path.open("ab"):
+            pass
+        if not existed:
+            path.unlink()
+    except OSError as error:
+        raise Problem(f"{option}: cannot write {file}: {error.strerror}") from None
+
+
+def write(file: str, contents: bytes, option: str) -> None:
+    """Writes a file whole or not at all; devices and pipes are written to directly."""
+    path = Path(file).resolve()
+    direct = path.exists() and not stat.S_ISREG(path.stat().st_mode)
+    target = path if direct else path.with_name(f".gradpack-{os.getpid()}.part")
+    try:
+        target.write_bytes(contents)
+        if not direct:
+            target.replace(path)
+    except OSError as error:
+        raise Problem(f"{option}: cannot write {file}: {error.strerror}", code=1) from None
+    finally:
+        if not direct:
+            with suppress(OSError):
+                target.unlink()

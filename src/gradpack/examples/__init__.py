@@ -1,0 +1,1 @@
+"""Programs written against the public names, as a user would write them."""
