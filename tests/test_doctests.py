@@ -1,0 +1,57 @@
+"""Every operation has a docstring, and the examples in it and in every module run.
+
+The public functions of operations have globals of their own, so that no collector of doctests
+takes them for members of the module that declares them.
+"""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import pkgutil
+
+import pytest
+
+import gradpack
+import gradpack.nn.functional
+from gradpack.declare.op import REGISTRY
+from tests.ops.cases import operations
+
+FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+NAMES = operations()
+PUBLIC = (gradpack, gradpack.nn.functional, gradpack.Tensor)
+
+
+def run(test: doctest.DocTest) -> None:
+    said: list[str] = []
+    result = doctest.DocTestRunner(optionflags=FLAGS).run(test, out=said.append)
+    assert not result.failed, "".join(said)
+
+
+def module_names() -> list[str]:
+    found = pkgutil.walk_packages(gradpack.__path__, "gradpack.")
+    return [m.name for m in found if not m.name.endswith("__main__")]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_docstring_of_operation(name):
+    op = REGISTRY[name]
+    text = op.forward.__doc__
+    assert op.public.__doc__ == text
+    assert text, f"{name} has no docstring"
+    if not any(getattr(getattr(place, name, None), "op", None) is op for place in PUBLIC):
+        return  # a part of a public function, which has the example
+    test = doctest.DocTestParser().get_doctest(text, {}, name, op.forward.__code__.co_filename, None)
+    assert test.examples, f"the docstring of {name} has no example"
+    run(test)
+
+
+@pytest.mark.parametrize("name", module_names())
+def test_examples_of_module(name, pytestconfig):
+    if pytestconfig.getoption("doctestmodules") and any("src" in str(arg) for arg in pytestconfig.args):
+        pytest.skip("pytest collects them itself in this run")
+    module = importlib.import_module(name)
+    for test in doctest.DocTestFinder(exclude_empty=True).find(module, name):
+        if test.examples:
+            test.globs = {}
+            run(test)

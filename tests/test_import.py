@@ -1,0 +1,74 @@
+"""What `import gradpack` does to a process: little."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = [
+    "array_api_strict",
+    "asyncio",
+    "concurrent.futures",
+    "cupy",
+    "dataclasses",
+    "hypothesis",
+    "jax",
+    "matplotlib",
+    "multiprocessing",
+    "opt_einsum",
+    "pytest",
+    "rich",
+    "scipy",
+    "torch",
+    "unittest",
+]
+
+
+def run(text: str) -> str:
+    """What a fresh interpreter prints, in which every warning is an error."""
+    command = [sys.executable, "-W", "error", "-c", text]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def test_what_is_loaded():
+    # NumPy itself loads some of these, depending on its version: what counts is what comes on top.
+    loaded = run(
+        "import sys, numpy, ml_dtypes; before = set(sys.modules); import gradpack; "
+        "print(*sorted(set(sys.modules) - before))"
+    ).split()
+    assert "gradpack" in loaded
+    assert not [name for name in loaded if name in HEAVY or name.split(".")[0] in HEAVY]
+
+
+def test_no_thread_is_started():
+    assert run("import threading, gradpack; print(threading.active_count())") == "1"
+
+
+def test_nothing_is_printed_and_no_random_number_is_drawn():
+    text = (
+        "import random, numpy as np; random.seed(0); np.random.seed(0); "
+        "before = random.getstate(), np.random.get_state()[1].tolist(); import gradpack; "
+        "print(before == (random.getstate(), np.random.get_state()[1].tolist()))"
+    )
+    assert run(text) == "True"
+
+
+def test_numpy_warns_as_before():
+    text = "import numpy as np; before = np.geterr(); import gradpack; print(before == np.geterr())"
+    assert run(text) == "True"
+
+
+@pytest.mark.parametrize("name", ["autograd", "nn", "optim", "saved"])
+def test_submodules_are_there_without_another_import(name):
+    assert run(f"import gradpack; print(gradpack.{name}.__name__)") == f"gradpack.{name}"
+
+
+@pytest.mark.parametrize(
+    "first", ["gradpack.nn", "gradpack.optim", "gradpack.saved", "gradpack.autograd.graph", "gradpack.ops.linalg"]
+)
+def test_any_module_may_be_imported_first(first):
+    assert run(f"import {first}, gradpack; print(gradpack.tensor([1.0, 2.0]).sum().item())") == "3.0"

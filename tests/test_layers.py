@@ -1,0 +1,145 @@
+"""Imports go downward only. Read from the text of the modules, so that imports inside functions count."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1] / "src" / "gradpack"
+
+# From the bottom up. A layer imports those before it and, within itself, whatever it likes.
+LAYERS = [
+    "base",
+    "backends",
+    "graph",
+    "tensor",
+    "declare",
+    "ops",
+    "autograd",
+    "nn",
+    "optim",
+    "utils",
+    "saved",
+    "examples",
+    "cli",
+]
+LEVEL = {name: level for level, name in enumerate(LAYERS)}
+
+# A module that reaches up, what it reaches for, and why that is right. The import is to be inside a
+# function: when the module is loaded, the upper layer is not.
+DIFFERENTIATES = "differentiating twice by a composition asks the engine for gradients of operations"
+ALLOWED = {
+    "declare/inplace": {"autograd": DIFFERENTIATES, "ops": DIFFERENTIATES},
+    "declare/nodes": {"autograd": DIFFERENTIATES},
+    "declare/tangents": {"autograd": DIFFERENTIATES, "ops": "an absent tangent is a tensor of zeros"},
+}
+
+# Who may name NumPy besides backends and operations. Elsewhere arrays are whatever the backend says.
+NUMPY = {
+    "cli/report": "draws curves from what was measured",
+    "declare/apply": "asks whether two arrays overlap, which only NumPy's can be asked",
+    "declare/kinds": "compiled code is for NumPy arrays; all others take the interpreted path",
+    "declare/nodes": "sums the gradients of compiled code",
+    "saved/spill": "maps files as arrays",
+    "saved/storage": "finds the array that owns the memory of a view",
+    "tensor/construct": "Tensor(...) makes host memory before any operation exists",
+}
+
+
+def modules() -> list[Path]:
+    return sorted(ROOT.rglob("*.py"))
+
+
+def name_of(path: Path) -> str:
+    """`declare/op` for a module, `declare` for a package."""
+    parts = list(path.relative_to(ROOT).with_suffix("").parts)
+    return "/".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def imports(path: Path) -> list[tuple[str, bool, int]]:
+    """What a module imports: the full name, whether inside a function, and the line.
+
+    Imports for the type checker only do not count.
+    """
+    found: list[tuple[str, bool, int]] = []
+    package = ["gradpack", *path.relative_to(ROOT).parent.parts]
+
+    def visit(node: ast.AST, inside: bool) -> None:
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
+            return
+        if isinstance(node, ast.Import):
+            found.extend((alias.name, inside, node.lineno) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else []
+            source = ".".join([*base, *([node.module] if node.module else [])])
+            found.extend((f"{source}.{alias.name}", inside, node.lineno) for alias in node.names)
+        inside = inside or isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+        for child in ast.iter_child_nodes(node):
+            visit(child, inside)
+
+    visit(ast.parse(path.read_text(encoding="utf-8")), False)
+    return found
+
+
+def reached(path: Path) -> list[tuple[str, bool, int]]:
+    """The layers of ours that a module imports from, its own left out."""
+    own = name_of(path).split("/")[0]
+    found = []
+    for name, inside, line in imports(path):
+        parts = name.split(".")
+        if parts[0] == "gradpack":
+            layer = parts[1] if len(parts) > 1 and parts[1] in LEVEL else "public"
+            if layer != own:
+                found.append((layer, inside, line))
+    return found
+
+
+def is_upward(own: str, layer: str) -> bool:
+    if layer == "public":  # what users see stands on all but the top layers
+        return LEVEL[own] < LEVEL["examples"]
+    return LEVEL[layer] >= LEVEL[own]
+
+
+def test_every_folder_is_a_layer():
+    folders = {p.name for p in ROOT.iterdir() if p.is_dir() and list(p.glob("*.py"))}
+    assert folders <= set(LEVEL)
+
+
+@pytest.mark.parametrize("layer", LEVEL)
+def test_imports_go_downward(layer):
+    wrong = []
+    for path in modules():
+        name = name_of(path)
+        if name.split("/")[0] != layer:
+            continue
+        for target, inside, line in reached(path):
+            if is_upward(layer, target) and not (inside and target in ALLOWED.get(name, {})):
+                wrong.append(f"{path.relative_to(ROOT)}:{line} imports {target}")
+    assert not wrong, f"imports go downward only: {wrong}"
+
+
+def test_every_exception_is_used():
+    for name, targets in ALLOWED.items():
+        path = next(p for p in modules() if name_of(p) == name)
+        used = {target for target, _, _ in reached(path) if is_upward(name.split("/")[0], target)}
+        assert used == set(targets), f"the exceptions of {name} are not those it needs"
+
+
+def test_numpy_is_named_only_where_arrays_are_made():
+    naming = {
+        name_of(path)
+        for path in modules()
+        if any(found.split(".")[0] in ("numpy", "ml_dtypes") for found, _, _ in imports(path))
+    }
+    free = {name for name in naming if name.split("/")[0] in ("backends", "ops", "examples")}
+    assert naming - free == set(NUMPY), "modules that import NumPy are not those listed with a reason"
+
+
+def test_the_check_sees_imports_inside_functions(tmp_path, monkeypatch):
+    monkeypatch.setattr("tests.test_layers.ROOT", tmp_path)
+    (tmp_path / "base").mkdir()
+    path = tmp_path / "base" / "modes.py"
+    path.write_text("from ..ops.create import zeros\ndef f():\n    from ..tensor import leaf\n    import gradpack.nn\n")
+    assert reached(path) == [("ops", False, 1), ("tensor", True, 3), ("nn", True, 4)]
