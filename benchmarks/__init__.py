@@ -1,0 +1,1 @@
+"""Measurements against torch and other autograd libraries, in one process."""
