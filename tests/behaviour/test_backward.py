@@ -17,6 +17,7 @@ def test_accumulates_in_place_without_create_graph(torch):
     assert x.grad.tolist() == [5.0, 5.0]
 
 
+@pytest.mark.filterwarnings("ignore:Using backward")  # torch warns of the cycle between .grad and leaf
 def test_accumulates_into_a_new_tensor_with_create_graph(torch):
     x = torch.ones(2, requires_grad=True)
     (x * 2).sum().backward()

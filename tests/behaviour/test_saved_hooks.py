@@ -89,7 +89,7 @@ def test_innermost_pair_applies(torch):
 def test_pack_that_writes_to_its_input(torch):
     x = torch.ones(2, requires_grad=True)
     with torch.autograd.graph.saved_tensors_hooks(lambda t: t.add_(1), identity):
-        with pytest.raises(RuntimeError, match="modifying its input in place|in.place"):
+        with pytest.raises(RuntimeError, match=r"modifying its input in.place"):
             (x * 1).sin()
     (x * 2).sum().backward()
     assert x.grad.tolist() == [2.0, 2.0]

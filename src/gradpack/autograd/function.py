@@ -357,7 +357,10 @@ def _wrap_outputs(
     versions: list[int],
     mode: Any,
 ) -> list[Any]:
-    """The results as the user gets them: inputs returned as they are become new tensors, dirty ones keep their identity."""
+    """The results as the user gets them.
+
+    Inputs that are returned as they are become new tensors; dirty ones keep their identity.
+    """
     from ..declare.inplace import check_writable
 
     dirty = {id(t) for t in ctx._dirty}

@@ -12,7 +12,7 @@ from __future__ import annotations
 from types import ModuleType
 from typing import Any
 
-import numpy
+import numpy  # noqa: ICN001 - `np` is what bodies call the namespace that this file makes
 
 from ..base.devices import CPU, device
 from ..base.dtypes import DTYPES, dtype
@@ -62,7 +62,7 @@ class Namespace:
             host = getattr(numpy, name)
             made = self._on_host(host) if callable(host) and not isinstance(host, type) else host
         else:
-            made = self._with_scalars(found)
+            made = self._with_scalars(found) if callable(found) and not isinstance(found, type) else found
         setattr(self, name, made)
         return made
 

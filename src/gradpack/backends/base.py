@@ -121,20 +121,33 @@ class Backend:
             return found
         outside = function.__globals__
         used = [n for n in _names_of(function.__code__) if n in outside]
-        helpers = [n for n in used if isinstance(outside[n], FunctionType) and outside[n] is not function]
-        self._bound[function] = function  # helpers may call each other
-        changed = {n: bound for n in helpers if (bound := self.bind(outside[n])) is not outside[n]}
-        if not self.is_numpy and "np" in used:
-            changed["np"] = self.xp
-        if not changed:
+        helpers = [n for n in used if isinstance(outside[n], FunctionType)]
+        if self.is_numpy and not any(_reaches_operation(outside[n], set()) for n in helpers):
+            self._bound[function] = function
             return function
-        names = {**outside, **changed}
+        names = dict(outside)
         bound = FunctionType(function.__code__, names, function.__name__, function.__defaults__, function.__closure__)
         bound.__kwdefaults__ = function.__kwdefaults__
-        if function.__name__ in outside and outside[function.__name__] is function:
-            names[function.__name__] = bound
-        self._bound[function] = bound
+        self._bound[function] = bound  # before the helpers: they may call each other
+        if not self.is_numpy and "np" in used:
+            names["np"] = self.xp
+        names.update({n: self.bind(outside[n]) for n in helpers})
         return bound
+
+
+def _reaches_operation(function: FunctionType, seen: set[FunctionType]) -> bool:
+    """Whether a helper is, or calls, an operation."""
+    if hasattr(function, "op"):
+        return True
+    if function in seen:
+        return False
+    seen.add(function)
+    outside = function.__globals__
+    return any(
+        _reaches_operation(outside[n], seen)
+        for n in _names_of(function.__code__)
+        if isinstance(outside.get(n), FunctionType)
+    )
 
 
 def _names_of(code: CodeType) -> list[str]:

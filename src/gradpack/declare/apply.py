@@ -61,20 +61,15 @@ def raw_forward(op: Op, values: list[Any]) -> Any:
             if backend is not None:
                 with quiet():
                     return backend.bind(op.forward)(**dict(zip(op.params, values, strict=True)))
-    position = 0
     name = op.inputs[0] if op.inputs else op.params[0]
-    for position, param in enumerate(op.params):
-        if param in op.inputs or param == name:
-            name = param
-            break
+    position = op.params.index(name)
     raise not_a_tensor(op.name, name, position + 1, values[position])
 
 
 def _normalise(op: Op, values: list[Any]) -> bool:
     """Replace NumPy scalars, check types; say whether there is any Tensor."""
     found = False
-    for i, param in enumerate(op.params):
-        value = values[i]
+    for value in values:
         if isinstance(value, Tensor) or (isinstance(value, list | tuple) and any(isinstance(v, Tensor) for v in value)):
             found = True
     if not found:

@@ -132,7 +132,8 @@ def check_result(target: Tensor, result: Tensor, name: str) -> None:
         )
     if result._shape != target._shape:
         raise RuntimeError(
-            f"output with shape {list(target._shape)} doesn't match the broadcast shape {list(result._shape)} in {name}()"
+            f"output with shape {list(target._shape)} doesn't match the broadcast shape {list(result._shape)} in "
+            f"{name}()"
         )
 
 

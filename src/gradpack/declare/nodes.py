@@ -95,8 +95,7 @@ class CompiledNode(Node):
             return value if value._edge is source else _with_edge(value, source)
         if isinstance(saved, SavedList):
             return self._list(name, saved, source)
-        value = unpack_input(self, name)
-        return value
+        return unpack_input(self, name)
 
     def _list(self, name: str, saved: SavedList, source: Any) -> list[Any]:
         values = []

@@ -97,7 +97,7 @@ def run(
     grads: Any
     node = g = None  # type: ignore[assignment]
 
-    following: Any = None  # the next node, when it is the only one in sight
+    following: Node | None = None  # the next node, when it is the only one in sight
     incoming: Gradient = None
     while True:
         if following is not None:
@@ -127,7 +127,7 @@ def run(
             extras = None
         g = None
         for edge, ge in zip(node.edges, grads):  # noqa: B905 - a node returns one gradient for each edge
-            if (ge is None and edge is None) or (needed is not None and edge not in needed):
+            if edge is None or (needed is not None and edge not in needed):
                 continue
             if type(edge) is leaf_type:
                 if ge is not None:
@@ -164,8 +164,10 @@ def run(
                 heappush(ready, (edge.seq, edge))
         ge = held = grads = None
         if following is not None and ready:
-            pending[following] = incoming
-            heappush(ready, (following.seq, following))
+            other: Node = following
+            pending[other] = incoming
+            heappush(ready, (other.seq, other))
+            del other
             following = incoming = None
 
     node = edge = None  # type: ignore[assignment]

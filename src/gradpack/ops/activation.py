@@ -325,7 +325,8 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
         channels = input._shape[1] if input.ndim > 1 else 1
         if weight.numel() != channels:
             raise RuntimeError(
-                f"Mismatch of parameter numbers and input channel size. Found parameter numbers = {weight.numel()} and channel size = {channels}."
+                f"Mismatch of parameter numbers and input channel size. Found "
+                f"parameter numbers = {weight.numel()} and channel size = {channels}."
             )
         weight = reshape(weight, (1, channels) + (1,) * (input.ndim - 2)) if input.ndim > 1 else weight
     elif weight.ndim:

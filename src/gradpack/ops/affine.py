@@ -20,7 +20,8 @@ def _blame_linear(input: Any, weight: Any, bias: Any = ()) -> None:
     if not input or not weight or input[-1] != weight[-1]:
         raise RuntimeError(
             f"mat1 and mat2 shapes cannot be multiplied ({rows}x{input[-1] if input else ''} and "
-            f"{weight[-1] if weight else ''}x{weight[0] if weight else ''}): linear() got input {list(input)} and weight {list(weight)}"
+            f"{weight[-1] if weight else ''}x{weight[0] if weight else ''}): linear() got input {list(input)} and "
+            f"weight {list(weight)}"
         )
     raise RuntimeError(f"linear(): bias of shape {list(bias)} does not fit weight {list(weight)}")
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..declare.kinds import general
 from ..tensor.tensor import Tensor
+from .kernels import add_up, largest
 
 FUNCTIONS = ""
 
@@ -37,11 +38,11 @@ def _softmax_in_place(scores: Any) -> Any:
 
     A row of -inf only has probabilities 0, as in torch.
     """
-    top = np.max(scores, axis=-1, keepdims=True)
+    top = largest(scores, -1, True)
     top = np.where(np.isfinite(top), top, np.zeros_like(top))
     scores -= top
     np.exp(scores, out=scores)
-    total = np.sum(scores, axis=-1, keepdims=True)
+    total = add_up(scores, -1, True)
     scores /= np.where(total == 0, np.ones_like(total), total)
     return top + np.log(np.where(total == 0, np.ones_like(total), total))
 
@@ -64,7 +65,7 @@ def _attention_gradients(
         s = np.matmul(g, value.mT)
         if dropout_p:
             s *= factor
-        s -= np.sum(s * p, axis=-1, keepdims=True)
+        s -= add_up(s * p, -1, True)
         s *= p
         if needs[3]:
             mask_g = sum_to_shape(s, attn_mask.shape)
@@ -171,7 +172,8 @@ def scaled_dot_product_attention(
             raise TypeError(f"scaled_dot_product_attention(): argument '{name}' must be Tensor, not {type(x).__name__}")
         if x.ndim < 2:
             raise RuntimeError(
-                "scaled_dot_product_attention: Expected query, key, and value to all be at least 2 dimensional, but got "
+                "scaled_dot_product_attention: Expected query, key, and value to all be at least 2 dimensional, but "
+                "got "
                 f"query.dim(): {query.ndim}, key.dim(): {key.ndim} and value.dim(): {value.ndim} instead."
             )
     if not query._spec.dtype is key._spec.dtype is value._spec.dtype:

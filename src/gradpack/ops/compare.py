@@ -218,7 +218,7 @@ def isreal(input: Any) -> Any:
         >>> torch.isreal(torch.tensor([1 + 0j, 1j]))
         tensor([ True, False])
     """
-    return np.imag(input) == 0 if is_complex(input) else np.ones_like(input, dtype=np.bool)
+    return np.imag(input) == 0 if is_complex(input) else np.ones_like(input == 0)
 
 
 def _check_same_dtype(op: Any, values: Any, common: Any) -> None:
@@ -252,7 +252,8 @@ def isclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, eq
     if equal_nan:
         close = close | ((input != input) & (other != other))  # noqa: PLR0124 - NaN
     if is_whole(input):
-        input, other = input * np.int64(1), other * np.int64(1)  # a difference of bytes would wrap around
+        wide = np.int64  # a difference of bytes would wrap around
+        input, other = np.asarray(input, dtype=wide), np.asarray(other, dtype=wide)
     error = np.abs(input - other)
     return close | (np.isfinite(error) & (error <= atol + np.abs(rtol * other)))
 

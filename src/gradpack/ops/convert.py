@@ -174,7 +174,8 @@ def _method_numpy(self: Tensor, *, force: Any = False) -> Any:
         raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
     if self._spec.device.type != "cpu" and not force:
         raise TypeError(
-            f"can't convert {self.device} device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first."
+            f"can't convert {self.device} device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host "
+            "memory first."
         )
     return self._spec.backend.to_numpy(self._data)
 
@@ -303,8 +304,7 @@ def _new_filled(name: str) -> Any:
     ) -> Tensor:
         from . import create
 
-        made = getattr(create, name)(*size, dtype=dtype or self._spec.dtype, requires_grad=requires_grad)
-        return made
+        return getattr(create, name)(*size, dtype=dtype or self._spec.dtype, requires_grad=requires_grad)
 
     method.__doc__ = f"A new tensor of the same dtype: `gradpack.{name}`."
     return method

@@ -16,8 +16,8 @@ from ..base.modes import MODE
 from ..tensor.tensor import InferenceCounter, Tensor, alias, wrap
 
 FUNCTIONS = (
-    "tensor as_tensor asarray from_numpy scalar_tensor zeros ones full empty arange range linspace logspace eye zeros_like "
-    "ones_like full_like empty_like is_tensor is_floating_point is_complex numel complex polar empty_strided"
+    "tensor as_tensor asarray from_numpy scalar_tensor zeros ones full empty arange range linspace logspace eye "
+    "zeros_like ones_like full_like empty_like is_tensor is_floating_point is_complex numel complex polar empty_strided"
 )
 
 

@@ -110,7 +110,8 @@ def _parse(equation: str, operands: tuple[Any, ...]) -> tuple[list[str], str]:
         bad = next((c for c in plain if c not in string.ascii_letters), None)
         if bad is not None:
             raise RuntimeError(
-                f"einsum(): invalid subscript given at index {term.index(bad)} in the equation string, subscripts must be in [a-zA-Z], found {bad!r}"
+                f"einsum(): invalid subscript given at index {term.index(bad)} in the equation string, "
+                f"subscripts must be in [a-zA-Z], found {bad!r}"
             )
         if "..." in term:
             dots = max(dots, t.ndim - len(plain))
@@ -158,7 +159,8 @@ def _diagonals(t: Tensor, labels: str) -> tuple[Tensor, str]:
             j = labels.index(c, i + 1)
             if t._shape[i] != t._shape[j]:
                 raise RuntimeError(
-                    f"einsum(): subscript {c} is repeated for an operand but the sizes don't match, {t._shape[j]} != {t._shape[i]}"
+                    f"einsum(): subscript {c} is repeated for an operand but the sizes don't match, {t._shape[j]} != "
+                    f"{t._shape[i]}"
                 )
             t = diagonal(t, 0, i, j)
             labels = labels[:i] + labels[i + 1 : j] + labels[j + 1 :] + c

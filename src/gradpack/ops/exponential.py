@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..backends import backend_of
 from ..base.errors import missing_extra
 from ..declare.kinds import elementwise
 from ..tensor.tensor import Tensor
@@ -249,7 +250,7 @@ def xlogy(input: Any, other: Any) -> Any:
         tensor([0., 0.])
     """
     if is_number(other):
-        other = np.full((), other, input.dtype)
+        other = np.full((), other, dtype=input.dtype)
     return np.where((input == 0) & (other == other), 0.0, input * np.log(other))  # noqa: PLR0124 - not NaN
 
 
@@ -297,7 +298,7 @@ def erfinv(input: Any) -> Any:
         >>> torch.erfinv(torch.tensor([0.0, 0.5]))
         tensor([0.0000, 0.4769])
     """
-    return special("erfinv")(input)
+    return special("erfinv", input)
 
 
 _TWO_OVER_SQRT_PI = 2 / math.sqrt(math.pi)
@@ -313,7 +314,7 @@ def lgamma(input: Any) -> Any:
         >>> torch.lgamma(torch.tensor([1.0, 4.0]))
         tensor([0.0000, 1.7918])
     """
-    return np.where(input == -np.inf, np.inf, special("gammaln")(input))
+    return np.where(input == -np.inf, np.inf, special("gammaln", input))
 
 
 @elementwise(input=lambda g, input: g * polygamma(1, input), result="float", dtypes="bif")
@@ -326,7 +327,7 @@ def digamma(input: Any) -> Any:
         >>> torch.digamma(torch.tensor([1.0]))
         tensor([-0.5772])
     """
-    return np.where(input == 0, np.copysign(np.inf, -input), special("psi")(input))
+    return np.where(input == 0, np.copysign(np.inf, -input), special("psi", input))
 
 
 @elementwise(input=lambda g, n, input: g * polygamma(n + 1, input), result="float", dtypes="bif")
@@ -345,12 +346,12 @@ def polygamma(n: int, input: Any) -> Any:
     if n < 0:
         raise RuntimeError(f"polygamma(n, x) does not support negative n: got {n}")
     if n == 0:
-        return special("psi")(input)
-    return (-1) ** (n + 1) * math.factorial(n) * special("zeta")(n + 1, input)
+        return special("psi", input)
+    return (-1) ** (n + 1) * math.factorial(n) * special("zeta", n + 1, input)
 
 
-def special(name: str) -> Any:
-    """A function of scipy.special.
+def special(name: str, *operands: Any) -> Any:
+    """A function of scipy.special; arrays of other libraries go through the host.
 
     Raises:
         ImportError: if SciPy is not installed; it names the extra.
@@ -359,7 +360,9 @@ def special(name: str) -> Any:
         import scipy.special
     except ImportError:
         raise missing_extra(f"{name}()", "SciPy", "special") from None
-    return getattr(scipy.special, name)
+    backends = [backend_of(type(x)) for x in operands]
+    host = [x if b is None else b.to_numpy(x) for x, b in zip(operands, backends, strict=True)]
+    return np.asarray(getattr(scipy.special, name)(*host))
 
 
 def _method_polygamma(self: Tensor, n: int) -> Tensor:

@@ -165,11 +165,11 @@ def _substitutes(input: Tensor, nan: Any, posinf: Any, neginf: Any) -> tuple[Any
     return (nan or 0.0, limit if posinf is None else posinf, -limit if neginf is None else neginf)
 
 
-@elementwise(input=lambda g, input: g * isfinite(input), name="nan_to_num", holomorphic=False)
+@elementwise(input=lambda g, input: where(isfinite(input), g, 0.0), name="nan_to_num", holomorphic=False)
 def _nan_to_num(input: Any, nan: float, posinf: float, neginf: float) -> Any:
     """`input` with numbers in the place of NaN and the infinities."""
     if is_whole(input):
-        return input * np.ones((), input.dtype)
+        return input * np.ones((), dtype=input.dtype)
     return np.nan_to_num(input, nan=nan, posinf=posinf, neginf=neginf)
 
 

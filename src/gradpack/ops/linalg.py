@@ -20,12 +20,14 @@ def _shapes_for_product(name: str, a: Any, b: Any) -> None:
     if len(a) and len(b) and a[-1] != inner_b:
         if len(a) == 1 and len(b) == 1:
             raise RuntimeError(
-                f"{name}(): inconsistent tensor size, expected both vectors to have same number of elements, but got {a[0]} and {b[0]}"
+                f"{name}(): inconsistent tensor size, expected both vectors to have same number of elements, but got "
+                f"{a[0]} and {b[0]}"
             )
         if len(a) == 2 and len(b) == 1:
             raise RuntimeError(f"{name}(): size mismatch, got input ({a[0]}x{a[1]}), vec ({b[0]})")
         raise RuntimeError(
-            f"mat1 and mat2 shapes cannot be multiplied ({'x'.join(map(str, a[-2:]))} and {'x'.join(map(str, b[-2:]))}): "
+            f"mat1 and mat2 shapes cannot be multiplied ({'x'.join(map(str, a[-2:]))} and "
+            f"{'x'.join(map(str, b[-2:]))}): "
             f"{name}() got {list(a)} and {list(b)}"
         )
 

@@ -201,11 +201,12 @@ def nll_loss(
     if (input._shape[0], *input._shape[2:]) != target._shape:
         if input._shape[0] != (target._shape or (0,))[0]:
             raise ValueError(
-                f"Expected input batch_size ({input._shape[0]}) to match target batch_size ({(target._shape or (0,))[0]})."
+                f"Expected input batch_size ({input._shape[0]}) to match target batch_size "
+                f"({(target._shape or (0,))[0]})."
             )
         raise RuntimeError(
-            f"Expected target size {[input._shape[0], *input._shape[2:]]}, got {list(target._shape)} for input of shape "
-            f"{list(input._shape)}"
+            f"Expected target size {[input._shape[0], *input._shape[2:]]}, got {list(target._shape)} for input of "
+            f"shape {list(input._shape)}"
         )
     if weight is not None and weight._shape != (classes,):
         raise RuntimeError(

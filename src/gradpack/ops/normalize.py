@@ -9,6 +9,7 @@ import numpy as np
 
 from ..declare.kinds import general
 from ..tensor.tensor import Tensor
+from .kernels import add_up
 
 FUNCTIONS = "layer_norm rms_norm"
 
@@ -42,16 +43,16 @@ def _layer_norm_gradients(
     y *= rstd
     weight_g = bias_g = input_g = None
     if needs[1]:
-        weight_g = np.reshape(np.sum(g * y, axis=0), tuple(normalized_shape))
+        weight_g = np.reshape(add_up(g * y, 0), tuple(normalized_shape))
     if needs[2]:
-        bias_g = np.reshape(np.sum(g, axis=0), tuple(normalized_shape))
+        bias_g = np.reshape(add_up(g, 0), tuple(normalized_shape))
     if needs[0]:
         d = g if weight is None else g * np.reshape(weight, (count,))
-        along = np.sum(d * y, axis=1, keepdims=True)
+        along = add_up(d * y, 1, True)
         along /= count
         y *= along
         input_g = d - y
-        input_g -= np.mean(d, axis=1, keepdims=True)
+        input_g -= add_up(d, 1, True) / count
         input_g *= rstd
         input_g = np.reshape(input_g, shape)
     return input_g, weight_g, bias_g
@@ -71,9 +72,9 @@ def _layer_norm(input: Any, normalized_shape: Any, weight: Any = None, bias: Any
     """Layer normalisation, with mean and 1 / standard deviation of each row for backward."""
     count = math.prod(normalized_shape)
     rows = np.reshape(input, (-1, count))
-    mean = np.mean(rows, axis=1, keepdims=True)
+    mean = add_up(rows, 1, True) / count
     out = rows - mean
-    variance = np.mean(out * out, axis=1, keepdims=True)
+    variance = add_up(out * out, 1, True) / count
     rstd = 1 / np.sqrt(variance + eps)
     out *= rstd
     if weight is not None:

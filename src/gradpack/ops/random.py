@@ -443,7 +443,7 @@ def bernoulli(input: Tensor, p: Any = None, *, generator: Generator | None = Non
         tensor([1., 1.])
     """
     chance = input._data if p is None else p
-    if np.any((chance < 0) | (chance > 1)) or np.any(chance != chance):
+    if np.any((chance < 0) | (chance > 1)) or np.any(np.isnan(chance)):
         raise RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true, but got false.")
     drawn = source(generator).random(input._shape) < chance
     return _into_out(out, _constant(drawn.astype(input._spec.native), input))

@@ -174,7 +174,8 @@ def expand(input: Any, size: Any) -> Any:
         if n == -1:
             if i < extra:
                 raise RuntimeError(
-                    f"expand(): The expanded size of the tensor (-1) isn't allowed in a leading, non-existing dimension {i}"
+                    "expand(): The expanded size of the tensor (-1) isn't allowed in a leading, non-existing "
+                    f"dimension {i}"
                 )
             n = old
         elif old not in (1, n):
@@ -565,7 +566,7 @@ def flip(input: Any, dims: Any) -> Any:
         tensor([3, 2, 1])
     """
     dims = wrap_dims((dims,) if hasattr(dims, "__index__") else dims, len(input.shape))
-    return np.array(np.flip(input, dims)) if len(input.shape) else np.array(input)
+    return np.array(np.flip(input, axis=dims)) if len(input.shape) else np.array(input)
 
 
 def _method_flip(self: Tensor, *dims: Any) -> Tensor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from _thread import allocate_lock
 from sys import getrefcount
 from typing import Any
 
@@ -33,6 +34,11 @@ def _store(leaf: AccumulateGrad, g: Any, create_graph: bool) -> None:
         else:
             leaf.grad = wrap(g)
         return
+    with _ADDING:
+        _add_in_place(leaf, held, g)
+
+
+def _add_in_place(leaf: AccumulateGrad, held: Tensor, g: Any) -> None:
     spec = held._spec
     if spec.backend.mutable:
         if spec.numpy and not held._data.flags.writeable:
@@ -44,6 +50,10 @@ def _store(leaf: AccumulateGrad, g: Any, create_graph: bool) -> None:
     else:
         held._data = held._data + g
     held._counter[0] += 1
+
+
+# NumPy lets other threads run while it adds large arrays: two backward passes must not add at once.
+_ADDING = allocate_lock()
 
 
 def _may_keep(g: Any, tensor: Tensor | None) -> bool:
