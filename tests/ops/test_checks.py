@@ -9,7 +9,7 @@ import pytest
 
 from gradpack.declare import kinds
 from gradpack.declare.op import REGISTRY
-from tests.ops import calling_checks, checks, dtype_checks, layout_checks, memory_checks
+from tests.ops import calling_checks, checks, dtype_checks, layout_checks, memory_checks, saved_checks
 from tests.ops.cases import Case
 from tests.samples.base import S, T
 
@@ -51,8 +51,8 @@ def test_what_is_true_passes(declared):
         lying_product, PAIR, input=lambda g, other: g * other, other=lambda g, input: g * input, node="MulBackward0"
     )
     for check in (
-        checks.first_order, checks.second_order, checks.tangents, checks.kind, checks.saved, checks.hooks,
-        checks.versions, checks.twice, dtype_checks.low_precision, dtype_checks.single_precision,
+        checks.first_order, checks.second_order, checks.tangents, checks.kind, saved_checks.saved, saved_checks.hooks,
+        saved_checks.versions, saved_checks.twice, dtype_checks.low_precision, dtype_checks.single_precision,
         dtype_checks.complex_numbers, dtype_checks.integers, layout_checks.layouts, layout_checks.paths,
         layout_checks.bodies, memory_checks.aliasing, memory_checks.lifetime, calling_checks.out_argument,
         calling_checks.bad_input,
@@ -117,7 +117,7 @@ def test_something_else_saved(declared, monkeypatch):
     case = declared(lie, input=lambda g, input: g)
     case.call(case.tensors(case.arrays()))  # compiles it as it stands
     monkeypatch.setattr(case.op, "reads", {"input": ()})
-    fails(checks.saved, case, "1 tensors packed; the formulas name")
+    fails(saved_checks.saved, case, "1 tensors packed; the formulas name")
 
 
 def test_a_result_that_is_an_input(declared):

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from gradpack.declare.op import REGISTRY
-from tests.ops import calling_checks, checks, dtype_checks, layout_checks, memory_checks
+from tests.ops import calling_checks, checks, dtype_checks, layout_checks, memory_checks, saved_checks
 from tests.ops.cases import Case, cases, operations, unreached
 from tests.samples.base import all_samples
 
@@ -58,22 +58,22 @@ def test_kind(name):
 
 @every_operation
 def test_exactly_what_is_named_is_saved(name):
-    each(name, checks.saved, 5)
+    each(name, saved_checks.saved, 5)
 
 
 @every_operation
 def test_hooks_change_nothing(name):
-    each(name, checks.hooks, 5)
+    each(name, saved_checks.hooks, 5)
 
 
 @every_operation
 def test_writes_to_what_is_saved_are_noticed(name):
-    each(name, checks.versions, 5)
+    each(name, saved_checks.versions, 5)
 
 
 @every_operation
 def test_second_backward(name):
-    each(name, checks.twice, 5)
+    each(name, saved_checks.twice, 5)
 
 
 @every_operation

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import traceback
 import warnings
+from collections.abc import Callable, Iterable
+from contextvars import ContextVar
 from typing import Any
 
 from ..base.modes import MODE, change
 from ..graph.node import Node
 from ..tensor.hooks import extras_of
+from ..tensor.tensor import raw
+
+# The node whose backward runs now: nodes that are made meanwhile are its doing.
+_RUNNING: ContextVar[Node | None] = ContextVar("gradpack running node", default=None)
 
 
 class Anomaly:
@@ -21,7 +27,49 @@ class Anomaly:
 
     def note(self, node: Node) -> None:
         """Keep the stack of the call that made this node."""
-        extras_of(node).trace = traceback.extract_stack()[:-4]
+        extras_of(node).trace = (traceback.extract_stack()[:-4], _RUNNING.get())
+
+    def run(self, node: Node, call: Callable[[], Iterable[Any]]) -> Iterable[Any]:
+        """Run a node's backward; if it fails, or gives nan, show where in forward it came from."""
+        token = _RUNNING.set(node)
+        try:
+            grads = tuple(call())
+            if self.check_nan:
+                for i, g in enumerate(grads):
+                    array = raw(g)
+                    if array is not None and hasattr(array, "dtype") and bool(_has_nan(array)):
+                        raise RuntimeError(f"Function '{node.name()}' returned nan values in its {i}th output.")
+        except Exception:
+            _show(node)
+            raise
+        finally:
+            _RUNNING.reset(token)
+        return grads
+
+
+def _has_nan(array: Any) -> Any:
+    return (array != array).any()  # noqa: PLR0124 - true of nan alone, in every array library
+
+
+def _show(node: Node) -> None:
+    """Warn with the traceback of the call that made a node, and of those that led to it."""
+    trace = None if node.extras is None else node.extras.trace
+    text = f"Error detected in {node.name()}. "
+    if trace is None:
+        text += "No forward pass information available. Enable detect anomaly during forward pass for more information."
+        warnings.warn(text, stacklevel=2)
+        return
+    stack, parent = trace
+    text += "Traceback of forward call that caused the error:\n" + "".join(traceback.format_list(stack))
+    while parent is not None:
+        above = None if parent.extras is None else parent.extras.trace
+        if above is None:
+            text += f"\nPrevious calculation was induced by {parent.name()}. No forward pass information available."
+            break
+        text += f"\nPrevious calculation was induced by {parent.name()}. Traceback of forward call that induced it:\n"
+        text += "".join(traceback.format_list(above[0]))
+        parent = above[1]
+    warnings.warn(text, stacklevel=2)
 
 
 class set_detect_anomaly:  # noqa: N801 - torch's name

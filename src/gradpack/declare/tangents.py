@@ -47,6 +47,7 @@ def push(
         known[p + "_dtype"] = value._spec.dtype if isinstance(value, Tensor) else None
     known["out"] = outs[0]
     known.update(zip(op.results, outs, strict=False))
+    known.update(zip(op.extra, extras, strict=True))
     if op.jvp is not None:
         code = op.jvp.__code__
         names = code.co_varnames[: code.co_argcount]
@@ -77,7 +78,21 @@ def push(
             term = _call(op, {**{q: _no_tangent(v) for q, v in given.items()}, p: t})
             total = term if total is None else total + term
         return [total]
+    if op.meaning is not None:
+        names = op.meaning.__code__.co_varnames[: op.meaning.__code__.co_argcount]
+        if all(p in names for p in tangents):
+            return [_through_meaning(op, {n: known[n] for n in names})]
     return transpose_twice(op, tangents, given, outs)
+
+
+def _through_meaning(op: Op, values: dict[str, Any]) -> Tensor | None:
+    """The tangent of a fused operation, through the composition that it stands for."""
+    token = MODE.set(MODE.get().replace(dual=1))
+    try:
+        out = op.meaning(**values)  # type: ignore[misc]
+    finally:
+        MODE.reset(token)
+    return tangent_of(out)
 
 
 def transpose_twice(op: Op, tangents: dict[str, Any], given: dict[str, Any], outs: list[Tensor]) -> list[Tensor | None]:
@@ -85,7 +100,9 @@ def transpose_twice(op: Op, tangents: dict[str, Any], given: dict[str, Any], out
     from ..autograd.api import grad
     from ..ops.create import zeros_like
 
-    with_graph = MODE.get().replace(grad=True, hooks=None)
+    mode = MODE.get()
+    recorded = mode.grad and any(_followed(v) for v in (*given.values(), *tangents.values()))
+    with_graph = mode.replace(grad=True, hooks=None)
     token = MODE.set(with_graph)
     try:
         call = {p: _no_tangent(v) for p, v in given.items()}
@@ -118,8 +135,16 @@ def transpose_twice(op: Op, tangents: dict[str, Any], given: dict[str, Any], out
     out: list[Tensor | None] = []
     for r in results:
         f = by_id.get(id(r))
-        out.append(zeros_like(r) if f is None and id(r) in by_id else f)
+        f = zeros_like(r) if f is None and id(r) in by_id else f
+        out.append(f if f is None or recorded else f.detach())
     return out
+
+
+def _followed(value: Any) -> bool:
+    """Whether autograd follows a tensor, or one of several."""
+    if isinstance(value, list | tuple):
+        return any(map(_followed, value))
+    return isinstance(value, Tensor) and value.requires_grad
 
 
 def _call(op: Op, values: dict[str, Any]) -> Any:

@@ -253,7 +253,11 @@ def _function_text(op: Op, inlined: Inlined) -> str:
     pair = _is_pair(op, tensors)
     unwrap = ["    _spec = None\n"] if op.scalars and len(tensors) > 1 else []
     # Integers of few bits wrap around and those beside a float become one; int64 beside an int stays as it is.
-    wraps = " or not _spec.plain and (_kind is float or _spec is not _INT64)" if op.result == "bool" else ""
+    wraps = (
+        " or not _spec.plain and (_kind is float or _spec is not _INT64)"
+        if op.result == "bool" or op.structural
+        else ""
+    )
     first = True
     for p in op.params:
         if p in tensors:

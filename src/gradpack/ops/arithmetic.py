@@ -255,8 +255,8 @@ def lerp(input: Any, end: Any, weight: Any) -> Any:
 
 @elementwise(
     input=lambda g: g,
-    tensor1=lambda g, tensor2, value: g * (tensor2 * value),
-    tensor2=lambda g, tensor1, value: g * (tensor1 * value),
+    tensor1=lambda g, tensor2, value: g * tensor2 if value == 1 else g * (tensor2 * value),
+    tensor2=lambda g, tensor1, value: g * tensor1 if value == 1 else g * (tensor1 * value),
     scalars=False,
 )
 def addcmul(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:

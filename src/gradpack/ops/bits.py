@@ -13,7 +13,7 @@ from ..tensor.tensor import Tensor
 _BOTH = ("input", "other")
 
 
-@nondifferentiable(promote=_BOTH, scalars=True, dtypes="bi")
+@nondifferentiable(promote=_BOTH, scalars=True, dtypes="bi", structural=True)
 def bitwise_and(input: Any, other: Any) -> Any:
     """The bits that both have; for bool, `logical_and`.
 
@@ -29,7 +29,7 @@ def bitwise_and(input: Any, other: Any) -> Any:
     return np.bitwise_and(input, other)
 
 
-@nondifferentiable(promote=_BOTH, scalars=True, dtypes="bi")
+@nondifferentiable(promote=_BOTH, scalars=True, dtypes="bi", structural=True)
 def bitwise_or(input: Any, other: Any) -> Any:
     """The bits that one of the two has; for bool, `logical_or`.
 
@@ -42,7 +42,7 @@ def bitwise_or(input: Any, other: Any) -> Any:
     return np.bitwise_or(input, other)
 
 
-@nondifferentiable(promote=_BOTH, scalars=True, dtypes="bi")
+@nondifferentiable(promote=_BOTH, scalars=True, dtypes="bi", structural=True)
 def bitwise_xor(input: Any, other: Any) -> Any:
     """The bits in which the two differ; for bool, `logical_xor`.
 
@@ -55,7 +55,7 @@ def bitwise_xor(input: Any, other: Any) -> Any:
     return np.bitwise_xor(input, other)
 
 
-@nondifferentiable(promote=("input",), dtypes="bi")
+@nondifferentiable(promote=("input",), dtypes="bi", structural=True)
 def bitwise_not(input: Any) -> Any:
     """Each bit the other way; for bool, `logical_not`.
 

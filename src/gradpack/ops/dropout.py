@@ -38,6 +38,7 @@ def _masked(input: Any, kept: Any, scale: float) -> Any:
 @linear(
     input=lambda g, mask, input_shape, p: _apply_mask(g, mask, input_shape, p),
     extra=("mask",),
+    jvp=lambda input_t, mask, input_shape, p: _apply_mask(input_t, mask, input_shape, p),
     node="NativeDropoutBackward0",
 )
 def _dropout(input: Any, p: float, generator: Any = None, kept: Any = None) -> Any:

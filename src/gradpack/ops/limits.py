@@ -12,6 +12,7 @@ from ..declare.inplace import inplace
 from ..declare.kinds import elementwise
 from ..tensor.tensor import Tensor
 from .operands import is_number, is_whole
+from .selection import LARGE, limit
 
 
 def clamp(input: Tensor, min: Any = None, max: Any = None, *, out: Any = None) -> Tensor:
@@ -59,7 +60,7 @@ def _is_limit(value: Any) -> bool:
 )
 def _clamp_to_numbers(input: Any, min: Any = None, max: Any = None) -> Any:
     """`input` between two numbers."""
-    return _limited(input, min, max)
+    return limit(input, min, max)
 
 
 @elementwise(
@@ -72,13 +73,7 @@ def _clamp_to_numbers(input: Any, min: Any = None, max: Any = None) -> Any:
 )
 def _clamp(input: Any, min: Any = None, max: Any = None) -> Any:
     """`input` between two limits, which may be tensors."""
-    return _limited(input, min, max)
-
-
-def _limited(x: Any, low: Any, high: Any) -> Any:
-    if low is not None:
-        x = np.maximum(x, low)
-    return x if high is None else np.minimum(x, high)
+    return limit(input, min, max)
 
 
 def _within(x: Any, low: Any, high: Any) -> Any:
@@ -113,7 +108,7 @@ def clamp_min(input: Any, min: Any) -> Any:
         >>> torch.clamp_min(torch.tensor([-1.0, 2.0]), 0)
         tensor([0., 2.])
     """
-    return np.maximum(input, min)
+    return np.maximum(input, min) if input.size < LARGE else limit(input, min, None)
 
 
 @elementwise(
@@ -132,7 +127,7 @@ def clamp_max(input: Any, max: Any) -> Any:
         >>> torch.clamp_max(torch.tensor([-1.0, 2.0]), 0)
         tensor([-1.,  0.])
     """
-    return np.minimum(input, max)
+    return np.minimum(input, max) if input.size < LARGE else limit(input, None, max)
 
 
 def nan_to_num(

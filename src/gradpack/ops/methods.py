@@ -6,75 +6,20 @@ INPLACE, ALIASES, OPERATORS, REFLECTED, INPLACE_OPERATORS.
 
 from __future__ import annotations
 
+from importlib import import_module
 from types import FunctionType, ModuleType
 from typing import Any
 
 from ..declare.op import REGISTRY
 from ..declare.variants import add_method, inplace_of, inplace_operator_of, operator_of, reflected_of
 from ..tensor.tensor import Tensor
-from . import (
-    activation,
-    affine,
-    arithmetic,
-    attention,
-    compare,
-    convert,
-    create,
-    cumulate,
-    diagonal,
-    dropout,
-    einsum,
-    embedding,
-    exponential,
-    extremes,
-    index,
-    index_dim,
-    join,
-    linalg,
-    loss,
-    masked,
-    normalize,
-    random,
-    reduce,
-    rounding,
-    scatter,
-    scatter_reduce,
-    shape,
-    softmax,
-    trigonometry,
-)
 
-MODULES: tuple[ModuleType, ...] = (
-    activation,
-    affine,
-    arithmetic,
-    attention,
-    compare,
-    convert,
-    create,
-    cumulate,
-    diagonal,
-    dropout,
-    einsum,
-    embedding,
-    exponential,
-    extremes,
-    index,
-    index_dim,
-    join,
-    linalg,
-    loss,
-    masked,
-    normalize,
-    random,
-    reduce,
-    rounding,
-    scatter,
-    scatter_reduce,
-    shape,
-    softmax,
-    trigonometry,
+_NAMES = (
+    "activation affine arithmetic attention compare convert create cumulate diagonal dropout einsum "
+    "embedding exponential extremes index index_dim join linalg loss masked normalize random reduce "
+    "rounding scatter scatter_reduce shape softmax trigonometry"
 )
+MODULES: tuple[ModuleType, ...] = tuple(import_module(f".{name}", __package__) for name in _NAMES.split())
 
 EXPORTED: dict[str, Any] = {}
 

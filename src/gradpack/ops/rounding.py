@@ -16,6 +16,7 @@ from ..base.errors import not_a_tensor
 from ..declare.kinds import elementwise, linear, nondifferentiable
 from ..tensor.tensor import Tensor
 from .operands import is_complex, is_whole, no_gradient, zeros_for
+from .selection import select
 
 FUNCTIONS = (
     "abs sign sgn floor ceil round trunc frac clamp clamp_min clamp_max copysign nan_to_num signbit heaviside where "
@@ -68,9 +69,10 @@ def sign(input: Any) -> Any:
         >>> torch.sign(torch.tensor([-3.0, 0.0, 2.0]))
         tensor([-1.,  0.,  1.])
     """
-    if is_whole(input):
-        return (input > 0) * 1 - (input < 0) * 1
-    return np.where(input != input, 0.0, np.sign(input))  # noqa: PLR0124 - NaN
+    above, below = input > 0, input < 0
+    if input.dtype == above.dtype:
+        return above  # bool
+    return np.asarray(above, dtype=input.dtype) - np.asarray(below, dtype=input.dtype)
 
 
 @elementwise(input=lambda g, input, out: _sgn_slope(g, input, out), holomorphic=False)
@@ -245,7 +247,7 @@ def _where(condition: Any, input: Any, other: Any) -> Any:
         >>> torch.where(torch.tensor([True, False]), torch.tensor([1.0, 2.0]), 0.0)
         tensor([1., 0.])
     """
-    return np.where(condition, input, other)
+    return select(condition, input, other)
 
 
 def where(condition: Tensor, input: Any = None, other: Any = None, *, out: Any = None) -> Any:

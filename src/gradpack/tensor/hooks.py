@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from itertools import count
 from typing import Any
 
+from ..base.modes import MODE
 from ..graph.node import AccumulateGrad, Gradient, Node, Part, Slot
 from .tensor import Tensor, raw, wrap
 
@@ -101,20 +102,17 @@ class NodeExtras:
             g = _as_gradient(g, given, create_graph)
         if isinstance(node, AccumulateGrad):
             if g is not None:
-                if self.accumulated and not create_graph and not isinstance(g, Tensor):
-                    AccumulateGrad.store(node, g, create_graph)
-                else:
-                    AccumulateGrad.store(node, g, create_graph)
+                AccumulateGrad.store(node, g, create_graph)
             if self.accumulated and node.tensor() is not None:
                 for hook in list(self.accumulated.values()):
                     hook(node.tensor())
             grads: Iterable[Gradient] = ()
-        elif g is None:
-            grads = node.undefined(keep, create_graph)
-        elif create_graph:
-            grads = node.backward_graph(g, keep)
         else:
-            grads = node.backward(g, keep)
+            anomaly = MODE.get().anomaly
+            if anomaly is None:
+                grads = _run(node, g, keep, create_graph)
+            else:
+                grads = anomaly.run(node, lambda: _run(node, g, keep, create_graph))
         if self.post:
             grads = tuple(grads)
             inputs = tuple(_as_tensors_one(x) for x in grads)
@@ -124,6 +122,12 @@ class NodeExtras:
                     inputs = _replaced(hook, inputs, result)
                     grads = tuple(x if create_graph else raw(x) for x in inputs)
         return grads
+
+
+def _run(node: Node, g: Gradient, keep: bool, create_graph: bool) -> Iterable[Gradient]:
+    if g is None:
+        return node.undefined(keep, create_graph)
+    return node.backward_graph(g, keep) if create_graph else node.backward(g, keep)
 
 
 def _checked(hook: Callable[..., Any], given: Tensor | None, result: Any, create_graph: bool) -> Gradient:
