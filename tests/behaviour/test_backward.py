@@ -344,6 +344,33 @@ def test_reentrant_backward(torch):
     assert x.grad.item() == 6.0
 
 
+def test_reentrant_backward_400_deep(torch):
+    class Deeper(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, depth):
+            ctx.depth = depth
+            return x * 1
+
+        @staticmethod
+        def backward(ctx, g):
+            if ctx.depth:
+                with torch.enable_grad():
+                    z = torch.ones(1, requires_grad=True)
+                    Deeper.apply(z, ctx.depth - 1).backward()
+            elif fail:
+                raise KeyError("at the bottom")
+            return g, None
+
+    fail = False
+    x = torch.ones(1, requires_grad=True)
+    Deeper.apply(x, 400).backward()
+    assert x.grad.item() == 1.0
+    fail = True
+    with pytest.raises(KeyError, match="at the bottom"):
+        Deeper.apply(x, 120).backward()
+    assert torch.is_grad_enabled()
+
+
 def test_exception_in_backward_keeps_its_type_and_the_engine_usable(torch):
     class Fail(torch.autograd.Function):
         @staticmethod

@@ -220,3 +220,30 @@ def test_metadata_and_names(torch):
     leaf = y.grad_fn.next_functions[0][0]
     assert type(leaf).__name__ == "AccumulateGrad" and leaf.variable is x
     assert isinstance(y.grad_fn, torch.autograd.graph.Node)
+
+
+def test_callbacks_at_the_end_of_backward(torch):
+    order = []
+
+    class Note(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 1
+
+        @staticmethod
+        def backward(ctx, g):
+            torch.autograd.Variable._execution_engine.queue_callback(lambda: order.append("end"))
+            return g
+
+    x = torch.ones(1, requires_grad=True)
+    y = Note.apply(x * 2)
+    x.register_hook(lambda g: order.append("leaf"))
+    y.backward()
+    assert order == ["leaf", "end"]
+    with pytest.raises(RuntimeError, match="during backward pass"):
+        torch.autograd.Variable._execution_engine.queue_callback(lambda: None)
+
+
+def test_variable_is_a_tensor(torch):
+    v = torch.autograd.Variable(torch.ones(1), requires_grad=True)
+    assert v.requires_grad and isinstance(v, torch.Tensor) and isinstance(v, torch.autograd.Variable)

@@ -3,7 +3,7 @@
 from ..tensor.tensor import Tensor
 from . import anomaly_mode, function, grad_mode, graph
 from .anomaly_mode import detect_anomaly, set_detect_anomaly
-from .api import backward, grad
+from .api import backward, grad, queue_callback
 from .function import Function
 from .grad_mode import (
     enable_grad,
@@ -15,7 +15,34 @@ from .grad_mode import (
     set_multithreading_enabled,
 )
 
-Variable = Tensor
+
+class _Engine:
+    """What torch calls the execution engine, as far as users reach for it."""
+
+    queue_callback = staticmethod(queue_callback)
+
+
+class _VariableMeta(type):
+    def __instancecheck__(cls, value: object) -> bool:
+        return isinstance(value, Tensor)
+
+
+class Variable(metaclass=_VariableMeta):
+    """Torch's old name for a tensor that autograd follows: `Variable(data)` gives the tensor itself.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.autograd.Variable(torch.ones(1), requires_grad=True)
+        tensor([1.], requires_grad=True)
+    """
+
+    _execution_engine = _Engine()
+
+    def __new__(cls, data: Tensor, requires_grad: bool = False, volatile: bool = False) -> Tensor:  # type: ignore[misc]
+        out = data.detach()
+        return out.requires_grad_() if requires_grad else out
+
 
 __all__ = [
     "Function",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from ..backends.numpy import hush, silent, unhush
@@ -36,6 +36,56 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
     return GradientEdge(edge, 0, tensor if isinstance(edge, AccumulateGrad) else None)
 
 
+class Pass:
+    """One backward pass that is going on."""
+
+    __slots__ = ("__weakref__", "callbacks", "depth", "plan")
+
+    def __init__(self, plan: engine.Plan | None, depth: int) -> None:
+        self.plan = plan
+        self.depth = depth  # how many passes it runs inside of
+        self.callbacks: list[Callable[[], Any]] = []
+
+    def will_run(self, node: Node) -> bool:
+        """Whether the pass runs this node, as far as it was planned."""
+        return self.plan is None or self.plan.will_run(node)
+
+
+_DEEP = 50  # passes inside passes, after which a new thread gives Python's recursion limit anew
+
+
+def _in_a_thread(call: Callable[[], None]) -> None:
+    """Run something on another thread, in this context, and wait for it; its exception is raised here."""
+    from contextvars import copy_context
+    from threading import Thread
+
+    failed: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            call()
+        except BaseException as error:
+            failed.append(error)
+
+    thread = Thread(target=copy_context().run, args=(work,), name="gradpack nested backward")
+    thread.start()
+    thread.join()
+    if failed:
+        raise failed.pop()
+
+
+def queue_callback(callback: Callable[[], Any]) -> None:
+    """Call `callback()` at the end of the backward pass that is going on; the innermost, if they nest.
+
+    Raises:
+        RuntimeError: outside of a backward pass.
+    """
+    this = RUN.get()
+    if this is None:
+        raise RuntimeError("Final callbacks can only be installed during backward pass.")
+    this.callbacks.append(callback)
+
+
 def _edge_of(value: Any, what: str, i: int) -> Node:
     if isinstance(value, GradientEdge):
         if isinstance(value.ownership_token, Slot):
@@ -59,7 +109,7 @@ def _sequence(value: Any) -> tuple[Any, ...]:
 
 def _seeds(outputs: tuple[Any, ...], grads: tuple[Any, ...], batched: bool) -> list[Tensor]:
     """The gradient of each output: given, or one for a scalar."""
-    from ..ops.create import ones_like
+    from ..ops.fill import ones_like
 
     if len(grads) != len(outputs):
         raise RuntimeError(f"got {len(outputs)} tensors and {len(grads)} gradients")
@@ -113,13 +163,20 @@ def _run(
     roots: list[tuple[Node, Any]] = [
         (edge, seed if tensors else seed._data) for edge, seed in zip(edges, seeds, strict=True)
     ]
-    running = RUN.set(object() if plan is None else plan)
+    outer = RUN.get()
+    this = Pass(plan, 0 if outer is None else outer.depth + 1)
+    running = RUN.set(this)
     token = None
     if mode.grad is not create_graph:
         token = MODE.set(mode.replace(grad=True) if create_graph else without_grad(mode))
     silenced = hush(silent)
     try:
-        engine.run(roots, keep=keep, create_graph=tensors, plan=plan, capture=capture)
+        if this.depth and this.depth % _DEEP == 0:
+            _in_a_thread(lambda: engine.run(roots, keep=keep, create_graph=tensors, plan=plan, capture=capture))
+        else:
+            engine.run(roots, keep=keep, create_graph=tensors, plan=plan, capture=capture)
+        while this.callbacks:
+            this.callbacks.pop(0)()
     finally:
         unhush(silenced)
         RUN.reset(running)
@@ -241,7 +298,7 @@ def grad(
     results: list[Tensor | None] = []
     for value, g in zip(sources, found, strict=True):
         if g is None and materialize_grads:
-            from ..ops.create import zeros_like
+            from ..ops.fill import zeros_like
 
             g = zeros_like(value)
         elif g is None and not allow_unused:

@@ -207,7 +207,7 @@ class FunctionNode(Node):
 
 
 def _zeros(meta: Any) -> Tensor:
-    from ..ops.create import zeros
+    from ..ops.fill import zeros
 
     shape, spec = meta
     return zeros(shape, dtype=spec.dtype)

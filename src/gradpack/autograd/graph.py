@@ -12,7 +12,6 @@ from contextlib import contextmanager
 from typing import Any, Literal
 
 from ..base.modes import MODE, RUN, change
-from ..graph.engine import Plan
 from ..graph.node import Node, Slot
 from ..tensor.hooks import HookDict, RemovableHandle, add, extras_of
 from ..tensor.mutation import Mutation
@@ -298,7 +297,7 @@ def register_multi_grad_hook(
         state["grads"] = [None] * len(tensors)
         state["called"] = False
         nodes = [e.parent if isinstance(e, Slot) else e for e in edges]
-        state["left"] = sum(run.will_run(n) for n in nodes) if isinstance(run, Plan) else len(nodes)
+        state["left"] = sum(run.will_run(n) for n in nodes)
 
     def finished() -> None:
         state.clear()

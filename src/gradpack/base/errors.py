@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -62,10 +63,12 @@ def saved_was_freed(node: str, slot: str) -> RuntimeError:
 def saved_was_modified(
     node: str, slot: str, dtype: Any, shape: Sequence[int], producer: str, version: int, seen: int
 ) -> RuntimeError:
-    whose = f", which is {producer}," if producer else ""
+    # torch names what made the tensor without the ending of its node: "output 0 of Add".
+    whose = f", which is {re.sub(r'Backward[0-9]*$', '', producer)}," if producer else ","
     return RuntimeError(
         "one of the variables needed for gradient computation has been modified by an inplace operation: "
-        f"[{dtype} {list(shape)}]{whose} is at version {version}; expected version {seen} instead. "
+        f"[torch.{_SCALAR_TYPES.get(dtype.name, dtype.name)}Tensor {list(shape)}]{whose} is at version {version}; "
+        f"expected version {seen} instead. "
         f"{node} had saved it as {slot!r}: clone() it before the in-place operation, or use the out-of-place form. "
         "Hint: enable anomaly detection to find the operation that failed to compute its gradient, with "
         "autograd.set_detect_anomaly(True)."
