@@ -76,9 +76,10 @@ def _attention_gradients(
 
 
 def sum_to_shape(array: Any, shape: Any) -> Any:
+    """The sum over dimensions along which a mask was broadcast; never the array itself, which goes on to change."""
     extra = len(array.shape) - len(shape)
     axes = tuple(range(extra)) + tuple(i + extra for i, n in enumerate(shape) if n == 1 and array.shape[i + extra] != 1)
-    return np.reshape(np.sum(array, axis=axes, keepdims=True) if axes else array, tuple(shape))
+    return np.reshape(np.sum(array, axis=axes, keepdims=True) if axes else np.array(array), tuple(shape))
 
 
 def _dropout_factor(kept: Any, shape: Any, p: float, dtype: Any) -> Any:
@@ -214,9 +215,10 @@ def scaled_dot_product_attention(
 
 
 from ..tensor.tensor import wrap  # noqa: E402
+from .arrange import repeat_interleave  # noqa: E402
 from .compare import isfinite  # noqa: E402
 from .dropout import _apply_mask, keep_mask  # noqa: E402
 from .linalg import matmul  # noqa: E402
 from .rounding import where  # noqa: E402 - adjoints name each other
-from .shape import broadcast_shapes, expand, repeat_interleave  # noqa: E402
+from .shape import broadcast_shapes, expand  # noqa: E402
 from .softmax import softmax  # noqa: E402
