@@ -12,7 +12,7 @@ from gradpack.autograd.api import grad
 from gradpack.base.dtypes import FLOATING, dtype
 from gradpack.base.modes import MODE, using
 from gradpack.declare.op import REGISTRY, Op
-from gradpack.ops.random import manual_seed
+from gradpack.ops.generator import manual_seed
 from gradpack.tensor.tensor import Tensor, wrap
 from tests.samples.base import S, T, all_samples, seeded
 

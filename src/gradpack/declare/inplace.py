@@ -251,7 +251,7 @@ class CopySlices(Node):
 def _embed(view: Callable[[Any], Any], like: Tensor, part: Tensor) -> Tensor:
     """The transpose of taking a view: zeros of the shape of `like` with `part` in place."""
     from ..autograd.api import grad
-    from ..ops.create import zeros_like
+    from ..ops.fill import zeros_like
 
     zeros = zeros_like(like).requires_grad_()
     return grad(view(zeros), zeros, part, create_graph=True)[0]

@@ -96,7 +96,7 @@ def _where(
 
 def to_empty(self: M, *, device: Any, recurse: bool = True) -> M:
     """Move to a device without copying: parameters and buffers hold arbitrary values afterwards."""
-    from ..ops.create import empty_like
+    from ..ops.fill import empty_like
 
     return self._apply(lambda tensor: empty_like(tensor, device=device), recurse=recurse)
 

@@ -250,7 +250,7 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
                 [0, 0, 1]])
     """
     from ..base.dtypes import int64
-    from ..ops.create import arange
+    from ..ops.fill import arange
 
     if tensor.dtype is not int64:
         raise RuntimeError(f"one_hot is only applicable to index tensor of type LongTensor, got {tensor.dtype}")

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..autograd.grad_mode import no_grad
 from ..base.dtypes import float64
-from ..ops import create, random
+from ..ops import fill, random
 from ..tensor.tensor import Tensor, wrap
 
 _GAINS = {
@@ -111,7 +111,7 @@ def trunc_normal_(
     with no_grad():
         # Uniform in the probability, back through the distribution function. In float64, as
         # steps of float32 are visible in the tails.
-        drawn = create.empty(tensor.shape, dtype=float64, device=tensor.device)
+        drawn = fill.empty(tensor.shape, dtype=float64, device=tensor.device)
         drawn.uniform_(low, high, generator=generator)
         drawn = drawn.erfinv().mul_(std * math.sqrt(2.0)).add_(mean).clamp_(a, b)
         return tensor.copy_(drawn)
@@ -146,7 +146,7 @@ def eye_(tensor: Tensor) -> Tensor:
     if tensor.dim() != 2:
         raise ValueError(f"Only tensors with 2 dimensions are supported, not {tensor.dim()}")
     with no_grad():
-        return tensor.copy_(create.eye(*tensor.shape, dtype=tensor.dtype, device=tensor.device))
+        return tensor.copy_(fill.eye(*tensor.shape, dtype=tensor.dtype, device=tensor.device))
 
 
 def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
@@ -192,7 +192,7 @@ def orthogonal_(tensor: Tensor, gain: float = 1, generator: Any = None) -> Tenso
     columns = tensor.numel() // rows
     with no_grad():
         wide = rows < columns
-        drawn = create.empty((max(rows, columns), min(rows, columns)), dtype=tensor.dtype, device=tensor.device)
+        drawn = fill.empty((max(rows, columns), min(rows, columns)), dtype=tensor.dtype, device=tensor.device)
         drawn.normal_(0, 1, generator=generator)
         full = drawn.float() if tensor.dtype.low else drawn
         xp = full._spec.backend.xp

@@ -32,7 +32,7 @@ class Buffer(Tensor):
 
     def __new__(cls, data: Tensor | None = None, *, persistent: bool = True) -> Any:
         if data is None:
-            from ..ops.create import empty
+            from ..ops.fill import empty
 
             data = empty(0)
         if not isinstance(data, Tensor):

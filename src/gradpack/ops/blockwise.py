@@ -20,27 +20,29 @@ def is_numpy(array: Any) -> bool:
     return type(array) is _array_type
 
 
-def blockwise(step: Callable[..., None], x: Any, spare: int) -> Any:
-    """An array of the shape, dtype and layout of `x`, filled by `step(x, out, *buffers)` for one block after another.
+def blockwise(step: Callable[..., None], x: Any, spare: int, *others: Any) -> Any:
+    """An array of the shape, dtype and layout of `x`, filled by calling `step` for one block after another.
 
     Args:
-        step: writes its result for the block `x` into `out`; it may use the buffers.
+        step: called as `step(x, out, *others, *buffers)`, it writes its result for the block `x` into `out`.
         spare: the number of buffers.
+        others: more arrays of the shape of `x`, whose blocks `step` gets too.
     """
+    arrays = (x, *others)
     out = np.empty_like(x)
-    if out.flags.c_contiguous:
-        source, target = np.ascontiguousarray(x).reshape(-1), out.reshape(-1)
-    elif out.flags.f_contiguous and x.flags.f_contiguous:
-        source, target = x.T.reshape(-1), out.T.reshape(-1)
+    if out.flags.f_contiguous and all(a.flags.f_contiguous for a in arrays):
+        target, *sources = (a.T.reshape(-1) for a in (out, *arrays))
     else:
-        out = np.empty(x.shape, x.dtype)
-        source, target = np.ascontiguousarray(x).reshape(-1), out.reshape(-1)
+        if not out.flags.c_contiguous:
+            out = np.empty(x.shape, x.dtype)
+        target = out.reshape(-1)
+        sources = [np.ascontiguousarray(a).reshape(-1) for a in arrays]
     size = BLOCK // x.itemsize
     if x.size <= size:
-        step(source, target, *(np.empty_like(source) for _ in range(spare)))
+        step(sources[0], target, *sources[1:], *(np.empty_like(target) for _ in range(spare)))
         return out
     buffers = [np.empty(size, x.dtype) for _ in range(spare)]
     for start in range(0, x.size, size):
-        block = source[start : start + size]
-        step(block, target[start : start + size], *(b[: block.size] for b in buffers))
+        first, *more = (a[start : start + size] for a in sources)
+        step(first, target[start : start + size], *more, *(b[: first.size] for b in buffers))
     return out

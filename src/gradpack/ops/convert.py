@@ -302,9 +302,9 @@ def _new_filled(name: str) -> Any:
         layout: Any = None,
         pin_memory: Any = False,
     ) -> Tensor:
-        from . import create
+        from . import fill
 
-        return getattr(create, name)(*size, dtype=dtype or self._spec.dtype, requires_grad=requires_grad)
+        return getattr(fill, name)(*size, dtype=dtype or self._spec.dtype, requires_grad=requires_grad)
 
     method.__doc__ = f"A new tensor of the same dtype: `gradpack.{name}`."
     return method
@@ -319,11 +319,11 @@ def _method_new_full(
     self: Tensor, size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None, requires_grad: Any = False
 ) -> Tensor:
     """A new tensor of the same dtype, filled with one value."""
-    from .create import full
+    from .fill import full
 
     return full(size, fill_value, dtype=dtype or self._spec.dtype, requires_grad=requires_grad)
 
 
-from .create import zeros_like  # noqa: E402 - adjoints name each other
+from .fill import zeros_like  # noqa: E402 - adjoints name each other
 from .reduce import sum, sum_to_size  # noqa: E402
 from .shape import clone  # noqa: E402

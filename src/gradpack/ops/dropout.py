@@ -8,7 +8,7 @@ import numpy as np
 
 from ..declare.kinds import linear
 from ..tensor.tensor import Tensor
-from .random import source
+from .generator import source
 
 FUNCTIONS = "dropout alpha_dropout feature_dropout"
 

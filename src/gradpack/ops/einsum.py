@@ -228,4 +228,5 @@ def _finish(t: Tensor, labels: str, output: str) -> Tensor:
 from .diagonal import diagonal  # noqa: E402
 from .linalg import matmul  # noqa: E402
 from .reduce import sum  # noqa: E402
-from .shape import permute, reshape, squeeze  # noqa: E402
+from .shape import reshape, squeeze  # noqa: E402
+from .transpose import permute  # noqa: E402

@@ -296,7 +296,7 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
     return tuple(grids)
 
 
-from .create import zeros  # noqa: E402 - what follows is named late, by formulas too
+from .fill import zeros  # noqa: E402 - what follows is named late, by formulas too
 from .index import _slice, select, zeros_as  # noqa: E402
 from .shape import atleast_1d, atleast_2d, atleast_3d, expand, reshape, wrap_dim  # noqa: E402
 from .split import _method_split, chunk, dsplit, hsplit, split, split_with_sizes, tensor_split, unbind, vsplit  # noqa: E402, F401 - `methods` reads them here

@@ -398,4 +398,5 @@ OPERATORS = {"__matmul__": "matmul"}
 REFLECTED = {"__rmatmul__": "matmul"}
 
 from .reduce import sum_to_size  # noqa: E402 - adjoints name each other
-from .shape import permute, reshape, squeeze, unsqueeze  # noqa: E402
+from .shape import reshape, squeeze, unsqueeze  # noqa: E402
+from .transpose import permute  # noqa: E402

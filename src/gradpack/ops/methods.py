@@ -14,10 +14,11 @@ from ..declare.op import REGISTRY
 from ..declare.variants import add_method, inplace_of, inplace_operator_of, operator_of, reflected_of
 from ..tensor.tensor import Tensor
 
+# An in-place function is exported where the function itself is by then: `fill_random` after `random`.
 _NAMES = (
-    "activation affine arithmetic attention compare convert create cumulate diagonal dropout einsum "
-    "embedding exponential extremes index index_dim join linalg loss masked normalize random reduce "
-    "rounding scatter scatter_reduce shape softmax trigonometry"
+    "activation affine arithmetic arrange attention compare convert create cumulate diagonal dropout einsum "
+    "embedding exponential extremes fill generator index index_dim join linalg loss masked normalize random "
+    "fill_random reduce rounding scatter scatter_reduce shape softmax strided transpose trigonometry"
 )
 MODULES: tuple[ModuleType, ...] = tuple(import_module(f".{name}", __package__) for name in _NAMES.split())
 

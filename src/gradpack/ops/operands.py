@@ -44,4 +44,4 @@ def zeros_for(g: Any) -> Any:
     return zeros_like(g) if isinstance(g, Tensor) else np.zeros_like(g)
 
 
-from .create import zeros_like  # noqa: E402 - it needs operations itself
+from .fill import zeros_like  # noqa: E402 - it needs operations itself

@@ -360,6 +360,7 @@ def prod(
 
 
 from ..declare.variants import put  # noqa: E402 - adjoints name each other
+from .arrange import flip  # noqa: E402
 from .compare import eq  # noqa: E402
 from .convert import _to_copy  # noqa: E402
 from .cumulate import cumprod  # noqa: E402
@@ -367,6 +368,6 @@ from .division import true_divide  # noqa: E402
 from .norm import _method_norm, norm  # noqa: E402, F401 - names that this module gives
 from .recurrence import shifted  # noqa: E402
 from .rounding import where  # noqa: E402
-from .shape import _ints, expand, flip, reshape  # noqa: E402
+from .shape import _ints, expand, reshape  # noqa: E402
 from .truth import all, any, count_nonzero  # noqa: E402, F401
 from .variance import std, std_mean, var, var_mean  # noqa: E402, F401

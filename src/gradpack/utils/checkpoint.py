@@ -25,7 +25,7 @@ from typing import Any
 from ..autograd.function import Function
 from ..autograd.graph import saved_tensors_hooks
 from ..base.modes import MODE, RUN, change, using
-from ..ops.random import default_generator
+from ..ops.generator import default_generator
 from ..tensor.tensor import Tensor
 
 _DETERMINISM = ("default", "none")
@@ -250,7 +250,7 @@ def checkpoint(
     if not MODE.get().grad:
         with first:
             return function(*args, **kwargs)
-    from ..ops.create import empty
+    from ..ops.fill import empty
 
     keeper = _KeepInputs.apply(empty((0,), requires_grad=True), *args, *kwargs.values()).grad_fn
     stop = early_stop if _early_stop[0] is None else _early_stop[0]

@@ -1,0 +1,201 @@
+"""The same elements reversed, rolled, rotated or repeated: copies."""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any
+
+import numpy as np
+
+from ..declare.kinds import linear
+from ..tensor.tensor import Tensor
+
+FUNCTIONS = "flip fliplr flipud roll rot90 repeat_interleave tile"
+METHODS = "flip fliplr flipud roll rot90 repeat repeat_interleave tile"
+
+
+@linear(input=lambda g, dims: flip(g, dims), structural=True)
+def flip(input: Any, dims: Any) -> Any:
+    """Reverse the order along dimensions.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.flip(torch.tensor([1, 2, 3]), (0,))
+        tensor([3, 2, 1])
+    """
+    dims = wrap_dims((dims,) if hasattr(dims, "__index__") else dims, len(input.shape))
+    return np.array(np.flip(input, axis=dims)) if len(input.shape) else np.array(input)
+
+
+def _method_flip(self: Tensor, *dims: Any) -> Tensor:
+    """Reverse the order along dimensions."""
+    return flip(self, _ints(dims))
+
+
+def fliplr(input: Tensor) -> Tensor:
+    """Reverse the columns.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.fliplr(torch.tensor([[1, 2]]))
+        tensor([[2, 1]])
+    """
+    if input.ndim < 2:
+        raise RuntimeError("Input must be >= 2-d.")
+    return flip(input, (1,))
+
+
+def flipud(input: Tensor) -> Tensor:
+    """Reverse the rows.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.flipud(torch.tensor([1, 2]))
+        tensor([2, 1])
+    """
+    if input.ndim < 1:
+        raise RuntimeError("Input must be >= 1-d.")
+    return flip(input, (0,))
+
+
+@linear(input=lambda g, shifts, dims: roll(g, _negated(shifts), dims), structural=True)
+def roll(input: Any, shifts: Any, dims: Any = None) -> Any:
+    """Shift elements along dimensions, those that fall off coming in at the other end.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.roll(torch.tensor([1, 2, 3]), 1)
+        tensor([3, 1, 2])
+    """
+    if dims is None or (not hasattr(dims, "__index__") and not len(dims)):
+        return np.roll(input, shifts if hasattr(shifts, "__index__") else shifts[0])
+    many = hasattr(shifts, "__index__") != hasattr(dims, "__index__") or (
+        not hasattr(shifts, "__index__") and len(shifts) != len(dims)
+    )
+    if many and not (
+        (hasattr(dims, "__index__") and len(shifts) == 1) or (hasattr(shifts, "__index__") and len(dims) == 1)
+    ):
+        raise RuntimeError(f"shifts and dimensions must align. shifts: {shifts}, dims: {dims}")
+    return np.roll(input, shifts, dims if hasattr(dims, "__index__") else tuple(dims))
+
+
+def _negated(shifts: Any) -> Any:
+    return -shifts if hasattr(shifts, "__index__") else tuple(-s for s in shifts)
+
+
+def rot90(input: Tensor, k: int = 1, dims: Any = (0, 1)) -> Tensor:
+    """Rotate by 90 degrees `k` times, from the first of `dims` towards the second.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.rot90(torch.tensor([[1, 2]]))
+        tensor([[2],
+                [1]])
+    """
+    if len(dims) != 2:
+        raise RuntimeError(f"expected total rotation dims == 2, but got dims = {len(dims)}")
+    a, b = wrap_dims(dims, input.ndim)
+    k %= 4
+    if k == 1:
+        return transpose(flip(input, (b,)), a, b)
+    if k == 2:
+        return flip(input, (a, b))
+    return flip(transpose(input, a, b), (b,)) if k == 3 else clone(input)
+
+
+@linear(input=lambda g, input_shape, repeats: _fold(g, input_shape, repeats), structural=True)
+def repeat(input: Any, repeats: Any) -> Any:
+    """Repeat along each dimension.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.tensor([1, 2]).repeat(2, 2)
+        tensor([[1, 2, 1, 2],
+                [1, 2, 1, 2]])
+    """
+    if len(repeats) < len(input.shape):
+        raise RuntimeError(
+            "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor: "
+            f"{list(repeats)} for shape {list(input.shape)}"
+        )
+    return np.tile(input, tuple(repeats)) if len(repeats) else np.array(input)
+
+
+def _fold(g: Any, shape: tuple[int, ...], repeats: Any) -> Any:
+    """Sum the copies that `repeat` made."""
+    full = (1,) * (len(repeats) - len(shape)) + tuple(shape)
+    pairs = [n for pair in zip(repeats, full, strict=True) for n in pair]
+    if not pairs:
+        return g
+    total = sum(reshape(g, tuple(pairs)), tuple(builtins.range(0, len(pairs), 2)))
+    return reshape(total, tuple(shape))
+
+
+def _method_repeat(self: Tensor, *repeats: Any) -> Tensor:
+    """Repeat along each dimension: `x.repeat(2, 1)`."""
+    return repeat(self, _ints(repeats))
+
+
+def tile(input: Tensor, dims: Any) -> Tensor:
+    """Repeat along the last dimensions, as `numpy.tile` does.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.tile(torch.tensor([1, 2]), (2,))
+        tensor([1, 2, 1, 2])
+    """
+    dims = (dims,) if isinstance(dims, int) else tuple(dims)
+    return repeat(input, (1,) * (input.ndim - len(dims)) + dims)
+
+
+def _method_tile(self: Tensor, *dims: Any) -> Tensor:
+    """Repeat along the last dimensions."""
+    return tile(self, _ints(dims))
+
+
+def repeat_interleave(
+    input: Tensor, repeats: Any = None, dim: int | None = None, *, output_size: int | None = None
+) -> Tensor:
+    """Repeat each element, `repeats` times or as often as it says for each.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.repeat_interleave(torch.tensor([1, 2]), 2)
+        tensor([1, 1, 2, 2])
+    """
+    from .create import tensor
+    from .fill import arange
+    from .index_dim import index_select
+
+    if repeats is None:
+        counts = input._data
+        return tensor(np.repeat(np.arange(counts.shape[0]), counts))
+    if dim is None:
+        input, dim = ravel(input), 0
+    d = wrap_dim(dim, input.ndim)
+    if isinstance(repeats, Tensor):
+        repeats = repeats._data
+    if np.any(np.asarray(repeats) < 0):
+        raise RuntimeError("repeats can not be negative")
+    size = input._shape[d] if input.ndim else 1
+    array = np.asarray(repeats)
+    if array.ndim and array.shape[0] not in (1, size):
+        raise RuntimeError(
+            f"repeats must have the same size as input along dim, but got repeats.size(0) = {array.shape[0]} and "
+            f"input.size({d}) = {size}"
+        )
+    index = np.repeat(np.arange(size), array)
+    return index_select(input, d, tensor(index) if len(index) else arange(0))
+
+
+from .reduce import sum  # noqa: E402 - adjoints name each other
+from .shape import _ints, clone, ravel, reshape, wrap_dim, wrap_dims  # noqa: E402
+from .transpose import transpose  # noqa: E402

@@ -1,0 +1,382 @@
+"""Tensors of one value, of no value yet, and of evenly spaced ones."""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any
+
+import numpy as np
+
+from ..base import dtypes
+from ..base.devices import as_device
+from ..base.dtypes import FLOATING, dtype
+from ..tensor.tensor import Tensor
+from .create import _into_out, _native, check_dtype, finish, shape_of
+
+FUNCTIONS = (
+    "zeros ones full empty arange range linspace logspace eye zeros_like ones_like full_like empty_like empty_strided"
+)
+
+
+def zeros(
+    *size: Any,
+    out: Any = None,
+    dtype: dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """Zeros of a shape.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.zeros(2, 2)
+        tensor([[0., 0.],
+                [0., 0.]])
+    """
+    return _into_out(out, finish(np.zeros(shape_of("zeros", size), _native("zeros", dtype, device)), requires_grad))
+
+
+def ones(
+    *size: Any,
+    out: Any = None,
+    dtype: dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """Ones of a shape.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.ones(3)
+        tensor([1., 1., 1.])
+    """
+    return _into_out(out, finish(np.ones(shape_of("ones", size), _native("ones", dtype, device)), requires_grad))
+
+
+def empty(
+    *size: Any,
+    out: Any = None,
+    dtype: dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+    memory_format: Any = None,
+) -> Tensor:
+    """An uninitialised tensor.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.empty(2, 3).shape
+        gradpack.Size([2, 3])
+    """
+    return _into_out(out, finish(np.empty(shape_of("empty", size), _native("empty", dtype, device)), requires_grad))
+
+
+def empty_strided(
+    size: Any,
+    stride: Any,
+    *,
+    dtype: dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """An uninitialised tensor with given strides, in elements.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.empty_strided((2, 3), (1, 2)).stride()
+        (1, 2)
+    """
+    native = _native("empty_strided", dtype, device)
+    needed = 1 + builtins.sum((n - 1) * s for n, s in zip(size, stride, strict=True)) if all(size) else 0
+    base = np.empty(needed, native)
+    strides = tuple(s * native.itemsize for s in stride)
+    return finish(np.lib.stride_tricks.as_strided(base, tuple(size), strides), requires_grad)
+
+
+def full(
+    size: Any,
+    fill_value: Any,
+    *,
+    out: Any = None,
+    dtype: dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """A tensor filled with one value, of whose kind its dtype is.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.full((2,), 7)
+        tensor([7, 7])
+    """
+    value = fill_value.item() if isinstance(fill_value, Tensor) else fill_value
+    d = dtype or dtypes.scalar_dtype(value)
+    native = _native("full", d, device)
+    return _into_out(out, finish(np.full(shape_of("full", (size,)), value, native), requires_grad))
+
+
+def _like(op: str, input: Tensor, d: dtype | None, device: Any) -> tuple[Any, Any]:
+    if not isinstance(input, Tensor):
+        raise TypeError(f"{op}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
+    check_dtype(op, d)
+    spec = input._spec
+    if d is not None or device is not None:
+        spec = spec.backend.spec_for(d or spec.dtype, spec.device if device is None else as_device(device))
+    return spec.backend, spec
+
+
+def zeros_like(
+    input: Tensor,
+    *,
+    dtype: dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+    memory_format: Any = None,
+) -> Tensor:
+    """Zeros of the shape, dtype and layout of `input`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.zeros_like(torch.ones(2))
+        tensor([0., 0.])
+    """
+    if isinstance(input, np.ndarray | np.generic):
+        return np.zeros_like(input)  # formulas call it on arrays
+    backend, spec = _like("zeros_like", input, dtype, device)
+    return finish(backend.xp.zeros_like(input._data, dtype=spec.native), requires_grad)
+
+
+def ones_like(
+    input: Tensor,
+    *,
+    dtype: dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+    memory_format: Any = None,
+) -> Tensor:
+    """Ones of the shape, dtype and layout of `input`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.ones_like(torch.zeros(2))
+        tensor([1., 1.])
+    """
+    if isinstance(input, np.ndarray | np.generic):
+        return np.ones_like(input)
+    backend, spec = _like("ones_like", input, dtype, device)
+    return finish(backend.xp.ones_like(input._data, dtype=spec.native), requires_grad)
+
+
+def full_like(
+    input: Tensor,
+    fill_value: Any,
+    *,
+    dtype: dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+    memory_format: Any = None,
+) -> Tensor:
+    """One value in the shape, dtype and layout of `input`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.full_like(torch.zeros(2), 7)
+        tensor([7., 7.])
+    """
+    backend, spec = _like("full_like", input, dtype, device)
+    value = fill_value.item() if isinstance(fill_value, Tensor) else fill_value
+    return finish(backend.xp.full_like(input._data, value, dtype=spec.native), requires_grad)
+
+
+def empty_like(
+    input: Tensor,
+    *,
+    dtype: dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+    memory_format: Any = None,
+) -> Tensor:
+    """An uninitialised tensor of the shape, dtype and layout of `input`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.empty_like(torch.zeros(2)).shape
+        gradpack.Size([2])
+    """
+    backend, spec = _like("empty_like", input, dtype, device)
+    return finish(backend.xp.empty_like(input._data, dtype=spec.native), requires_grad)
+
+
+def _number(value: Any) -> Any:
+    return value.item() if isinstance(value, Tensor) else value
+
+
+def arange(
+    start: Any,
+    end: Any = None,
+    step: Any = 1,
+    *,
+    out: Any = None,
+    dtype: dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """`start, start + step, ...` up to but without `end`; `arange(n)` starts at 0.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.arange(1, 6, 2)
+        tensor([1, 3, 5])
+    """
+    if end is None:
+        start, end = 0, start
+    start, end, step = _number(start), _number(end), _number(step)
+    if step == 0:
+        raise RuntimeError("step must be nonzero")
+    if (end - start) * step < 0:
+        raise RuntimeError(f"upper bound and lower bound inconsistent with step sign: arange({start}, {end}, {step})")
+    if dtype is None:
+        dtype = dtypes.int64 if all(isinstance(v, int) for v in (start, end, step)) else dtypes.get_default_dtype()
+    native = _native("arange", dtype, device)
+    if dtype.category < FLOATING:
+        array = np.arange(start, end, step).astype(native)
+    else:
+        count = max(int(np.ceil((end - start) / step)), 0)
+        array = (start + np.arange(count) * step).astype(native)
+    return _into_out(out, finish(array, requires_grad))
+
+
+def range(
+    start: Any,
+    end: Any = None,
+    step: Any = 1,
+    *,
+    dtype: dtype | None = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Like `arange`, with `end` included. Deprecated in torch.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.range(1, 3)
+        tensor([1., 2., 3.])
+    """
+    if end is None:
+        start, end = 0, start
+    count = int((end - start) / step) + 1
+    d = dtype or dtypes.get_default_dtype()
+    return finish((start + np.arange(count) * step).astype(_native("range", d, device)), requires_grad)
+
+
+def linspace(
+    start: Any,
+    end: Any,
+    steps: int,
+    *,
+    out: Any = None,
+    dtype: dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """`steps` values from `start` to `end`, evenly spaced, ends included.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.linspace(0, 1, 5)
+        tensor([0.0000, 0.2500, 0.5000, 0.7500, 1.0000])
+    """
+    if steps < 0:
+        raise RuntimeError(f"number of steps must be non-negative, got {steps}")
+    d = dtype or (
+        dtypes.default_complex() if any(isinstance(_number(v), builtins.complex) for v in (start, end)) else None
+    )
+    native = _native("linspace", d, device)
+    values = np.linspace(_number(start), _number(end), steps)
+    return _into_out(out, finish(values.astype(native), requires_grad))
+
+
+def logspace(
+    start: Any,
+    end: Any,
+    steps: int,
+    base: float = 10.0,
+    *,
+    out: Any = None,
+    dtype: dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """`base` to the powers of `linspace(start, end, steps)`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.logspace(0, 2, 3)
+        tensor([  1.,  10., 100.])
+    """
+    values = np.logspace(_number(start), _number(end), steps, base=base)
+    return _into_out(out, finish(values.astype(_native("logspace", dtype, device)), requires_grad))
+
+
+def eye(
+    n: int,
+    m: int | None = None,
+    *,
+    out: Any = None,
+    dtype: dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """The identity matrix, `n` by `m`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.eye(2)
+        tensor([[1., 0.],
+                [0., 1.]])
+    """
+    if n < 0 or (m is not None and m < 0):
+        raise RuntimeError(
+            f"n must be greater or equal to 0, got {n}" if n < 0 else f"m must be greater or equal to 0, got {m}"
+        )
+    return _into_out(out, finish(np.eye(n, m, dtype=_native("eye", dtype, device)), requires_grad))

@@ -1,0 +1,122 @@
+"""Methods that fill a tensor with random numbers, in place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..base import dtypes
+from ..declare.inplace import check_writable, write
+from ..tensor.tensor import Tensor
+from .generator import Generator, source
+from .random import normal_array, uniform_array
+
+INPLACE = "uniform_ normal_ bernoulli_ random_ exponential_ geometric_ cauchy_ log_normal_"
+
+
+def _filled(name: str, draw: Any) -> Any:
+    def method(self: Tensor, *args: Any, generator: Generator | None = None, **kwargs: Any) -> Tensor:
+        values = draw(self, generator, *args, **kwargs)
+        check_writable(self, name)
+        write(self, values)
+        if self._edge is not None and self.grad_fn is not None:
+            from ..declare.inplace import set_history
+            from .convert import _filled as filled
+            from .fill import zeros_like
+
+            if _grad_enabled():
+                source_ = self.detach()
+                source_._edge = self._edge
+                made = filled(source_, zeros_like(self.detach()).sum())
+                set_history(self, made._edge)
+        return self
+
+    method.__name__ = method.__qualname__ = name
+    method.__doc__ = draw.__doc__
+    return method
+
+
+def _grad_enabled() -> bool:
+    from ..base.modes import MODE
+
+    return MODE.get().grad
+
+
+def _draw_uniform(t: Tensor, generator: Any, a: float = 0.0, b: float = 1.0, *, to: Any = None, **kw: Any) -> Any:
+    """Fill with uniform numbers from the first bound up to the second."""
+    a = kw.pop("from", a)
+    b = b if to is None else to
+    if a > b:
+        raise RuntimeError(f"uniform_ expects to return a [from, to) range, but found from={a} > to={b}")
+    return uniform_array(generator, t._shape, t._spec.native) * (b - a) + a
+
+
+def _draw_normal(t: Tensor, generator: Any, mean: float = 0.0, std: float = 1.0) -> Any:
+    """Fill with normal numbers."""
+    if std < 0:
+        raise RuntimeError(f"normal_ expects std >= 0.0, but found std {std}")
+    return normal_array(generator, t._shape, t._spec.native) * std + mean
+
+
+def _draw_bernoulli(t: Tensor, generator: Any, p: Any = 0.5) -> Any:
+    """Fill with zeros and ones."""
+    chance = p._data if isinstance(p, Tensor) else p
+    if np.any(np.asarray(chance) < 0) or np.any(np.asarray(chance) > 1):
+        raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p}")
+    return source(generator).random(t._shape) < chance
+
+
+def _draw_random(t: Tensor, generator: Any, a: Any = None, b: Any = None, *, to: Any = None, **kw: Any) -> Any:
+    """Fill with integers: all that the dtype holds, or below a bound, or between two."""
+    a = kw.pop("from", a)
+    b = b if to is None else to
+    if b is None and a is not None:
+        a, b = 0, a
+    if b is None:
+        d = t._spec.dtype
+        a, b = (
+            0,
+            2
+            if d.category == dtypes.BOOL
+            else 2**24
+            if d is dtypes.float32
+            else 2**53
+            if d is dtypes.float64
+            else 2 ** min(8 * d.itemsize - d.is_signed, 62),
+        )
+    return source(generator).integers(a, b, t._shape)
+
+
+def _draw_exponential(t: Tensor, generator: Any, lambd: float = 1.0) -> Any:
+    """Fill with exponential numbers of rate `lambd`."""
+    if lambd <= 0:
+        raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={lambd}")
+    return source(generator).exponential(1 / lambd, t._shape)
+
+
+def _draw_geometric(t: Tensor, generator: Any, p: float) -> Any:
+    """Fill with geometric numbers."""
+    if not 0 < p < 1:
+        raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={p}")
+    return source(generator).geometric(p, t._shape)
+
+
+def _draw_cauchy(t: Tensor, generator: Any, median: float = 0.0, sigma: float = 1.0) -> Any:
+    """Fill with Cauchy numbers."""
+    return source(generator).standard_cauchy(t._shape) * sigma + median
+
+
+def _draw_log_normal(t: Tensor, generator: Any, mean: float = 1.0, std: float = 2.0) -> Any:
+    """Fill with the exponentials of normal numbers."""
+    return source(generator).lognormal(mean, std, t._shape)
+
+
+_method_uniform_ = _filled("uniform_", _draw_uniform)
+_method_normal_ = _filled("normal_", _draw_normal)
+_method_bernoulli_ = _filled("bernoulli_", _draw_bernoulli)
+_method_random_ = _filled("random_", _draw_random)
+_method_exponential_ = _filled("exponential_", _draw_exponential)
+_method_geometric_ = _filled("geometric_", _draw_geometric)
+_method_cauchy_ = _filled("cauchy_", _draw_cauchy)
+_method_log_normal_ = _filled("log_normal_", _draw_log_normal)

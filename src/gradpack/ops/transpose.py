@@ -1,0 +1,152 @@
+"""The dimensions in another order. All results are views."""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any
+
+import numpy as np
+
+from ..declare.kinds import linear
+from ..tensor.tensor import Tensor
+
+FUNCTIONS = "permute transpose swapaxes swapdims t adjoint movedim moveaxis"
+METHODS = "permute transpose swapaxes swapdims t adjoint movedim moveaxis"
+
+
+@linear(input=lambda g, dims: permute(g, _inverse(dims)), view=True, structural=True)
+def permute(input: Any, dims: Any) -> Any:
+    """Reorder the dimensions.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.permute(torch.zeros(2, 3, 4), (2, 0, 1)).shape
+        gradpack.Size([4, 2, 3])
+    """
+    if len(dims) != len(input.shape):
+        raise RuntimeError(
+            f"permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired "
+            f"ordering of dimensions i.e. input.dim() = {len(input.shape)} is not equal to len(dims) = {len(dims)}"
+        )
+    return np.transpose(input, wrap_dims(dims, len(input.shape)))
+
+
+def _inverse(dims: Any) -> tuple[int, ...]:
+    dims = wrap_dims(dims, len(dims))
+    return tuple(sorted(builtins.range(len(dims)), key=dims.__getitem__))
+
+
+def _method_permute(self: Tensor, *dims: Any) -> Tensor:
+    """Reorder the dimensions: `x.permute(1, 0)` or `x.permute((1, 0))`."""
+    return permute(self, _ints(dims))
+
+
+@linear(input=lambda g, dim0, dim1: transpose(g, dim0, dim1), view=True, structural=True)
+def transpose(input: Any, dim0: int, dim1: int) -> Any:
+    """Exchange two dimensions.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.transpose(torch.zeros(2, 3), 0, 1).shape
+        gradpack.Size([3, 2])
+    """
+    n = len(input.shape)
+    a, b = wrap_dim(dim0, n), wrap_dim(dim1, n)
+    return np.swapaxes(input, a, b) if n else input[...]
+
+
+@linear(input=lambda g: t(g), view=True, structural=True, node="TBackward0")
+def t(input: Any) -> Any:
+    """Transpose a matrix; a tensor of fewer dimensions stays as it is.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.t(torch.zeros(2, 3)).shape
+        gradpack.Size([3, 2])
+    """
+    if len(input.shape) > 2:
+        raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {len(input.shape)}D")
+    return np.transpose(input)
+
+
+def adjoint(input: Tensor) -> Tensor:
+    """Transpose the last two dimensions, and conjugate.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.adjoint(torch.tensor([[1j, 0j]])).shape
+        gradpack.Size([2, 1])
+    """
+    if input.ndim < 2:
+        raise RuntimeError(
+            f"tensor.adjoint() is only supported on matrices or batches of matrices. Got {input.ndim}-D tensor."
+        )
+    return transpose(input, -2, -1).conj()
+
+
+def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
+    """Move dimensions to other places.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.movedim(torch.zeros(2, 3, 4), 0, -1).shape
+        gradpack.Size([3, 4, 2])
+    """
+    n = input.ndim
+    sources = wrap_dims((source,) if isinstance(source, int) else source, n)
+    targets = wrap_dims((destination,) if isinstance(destination, int) else destination, n)
+    if len(sources) != len(targets):
+        raise RuntimeError(
+            f"movedim: Invalid source or destination dims: source ({list(sources)} dims) should contain the same "
+            f"number of dims as destination ({list(targets)} dims)"
+        )
+    order = [d for d in builtins.range(n) if d not in sources]
+    for target, d in sorted(zip(targets, sources, strict=True)):
+        order.insert(target, d)
+    return permute(input, tuple(order))
+
+
+def _reversed(self: Tensor) -> Tensor:
+    """All dimensions in the opposite order."""
+    if self.ndim not in (0, 2):
+        import warnings
+
+        warnings.warn(
+            "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated: use "
+            "`x.mT` to transpose batches of matrices or `x.permute(*torch.arange(x.ndim - 1, -1, -1))`.",
+            UserWarning,
+            stacklevel=2,
+        )
+    return permute(self, tuple(builtins.range(self.ndim - 1, -1, -1)))
+
+
+def _matrix_transposed(self: Tensor) -> Tensor:
+    """The last two dimensions exchanged."""
+    if self.ndim < 2:
+        raise RuntimeError(f"tensor.mT is only supported on matrices or batches of matrices. Got {self.ndim}-D tensor.")
+    return transpose(self, -2, -1)
+
+
+def _matrix_adjoint(self: Tensor) -> Tensor:
+    """The last two dimensions exchanged, conjugated."""
+    if self.ndim == 0:
+        return self
+    return adjoint(self)
+
+
+OPERATORS = {
+    "T": property(_reversed),
+    "mT": property(_matrix_transposed),
+    "H": property(_matrix_adjoint),
+    "mH": property(adjoint),
+}
+
+swapaxes = swapdims = transpose
+moveaxis = movedim
+
+from .shape import _ints, wrap_dim, wrap_dims  # noqa: E402 - what follows is named late, by formulas too
