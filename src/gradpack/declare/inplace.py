@@ -218,6 +218,9 @@ class CopySlices(Node):
         self.node = node
         self.steps = [(step.replay, step.args) for step in steps]
 
+    def name(self) -> str:
+        return "torch::autograd::CopySlices"
+
     def _view(self, source: Any) -> Any:
         for replay, args in self.steps:
             source = replay(source, *args)

@@ -9,6 +9,8 @@ import numpy as np
 
 from ..declare.kinds import elementwise
 from ..tensor.tensor import Tensor
+from .error_function import gelu_of, gelu_slope_of
+from .selection import LARGE, limit
 
 FUNCTIONS = "relu selu celu"
 METHODS = "relu"
@@ -25,7 +27,7 @@ def relu(input: Any) -> Any:
         >>> torch.relu(torch.tensor([-1.0, 2.0]))
         tensor([0., 2.])
     """
-    return np.maximum(input, 0)
+    return np.maximum(input, 0) if input.size < LARGE else limit(input, 0, None)
 
 
 def _gelu_meaning(input: Any, approximate: str) -> Any:
@@ -54,8 +56,8 @@ def gelu(input: Any, *, approximate: str = "none") -> Any:
         tensor([0.0000, 0.8413])
     """
     if approximate == "none":
-        out = erf(input * _SQRT_HALF)
-    elif approximate == "tanh":
+        return gelu_of(input)
+    if approximate == "tanh":
         out = input * input
         out *= _CUBIC * _SQRT_2_OVER_PI
         out += _SQRT_2_OVER_PI
@@ -77,19 +79,16 @@ _CUBIC = 0.044715
 
 def _gelu_slope(input: Any, out: Any, approximate: str) -> Any:
     """P + input * dP/dinput, where P = out / input."""
-    p = np.where(input == 0, 0.5, out / input).astype(input.dtype)
     if approximate == "none":
-        slope = input * input
-        slope *= -0.5
-        slope = np.exp(slope)
-        slope *= _INV_SQRT_2_PI
-    else:  # P = (1 + tanh(u)) / 2, so that dP/du = 2 * P * (1 - P)
-        slope = input * input
-        slope *= 3 * _CUBIC
-        slope += 1
-        slope *= p
-        slope *= 1 - p
-        slope *= 2 * _SQRT_2_OVER_PI
+        return gelu_slope_of(input, out)
+    p = np.where(input == 0, 0.5, out / input).astype(input.dtype)
+    # P = (1 + tanh(u)) / 2, so that dP/du = 2 * P * (1 - P)
+    slope = input * input
+    slope *= 3 * _CUBIC
+    slope += 1
+    slope *= p
+    slope *= 1 - p
+    slope *= 2 * _SQRT_2_OVER_PI
     slope *= input
     slope += p
     return slope
