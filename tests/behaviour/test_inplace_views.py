@@ -127,6 +127,18 @@ def test_expanded_tensor_is_refused(torch):
         torch.ones(1).expand(3).add_(1)
 
 
+def test_random_fill_cuts_the_gradient(torch):
+    x = torch.ones(2, requires_grad=True)
+    y = x * 2
+    y.uniform_()
+    (y * 3).sum().backward()
+    assert x.grad.tolist() == [0.0, 0.0]
+    state = torch.get_rng_state()
+    with pytest.raises(RuntimeError, match="leaf"):
+        x.normal_()
+    assert torch.equal(state, torch.get_rng_state())
+
+
 def test_version_counts(torch):
     x = torch.zeros(2)
     assert x._version == 0

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from ..base.modes import MODE, RUN, change
 from ..graph.node import Node, Slot
-from ..tensor.hooks import HookDict, RemovableHandle, add, extras_of
+from ..tensor.hooks import RemovableHandle, add, tensor_hooks_of
 from ..tensor.mutation import Mutation
 from ..tensor.tensor import InferenceCounter, Tensor
 from .api import GradientEdge, get_gradient_edge
@@ -231,7 +231,6 @@ def allow_mutation_on_saved_tensors() -> Iterator[Mutation]:
         yield mutation
     finally:
         change(**before)
-        mutation.clear()
 
 
 def increment_version(tensor: Tensor | Sequence[Tensor]) -> None:
@@ -323,10 +322,7 @@ def register_multi_grad_hook(
 
     handles = []
     for i, edge in enumerate(edges):
-        extras = extras_of(edge)
-        if extras.tensor_hooks is None:
-            extras.tensor_hooks = HookDict()
-        handles.append(add(extras.tensor_hooks, on_all(i) if mode == "all" else on_any))
+        handles.append(add(tensor_hooks_of(edge), on_all(i) if mode == "all" else on_any))
     return _Handles(handles)
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from ..base import dtypes
-from ..declare.inplace import check_writable, write
-from ..tensor.tensor import Tensor
+from ..declare.inplace import check_writable, inplace
+from ..tensor.tensor import Tensor, wrap
 from .generator import Generator, source
 from .random import normal_array, uniform_array
 
@@ -17,30 +17,12 @@ INPLACE = "uniform_ normal_ bernoulli_ random_ exponential_ geometric_ cauchy_ l
 
 def _filled(name: str, draw: Any) -> Any:
     def method(self: Tensor, *args: Any, generator: Generator | None = None, **kwargs: Any) -> Tensor:
-        values = draw(self, generator, *args, **kwargs)
-        check_writable(self, name)
-        write(self, values)
-        if self._edge is not None and self.grad_fn is not None:
-            from ..declare.inplace import set_history
-            from .convert import _filled as filled
-            from .fill import zeros_like
-
-            if _grad_enabled():
-                source_ = self.detach()
-                source_._edge = self._edge
-                made = filled(source_, zeros_like(self.detach()).sum())
-                set_history(self, made._edge)
-        return self
+        check_writable(self, name)  # before the generator moves on
+        return inplace(_copied.op, name, [self, wrap(np.asarray(draw(self, generator, *args, **kwargs)))])
 
     method.__name__ = method.__qualname__ = name
     method.__doc__ = draw.__doc__
     return method
-
-
-def _grad_enabled() -> bool:
-    from ..base.modes import MODE
-
-    return MODE.get().grad
 
 
 def _draw_uniform(t: Tensor, generator: Any, a: float = 0.0, b: float = 1.0, *, to: Any = None, **kw: Any) -> Any:
@@ -120,3 +102,5 @@ _method_exponential_ = _filled("exponential_", _draw_exponential)
 _method_geometric_ = _filled("geometric_", _draw_geometric)
 _method_cauchy_ = _filled("cauchy_", _draw_cauchy)
 _method_log_normal_ = _filled("log_normal_", _draw_log_normal)
+
+from .convert import _copied  # noqa: E402

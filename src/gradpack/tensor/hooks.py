@@ -64,7 +64,7 @@ def add(hooks: HookDict, hook: Callable[..., Any], *, prepend: bool = False) -> 
 class NodeExtras:
     """What few nodes have: hooks, a tensor that retains its gradient, metadata, a traceback."""
 
-    __slots__ = ("accumulated", "metadata", "post", "pre", "retained", "tensor_hooks", "trace")
+    __slots__ = ("accumulated", "metadata", "post", "pre", "retained", "siblings", "tensor_hooks", "trace")
 
     def __init__(self) -> None:
         self.tensor_hooks: HookDict | None = None
@@ -74,6 +74,7 @@ class NodeExtras:
         self.accumulated: HookDict | None = None
         self.metadata: dict[Any, Any] | None = None
         self.trace: Any = None
+        self.siblings: dict[int, NodeExtras] | None = None  # of results with tensor hooks, by their number
 
     def run_tensor_hooks(self, node: Node, g: Gradient, create_graph: bool) -> Gradient:
         for hook in list((self.tensor_hooks or {}).values()):
@@ -93,6 +94,8 @@ class NodeExtras:
         return g
 
     def run_node(self, node: Node, g: Gradient, keep: bool, create_graph: bool) -> Iterable[Gradient]:
+        if self.siblings is not None and isinstance(g, Part):
+            g = self._tell_unused(node, g, create_graph)
         if self.pre:
             given = _as_tensors(g)
             for hook in list(self.pre.values()):
@@ -122,6 +125,14 @@ class NodeExtras:
                     inputs = _replaced(hook, inputs, result)
                     grads = tuple(x if create_graph else raw(x) for x in inputs)
         return grads
+
+    def _tell_unused(self, node: Node, g: Part, create_graph: bool) -> Part:
+        """Tensor hooks on a result that got no gradient are called with None, as in torch."""
+        parts = list(g)
+        for nr, extras in (self.siblings or {}).items():
+            if parts[nr] is None:
+                parts[nr] = extras.run_tensor_hooks(node, None, create_graph)
+        return Part(parts)
 
 
 def _run(node: Node, g: Gradient, keep: bool, create_graph: bool) -> Iterable[Gradient]:
@@ -183,6 +194,19 @@ def extras_of(node: Node) -> NodeExtras:
     return node.extras
 
 
+def tensor_hooks_of(edge: Node) -> HookDict:
+    """The tensor hooks of an edge, to add to."""
+    extras = extras_of(edge)
+    if extras.tensor_hooks is None:
+        extras.tensor_hooks = HookDict()
+    if isinstance(edge, Slot):
+        parent = extras_of(edge.parent)
+        if parent.siblings is None:
+            parent.siblings = {}
+        parent.siblings[edge.nr] = extras
+    return extras.tensor_hooks
+
+
 def register_hook(self: Tensor, hook: Callable[[Tensor], Tensor | None]) -> RemovableHandle:
     """Call `hook(grad)` when the gradient of this tensor is computed; what it returns replaces it.
 
@@ -203,10 +227,7 @@ def register_hook(self: Tensor, hook: Callable[[Tensor], Tensor | None]) -> Remo
     edge = self._current_edge()
     if edge is None:
         raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
-    extras = extras_of(edge)
-    if extras.tensor_hooks is None:
-        extras.tensor_hooks = HookDict()
-    return add(extras.tensor_hooks, hook)
+    return add(tensor_hooks_of(edge), hook)
 
 
 def register_post_accumulate_grad_hook(self: Tensor, hook: Callable[[Tensor], None]) -> RemovableHandle:

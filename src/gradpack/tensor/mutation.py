@@ -13,10 +13,7 @@ from .tensor import Tensor, alias
 
 
 class Mutation:
-    """What `allow_mutation_on_saved_tensors` yields."""
-
-    def __init__(self) -> None:
-        self._kept: weakref.WeakSet[Tensor] = weakref.WeakSet()
+    """What `allow_mutation_on_saved_tensors` yields. What was saved stays safe after the block."""
 
     def keep(self, tensor: Tensor, mode: Any) -> Tensor:
         """An alias of a tensor for autograd to save."""
@@ -29,12 +26,7 @@ class Mutation:
             counter: list[Any] = tensor._counter
             counter[1:] = [ref for ref in counter[1:] if ref() is not None]
             counter.append(weakref.ref(kept))
-            self._kept.add(kept)
         return kept
-
-    def clear(self) -> None:
-        """Forget the aliases that are left: writes after the block are no longer looked after."""
-        self._kept.clear()
 
 
 def before_write(counter: list[Any]) -> None:
