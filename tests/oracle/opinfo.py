@@ -191,7 +191,7 @@ def differences(theirs: Any, ours: Any, what: str, tolerance: float = 0.0, value
         if not isinstance(a, torch.Tensor):
             if isinstance(b, gradpack.Tensor):
                 return f"{where}: a Tensor instead of {a!r}"
-            if isinstance(a, bool | int | float | str) and values and a != b and not (a != a and b != b):
+            if isinstance(a, bool | int | float | str) and values and repr(a) != repr(b):
                 return f"{where}: {b!r} instead of {a!r}"
             continue
         if not isinstance(b, gradpack.Tensor):
