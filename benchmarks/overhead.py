@@ -42,6 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
     label = options.library if options.library != "torch" else "torch again"
     libraries[label] = subject
+    getattr(subject, "set_num_threads", lambda count: None)(1)
 
     facts = harness.machine(PACKAGES)
     print(describe(facts))

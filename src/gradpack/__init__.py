@@ -22,6 +22,7 @@ from .base.devices import device  # noqa: E402
 from .base.dtypes import dtype, get_default_dtype, set_default_dtype  # noqa: E402
 from .base.info import finfo, iinfo  # noqa: E402
 from .base.size import Size  # noqa: E402
+from .base.threads import get_num_threads, set_num_threads  # noqa: E402
 from .ops import methods as _methods  # noqa: E402
 from .ops.create import tensor as tensor  # noqa: E402 - the function, not the subpackage of that name
 from .tensor.printing import set_printoptions  # noqa: E402
@@ -81,6 +82,7 @@ __all__ = [
     "enable_grad",
     "finfo",
     "get_default_dtype",
+    "get_num_threads",
     "iinfo",
     "inf",
     "inference_mode",
@@ -96,6 +98,7 @@ __all__ = [
     "set_anomaly_enabled",
     "set_default_dtype",
     "set_grad_enabled",
+    "set_num_threads",
     "set_printoptions",
     "strided",
 ]

@@ -170,11 +170,14 @@ def _run(
     if mode.grad is not create_graph:
         token = MODE.set(mode.replace(grad=True) if create_graph else without_grad(mode))
     silenced = hush(silent)
+    threads = mode.threads and not mode.special and not tensors
     try:
         if this.depth and this.depth % _DEEP == 0:
-            _in_a_thread(lambda: engine.run(roots, keep=keep, create_graph=tensors, plan=plan, capture=capture))
+            _in_a_thread(
+                lambda: engine.run(roots, keep=keep, create_graph=tensors, plan=plan, capture=capture, threads=threads)
+            )
         else:
-            engine.run(roots, keep=keep, create_graph=tensors, plan=plan, capture=capture)
+            engine.run(roots, keep=keep, create_graph=tensors, plan=plan, capture=capture, threads=threads)
         while this.callbacks:
             this.callbacks.pop(0)()
     finally:

@@ -262,12 +262,9 @@ def is_inference_mode_enabled() -> bool:
     return MODE.get().inference
 
 
-_multithreading = [True]
-
-
 def is_multithreading_enabled() -> bool:
     """Whether backward may use several threads."""
-    return _multithreading[0]
+    return MODE.get().threads
 
 
 class set_multithreading_enabled(ModeManager):  # noqa: N801 - torch's name
@@ -276,8 +273,7 @@ class set_multithreading_enabled(ModeManager):  # noqa: N801 - torch's name
     def __init__(self, mode: bool) -> None:
         super().__init__()
         self.mode = mode
-        self._previous = _multithreading[0]
-        _multithreading[0] = mode
+        self._previous = change(threads=mode)["threads"]
 
     def clone(self) -> set_multithreading_enabled:
         return set_multithreading_enabled(self.mode)
@@ -286,4 +282,4 @@ class set_multithreading_enabled(ModeManager):  # noqa: N801 - torch's name
         pass
 
     def __exit__(self, *exc: object) -> None:
-        _multithreading[0] = self._previous
+        change(threads=self._previous)

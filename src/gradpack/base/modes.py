@@ -9,7 +9,19 @@ from __future__ import annotations
 from contextvars import ContextVar
 from typing import Any
 
-_FIELDS = ("grad", "hooks", "forbidden", "inference", "dual", "anomaly", "recorder", "profiler", "levels", "mutation")
+_FIELDS = (
+    "grad",
+    "hooks",
+    "forbidden",
+    "inference",
+    "dual",
+    "anomaly",
+    "recorder",
+    "profiler",
+    "levels",
+    "mutation",
+    "threads",
+)
 
 
 class Mode:
@@ -27,6 +39,7 @@ class Mode:
     profiler: Any  # is told of every operation
     levels: tuple[Any, ...]  # functional transforms, innermost last
     mutation: Any  # allow_mutation_on_saved_tensors bookkeeping
+    threads: bool  # may backward use several threads?
     without_grad: Mode | None  # the same without grad, once somebody has asked
     special: bool  # must operations take the interpreted path?
 
@@ -42,6 +55,7 @@ class Mode:
         profiler: Any = None,
         levels: tuple[Any, ...] = (),
         mutation: Any = None,
+        threads: bool = True,
     ) -> None:
         self.grad = grad
         self.hooks = hooks
@@ -53,6 +67,7 @@ class Mode:
         self.profiler = profiler
         self.levels = levels
         self.mutation = mutation
+        self.threads = threads
         self.without_grad = None
         self.special = bool(
             inference

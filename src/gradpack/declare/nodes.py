@@ -51,6 +51,14 @@ class CompiledNode(Node):
             self._free()
         return gradients
 
+    def movable(self) -> bool:
+        """Not where unpacking would call a hook."""
+        for name in _needed(self.op, None):
+            saved = getattr(self, name, None)
+            if type(saved) is Packed or (type(saved) is SavedList and any(type(v) is Packed for v in saved.items)):
+                return False
+        return True
+
     def _sources(self) -> dict[str, Any]:
         """The edge, or list of edges, of each differentiable input."""
         op, edges = self.op, list(self.edges)
@@ -212,6 +220,9 @@ class GeneralNode(CompiledNode):
     low: bool  # is the result a storage format?
     outputs: int
     backend: Any
+
+    def movable(self) -> bool:
+        return bool(self.backend.is_numpy) and CompiledNode.movable(self)
 
     def backward(self, g: Any, keep: bool) -> list[Any]:
         op, sources = self.op, self._sources()

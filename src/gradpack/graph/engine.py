@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from heapq import heappop, heappush
 from typing import Any
 
+from . import parallel
 from .node import AccumulateGrad, Gradient, Node
 
 
@@ -62,6 +63,7 @@ def run(
     create_graph: bool,
     plan: Plan | None = None,
     capture: bool = False,
+    threads: bool = False,
 ) -> None:
     """Send each root's gradient down the graph.
 
@@ -71,6 +73,7 @@ def run(
         create_graph: gradients are Tensors, and what is done with them is recorded.
         plan: which leaves to serve when, and which nodes to run at all.
         capture: put the gradients of the plan's inputs into `plan.captured` and accumulate nothing.
+        threads: other threads may take part, once the graph is wide and gradients are large.
     """
     pending: dict[Node, Gradient] = {}  # gradients of nodes in `ready`, and the only one so far of leaves
     sums: dict[Node, Gradient] = {}  # gradients of leaves that nobody else holds, because they are sums
@@ -104,6 +107,12 @@ def run(
             node, g = following, incoming
             following = incoming = None
         elif ready:
+            if threads and len(ready) > 1 and getattr(pending[ready[0][1]], "nbytes", 0) >= parallel.LARGE:
+                threads = False  # decided once
+                if parallel.finish(
+                    pending, sums, ready, keep=keep, needed=needed, wanted=wanted, capture=capture, serve=_serve
+                ):
+                    break
             node = heappop(ready)[1]
             g = pending.pop(node)
         else:

@@ -41,6 +41,10 @@ class Node:
         """What to pass on when no gradient arrived."""
         return (None,) * len(self.edges)
 
+    def movable(self) -> bool:
+        """Whether `backward` may run on another thread than that of the caller: no code of users is in it."""
+        return False
+
     def name(self) -> str:
         """The name of the operation's node, as torch writes it: `MulBackward0`."""
         return type(self).__name__
@@ -104,6 +108,9 @@ class Slot(Node):
         return (Part([g if i == self.nr else None for i in range(self.outputs)]),)
 
     backward_graph = backward
+
+    def movable(self) -> bool:
+        return True
 
     def name(self) -> str:
         return self.parent.name()

@@ -1,0 +1,55 @@
+"""How many threads one backward pass may use."""
+
+from __future__ import annotations
+
+import os
+
+_MOST = 8  # more than this wait for memory, not for each other
+_chosen: list[int] = []
+
+
+def _available() -> int:
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # not on every system
+        return os.cpu_count() or 1
+
+
+def get_num_threads() -> int:
+    """How many threads one backward pass may use, where a graph is wide and its arrays are large.
+
+    Unless it was set: `OMP_NUM_THREADS`, else the processors that this process may run on, at most 8.
+    The threads that NumPy's BLAS uses within one matrix product are its own affair.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.get_num_threads() >= 1
+        True
+    """
+    if _chosen:
+        return _chosen[0]
+    asked = os.environ.get("OMP_NUM_THREADS", "")
+    return int(asked) if asked.isdigit() and int(asked) else min(_available(), _MOST)
+
+
+def set_num_threads(threads: int) -> None:
+    """Set how many threads one backward pass may use.
+
+    Raises:
+        RuntimeError: if the number is not positive.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> before = torch.get_num_threads()
+        >>> torch.set_num_threads(1)
+        >>> torch.get_num_threads()
+        1
+        >>> torch.set_num_threads(before)
+    """
+    if isinstance(threads, bool) or not isinstance(threads, int):
+        raise TypeError(f"set_num_threads expects an int, but got {type(threads).__name__}")
+    if threads < 1:
+        raise RuntimeError("set_num_threads expects a positive integer")
+    _chosen[:] = [threads]
