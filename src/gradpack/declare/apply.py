@@ -170,7 +170,7 @@ def _apply(op: Op, values: list[Any], mode: Mode) -> Any:
                 meta = NO_GRAD if not mode.grad else MULTIPLE if op.returns else None
                 if type(parent._counter) is InferenceCounter:
                     meta = INFERENCE
-                replay = _Output(op.public, nr) if op.returns else op.public
+                replay = Output(op.public, nr) if op.returns else op.public
                 mark_view(out, parent, replay, args, meta)
     if needs:
         _record(op, values, index, outs, extras, mode, compute, spec)
@@ -181,7 +181,7 @@ def _apply(op: Op, values: list[Any], mode: Mode) -> Any:
     return op.public.result_type(*outs) if op.results else tuple(outs)  # type: ignore[attr-defined]
 
 
-class _Output:
+class Output:
     """Takes one result of an operation with several, to replay a view."""
 
     __slots__ = ("call", "nr")

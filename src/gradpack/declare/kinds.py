@@ -33,12 +33,12 @@ from ..backends.numpy import NUMPY, hush, silent, unhush
 from ..base import dtypes
 from ..base.devices import CPU
 from ..base.modes import MODE
-from ..graph.node import next_seq
+from ..graph.node import Part, Slot, next_seq
 from ..tensor.parameter import Parameter
 from ..tensor.saved import FREED, Packed, modified, pack_array, pack_input, unpack_input, unpack_result
 from ..tensor.tensor import Tensor, View
 from ..tensor.views import refresh
-from .apply import apply
+from .apply import Output, apply
 from .nodes import CompiledNode, GeneralNode, constant, fit_arrays
 from .op import Op, register
 
@@ -164,6 +164,9 @@ def _materialise(op: Op) -> None:
         "_public": op.public,
         "_into": lambda out, values: into(op, out, values),
     }
+    if op.returns:
+        common |= {"_Slot": Slot, "_Part": Part, "_Output": Output, "_tuple": tuple.__new__}
+        common["_result_type"] = getattr(op.public, "result_type", None)
     if op.joint is not None:
         common["_joint"] = NUMPY.bind(op.joint)
     common.update({f"_vjp_{p}": NUMPY.bind(f) for p, f in op.formulas.items()})
@@ -192,7 +195,12 @@ def _install_node(op: Op, node_class: Any, filename: str) -> None:
         op.node_name,
         (GeneralNode, node_class),
         {
-            "__slots__": ("backend", "compute", "low", "outputs", *(() if "fit" in node_class.__slots__ else ("fit",))),
+            "__slots__": (
+                "backend",
+                "compute",
+                "low",
+                *(n for n in ("fit", "outputs") if n not in node_class.__slots__),
+            ),
             "backward": GeneralNode.backward,
         },
     )

@@ -125,6 +125,8 @@ class CompiledNode(Node):
         values = {n: self._value(n, sources) for n in _needed(op, sources)}
         conjugate = op.holomorphic and not op.structural and _is_complex(g)
         given = _conj(g) if conjugate else g
+        if isinstance(given, Part):
+            given = tuple(given)
         gradients: list[Any] = []
         for p in op.inputs:
             wanted = _wanted(sources[p])
@@ -255,6 +257,8 @@ class GeneralNode(CompiledNode):
             g = _cast_all(backend, g, compute)
         conjugate = op.holomorphic and not op.structural and _is_complex_array(g, backend)
         given = _conj_array(g, backend) if conjugate else g
+        if isinstance(given, Part):
+            given = tuple(given)
         gradients: list[Any] = []
         if op.joint is not None:
             needs = tuple(_wanted(sources[p]) for p in op.inputs)

@@ -7,6 +7,7 @@ handle it hands to `_slow`, the interpreted path.
 
 from __future__ import annotations
 
+from functools import partial
 from textwrap import indent
 from typing import Any
 
@@ -148,16 +149,20 @@ RECORD = """\
 
 def source(op: Op) -> str:
     """The text for `op`."""
-    if op.returns or op.lists:
-        return (
-            _node_text(op, Inlined(op))
-            + f"\n\ndef _call({_signature(op)}):\n{_out_text(op)}    return _slow({_values(op)})\n"
-        )
+    from . import template_many as many
+
     inlined = Inlined(op)
+    if op.returns or op.lists:
+        if many.is_list(op) or many.is_many(op):
+            return many.node_text(op, partial(_load, op)) + "\n\n" + many.function_text(op)
+        return (
+            _node_text(op, inlined)
+            + f"\n\ndef _call({signature(op)}):\n{out_text(op)}    return _slow({values_of(op)})\n"
+        )
     return _node_text(op, inlined) + "\n\n" + _function_text(op, inlined)
 
 
-def _signature(op: Op) -> str:
+def signature(op: Op) -> str:
     parts = []
     positional = len(op.params) - op.keyword_only
     for i, p in enumerate(op.params):
@@ -169,24 +174,34 @@ def _signature(op: Op) -> str:
     return ", ".join(parts)
 
 
-def _values(op: Op) -> str:
+def values_of(op: Op) -> str:
     return "(" + "".join(f"{p}, " for p in op.params) + ")"
 
 
-def _out_text(op: Op) -> str:
-    return "" if op.view else f"    if out is not None: return _into(out, {_values(op)})\n"
+def out_text(op: Op) -> str:
+    return "" if op.view else f"    if out is not None: return _into(out, {values_of(op)})\n"
 
 
-def _reads(op: Op) -> list[str]:
+def reads(op: Op) -> list[str]:
     return list(dict.fromkeys(n for p in op.inputs for n in op.reads[p]))
 
 
+def _load(op: Op, n: str) -> str:
+    """The statements that load a saved value of a node."""
+    what = op.saves(n)
+    if what == "input":
+        return LOAD_INPUT.format(n=n)
+    if what in ("result", "extra"):
+        return LOAD_RESULT.format(n=n)
+    return f"{n} = _self.{n}\n"
+
+
 def _node_text(op: Op, inlined: Inlined) -> str:
-    reads, inputs = _reads(op), list(op.inputs)
+    names, inputs = reads(op), list(op.inputs)
     many = len(inputs) > 1
     fitted = many and op.broadcasts
     slots: list[str] = []
-    for n in reads:
+    for n in names:
         what = op.saves(n)
         slots.append(n)
         if what == "input":
@@ -198,15 +213,8 @@ def _node_text(op: Op, inlined: Inlined) -> str:
         text = "".join(f"{s!r}, " for s in slots)
         return f"class _Backward(_CompiledNode):\n    __slots__ = ({text})\n"
 
-    def load(n: str) -> str:
-        what = op.saves(n)
-        if what == "input":
-            return LOAD_INPUT.format(n=n)
-        if what in ("result", "extra"):
-            return LOAD_RESULT.format(n=n)
-        return f"{n} = _self.{n}\n"
-
-    shared = [n for n in reads if many and sum(n in op.reads[p] for p in inputs) > 1]
+    load = partial(_load, op)
+    shared = [n for n in names if many and sum(n in op.reads[p] for p in inputs) > 1]
     lines = [f"{''.join(f'{p}_edge, ' for p in inputs)} = _self.edges\n"] if many else []
     for n in shared:
         test = " or ".join(f"{p}_edge is not None" for p in inputs if n in op.reads[p])
@@ -216,9 +224,9 @@ def _node_text(op: Op, inlined: Inlined) -> str:
             lines.append(load(n))
     gradients = []
     if op.joint is not None:
-        lines = [f"{''.join(f'{p}_edge, ' for p in inputs)} = _self.edges\n", *map(load, reads)]
+        lines = [f"{''.join(f'{p}_edge, ' for p in inputs)} = _self.edges\n", *map(load, names)]
         needs = "".join(f"{p}_edge is not None, " for p in inputs)
-        args = ", ".join(f"{n}={n}" for n in reads)
+        args = ", ".join(f"{n}={n}" for n in names)
         gradients.append(f"{''.join(f'{p}_g, ' for p in inputs)} = _joint(_g, {args}, needs=({needs}))\n")
     for p in inputs if op.joint is None else ():
         expression = inlined.text(p, {_gradient_name(op, p): "_g"})
@@ -228,7 +236,7 @@ def _node_text(op: Op, inlined: Inlined) -> str:
         if many:
             body = f"if {p}_edge is not None:\n{indent(body, '    ')}else: {p}_g = None\n"
         gradients.append(body)
-    free = [f"_self.{n} = _FREED" for n in reads if op.saves(n) in ("input", "result", "extra")] or ["pass"]
+    free = [f"_self.{n} = _FREED" for n in names if op.saves(n) in ("input", "result", "extra")] or ["pass"]
     results = ", ".join(f"{p}_g" for p in inputs)
     if fitted:
         slots.append("fit")
@@ -249,7 +257,7 @@ def _gradient_name(op: Op, p: str) -> str:
 def _function_text(op: Op, inlined: Inlined) -> str:
     inputs = list(op.inputs)
     tensors = [p for p in op.params if p in op.inputs or p in op.promote]
-    values = _values(op)
+    values = values_of(op)
     pair = _is_pair(op, tensors)
     unwrap = ["    _spec = None\n"] if op.scalars and len(tensors) > 1 else []
     # Integers of few bits wrap around and those beside a float become one; int64 beside an int stays as it is.
@@ -290,7 +298,7 @@ def _function_text(op: Op, inlined: Inlined) -> str:
         elif p in op.arrays:
             unwrap.append(CONSTANT.format(p=p))
     if not tensors:
-        return f"def _call({_signature(op)}):\n{_out_text(op)}    return _slow({values})\n"
+        return f"def _call({signature(op)}):\n{out_text(op)}    return _slow({values})\n"
 
     arrays = {p: f"{p}_" if p in tensors or p in op.arrays else p for p in op.params}
     call = inlined.text("forward", arrays)
@@ -329,10 +337,10 @@ def _function_text(op: Op, inlined: Inlined) -> str:
     else:
         record = "    _out._edge = None\n"
     return FUNCTION.format(
-        signature=_signature(op),
-        out=_out_text(op),
+        signature=signature(op),
+        out=out_text(op),
         unwrap="".join(unwrap),
-        guard=_guard(op),
+        guard=guard(op),
         values=values,
         forward=forward,
         spec=spec,
@@ -347,7 +355,7 @@ def _is_pair(op: Op, tensors: list[str]) -> bool:
     return bool(op.scalars) and len(tensors) == 2 and all(p in tensors for p in op.arrays)
 
 
-def _guard(op: Op) -> str:
+def guard(op: Op) -> str:
     """When compiled code must not run: bodies of comparisons and the like are right for any array of NumPy's."""
     if op.result == "bool" and (op.check is not None or "c" not in op.dtypes):
         return "not _spec.plain and _spec is not _INT64"
@@ -360,7 +368,7 @@ def _save_text(op: Op, inputs: list[str], arrays: dict[str, Any], pair: bool) ->
     plain: list[str] = []
     packed: list[str] = []
     many = len(inputs) > 1
-    for n in _reads(op):
+    for n in reads(op):
         what = op.saves(n)
         readers = [p for p in inputs if n in op.reads[p]]
         test = "" if len(readers) == len(inputs) else f"if {' or '.join(f'{p}_edge is not None' for p in readers)}: "

@@ -105,7 +105,10 @@ class Slot(Node):
         return self.edges[0]  # type: ignore[return-value]  # a slot always has one
 
     def backward(self, g: Gradient, keep: bool) -> Iterable[Gradient]:
-        return (Part([g if i == self.nr else None for i in range(self.outputs)]),)
+        part = Part((None,) * self.outputs)
+        part[self.nr] = g
+        part.only = self.nr
+        return (part,)
 
     backward_graph = backward
 
@@ -116,10 +119,16 @@ class Slot(Node):
         return self.parent.name()
 
 
-class Part(tuple[Any, ...]):
-    """Gradients of several outputs, None where not known yet. Adding two fills them in."""
+class Part(list[Any]):
+    """Gradients of several outputs, None where not known yet. Adding another one fills them in, in place."""
 
-    __slots__ = ()
+    only: int | None = None  # the place that is filled, where it is but one
 
-    def __add__(self, other: Any) -> Part:
-        return Part([b if a is None else a if b is None else a + b for a, b in zip(self, other, strict=True)])
+    def __add__(self, other: Any) -> Part:  # type: ignore[override]  # not a concatenation
+        for i in range(len(self)) if other.only is None else (other.only,):
+            b = other[i]
+            if b is not None:
+                a = self[i]
+                self[i] = b if a is None else a + b
+        self.only = None
+        return self
