@@ -153,3 +153,11 @@ def test_meshgrid_is_that_of_numpy():
             assert np.array_equal(ours.numpy(), theirs)
     with pytest.warns(UserWarning, match="indexing"):
         torch.meshgrid(a, b)
+
+
+@pytest.mark.parametrize("op", [torch.cat, torch.stack, torch.hstack, torch.vstack])
+def test_what_is_not_a_tensor_is_named(op):
+    a = torch.ones(2, 2)
+    for wrong, nr in (([a, 1], 1), ([1, a], 0), ([1], 0), ((a, None), 1)):
+        with pytest.raises(TypeError, match=f"expected Tensor as element {nr} in argument 0, but got"):
+            op(wrong)

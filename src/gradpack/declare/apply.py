@@ -63,6 +63,8 @@ def raw_forward(op: Op, values: list[Any]) -> Any:
                     return backend.bind(op.forward)(**dict(zip(op.params, values, strict=True)))
     name = op.inputs[0] if op.inputs else op.params[0]
     position = op.params.index(name)
+    if name in op.lists and values[position]:
+        _element(op, position, 0, values[position][0])
     raise not_a_tensor(op.name, name, position + 1, values[position])
 
 
@@ -81,11 +83,20 @@ def _normalise(op: Op, values: list[Any]) -> bool:
                 values[i] = value.item() if value.numel() == 1 else value
             continue
         if param in op.lists:
-            values[i] = [_operand(op, param, i, v, True) for v in value]
+            values[i] = [_element(op, i, nr, v) for nr, v in enumerate(value)]
         elif param in op.promote or param in op.inputs:
             if not (value is None and op.defaults.get(param, 0) is None):
                 values[i] = _operand(op, param, i, value, param not in op.scalars)
     return True
+
+
+def _element(op: Op, position: int, nr: int, value: Any) -> Tensor:
+    """One of a list of tensors."""
+    if isinstance(value, Tensor):
+        return value
+    raise TypeError(
+        f"expected Tensor as element {nr} in argument {position}, but got {type(value).__name__} ({op.name}())"
+    )
 
 
 def _operand(op: Op, param: str, position: int, value: Any, must_be_tensor: bool) -> Any:

@@ -124,7 +124,7 @@ class Part(list[Any]):
 
     only: int | None = None  # the place that is filled, where it is but one
 
-    def __add__(self, other: Any) -> Part:  # type: ignore[override]  # not a concatenation
+    def __add__(self, other: Any) -> Part:
         for i in range(len(self)) if other.only is None else (other.only,):
             b = other[i]
             if b is not None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..backends import backend_of
 from ..declare.kinds import linear
 from ..tensor.tensor import Tensor
 from .subscript import FULL
@@ -26,10 +27,18 @@ METHODS = "split split_with_sizes chunk tensor_split hsplit vsplit dsplit unbind
 )
 def _cat(tensors: Any, dim: int = 0) -> Any:
     """Arrays one after the other along a dimension."""
+    try:
+        return np.concatenate(tensors, axis=dim)  # torch's words, and what it alone allows, only where this fails
+    except Exception:
+        return np.concatenate(_joinable(tensors, dim), axis=dim)
+
+
+def _joinable(tensors: Any, dim: int) -> list[Any]:
+    """Those that have elements to join: empty vectors fit to anything."""
     for nr, t in enumerate(tensors):
         if not len(t.shape):
             raise RuntimeError(f"zero-dimensional tensor (at position {nr}) cannot be concatenated (cat())")
-    joined = [t for t in tensors if tuple(t.shape) != (0,)] or tensors[:1]  # empty vectors fit to anything
+    joined = [t for t in tensors if tuple(t.shape) != (0,)] or tensors[:1]
     shape = joined[0].shape
     d = wrap_dim(dim, len(shape))
     for nr, t in enumerate(tensors):
@@ -45,7 +54,7 @@ def _cat(tensors: Any, dim: int = 0) -> Any:
                 f"Sizes of tensors must match except in dimension {d}. Expected size {shape[wrong[0]]} but got size "
                 f"{t.shape[wrong[0]]} for tensor number {nr} in the list. (cat())"
             )
-    return np.concat(joined, axis=d)
+    return joined
 
 
 def _parts(g: Any, shapes: Any, dim: int) -> list[Any]:
@@ -71,6 +80,8 @@ def _sequence(op: str, tensors: Any) -> list[Any]:
         for nr, t in enumerate(tensors):
             if not isinstance(t, Tensor):
                 raise TypeError(f"expected Tensor as element {nr} in argument 0, but got {type(t).__name__} ({op}())")
+    elif tensors and backend_of(type(tensors[0])) is None:
+        raise TypeError(f"expected Tensor as element 0 in argument 0, but got {type(tensors[0]).__name__} ({op}())")
     return list(tensors)
 
 
@@ -91,9 +102,10 @@ def cat(tensors: Any, dim: int = 0, *, axis: int | None = None, out: Any = None)
         tensor([[0., 1., 1.],
                 [0., 1., 1.]])
     """
-    tensors = _sequence("cat", tensors)
-    if not tensors:
-        raise ValueError("cat(): expected a non-empty list of Tensors")
+    if (type(tensors) is not tuple and type(tensors) is not list) or not tensors:
+        tensors = _sequence("cat", tensors)
+        if not tensors:
+            raise ValueError("cat(): expected a non-empty list of Tensors")
     if axis is not None:
         dim = axis
     return _cat(tensors, dim) if out is None else _cat(tensors, dim, out=out)
@@ -110,14 +122,17 @@ concat = concatenate = cat
 )
 def _stack(tensors: Any, dim: int = 0) -> Any:
     """Arrays of one shape along a new dimension."""
-    shape = tuple(tensors[0].shape)
+    shape = tensors[0].shape
     for nr, t in enumerate(tensors):
-        if tuple(t.shape) != shape:
+        if t.shape != shape:
             raise RuntimeError(
                 f"stack expects each tensor to be equal size, but got {list(shape)} at entry 0 and {list(t.shape)} at "
                 f"entry {nr}"
             )
-    return np.stack(tensors, axis=wrap_dim(dim, len(shape) + 1))
+    d = wrap_dim(dim, len(shape) + 1)
+    if d == 0:  # twice as fast as np.stack, which adds a dimension to each
+        return np.reshape(np.concatenate(tensors, axis=None), (len(tensors), *shape))
+    return np.stack(tensors, axis=d)
 
 
 def stack(tensors: Any, dim: int = 0, *, axis: int | None = None, out: Any = None) -> Tensor:
@@ -134,7 +149,8 @@ def stack(tensors: Any, dim: int = 0, *, axis: int | None = None, out: Any = Non
         tensor([[1, 3],
                 [2, 4]])
     """
-    tensors = _some("stack", tensors)
+    if (type(tensors) is not tuple and type(tensors) is not list) or not tensors:
+        tensors = _some("stack", tensors)
     if axis is not None:
         dim = axis
     return _stack(tensors, dim) if out is None else _stack(tensors, dim, out=out)
