@@ -51,6 +51,8 @@ def table() -> dict[str, Any]:
 def array_of(t: Any) -> np.ndarray[Any, Any]:
     """The elements, strides included."""
     t = t.detach().resolve_conj().resolve_neg()
+    if t._is_zerotensor():
+        t = t.clone()
     if t.dtype == torch.bfloat16:
         return t.view(torch.int16).numpy().view(ml_dtypes.bfloat16)
     return t.numpy()
@@ -106,6 +108,8 @@ def ours_from(function: Any, depth: int = 0) -> Any:
     if not isinstance(function, types.FunctionType):
         path = path_of(function)
         return function if path is None else resolve(path)
+    if function.__name__ == "wrapper_set_seed":
+        return lambda op, *args, **kwargs: op(*args, **kwargs)
     if function.__module__.startswith("torch.") and "_internal" not in function.__module__:
         path = path_of(function)
         if path is not None:
@@ -243,7 +247,9 @@ def compare(info: Any, function: Any, sample: Any, dtype: str, order: int) -> st
         expected = info.op(sample.input, *sample.args, **sample.kwargs)
     except Exception:  # a sample that torch itself cannot do tells nothing
         return None
-    exact = bool((state == torch.random.get_rng_state()).all())  # else random: shape and dtype only
+    # Where values are random, or whatever was in memory: shape and dtype only.
+    seeded = "wrapper_set_seed" in getattr(getattr(info.op, "__code__", None), "co_names", ())
+    exact = bool((state == torch.random.get_rng_state()).all()) and not seeded and "empty" not in info.name
     try:
         given = function(arguments[0], *arguments[1], **arguments[2])
     except Exception as error:
@@ -293,6 +299,8 @@ def compare(info: Any, function: Any, sample: Any, dtype: str, order: int) -> st
 
 def samples(info: Any, dtype: str, order: int, limit: int | None) -> Iterator[Any]:
     torch.manual_seed(0)
+    if info.name == "as_strided" and info.variant_test_name == "partial_views":
+        return  # about memory before the tensor: a translated one has none
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         made = info.sample_inputs("cpu", getattr(torch, dtype), requires_grad=order > 0)
@@ -311,7 +319,7 @@ def bad_inputs(info: Any, function: Any) -> Iterator[str]:
         translate = Translation()
         try:
             arguments = (translate(sample.input), translate(tuple(sample.args)), translate(dict(sample.kwargs)))
-        except (AttributeError, TypeError):  # a dtype or layout that gradpack does not have
+        except (AttributeError, TypeError, ValueError):  # a dtype, layout or number of dimensions that NumPy lacks
             continue
         try:
             info.op(sample.input, *sample.args, **sample.kwargs)
