@@ -1,47 +1,38 @@
 """Automatic differentiation: `torch.autograd`, from scratch."""
 
-from ..tensor.tensor import Tensor
+from typing import Any
+
 from . import anomaly_mode, function, grad_mode, graph
 from .anomaly_mode import detect_anomaly, set_detect_anomaly
-from .api import backward, grad, queue_callback
+from .api import backward, grad
 from .function import Function
 from .grad_mode import (
+    _force_original_view_tracking,  # noqa: F401 - torch has it here
+    _unsafe_preserve_version_counter,  # noqa: F401
     enable_grad,
+    enforce_grad_layout_policy,
     inference_mode,
     is_grad_enabled,
     is_multithreading_enabled,
+    is_view_replay_enabled,
     no_grad,
     set_grad_enabled,
     set_multithreading_enabled,
 )
+from .variable import Variable
 
 
-class _Engine:
-    """What torch calls the execution engine, as far as users reach for it."""
-
-    queue_callback = staticmethod(queue_callback)
-
-
-class _VariableMeta(type):
-    def __instancecheck__(cls, value: object) -> bool:
-        return isinstance(value, Tensor)
+def variable(*args: Any, **kwargs: Any) -> Any:
+    """Refused, as in torch: use `tensor`. The module of this name is `autograd.variable` for imports only."""
+    raise RuntimeError("torch.autograd.variable(...) is deprecated, use torch.tensor(...) instead")
 
 
-class Variable(metaclass=_VariableMeta):
-    """Torch's old name for a tensor that autograd follows: `Variable(data)` gives the tensor itself.
+variable.Variable = Variable  # type: ignore[attr-defined]
 
-    Example::
 
-        >>> import gradpack as torch
-        >>> torch.autograd.Variable(torch.ones(1), requires_grad=True)
-        tensor([1.], requires_grad=True)
-    """
-
-    _execution_engine = _Engine()
-
-    def __new__(cls, data: Tensor, requires_grad: bool = False, volatile: bool = False) -> Tensor:  # type: ignore[misc]
-        out = data.detach()
-        return out.requires_grad_() if requires_grad else out
+def kineto_available() -> bool:
+    """Whether Kineto, the library behind torch's profiler, is there: no."""
+    return False
 
 
 __all__ = [
@@ -51,6 +42,7 @@ __all__ = [
     "backward",
     "detect_anomaly",
     "enable_grad",
+    "enforce_grad_layout_policy",
     "function",
     "grad",
     "grad_mode",
@@ -58,8 +50,11 @@ __all__ = [
     "inference_mode",
     "is_grad_enabled",
     "is_multithreading_enabled",
+    "is_view_replay_enabled",
+    "kineto_available",
     "no_grad",
     "set_detect_anomaly",
     "set_grad_enabled",
     "set_multithreading_enabled",
+    "variable",
 ]

@@ -3,37 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..backends.numpy import hush, silent, unhush
 from ..base.modes import MODE, RUN, without_grad
 from ..graph import engine
-from ..graph.node import AccumulateGrad, Node, Slot
+from ..graph.node import Node
 from ..tensor import leaf as _leaf  # noqa: F401 - tells leaves how to store a gradient
 from ..tensor.hooks import registered, retain_grad
 from ..tensor.tensor import Tensor, alias, wrap
-
-
-class GradientEdge(NamedTuple):
-    """A place in the graph: a node and which of its outputs. Stands for a tensor without holding its data."""
-
-    node: Node
-    output_nr: int
-    ownership_token: Any = None
-
-
-def get_gradient_edge(tensor: Tensor) -> GradientEdge:
-    """The gradient edge of a tensor that requires grad.
-
-    Raises:
-        RuntimeError: if it does not.
-    """
-    edge = tensor._current_edge()
-    if edge is None:
-        raise RuntimeError("It is not possible to get the gradient edge for a Tensor that does not require gradients.")
-    if isinstance(edge, Slot):
-        return GradientEdge(edge.parent, edge.nr, edge)
-    return GradientEdge(edge, 0, tensor if isinstance(edge, AccumulateGrad) else None)
+from .arguments import batch_size, inputs_of, seeds_of, sequence
+from .edges import GradientEdge as GradientEdge
+from .edges import get_gradient_edge as get_gradient_edge
+from .edges import input_edge, root_edge
 
 
 class Pass:
@@ -86,76 +68,8 @@ def queue_callback(callback: Callable[[], Any]) -> None:
     this.callbacks.append(callback)
 
 
-def _edge_of(value: Any, what: str, i: int) -> Node:
-    if isinstance(value, GradientEdge):
-        if isinstance(value.ownership_token, Slot):
-            return value.ownership_token
-        return value.node
-    if not isinstance(value, Tensor):
-        raise TypeError(f"{what}s can be either Tensors or GradientEdges, but {what} {i} is {type(value).__name__}")
-    edge = value._current_edge()
-    if edge is None:
-        if what == "input":
-            raise RuntimeError("One of the differentiated Tensors does not require grad")
-        raise RuntimeError(f"element {i} of tensors does not require grad and does not have a grad_fn")
-    return edge
-
-
-def _sequence(value: Any) -> tuple[Any, ...]:
-    if isinstance(value, Tensor | GradientEdge) or value is None:
-        return (value,)
-    return tuple(value)
-
-
-def _seeds(outputs: tuple[Any, ...], grads: tuple[Any, ...], batched: bool) -> list[Tensor]:
-    """The gradient of each output: given, or one for a scalar."""
-    from ..ops.fill import ones_like
-
-    if len(grads) != len(outputs):
-        raise RuntimeError(f"got {len(outputs)} tensors and {len(grads)} gradients")
-    seeds: list[Tensor] = []
-    for i, (out, g) in enumerate(zip(outputs, grads, strict=True)):
-        if g is None:
-            if isinstance(out, GradientEdge):
-                raise RuntimeError(
-                    "grad can be implicitly created only for scalar outputs: give grad_tensors for a GradientEdge"
-                )
-            if out._current_edge() is None:
-                raise RuntimeError(f"element {i} of tensors does not require grad and does not have a grad_fn")
-            if out.numel() != 1:
-                raise RuntimeError(
-                    f"grad can be implicitly created only for scalar outputs: output {i} has shape {list(out._shape)}; "
-                    "give its gradient, or reduce it to a scalar first"
-                )
-            if out._spec.dtype.is_complex:
-                raise RuntimeError(f"grad can be implicitly created only for real scalar outputs but got {out.dtype}")
-            seeds.append(ones_like(out))
-            continue
-        if not isinstance(g, Tensor):
-            raise TypeError(f"gradients can be either Tensors or None, but got {type(g).__name__}")
-        if isinstance(out, Tensor):
-            shape = g._shape[1:] if batched else g._shape
-            if shape != out._shape:
-                extra = " (its first dimension is the batch)" if batched else ""
-                raise RuntimeError(
-                    f"Mismatch in shape: grad_output[{i}] has a shape of {g.shape}{extra} and output[{i}] has a shape "
-                    f"of {out.shape}."
-                )
-            if g._spec.dtype.is_complex != out._spec.dtype.is_complex:
-                raise RuntimeError(
-                    "For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch "
-                    f"in dtype: grad_output[{i}] has a dtype of {g.dtype} and output[{i}] has a dtype of {out.dtype}."
-                )
-            if g._spec.device != out._spec.device:
-                raise RuntimeError(f"grad_output[{i}] is on {g.device}, output[{i}] on {out.device}: move it first")
-            if g._spec is not out._spec:
-                g = g.to(out._spec.dtype)
-        seeds.append(g)
-    return seeds
-
-
 def _run(
-    edges: list[Node], seeds: list[Tensor], keep: bool, create_graph: bool, inputs: list[Node] | None, capture: bool
+    edges: list[Node], seeds: list[Any], keep: bool, create_graph: bool, inputs: list[Node] | None, capture: bool
 ) -> engine.Plan | None:
     mode = MODE.get()
     tensors = create_graph or bool(mode.dual) or bool(mode.levels)
@@ -218,23 +132,55 @@ def backward(
         tensor([2., 4.])
     """
     if grad_variables is not None:
+        import warnings
+
+        warnings.warn(
+            "`grad_variables` is deprecated. Use `grad_tensors` instead.",
+            FutureWarning,
+            stacklevel=2,
+        )
         if grad_tensors is not None:
-            raise RuntimeError("`grad_tensors` and `grad_variables` (deprecated) were both passed: use `grad_tensors`.")
+            raise RuntimeError(
+                "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to `backward()`. Please only "
+                "use `grad_tensors`."
+            )
         grad_tensors = grad_variables
-    if inputs is not None and not isinstance(inputs, Tensor | GradientEdge) and len(inputs) == 0:
-        raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
-    outputs = _sequence(tensors)
-    grads = (None,) * len(outputs) if grad_tensors is None else _sequence(grad_tensors)
+    named = () if inputs is None else inputs_of(inputs, "backward")
+    outputs = sequence(tensors)
+    seeds = seeds_of(outputs, grad_tensors, False)
+    edges = [root_edge(out, i) for i, out in enumerate(outputs)]
     wanted: list[Node] | None = None
-    seeds = _seeds(outputs, grads, False)
-    edges = [_edge_of(out, "tensor", i) for i, out in enumerate(outputs)]
     if inputs is not None:
-        wanted = []
-        for i, value in enumerate(_sequence(inputs)):
-            wanted.append(_edge_of(value, "input", i))
-            if isinstance(value, Tensor):
-                retain_grad(value)
+        wanted = [_accumulating(value, edges) for value in named]
+    if create_graph:
+        _warn_of_cycle()
     _run(edges, seeds, create_graph if retain_graph is None else retain_graph, create_graph, wanted, False)
+
+
+def _accumulating(value: Any, roots: list[Node]) -> Node:
+    """The edge of an input of `backward`, whose gradient goes into its `.grad`, leaf or not."""
+    if isinstance(value, Tensor):
+        retain_grad(value)
+    return input_edge(value, roots)
+
+
+_warned = [False]
+
+
+def _warn_of_cycle() -> None:
+    """Once per process, as in torch: a recorded gradient in `.grad` keeps its leaf alive."""
+    if not _warned[0]:
+        import warnings
+
+        _warned[0] = True
+        warnings.warn(
+            "Using backward() with create_graph=True will create a reference cycle between the parameter and its "
+            "gradient which can cause a memory leak. We recommend using autograd.grad when creating the graph to "
+            "avoid this. If you have to use this function, make sure to reset the .grad fields of your parameters "
+            "to None after use to break the cycle and avoid the leak.",
+            UserWarning,
+            stacklevel=3,
+        )
 
 
 def grad(
@@ -272,6 +218,12 @@ def grad(
         >>> first.item(), second.item()
         (27.0, 18.0)
     """
+    if materialize_grads and allow_unused is False:
+        raise ValueError(
+            "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
+        )
+    targets = sequence(outputs)
+    sources = inputs_of(inputs, "grad")
     if not only_inputs:
         import warnings
 
@@ -281,54 +233,54 @@ def grad(
             FutureWarning,
             stacklevel=2,
         )
-    if materialize_grads and allow_unused is False:
-        raise ValueError("Expected allow_unused to be True or not passed when materialize_grads=True, but got: False.")
-    names = list(inputs) if isinstance(inputs, dict) else None
-    sources = tuple(inputs.values()) if isinstance(inputs, dict) else _sequence(inputs)
-    if not sources:
-        raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
-    targets = _sequence(outputs)
-    grads = (None,) * len(targets) if grad_outputs is None else _sequence(grad_outputs)
+    seeds = seeds_of(targets, grad_outputs, is_grads_batched)
     keep = create_graph if retain_graph is None else retain_graph
-    seeds = _seeds(targets, grads, is_grads_batched)
-    edges = [_edge_of(out, "tensor", i) for i, out in enumerate(targets)]
-    wanted = [_edge_of(value, "input", i) for i, value in enumerate(sources)]
+    count = batch_size(seeds) if is_grads_batched else 0
+    edges = [root_edge(out, i) for i, out in enumerate(targets)]
+    wanted = [input_edge(value, edges) for value in sources]
     if is_grads_batched:
-        found = _batched(edges, seeds, wanted, keep, create_graph)
+        found = _batched(edges, seeds, count, wanted, keep, create_graph)
     else:
-        plan = _run(edges, seeds, keep, create_graph, wanted, True)
-        found = [_result(plan, edge) for edge in wanted]
+        found = _captured(edges, seeds, wanted, keep, create_graph)
     results: list[Tensor | None] = []
-    for value, g in zip(sources, found, strict=True):
+    for i, (value, g) in enumerate(zip(sources, found, strict=True)):
         if g is None and materialize_grads:
+            if not isinstance(value, Tensor):
+                raise RuntimeError("materialize_grads cannot be used when the given input is a GradientEdge")
             from ..ops.fill import zeros_like
 
-            g = zeros_like(value)
+            g = zeros_like(value, requires_grad=create_graph)
         elif g is None and not allow_unused:
             raise RuntimeError(
-                "One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True "
-                "if this is the desired behavior."
+                f"The differentiated Tensor at index {i} appears to not have been used in the graph. Set "
+                "allow_unused=True if this is the desired behavior."
             )
         results.append(g)
-    return tuple(results) if names is None else dict(zip(names, results, strict=True))
+    return dict(zip(inputs, results, strict=True)) if type(inputs) is dict else tuple(results)
 
 
-def _result(plan: engine.Plan | None, edge: Node) -> Tensor | None:
-    g = None if plan is None else plan.captured[edge]
-    return g if g is None or isinstance(g, Tensor) else wrap(g)
+def _captured(
+    edges: list[Node], seeds: list[Any], wanted: list[Node], keep: bool, create_graph: bool
+) -> list[Tensor | None]:
+    """The gradient of each wanted edge. A seed that arrives as it was sent is the same Tensor, not only its array."""
+    plan = _run(edges, seeds, keep, create_graph, wanted, True)
+    captured = {} if plan is None else plan.captured
+    for edge, g in captured.items():
+        if g is not None and not isinstance(g, Tensor):
+            same = [seed for seed in seeds if seed._data is g]
+            captured[edge] = same[0] if same else wrap(g)
+    return [captured[edge] for edge in wanted]
 
 
 def _batched(
-    edges: list[Node], seeds: list[Tensor], wanted: list[Node], keep: bool, create_graph: bool
+    edges: list[Node], seeds: list[Any], count: int, wanted: list[Node], keep: bool, create_graph: bool
 ) -> list[Tensor | None]:
     """One backward for each gradient of the batch, the results stacked."""
     from ..ops.join import stack
 
-    count = len(seeds[0])
-    rows: list[list[Tensor | None]] = []
-    for i in range(count):
-        plan = _run(edges, [seed[i] for seed in seeds], keep or i < count - 1, create_graph, wanted, True)
-        rows.append([_result(plan, edge) for edge in wanted])
+    rows = [
+        _captured(edges, [seed[i] for seed in seeds], wanted, keep or i < count - 1, create_graph) for i in range(count)
+    ]
     return [None if any(g is None for g in column) else stack(list(column)) for column in zip(*rows, strict=True)]
 
 
@@ -346,10 +298,13 @@ def _tensor_backward(
     edge = self._current_edge()
     if gradient is None and inputs is None and not self._shape and edge is not None and self._spec.plain:
         # The loss of a training step: one number, whose gradient is one.
+        if create_graph:
+            _warn_of_cycle()
         seed = alias(self._spec.backend.one(self._spec), self._spec, ())
         _run([edge], [seed], create_graph if retain_graph is None else retain_graph, create_graph, None, False)
         return
     backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
 
+_tensor_backward.__name__, _tensor_backward.__qualname__ = "backward", "Tensor.backward"
 Tensor.backward = _tensor_backward  # type: ignore[attr-defined]

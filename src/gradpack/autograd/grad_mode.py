@@ -4,9 +4,21 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from contextvars import ContextVar
 from typing import Any, TypeVar
 
 from ..base.modes import MODE, change
+from ..tensor.leaf import ENFORCED
+from ..tensor.tensor import Tensor
+
+__all__ = [
+    "enable_grad",
+    "enforce_grad_layout_policy",
+    "inference_mode",
+    "no_grad",
+    "set_grad_enabled",
+    "set_multithreading_enabled",
+]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -26,6 +38,8 @@ def is_grad_enabled() -> bool:
 class ModeManager:
     """A context manager that is a decorator too. Subclasses say what changes."""
 
+    prev: Any = False  # what held before
+
     def __init__(self) -> None:
         self._before: list[dict[str, Any]] = []
 
@@ -37,6 +51,7 @@ class ModeManager:
         return type(self)()
 
     def __enter__(self) -> Any:
+        self.prev = MODE.get().grad
         self._before.append(change(**self._changes()))
         return None
 
@@ -179,8 +194,43 @@ class enable_grad(_NoArguments):  # noqa: N801 - torch's name
         return {"grad": True}
 
 
-class set_grad_enabled(ModeManager):  # noqa: N801 - torch's name
+class Switch(ModeManager):
+    """Switches a setting when it is made; leaving its block, or decorating with it, switches it back."""
+
+    prev: Any
+    mode: Any
+
+    def __init__(self, mode: Any) -> None:
+        super().__init__()
+        self.prev = self._get()
+        self._set(mode)
+        self.mode = mode
+
+    def _get(self) -> Any:
+        raise NotImplementedError
+
+    def _set(self, value: Any) -> None:
+        raise NotImplementedError
+
+    def clone(self) -> Any:
+        return type(self)(self.mode)
+
+    def __enter__(self) -> None:
+        self._set(self.mode)
+
+    def __exit__(self, *exc: object) -> None:
+        self._set(self.prev)
+
+    def __call__(self, function: F) -> F:
+        self._set(self.prev)
+        return super().__call__(function)
+
+
+class set_grad_enabled(Switch):  # noqa: N801 - torch's name
     """Switch recording on or off: at once as a function, for a block or function otherwise.
+
+    Raises:
+        TypeError: if `mode` is no bool.
 
     Example::
 
@@ -193,28 +243,20 @@ class set_grad_enabled(ModeManager):  # noqa: N801 - torch's name
     """
 
     def __init__(self, mode: bool) -> None:
-        super().__init__()
-        self.mode = mode
-        self._at_construction = change(grad=mode)
+        if not isinstance(mode, bool):
+            raise TypeError(
+                f"set_grad_enabled(): argument 'enabled' (position 1) must be bool, not {type(mode).__name__}"
+            )
+        super().__init__(mode)
 
-    def _changes(self) -> dict[str, Any]:
-        return {"grad": self.mode}
+    def _get(self) -> bool:
+        return MODE.get().grad
 
-    def clone(self) -> set_grad_enabled:
-        return set_grad_enabled(self.mode)
-
-    def __enter__(self) -> None:
-        change(grad=self.mode)
-
-    def __exit__(self, *exc: object) -> None:
-        change(**self._at_construction)
-
-    def __call__(self, function: F) -> F:
-        change(**self._at_construction)
-        return super().__call__(function)
+    def _set(self, value: bool) -> None:
+        change(grad=value)
 
     def __str__(self) -> str:
-        return f"gradpack.autograd.grad_mode.set_grad_enabled(mode={self.mode})"
+        return f"{type(self).__module__}.set_grad_enabled(mode={self.mode})"
 
     __repr__ = __str__
 
@@ -262,24 +304,130 @@ def is_inference_mode_enabled() -> bool:
     return MODE.get().inference
 
 
+def is_inference(input: Tensor) -> bool:
+    """Whether a tensor was made in inference mode.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.is_inference(torch.ones(1))
+        False
+    """
+    return input.is_inference()
+
+
+def _enter_inference_mode(mode: bool) -> inference_mode:
+    manager: inference_mode = inference_mode(mode)
+    manager.__enter__()
+    return manager
+
+
+def _exit_inference_mode(mode: inference_mode) -> None:
+    mode.__exit__(None, None, None)
+
+
 def is_multithreading_enabled() -> bool:
-    """Whether backward may use several threads."""
+    """Whether backward may use several threads.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.autograd.is_multithreading_enabled()
+        True
+    """
     return MODE.get().threads
 
 
-class set_multithreading_enabled(ModeManager):  # noqa: N801 - torch's name
-    """Allow or forbid backward to use several threads: at once as a function, or for a block."""
+class set_multithreading_enabled(Switch):  # noqa: N801 - torch's name
+    """Allow or forbid backward to use several threads: at once as a function, or for a block.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> with torch.autograd.set_multithreading_enabled(False):
+        ...     torch.autograd.is_multithreading_enabled()
+        False
+    """
 
     def __init__(self, mode: bool) -> None:
-        super().__init__()
-        self.mode = mode
-        self._previous = change(threads=mode)["threads"]
+        super().__init__(mode)
 
-    def clone(self) -> set_multithreading_enabled:
-        return set_multithreading_enabled(self.mode)
+    def _get(self) -> bool:
+        return MODE.get().threads
+
+    def _set(self, value: bool) -> None:
+        change(threads=value)
+
+    def __call__(self, function: F) -> F:  # as in torch, decorating with it leaves it switched
+        return ModeManager.__call__(self, function)
+
+
+class enforce_grad_layout_policy(Switch):  # noqa: N801 - torch's name
+    """Whether a gradient must have the strides of its leaf: at once as a function, or for a block.
+
+    With False, a gradient that nobody else holds becomes `.grad` as it is, whatever its layout: a copy less.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> leaf = torch.ones(2, 3).t().requires_grad_()
+        >>> with torch.autograd.enforce_grad_layout_policy(False):
+        ...     (leaf * torch.ones(3, 2)).sum().backward()
+        >>> leaf.grad.shape == leaf.shape
+        True
+    """
+
+    def __init__(self, enable: bool = True) -> None:
+        super().__init__(enable)
+
+    def _get(self) -> bool:
+        return ENFORCED.get()
+
+    def _set(self, value: bool) -> None:
+        ENFORCED.set(value)
+
+
+_VIEW_REPLAY: ContextVar[bool] = ContextVar("gradpack view replay", default=False)
+
+
+def is_view_replay_enabled() -> bool:
+    """Whether the history of a view was asked to be made by replaying it. (Here it always is.)
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.autograd.is_view_replay_enabled()
+        False
+    """
+    return _VIEW_REPLAY.get()
+
+
+class _force_original_view_tracking(Switch):  # noqa: N801 - torch's name
+    """Ask for view replay. Views are always replayed, so that this changes the flag only."""
+
+    def _get(self) -> bool:
+        return _VIEW_REPLAY.get()
+
+    def _set(self, value: bool) -> None:
+        _VIEW_REPLAY.set(value)
+
+
+class _unsafe_preserve_version_counter(ModeManager):  # noqa: N801 - torch's name
+    """Hide the writes of this block from autograd: versions are afterwards what they were before."""
+
+    def __init__(self, tensors: Tensor | tuple[Tensor, ...]) -> None:
+        super().__init__()
+        self.tensors = (tensors,) if isinstance(tensors, Tensor) else tensors
+        if not isinstance(self.tensors, tuple):
+            raise AssertionError("Expected tensors to be a tuple")
+        self.prev_versions = tuple(t._version for t in self.tensors)
+
+    def clone(self) -> _unsafe_preserve_version_counter:
+        return type(self)(self.tensors)
 
     def __enter__(self) -> None:
         pass
 
     def __exit__(self, *exc: object) -> None:
-        change(threads=self._previous)
+        for tensor, version in zip(self.tensors, self.prev_versions, strict=True):
+            tensor._counter[0] = version

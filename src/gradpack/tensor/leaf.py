@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from _thread import allocate_lock
+from contextvars import ContextVar
 from sys import getrefcount
 from typing import Any
 
 from ..graph import engine
 from ..graph.node import AccumulateGrad
 from .tensor import Tensor, alias, wrap
+
+# Must a gradient that nobody else holds have the strides of its leaf, to be taken over?
+ENFORCED: ContextVar[bool] = ContextVar("gradpack gradient layout", default=True)
 
 
 def _store(leaf: AccumulateGrad, g: Any, create_graph: bool) -> None:
@@ -71,7 +75,7 @@ def _may_keep(g: Any, tensor: Tensor | None) -> bool:
         return False
     if tensor is None or tensor._data.strides == g.strides:
         return True
-    return bool(g.flags.c_contiguous) and not _dense(tensor._data)
+    return bool(g.flags.c_contiguous and not _dense(tensor._data)) or (not ENFORCED.get() and _dense(g))
 
 
 def _dense(array: Any) -> bool:

@@ -1,0 +1,124 @@
+"""What is passed to `backward` and `grad`, brought into one form, and the checks of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..backends import Spec
+from ..base.size import Size
+from ..tensor.tensor import Tensor
+from .edges import GradientEdge, origin_of
+
+
+def sequence(value: Any) -> tuple[Any, ...]:
+    """A tensor or edge alone as a tuple; anything else as its items."""
+    return (value,) if isinstance(value, Tensor | GradientEdge) else tuple(value)
+
+
+def inputs_of(value: Any, name: str) -> tuple[Any, ...]:
+    """The inputs that were named: one, several, or the values of a dict."""
+    if type(value) is dict:
+        found = tuple(value.values())
+    elif isinstance(value, Mapping):
+        raise TypeError(
+            f"`inputs` argument to `{name}()` must be a dict, not {type(value).__name__}. Other Mapping types are "
+            "not supported."
+        )
+    else:
+        found = sequence(value)
+    if not found:
+        raise RuntimeError(f"`inputs` argument to `{name}()` cannot be empty.")
+    return found
+
+
+def seeds_of(outputs: tuple[Any, ...], given: Any, batched: bool) -> list[Tensor | None]:
+    """The gradient of each output: given, one for a scalar, or None for what requires no grad."""
+    grads = (None,) * len(outputs) if given is None else (given,) if isinstance(given, Tensor) else tuple(given)
+    seeds = [
+        _seed(i, out, g, batched)
+        for i, (out, g) in enumerate(zip(outputs, grads))  # noqa: B905 - the checks of each come first
+    ]
+    if len(seeds) != len(outputs):
+        raise RuntimeError(f"got {len(outputs)} tensors and {len(seeds)} gradients")
+    return seeds
+
+
+def _seed(i: int, out: Any, g: Any, batched: bool) -> Tensor | None:
+    shape: tuple[int, ...] | None = None
+    spec: Spec | None = None
+    if isinstance(out, GradientEdge):
+        origin = origin_of(out)
+        if origin is not None:
+            shape, spec = origin.shape, origin.spec
+    elif isinstance(out, Tensor):
+        shape, spec = out._shape, out._spec
+    else:
+        raise AssertionError(f"Expected output to be a torch.Tensor, but output {i} is {type(out).__name__}")
+    if g is None:
+        return _implicit(i, out, shape, spec)
+    if not isinstance(g, Tensor):
+        raise TypeError(f"gradients can be either Tensors or None, but got {type(g).__name__}")
+    first = g[0] if batched else g
+    if shape is not None and first._shape != shape:
+        if batched and isinstance(out, GradientEdge):
+            raise RuntimeError("Batched grads are not supported with GradientEdge")
+        sizes = f"grad_output[{i}] has a shape of {first.shape} and output[{i}] has a shape of {Size(shape)}."
+        if not batched:
+            raise RuntimeError(f"Mismatch in shape: {sizes}")
+        raise RuntimeError(
+            "If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch dimension. "
+            "The sizes of the remaining dimensions are expected to match the shape of corresponding output, but a "
+            f"mismatch was detected: {sizes} If you only want some tensors in `grad_output` to be considered batched, "
+            "consider using vmap."
+        )
+    if spec is None:
+        return g
+    if g._spec.dtype.is_complex != spec.dtype.is_complex:
+        raise RuntimeError(
+            "For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in dtype: "
+            f"grad_output[{i}] has a dtype of {g.dtype} and output[{i}] has a dtype of {spec.dtype}."
+        )
+    if g._spec.device != spec.device:
+        raise RuntimeError(f"grad_output[{i}] is on {g.device}, output[{i}] on {spec.device}: move it first")
+    return g if g._spec is spec else g.to(spec.dtype)
+
+
+def _implicit(i: int, out: Any, shape: tuple[int, ...] | None, spec: Spec | None) -> Tensor | None:
+    """The gradient of a scalar with respect to itself."""
+    from ..ops.fill import ones, ones_like
+
+    if shape is None or spec is None:
+        raise RuntimeError(
+            "grad can be implicitly created only for scalar outputs: the shape at this GradientEdge is not known, "
+            "so give its gradient, or make the edge with get_gradient_edge"
+        )
+    if isinstance(out, Tensor) and not out.requires_grad:
+        return None
+    if any(size != 1 for size in shape):
+        raise RuntimeError(
+            f"grad can be implicitly created only for scalar outputs: output {i} has shape {list(shape)}; "
+            "give its gradient, or reduce it to a scalar first"
+        )
+    if not spec.dtype.is_floating_point:
+        raise RuntimeError(f"grad can be implicitly created only for real scalar outputs but got {spec.dtype}")
+    return ones_like(out) if isinstance(out, Tensor) else ones(shape, dtype=spec.dtype, device=spec.device)
+
+
+def batch_size(seeds: list[Tensor | None]) -> int:
+    """How many gradients each seed holds under `is_grads_batched`."""
+    sizes = []
+    for seed in seeds:
+        if seed is None or not seed._shape:
+            raise ValueError(
+                "vmap(vjp, in_dims=0, ...)(<inputs>): Got in_dim=0 for some input, but that input is a Tensor of "
+                "dimensionality 0 so expected in_dim to satisfy 0 <= in_dim < 0. Under is_grads_batched, give each "
+                "output a gradient whose first dimension is the batch."
+            )
+        sizes.append(seed._shape[0])
+    if len(set(sizes)) > 1:
+        raise ValueError(
+            "vmap: Expected all tensors to have the same size in the mapped dimension, got sizes "
+            f"{sizes} for the mapped dimension"
+        )
+    return sizes[0] if sizes else 0

@@ -1,0 +1,66 @@
+"""`Variable`: torch's name, from before tensors and variables were one, for a tensor that autograd follows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..tensor.tensor import Tensor
+from .api import queue_callback
+
+__all__ = ["Variable", "VariableMeta"]
+
+
+class ImperativeEngine:
+    """What torch calls the execution engine, as far as users reach for it."""
+
+    @staticmethod
+    def queue_callback(callback: Callable[[], Any]) -> None:
+        """Call `callback()` at the end of the backward pass that is going on."""
+        queue_callback(callback)
+
+    @staticmethod
+    def is_checkpoint_valid() -> bool:
+        """Whether checkpoints work in the pass that is going on: here they always do."""
+        return True
+
+
+class VariableMeta(type):
+    """Makes every tensor an instance of `Variable`."""
+
+    def __instancecheck__(cls, other: object) -> bool:
+        return isinstance(other, Tensor)
+
+
+class Variable(metaclass=VariableMeta):
+    """Torch's old name for a tensor that autograd follows: `Variable(data)` gives a tensor on the same storage.
+
+    Raises:
+        TypeError: if `data` is no tensor.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.autograd.Variable(torch.ones(1), requires_grad=True)
+        tensor([1.], requires_grad=True)
+    """
+
+    _execution_engine = ImperativeEngine()
+
+    def __new__(cls, data: Any = None, requires_grad: bool = False, volatile: Any = None) -> Tensor:  # type: ignore[misc]
+        if volatile:
+            import warnings
+
+            warnings.warn(
+                "volatile was removed and now has no effect. Use `with torch.no_grad():` instead.",
+                UserWarning,
+                stacklevel=2,
+            )
+        if data is None:
+            from ..ops.create import tensor
+
+            data = tensor([])
+        elif not isinstance(data, Tensor):
+            raise TypeError(f"Variable data has to be a tensor, but got {type(data).__name__}")
+        out: Tensor = data.detach()
+        return out.requires_grad_() if requires_grad else out
