@@ -81,7 +81,9 @@ def _seed(i: int, out: Any, g: Any, batched: bool) -> Tensor | None:
         )
     if g._spec.device != spec.device:
         raise RuntimeError(f"grad_output[{i}] is on {g.device}, output[{i}] on {spec.device}: move it first")
-    return g if g._spec is spec else g.to(spec.dtype)
+    if g._spec is spec or (isinstance(out, Tensor) and out.is_leaf and out.grad_dtype is None):
+        return g
+    return g.to(spec.dtype)
 
 
 def _implicit(i: int, out: Any, shape: tuple[int, ...] | None, spec: Spec | None) -> Tensor | None:

@@ -159,7 +159,7 @@ def _apply(op: Op, values: list[Any], mode: Mode) -> Any:
         parts = parts[: len(parts) - len(op.extra)]
 
     # -- record --
-    needs = mode.grad and any(t._current_edge() is not None for t in _inputs(op, values, index))
+    needs = mode.grad and not mode.inference and any(t._current_edge() is not None for t in _inputs(op, values, index))
     outs: list[Tensor] = []
     for nr, part in enumerate(parts):
         data = backend.ensure(part)

@@ -189,6 +189,8 @@ def run(
 def _serve(leaf: Node, g: Gradient, create_graph: bool, wanted: dict[Node, Gradient] | None, capture: bool) -> None:
     """Hand a leaf its gradient: capture it if the request asks for that, else add it to `.grad`."""
     extras = leaf.extras
+    if leaf.dtype is not None and g is not None:  # type: ignore[attr-defined]
+        g = AccumulateGrad.cast(leaf, g)  # type: ignore[arg-type]
     if extras is not None and extras.tensor_hooks is not None:
         g = extras.run_tensor_hooks(leaf, g, create_graph)
     if wanted is not None and leaf in wanted:

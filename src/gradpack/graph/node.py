@@ -67,16 +67,18 @@ class AccumulateGrad(Node):
     Holds the gradient, and only weakly the tensor: anything else would be a cycle.
     """
 
-    __slots__ = ("grad", "tensor")
+    __slots__ = ("dtype", "grad", "tensor")
 
     grad: Any
+    dtype: Any  # what to cast gradients to, if the user has said; False: leave them
     tensor: Callable[[], Any]  # a weak reference
 
+    cast: ClassVar[Callable[[AccumulateGrad, Gradient], Gradient]]  # to `dtype`
     store: ClassVar[Callable[[AccumulateGrad, Gradient, bool], None]]  # how a gradient becomes `.grad`
 
     def __init__(self, tensor: Callable[[], Any]) -> None:
         self.edges, self.seq, self.extras = (), 1, None
-        self.grad = None
+        self.grad = self.dtype = None
         self.tensor = tensor
 
     @property

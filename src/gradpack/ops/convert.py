@@ -83,7 +83,12 @@ def _method_to(
         return _to_device(self, target, d)
     if d is None or d is self._spec.dtype:
         return clone(self) if copy else self
-    return _to_copy(self, d)
+    return _converted(self, d)
+
+
+def _converted(tensor: Tensor, d: dtype) -> Tensor:
+    """A copy in another dtype; integers have no gradient to pass on."""
+    return _to_copy(tensor if d.is_floating_point or d.is_complex else tensor.detach(), d)
 
 
 def _to_device(tensor: Tensor, target: device, d: dtype | None) -> Tensor:
@@ -92,7 +97,7 @@ def _to_device(tensor: Tensor, target: device, d: dtype | None) -> Tensor:
 
 def _conversion(d: dtype) -> Any:
     def method(self: Tensor, memory_format: Any = None) -> Tensor:
-        return self if self._spec.dtype is d else _to_copy(self, d)
+        return self if self._spec.dtype is d else _converted(self, d)
 
     method.__doc__ = f"This tensor as {d.name}."
     return method
@@ -142,7 +147,7 @@ def _method_type(self: Tensor, dtype: Any = None, non_blocking: Any = False) -> 
         )
     if not isinstance(dtype, dtypes.dtype):
         raise ValueError(f"invalid type: {dtype!r}")
-    return self if dtype is self._spec.dtype else _to_copy(self, dtype)
+    return self if dtype is self._spec.dtype else _converted(self, dtype)
 
 
 _TYPE_NAMES = {

@@ -44,6 +44,10 @@ def check_dtype(op: str, d: Any) -> None:
 
 def finish(array: Any, requires_grad: bool) -> Tensor:
     out = wrap(array)
+    if requires_grad and not (out._spec.dtype.is_floating_point or out._spec.dtype.is_complex):
+        raise RuntimeError(
+            f"Only Tensors of floating point and complex dtype can require gradients, and this one is {out.dtype}"
+        )
     if MODE.get().inference:
         out._counter = InferenceCounter([0])
     if requires_grad:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..backends import NUMPY
+from ..backends import NUMPY, Spec
 from ..base import dtypes
 from ..base.devices import CPU
 from .tensor import Tensor, alias, wrap
@@ -48,3 +48,26 @@ def rebuild(cls: type, array: Any, requires_grad: bool, extra: dict[str, Any]) -
     if requires_grad:
         out.requires_grad = True
     return out
+
+
+def copy_storage(array: Any, spec: Spec, memo: dict[int, Any]) -> Any:
+    """A copy for `deepcopy`: arrays that share memory share it in the copy too."""
+    if not spec.numpy or array.base is None:
+        if id(array) in memo:
+            return memo[id(array)]
+        copied = memo[id(array)] = array.copy(order="K") if spec.numpy else spec.backend.copy(array)
+        return copied
+    import numpy as np
+
+    whole = array
+    while isinstance(whole.base, np.ndarray):
+        whole = whole.base
+    copied = memo.get(id(whole))
+    if copied is None:
+        copied = whole.copy(order="K")
+        if copied.strides != whole.strides or not isinstance(whole, np.ndarray):
+            return array.copy(order="K")
+        memo[id(whole)] = copied
+        memo.setdefault(id(memo), []).append(whole)  # type: ignore[attr-defined]  # deepcopy's way to keep it alive
+    start = array.__array_interface__["data"][0] - whole.__array_interface__["data"][0]
+    return np.ndarray(array.shape, array.dtype, copied, start, array.strides)

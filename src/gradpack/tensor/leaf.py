@@ -7,6 +7,7 @@ from contextvars import ContextVar
 from sys import getrefcount
 from typing import Any
 
+from ..backends import spec_of
 from ..graph import engine
 from ..graph.node import AccumulateGrad
 from .tensor import Tensor, alias, wrap
@@ -24,22 +25,33 @@ def _store(leaf: AccumulateGrad, g: Any, create_graph: bool) -> None:
     """
     held = leaf.grad
     if create_graph:
+        tensor = leaf.tensor()
         if held is None:
-            leaf.grad = _tensor_like(g, leaf.tensor())
+            leaf.grad = _tensor_like(g, tensor)
         else:
-            leaf.grad = held + g
+            total = held + g
+            leaf.grad = total if _obeys(total._data, tensor) else _tensor_like(total, tensor)
         return
     if held is None:
         tensor = leaf.tensor()
         if getrefcount(g) > _FREE or not _may_keep(g, tensor):
             g = _copy(g, tensor)
-        if tensor is not None and type(g) is type(tensor._data):
+        if leaf.dtype is None and tensor is not None and type(g) is type(tensor._data):
             leaf.grad = alias(g, tensor._spec, tensor._shape)
         else:
             leaf.grad = wrap(g)
         return
     with _ADDING:
         _add_in_place(leaf, held, g)
+
+
+def _cast(leaf: AccumulateGrad, g: Any) -> Any:
+    """The gradient in the dtype that the user has set as `grad_dtype`; False stands for any."""
+    if leaf.dtype is False:
+        return g
+    if isinstance(g, Tensor):
+        return g.to(leaf.dtype)
+    return spec_of(g).backend.cast(g, leaf.dtype)
 
 
 def _add_in_place(leaf: AccumulateGrad, held: Tensor, g: Any) -> None:
@@ -90,6 +102,13 @@ def _dense(array: Any) -> bool:
     return True
 
 
+def _obeys(array: Any, tensor: Tensor | None) -> bool:
+    """Whether the strides are those of a dense leaf, or row-major for another."""
+    if tensor is None or not hasattr(array, "strides") or tensor._data.strides == array.strides:
+        return True
+    return bool(array.flags.c_contiguous) and not _dense(tensor._data)
+
+
 def _copy(g: Any, tensor: Tensor | None) -> Any:
     """A fresh array with the strides of a dense leaf, else row-major."""
     if not hasattr(g, "strides"):
@@ -106,6 +125,8 @@ def _tensor_like(g: Tensor, tensor: Tensor | None) -> Tensor:
     """The gradient of create_graph as a new tensor, so that seeds and leaves share no buffer."""
     if tensor is None:
         return g
+    if type(g._edge) is AccumulateGrad:  # a leaf itself, as a seed may be: the copy must be a result of it
+        g = g.clone()
     out = alias(_copy(g._data, tensor), g._spec, g._shape)
     out._edge = g._edge
     return out
@@ -121,3 +142,4 @@ def _calibrate() -> int:
 
 _FREE = _calibrate()
 AccumulateGrad.store = _store
+AccumulateGrad.cast = _cast

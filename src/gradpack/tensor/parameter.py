@@ -48,5 +48,14 @@ class Parameter(Tensor):
     def __repr__(self, *, tensor_contents: object = None) -> str:  # type: ignore[override]
         return "Parameter containing:\n" + super().__repr__()
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> Parameter:
+        """A parameter with a copy of the data, without the gradient."""
+        if id(self) in memo:
+            return memo[id(self)]  # type: ignore[no-any-return]
+        out = memo[id(self)] = type(self)(
+            alias(self._spec.backend.copy(self._data), self._spec, self._shape), self.requires_grad
+        )
+        return out
+
     def __reduce_ex__(self, protocol: Any) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         return super().__reduce_ex__(protocol)

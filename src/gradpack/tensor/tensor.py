@@ -29,7 +29,7 @@ class InferenceCounter(list[int]):
         raise RuntimeError(
             "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode "
             "in computation tracked by autograd. To work around this, you can make a clone to get a normal tensor "
-            "and use it in autograd, or use `no_grad()` instead of `inference_mode()`."
+            "and use it in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`."
         )
 
 
@@ -287,6 +287,8 @@ class Tensor:
 
     @requires_grad.setter
     def requires_grad(self, wanted: bool) -> None:
+        if wanted is not True and wanted is not False:
+            raise RuntimeError("requires_grad must be a bool")
         edge = self._current_edge()
         if edge is not None and type(edge) is not AccumulateGrad:
             if wanted:
@@ -311,6 +313,8 @@ class Tensor:
             raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
         leaf = AccumulateGrad(weakref.ref(self))
         leaf.grad, self._own_grad = self._own_grad, None
+        if "_grad_dtype" in self.__dict__:
+            leaf.dtype = self.__dict__["_grad_dtype"] or False
         self._edge = leaf
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
@@ -319,6 +323,15 @@ class Tensor:
         Raises:
             RuntimeError: for integer dtypes, and for False on a tensor that is not a leaf.
         """
+        if not isinstance(requires_grad, bool):
+            raise TypeError(
+                "requires_grad_(): argument 'requires_grad' (position 1) must be bool, not "
+                f"{type(requires_grad).__name__}"
+            )
+        if requires_grad and self._spec.dtype.category < FLOATING:
+            raise RuntimeError(
+                f"only Tensors of floating point dtype can require gradients (or complex), and this one is {self.dtype}"
+            )
         self.requires_grad = requires_grad
         return self
 
@@ -332,7 +345,8 @@ class Tensor:
             warnings.warn(
                 "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute "
                 "won't be populated during autograd.backward(). If you indeed want the .grad field to be populated "
-                "for a non-leaf Tensor, use .retain_grad() on the non-leaf Tensor.",
+                "for a non-leaf Tensor, use .retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by "
+                "mistake, make sure you access the leaf Tensor instead.",
                 UserWarning,
                 stacklevel=2,
             )
@@ -342,17 +356,20 @@ class Tensor:
     def grad(self, value: Tensor | None) -> None:
         if value is not None:
             if not isinstance(value, Tensor):
-                raise TypeError(f"assigned grad expected to be a Tensor or None but got {type(value).__name__}")
+                raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {type(value).__name__}")
             if value is self:
                 raise RuntimeError("can't assign Variable as its own grad")
             if value._shape != self._shape:
                 raise RuntimeError(
-                    f"assigned grad has data of a different size: the tensor has {list(self._shape)}, "
-                    f"the grad {list(value._shape)}"
+                    f"attempting to assign a gradient of size '{list(value._shape)}' to a tensor of size "
+                    f"'{list(self._shape)}'. Please ensure that the gradient and the tensor are the same size"
                 )
-            if value._spec.dtype is not self._spec.dtype:
+            allowed = self.__dict__.get("_grad_dtype", self._spec.dtype)
+            if allowed is not None and value._spec.dtype is not allowed:
                 raise RuntimeError(
-                    f"assigned grad has data of a different type: the tensor is {self.dtype}, the grad {value.dtype}"
+                    f"attempting to assign a gradient with dtype '{value.dtype}' to a tensor with grad_dtype "
+                    f"'{allowed}'. The gradient must match the tensor's grad_dtype (defaults to the tensor's dtype). "
+                    "You can set the tensor's grad_dtype attribute with a specific dtype, or None to allow any dtype."
                 )
             if value._spec.device != self._spec.device:
                 raise RuntimeError(
@@ -366,6 +383,46 @@ class Tensor:
     @grad.deleter
     def grad(self) -> None:
         self.grad = None
+
+    @property
+    def grad_dtype(self) -> dtype | None:
+        """The dtype of this leaf's `.grad`: gradients are cast to it. By default the leaf's own; None allows any.
+
+        Raises:
+            RuntimeError: for a tensor that is not a leaf, or when `.grad` has another dtype already.
+        """
+        if not self.is_leaf:
+            raise RuntimeError("grad_dtype can only be accessed on leaf tensors.")
+        found: dtype | None = self.__dict__.get("_grad_dtype", self._spec.dtype)
+        return found
+
+    @grad_dtype.setter
+    def grad_dtype(self, wanted: dtype | None) -> None:
+        if wanted is not None and not isinstance(wanted, dtype):
+            raise RuntimeError(f"grad_dtype must be a torch.dtype or None, but got {type(wanted).__name__}")
+        if not self.is_leaf:
+            raise RuntimeError("grad_dtype can only be set on leaf tensors.")
+        held = self._edge.grad if type(self._edge) is AccumulateGrad else self._own_grad
+        if held is not None and wanted is not None and held.dtype is not wanted:
+            raise RuntimeError(
+                f"Cannot set grad_dtype to '{wanted}' because there is already a gradient with dtype '{held.dtype}'. "
+                "Please clear the gradient (.grad = None) before changing grad_dtype, or ensure the new grad_dtype "
+                "matches the existing gradient's dtype."
+            )
+        self.__dict__["_grad_dtype"] = wanted
+        if type(self._edge) is AccumulateGrad:
+            self._edge.dtype = wanted or False
+
+    @property
+    def _backward_hooks(self) -> Any:
+        """The hooks that `register_hook` has put on this tensor, by id; None without any."""
+        extras = None if self._edge is None else self._edge.extras
+        return None if extras is None else extras.tensor_hooks or None
+
+    @property
+    def name(self) -> None:
+        """Tensors have no names: None."""
+        return None
 
     @property
     def retains_grad(self) -> bool:
@@ -391,7 +448,10 @@ class Tensor:
     @property
     def data(self) -> Tensor:
         """The same storage, out of the graph, with a version counter of its own."""
-        return alias(self._data, self._spec, self._shape)
+        out = alias(self._data, self._spec, self._shape)
+        if type(self._counter) is InferenceCounter:
+            out._counter = self._counter
+        return out
 
     @data.setter
     def data(self, value: Tensor) -> None:
@@ -434,10 +494,10 @@ class Tensor:
 
     def _one(self, what: str) -> Any:
         if self.numel() != 1:
-            raise RuntimeError(
-                f"a Tensor with {self.numel()} elements cannot be converted to {what}"
-                if what == "Scalar"
-                else f"only one element tensors can be converted to {what}: this one has shape {list(self._shape)}"
+            if what == "Scalar":
+                raise RuntimeError(f"a Tensor with {self.numel()} elements cannot be converted to {what}")
+            raise ValueError(
+                f"only one element tensors can be converted to {what}: this one has shape {list(self._shape)}"
             )
         return self._spec.backend.to_numpy(self._data).reshape(()).tolist()
 
@@ -489,13 +549,15 @@ class Tensor:
         if not self.is_leaf:
             raise RuntimeError(
                 "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the "
-                "moment: detach() this one first."
+                "moment.  Copy a detach() of this one."
             )
         if id(self) in memo:
             return memo[id(self)]
         from copy import deepcopy
 
-        out = alias(self._spec.backend.copy(self._data), self._spec, self._shape, type(self))
+        from .construct import copy_storage
+
+        out = alias(copy_storage(self._data, self._spec, memo), self._spec, self._shape, type(self))
         memo[id(self)] = out
         for name, value in self.__dict__.items():
             if name not in ("_tangents", "_own_grad"):
@@ -510,10 +572,6 @@ class Tensor:
     def __reduce_ex__(self, protocol: Any) -> Any:
         from .construct import rebuild
 
-        if not self.is_leaf:
-            raise RuntimeError(
-                "a tensor that is not a leaf cannot be pickled together with its graph: detach() it first"
-            )
         array = self._spec.backend.to_numpy(self._data)
         extra = {k: v for k, v in self.__dict__.items() if k not in ("_tangents", "_own_grad")}
         return rebuild, (type(self), array, self.requires_grad, extra)
