@@ -13,9 +13,7 @@ from ..tensor import leaf as _leaf  # noqa: F401 - tells leaves how to store a g
 from ..tensor.hooks import registered, retain_grad
 from ..tensor.tensor import Tensor, alias, wrap
 from .arguments import batch_size, inputs_of, seeds_of, sequence
-from .edges import GradientEdge as GradientEdge
-from .edges import get_gradient_edge as get_gradient_edge
-from .edges import input_edge, root_edge
+from .edges import GradientEdge, get_gradient_edge, input_edge, root_edge  # noqa: F401 - asked for here
 
 
 class Pass:
@@ -134,11 +132,7 @@ def backward(
     if grad_variables is not None:
         import warnings
 
-        warnings.warn(
-            "`grad_variables` is deprecated. Use `grad_tensors` instead.",
-            FutureWarning,
-            stacklevel=2,
-        )
+        warnings.warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning, stacklevel=2)
         if grad_tensors is not None:
             raise RuntimeError(
                 "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to `backward()`. Please only "
@@ -334,6 +328,6 @@ def _call_node(self: Node, *grads: Tensor | None) -> Any:
     return results[0] if len(results) == 1 else results
 
 
-Node.__call__ = _call_node  # type: ignore[attr-defined]
+Node.__call__ = _call_node  # type: ignore[method-assign]
 _tensor_backward.__name__, _tensor_backward.__qualname__ = "backward", "Tensor.backward"
 Tensor.backward = _tensor_backward  # type: ignore[attr-defined]

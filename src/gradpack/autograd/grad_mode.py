@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable
 from contextvars import ContextVar
-from typing import Any, TypeVar
+from typing import Any
 
 from ..base.modes import MODE, change
 from ..tensor.leaf import ENFORCED
 from ..tensor.tensor import Tensor
+from .decorate import F, decorate
 
 __all__ = [
     "enable_grad",
@@ -19,8 +18,6 @@ __all__ = [
     "set_grad_enabled",
     "set_multithreading_enabled",
 ]
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 
 def is_grad_enabled() -> bool:
@@ -61,91 +58,6 @@ class ModeManager:
     def __call__(self, function: F) -> F:
         """Decorate a function, generator function, coroutine function or class."""
         return decorate(self.clone, function)
-
-
-def decorate(manager: Callable[[], Any], function: F) -> F:
-    """`function` run inside `manager()`; a generator or coroutine is inside it at each step only."""
-    if isinstance(function, type):
-        import warnings
-
-        warnings.warn(
-            "Decorating classes is deprecated and will be disabled in future versions. You should only decorate "
-            "functions or methods. To preserve the current behavior of class decoration, you can directly decorate "
-            "the `__init__` method and nothing else.",
-            FutureWarning,
-            stacklevel=3,
-        )
-        function.__init__ = decorate(manager, function.__init__)  # type: ignore[misc]
-        return function
-    flags = function.__code__.co_flags if hasattr(function, "__code__") else 0
-    if flags & 0x20:  # a generator function
-
-        @functools.wraps(function)
-        def generator(*args: Any, **kwargs: Any) -> Any:
-            inner = function(*args, **kwargs)
-            return (yield from _Steps(manager, inner))
-
-        return generator  # type: ignore[return-value]
-    if flags & 0x200:  # an asynchronous generator function
-
-        @functools.wraps(function)
-        async def async_generator(*args: Any, **kwargs: Any) -> Any:
-            inner = function(*args, **kwargs)
-            sent = None
-            while True:
-                try:
-                    sent = yield await _Awaited(manager, inner.asend(sent))
-                except StopAsyncIteration:
-                    return
-
-        return async_generator  # type: ignore[return-value]
-    if flags & 0x80:  # a coroutine function
-
-        @functools.wraps(function)
-        async def coroutine(*args: Any, **kwargs: Any) -> Any:
-            return await _Awaited(manager, function(*args, **kwargs))
-
-        return coroutine  # type: ignore[return-value]
-
-    @functools.wraps(function)
-    def wrapper(*args: Any, **kwargs: Any) -> Any:
-        with manager():
-            return function(*args, **kwargs)
-
-    return wrapper  # type: ignore[return-value]
-
-
-class _Steps:
-    """Resumes a generator or coroutine, each time inside the mode."""
-
-    def __init__(self, manager: Callable[[], Any], inner: Any) -> None:
-        self.manager, self.inner = manager, inner
-
-    def __iter__(self) -> _Steps:
-        return self
-
-    def __next__(self) -> Any:
-        return self.send(None)
-
-    def send(self, value: Any) -> Any:
-        with self.manager():
-            return self.inner.send(value)
-
-    def throw(self, *error: Any) -> Any:
-        with self.manager():
-            return self.inner.throw(*error)
-
-    def close(self) -> None:
-        with self.manager():
-            self.inner.close()
-
-
-class _Awaited:
-    def __init__(self, manager: Callable[[], Any], awaitable: Any) -> None:
-        self.manager, self.awaitable = manager, awaitable
-
-    def __await__(self) -> Any:
-        return (yield from _Steps(self.manager, self.awaitable.__await__()))
 
 
 class _NoArguments(ModeManager):
@@ -302,18 +214,6 @@ def is_inference_mode_enabled() -> bool:
         False
     """
     return MODE.get().inference
-
-
-def is_inference(input: Tensor) -> bool:
-    """Whether a tensor was made in inference mode.
-
-    Example::
-
-        >>> import gradpack as torch
-        >>> torch.is_inference(torch.ones(1))
-        False
-    """
-    return input.is_inference()
 
 
 def _enter_inference_mode(mode: bool) -> inference_mode:

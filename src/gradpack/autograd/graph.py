@@ -16,8 +16,8 @@ from ..graph.node import Node, Slot
 from ..tensor.hooks import RemovableHandle, add, tensor_hooks_of
 from ..tensor.mutation import Mutation
 from ..tensor.tensor import InferenceCounter, Tensor
-from .api import GradientEdge, get_gradient_edge
-from .grad_mode import decorate
+from .decorate import decorate
+from .edges import GradientEdge, get_gradient_edge
 
 PackHook = Callable[[Tensor], Any]
 UnpackHook = Callable[[Any], Tensor]

@@ -64,7 +64,7 @@ def saved_was_modified(
     node: str, slot: str, dtype: Any, shape: Sequence[int], producer: str, version: int, seen: int
 ) -> RuntimeError:
     # torch names what made the tensor without the ending of its node: "output 0 of Add".
-    whose = f", which is {re.sub(r'Backward[0-9]*$', '', producer)}," if producer else ","
+    whose = f", which is {re.sub(r'Backward[0-9]*$', '', producer)}," if producer else ""
     return RuntimeError(
         "one of the variables needed for gradient computation has been modified by an inplace operation: "
         f"[torch.{_SCALAR_TYPES.get(dtype.name, dtype.name)}Tensor {list(shape)}]{whose} is at version {version}; "

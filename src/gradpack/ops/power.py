@@ -62,7 +62,11 @@ def _numbered_power(x: Any, n: float) -> Any:
 
 
 def _numbered_slope(x: Any, n: Any) -> Any:
-    """The derivative of `x ** n` by `x`."""
+    """The derivative of `x ** n` by `x`. For a Tensor always a power, so that it can be taken again down to zero."""
+    if n == 0:
+        return zeros_for(x)
+    if isinstance(x, Tensor):
+        return pow(x, n - 1) * n
     if n == 2:
         return x * 2
     if n == 3:
@@ -71,8 +75,6 @@ def _numbered_slope(x: Any, n: Any) -> Any:
         return 0.5 / sqrt(x)
     if n == -1:
         return -1 / (x * x)
-    if n == 0:
-        return zeros_for(x)
     return pow(x, n - 1) * n
 
 

@@ -68,6 +68,6 @@ def copy_storage(array: Any, spec: Spec, memo: dict[int, Any]) -> Any:
         if copied.strides != whole.strides or not isinstance(whole, np.ndarray):
             return array.copy(order="K")
         memo[id(whole)] = copied
-        memo.setdefault(id(memo), []).append(whole)  # type: ignore[attr-defined]  # deepcopy's way to keep it alive
+        memo.setdefault(id(memo), []).append(whole)  # deepcopy's way to keep it alive
     start = array.__array_interface__["data"][0] - whole.__array_interface__["data"][0]
     return np.ndarray(array.shape, array.dtype, copied, start, array.strides)

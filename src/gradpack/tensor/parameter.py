@@ -51,7 +51,7 @@ class Parameter(Tensor):
     def __deepcopy__(self, memo: dict[int, Any]) -> Parameter:
         """A parameter with a copy of the data, without the gradient."""
         if id(self) in memo:
-            return memo[id(self)]  # type: ignore[no-any-return]
+            return memo[id(self)]
         out = memo[id(self)] = type(self)(
             alias(self._spec.backend.copy(self._data), self._spec, self._shape), self.requires_grad
         )

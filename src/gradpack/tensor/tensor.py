@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ..backends import Spec, spec_of
 from ..base.devices import device
 from ..base.dtypes import FLOATING, INTEGRAL, dtype
+from ..base.dtypes import dtype as Dtype
 from ..base.modes import MODE
 from ..base.size import Size
 from ..graph.node import AccumulateGrad, Node, Slot
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _new = object.__new__
+_OWN = ("_tangents", "_own_grad", "_aside")  # what copies of a tensor do not take over
 
 
 class InferenceCounter(list[int]):
@@ -298,10 +300,10 @@ class Tensor:
                 "in a subgraph that doesn't require differentiation use var_no_grad = var.detach()."
             )
         if not wanted:
-            if edge is not None:
+            if edge is not None:  # put aside, with its hooks, for when it is wanted again
                 if edge.grad is not None:
-                    self._own_grad = edge.grad
-                self._edge = None
+                    self._own_grad, edge.grad = edge.grad, None
+                self.__dict__["_aside"], self._edge = edge, None
             return
         if edge is not None:
             return
@@ -311,7 +313,7 @@ class Tensor:
             )
         if type(self._counter) is InferenceCounter and not MODE.get().inference:
             raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
-        leaf = AccumulateGrad(weakref.ref(self))
+        leaf = self.__dict__.pop("_aside", None) or AccumulateGrad(weakref.ref(self))
         leaf.grad, self._own_grad = self._own_grad, None
         if "_grad_dtype" in self.__dict__:
             leaf.dtype = self.__dict__["_grad_dtype"] or False
@@ -345,8 +347,8 @@ class Tensor:
             warnings.warn(
                 "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute "
                 "won't be populated during autograd.backward(). If you indeed want the .grad field to be populated "
-                "for a non-leaf Tensor, use .retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by "
-                "mistake, make sure you access the leaf Tensor instead.",
+                "for a non-leaf Tensor, use .retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor "
+                "by mistake, make sure you access the leaf Tensor instead.",
                 UserWarning,
                 stacklevel=2,
             )
@@ -356,7 +358,9 @@ class Tensor:
     def grad(self, value: Tensor | None) -> None:
         if value is not None:
             if not isinstance(value, Tensor):
-                raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {type(value).__name__}")
+                raise TypeError(
+                    f"assigned grad expected to be a Tensor or None but got grad of type {type(value).__name__}"
+                )
             if value is self:
                 raise RuntimeError("can't assign Variable as its own grad")
             if value._shape != self._shape:
@@ -385,7 +389,7 @@ class Tensor:
         self.grad = None
 
     @property
-    def grad_dtype(self) -> dtype | None:
+    def grad_dtype(self) -> Dtype | None:
         """The dtype of this leaf's `.grad`: gradients are cast to it. By default the leaf's own; None allows any.
 
         Raises:
@@ -393,12 +397,12 @@ class Tensor:
         """
         if not self.is_leaf:
             raise RuntimeError("grad_dtype can only be accessed on leaf tensors.")
-        found: dtype | None = self.__dict__.get("_grad_dtype", self._spec.dtype)
+        found: Dtype | None = self.__dict__.get("_grad_dtype", self._spec.dtype)
         return found
 
     @grad_dtype.setter
-    def grad_dtype(self, wanted: dtype | None) -> None:
-        if wanted is not None and not isinstance(wanted, dtype):
+    def grad_dtype(self, wanted: Dtype | None) -> None:
+        if wanted is not None and not isinstance(wanted, Dtype):
             raise RuntimeError(f"grad_dtype must be a torch.dtype or None, but got {type(wanted).__name__}")
         if not self.is_leaf:
             raise RuntimeError("grad_dtype can only be set on leaf tensors.")
@@ -560,7 +564,7 @@ class Tensor:
         out = alias(copy_storage(self._data, self._spec, memo), self._spec, self._shape, type(self))
         memo[id(self)] = out
         for name, value in self.__dict__.items():
-            if name not in ("_tangents", "_own_grad"):
+            if name not in _OWN:
                 out.__dict__[name] = deepcopy(value, memo)
         if self._edge is not None:
             out.requires_grad = True
@@ -573,7 +577,7 @@ class Tensor:
         from .construct import rebuild
 
         array = self._spec.backend.to_numpy(self._data)
-        extra = {k: v for k, v in self.__dict__.items() if k not in ("_tangents", "_own_grad")}
+        extra = {k: v for k, v in self.__dict__.items() if k not in _OWN}
         return rebuild, (type(self), array, self.requires_grad, extra)
 
 
