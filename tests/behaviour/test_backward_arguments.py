@@ -189,6 +189,24 @@ def test_an_edge_keeps_a_leaf_but_not_a_result(torch):
         torch.autograd.graph.get_gradient_edge(torch.ones(1))
 
 
+def test_a_leaf_that_was_dropped_is_still_in_the_graph(torch):
+    def build():
+        w = torch.tensor([1.0, 2.0], requires_grad=True)
+        w.data = torch.tensor([3.0, 4.0])
+        w.register_post_accumulate_grad_hook(lambda p: seen.append((p.tolist(), p.grad.tolist())))
+        return (w * 2).sum()
+
+    seen = []
+    y = build()
+    node = y.grad_fn.next_functions[0][0].next_functions[0][0]
+    assert node.variable.tolist() == [3.0, 4.0] and node.variable.requires_grad
+    (g,) = torch.autograd.grad(y, node.variable, retain_graph=True)
+    assert g.tolist() == [2.0, 2.0]
+    y.backward()
+    assert seen == [([3.0, 4.0], [2.0, 2.0])]
+    assert node.variable.grad.tolist() == [2.0, 2.0]
+
+
 def test_batches_of_gradients(torch):
     x = leaf(torch, 1.0, 2.0, 3.0)
     unused = leaf(torch)

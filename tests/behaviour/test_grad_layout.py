@@ -243,3 +243,12 @@ def test_integers_have_no_gradient(torch):
         torch.ones(1).requires_grad = 1
     with pytest.raises(TypeError, match="must be bool, not int"):
         torch.ones(1).requires_grad_(1)
+
+
+def test_the_relaxed_policy_holds_where_hooks_are_registered_too(torch):
+    p = torch.ones(4, 3).t().requires_grad_()
+    handle = torch.ones(1, requires_grad=True).register_hook(lambda g: None)
+    with torch.autograd.enforce_grad_layout_policy(False):
+        (p * torch.ones(3, 4)).sum().backward()
+    assert p.grad.stride() == (4, 1)
+    handle.remove()

@@ -78,6 +78,7 @@ def run(
     pending: dict[Node, Gradient] = {}  # gradients of nodes in `ready`, and the only one so far of leaves
     sums: dict[Node, Gradient] = {}  # gradients of leaves that nobody else holds, because they are sums
     ready: list[tuple[int, Node]] = []
+    due: list[Node] = []  # leaves that have heard from all of their consumers
     counts = None if plan is None else dict(plan.counts)
     needed = None if plan is None else plan.needed
     wanted = None if plan is None or plan.needed is None else plan.captured
@@ -156,9 +157,7 @@ def run(
                 if counts is not None:
                     left = counts[edge] = counts[edge] - 1
                     if not left:
-                        held = ge = None
-                        group = sums if edge in sums else pending
-                        _serve(edge, group.pop(edge, None), create_graph, wanted, capture)
+                        due.append(edge)
             elif following is None and not ready:
                 following, incoming = edge, ge
             elif edge is following:
@@ -172,6 +171,10 @@ def run(
                 pending[edge] = ge
                 heappush(ready, (edge.seq, edge))
         ge = held = grads = None
+        while due:  # not before the node's gradients are let go of: a leaf keeps what nobody else holds
+            edge = due.pop(0)
+            group = sums if edge in sums else pending
+            _serve(edge, group.pop(edge, None), create_graph, wanted, capture)
         if following is not None and ready:
             other: Node = following
             pending[other] = incoming
@@ -189,10 +192,11 @@ def run(
 def _serve(leaf: Node, g: Gradient, create_graph: bool, wanted: dict[Node, Gradient] | None, capture: bool) -> None:
     """Hand a leaf its gradient: capture it if the request asks for that, else add it to `.grad`."""
     extras = leaf.extras
-    if leaf.dtype is not None and g is not None:  # type: ignore[attr-defined]
-        g = AccumulateGrad.cast(leaf, g)  # type: ignore[arg-type]
-    if extras is not None and extras.tensor_hooks is not None:
-        g = extras.run_tensor_hooks(leaf, g, create_graph)
+    if extras is not None:
+        if leaf.dtype is not None and g is not None:  # type: ignore[attr-defined]
+            g = AccumulateGrad.cast(leaf, g)  # type: ignore[arg-type]
+        if extras.tensor_hooks is not None:
+            g = extras.run_tensor_hooks(leaf, g, create_graph)
     if wanted is not None and leaf in wanted:
         wanted[leaf] = g
         if capture:

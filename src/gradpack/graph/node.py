@@ -70,8 +70,8 @@ class AccumulateGrad(Node):
     __slots__ = ("dtype", "grad", "tensor")
 
     grad: Any
-    dtype: Any  # what to cast gradients to, if the user has said; False: leave them
-    tensor: Callable[[], Any]  # a weak reference
+    dtype: Any  # what to cast gradients to, if the user has said (then there are extras); False: leave them
+    tensor: Callable[[], Any]  # a weak reference; for a leaf that was dropped, what makes it again
 
     cast: ClassVar[Callable[[AccumulateGrad, Gradient], Gradient]]  # to `dtype`
     store: ClassVar[Callable[[AccumulateGrad, Gradient, bool], None]]  # how a gradient becomes `.grad`
@@ -83,7 +83,7 @@ class AccumulateGrad(Node):
 
     @property
     def variable(self) -> Any:
-        """The leaf itself, or None if it is gone."""
+        """The leaf itself; if the user has dropped it, a tensor like it."""
         return self.tensor()
 
     def name(self) -> str:

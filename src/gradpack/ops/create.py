@@ -44,6 +44,8 @@ def check_dtype(op: str, d: Any) -> None:
 
 def finish(array: Any, requires_grad: bool) -> Tensor:
     out = wrap(array)
+    if not isinstance(requires_grad, builtins.bool) and requires_grad is not None:
+        raise TypeError(f"argument 'requires_grad' must be bool, not {type(requires_grad).__name__}")
     if requires_grad and not (out._spec.dtype.is_floating_point or out._spec.dtype.is_complex):
         raise RuntimeError(
             f"Only Tensors of floating point and complex dtype can require gradients, and this one is {out.dtype}"

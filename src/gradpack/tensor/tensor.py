@@ -16,6 +16,7 @@ from ..base.dtypes import dtype as Dtype
 from ..base.modes import MODE
 from ..base.size import Size
 from ..graph.node import AccumulateGrad, Node, Slot
+from .dropped import Remains
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,7 +66,7 @@ class Tensor:
     """
 
     # shape stays beside the array: comparing tuples is cheaper than building them
-    __slots__ = ("__dict__", "__weakref__", "_counter", "_data", "_edge", "_shape", "_spec", "_view")
+    __slots__ = ("__dict__", "__weakref__", "_counter", "_data", "_edge", "_remains", "_shape", "_spec", "_view")
 
     _data: Any  # the array
     _shape: tuple[int, ...]
@@ -73,6 +74,7 @@ class Tensor:
     _edge: Node | None  # where the gradient goes
     _counter: list[int]  # counts writes; one per storage, shared by views: it is the storage's identity
     _view: View | None
+    _remains: Remains  # of leaves that require grad only
 
     # rare state lives in __dict__, with these defaults
     _tangents: Any = None  # forward-mode tangents by level
@@ -313,10 +315,13 @@ class Tensor:
             )
         if type(self._counter) is InferenceCounter and not MODE.get().inference:
             raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
-        leaf = self.__dict__.pop("_aside", None) or AccumulateGrad(weakref.ref(self))
+        leaf = self.__dict__.pop("_aside", None)
+        if leaf is None:
+            leaf = AccumulateGrad(weakref.ref(self))
+            self._remains = Remains(self, leaf)
         leaf.grad, self._own_grad = self._own_grad, None
         if "_grad_dtype" in self.__dict__:
-            leaf.dtype = self.__dict__["_grad_dtype"] or False
+            self._tell_grad_dtype(leaf)
         self._edge = leaf
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
@@ -415,7 +420,13 @@ class Tensor:
             )
         self.__dict__["_grad_dtype"] = wanted
         if type(self._edge) is AccumulateGrad:
-            self._edge.dtype = wanted or False
+            self._tell_grad_dtype(self._edge)
+
+    def _tell_grad_dtype(self, leaf: AccumulateGrad) -> None:
+        from .hooks import extras_of
+
+        extras_of(leaf)  # where the engine looks for anything unusual
+        leaf.dtype = self.__dict__["_grad_dtype"] or False
 
     @property
     def _backward_hooks(self) -> Any:
@@ -467,6 +478,8 @@ class Tensor:
                 f"not {value.dtype}"
             )
         self._data, self._shape, self._spec = value._data, value._shape, value._spec
+        if type(self._edge) is AccumulateGrad:
+            self._remains.follow(self)
 
     # -- Python's protocols that need no operation --
 
