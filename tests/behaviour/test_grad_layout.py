@@ -252,3 +252,20 @@ def test_the_relaxed_policy_holds_where_hooks_are_registered_too(torch):
         (p * torch.ones(3, 4)).sum().backward()
     assert p.grad.stride() == (4, 1)
     handle.remove()
+
+
+def test_a_gradient_that_is_somebody_elses_memory_is_copied(torch, real):
+    class Itself(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x * 1
+
+        @staticmethod
+        def backward(ctx, g):
+            return ctx.saved_tensors[0].detach()
+
+    a = torch.ones(2, requires_grad=True)
+    Itself.apply(a).sum().backward()
+    a.grad.add_(5)
+    assert a.tolist() == ([6.0, 6.0] if real else [1.0, 1.0])

@@ -148,7 +148,7 @@ def test_methods_and_recursion(torch):
     assert torch.is_grad_enabled()
 
 
-def test_decorating_a_class_is_deprecated(torch):
+def test_decorating_a_class_is_deprecated(torch, real):
     with pytest.warns(FutureWarning, match="Decorating classes is deprecated"):
 
         @torch.no_grad()
@@ -160,6 +160,7 @@ def test_decorating_a_class_is_deprecated(torch):
                 return torch.is_grad_enabled()
 
     assert Made().inside is False and Made().later()
+    assert isinstance(Made, type) is not real  # torch makes a function of it
 
 
 def test_multithreading_switch(torch):

@@ -8,7 +8,7 @@ from typing import Any
 from ..backends.numpy import hush, silent, unhush
 from ..base.modes import MODE, RUN, without_grad
 from ..graph import engine
-from ..graph.node import AccumulateGrad, Node, Part, Slot
+from ..graph.node import Node
 from ..tensor import leaf as _leaf  # noqa: F401 - tells leaves how to store a gradient
 from ..tensor.hooks import registered, retain_grad
 from ..tensor.tensor import Tensor, alias, wrap
@@ -300,34 +300,5 @@ def _tensor_backward(
     backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
 
-def _call_node(self: Node, *grads: Tensor | None) -> Any:
-    """Run this node alone: from the gradients of its results to those of its inputs; it keeps what it saved.
-
-    No hooks run. A leaf's node adds to `.grad`, and returns an empty tuple.
-    """
-    tensors = MODE.get().grad
-    values = [g if g is None or tensors else g._data for g in grads]
-    node = self.parent if isinstance(self, Slot) else self
-    outputs = getattr(node, "outputs", 1)
-    if len(values) != outputs:
-        raise TypeError(f"{node.name()} takes {outputs} gradients, one for each result, but got {len(values)}")
-    g = values[0] if outputs == 1 else Part(values)
-    if isinstance(node, AccumulateGrad):
-        if g is not None:
-            AccumulateGrad.store(node, g, tensors)
-        return ()
-    silenced = hush(silent)
-    try:
-        if all(value is None for value in values):
-            found = node.undefined(True, tensors)
-        else:
-            found = node.backward_graph(g, True) if tensors else node.backward(g, True)
-        results = tuple(x if x is None or isinstance(x, Tensor) else wrap(x) for x in found)
-    finally:
-        unhush(silenced)
-    return results[0] if len(results) == 1 else results
-
-
-Node.__call__ = _call_node  # type: ignore[method-assign]
 _tensor_backward.__name__, _tensor_backward.__qualname__ = "backward", "Tensor.backward"
 Tensor.backward = _tensor_backward  # type: ignore[attr-defined]
