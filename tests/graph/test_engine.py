@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import sys
 import threading
 import weakref
 
@@ -117,3 +118,34 @@ def test_root_is_a_leaf(seeded):
     assert x.grad.item() == 1.0
     (g,) = torch.autograd.grad(x, x)
     assert g.item() == 1.0
+
+
+@pytest.fixture
+def restless():
+    """Threads that take turns as often as they can."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)
+
+
+@pytest.mark.parametrize("create_graph", [False, True])
+@pytest.mark.filterwarnings("ignore:Using backward")
+@pytest.mark.usefixtures("restless")
+def test_threads_that_reach_a_new_leaf_at_once_lose_nothing(create_graph):
+    for _ in range(30):
+        w = torch.ones(10, requires_grad=True)
+        gate = threading.Barrier(4)
+
+        def work(w=w, gate=gate):
+            loss = (w * 1).sum()
+            gate.wait()
+            loss.backward(create_graph=create_graph)
+
+        threads = [threading.Thread(target=work) for _ in range(4)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+        assert w.grad.tolist() == [4.0] * 10
+        w.grad = None

@@ -26,21 +26,30 @@ def _store(leaf: AccumulateGrad, g: Any, create_graph: bool) -> None:
     held = leaf.grad
     if create_graph:
         tensor = leaf.tensor()
-        if held is None:
-            leaf.grad = _tensor_like(g, tensor)
-        else:
-            total = held + g
-            leaf.grad = total if _obeys(total._data, tensor) else _tensor_like(total, tensor)
-        return
+        while True:
+            if held is None:
+                made = _tensor_like(g, tensor)
+            else:
+                total = held + g
+                made = total if _obeys(total._data, tensor) else _tensor_like(total, tensor)
+            with _ADDING:
+                if leaf.grad is held:
+                    leaf.grad = made
+                    return
+                held = leaf.grad  # another thread was first
     if held is None:
         tensor = leaf.tensor()
         if getrefcount(g) > _FREE or not _may_keep(g, tensor):
             g = _copy(g, tensor)
         if leaf.dtype is None and tensor is not None and type(g) is type(tensor._data):
-            leaf.grad = alias(g, tensor._spec, tensor._shape)
+            made = alias(g, tensor._spec, tensor._shape)
         else:
-            leaf.grad = wrap(g)
-        return
+            made = wrap(g)
+        with _ADDING:
+            if leaf.grad is None:
+                leaf.grad = made
+                return
+            held = leaf.grad  # another thread was first
     with _ADDING:
         _add_in_place(leaf, held, g)
 
