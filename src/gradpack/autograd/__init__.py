@@ -19,6 +19,15 @@ from .grad_mode import (
     set_grad_enabled,
     set_multithreading_enabled,
 )
+from .graph import Node
+from .saved_hooks import (
+    PackHook,
+    UnpackHook,
+    allow_mutation_on_saved_tensors,
+    disable_saved_tensors_hooks,
+    save_on_cpu,
+    saved_tensors_hooks,
+)
 from .variable import Variable
 
 
@@ -37,10 +46,15 @@ def kineto_available() -> bool:
 
 __all__ = [
     "Function",
+    "Node",
+    "PackHook",
+    "UnpackHook",
     "Variable",
+    "allow_mutation_on_saved_tensors",
     "anomaly_mode",
     "backward",
     "detect_anomaly",
+    "disable_saved_tensors_hooks",
     "enable_grad",
     "enforce_grad_layout_policy",
     "function",
@@ -53,6 +67,8 @@ __all__ = [
     "is_view_replay_enabled",
     "kineto_available",
     "no_grad",
+    "save_on_cpu",
+    "saved_tensors_hooks",
     "set_detect_anomaly",
     "set_grad_enabled",
     "set_multithreading_enabled",

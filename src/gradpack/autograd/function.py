@@ -10,7 +10,7 @@ from typing import Any
 from ..base.errors import saved_was_freed, saved_was_modified
 from ..base.modes import MODE, without_grad
 from ..graph.node import AccumulateGrad, Node, Part, Slot, next_seq
-from ..tensor.saved import FREED, Packed, pack_input
+from ..tensor.saved import FREED, Packed, Same, pack_input
 from ..tensor.tensor import Tensor, _new, alias, wrap
 from ..tensor.views import FUNCTION, mark_view
 
@@ -87,8 +87,6 @@ class FunctionCtx:
             return None
         if isinstance(saved, Packed):
             value = saved.get(_Name(name), f"saved_tensors[{i}]")
-            if edge is None and not is_output:
-                return value
             out = alias(value._data, value._spec, value._shape)
             out._counter = value._counter
             out._edge = self._node_edge(edge) if is_output else edge
@@ -465,14 +463,16 @@ def _record(
             saved.append((None, 0, None, False))
             continue
         is_output = id(t) in numbers and not any(t is a and not any(t is d for d in ctx._dirty) for a in args)
-        kept = t
+        kept: Any = t
         edge = numbers.get(id(t)) if is_output else t._edge
         if is_output:
             kept = alias(t._data, t._spec, t._shape)  # the result itself would be a cycle
             kept._counter = t._counter
         version = t._counter[0]
-        if mode.hooks is not None:
-            kept = pack_input(mode, t, (node.name(), f"saved_tensors[{i}]"))
+        if mode.hooks is not None or mode.mutation is not None:
+            packed = kept = pack_input(mode, t, (node.name(), f"saved_tensors[{i}]"))
+            if is_output and packed.handle is t:
+                packed.handle = Same(t)
         if mode.recorder is not None:
             mode.recorder.saved(cls.__name__, f"saved_tensors[{i}]", t, getattr(kept, "handle", None))
         saved.append((kept, version, edge, is_output))

@@ -22,7 +22,7 @@ from ..base.errors import (
 )
 from ..base.modes import MODE, Mode
 from ..graph.node import Node, Slot, next_seq
-from ..tensor.saved import Constant, pack_array, pack_input
+from ..tensor.saved import Constant, pack_array, pack_input, pack_result
 from ..tensor.tensor import InferenceCounter, Tensor, _new, alias, raw, wrap
 from ..tensor.views import INFERENCE, MULTIPLE, NO_GRAD, mark_view
 from .op import Op
@@ -358,15 +358,11 @@ def _save(
     elif what == "input":
         value = values[index[name]]
         if isinstance(value, Tensor):
-            kept = _saved_tensor(op, name, value, mode)
-            setattr(node, name, kept)
-            setattr(node, name + "_v", (kept if isinstance(kept, Tensor) else value)._counter[0])
+            setattr(node, name, _saved_tensor(op, name, value, mode))
+            setattr(node, name + "_v", value._counter[0])
         elif isinstance(value, list | tuple) and any(isinstance(v, Tensor) for v in value):
             items = [_saved_tensor(op, name, v, mode) if isinstance(v, Tensor) else v for v in value]
-            versions = [
-                (k if isinstance(k, Tensor) else v)._counter[0] if isinstance(v, Tensor) else 0
-                for k, v in zip(items, value, strict=True)
-            ]
+            versions = [v._counter[0] if isinstance(v, Tensor) else 0 for v in value]
             setattr(node, name, SavedList(items, versions))
         elif value is None or isinstance(value, int | float | complex):
             setattr(node, name, value)
@@ -375,14 +371,13 @@ def _save(
     elif what == "result":
         nr = 0 if name == "out" else op.results.index(name)
         out = outs[nr]
-        if mode.mutation is not None:
-            kept = mode.mutation.keep(out, mode)
-            setattr(node, name, kept if mode.hooks is None else pack_input(mode, kept, label))
-        elif mode.hooks is not None:
-            packed = pack_array(mode, out._data, out._counter, label)
+        if mode.hooks is not None or mode.mutation is not None:
+            differentiable = node.outputs > nr and out._spec.dtype.category >= FLOATING
+            edge = None if not differentiable else node if node.outputs == 1 else Slot(node, nr, node.outputs)
+            packed = pack_result(mode, out, edge, label)
             setattr(node, name, packed)
             if mode.recorder is not None:
-                mode.recorder.saved(op.name, name, out, packed.handle)
+                mode.recorder.saved(op.name, name, out, packed.handle if mode.hooks is not None else None)
         else:
             setattr(node, name, out._data)
             if mode.recorder is not None:
@@ -393,7 +388,7 @@ def _save(
         data = node.backend.ensure(extras[op.extra.index(name)])
         counter = [0]
         kept = data
-        if mode.hooks is not None:
+        if mode.hooks is not None or mode.mutation is not None:
             kept = pack_array(mode, data, counter, label)
         if mode.recorder is not None:
             mode.recorder.saved(op.name, name, wrap(data), kept.handle if mode.hooks is not None else None)
@@ -409,9 +404,9 @@ def _meta(value: Any, field: str) -> Any:
 
 
 def _saved_tensor(op: Op, name: str, value: Tensor, mode: Mode) -> Any:
-    kept: Any = value if mode.mutation is None else mode.mutation.keep(value, mode)
-    if mode.hooks is not None:
-        kept = pack_input(mode, kept, (op.node_name, name))
+    kept: Any = value
+    if mode.hooks is not None or mode.mutation is not None:
+        kept = pack_input(mode, value, (op.node_name, name))
     if mode.recorder is not None:
         mode.recorder.saved(op.name, name, value, kept.handle if mode.hooks is not None else None)
     return kept

@@ -35,7 +35,7 @@ from ..base.devices import CPU
 from ..base.modes import MODE
 from ..graph.node import Part, Slot, next_seq
 from ..tensor.parameter import Parameter
-from ..tensor.saved import FREED, Packed, modified, pack_array, pack_input, unpack_input, unpack_result
+from ..tensor.saved import FREED, Packed, modified, pack_array, pack_input, pack_result, unpack_input, unpack_result
 from ..tensor.tensor import Tensor, View
 from ..tensor.views import refresh
 from .apply import Output, apply
@@ -157,6 +157,7 @@ def _materialise(op: Op) -> None:
         "_unpack_result": unpack_result,
         "_pack_input": pack_input,
         "_pack_array": pack_array,
+        "_pack_result": pack_result,
         "_Packed": Packed,
         "_constant": constant,
         "_fit_arrays": fit_arrays,

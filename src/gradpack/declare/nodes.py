@@ -99,8 +99,7 @@ class CompiledNode(Node):
                 return saved
             return _with_edge(saved, source)
         if isinstance(saved, Packed):
-            value = saved.get(self, name)
-            return value if value._edge is source else _with_edge(value, source)
+            return _with_edge(saved.get(self, name), source)
         if isinstance(saved, SavedList):
             return self._list(name, saved, source)
         return unpack_input(self, name)
@@ -188,8 +187,8 @@ class CompiledNode(Node):
             return self._saved(name, name[7:])
         if name.startswith("_raw_saved_"):
             own = _own_name(self.op, name[11:])
-            if own is not None and hasattr(self, own):
-                return RawSaved(self, own)
+            if own in _needed(self.op, None) and self.op.saves(own) in ("input", "result", "extra"):  # type: ignore[arg-type]
+                return SavedTensor(self, own)
         raise AttributeError(f"{self.name()!r} object has no attribute {name!r}")
 
     def _saved(self, full: str, name: str) -> Any:
@@ -276,8 +275,8 @@ class GeneralNode(CompiledNode):
         return [fit_array(x, f, e) for x, f, e in zip(gradients, self.fit, self.edges, strict=True)]
 
 
-class RawSaved:
-    """A saved tensor before unpacking, to register hooks on."""
+class SavedTensor:
+    """A saved tensor before unpacking, to register hooks on: `grad_fn._raw_saved_<name>`."""
 
     __slots__ = ("node", "slot")
 
@@ -290,9 +289,20 @@ class RawSaved:
         Raises:
             RuntimeError: if it has been freed, or has hooks already.
         """
-        saved = getattr(self.node, self.slot)
+        for hook in (pack_hook, unpack_hook):
+            if not callable(hook):
+                raise TypeError(
+                    "register_hooks(): incompatible function arguments. It takes two callables, not "
+                    f"{type(hook).__name__}"
+                )
+        saved = getattr(self.node, self.slot, None)
         if saved is FREED:
-            unpack_input(self.node, self.slot)
+            raise RuntimeError(
+                "Calling register_hooks on a saved tensor after it has been freed. Saved intermediate values of the "
+                "graph are freed when you call .backward() or autograd.grad(). Specify retain_graph=True if you need "
+                "to backward through the graph a second time or if you need to access saved variables after calling "
+                f"backward. (Node {self.node.name()}, slot {self.slot!r}.)"
+            )
         if isinstance(saved, Packed):
             raise RuntimeError(
                 "Calling register_hooks on a saved tensor whose hooks have already been set. "
@@ -300,10 +310,7 @@ class RawSaved:
             )
         if saved is None or isinstance(saved, int | float | complex):
             raise RuntimeError("Calling register_hooks on a saved tensor with value None is forbidden")
-        for hook in (pack_hook, unpack_hook):
-            if not callable(hook):
-                raise TypeError(f"register_hooks() takes two callables, not {type(hook).__name__}")
-        mode = MODE.get().replace(hooks=(pack_hook, unpack_hook))
+        mode = MODE.get().replace(hooks=(pack_hook, unpack_hook), mutation=None)
         label = (self.node.name(), self.slot)
         if isinstance(saved, Tensor):
             packed = pack_input(mode, saved, label)

@@ -402,10 +402,8 @@ def _save_text(op: Op, inputs: list[str], arrays: dict[str, Any], pair: bool) ->
             data = "_data" if what == "result" else f"{n}_"
             counter = "_out._counter" if what == "result" else "[0]"
             plain.append(f"{test}_node.{n} = {data}; _node.{n}_c = {counter}; _node.{n}_v = _node.{n}_c[0]")
-            packed.append(
-                f"{test}_node.{n} = _pack_array(_mode, {data}, {counter}, {label!r}); "
-                f"_node.{n}_c = [0]; _node.{n}_v = 0"
-            )
+            pack = "_pack_result(_mode, _out, _node" if what == "result" else f"_pack_array(_mode, {data}, {counter}"
+            packed.append(f"{test}_node.{n} = {pack}, {label!r}); _node.{n}_c = [0]; _node.{n}_v = 0")
     if many:
         if op.broadcasts:
             shapes = ", ".join(f"{p}_s" if op.scalars and len(op.promote) > 1 else f"{p}._shape" for p in inputs)

@@ -1,38 +1,88 @@
 """Saved tensors that may be written to: copied at the moment of the write.
 
-A saved tensor is kept as an alias with a version counter of its own. The counter of the storage
-remembers the aliases, weakly; who writes to the storage first gives each of them a copy.
+A saved tensor is kept by a handle. The counter of its storage remembers the handles, weakly; who
+writes to the storage first gives each of them a copy.
 """
 
 from __future__ import annotations
 
 import weakref
+from collections import defaultdict
 from typing import Any
 
+from ..base.modes import MODE
 from .tensor import Tensor, alias
 
 
-class Mutation:
-    """What `allow_mutation_on_saved_tensors` yields. What was saved stays safe after the block."""
+class Kept:
+    """Stands in the graph for one saved tensor, at one version. Nodes that save the same share it."""
 
-    def keep(self, tensor: Tensor, mode: Any) -> Tensor:
-        """An alias of a tensor for autograd to save."""
-        data = tensor._data
-        if mode.hooks is not None:  # what a hook keeps of its input cannot be seen: it gets a copy
-            data = tensor._spec.backend.copy(data)
-        kept: Tensor = alias(data, tensor._spec, tensor._shape)
-        kept._edge = tensor._edge
-        if data is tensor._data:
-            counter: list[Any] = tensor._counter
-            counter[1:] = [ref for ref in counter[1:] if ref() is not None]
-            counter.append(weakref.ref(kept))
-        return kept
+    __slots__ = ("__weakref__", "tensor")
+
+    def __init__(self, tensor: Tensor) -> None:
+        self.tensor = weakref.ref(tensor)
+
+
+class Mutation:
+    """What `allow_mutation_on_saved_tensors` yields: what is kept until the block ends.
+
+    Attributes:
+        original: from handles to saved tensors that nobody has written to.
+        cloned: from handles to the copies of those that somebody has written to since.
+        tid_to_weakhandle: from a tensor and its version to its handle.
+        sid_to_tid: from a storage and its version to the tensors saved of it.
+    """
+
+    def __init__(self) -> None:
+        self.cloned: Any = weakref.WeakKeyDictionary()
+        self.original: Any = weakref.WeakKeyDictionary()
+        self.tid_to_weakhandle: Any = weakref.WeakValueDictionary()
+        self.sid_to_tid: dict[tuple[int, int], set[tuple[int, int, int]]] = defaultdict(set)
+
+    def clear(self) -> None:
+        """Forget everything: graphs of this block cannot run backward any more."""
+        self.cloned.clear()
+        self.original.clear()
+        self.tid_to_weakhandle.clear()
+        self.sid_to_tid.clear()
+
+    def keep(self, tensor: Tensor) -> Kept:
+        """The handle of a tensor that autograd saves."""
+        counter: list[Any] = tensor._counter
+        sid = (id(counter), counter[0])
+        tid = (id(tensor), *sid)
+        found: Kept | None = self.tid_to_weakhandle.get(tid)
+        if found is not None and found.tensor() is tensor and found in self.original:
+            return found
+        handle = self.tid_to_weakhandle[tid] = Kept(tensor)
+        self.sid_to_tid[sid].add(tid)
+        self.original[handle] = alias(tensor._data, tensor._spec, tensor._shape)
+        counter[1:] = [entry for entry in counter[1:] if entry[0]() is not None]
+        counter.append((weakref.ref(handle), weakref.ref(self)))
+        return handle
+
+    def unpack(self, handle: Kept) -> Tensor:
+        """What a handle stands for."""
+        if MODE.get().mutation is not None:
+            found = self.cloned.get(handle)
+            if found is None:
+                found = self.original.get(handle)
+            if found is not None:
+                return found  # type: ignore[no-any-return]
+        raise AssertionError(
+            "Trying to backward outside of the 'allow_mutation_on_saved_tensors' context"
+            "in which the graph was originally recorded."
+        )
 
 
 def before_write(counter: list[Any]) -> None:
-    """Give the aliases of a storage copies of their own: it is about to be written to."""
-    for ref in counter[1:]:
-        kept = ref()
+    """Give those who keep a storage copies of their own: it is about to be written to."""
+    for handle_ref, mutation_ref in counter[1:]:
+        handle, mutation = handle_ref(), mutation_ref()
+        if handle is None or mutation is None:
+            continue
+        kept = mutation.original.pop(handle, None)
         if kept is not None:
             kept._data = kept._spec.backend.copy(kept._data)
+            mutation.cloned[handle] = kept
     del counter[1:]

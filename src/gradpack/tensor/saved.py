@@ -7,6 +7,7 @@ reads the first two by itself and hands anything else to `unpack_input` and `unp
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -28,6 +29,7 @@ class Freed:
 
 
 FREED = Freed()
+UNCOUNTED: list[int] = [0]  # the counter of what no write can reach
 
 
 class Constant:
@@ -58,7 +60,8 @@ class Packed:
 
     def get(self, node: Any, slot: str) -> Tensor:
         """The tensor, unpacked and checked. Each call unpacks again."""
-        result = self.unpack(self.handle)
+        handle = self.handle
+        result = self.unpack(handle.tensor(node) if type(handle) is Same else handle)
         if type(result) is not Tensor and not isinstance(result, Tensor):
             raise TypeError(
                 f"Output of saved tensor unpack_hook expected to be a Tensor but got result of type "
@@ -80,16 +83,40 @@ class Packed:
         return result
 
 
-def pack_input(mode: Mode, tensor: Tensor, label: tuple[str, str]) -> Packed:
-    """Pack one tensor with the mode's hooks.
+class Same:
+    """Kept in place of a result whose pack hook returned the result itself, which would hold its own node.
 
-    The hook gets the very tensor that is saved, so that it can be recognised. (Of a result it gets a
-    detached alias, see `pack_array`: the result itself, kept by its own node, would be a cycle.)
+    The unpack hook gets the result while it lives, and an alias of it later.
     """
+
+    __slots__ = ("counter", "data", "ref")
+
+    def __init__(self, tensor: Tensor) -> None:
+        self.ref, self.data, self.counter = weakref.ref(tensor), tensor._data, tensor._counter
+
+    def tensor(self, node: Any) -> Tensor:
+        found = self.ref()
+        if found is not None and found._counter is self.counter:
+            return found
+        again = alias(self.data, spec_of(self.data), tuple(self.data.shape))
+        again._counter = self.counter
+        return again
+
+
+def pack_input(mode: Mode, tensor: Tensor, label: tuple[str, str]) -> Packed:
+    """Pack one tensor with the mode's hooks. The hook gets the very tensor that is saved."""
     hooks: Any = mode.hooks
     packed = _new(Packed)
     packed.spec = tensor._spec
     packed.shape = tensor._shape
+    if mode.mutation is not None:  # a write copies what is kept: it is never out of date
+        if hooks is None:
+            packed.counter, packed.seen = UNCOUNTED, 0
+            packed.handle, packed.unpack = mode.mutation.keep(tensor), mode.mutation.unpack
+            return packed
+        edge = tensor._edge
+        tensor = alias(tensor._spec.backend.copy(tensor._data), tensor._spec, tensor._shape)
+        tensor._edge = edge
     packed.counter = counter = tensor._counter
     packed.unpack = hooks[1]
     packed.seen = seen = counter[0]
@@ -101,15 +128,25 @@ def pack_input(mode: Mode, tensor: Tensor, label: tuple[str, str]) -> Packed:
             MODE.reset(token)
     if counter[0] != seen:
         raise RuntimeError(
-            "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook can "
-            "not be modified by in-place operations as this can lead to unexpected side-effects. "
-            f"Pack a clone() instead. (Packing {label[1]!r} of {label[0]}.)"
+            "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook "
+            "cannot be modified by in-place operations as this can lead to unexpected side-effects. "
+            "Please open an issue if you need to perform in-place operations on the input to a pack hook. "
+            f"Or pack a clone(). (Packing {label[1]!r} of {label[0]}.)"
         )
     return packed
 
 
+def pack_result(mode: Mode, out: Tensor, edge: Any, label: tuple[str, str]) -> Packed:
+    """Pack a result. `edge` becomes its history: the hook sees the tensor that the user will get."""
+    out._edge = edge
+    packed = pack_input(mode, out, label)
+    if packed.handle is out:
+        packed.handle = Same(out)
+    return packed
+
+
 def pack_array(mode: Mode, data: Any, counter: list[int], label: tuple[str, str]) -> Packed:
-    """Pack a result, or another array that only the node knows."""
+    """Pack an array that only the node knows."""
     tensor = alias(data, spec_of(data), tuple(data.shape))
     tensor._counter = counter
     return pack_input(mode, tensor, label)
@@ -136,8 +173,6 @@ def unpack_result(node: Any, slot: str) -> Any:
         return saved.get(node, slot)._data
     if saved is FREED:
         raise saved_was_freed(node.name(), slot)
-    if isinstance(saved, Tensor):  # kept apart from its storage by allow_mutation_on_saved_tensors
-        return saved._data
     counter = getattr(node, slot + "_c")
     if counter[0] != getattr(node, slot + "_v"):
         raise saved_was_modified(
