@@ -21,6 +21,8 @@ _FIELDS = (
     "levels",
     "mutation",
     "threads",
+    "ops",
+    "autocast",
 )
 
 
@@ -40,6 +42,8 @@ class Mode:
     levels: tuple[Any, ...]  # functional transforms, innermost last
     mutation: Any  # allow_mutation_on_saved_tensors bookkeeping
     threads: bool  # may backward use several threads?
+    ops: tuple[Any, ...]  # operation modes, innermost last: see `OpMode`
+    autocast: Any  # the state of autocast, None when off everywhere
     without_grad: Mode | None  # the same without grad, once somebody has asked
     special: bool  # must operations take the interpreted path?
 
@@ -56,6 +60,8 @@ class Mode:
         levels: tuple[Any, ...] = (),
         mutation: Any = None,
         threads: bool = True,
+        ops: tuple[Any, ...] = (),
+        autocast: Any = None,
     ) -> None:
         self.grad = grad
         self.hooks = hooks
@@ -68,6 +74,8 @@ class Mode:
         self.levels = levels
         self.mutation = mutation
         self.threads = threads
+        self.ops = ops
+        self.autocast = autocast
         self.without_grad = None
         self.special = bool(
             inference
@@ -77,6 +85,8 @@ class Mode:
             or recorder is not None
             or profiler is not None
             or mutation is not None
+            or ops
+            or (autocast is not None and autocast.active)
         )
 
     def replace(self, **changes: Any) -> Mode:
@@ -126,3 +136,39 @@ class using:  # noqa: N801 - reads as a keyword
 
     def __exit__(self, *exc: object) -> None:
         change(**self.before)
+
+
+class OpMode:
+    """`with mode: ...` is asked about every operation of the block, below autograd, before it runs.
+
+    Subclasses override `operation`. Inside of it the mode is off, and modes around it are still on.
+    """
+
+    def __init__(self) -> None:
+        self._before: list[dict[str, Any]] = []
+
+    def operation(self, op: Any, values: list[Any], run: Any) -> Any:
+        """The results of `op` on `values`: what `run()` returns, or something of the same form.
+
+        That is a pair: a list of tensors without history, and a list of arrays that only formulas see.
+        """
+        return run()
+
+    def __enter__(self) -> Any:
+        self._before.append(change(ops=(*MODE.get().ops, self)))
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        change(**self._before.pop())
+
+
+def through_modes(op: Any, values: list[Any], run: Any) -> Any:
+    """Run an operation through the modes that are on, innermost first."""
+    mode = MODE.get()
+    if not mode.ops:
+        return run()
+    token = MODE.set(mode.replace(ops=mode.ops[:-1], grad=False))
+    try:
+        return mode.ops[-1].operation(op, values, lambda: through_modes(op, values, run))
+    finally:
+        MODE.reset(token)

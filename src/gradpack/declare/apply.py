@@ -20,7 +20,7 @@ from ..base.errors import (
     not_implemented_for,
     shapes_do_not_broadcast,
 )
-from ..base.modes import MODE, Mode
+from ..base.modes import MODE, Mode, through_modes
 from ..graph.node import Node, Slot, next_seq
 from ..tensor.saved import Constant, pack_array, pack_input, pack_result
 from ..tensor.tensor import InferenceCounter, Tensor, _new, alias, raw, wrap
@@ -135,7 +135,40 @@ def _apply(op: Op, values: list[Any], mode: Mode) -> Any:
     if op.check is not None:
         op.check(op, values, compute)
 
-    # -- run the body on arrays --
+    if mode.ops:
+        outs, extras = through_modes(op, values, lambda: _compute(op, values, spec, out_dtype, compute, mode))
+    else:
+        outs, extras = _compute(op, values, spec, out_dtype, compute, mode)
+    if not outs:  # `unbind` of a dimension of size 0
+        return ()
+
+    # -- record --
+    needs = mode.grad and not mode.inference and any(t._current_edge() is not None for t in _inputs(op, values, index))
+    if op.view and spec.backend.aliasing:
+        parent = next(iter(_inputs(op, values, index)))
+        if parent._spec.dtype is outs[0]._spec.dtype or op.view == "real":
+            args = tuple(values[1:])
+            for nr, out in enumerate(outs):
+                if op.view in ("maybe", "real") and not _shares(out._data, parent._data):
+                    continue
+                meta = NO_GRAD if not mode.grad else MULTIPLE if op.returns else None
+                if type(parent._counter) is InferenceCounter:
+                    meta = INFERENCE
+                replay = Output(op.public, nr) if op.returns else op.public
+                mark_view(out, parent, replay, args, meta)
+    if needs:
+        _record(op, values, index, outs, extras, mode, compute, spec)
+    if mode.dual:
+        carry(op, values, outs, extras, mode)
+    if not op.returns:
+        return outs[0]
+    return op.public.result_type(*outs) if op.results else tuple(outs)  # type: ignore[attr-defined]
+
+
+def _compute(
+    op: Op, values: list[Any], spec: Spec, out_dtype: dtype | None, compute: dtype | None, mode: Mode
+) -> tuple[list[Tensor], list[Any]]:
+    """Run the body on arrays: its results as tensors without history, and what only formulas see."""
     backend = spec.backend
     arrays = list(values)
     for i, param in enumerate(op.params):
@@ -158,8 +191,6 @@ def _apply(op: Op, values: list[Any], mode: Mode) -> Any:
     if op.extra:
         parts = parts[: len(parts) - len(op.extra)]
 
-    # -- record --
-    needs = mode.grad and not mode.inference and any(t._current_edge() is not None for t in _inputs(op, values, index))
     outs: list[Tensor] = []
     for nr, part in enumerate(parts):
         data = backend.ensure(part)
@@ -169,27 +200,7 @@ def _apply(op: Op, values: list[Any], mode: Mode) -> Any:
         if mode.inference:
             out._counter = InferenceCounter([0])
         outs.append(out)
-    if not outs:  # `unbind` of a dimension of size 0
-        return ()
-    if op.view and backend.aliasing:
-        parent = next(iter(_inputs(op, values, index)))
-        if parent._spec.dtype is outs[0]._spec.dtype or op.view == "real":
-            args = tuple(values[1:])
-            for nr, out in enumerate(outs):
-                if op.view in ("maybe", "real") and not _shares(out._data, parent._data):
-                    continue
-                meta = NO_GRAD if not mode.grad else MULTIPLE if op.returns else None
-                if type(parent._counter) is InferenceCounter:
-                    meta = INFERENCE
-                replay = Output(op.public, nr) if op.returns else op.public
-                mark_view(out, parent, replay, args, meta)
-    if needs:
-        _record(op, values, index, outs, extras, mode, compute, spec)
-    if mode.dual:
-        carry(op, values, outs, extras, mode)
-    if not op.returns:
-        return outs[0]
-    return op.public.result_type(*outs) if op.results else tuple(outs)  # type: ignore[attr-defined]
+    return outs, extras
 
 
 class Output:

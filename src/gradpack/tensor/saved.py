@@ -152,6 +152,39 @@ def pack_array(mode: Mode, data: Any, counter: list[int], label: tuple[str, str]
     return pack_input(mode, tensor, label)
 
 
+def keep_tensor(tensor: Tensor, owner: str = "checkpoint", slot: str = "an argument") -> Callable[[], Tensor]:
+    """Save a tensor as an operation that runs now would. Calling what is returned unpacks and checks it."""
+    mode, who, edge = MODE.get(), Owner(owner), tensor._current_edge()
+    if mode.hooks is None and mode.mutation is None:
+        version = tensor._counter[0]
+
+        def same() -> Tensor:
+            if tensor._counter[0] != version:
+                raise modified_since(who, slot, tensor, version)
+            return tensor
+
+        return same
+    packed = pack_input(mode, tensor, (owner, slot))
+
+    def unpacked() -> Tensor:
+        value = packed.get(who, slot)
+        out = alias(value._data, value._spec, value._shape)
+        out._counter, out._edge = value._counter, edge
+        return out
+
+    return unpacked
+
+
+class Owner:
+    """Stands for a node that there is not, in messages."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def name(self) -> str:
+        return self._name
+
+
 def unpack_input(node: Any, slot: str) -> Any:
     """The value of a saved input: an array, or what it was if it was no tensor."""
     saved = getattr(node, slot)
@@ -188,11 +221,13 @@ def unpack_result(node: Any, slot: str) -> Any:
 
 
 def modified(node: Any, slot: str, tensor: Tensor) -> RuntimeError:
+    return modified_since(node, slot, tensor, getattr(node, slot + "_v"))
+
+
+def modified_since(node: Any, slot: str, tensor: Tensor, version: int) -> RuntimeError:
     producer = tensor.grad_fn
     whose = "" if producer is None else f"output {tensor.output_nr} of {producer.name()}"
-    return saved_was_modified(
-        node.name(), slot, tensor.dtype, tensor._shape, whose, tensor._counter[0], getattr(node, slot + "_v")
-    )
+    return saved_was_modified(node.name(), slot, tensor.dtype, tensor._shape, whose, tensor._counter[0], version)
 
 
 def result_as_tensor(node: Any, slot: str, edge: Any) -> Tensor:

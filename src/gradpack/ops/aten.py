@@ -1,0 +1,266 @@
+"""Operations under the names that torch's dispatcher has for them: `torch.ops.aten.mm.default`.
+
+A name of a family (`aten.mm`) is a packet, and `aten.mm.default` one overload of it. Both can be
+called. `overload_of` says which overload a call of ours is: what policies of selective
+checkpointing and other operation modes are told.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from ..declare.op import REGISTRY, Op
+from ..tensor.tensor import Tensor
+from .methods import EXPORTED
+
+# The overloads of families that have more than "default", or none of that name.
+_BINARY = "add sub mul div eq ne lt le gt ge fmod remainder bitwise_and bitwise_or bitwise_xor xlogy"
+_OVERLOADS: dict[str, tuple[str, ...]] = {
+    **{name: ("Tensor", "Scalar") for name in _BINARY.split()},
+    **{name: ("default", "dim") for name in "max min median nanmedian any all squeeze".split()},
+    **{name: ("default", "correction", "dim") for name in "var std var_mean std_mean".split()},
+    "all": ("default", "dim", "dims"),
+    "any": ("default", "dim", "dims"),
+    "clamp": ("default", "Tensor"),
+    "clamp_max": ("default", "Tensor"),
+    "clamp_min": ("default", "Tensor"),
+    "count_nonzero": ("default", "dim_IntList"),
+    "floor_divide": ("default", "Scalar"),
+    "div": ("Tensor", "Scalar", "Tensor_mode", "Scalar_mode"),
+    "index": ("Tensor",),
+    "index_fill": ("int_Scalar", "int_Tensor"),
+    "lerp": ("Scalar", "Tensor"),
+    "masked_fill": ("Scalar", "Tensor"),
+    "mean": ("default", "dim"),
+    "pow": ("Tensor_Tensor", "Tensor_Scalar", "Scalar"),
+    "prod": ("default", "dim_int"),
+    "rsub": ("Tensor", "Scalar"),
+    "scatter": ("src", "value", "reduce", "value_reduce"),
+    "scatter_reduce": ("two",),
+    "select": ("int",),
+    "slice": ("Tensor",),
+    "softmax": ("int",),
+    "log_softmax": ("int",),
+    "sort": ("default", "stable"),
+    "split": ("Tensor",),
+    "squeeze": ("default", "dim", "dims"),
+    "sum": ("default", "dim_IntList"),
+    "transpose": ("int",),
+    "unbind": ("int",),
+    "view": ("default", "dtype"),
+    "where": ("self", "ScalarSelf", "ScalarOther", "Scalar"),
+    "normal": ("Tensor_Tensor", "Tensor_float", "float_Tensor"),
+    "lshift": ("Tensor", "Scalar"),
+}
+# Our name -> torch's, where they differ.
+_NAMES: dict[str, str] = {
+    "_attention": "_scaled_dot_product_flash_attention_for_cpu.default",
+    "_contiguous": "clone.default",
+    "_copied": "copy.default",
+    "_dropout": "native_dropout.default",
+    "_elu": "elu.default",
+    "_embedding": "embedding.default",
+    "_filled": "fill.Scalar",
+    "_layer_norm": "native_layer_norm.default",
+    "_max_all": "max.default",
+    "_mean_dim": "mean.dim",
+    "_mean_squared_difference": "mse_loss.default",
+    "_median_all": "median.default",
+    "_min_all": "min.default",
+    "_nanmedian_all": "nanmedian.default",
+    "_pick_rows": "embedding.default",
+    "_prelu": "_prelu_kernel.default",
+    "_prod_dim": "prod.dim_int",
+    "_softshrink": "softshrink.default",
+    "_squared_difference": "mse_loss.default",
+    "_sum_dim": "sum.dim_IntList",
+    "_take_by_class": "nll_loss_forward.default",
+    "_triple": "bmm.default",
+    "argsort": "sort.default",
+    "clamp": "clamp.Tensor",
+    "clamp_to_numbers": "clamp.default",
+    "div_rounded": "div.Tensor_mode",
+    "index_along": "index.Tensor",
+    "index_pair": "index.Tensor",
+    "index_fill": "index_fill.int_Scalar",
+    "index_fill_tensor": "index_fill.int_Tensor",
+    "log_softmax": "_log_softmax.default",
+    "logsigmoid": "log_sigmoid_forward.default",
+    "masked_fill": "masked_fill.Scalar",
+    "masked_fill_tensor": "masked_fill.Tensor",
+    "max": "max.dim",
+    "median": "median.dim",
+    "min": "min.dim",
+    "nanmedian": "nanmedian.dim",
+    "newaxis": "unsqueeze.default",
+    "outer": "mul.Tensor",
+    "reshape": "view.default",
+    "rsub": "rsub.Scalar",
+    "scatter": "scatter.src",
+    "scatter_value": "scatter.value",
+    "slice_newaxis": "unsqueeze.default",
+    "softmax": "_softmax.default",
+    "square": "pow.Tensor_Scalar",
+    "std": "std.correction",
+    "std_mean": "std_mean.correction",
+    "sum": "sum.default",
+    "sum_to_size": "sum.dim_IntList",
+    "var": "var.correction",
+    "var_mean": "var_mean.correction",
+    "where": "where.self",
+    "zeros_as": "zeros_like.default",
+}
+# What torch has with a scalar of its own; elsewhere a number counts as a tensor.
+_BY_SCALAR = frozenset("eq ne lt le gt ge fmod remainder lerp".split())
+
+
+class OpOverload:
+    """One overload of an operation, such as `torch.ops.aten.mm.default`. There is one object of each."""
+
+    __slots__ = ("_opname", "_overloadname", "overloadpacket")
+
+    namespace = "aten"
+
+    def __init__(self, packet: OpOverloadPacket, overload: str) -> None:
+        self.overloadpacket, self._overloadname, self._opname = packet, overload, packet.__name__
+
+    @property
+    def __name__(self) -> str:
+        return f"{self._opname}.{self._overloadname}"
+
+    def name(self) -> str:
+        """As in a schema: `aten::add.Tensor`."""
+        suffix = "" if self._overloadname == "default" else "." + self._overloadname
+        return f"aten::{self._opname}{suffix}"
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.overloadpacket(*args, **kwargs)
+
+    def __str__(self) -> str:
+        return f"aten.{self.__name__}"
+
+    def __repr__(self) -> str:
+        return f"<OpOverload(op='aten.{self._opname}', overload='{self._overloadname}')>"
+
+
+class OpOverloadPacket:
+    """All overloads of an operation, such as `torch.ops.aten.mm`."""
+
+    def __init__(self, name: str) -> None:
+        self.__name__ = name
+
+    def overloads(self) -> list[str]:
+        """The names of the overloads."""
+        plain = _OVERLOADS.get(self.__name__.removesuffix("_"), ("default",))
+        return [*plain, *(() if self.__name__.endswith("_") else ("out",))]
+
+    def __getattr__(self, name: str) -> OpOverload:
+        if name.startswith("__") or name not in self.overloads():
+            raise AttributeError(f"The underlying op of 'aten.{self.__name__}' has no overload name '{name}'")
+        return _overload(self, name)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        function = _function(self.__name__)
+        if function is None:
+            raise NotImplementedError(f"aten::{self.__name__} is a name here and no operation: call what it is part of")
+        return function(*args, **kwargs)
+
+    def __str__(self) -> str:
+        return f"aten.{self.__name__}"
+
+    def __repr__(self) -> str:
+        return f"<OpOverloadPacket(op='aten.{self.__name__}')>"
+
+
+@cache
+def _overload(packet: OpOverloadPacket, name: str) -> OpOverload:
+    return OpOverload(packet, name)
+
+
+# Names that policies for torch mention, of what is one operation here or none at all.
+_FOREIGN = frozenset(
+    "_convolution convolution _scaled_dot_product_flash_attention _scaled_dot_product_efficient_attention "
+    "_scaled_dot_product_cudnn_attention _scaled_dot_product_fused_attention_overrideable _flash_attention_forward "
+    "_efficient_attention_forward native_batch_norm _native_batch_norm_legit native_group_norm "
+    "max_pool2d_with_indices _unsafe_view _safe_softmax _scaled_mm _grouped_mm lift_fresh "
+    "binary_cross_entropy binary_cross_entropy_with_logits smooth_l1_loss huber_loss".split()
+)
+_TARGETS = {v.partition(".")[0]: k for k, v in reversed(_NAMES.items())}
+
+
+def _function(name: str) -> Any:
+    """What a packet calls."""
+    found = EXPORTED.get(name) or getattr(Tensor, name, None)
+    if found is None:
+        op = REGISTRY.get(_TARGETS.get(name, name))
+        found = None if op is None else op.public
+    return found
+
+
+@cache
+def _packet(name: str) -> OpOverloadPacket | None:
+    plain = name.removesuffix("_")
+    if name.startswith("__"):
+        return None
+    if name not in _TARGETS and name not in _FOREIGN and _function(name) is None and _function(plain) is None:
+        return None
+    return OpOverloadPacket(name)
+
+
+def __getattr__(name: str) -> OpOverloadPacket:
+    found = None if name.startswith("__") else _packet(name)
+    if found is None:
+        raise AttributeError(f"'_OpNamespace' 'aten' object has no attribute '{name}'")
+    return found
+
+
+@cache
+def _named(full: str) -> OpOverload:
+    name, _, overload = full.partition(".")
+    packet = _packet(name) or OpOverloadPacket(name)
+    return _overload(packet, overload or packet.overloads()[0])
+
+
+def overload_of(op: Op, values: list[Any]) -> OpOverload:
+    """Which overload a call of an operation is. `values` are its arguments in order."""
+    name = op.name
+    if name in ("matmul", "linear"):
+        return _named(_PRODUCTS[name](values))
+    if name == "pow":
+        numbers = [not isinstance(v, Tensor) for v in values[:2]]
+        return _named("pow.Scalar" if numbers[0] else "pow.Tensor_Scalar" if numbers[1] else "pow.Tensor_Tensor")
+    if name in _BY_SCALAR and not isinstance(values[2 if name == "lerp" else 1], Tensor):
+        return _named(f"{name}.Scalar")
+    if name in _BY_SCALAR:
+        return _named(f"{name}.Tensor")
+    if name in ("any", "all", "squeeze") and len(values) > 1 and values[1] is not None:
+        return _named(f"{name}.dim")
+    return _named(_NAMES.get(name, name))
+
+
+def _product(values: list[Any]) -> str:
+    a, b = len(values[0].shape), len(values[1].shape)
+    if a == b == 1:
+        return "dot.default"
+    if b == 1:
+        return "mv.default"
+    return "mm.default" if a <= 2 or b == 2 else "bmm.default"
+
+
+_PRODUCTS = {
+    "matmul": _product,
+    "linear": lambda values: "mm.default" if len(values) < 3 or values[2] is None else "addmm.default",
+}
+
+
+def arguments_of(op: Op, values: list[Any]) -> list[Any]:
+    """The arguments as that overload takes them, for what is known to look at them."""
+    if op.name == "linear":
+        weight = values[1].detach().t()
+        bias = values[2] if len(values) > 2 else None
+        return [values[0], weight] if bias is None else [bias, values[0], weight]
+    return values
+
+
+__all__ = ["OpOverload", "OpOverloadPacket", "arguments_of", "overload_of"]
