@@ -18,6 +18,8 @@ LAYERS = [
     "declare",
     "ops",
     "autograd",
+    "amp",
+    "cpu",
     "nn",
     "optim",
     "utils",

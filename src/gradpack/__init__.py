@@ -29,6 +29,8 @@ from .tensor.printing import set_printoptions  # noqa: E402
 from .tensor.tensor import Tensor  # noqa: E402
 
 if _TYPE_CHECKING:  # imported when they are first asked for
+    from . import amp as amp
+    from . import cpu as cpu
     from . import nn as nn
     from . import optim as optim
     from . import saved as saved
@@ -40,6 +42,25 @@ globals().update(_dtypes.DTYPES)
 globals().update(_dtypes.ALIASES)
 
 from . import autograd  # noqa: E402
+from .amp.autocast_mode import (  # noqa: E402
+    autocast,
+    autocast_decrement_nesting,
+    autocast_increment_nesting,
+    clear_autocast_cache,
+    get_autocast_dtype,
+    is_autocast_cache_enabled,
+    is_autocast_enabled,
+    set_autocast_cache_enabled,
+    set_autocast_dtype,
+    set_autocast_enabled,
+)
+from .amp.old_names import (  # noqa: E402
+    get_autocast_cpu_dtype,
+    get_autocast_gpu_dtype,
+    is_autocast_cpu_enabled,
+    set_autocast_cpu_dtype,
+    set_autocast_cpu_enabled,
+)
 from .autograd.anomaly_mode import is_anomaly_check_nan_enabled, is_anomaly_enabled, set_anomaly_enabled  # noqa: E402
 from .autograd.grad_mode import (  # noqa: E402
     enable_grad,
@@ -53,7 +74,7 @@ from .autograd.grad_mode import (  # noqa: E402
 __version__ = "0.1.0"
 
 # Modules that are imported when they are first asked for.
-_LAZY = ("nn", "optim", "saved", "utils", "cli")
+_LAZY = ("cpu", "nn", "optim", "saved", "utils", "cli")
 
 strided = "strided"
 contiguous_format = "contiguous_format"
@@ -74,13 +95,21 @@ def __dir__() -> list[str]:
 __all__ = [
     "Size",
     "Tensor",
+    "amp",
+    "autocast",
+    "autocast_decrement_nesting",
+    "autocast_increment_nesting",
     "autograd",
+    "clear_autocast_cache",
     "contiguous_format",
     "device",
     "dtype",
     "e",
     "enable_grad",
     "finfo",
+    "get_autocast_cpu_dtype",
+    "get_autocast_dtype",
+    "get_autocast_gpu_dtype",
     "get_default_dtype",
     "get_num_threads",
     "iinfo",
@@ -88,6 +117,9 @@ __all__ = [
     "inference_mode",
     "is_anomaly_check_nan_enabled",
     "is_anomaly_enabled",
+    "is_autocast_cache_enabled",
+    "is_autocast_cpu_enabled",
+    "is_autocast_enabled",
     "is_grad_enabled",
     "is_inference_mode_enabled",
     "nan",
@@ -96,6 +128,11 @@ __all__ = [
     "pi",
     "preserve_format",
     "set_anomaly_enabled",
+    "set_autocast_cache_enabled",
+    "set_autocast_cpu_dtype",
+    "set_autocast_cpu_enabled",
+    "set_autocast_dtype",
+    "set_autocast_enabled",
     "set_default_dtype",
     "set_grad_enabled",
     "set_num_threads",

@@ -25,6 +25,7 @@ from ..graph.node import Node, Slot, next_seq
 from ..tensor.saved import Constant, pack_array, pack_input, pack_result
 from ..tensor.tensor import InferenceCounter, Tensor, _new, alias, raw, wrap
 from ..tensor.views import INFERENCE, MULTIPLE, NO_GRAD, mark_view
+from .autocast import cast_arguments
 from .op import Op
 from .tangents import carry
 
@@ -41,6 +42,8 @@ class SavedList:
 def apply(op: Op, args: tuple[Any, ...]) -> Any:
     """Call an operation. `args` are the values of all its parameters, in order."""
     mode = MODE.get()
+    if mode.autocast is not None and mode.autocast.enabled:
+        args = cast_arguments(mode.autocast, op, args)
     if mode.levels:
         return mode.levels[-1].process(op, args)
     values = list(args)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..base import dtypes
-from ..base.modes import MODE
+from ..base.modes import MODE, using
 from ..graph.node import AccumulateGrad, Node, Slot, next_seq
 from ..tensor.hooks import extras_of
 from ..tensor.mutation import before_write
@@ -22,6 +22,13 @@ from .op import Op
 
 def inplace(op: Op, name: str, values: list[Any]) -> Tensor:
     """Run `op` on `values` and write its result into the first of them."""
+    if MODE.get().autocast is None:
+        return _inplace(op, name, values)
+    with using(autocast=None):  # which leaves in-place forms alone
+        return _inplace(op, name, values)
+
+
+def _inplace(op: Op, name: str, values: list[Any]) -> Tensor:
     target = values[0]
     mode = MODE.get()
     others_need = any(isinstance(v, Tensor) and v._current_edge() is not None for v in values[1:])

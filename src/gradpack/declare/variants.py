@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..base import dtypes
-from ..base.modes import MODE
+from ..base.modes import MODE, using
 from ..tensor.tensor import Tensor
 from .apply import apply
 from .inplace import check_result, check_writable, inplace, write
@@ -30,7 +30,8 @@ def into(op: Op, out: Any, values: tuple[Any, ...]) -> Any:
                 f"{op.name}(): functions with out=... arguments don't support automatic differentiation, but one of "
                 "the arguments requires grad."
             )
-    result = apply(op, values)
+    with using(autocast=None):  # which leaves `out=` forms alone
+        result = apply(op, values)
     results = result if isinstance(result, tuple) else (result,)
     if len(results) != len(outs):
         raise TypeError(f"{op.name}(): expected {len(results)} tensors as 'out', got {len(outs)}")

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..base import dtypes
 from ..base.dtypes import FLOATING
+from ..declare.autocast import in_float32
 from ..declare.kinds import elementwise, linear
 from ..tensor.tensor import Tensor
 from .blockwise import is_numpy
@@ -163,6 +164,7 @@ def view_as_real(input: Any) -> Any:
     return input[..., None].view(np.float32 if input.itemsize == 8 else np.float64)
 
 
+@in_float32
 def view_as_complex(input: Tensor) -> Tensor:
     """A view of a real tensor, whose last dimension holds the two parts, as a complex one.
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..declare.autocast import as_given
 from ..declare.kinds import bilinear, general
 from ..tensor.tensor import Tensor
 
@@ -329,6 +330,7 @@ def addbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 
     return _plus(input, np.sum(np.matmul(batch1, batch2), axis=0), beta, alpha)
 
 
+@as_given
 def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Any = None) -> Tensor:
     """Sums of products over several dimensions of both.
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..base.dtypes import FLOATING
+from ..declare.autocast import in_float32
 from ..declare.kinds import elementwise, general, linear
 from ..tensor.tensor import Tensor
 from .kernels import add_up
@@ -76,6 +77,7 @@ def _count(shape: Any) -> float:
     return math.prod(shape) or math.nan
 
 
+@in_float32
 def mse_loss(
     input: Tensor,
     target: Tensor,
@@ -107,6 +109,7 @@ def mse_loss(
     return reduced(loss, legacy(size_average, reduce, reduction))
 
 
+@in_float32
 def l1_loss(
     input: Tensor,
     target: Tensor,
@@ -155,6 +158,7 @@ def _put_by_class(input: Any, target: Any, weights: Any, shape: Any) -> Any:
     return out
 
 
+@in_float32
 def nll_loss(
     input: Tensor,
     target: Tensor,
@@ -228,6 +232,7 @@ def nll_loss(
     return total if reduction == "sum" else total / float(np.sum(each, dtype=np.float64))
 
 
+@in_float32
 def cross_entropy(
     input: Tensor,
     target: Tensor,

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..base import dtypes
 from ..declare.kinds import general
 from ..tensor.tensor import Tensor
 from .kernels import add_up
@@ -126,6 +127,9 @@ def layer_norm(
         tensor([[-1.0000,  1.0000]])
     """
     shape = _check_normalized("layer_norm", input, normalized_shape, weight, bias)
+    given = [t.dtype for t in (weight, bias) if t is not None]
+    if input.dtype.low and given and all(d is dtypes.float32 for d in given):  # as under autocast
+        return _layer_norm(input.to(dtypes.float32), shape, weight, bias, eps).to(input.dtype)
     return _layer_norm(input, shape, weight, bias, eps)
 
 

@@ -1,0 +1,343 @@
+"""Automatic mixed precision: `torch.autocast`, and the functions that read and set its state."""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from ..base import dtypes
+from ..base.autocast import DEFAULTS, become, current
+from ..base.dtypes import dtype as dtype_type
+from ..tensor.tensor import Tensor
+
+_KINDS = (
+    "cpu, cuda, ipu, xpu, mkldnn, opengl, opencl, ideep, hip, ve, fpga, maia, xla, lazy, vulkan, mps, meta, hpu, "
+    "mtia, privateuseone"
+)
+
+
+def _kind(name: Any, function: str) -> str:
+    if not isinstance(name, str):
+        raise TypeError(
+            f"{function}(): argument 'device_type' (position 1) must be str, not {type(name).__name__}"
+        )
+    kind = name.partition(":")[0]
+    if kind not in _KINDS.split(", "):
+        raise RuntimeError(f"Expected one of {_KINDS} device type at start of device string: {kind}")
+    return kind
+
+
+def is_autocast_available(device_type: str) -> bool:
+    """Whether autocast knows a kind of device. (It acts on tensors of the kinds that are installed.)
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.amp.is_autocast_available("cpu")
+        True
+    """
+    return _kind(device_type, "_is_autocast_available") in DEFAULTS
+
+
+def is_autocast_enabled(device_type: str = "cuda") -> bool:
+    """Whether autocast is on for a kind of device.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> with torch.autocast("cpu"):
+        ...     torch.is_autocast_enabled("cpu")
+        True
+    """
+    return _kind(device_type, "is_autocast_enabled") in current().enabled
+
+
+def set_autocast_enabled(device_type: Any, enabled: Any = None) -> None:
+    """Switch autocast on or off for a kind of device: `autocast` does so for a block.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.set_autocast_enabled("cpu", False)
+    """
+    if enabled is None and isinstance(device_type, bool):  # torch's old form, for "cuda"
+        device_type, enabled = "cuda", device_type
+    kind = _kind(device_type, "set_autocast_enabled")
+    if not isinstance(enabled, bool):
+        raise TypeError(
+            f"set_autocast_enabled(): argument 'enabled' (position 2) must be bool, not {type(enabled).__name__}"
+        )
+    state = current()
+    become(state.replaced(enabled=state.enabled | {kind} if enabled else state.enabled - {kind}))
+
+
+def get_autocast_dtype(device_type: str) -> dtype_type:
+    """The dtype that autocast casts to for a kind of device.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.get_autocast_dtype("cpu")
+        torch.bfloat16
+    """
+    kind = _kind(device_type, "get_autocast_dtype")
+    if kind not in DEFAULTS:
+        raise RuntimeError(f"unsupported scalarType: autocast has no dtype for {kind}")
+    return current().dtype_of(kind)
+
+
+def set_autocast_dtype(device_type: str, dtype: dtype_type) -> None:
+    """Set the dtype that autocast casts to for a kind of device.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.set_autocast_dtype("cpu", torch.bfloat16)
+    """
+    kind = _kind(device_type, "set_autocast_dtype")
+    if not isinstance(dtype, dtype_type):
+        raise TypeError(
+            f"set_autocast_dtype(): argument 'dtype' (position 2) must be torch.dtype, not {type(dtype).__name__}"
+        )
+    state = current()
+    others = {k: d for k, d in state.dtypes.items() if k != kind}
+    become(state.replaced(dtypes=others if DEFAULTS.get(kind) is dtype else {**others, kind: dtype}))
+
+
+def is_autocast_cache_enabled() -> bool:
+    """Whether casts of leaves are kept for reuse inside of an autocast block.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.is_autocast_cache_enabled()
+        True
+    """
+    return current().caching
+
+
+def set_autocast_cache_enabled(enabled: bool) -> None:
+    """Keep casts of leaves for reuse, or do not.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.set_autocast_cache_enabled(True)
+    """
+    become(current().replaced(caching=bool(enabled)))
+
+
+def clear_autocast_cache() -> None:
+    """Forget the casts that are kept.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.clear_autocast_cache()
+    """
+    current().cache.clear()
+
+
+def autocast_increment_nesting() -> int:
+    """Count one more autocast block around, and return how many there are.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.autocast_increment_nesting(), torch.autocast_decrement_nesting()
+        (1, 0)
+    """
+    state = current()
+    become(state.replaced(nesting=state.nesting + 1))
+    return state.nesting + 1
+
+
+def autocast_decrement_nesting() -> int:
+    """Count one autocast block less, and return how many there are. See `autocast_increment_nesting`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.autocast_increment_nesting(), torch.autocast_decrement_nesting()
+        (1, 0)
+    """
+    state = current()
+    become(state.replaced(nesting=state.nesting - 1))
+    return state.nesting - 1
+
+
+class autocast:  # noqa: N801 - torch's name
+    """Run matrix products of this block in low precision, and losses in float32: casts are differentiable.
+
+    Args:
+        device_type: the kind of device whose tensors are cast: "cpu".
+        dtype: bfloat16 (the default on the CPU) or float16.
+        enabled: False switches autocast off inside of another block.
+        cache_enabled: whether the cast of a leaf is kept until the outermost block ends.
+
+    It decorates functions too, and follows threads and asyncio tasks as other modes do.
+
+    Raises:
+        ValueError: if `device_type` is no str.
+        RuntimeError: if it is not a kind of device.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> x = torch.ones(2, 2, requires_grad=True)
+        >>> with torch.autocast("cpu"):
+        ...     y = x @ x
+        >>> y.dtype
+        torch.bfloat16
+        >>> y.sum().backward()
+        >>> x.grad.dtype
+        torch.float32
+    """
+
+    def __init__(
+        self, device_type: str, dtype: dtype_type | None = None, enabled: bool = True, cache_enabled: bool | None = None
+    ) -> None:
+        if not isinstance(device_type, str):
+            raise ValueError(f"Expected `device_type` of type `str`, got: `{type(device_type)}`")
+        self.fast_dtype = get_autocast_dtype(device_type) if dtype is None else dtype
+        self.device = device_type
+        if not is_autocast_available(device_type):
+            raise RuntimeError(f"User specified an unsupported autocast device_type '{device_type}'")
+        self.custom_backend_name = "privateuseone"
+        self._cache_enabled = is_autocast_cache_enabled() if cache_enabled is None else cache_enabled
+        if enabled and device_type == "cuda" and not _installed("cuda"):
+            warnings.warn("CUDA is not available or torch_xla is imported. Disabling autocast.", stacklevel=2)
+            enabled = False
+        elif enabled and self.fast_dtype not in (dtypes.bfloat16, dtypes.float16):
+            warnings.warn(
+                f"In {device_type.upper()} autocast, but the target dtype is not supported. Disabling autocast.\n"
+                f"{device_type.upper()} Autocast only supports dtypes of torch.bfloat16, torch.float16 currently.",
+                stacklevel=2,
+            )
+            enabled = False
+        self._enabled = enabled
+        self._before: list[tuple[bool, bool, dtype_type]] = []
+
+    def __enter__(self) -> autocast:
+        state = current()
+        self._before.append((state.caching, self.device in state.enabled, state.dtype_of(self.device)))
+        self._become(self._enabled, self.fast_dtype, self._cache_enabled, 1)
+        return self
+
+    def __exit__(self, *exc: object) -> bool:
+        caching, enabled, dtype = self._before.pop()
+        state = current()
+        if state.nesting == 1:
+            state.cache.clear()
+        self._become(enabled, dtype, caching, -1)
+        return False
+
+    def _become(self, enabled: bool, dtype: dtype_type, caching: bool, step: int) -> None:
+        state, kind = current(), self.device
+        others = {k: d for k, d in state.dtypes.items() if k != kind}
+        become(
+            state.replaced(
+                enabled=state.enabled | {kind} if enabled else state.enabled - {kind},
+                dtypes=others if DEFAULTS[kind] is dtype else {**others, kind: dtype},
+                caching=caching,
+                nesting=state.nesting + step,
+            )
+        )
+
+    def __call__(self, func: Callable[..., Any]) -> Callable[..., Any]:
+        if not callable(func):
+            raise TypeError(
+                f"autocast()(func) requires a callable, but got {type(func).__name__}. Did you mean to use autocast as "
+                "a context manager? For example:\n    with torch.autocast(device_type=...):\n"
+                "        output = model(input)"
+            )
+        return autocast_decorator(self, func)
+
+
+def autocast_decorator(autocast_instance: autocast, func: Callable[..., Any]) -> Callable[..., Any]:
+    """`func`, run inside `autocast_instance` at each call."""
+
+    @functools.wraps(func)
+    def decorate_autocast(*args: Any, **kwargs: Any) -> Any:
+        with autocast_instance:
+            return func(*args, **kwargs)
+
+    return decorate_autocast
+
+
+def _installed(kind: str) -> bool:
+    from ..base.devices import KINDS
+
+    return kind in KINDS
+
+
+def _cast(value: Any, device_type: str, dtype: dtype_type) -> Any:
+    """Floating-point tensors in another dtype, in containers too."""
+    if isinstance(value, Tensor):
+        eligible = (
+            value.is_floating_point() and value.device.type == device_type and value.dtype is not dtypes.float64
+        )
+        return value.to(dtype) if eligible else value
+    if isinstance(value, str | bytes) or hasattr(value, "__array_interface__"):
+        return value
+    if isinstance(value, Mapping):
+        return {_cast(k, device_type, dtype): _cast(v, device_type, dtype) for k, v in value.items()}
+    if isinstance(value, Iterable):
+        items = (_cast(v, device_type, dtype) for v in value)
+        return type(value)(items) if isinstance(value, list | tuple) else items  # type: ignore[call-arg]
+    return value
+
+
+def custom_fwd(fwd: Any = None, *, device_type: str, cast_inputs: dtype_type | None = None) -> Any:
+    """Decorate `forward` of a `Function` that is used under autocast.
+
+    Args:
+        device_type: whose autocast counts.
+        cast_inputs: under autocast, cast floating-point tensors to this and run with autocast off.
+
+    Raises:
+        ValueError: if `device_type` is no str.
+    """
+    if not isinstance(device_type, str):
+        raise ValueError(f"Expected `device_type` of type `str`, got: `{type(device_type)}`")
+    if fwd is None:
+        return functools.partial(custom_fwd, device_type=device_type, cast_inputs=cast_inputs)
+
+    @functools.wraps(fwd)
+    def decorate_fwd(*args: Any, **kwargs: Any) -> Any:
+        ctx = args[0]
+        ctx._dtype = get_autocast_dtype(device_type)
+        if cast_inputs is None:
+            ctx._fwd_used_autocast = is_autocast_enabled(device_type)
+            return fwd(*args, **kwargs)
+        ctx._fwd_used_autocast = False
+        if not is_autocast_enabled(device_type):
+            return fwd(*args, **kwargs)
+        with autocast(device_type, enabled=False):
+            return fwd(ctx, *_cast(args[1:], device_type, cast_inputs), **_cast(kwargs, device_type, cast_inputs))
+
+    return decorate_fwd
+
+
+def custom_bwd(bwd: Any = None, *, device_type: str) -> Any:
+    """Decorate `backward` of a `Function` whose `forward` has `custom_fwd`: runs it with the same autocast state.
+
+    Raises:
+        ValueError: if `device_type` is no str.
+    """
+    if not isinstance(device_type, str):
+        raise ValueError(f"Expected `device_type` of type `str`, got: `{type(device_type)}`")
+    if bwd is None:
+        return functools.partial(custom_bwd, device_type=device_type)
+
+    @functools.wraps(bwd)
+    def decorate_bwd(*args: Any, **kwargs: Any) -> Any:
+        with autocast(device_type, enabled=args[0]._fwd_used_autocast, dtype=args[0]._dtype):
+            return bwd(*args, **kwargs)
+
+    return decorate_bwd
+
+
+__all__ = ["autocast", "autocast_decorator", "custom_bwd", "custom_fwd", "is_autocast_available"]
