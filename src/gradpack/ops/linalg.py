@@ -210,7 +210,7 @@ def inner(input: Tensor, other: Tensor) -> Tensor:
             f"inner() the last dimension must match on both input tensors but got shapes {list(input._shape)} and "
             f"{list(other._shape)}"
         )
-    return tensordot(input, other, ([-1], [-1]))
+    return _tensordot(input, other, ([-1], [-1]))
 
 
 @general(
@@ -340,6 +340,10 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Any = None) -> Tensor:
         >>> torch.tensordot(torch.ones(2, 3, 4), torch.ones(3, 4, 5), dims=2).shape
         gradpack.Size([2, 5])
     """
+    return _tensordot(a, b, dims, out)
+
+
+def _tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Any = None) -> Tensor:
     if isinstance(dims, Tensor):
         dims = dims.tolist()
     if isinstance(dims, int):
