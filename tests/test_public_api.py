@@ -16,6 +16,7 @@ import gradpack
 LIST = Path(__file__).with_name("public_names.txt")
 MODULES = [
     "gradpack",
+    "gradpack.amp",
     "gradpack.autograd",
     "gradpack.autograd.graph",
     "gradpack.nn",

@@ -115,7 +115,7 @@ def test_order_of_nested_runs(torch, checkpoint):
 
     x = leaf(torch)
     checkpoint(outer, x).sum().backward()
-    assert order == ["outer", "middle", "inner"] + ["outer", "middle", "inner"] + ["middle", "inner"] + ["inner"]
+    assert order == ["outer", "middle", "inner", "outer", "middle", "inner", "middle", "inner", "inner"]
     found, x.grad = x.grad.clone(), None
     (x.sin().exp().cos() * x).sum().backward()
     assert torch.allclose(found, x.grad)
@@ -235,7 +235,7 @@ def test_fewer_tensors(torch, module, checkpoint):
     y = checkpoint(changing(torch, lambda x: x.sin().exp(), lambda x: x.sin()), leaf(torch))
     with pytest.raises(
         module.CheckpointError,
-        match="different number of tensors .*\nNumber of tensors saved during forward: 2\n.*during recomputation: 1",
+        match=r"different number of tensors .*\nNumber of tensors saved during forward: 2\n.*during recomputation: 1",
     ):
         y.sum().backward()
 
@@ -271,7 +271,9 @@ def test_debug_shows_the_operations(torch, real, module, checkpoint, by):
     with pytest.raises(module.CheckpointError) as caught:
         y.sum().backward()
     text = str(caught.value)
-    forward, _, again = text.partition("Operations executed during recomputation:")
+    forward, _, again = text.partition("Operations executed during the original forward:")[2].partition(
+        "recomputation:"
+    )
     assert "$1: f32[2] = torch._ops.aten.sin.default($0)" in forward and "aten.tan" not in forward
     assert "aten.tan.default" in again
     assert "Stack traces of the operators that ran in the original forward" in text
@@ -322,9 +324,7 @@ def test_random_state_is_left_alone(torch, checkpoint):
     for reentrant in (False, True):
         for preserve in (True, False):
             x = torch.ones(20, requires_grad=True)
-            y = checkpoint(
-                lambda x: dropout(x, 0.5).exp(), x, use_reentrant=reentrant, preserve_rng_state=preserve
-            )
+            y = checkpoint(lambda x: dropout(x, 0.5).exp(), x, use_reentrant=reentrant, preserve_rng_state=preserve)
             state = torch.get_rng_state()
             y.sum().backward()
             assert torch.equal(state, torch.get_rng_state()) is preserve
@@ -461,7 +461,7 @@ def test_parts(torch, module):
     detached = module.detach_variable((x, x * 2, 3))
     assert [getattr(t, "requires_grad", t) for t in detached] == [True, True, 3]
     assert all(t.is_leaf for t in detached[:2]) and detached[0] is not x
-    with pytest.raises(RuntimeError, match="Only tuple of tensors is supported. Got Unsupported input type: list"):
+    with pytest.raises(RuntimeError, match=r"Only tuple of tensors is supported. Got Unsupported input type: list"):
         module.detach_variable([x])
     with warnings.catch_warnings():
         warnings.simplefilter("error")

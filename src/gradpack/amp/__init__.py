@@ -1,6 +1,5 @@
 """Automatic mixed precision: `torch.amp`."""
 
-from . import autocast_mode
 from .autocast_mode import autocast, custom_bwd, custom_fwd, is_autocast_available
 
 __all__ = ["autocast", "custom_bwd", "custom_fwd", "is_autocast_available"]

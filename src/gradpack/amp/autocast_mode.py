@@ -20,9 +20,7 @@ _KINDS = (
 
 def _kind(name: Any, function: str) -> str:
     if not isinstance(name, str):
-        raise TypeError(
-            f"{function}(): argument 'device_type' (position 1) must be str, not {type(name).__name__}"
-        )
+        raise TypeError(f"{function}(): argument 'device_type' (position 1) must be str, not {type(name).__name__}")
     kind = name.partition(":")[0]
     if kind not in _KINDS.split(", "):
         raise RuntimeError(f"Expected one of {_KINDS} device type at start of device string: {kind}")
@@ -80,7 +78,7 @@ def get_autocast_dtype(device_type: str) -> dtype_type:
 
         >>> import gradpack as torch
         >>> torch.get_autocast_dtype("cpu")
-        torch.bfloat16
+        gradpack.bfloat16
     """
     kind = _kind(device_type, "get_autocast_dtype")
     if kind not in DEFAULTS:
@@ -190,10 +188,10 @@ class autocast:  # noqa: N801 - torch's name
         >>> with torch.autocast("cpu"):
         ...     y = x @ x
         >>> y.dtype
-        torch.bfloat16
+        gradpack.bfloat16
         >>> y.sum().backward()
         >>> x.grad.dtype
-        torch.float32
+        gradpack.float32
     """
 
     def __init__(
@@ -226,13 +224,12 @@ class autocast:  # noqa: N801 - torch's name
         self._become(self._enabled, self.fast_dtype, self._cache_enabled, 1)
         return self
 
-    def __exit__(self, *exc: object) -> bool:
+    def __exit__(self, *exc: object) -> None:
         caching, enabled, dtype = self._before.pop()
         state = current()
         if state.nesting == 1:
             state.cache.clear()
         self._become(enabled, dtype, caching, -1)
-        return False
 
     def _become(self, enabled: bool, dtype: dtype_type, caching: bool, step: int) -> None:
         state, kind = current(), self.device
@@ -276,9 +273,7 @@ def _installed(kind: str) -> bool:
 def _cast(value: Any, device_type: str, dtype: dtype_type) -> Any:
     """Floating-point tensors in another dtype, in containers too."""
     if isinstance(value, Tensor):
-        eligible = (
-            value.is_floating_point() and value.device.type == device_type and value.dtype is not dtypes.float64
-        )
+        eligible = value.is_floating_point() and value.device.type == device_type and value.dtype is not dtypes.float64
         return value.to(dtype) if eligible else value
     if isinstance(value, str | bytes) or hasattr(value, "__array_interface__"):
         return value
@@ -286,7 +281,7 @@ def _cast(value: Any, device_type: str, dtype: dtype_type) -> Any:
         return {_cast(k, device_type, dtype): _cast(v, device_type, dtype) for k, v in value.items()}
     if isinstance(value, Iterable):
         items = (_cast(v, device_type, dtype) for v in value)
-        return type(value)(items) if isinstance(value, list | tuple) else items  # type: ignore[call-arg]
+        return type(value)(items) if isinstance(value, list | tuple) else items
     return value
 
 

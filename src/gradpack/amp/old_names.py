@@ -1,4 +1,4 @@
-"""Functions of autocast's state that torch keeps under names with the device in them, and warns of."""
+"""Functions of autocast's state that torch keeps under names with the device in them, and warns of. The examples show the new names."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def is_autocast_cpu_enabled() -> bool:
     Example::
 
         >>> import gradpack as torch
-        >>> torch.is_autocast_cpu_enabled()
+        >>> torch.is_autocast_enabled("cpu")
         False
     """
     _warn("is_autocast_cpu_enabled()", "is_autocast_enabled('cpu')")
@@ -32,7 +32,7 @@ def set_autocast_cpu_enabled(enabled: bool) -> None:
     Example::
 
         >>> import gradpack as torch
-        >>> torch.set_autocast_cpu_enabled(False)
+        >>> torch.set_autocast_enabled("cpu", False)
     """
     _warn("set_autocast_cpu_enabled(enabled)", "set_autocast_enabled('cpu', enabled)")
     mode.set_autocast_enabled("cpu", enabled)
@@ -44,8 +44,8 @@ def get_autocast_cpu_dtype() -> dtype:
     Example::
 
         >>> import gradpack as torch
-        >>> torch.get_autocast_cpu_dtype()
-        torch.bfloat16
+        >>> torch.get_autocast_dtype("cpu")
+        gradpack.bfloat16
     """
     _warn("get_autocast_cpu_dtype()", "get_autocast_dtype('cpu')")
     return mode.get_autocast_dtype("cpu")
@@ -57,7 +57,7 @@ def set_autocast_cpu_dtype(dtype: Any) -> None:
     Example::
 
         >>> import gradpack as torch
-        >>> torch.set_autocast_cpu_dtype(torch.bfloat16)
+        >>> torch.set_autocast_dtype("cpu", torch.bfloat16)
     """
     _warn("set_autocast_cpu_dtype(dtype)", "set_autocast_dtype('cpu', dtype)")
     mode.set_autocast_dtype("cpu", dtype)
@@ -69,8 +69,8 @@ def get_autocast_gpu_dtype() -> dtype:
     Example::
 
         >>> import gradpack as torch
-        >>> torch.get_autocast_gpu_dtype()
-        torch.float16
+        >>> torch.get_autocast_dtype("cuda")
+        gradpack.float16
     """
     _warn("get_autocast_gpu_dtype()", "get_autocast_dtype('cuda')")
     return mode.get_autocast_dtype("cuda")

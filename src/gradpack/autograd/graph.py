@@ -148,7 +148,8 @@ def region_activation_memory_budget(budget: float) -> AbstractContextManager[Non
     """
     if isinstance(budget, bool) or not isinstance(budget, int | float):
         raise TypeError(
-            f"torch.autograd.graph.region_activation_memory_budget: budget must be a number, got {type(budget).__name__}"
+            "torch.autograd.graph.region_activation_memory_budget: budget must be a number, got "
+            f"{type(budget).__name__}"
         )
     if not 0 <= budget <= 1:
         raise ValueError(f"torch.autograd.graph.region_activation_memory_budget: must be in [0, 1], got {budget}")

@@ -29,9 +29,7 @@ WIDEST = frozenset("cat stack index_copy".split())
 
 def _eligible(value: Any) -> bool:
     return (
-        isinstance(value, Tensor)
-        and value._spec.dtype.category == FLOATING
-        and value._spec.dtype is not dtypes.float64
+        isinstance(value, Tensor) and value._spec.dtype.category == FLOATING and value._spec.dtype is not dtypes.float64
     )
 
 

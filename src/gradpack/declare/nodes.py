@@ -187,7 +187,7 @@ class CompiledNode(Node):
             return self._saved(name, name[7:])
         if name.startswith("_raw_saved_"):
             own = _own_name(self.op, name[11:])
-            if own in _needed(self.op, None) and self.op.saves(own) in ("input", "result", "extra"):  # type: ignore[arg-type]
+            if own in _needed(self.op, None) and self.op.saves(own) in ("input", "result", "extra"):
                 return SavedTensor(self, own)
         raise AttributeError(f"{self.name()!r} object has no attribute {name!r}")
 

@@ -17,9 +17,9 @@ from .methods import EXPORTED
 # The overloads of families that have more than "default", or none of that name.
 _BINARY = "add sub mul div eq ne lt le gt ge fmod remainder bitwise_and bitwise_or bitwise_xor xlogy"
 _OVERLOADS: dict[str, tuple[str, ...]] = {
-    **{name: ("Tensor", "Scalar") for name in _BINARY.split()},
-    **{name: ("default", "dim") for name in "max min median nanmedian any all squeeze".split()},
-    **{name: ("default", "correction", "dim") for name in "var std var_mean std_mean".split()},
+    **dict.fromkeys(_BINARY.split(), ("Tensor", "Scalar")),
+    **dict.fromkeys("max min median nanmedian any all squeeze".split(), ("default", "dim")),
+    **dict.fromkeys("var std var_mean std_mean".split(), ("default", "correction", "dim")),
     "all": ("default", "dim", "dims"),
     "any": ("default", "dim", "dims"),
     "clamp": ("default", "Tensor"),

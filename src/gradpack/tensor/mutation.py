@@ -68,7 +68,7 @@ class Mutation:
             if found is None:
                 found = self.original.get(handle)
             if found is not None:
-                return found  # type: ignore[no-any-return]
+                return found
         raise AssertionError(
             "Trying to backward outside of the 'allow_mutation_on_saved_tensors' context"
             "in which the graph was originally recorded."

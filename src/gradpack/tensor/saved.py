@@ -157,6 +157,8 @@ def keep_tensor(tensor: Tensor, owner: str = "checkpoint", slot: str = "an argum
     mode, who, edge = MODE.get(), Owner(owner), tensor._current_edge()
     if mode.hooks is None and mode.mutation is None:
         version = tensor._counter[0]
+        if mode.recorder is not None:
+            mode.recorder.saved(owner, slot, tensor, None)
 
         def same() -> Tensor:
             if tensor._counter[0] != version:
@@ -165,6 +167,8 @@ def keep_tensor(tensor: Tensor, owner: str = "checkpoint", slot: str = "an argum
 
         return same
     packed = pack_input(mode, tensor, (owner, slot))
+    if mode.recorder is not None:
+        mode.recorder.saved(owner, slot, tensor, None if mode.hooks is None else packed.handle)
 
     def unpacked() -> Tensor:
         value = packed.get(who, slot)

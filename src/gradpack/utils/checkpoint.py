@@ -19,18 +19,16 @@ that runs a backward inside the backward in `reentrant_checkpoint`.
 
 from __future__ import annotations
 
-import itertools
 import warnings
-import weakref
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from ..autograd.graph import saved_tensors_hooks
-from ..base.modes import MODE, RUN, change
+from ..base.modes import MODE, change
 from ..ops.generator import default_generator
-from ..tensor.saved import keep_tensor
 from ..tensor.tensor import Tensor
+from .checkpoint_frame import DETERMINISM, Argument, Frame
 from .checkpoint_log import debug_contexts
 from .checkpoint_parts import (
     CheckpointError,
@@ -73,192 +71,6 @@ __all__ = [
 ]
 
 Contexts = tuple[AbstractContextManager[Any], AbstractContextManager[Any]]
-
-_TIP = (
-    "\nTip: To see a more detailed error message, either pass `debug=True` to "
-    "`torch.utils.checkpoint.checkpoint(...)` or wrap the code block with "
-    "`with torch.utils.checkpoint.set_checkpoint_debug_enabled(True):` to enable checkpoint-debug mode globally.\n"
-)
-
-
-def _metadata(x: Tensor) -> dict[str, Any]:
-    return {"shape": x.shape, "dtype": x.dtype, "device": x.device}
-
-
-_DETERMINISM: dict[str, Callable[[Tensor], Any]] = {"default": _metadata, "none": lambda _: None}
-_serials: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
-_next_serial = itertools.count(1)
-
-
-def _serial(run: Any) -> int:
-    """A number for a backward pass or group of passes; outside of one, another number each time."""
-    if run is None:
-        return next(_next_serial)
-    found = _serials.get(run)
-    if found is None:
-        found = _serials[run] = next(_next_serial)
-    return found
-
-
-class _Stop(BaseException):
-    """Ends the second run of a segment once everything has been collected."""
-
-
-class _Handle:
-    """Holds on to one collected tensor: the frame has it for as long as this lives."""
-
-    __slots__ = ("__weakref__",)
-
-
-class _Token:
-    """Stands in the graph for one saved tensor. `handles` has one handle for each pass that asked for it."""
-
-    __slots__ = ("__weakref__", "handles")
-
-    def __init__(self) -> None:
-        self.handles: dict[int, _Handle | None] = {}
-
-
-class _Frame:
-    """One checkpointed call."""
-
-    def __init__(self, recompute: Callable[..., Any], early_stop: bool, explain: Any, metadata: Any) -> None:
-        self.recompute, self.early_stop, self.explain, self.metadata = recompute, early_stop, explain, metadata
-        self.kept: list[Any] = []
-        self.tokens: list[weakref.ref[_Token]] = []
-        self.seen: list[Any] = []  # metadata of each
-        self.collected: dict[int, weakref.WeakKeyDictionary[_Handle, Tensor]] = {}
-        self.counts: dict[int, int] = {}
-        self.recomputed: set[int] = set()  # the passes for which the second run is over
-        self.complete = False
-        self.backward_inside = False
-
-    # -- the hooks of the first run --
-
-    def pack(self, tensor: Tensor) -> _Token:
-        token = _Token()
-        self.tokens.append(weakref.ref(token))
-        self.seen.append(self.metadata(tensor))
-        return token
-
-    def unpack(self, token: _Token) -> Tensor:
-        try:
-            return self._unpack(token)
-        except CheckpointError as error:
-            if self.explain is not None:
-                self.explain(error)
-            raise
-
-    def _unpack(self, token: _Token) -> Tensor:
-        group = GraphExecGroup._get_current_group()
-        key = _serial(group if group is not None else RUN.get())
-        if key not in self.recomputed:
-            self._again(key)
-        if key not in token.handles:
-            raise CheckpointError(
-                "torch.utils.checkpoint: a tensor that the segment saved in forward was not saved again when it was "
-                f"recomputed: the segment does not do the same things twice.{_TIP}"
-            )
-        handle = token.handles[key]
-        if handle is None:
-            extra = ""
-            if group is not None:
-                extra = (
-                    "Performing two backward calls that overlap (i.e. require the same saved activation in order to "
-                    "compute gradients) is not allowed while under the torch.utils.checkpoint.GraphExecGroup context. "
-                )
-            raise CheckpointError(
-                "torch.utils.checkpoint: Unpack is being triggered for a tensor that was already unpacked once. "
-                f"{extra}If you are calling ctx.saved_tensors in backward, make sure to do so only once. Otherwise "
-                "please open an issue with details on your use case."
-            )
-        value = self.collected[key][handle]
-        token.handles[key] = None
-        return value
-
-    # -- the second run --
-
-    def _again(self, key: int) -> None:
-        """Run the segment again and collect what it saves."""
-        self.collected = {k: v for k, v in self.collected.items() if len(v)}
-        collected = self.collected[key] = weakref.WeakKeyDictionary()
-        self.counts[key] = 0
-        before = change(grad=True, inference=False, forbidden=None)
-        try:
-            arguments = [k.get() if isinstance(k, _Argument) else k for k in self.kept]
-            with _collecting(weakref.ref(self), key):
-                self.recompute(*arguments)
-        except _Stop:
-            pass
-        except BaseException:
-            self.collected.pop(key, None)
-            raise
-        finally:
-            change(**before)
-        self.recomputed.add(key)
-        self._check(key, collected)
-
-    def collect(self, key: int, tensor: Tensor) -> Tensor:
-        """The pack hook of the second run."""
-        if tensor.requires_grad:
-            tensor = tensor.detach()
-        nr = self.counts[key]
-        self.counts[key] = nr + 1
-        if nr >= len(self.tokens):
-            if self.complete:
-                raise CheckpointError(
-                    "torch.utils.checkpoint: trying to save more tensors during recomputation than during the "
-                    f"original forward pass.\n{_TIP}"
-                )
-            self.backward_inside = True  # a backward inside the segment: the first run has not ended
-            return tensor
-        token = self.tokens[nr]()
-        if token is not None:  # else a backward inside the segment has freed it
-            handle = token.handles[key] = _Handle()
-            self.collected[key][handle] = tensor
-        if self.early_stop and nr + 1 == len(self.tokens):
-            raise _Stop
-        return tensor
-
-    def _check(self, key: int, collected: weakref.WeakKeyDictionary[_Handle, Tensor]) -> None:
-        if self.backward_inside:
-            return
-        if len(self.tokens) != self.counts[key]:
-            raise CheckpointError(
-                "torch.utils.checkpoint: A different number of tensors was saved during the original forward and "
-                f"recomputation.\nNumber of tensors saved during forward: {len(self.tokens)}\n"
-                f"Number of tensors saved during recomputation: {self.counts[key]}.\n{_TIP}"
-            )
-        differences = ""
-        for nr, (ref, seen) in enumerate(zip(self.tokens, self.seen, strict=True)):
-            token = ref()
-            handle = None if token is None else token.handles.get(key)
-            if handle is None:
-                continue
-            again = self.metadata(collected[handle])
-            if seen != again:
-                differences += f"tensor at position {nr}:\nsaved metadata: {seen}\nrecomputed metadata: {again}\n"
-        if differences:
-            raise CheckpointError(
-                "torch.utils.checkpoint: Recomputed values for the following tensors have different metadata than "
-                f"during the forward pass.\n{differences}.\n{_TIP}"
-            )
-
-
-def _collecting(frame: weakref.ref[_Frame], key: int) -> saved_tensors_hooks:
-    def pack(tensor: Tensor) -> Tensor:
-        found = frame()
-        assert found is not None  # its own method is running
-        return found.collect(key, tensor)
-
-    return saved_tensors_hooks(pack, lambda tensor: tensor)  # type: ignore[no-any-return]
-
-
-class _Argument:
-    """A tensor argument of a segment, saved through the hooks that are active around it."""
-
-    def __init__(self, tensor: Tensor) -> None:
-        self.get = keep_tensor(tensor)
 
 
 def noop_context_fn() -> Contexts:
@@ -321,17 +133,15 @@ def checkpoint(
         if context_fn is not noop_context_fn:
             raise ValueError("debug=True is incompatible with non-default context_fn")
         context_fn, explain = debug_contexts()
-    if determinism_check not in _DETERMINISM:
-        raise ValueError(
-            f"determinism_check should be one of {list(_DETERMINISM)}, but got {determinism_check}"
-        )
+    if determinism_check not in DETERMINISM:
+        raise ValueError(f"determinism_check should be one of {list(DETERMINISM)}, but got {determinism_check}")
     first, second = context_fn()
     mode = MODE.get()
     if not mode.grad:
         return function(*args, **kwargs)
     recompute = _recomputation(function, len(args), list(kwargs), second, preserve)
-    frame = _Frame(recompute, setting("early_stop", early_stop), explain, _DETERMINISM[determinism_check])
-    frame.kept = [_Argument(a) if isinstance(a, Tensor) else a for a in (*args, *kwargs.values())]
+    frame = Frame(recompute, setting("early_stop", early_stop), explain, DETERMINISM[determinism_check])
+    frame.kept = [Argument(a) if isinstance(a, Tensor) else a for a in (*args, *kwargs.values())]
     returned = False
     with saved_tensors_hooks(frame.pack, frame.unpack), first:
         result = function(*args, **kwargs)

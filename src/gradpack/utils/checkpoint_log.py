@@ -48,9 +48,7 @@ class _Log(OpMode):
     def operation(self, op: Any, values: list[Any], run: Any) -> Any:
         given = ", ".join(self._name(v) for v in values if v is not None)
         outs, extras = run()
-        made = ", ".join(
-            f"{self._name(o)}: {_SHORT.get(o.dtype.name, o.dtype.name)}{list(o.shape)}" for o in outs
-        )
+        made = ", ".join(f"{self._name(o)}: {_SHORT.get(o.dtype.name, o.dtype.name)}{list(o.shape)}" for o in outs)
         self.lines.append(f"{made} = torch._ops.{overload_of(op, values)}({given})")
         stack = reversed(traceback.extract_stack())
         here = __file__.rpartition("/")[0].removesuffix("/utils")

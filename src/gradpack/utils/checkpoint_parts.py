@@ -68,7 +68,7 @@ class GraphExecGroup:
 
     @classmethod
     def _get_current_group(cls) -> GraphExecGroup | None:
-        return _group.get()  # type: ignore[no-any-return]
+        return _group.get()
 
 
 def detach_variable(inputs: Any) -> tuple[Any, ...]:

@@ -15,7 +15,7 @@ from collections import defaultdict
 from collections.abc import Callable
 from typing import Any
 
-from ..base.modes import OpMode
+from ..base.modes import MODE, OpMode
 from ..ops import aten
 from ..ops.aten import OpOverload, OpOverloadPacket, arguments_of, overload_of
 from ..tensor.tensor import Tensor, alias
@@ -98,7 +98,14 @@ class _Keeping(OpMode):
         decision = self.policy(context, name, *arguments_of(op, values))
         if isinstance(decision, bool):
             decision = CheckpointPolicy.MUST_SAVE if decision else CheckpointPolicy.PREFER_RECOMPUTE
-        self.storage[name][nr] = _Entry(op, values, outs, extras) if decision in _SAVES else _RECOMPUTE
+        if decision not in _SAVES:
+            self.storage[name][nr] = _RECOMPUTE
+            return outs, extras
+        entry = self.storage[name][nr] = _Entry(op, values, outs, extras)
+        recorder = MODE.get().recorder
+        if recorder is not None:
+            for kept in entry.outs:
+                recorder.saved(op.name, "selective checkpoint", kept, None)
         return outs, extras
 
 
