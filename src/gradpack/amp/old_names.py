@@ -1,4 +1,7 @@
-"""Functions of autocast's state that torch keeps under names with the device in them, and warns of. The examples show the new names."""
+"""Functions of autocast's state that torch keeps under names with the device in them, and warns of.
+
+The examples show the new names.
+"""
 
 from __future__ import annotations
 
