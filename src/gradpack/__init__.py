@@ -83,7 +83,7 @@ newaxis = None
 
 
 def __getattr__(name: str) -> _Any:
-    if name in _LAZY:
+    if name in _LAZY or name == "_C":
         return _import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

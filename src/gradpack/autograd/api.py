@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import count
 from typing import Any
 
 from ..backends.numpy import hush, silent, unhush
 from ..base.modes import MODE, RUN, without_grad
 from ..graph import engine
-from ..graph.node import Node
+from ..graph.node import Node, Slot
 from ..tensor import leaf as _leaf  # noqa: F401 - tells leaves how to store a gradient
+from ..tensor import node_methods as _node_methods  # noqa: F401 - hangs them onto nodes
 from ..tensor.hooks import registered, retain_grad
 from ..tensor.tensor import Tensor, alias, wrap
 from .arguments import batch_size, inputs_of, seeds_of, sequence
 from .edges import GradientEdge, get_gradient_edge, input_edge, root_edge  # noqa: F401 - asked for here
 
+_next_number = count().__next__
+
 
 class Pass:
     """One backward pass that is going on."""
 
-    __slots__ = ("__weakref__", "callbacks", "depth", "plan")
+    __slots__ = ("__weakref__", "callbacks", "depth", "number", "plan")
 
     def __init__(self, plan: engine.Plan | None, depth: int) -> None:
         self.plan = plan
+        self.number = _next_number()
         self.depth = depth  # how many passes it runs inside of
         self.callbacks: list[Callable[[], Any]] = []
 
@@ -145,17 +150,17 @@ def backward(
     edges = [root_edge(out, i) for i, out in enumerate(outputs)]
     wanted: list[Node] | None = None
     if inputs is not None:
-        wanted = [_accumulating(value, edges) for value in named]
+        wanted = [_accumulating(value) for value in named]
     if create_graph:
         _warn_of_cycle()
     _run(edges, seeds, create_graph if retain_graph is None else retain_graph, create_graph, wanted, False)
 
 
-def _accumulating(value: Any, roots: list[Node]) -> Node:
+def _accumulating(value: Any) -> Node:
     """The edge of an input of `backward`, whose gradient goes into its `.grad`, leaf or not."""
     if isinstance(value, Tensor):
         retain_grad(value)
-    return input_edge(value, roots)
+    return input_edge(value)
 
 
 _warned = [False]
@@ -231,7 +236,7 @@ def grad(
     keep = create_graph if retain_graph is None else retain_graph
     count = batch_size(seeds) if is_grads_batched else 0
     edges = [root_edge(out, i) for i, out in enumerate(targets)]
-    wanted = [input_edge(value, edges) for value in sources]
+    wanted = [input_edge(value) for value in sources]
     if is_grads_batched:
         found = _batched(edges, seeds, count, wanted, keep, create_graph)
     else:
@@ -259,11 +264,17 @@ def _captured(
     """The gradient of each wanted edge. A seed that arrives as it was sent is the same Tensor, not only its array."""
     plan = _run(edges, seeds, keep, create_graph, wanted, True)
     captured = {} if plan is None else plan.captured
-    for edge, g in captured.items():
+    found: dict[tuple[Node, int], Tensor | None] = {}
+    places = [(edge.parent, edge.nr) if isinstance(edge, Slot) else (edge, -1) for edge in wanted]
+    for node, nr in places:
+        g = captured[node]
+        if nr >= 0 and g is not None:
+            g = g[nr]
         if g is not None and not isinstance(g, Tensor):
             same = [seed for seed in seeds if seed._data is g]
-            captured[edge] = same[0] if same else wrap(g)
-    return [captured[edge] for edge in wanted]
+            g = same[0] if same else wrap(g)
+        found.setdefault((node, nr), g)
+    return [found[place] for place in places]
 
 
 def _batched(

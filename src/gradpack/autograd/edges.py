@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from ..backends import Spec
@@ -18,22 +17,22 @@ class GradientEdge(NamedTuple):
     ownership_token: Any = None
 
 
+GradientEdge.__module__ = "gradpack.autograd.graph"
+
+
 class Origin:
-    """What a gradient edge remembers of its tensor: the exact edge, shape and dtype; a leaf itself."""
+    """What is known of the tensor at a gradient edge: shape, dtype; of a leaf, which nobody else may hold, itself."""
 
-    __slots__ = ("edge", "leaf", "shape", "spec")
+    __slots__ = ("leaf", "shape", "spec")
 
-    def __init__(self, tensor: Tensor, edge: Node) -> None:
-        self.edge = edge
-        self.leaf = tensor if isinstance(edge, AccumulateGrad) else None  # nobody else may hold it
-        self.shape: tuple[int, ...] = tensor._shape
-        self.spec: Spec = tensor._spec
+    def __init__(self, shape: tuple[int, ...], spec: Spec, leaf: Tensor | None = None) -> None:
+        self.shape, self.spec, self.leaf = shape, spec, leaf
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Origin) and other.edge is self.edge
+        return isinstance(other, Origin) and other.leaf is self.leaf
 
     def __hash__(self) -> int:
-        return hash(self.edge)
+        return id(self.leaf)
 
 
 def get_gradient_edge(tensor: Tensor) -> GradientEdge:
@@ -53,33 +52,38 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
     """
     if not tensor.requires_grad:
         raise RuntimeError("It is not possible to get the gradient edge for a Tensor that does not require gradients")
-    edge: Any = tensor._current_edge()
-    origin = Origin(tensor, edge)
-    return GradientEdge(edge.parent, edge.nr, origin) if isinstance(edge, Slot) else GradientEdge(edge, 0, origin)
+    node: Any = tensor.grad_fn
+    if node is None:
+        return GradientEdge(tensor._edge, 0, Origin(tensor._shape, tensor._spec, tensor))  # type: ignore[arg-type]
+    return GradientEdge(node, tensor.output_nr)
 
 
 def origin_of(place: GradientEdge) -> Origin | None:
     """Shape and dtype of the tensor at an edge, where they are known."""
     if isinstance(place.ownership_token, Origin):
         return place.ownership_token
-    leaf = place.node.tensor() if isinstance(place.node, AccumulateGrad) else None
-    return None if leaf is None else Origin(leaf, place.node)
+    if isinstance(place.node, AccumulateGrad):
+        leaf = place.node.tensor()
+        return None if leaf is None else Origin(leaf._shape, leaf._spec, leaf)
+    like = getattr(place.node, "like", ())
+    known = like[place.output_nr] if place.output_nr < len(like) else None
+    return None if known is None else Origin(*known)
 
 
 def root_edge(value: Any, i: int) -> Node:
     """The edge that the gradient of output `i` enters."""
     if isinstance(value, GradientEdge):
-        return _node_of(value, ())
+        return _node_of(value)
     edge: Node | None = value._current_edge()
     if edge is None:
         raise RuntimeError(f"element {i} of tensors does not require grad and does not have a grad_fn")
     return edge
 
 
-def input_edge(value: Any, roots: Iterable[Node]) -> Node:
+def input_edge(value: Any) -> Node:
     """The edge whose gradient is asked for."""
     if isinstance(value, GradientEdge):
-        return _node_of(value, roots)
+        return _node_of(value)
     if not isinstance(value, Tensor):
         raise RuntimeError(f"all inputs have to be Tensors or GradientEdges, but got {type(value).__name__}")
     edge = value._current_edge()
@@ -88,20 +92,7 @@ def input_edge(value: Any, roots: Iterable[Node]) -> Node:
     return edge
 
 
-def _node_of(place: GradientEdge, roots: Iterable[Node]) -> Node:
-    """The node at a place. Of a node with several outputs, the slot: the one that the graph uses, if it is found."""
-    if isinstance(place.ownership_token, Origin):
-        return place.ownership_token.edge
+def _node_of(place: GradientEdge) -> Node:
+    """The node at a place; of a node with several outputs, a slot."""
     outputs = getattr(place.node, "outputs", 1)
-    if outputs == 1:
-        return place.node
-    seen = set[Node]()
-    stack = list(roots)
-    while stack:
-        node = stack.pop()
-        if isinstance(node, Slot) and node.parent is place.node and node.nr == place.output_nr:
-            return node
-        if node not in seen:
-            seen.add(node)
-            stack.extend(edge for edge in node.edges if edge is not None)
-    return Slot(place.node, place.output_nr, outputs)
+    return place.node if outputs == 1 else Slot(place.node, place.output_nr, outputs)

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import abc
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Literal
+from weakref import WeakKeyDictionary
 
 from ..base.modes import RUN
-from ..graph.node import Node, Slot
-from ..tensor.hooks import RemovableHandle, add, tensor_hooks_of
+from ..graph import node as _graph
+from ..graph.node import Slot
+from ..tensor.hooks import RemovableHandle
 from ..tensor.tensor import InferenceCounter, Tensor
 from .edges import GradientEdge, get_gradient_edge
 from .saved_hooks import (
-    PackHook,
-    UnpackHook,
+    PackHook,  # noqa: F401 - under this name, too
+    UnpackHook,  # noqa: F401
     allow_mutation_on_saved_tensors,
     disable_saved_tensors_hooks,
     save_on_cpu,
@@ -23,8 +26,6 @@ from .saved_hooks import (
 __all__ = [
     "GradientEdge",
     "Node",
-    "PackHook",
-    "UnpackHook",
     "allow_mutation_on_saved_tensors",
     "disable_saved_tensors_hooks",
     "get_gradient_edge",
@@ -38,45 +39,112 @@ __all__ = [
 ]
 
 
-def increment_version(tensor: Tensor | Sequence[Tensor]) -> None:
-    """Count a write to the storage of a tensor, or several, that autograd did not see."""
+class Node(abc.ABC):
+    """What every node of the graph is: `isinstance(y.grad_fn, torch.autograd.graph.Node)`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> y = torch.ones(1, requires_grad=True).exp()
+        >>> isinstance(y.grad_fn, torch.autograd.graph.Node), y.grad_fn.name()
+        (True, 'ExpBackward0')
+    """
+
+    @abc.abstractmethod
+    def name(self) -> str:
+        """The name of the operation's node: `MulBackward0`."""
+        raise NotImplementedError
+
+    @property
+    @abc.abstractmethod
+    def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
+        """For each differentiable input, the node that made it and which of its results it was."""
+        raise NotImplementedError
+
+    @abc.abstractmethod
+    def metadata(self) -> dict[Any, Any]:
+        """A dict for the user's own notes on the node."""
+        raise NotImplementedError
+
+    @abc.abstractmethod
+    def _sequence_nr(self) -> int:
+        raise NotImplementedError
+
+    @property
+    @abc.abstractmethod
+    def _input_metadata(self) -> list[Any]:
+        raise NotImplementedError
+
+    @abc.abstractmethod
+    def _register_hook_dict(self, tensor: Tensor) -> None:
+        raise NotImplementedError
+
+    @abc.abstractmethod
+    def register_hook(self, fn: Callable[..., Any]) -> RemovableHandle:
+        """Call `fn(grad_inputs, grad_outputs)` after the node has run; the tuple it returns replaces grad_inputs."""
+        raise NotImplementedError
+
+    @abc.abstractmethod
+    def register_prehook(self, fn: Callable[..., Any]) -> RemovableHandle:
+        """Call `fn(grad_outputs)` before the node runs; the tuple it returns replaces grad_outputs."""
+        raise NotImplementedError
+
+
+Node.register(_graph.Node)
+
+
+def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
+    """Count a write to the storage of a tensor, or several, that autograd did not see.
+
+    Inference tensors have no version: for them it does nothing.
+
+    Raises:
+        RuntimeError: for what is no tensor.
+    """
+    if not isinstance(tensor, Iterable):
+        raise RuntimeError("increment_version expect a Iterable[Tensor] as input")
     for t in (tensor,) if isinstance(tensor, Tensor) else tensor:
-        if type(t._counter) is InferenceCounter:
-            raise RuntimeError("Inference tensors do not track version counter.")
-        t._counter[0] += 1
+        if not isinstance(t, Tensor):
+            raise RuntimeError("increment_version expects each element of the iterable to be a tensor")
+        if type(t._counter) is not InferenceCounter:
+            t._counter[0] += 1
 
 
-class _Handles:
+class _MultiHandle(RemovableHandle):
     """The handles of a hook on several tensors, removed together."""
 
-    def __init__(self, handles: Sequence[RemovableHandle]) -> None:
-        self.handles = tuple(handles)
+    def __init__(self, handles: tuple[RemovableHandle, ...]) -> None:
+        self.handles = handles
 
     def remove(self) -> None:
         """Remove the hook from all of them."""
         for handle in self.handles:
             handle.remove()
 
-    def __enter__(self) -> _Handles:
-        return self
+    def __getstate__(self) -> tuple[RemovableHandle, ...]:
+        return self.handles
 
-    def __exit__(self, *exc: object) -> None:
-        self.remove()
+    def __setstate__(self, state: tuple[RemovableHandle, ...]) -> None:
+        self.handles = state
 
 
 def register_multi_grad_hook(
     tensors: Sequence[Tensor], fn: Callable[..., Any], *, mode: Literal["all", "any"] = "all"
-) -> _Handles:
+) -> RemovableHandle:
     """Call `fn` when the gradients of all of `tensors`, or of the first of them, have been computed.
 
     Args:
-        tensors: tensors that require grad.
+        tensors: tensors that require grad. For mode "any" others are passed over.
         fn: gets a list with the gradients (None for a tensor outside of the pass) for mode "all", and one
             gradient for "any".
         mode: "all" or "any".
 
+    Returns:
+        A handle whose `remove()` removes the hook from all of them.
+
     Raises:
         ValueError: for another mode.
+        AssertionError: if a tensor does not require grad, for mode "all".
 
     Example::
 
@@ -90,52 +158,48 @@ def register_multi_grad_hook(
     """
     if mode not in ("all", "any"):
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
-    tensors = list(tensors)
-    edges = [_edge(t) for t in tensors]
-    state: dict[str, Any] = {"run": None}
+    if mode == "any":
+        called: WeakKeyDictionary[Any, bool] = WeakKeyDictionary()
 
-    def start(run: Any) -> None:
-        if state["run"] is run:
-            return
-        state["run"] = run
-        state["grads"] = [None] * len(tensors)
-        state["called"] = False
-        nodes = [e.parent if isinstance(e, Slot) else e for e in edges]
-        state["left"] = sum(run.will_run(n) for n in nodes)
+        def on_any(grad: Any) -> None:
+            if not called.setdefault(RUN.get(), False):
+                called[RUN.get()] = True
+                fn(grad)
 
-    def finished() -> None:
-        state.clear()
-        state["run"] = None
+        return _MultiHandle(tuple(t.register_hook(on_any) for t in tensors if t.requires_grad))
+    tensors = tuple(tensors)
+    nodes = [_node_of(t) for t in tensors]
+    passes: WeakKeyDictionary[Any, _Gathered] = WeakKeyDictionary()
 
     def on_all(i: int) -> Callable[[Any], None]:
         def hook(grad: Any) -> None:
-            start(RUN.get())
-            state["grads"][i] = grad
-            state["left"] -= 1
-            if not state["left"]:
-                grads = state["grads"]
-                finished()
-                fn(grads)
+            run = RUN.get()
+            found = passes.get(run)
+            if found is None:
+                found = passes[run] = _Gathered([None] * len(nodes), sum(run.will_run(n) for n in nodes))
+            found.grads[i] = grad
+            found.left -= 1
+            if not found.left:
+                del passes[run]
+                fn(found.grads)
 
         return hook
 
-    def on_any(grad: Any) -> None:
-        start(RUN.get())
-        if not state["called"]:
-            state["called"] = True
-            fn(grad)
-
-    handles = []
-    for i, edge in enumerate(edges):
-        handles.append(add(tensor_hooks_of(edge), on_all(i) if mode == "all" else on_any))
-    return _Handles(handles)
+    return _MultiHandle(tuple(t.register_hook(on_all(i)) for i, t in enumerate(tensors)))
 
 
-def _edge(tensor: Tensor) -> Node:
+class _Gathered:
+    """The gradients that one pass has brought so far, and how many are still to come."""
+
+    def __init__(self, grads: list[Any], left: int) -> None:
+        self.grads, self.left = grads, left
+
+
+def _node_of(tensor: Tensor) -> Any:
     edge = tensor._current_edge()
     if edge is None:
-        raise RuntimeError("register_multi_grad_hook() needs tensors that require grad")
-    return edge
+        raise AssertionError("Expected gradient function to be set: the tensor does not require grad")
+    return edge.parent if isinstance(edge, Slot) else edge
 
 
 def region_activation_memory_budget(budget: float) -> AbstractContextManager[None]:

@@ -13,7 +13,7 @@ from typing import Any
 from ..base import dtypes
 from ..base.modes import MODE, using
 from ..graph.node import AccumulateGrad, Node, Slot, next_seq
-from ..tensor.hooks import extras_of
+from ..tensor.hooks import move_retained
 from ..tensor.mutation import before_write
 from ..tensor.tensor import InferenceCounter, Tensor, View, alias, wrap
 from ..tensor.views import FUNCTION, MULTIPLE, NO_GRAD, base_of, chain_of, refresh
@@ -182,31 +182,17 @@ def set_history(target: Tensor, edge: Node | None) -> None:
     old = target._edge
     if target._view is None:
         target._edge = edge
-        _move_retained(old, edge, target)
+        move_retained(old, edge, target)
         return
     base = base_of(target)
     steps = chain_of(target)
     node = edge.parent if isinstance(edge, Slot) else edge
     previous = base._edge
     base._edge = CopySlices(previous, node, steps)
-    _move_retained(previous, base._edge, base)
+    move_retained(previous, base._edge, base)
     refresh(target)
     target._view.version = target._counter[0]
-    _move_retained(old, target._edge, target)
-
-
-def _move_retained(old: Node | None, new: Node | None, tensor: Tensor) -> None:
-    """`retain_grad` follows the tensor to its new value; other hooks stay with the old one."""
-    if old is None or new is None or old is new or old.extras is None or old.extras.retained is None:
-        return
-    if old.extras.retained() is tensor:
-        retained, old.extras.retained = old.extras.retained, None
-        extras = extras_of(new)
-        extras.retained = retained
-        if extras.tensor_hooks is None:
-            from ..tensor.hooks import HookDict
-
-            extras.tensor_hooks = HookDict()
+    move_retained(old, target._edge, target)
 
 
 class CopySlices(Node):

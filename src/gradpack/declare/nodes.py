@@ -7,30 +7,17 @@ through the formulas here.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, ClassVar
 
-from ..backends import NUMPY, backend_of
-from ..base.devices import CPU
-from ..base.dtypes import dtype, scalar_dtype
-from ..base.modes import MODE
+from ..base.dtypes import dtype
 from ..graph.node import Node, Part, Slot
-from ..tensor.saved import (
-    FREED,
-    Constant,
-    Packed,
-    modified,
-    pack_array,
-    pack_input,
-    result_as_tensor,
-    unpack_input,
-    unpack_result,
-)
+from ..tensor.saved import FREED, Constant, Packed, modified, result_as_tensor, unpack_input, unpack_result
 from ..tensor.tensor import Tensor, alias, wrap
+from . import saved_attributes
 from .apply import SavedList
 from .op import REGISTRY, Op
-
-# torch's name of a saved value -> ours, where they differ
-_SAVED_NAMES = {"self": "input", "result": "out", "self_sym_sizes": "input_shape", "other_sym_sizes": "other_shape"}
+from .torch_names import VARIANTS, places
 
 
 class CompiledNode(Node):
@@ -39,6 +26,7 @@ class CompiledNode(Node):
     __slots__ = ()
 
     op: ClassVar[Op]
+    is_settled: ClassVar[bool] = False  # does the type have the name of this call?
 
     def backward_graph(self, g: Any, keep: bool) -> list[Any]:
         """One gradient, as a Tensor with a history, for each edge."""
@@ -182,33 +170,42 @@ class CompiledNode(Node):
             if op.saves(name) in ("input", "result", "extra"):
                 setattr(self, name, FREED)
 
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_saved_"):
-            return self._saved(name, name[7:])
-        if name.startswith("_raw_saved_"):
-            own = _own_name(self.op, name[11:])
-            if own in _needed(self.op, None) and self.op.saves(own) in ("input", "result", "extra"):
-                return SavedTensor(self, own)
-        raise AttributeError(f"{self.name()!r} object has no attribute {name!r}")
+    @property
+    def saves(self) -> list[str]:
+        """What this node's formulas read, by our names."""
+        return _needed(self.op, None)
 
-    def _saved(self, full: str, name: str) -> Any:
-        own = _own_name(self.op, name)
-        if own is None or own not in _needed(self.op, None):
-            raise AttributeError(f"{self.name()!r} object has no attribute {full!r}")
-        if not hasattr(self, own):  # only another input's gradient would have needed it
-            return None
-        if getattr(self, own) is FREED:
-            unpack_input(self, own)
-        value = self._value(own, self._sources())
-        if isinstance(value, Tensor) or self.op.saves(own) in ("meta", "constant"):
-            return value
-        if isinstance(value, bool | int | float | complex):
-            return wrap(NUMPY.asarray(value, scalar_dtype(value), CPU))
-        return wrap(value) if backend_of(type(value)) is not None else value
+    def shows_number(self, name: str) -> bool:
+        """Whether torch, too, keeps a number here, and no tensor made of it."""
+        return self.op.name in VARIANTS or len(self.op.promote) < 2
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith(("_saved_", "_raw_saved_")):
+            return saved_attributes.get(self, name)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def __dir__(self) -> list[str]:
-        own = {v: k for k, v in _SAVED_NAMES.items()}
-        return [*super().__dir__(), *("_saved_" + own.get(n, n) for n in _needed(self.op, None))]
+        return [*super().__dir__(), *saved_attributes.names(self)]
+
+    def name(self) -> str:
+        choose = None if self.is_settled else VARIANTS.get(self.op.name)
+        return type(self).__name__ if choose is None else choose(self)
+
+    @property
+    def shown(self) -> tuple[int, ...] | None:
+        return places(self)
+
+    def settled(self) -> Node:
+        """The node, its type named as torch names that of this call: `PowBackward1`."""
+        if not self.is_settled and self.op.name in VARIANTS:
+            kind: Any = type(self)
+            self.__class__ = _variant(kind, self.name())
+        return self
+
+
+@cache
+def _variant(kind: Any, name: str) -> Any:
+    return type(name, (kind,), {"__slots__": (), "__module__": kind.__module__, "is_settled": True})
 
 
 class GeneralNode(CompiledNode):
@@ -273,63 +270,6 @@ class GeneralNode(CompiledNode):
         if not keep:
             self._free()
         return [fit_array(x, f, e) for x, f, e in zip(gradients, self.fit, self.edges, strict=True)]
-
-
-class SavedTensor:
-    """A saved tensor before unpacking, to register hooks on: `grad_fn._raw_saved_<name>`."""
-
-    __slots__ = ("node", "slot")
-
-    def __init__(self, node: CompiledNode, slot: str) -> None:
-        self.node, self.slot = node, slot
-
-    def register_hooks(self, pack_hook: Any, unpack_hook: Any) -> None:
-        """Pack this saved tensor now with `pack_hook`; `unpack_hook` gives it back when it is needed.
-
-        Raises:
-            RuntimeError: if it has been freed, or has hooks already.
-        """
-        for hook in (pack_hook, unpack_hook):
-            if not callable(hook):
-                raise TypeError(
-                    "register_hooks(): incompatible function arguments. It takes two callables, not "
-                    f"{type(hook).__name__}"
-                )
-        saved = getattr(self.node, self.slot, None)
-        if saved is FREED:
-            raise RuntimeError(
-                "Calling register_hooks on a saved tensor after it has been freed. Saved intermediate values of the "
-                "graph are freed when you call .backward() or autograd.grad(). Specify retain_graph=True if you need "
-                "to backward through the graph a second time or if you need to access saved variables after calling "
-                f"backward. (Node {self.node.name()}, slot {self.slot!r}.)"
-            )
-        if isinstance(saved, Packed):
-            raise RuntimeError(
-                "Calling register_hooks on a saved tensor whose hooks have already been set. "
-                "Hint: only one pair of hooks is allowed at a time."
-            )
-        if saved is None or isinstance(saved, int | float | complex):
-            raise RuntimeError("Calling register_hooks on a saved tensor with value None is forbidden")
-        mode = MODE.get().replace(hooks=(pack_hook, unpack_hook), mutation=None)
-        label = (self.node.name(), self.slot)
-        if isinstance(saved, Tensor):
-            packed = pack_input(mode, saved, label)
-        else:
-            counter = getattr(self.node, self.slot + "_c")
-            data = unpack_result(self.node, self.slot)
-            packed = pack_array(mode, data, counter, label)
-        setattr(self.node, self.slot, packed)
-
-
-def _own_name(op: Op, name: str) -> str | None:
-    for candidate in (name, _SAVED_NAMES.get(name, name)):
-        if candidate in op.params or candidate in op.extra or candidate in op.results or candidate == "out":
-            return candidate
-        if candidate.endswith(("_shape", "_dtype")):
-            return candidate
-    if name in ("mat1", "self") and op.inputs:
-        return op.inputs[0]
-    return None
 
 
 def _needed(op: Op, sources: dict[str, Any] | None) -> list[str]:

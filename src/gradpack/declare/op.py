@@ -23,6 +23,7 @@ class Op:
         promote: parameters that share one dtype.
         formulas: for each input, from the gradient of the result to that of the input.
         reads: for each input, the names its formula asks for, without the gradient.
+        saved: the names that formulas ask for.
         kind: "elementwise", "linear", "bilinear" or "general".
         jvp: the tangent rule where the kind does not give it.
         result: rule for the dtype of the result: "same", "float", "bool", "index", "sum", "real", "complex" or None.
@@ -73,6 +74,7 @@ class Op:
         "result",
         "results",
         "returns",
+        "saved",
         "scalars",
         "structural",
         "uniform",
@@ -153,6 +155,7 @@ class Op:
         self.node_class = self.general_class = None
         self.broadcasts = kind in ("elementwise", "bilinear") if broadcasts is None else broadcasts
         self.functions: list[Any] = []
+        self.saved = frozenset(n for names in self.reads.values() for n in names)
         known = {*self.params, *(p + m for p in self.params for m in _META), "out", *extra, *results}
         for p, names in self.reads.items():
             if p not in self.params:

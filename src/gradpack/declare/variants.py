@@ -103,6 +103,8 @@ def operator_of(op: Op, name: str) -> Callable[..., Any]:
 def reflected_of(op: Op, name: str) -> Callable[..., Any]:
     """The operation with its operands exchanged: `__rsub__` of `sub`."""
     call = operator_of(op, name)
+    if op.name in ("add", "mul"):  # commute: the tensor stays the first operand, as in torch
+        return call
 
     def reflected(self: Tensor, other: Any) -> Any:
         return call(other, self)

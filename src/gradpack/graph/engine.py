@@ -12,7 +12,7 @@ from heapq import heappop, heappush
 from typing import Any
 
 from . import parallel
-from .node import AccumulateGrad, Gradient, Node
+from .node import AccumulateGrad, Gradient, Node, Slot
 
 
 class Plan:
@@ -41,7 +41,7 @@ class Plan:
                     if edge not in seen:
                         stack.append(edge)
         if inputs is not None:
-            self.captured = dict.fromkeys(inputs)
+            self.captured = dict.fromkeys(e.parent if isinstance(e, Slot) else e for e in inputs)
             needed = {node for node in self.captured if node in seen}
             order.sort(key=lambda node: node.seq, reverse=True)  # oldest first: inputs before consumers
             for node in order:
@@ -122,12 +122,15 @@ def run(
             grads = node.backward(g, keep)
         else:
             extras = node.extras
+            last = False
+            if capture and wanted is not None and node in wanted:
+                wanted[node] = g  # without what hooks make of it, as torch has it, if the node runs on
+                last = needed is not None and not any(e in needed for e in node.edges)
             if extras is not None and extras.tensor_hooks is not None:
                 g = extras.run_tensor_hooks(node, g, create_graph)
-            if wanted is not None and node in wanted:
-                wanted[node] = g
-                if needed is not None and not any(e in needed for e in node.edges):
-                    continue
+            if last:
+                wanted[node] = g  # type: ignore[index]
+                continue
             if extras is not None:
                 grads = extras.run_node(node, g, keep, create_graph)
             elif g is None:

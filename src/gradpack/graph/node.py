@@ -23,11 +23,12 @@ class Node:
     `backward(g, keep)` over arrays and `backward_graph(g, keep)` over Tensors.
     """
 
-    __slots__ = ("__weakref__", "edges", "extras", "seq")
+    __slots__ = ("__weakref__", "edges", "extras", "like", "seq")
 
     edges: tuple[Node | None, ...]  # one for each differentiable input; None where none is wanted
     seq: int
     extras: Any  # hooks and metadata, None for most nodes
+    like: list[Any]  # (shape, spec) of each result that was asked for its `grad_fn`, else None
 
     label: ClassVar[str] = "Node"
 
@@ -52,10 +53,29 @@ class Node:
     @property
     def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
         """For each differentiable input, the node that made it and which output of that node it was."""
-        return tuple((e.parent, e.nr) if isinstance(e, Slot) else (e, 0) for e in self.edges)
+        places = self.shown
+        edges = self.edges if places is None else [self.edges[i] for i in places]
+        return tuple(
+            (None, 0) if e is None else (e.parent.settled(), e.nr) if isinstance(e, Slot) else (e.settled(), 0)
+            for e in edges
+        )
+
+    @property
+    def shown(self) -> tuple[int, ...] | None:
+        """Which edges users see, in which order; None for all."""
+        return None
+
+    def settled(self) -> Node:
+        """The node as users see it."""
+        return self
 
     def _sequence_nr(self) -> int:
         return -self.seq
+
+    @property
+    def requires_grad(self) -> bool:
+        """True: what needs no gradient has no node."""
+        return True
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} object at {hex(id(self))}>"

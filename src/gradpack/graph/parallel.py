@@ -105,7 +105,7 @@ class Crew:
     def _run(self, node: Node) -> None:
         grads: Any
         needed, wanted = self.needed, self.wanted
-        if wanted is not None and node in wanted:
+        if self.capture and wanted is not None and node in wanted:
             wanted[node] = self.values[node]
             if needed is not None and not any(e in needed for e in node.edges):
                 del self.values[node]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ..base.modes import MODE
 from ..graph.node import Gradient, Node, Part, Slot, next_seq
 from ..ops.fill import zeros
-from ..tensor.hooks import _replaced as replaced
+from ..tensor.hooks import _replaced
 from ..tensor.tensor import Tensor, alias, raw, wrap
 from ..tensor.views import FUNCTION, mark_view
 
@@ -71,7 +71,7 @@ class Passage:
         for hook in self.pre_hooks:
             changed = hook(self.module, grads)
             if changed is not None:
-                grads = replaced(hook, grads, changed)
+                grads = _replaced(hook, grads, _as_tuple(changed))
         self.grad_output = grads
         if not self.places and self.hooks:
             warnings.warn(
@@ -96,9 +96,14 @@ class Passage:
             for hook in self.hooks:
                 changed = hook(self.module, grads, self.grad_output)
                 if changed is not None:
-                    grads = replaced(hook, grads, changed)
+                    grads = _replaced(hook, grads, _as_tuple(changed))
             self.grad_output = None
         return grads
+
+
+def _as_tuple(changed: Any) -> Any:
+    """What a hook of a module returned: one gradient alone will do, and a list."""
+    return (changed,) if isinstance(changed, Tensor) else tuple(changed) if isinstance(changed, list) else changed
 
 
 class PassOn(Node):
@@ -108,6 +113,10 @@ class PassOn(Node):
 
     passage: Passage
     places: list[int]  # of the tensors among the values that went through
+
+    @property
+    def outputs(self) -> int:
+        return len(self.places)
 
     def see(self, g: Part) -> tuple[Any, ...]:
         raise NotImplementedError

@@ -6,7 +6,8 @@ import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from ..tensor.hooks import HookDict, RemovableHandle
+from ..tensor.hooks import RemovableHandle
+from ..tensor.hooks import add as add_hook
 from .backward_hooks import Passage
 
 if TYPE_CHECKING:
@@ -25,36 +26,11 @@ HOOKS = (
 FLAGS = ("_forward_pre_hooks_with_kwargs", "_forward_hooks_with_kwargs", "_forward_hooks_always_called")
 
 
-class ModuleHookHandle(RemovableHandle):
-    """Removes a hook of a module. The engine counts hooks on tensors; those of modules are not its business."""
-
-    __slots__ = ("_flags",)
-
-    def __init__(self, hooks: HookDict, flags: tuple[dict[int, bool], ...]) -> None:
-        super().__init__(hooks)
-        self._flags = flags
-
-    def remove(self) -> None:
-        """Remove the hook. Doing it twice is fine."""
-        hooks = self._dict()
-        if hooks is not None:
-            hooks.pop(self.id, None)
-            for flag in self._flags:
-                flag.pop(self.id, None)
-
-
 def add(
-    hooks: HookDict, hook: Callable[..., Any], prepend: bool = False, flags: tuple[dict[int, bool], ...] = ()
+    hooks: dict[int, Any], hook: Callable[..., Any], prepend: bool = False, flags: tuple[dict[int, bool], ...] = ()
 ) -> RemovableHandle:
     """Put `hook` last, or first, among `hooks`, and set each of `flags` for it."""
-    if not callable(hook):
-        raise TypeError(f"a hook must be callable, not {type(hook).__name__}")
-    handle = ModuleHookHandle(hooks, flags)
-    others = list(hooks.items()) if prepend else []
-    if prepend:
-        hooks.clear()
-    hooks[handle.id] = hook
-    hooks.update(others)
+    handle = add_hook(hooks, hook, prepend=prepend, extra=flags)  # type: ignore[arg-type]
     for flag in flags:
         flag[handle.id] = True
     return handle

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any, Self
 
-from ..tensor.hooks import HookDict
 from ..tensor.tensor import Tensor
 from . import conversion, finding, hooks, state
 from .parameter import Buffer, Parameter, clear_grad
@@ -40,17 +40,17 @@ class Module:
     _buffers: dict[str, Tensor | None]
     _modules: dict[str, Module | None]
     _non_persistent_buffers_set: set[str]
-    _forward_pre_hooks: HookDict
-    _forward_pre_hooks_with_kwargs: dict[int, bool]
-    _forward_hooks: HookDict
-    _forward_hooks_with_kwargs: dict[int, bool]
-    _forward_hooks_always_called: dict[int, bool]
-    _backward_pre_hooks: HookDict
-    _backward_hooks: HookDict
-    _state_dict_pre_hooks: HookDict
-    _state_dict_hooks: HookDict
-    _load_state_dict_pre_hooks: HookDict
-    _load_state_dict_post_hooks: HookDict
+    _forward_pre_hooks: OrderedDict[int, Any]
+    _forward_pre_hooks_with_kwargs: OrderedDict[int, bool]
+    _forward_hooks: OrderedDict[int, Any]
+    _forward_hooks_with_kwargs: OrderedDict[int, bool]
+    _forward_hooks_always_called: OrderedDict[int, bool]
+    _backward_pre_hooks: OrderedDict[int, Any]
+    _backward_hooks: OrderedDict[int, Any]
+    _state_dict_pre_hooks: OrderedDict[int, Any]
+    _state_dict_hooks: OrderedDict[int, Any]
+    _load_state_dict_pre_hooks: OrderedDict[int, Any]
+    _load_state_dict_post_hooks: OrderedDict[int, Any]
 
     def __init__(self) -> None:
         # Straight into __dict__: __setattr__ below asks whether these exist.
@@ -60,10 +60,8 @@ class Module:
         own["_buffers"] = {}
         own["_modules"] = {}
         own["_non_persistent_buffers_set"] = set()
-        for name in hooks.HOOKS:
-            own[name] = HookDict()
-        for name in hooks.FLAGS:
-            own[name] = {}
+        for name in (*hooks.HOOKS, *hooks.FLAGS):
+            own[name] = OrderedDict()
 
     # --- calling ---
 

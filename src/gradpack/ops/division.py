@@ -52,7 +52,11 @@ def div(input: Any, other: Any, *, rounding_mode: str | None = None, out: Any = 
 
 
 @elementwise(
-    input=lambda g: zeros_for(g), other=lambda g: zeros_for(g), dtypes="if", node="DivBackward1", name="div_rounded"
+    input=lambda g, rounding_mode: zeros_for(g),  # named for those who look at the node
+    other=lambda g, rounding_mode: zeros_for(g),
+    dtypes="if",
+    node="DivBackward2",
+    name="div_rounded",
 )
 def _div_rounded(input: Any, other: Any, rounding_mode: str) -> Any:
     """`input / other`, rounded towards zero or down."""

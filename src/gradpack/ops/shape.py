@@ -241,7 +241,8 @@ def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
     return tuple(expand(t, tuple(shape)) for t in tensors)
 
 
-@linear(input=lambda g, input_shape: reshape(g, input_shape), view=True, structural=True)
+# Their formulas name `dim` for those who look at the node.
+@linear(input=lambda g, input_shape, dim: reshape(g, input_shape), view=True, structural=True)
 def squeeze(input: Any, dim: Any = None) -> Any:
     """Drop dimensions of size 1: all, or those named.
 
@@ -256,7 +257,7 @@ def squeeze(input: Any, dim: Any = None) -> Any:
     return np.reshape(input, tuple(s for i, s in enumerate(input.shape) if s != 1 or i not in dims))
 
 
-@linear(input=lambda g, input_shape: reshape(g, input_shape), view=True, structural=True)
+@linear(input=lambda g, input_shape, dim: reshape(g, input_shape), view=True, structural=True)
 def unsqueeze(input: Any, dim: int) -> Any:
     """Insert a dimension of size 1.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections import defaultdict
+from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable
 from copy import deepcopy
 from functools import wraps
@@ -14,7 +14,7 @@ from ..autograd.grad_mode import enable_grad
 from ..base.dtypes import dtype, float32
 from ..nn.hooks import add
 from ..nn.parameter import clear_grad
-from ..tensor.hooks import HookDict, RemovableHandle
+from ..tensor.hooks import RemovableHandle
 from ..tensor.tensor import Tensor
 from .kernels import drop_gradients
 
@@ -28,8 +28,8 @@ class _Required:
 
 required = _Required()
 
-_before_every_step = HookDict()
-_after_every_step = HookDict()
+_before_every_step: OrderedDict[int, Any] = OrderedDict()
+_after_every_step: OrderedDict[int, Any] = OrderedDict()
 
 _HOOKS = (
     "_optimizer_step_pre_hooks",
@@ -110,12 +110,12 @@ class Optimizer:
     defaults: dict[str, Any]
     state: defaultdict[Any, Any]
     param_groups: list[dict[str, Any]]
-    _optimizer_step_pre_hooks: HookDict
-    _optimizer_step_post_hooks: HookDict
-    _optimizer_state_dict_pre_hooks: HookDict
-    _optimizer_state_dict_post_hooks: HookDict
-    _optimizer_load_state_dict_pre_hooks: HookDict
-    _optimizer_load_state_dict_post_hooks: HookDict
+    _optimizer_step_pre_hooks: OrderedDict[int, Any]
+    _optimizer_step_post_hooks: OrderedDict[int, Any]
+    _optimizer_state_dict_pre_hooks: OrderedDict[int, Any]
+    _optimizer_state_dict_post_hooks: OrderedDict[int, Any]
+    _optimizer_load_state_dict_pre_hooks: OrderedDict[int, Any]
+    _optimizer_load_state_dict_post_hooks: OrderedDict[int, Any]
     _in_step = False
     _opt_called = False
 
@@ -213,7 +213,7 @@ class Optimizer:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         for name in _HOOKS:
-            self.__dict__.setdefault(name, HookDict())
+            self.__dict__.setdefault(name, OrderedDict())
 
     def state_dict(self) -> dict[str, Any]:
         """The state and the options, with numbers in place of the parameters, in order of mention.

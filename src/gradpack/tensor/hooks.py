@@ -7,98 +7,140 @@ prehooks, the node itself, post-accumulate hooks of a leaf, the node's posthooks
 from __future__ import annotations
 
 import weakref
+from collections import OrderedDict
 from collections.abc import Callable, Iterable
-from itertools import count
 from typing import Any
 
 from ..base.modes import MODE
 from ..graph.node import AccumulateGrad, Gradient, Node, Part, Slot
 from .tensor import Tensor, raw, wrap
 
-_next_id = count().__next__
-
-registered = [0]  # hooks registered and not removed; while 0, the moment at which leaves are served cannot be seen
+registered = [0]  # hooks of tensors and nodes; while 0, the moment at which leaves are served cannot be seen
 
 
-class HookDict(dict[int, Callable[..., Any]]):
-    """Hooks by id, in order. A class of its own so that handles can refer to it weakly."""
+class HookDict(OrderedDict[int, Callable[..., Any]]):
+    """Hooks of a tensor or a node, by id, in order. Counts them in `registered`."""
 
-    __slots__ = ("__weakref__",)
+    def __setitem__(self, key: int, hook: Callable[..., Any]) -> None:
+        if key not in self:
+            registered[0] += 1
+        super().__setitem__(key, hook)
+
+    def __delitem__(self, key: int) -> None:
+        super().__delitem__(key)
+        registered[0] -= 1
+
+    def __del__(self) -> None:
+        registered[0] -= len(self)
 
 
 class RemovableHandle:
-    """Removes a hook: by `remove()`, or at the end of a `with` block."""
+    """Removes a hook: by `remove()`, or at the end of a `with` block.
 
-    __slots__ = ("_dict", "id")
+    Args:
+        hooks_dict: the hooks, by id; refers to it weakly.
+        extra_dict: a dict, or a list of dicts, from which the id is removed as well.
 
-    def __init__(self, hooks: HookDict) -> None:
-        self._dict = weakref.ref(hooks)
-        self.id = _next_id()
+    Example::
+
+        >>> import gradpack as torch
+        >>> x = torch.ones(1, requires_grad=True)
+        >>> with x.register_hook(lambda grad: grad * 10):
+        ...     x.sum().backward()
+        >>> x.sum().backward()
+        >>> x.grad
+        tensor([11.])
+    """
+
+    id: int
+    next_id = 0
+
+    def __init__(self, hooks_dict: Any, *, extra_dict: Any = None) -> None:
+        self.hooks_dict_ref: Callable[[], Any] = weakref.ref(hooks_dict)
+        self.id = RemovableHandle.next_id
+        RemovableHandle.next_id += 1
+        extra = () if extra_dict is None else (extra_dict,) if isinstance(extra_dict, dict) else tuple(extra_dict)
+        self.extra_dict_ref: tuple[Callable[[], Any], ...] = tuple(map(weakref.ref, extra))
 
     def remove(self) -> None:
         """Remove the hook. Doing it twice is fine."""
-        hooks = self._dict()
-        if hooks is not None and hooks.pop(self.id, None) is not None:
-            registered[0] -= 1
+        for ref in (self.hooks_dict_ref, *self.extra_dict_ref):
+            hooks = ref()
+            if hooks is not None and self.id in hooks:
+                del hooks[self.id]
 
-    def __enter__(self) -> RemovableHandle:
+    def __getstate__(self) -> tuple[Any, ...]:
+        return self.hooks_dict_ref(), self.id, tuple(ref() for ref in self.extra_dict_ref)
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        hooks, self.id, *extra = state
+        self.hooks_dict_ref = weakref.ref(OrderedDict() if hooks is None else hooks)
+        RemovableHandle.next_id = max(RemovableHandle.next_id, self.id + 1)
+        self.extra_dict_ref = tuple(map(weakref.ref, extra[0] if extra and extra[0] else ()))
+
+    def __enter__(self) -> Any:
         return self
 
     def __exit__(self, *exc: object) -> None:
         self.remove()
 
 
-def add(hooks: HookDict, hook: Callable[..., Any], *, prepend: bool = False) -> RemovableHandle:
+RemovableHandle.__module__ = "gradpack.utils.hooks"
+
+
+def add(
+    hooks: OrderedDict[int, Any], hook: Callable[..., Any], *, prepend: bool = False, extra: Any = None
+) -> RemovableHandle:
+    """Put `hook` last, or first, among `hooks`."""
     if not callable(hook):
         raise TypeError(f"a hook must be callable, not {type(hook).__name__}")
-    handle = RemovableHandle(hooks)
+    handle = RemovableHandle(hooks, extra_dict=extra)
     hooks[handle.id] = hook
-    registered[0] += 1
     if prepend:
-        later = [item for item in hooks.items() if item[0] != handle.id]
-        for key, _ in later:
-            hooks[key] = hooks.pop(key)
+        hooks.move_to_end(handle.id, last=False)
     return handle
 
 
 class NodeExtras:
-    """What few nodes have: hooks, a tensor that retains its gradient, metadata, a traceback."""
+    """What few nodes have: hooks, tensors that retain their gradient, metadata, a traceback."""
 
-    __slots__ = ("accumulated", "metadata", "post", "pre", "retained", "siblings", "tensor_hooks", "trace")
+    __slots__ = ("accumulated", "attributes", "metadata", "post", "pre", "retained", "tensor_hooks", "trace")
 
     def __init__(self) -> None:
-        self.tensor_hooks: HookDict | None = None
-        self.retained: Any = None  # a weak reference
+        self.tensor_hooks: dict[int, HookDict] | None = None  # of each result that has some, first come first
+        self.retained: dict[int, Any] | None = None  # weak references; `tensor_hooks` is no None then
         self.pre: HookDict | None = None
         self.post: HookDict | None = None
         self.accumulated: HookDict | None = None
         self.metadata: dict[Any, Any] | None = None
         self.trace: Any = None
-        self.siblings: dict[int, NodeExtras] | None = None  # of results with tensor hooks, by their number
+        self.attributes: dict[str, Any] | None = None  # what users set on the node
 
     def run_tensor_hooks(self, node: Node, g: Gradient, create_graph: bool) -> Gradient:
-        for hook in list((self.tensor_hooks or {}).values()):
-            given = g if g is None or isinstance(g, Tensor) else wrap(g)
-            result = hook(given)
-            if result is not None:
-                g = _checked(hook, given, result, create_graph)
-        tensor = None if self.retained is None else self.retained()
-        if tensor is not None and g is not None:
-            held = tensor._own_grad
-            if held is not None:
-                tensor._own_grad = held + g if create_graph else wrap(raw(held) + g)
-            elif create_graph:
-                tensor._own_grad = g.clone()
+        """Tensor hooks of all results of a node, just before it runs; then the retained gradients.
+
+        Hooks of a result that got no gradient are called with None.
+        """
+        parts: list[Gradient] | None = list(g) if isinstance(g, Part) else None
+        for nr, hooks in tuple((self.tensor_hooks or {}).items()):
+            value = g if parts is None else parts[nr]
+            for hook in tuple(hooks.values()):
+                given = value if value is None or isinstance(value, Tensor) else wrap(value)
+                result = hook(given)
+                if result is not None:
+                    value = _raw(_checked(hook, given, result), create_graph)
+            if parts is None:
+                g = value
             else:
-                tensor._own_grad = wrap(g).clone()
-        return g
+                parts[nr] = value
+        for nr, tensor in tuple((self.retained or {}).items()):
+            _retain(tensor(), g if parts is None else parts[nr], create_graph)
+        return g if parts is None else Part(parts)
 
     def run_node(self, node: Node, g: Gradient, keep: bool, create_graph: bool) -> Iterable[Gradient]:
-        if self.siblings is not None and isinstance(g, Part):
-            g = self._tell_unused(node, g, create_graph)
         if self.pre:
             given = _as_tensors(g)
-            for hook in list(self.pre.values()):
+            for hook in tuple(self.pre.values()):
                 result = hook(given)
                 if result is not None:
                     given = _replaced(hook, given, result)
@@ -106,9 +148,12 @@ class NodeExtras:
         if isinstance(node, AccumulateGrad):
             if g is not None:
                 AccumulateGrad.store(node, g, create_graph)
-            if self.accumulated and node.tensor() is not None:
-                for hook in list(self.accumulated.values()):
-                    hook(node.tensor())
+            tensor = node.tensor()
+            if self.accumulated and tensor is not None:
+                for hook in tuple(self.accumulated.values()):
+                    result = hook(tensor)
+                    if result is not None:
+                        tensor = _checked(hook, tensor, result)
             grads: Iterable[Gradient] = ()
         else:
             anomaly = MODE.get().anomaly
@@ -117,22 +162,34 @@ class NodeExtras:
             else:
                 grads = anomaly.run(node, lambda: _run(node, g, keep, create_graph))
         if self.post:
-            grads = tuple(grads)
-            inputs = tuple(_as_tensors_one(x) for x in grads)
-            for hook in list(self.post.values()):
+            found = list(grads)
+            places = node.shown or range(len(found))
+            inputs = tuple(_as_tensors_one(found[i]) for i in places)
+            for hook in tuple(self.post.values()):
                 result = hook(inputs, _as_tensors(g))
                 if result is not None:
                     inputs = _replaced(hook, inputs, result)
-                    grads = tuple(x if create_graph else raw(x) for x in inputs)
+            for i, x in zip(places, inputs, strict=True):
+                found[i] = _raw(x, create_graph)
+            grads = found
         return grads
 
-    def _tell_unused(self, node: Node, g: Part, create_graph: bool) -> Part:
-        """Tensor hooks on a result that got no gradient are called with None, as in torch."""
-        parts = list(g)
-        for nr, extras in (self.siblings or {}).items():
-            if parts[nr] is None:
-                parts[nr] = extras.run_tensor_hooks(node, None, create_graph)
-        return Part(parts)
+
+def _retain(tensor: Tensor | None, g: Gradient, create_graph: bool) -> None:
+    """Add to the `.grad` of a tensor that is no leaf."""
+    if tensor is None or g is None:
+        return
+    held = tensor._own_grad
+    if held is not None:
+        tensor._own_grad = held + g if create_graph else wrap(raw(held) + g)
+    elif create_graph:
+        tensor._own_grad = g.clone()
+    else:
+        tensor._own_grad = wrap(g).clone()
+
+
+def _raw(value: Any, create_graph: bool) -> Gradient:
+    return value if create_graph or value is None else value._data
 
 
 def _run(node: Node, g: Gradient, keep: bool, create_graph: bool) -> Iterable[Gradient]:
@@ -141,22 +198,27 @@ def _run(node: Node, g: Gradient, keep: bool, create_graph: bool) -> Iterable[Gr
     return node.backward_graph(g, keep) if create_graph else node.backward(g, keep)
 
 
-def _checked(hook: Callable[..., Any], given: Tensor | None, result: Any, create_graph: bool) -> Gradient:
+def _checked(hook: Callable[..., Any], given: Any, result: Any) -> Tensor:
+    """What a hook returned, if it can stand in the place of what it was given."""
     name = getattr(hook, "__name__", repr(hook))
     if not isinstance(result, Tensor):
-        raise TypeError(f"hook '{name}' should return None or a Tensor, but it returned {type(result).__name__}")
-    if given is not None:
-        if result._shape != given._shape:
-            raise RuntimeError(
-                f"hook '{name}' has changed the size of value: the gradient has shape {list(given._shape)}, "
-                f"the hook returned {list(result._shape)}"
-            )
-        if result._spec is not given._spec:
-            raise RuntimeError(
-                f"hook '{name}' has changed the type of value (was {given.dtype} on {given.device}, "
-                f"got {result.dtype} on {result.device})"
-            )
-    return result if create_graph else result._data
+        raise TypeError(
+            f"expected Variable, but hook returned '{type(result).__name__}' (hook '{name}' should return None or a "
+            "Tensor)"
+        )
+    if given is None:
+        raise RuntimeError(f"can't replace a None gradient with a non-None value (returned by hook '{name}')")
+    if result._spec is not given._spec:
+        raise RuntimeError(
+            f"hook '{name}' has changed the type of value (was {given.type()} got {result.type()}): return it as "
+            f"{given.dtype} on {given.device}"
+        )
+    if result._shape != given._shape:
+        raise RuntimeError(
+            f"hook '{name}' has changed the size of value: the gradient has shape {list(given._shape)}, "
+            f"the hook returned {list(result._shape)}"
+        )
+    return result
 
 
 def _as_tensors_one(g: Gradient) -> Any:
@@ -168,24 +230,23 @@ def _as_tensors(g: Gradient) -> tuple[Any, ...]:
 
 
 def _as_gradient(g: Gradient, given: tuple[Any, ...], create_graph: bool) -> Gradient:
-    values = given if create_graph else tuple(map(raw, given))
+    values = tuple(_raw(value, create_graph) for value in given)
     return Part(values) if isinstance(g, Part) else values[0]
 
 
 def _replaced(hook: Callable[..., Any], given: tuple[Any, ...], result: Any) -> tuple[Any, ...]:
+    """What a hook returned for several gradients."""
     name = getattr(hook, "__name__", repr(hook))
-    if isinstance(result, Tensor):
-        result = (result,)
-    if not isinstance(result, tuple | list):
-        raise TypeError(f"hook '{name}' should return None, a Tensor or a tuple, not {type(result).__name__}")
+    if not isinstance(result, tuple):
+        raise TypeError(
+            f"expected tuple, but hook returned '{type(result).__name__}' (hook '{name}' should return None or a tuple "
+            f"of {len(given)} gradients)"
+        )
     if len(result) != len(given):
         raise RuntimeError(
-            f"hook '{name}' has returned an incorrect number of values: got {len(result)}, expected {len(given)}"
+            f"hook '{name}' has returned an incorrect number of values (got {len(result)}, but expected {len(given)})"
         )
-    return tuple(
-        new if old is None or new is None else _checked(hook, old, new, True)
-        for old, new in zip(given, result, strict=True)
-    )
+    return tuple(None if new is None else _checked(hook, old, new) for old, new in zip(given, result, strict=True))
 
 
 def extras_of(node: Node) -> NodeExtras:
@@ -194,17 +255,61 @@ def extras_of(node: Node) -> NodeExtras:
     return node.extras
 
 
+def _place(edge: Node) -> tuple[Node, int]:
+    """The node that an edge leads to, and which of its results it is."""
+    return (edge.parent, edge.nr) if isinstance(edge, Slot) else (edge, 0)
+
+
 def tensor_hooks_of(edge: Node) -> HookDict:
     """The tensor hooks of an edge, to add to."""
-    extras = extras_of(edge)
+    node, nr = _place(edge)
+    extras = extras_of(node)
     if extras.tensor_hooks is None:
-        extras.tensor_hooks = HookDict()
-    if isinstance(edge, Slot):
-        parent = extras_of(edge.parent)
-        if parent.siblings is None:
-            parent.siblings = {}
-        parent.siblings[edge.nr] = extras
-    return extras.tensor_hooks
+        extras.tensor_hooks = {}
+    return extras.tensor_hooks.setdefault(nr, HookDict())
+
+
+def _existing_hooks(self: Tensor) -> HookDict | None:
+    """The tensor hooks, by the ids of their handles; None if there never were any."""
+    edge = self._current_edge()
+    if edge is None:
+        return None
+    node, nr = _place(edge)
+    hooks = None if node.extras is None else node.extras.tensor_hooks
+    return None if hooks is None else hooks.get(nr)
+
+
+def _existing_accumulated(self: Tensor) -> HookDict | None:
+    """The hooks to call after accumulation, by the ids of their handles."""
+    edge = self._edge
+    return None if edge is None or edge.extras is None else edge.extras.accumulated
+
+
+def retaining(tensor: Tensor, edge: Node | None) -> bool:
+    """Whether the gradient that arrives at this edge is kept in the tensor's `.grad`."""
+    if edge is None:
+        return False
+    node, nr = _place(edge)
+    kept = None if node.extras is None or node.extras.retained is None else node.extras.retained.get(nr)
+    return kept is not None and kept() is tensor
+
+
+def move_retained(old: Node | None, new: Node | None, tensor: Tensor) -> None:
+    """`retain_grad` follows the tensor to its new value; other hooks stay with the old one."""
+    if old is not None and new is not None and old is not new and retaining(tensor, old):
+        node, nr = _place(old)
+        del node.extras.retained[nr]
+        _retain_at(new, tensor)
+
+
+def _retain_at(edge: Node, tensor: Tensor) -> None:
+    node, nr = _place(edge)
+    extras = extras_of(node)
+    if extras.retained is None:
+        extras.retained = {}
+    if extras.tensor_hooks is None:
+        extras.tensor_hooks = {}
+    extras.retained[nr] = weakref.ref(tensor)
 
 
 def register_hook(self: Tensor, hook: Callable[[Tensor], Tensor | None]) -> RemovableHandle:
@@ -250,39 +355,11 @@ def retain_grad(self: Tensor) -> None:
         raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
     if isinstance(edge, AccumulateGrad):
         return
-    extras = extras_of(edge)
-    extras.retained = weakref.ref(self)
-    if extras.tensor_hooks is None:
-        extras.tensor_hooks = HookDict()
-
-
-def _node_register_hook(self: Node, fn: Callable[..., Any]) -> RemovableHandle:
-    """Call `fn(grad_inputs, grad_outputs)` after the node has run; what it returns replaces grad_inputs."""
-    extras = extras_of(self.parent if isinstance(self, Slot) else self)
-    if extras.post is None:
-        extras.post = HookDict()
-    return add(extras.post, fn)
-
-
-def _node_register_prehook(self: Node, fn: Callable[..., Any]) -> RemovableHandle:
-    """Call `fn(grad_outputs)` before the node runs; what it returns replaces grad_outputs."""
-    extras = extras_of(self.parent if isinstance(self, Slot) else self)
-    if extras.pre is None:
-        extras.pre = HookDict()
-    return add(extras.pre, fn)
-
-
-def _node_metadata(self: Node) -> dict[Any, Any]:
-    """A dict for the user's own notes on the node."""
-    extras = extras_of(self)
-    if extras.metadata is None:
-        extras.metadata = {}
-    return extras.metadata
+    _retain_at(edge, self)
 
 
 Tensor.register_hook = register_hook  # type: ignore[attr-defined]
 Tensor.register_post_accumulate_grad_hook = register_post_accumulate_grad_hook  # type: ignore[attr-defined]
 Tensor.retain_grad = retain_grad  # type: ignore[attr-defined]
-Node.register_hook = _node_register_hook  # type: ignore[attr-defined]
-Node.register_prehook = _node_register_prehook  # type: ignore[attr-defined]
-Node.metadata = property(_node_metadata)  # type: ignore[attr-defined]
+Tensor._backward_hooks = property(_existing_hooks)  # type: ignore[attr-defined]
+Tensor._post_accumulate_grad_hooks = property(_existing_accumulated)  # type: ignore[attr-defined]

@@ -80,7 +80,6 @@ class Tensor:
     _tangents: Any = None  # forward-mode tangents by level
     _own_grad: Any = None  # `.grad` of a tensor that is not a leaf that requires grad
     _is_param: bool = False
-    _tensor_hooks_owner: Any = None
 
     __array_priority__ = 1000  # `array * tensor` asks the tensor
 
@@ -271,7 +270,11 @@ class Tensor:
         edge = self._current_edge()
         if edge is None or type(edge) is AccumulateGrad:
             return None
-        return edge.parent if isinstance(edge, Slot) else edge
+        node, nr, outputs = (edge.parent, edge.nr, edge.outputs) if isinstance(edge, Slot) else (edge, 0, 1)
+        if len(getattr(node, "like", ())) != outputs:
+            node.like = [None] * outputs
+        node.like[nr] = self._shape, self._spec
+        return node.settled()
 
     @property
     def output_nr(self) -> int:
@@ -429,12 +432,6 @@ class Tensor:
         leaf.dtype = self.__dict__["_grad_dtype"] or False
 
     @property
-    def _backward_hooks(self) -> Any:
-        """The hooks that `register_hook` has put on this tensor, by id; None without any."""
-        extras = None if self._edge is None else self._edge.extras
-        return None if extras is None else extras.tensor_hooks or None
-
-    @property
     def name(self) -> None:
         """Tensors have no names: None."""
         return None
@@ -442,9 +439,9 @@ class Tensor:
     @property
     def retains_grad(self) -> bool:
         """Whether `retain_grad` was called on this non-leaf."""
-        edge = self._edge
-        extras = None if edge is None else edge.extras
-        return extras is not None and extras.retained is not None and extras.retained() is self
+        from .hooks import retaining
+
+        return retaining(self, self._current_edge())
 
     def _current_edge(self) -> Node | None:
         """The edge; that of a view is made again if its storage was written to."""

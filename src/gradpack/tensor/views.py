@@ -50,6 +50,10 @@ def refresh(tensor: Tensor) -> None:
             again = step.again(again)
     finally:
         MODE.reset(token)
+    if tensor._edge is not None:
+        from .hooks import move_retained
+
+        move_retained(tensor._edge, again._edge, tensor)
     tensor._edge = again._edge
 
 

@@ -1,0 +1,38 @@
+"""The few names of torch's compiled core that users of autograd reach for."""  # noqa: N999 - torch's name
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+from .autograd.grad_mode import is_grad_enabled
+from .base.modes import RUN
+from .declare.saved_attributes import SavedTensor
+from .graph.node import AccumulateGrad, Node
+
+_autograd = SimpleNamespace(SavedTensor=SavedTensor)
+_functions = SimpleNamespace(AccumulateGrad=AccumulateGrad)
+_is_grad_enabled = is_grad_enabled
+
+
+def _current_graph_task_id() -> int:
+    """A number for the backward pass that is going on, -1 outside of one."""
+    this = RUN.get()
+    return -1 if this is None else int(this.number)
+
+
+def _will_engine_execute_node(node: Any) -> bool:
+    """Whether the backward pass that is going on runs this node.
+
+    Raises:
+        RuntimeError: outside of a backward pass.
+    """
+    this = RUN.get()
+    if this is None:
+        raise RuntimeError("_get_should_execute_nodes should only be called during the backward pass")
+    if not isinstance(node, Node):
+        raise TypeError(f"_will_engine_execute_node expects an grad_fn, but got {type(node).__name__}")
+    return bool(this.will_run(node))
+
+
+__all__ = ["_autograd", "_current_graph_task_id", "_functions", "_is_grad_enabled", "_will_engine_execute_node"]

@@ -1,0 +1,223 @@
+"""What torch calls a node and the values it has saved, where our operations have other names for them.
+
+Read when somebody looks at a node, never when operations or backward run.
+"""
+
+from __future__ import annotations
+
+from ast import literal_eval
+from collections.abc import Callable
+from math import prod
+from typing import Any
+
+from ..tensor.saved import FREED
+from ..tensor.tensor import Tensor
+
+# Of every operation: torch's name of a saved value -> ours.
+COMMON = {"self": "input", "result": "out", "self_sym_sizes": "input_shape", "other_sym_sizes": "other_shape"}
+
+_MATRICES = "self_sym_sizes=input.shape self_sym_strides=input.strides"
+_MEAN = "self_sym_sizes=input.shape self_sym_numel=input.numel"
+_SHAPED = "self_sym_sizes=input.shape"
+
+# By operation, and by node where one operation has several, the attributes of its node in torch: a name alone is
+# one of COMMON or of ours, `name=value` says what it is: a saved value, `.shape`, `.strides`, `.numel` of one, `(x)`
+# for a tuple of one if it is no tuple, or a literal after `:`. Operations that are not here show what formulas read.
+ATTRIBUTES = {
+    "matmul": f"self=input mat2=other mat2_sym_sizes=other.shape mat2_sym_strides=other.strides {_MATRICES}",
+    "mm": f"self mat2 mat2_sym_sizes=mat2.shape mat2_sym_strides=mat2.strides {_MATRICES}",
+    "gelu": "approximate self",
+    "squeeze SqueezeBackward0": _SHAPED,
+    "addmm": "alpha beta mat1 mat2 mat1_sym_sizes=mat1.shape mat1_sym_strides=mat1.strides "
+    "mat2_sym_sizes=mat2.shape mat2_sym_strides=mat2.strides",
+    "addmv": "alpha beta mat vec",
+    "addr": "alpha beta vec1 vec2",
+    "baddbmm": "alpha beta batch1 batch2",
+    "linear": "alpha=:1 beta=:1 mat1=input mat2=weight.T mat1_sym_sizes=input.shape mat1_sym_strides=input.strides "
+    "mat2_sym_sizes=weight.T.shape mat2_sym_strides=weight.T.strides",
+    "outer": "self=input other=vec2",
+    "sum_dim": f"dim=(dim) keepdim {_SHAPED}",
+    "nansum": "self dim=(dim) keepdim",
+    "mean": _MEAN,
+    "mean_dim": f"dim=(dim) keepdim {_MEAN}",
+    "amax": "dim=(dim) keepdim result self",
+    "amin": "dim=(dim) keepdim result self",
+    "var": "correction dim=(dim) keepdim self",
+    "std": "correction dim=(dim) keepdim result self",
+    "var_mean": "correction dim=(dim) keepdim self",
+    "std_mean": "correction dim=(dim) keepdim result0=out self",
+    "roll": "dims=(dims) shifts=(shifts)",
+    "layer_norm": "input normalized_shape result1=mean result2=rstd weight",
+    "take_by_class": "target",
+    "mean_squared_difference": "reduction=:1 self target",
+    "squared_difference": "reduction=:0 self target",
+    "embedding": "indices padding_idx scale_grad_by_freq sparse=:False weight_sym_argsize_0=weight.shape[0]",
+    "square": "exponent=:2 self",
+    "split_with_sizes": "dim self_sym_sizes=input.shape split_sizes=sizes",
+    "masked_fill": "mask",
+    "masked_fill_tensor": "mask",
+    "masked_scatter": "mask source_sym_sizes=source.shape",
+    "unsqueeze": "dim",
+    "squeeze": f"dim {_SHAPED}",
+    "slice": f"dim=slice.dim start=slice.start end=slice.stop step=slice.step {_SHAPED}",
+    "select": f"dim=select.dim index=select.index {_SHAPED}",
+    "newaxis": "",
+    "slice_newaxis": "",
+    "index_along": f"indices=index.indices {_SHAPED}",
+    "index_pair": f"indices=pair.indices {_SHAPED}",
+    "index": f"indices {_SHAPED}",
+    "as_strided": "size storage_offset stride",
+    "unbind": "dim",
+    "logsumexp": "dim=(dim) keepdim result self",
+    "norm": "dim=(dim) keepdim p result self",
+    "matmul DotBackward0": "self tensor=other",
+    "matmul MvBackward0": "self vec=other",
+    "pow PowBackward0": "exponent self",
+    "lerp LerpBackward0": "weight",
+}
+
+
+def attributes(node: Any) -> dict[str, str] | None:
+    """Torch's names of what a node shows, and where each is; None if there is no entry."""
+    op = node.op.name.lstrip("_")
+    text = ATTRIBUTES.get(f"{op} {node.name()}", ATTRIBUTES.get(op))
+    if text is None:
+        return None
+    pairs = (word.partition("=") for word in text.split())
+    return {name: value or COMMON.get(name, name) for name, _, value in pairs}
+
+
+def _number(node: Any, name: str) -> bool:
+    return isinstance(getattr(node, name, None), int | float | complex)
+
+
+def _by_number(op: str, other: str, tensor: int, number: int) -> Callable[[Any], str]:
+    """Torch has two nodes for operations whose operand `other` may be a number."""
+    names = {False: f"{op}Backward{tensor}", True: f"{op}Backward{number}"}
+    return lambda node: names[_is_number_operand(node, other)]
+
+
+def _is_number_operand(node: Any, other: str) -> bool:
+    """Whether the operand is a number; or a tensor without gradient of which nothing was saved, or is any more."""
+    if node.edges[node.op.inputs.index(other)] is not None:
+        return False
+    return not _has(node, other) or _number(node, other) or getattr(node, other) is FREED
+
+
+def _has(node: Any, name: str) -> bool:
+    try:
+        object.__getattribute__(node, name)
+    except AttributeError:
+        return False
+    return True
+
+
+def _pow(node: Any) -> str:
+    if _is_number_operand(node, "exponent"):
+        return "PowBackward0"
+    return "PowBackward2" if _is_number_operand(node, "input") else "PowBackward1"
+
+
+def _squeeze(node: Any) -> str:
+    return f"SqueezeBackward{0 if node.dim is None else 1 if hasattr(node.dim, '__index__') else 2}"
+
+
+def _matmul(node: Any) -> str:
+    first, second = (len(getattr(node, n + "_shape", ())) or _ndim(getattr(node, n, None)) for n in ("input", "other"))
+    return {(1, 1): "DotBackward0", (2, 1): "MvBackward0"}.get((first, second), "MmBackward0")
+
+
+def _ndim(value: Any) -> int:
+    shape: Any = getattr(value, "_shape", None) or getattr(value, "shape", ())
+    return len(shape)
+
+
+# By operation: which of torch's nodes this one is.
+VARIANTS: dict[str, Callable[[Any], str]] = {
+    "pow": _pow,
+    "squeeze": _squeeze,
+    "matmul": _matmul,
+    "linear": lambda node: "AddmmBackward0" if hasattr(node, "bias_shape") else "MmBackward0",
+    "remainder": _by_number("Remainder", "other", 1, 0),
+    "fmod": _by_number("Fmod", "other", 1, 0),
+    "rsub": _by_number("Rsub", "other", 0, 1),
+    "lerp": _by_number("Lerp", "weight", 1, 0),
+    "clamp_min": _by_number("ClampMin", "min", 1, 0),
+    "clamp_max": _by_number("ClampMax", "max", 1, 0),
+}
+
+
+# The inputs of a node as torch has them, where we have others: numbers are none, and some come in another order.
+INPUTS = {
+    "PowBackward0": "input",
+    "PowBackward2": "exponent",
+    "RemainderBackward0": "input",
+    "FmodBackward0": "input",
+    "RsubBackward1": "input",
+    "LerpBackward0": "input end",
+    "ClampMinBackward0": "input",
+    "ClampMaxBackward0": "input",
+}
+INPUTS_OF = {("linear", "AddmmBackward0"): "bias input weight", ("linear", "MmBackward0"): "input weight"}
+
+
+def places(node: Any) -> tuple[int, ...] | None:
+    """Which of our edges torch has, in its order; None for all of them."""
+    name = node.name()
+    text = INPUTS.get(name) or INPUTS_OF.get((node.op.name, name))
+    return None if text is None else tuple(map(node.op.inputs.index, text.split()))
+
+
+def read(node: Any, where: str, value: Callable[[str], Any]) -> Any:
+    """One attribute. `value(name)` gives what the node has saved under a name of ours."""
+    if where.startswith(":"):
+        return literal_eval(where[1:])
+    if where.startswith("("):
+        found = value(where[1:-1])
+        return (found,) if isinstance(found, int) else found
+    name, _, what = where.partition(".")
+    if name in ("slice", "select"):
+        return _subscript(node, what)
+    if what == "indices":
+        return _indices(node, name, value)
+    if not what:
+        return value(name)
+    if what in ("shape", "numel", "shape[0]") and hasattr(type(node), name + "_shape"):
+        shape = tuple(getattr(node, name + "_shape", ()))
+    else:
+        found = value(name)
+        if not isinstance(found, Tensor):
+            return found
+        if what.startswith("T"):
+            found = found.t() if found.ndim == 2 else found
+            if what == "T":
+                return found
+        if what.endswith("strides"):
+            return tuple(found.stride())
+        shape = tuple(found._shape)
+    return prod(shape) if what == "numel" else shape[0] if what == "shape[0]" else shape
+
+
+def _subscript(node: Any, what: str) -> Any:
+    """Which dimension the last int or slice of a subscript takes, and what of it."""
+    dim = 0
+    last: tuple[int, Any] = (0, 0)
+    for item in node.place:
+        if item is ...:
+            break
+        if item is not None:
+            if hasattr(item, "__index__") or item != slice(None):
+                last = (dim, item)
+            dim += 1
+    dim, item = last
+    if what in ("dim", "index"):
+        return dim if what == "dim" else item
+    size = node.input_shape[dim]
+    start, stop, step = item.indices(size) if isinstance(item, slice) else (0, size, 1)
+    return {"start": start, "stop": stop, "step": step}[what]
+
+
+def _indices(node: Any, name: str, value: Callable[[str], Any]) -> tuple[Any, ...]:
+    if name == "pair":
+        return value("first"), value("second")
+    return (*(None,) * node.start, value("index"))

@@ -1,0 +1,131 @@
+"""What users do with a node of the graph: hang hooks and notes onto it, and run it by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from ..base.modes import MODE
+from ..graph.node import AccumulateGrad, Node, Part
+from .hooks import HookDict, RemovableHandle, add, extras_of, tensor_hooks_of
+from .tensor import Tensor, wrap
+
+
+def _register_hook(self: Node, fn: Callable[..., Any], /) -> RemovableHandle:
+    """Call `fn(grad_inputs, grad_outputs)` after the node has run; the tuple it returns replaces grad_inputs.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> a = torch.zeros(2, requires_grad=True)
+        >>> b = a.clone()
+        >>> handle = b.grad_fn.register_hook(lambda grad_inputs, grad_outputs: (grad_outputs[0] * 2,))
+        >>> b.sum().backward()
+        >>> a.grad
+        tensor([2., 2.])
+    """
+    extras = extras_of(self)
+    if extras.post is None:
+        extras.post = HookDict()
+    return add(extras.post, fn)
+
+
+def _register_prehook(self: Node, fn: Callable[..., Any], /) -> RemovableHandle:
+    """Call `fn(grad_outputs)` before the node runs; the tuple it returns replaces grad_outputs.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> a = torch.zeros(2, requires_grad=True)
+        >>> b = a.clone()
+        >>> handle = b.grad_fn.register_prehook(lambda grad_outputs: (grad_outputs[0] * 3,))
+        >>> b.sum().backward()
+        >>> a.grad
+        tensor([3., 3.])
+    """
+    extras = extras_of(self)
+    if extras.pre is None:
+        extras.pre = HookDict()
+    return add(extras.pre, fn)
+
+
+def _register_hook_dict(self: Node, tensor: Tensor, /) -> None:
+    """Make a place for the hooks of a tensor that this node made."""
+    edge = tensor._current_edge()
+    if edge is not None:
+        tensor_hooks_of(edge)
+
+
+def _metadata(self: Node) -> dict[Any, Any]:
+    """A dict for the user's own notes on the node."""
+    extras = extras_of(self)
+    if extras.metadata is None:
+        extras.metadata = {}
+    return extras.metadata
+
+
+class _InputMetadata:
+    """What the gradient of one result of a node looks like."""
+
+    __slots__ = ("device", "dtype", "shape")
+
+    is_nested_tensor = is_cpp_nested_tensor = False
+
+    def __init__(self, shape: tuple[int, ...], spec: Any) -> None:
+        self.shape, self.dtype, self.device = list(shape), spec.dtype, spec.device
+
+
+_InputMetadata.__module__ = "gradpack._C._autograd"
+
+
+def _input_metadata(self: Node) -> tuple[_InputMetadata | None, ...]:
+    """Shape, dtype and device of the gradients that the node takes: those of its results.
+
+    A node knows them once it was asked for as the `grad_fn` of the result; None stands for one that was not.
+    """
+    if isinstance(self, AccumulateGrad):
+        tensor = self.tensor()
+        return () if tensor is None else (_InputMetadata(tensor._shape, tensor._spec),)
+    like = getattr(self, "like", [None] * getattr(self, "outputs", 1))
+    return tuple(None if item is None else _InputMetadata(*item) for item in like)
+
+
+def _call(self: Node, *grads: Tensor | None) -> Any:
+    """The gradients of the node's inputs from those of its results. Frees nothing and runs no hooks.
+
+    Under grad mode what it does is recorded. A single gradient comes without a tuple around it.
+    """
+    outputs = getattr(self, "outputs", 1)
+    if len(grads) != outputs:
+        raise TypeError(f"expected {outputs} arguments, got {len(grads)} instead")
+    for i, x in enumerate(grads):
+        if x is not None and not isinstance(x, Tensor):
+            raise TypeError(f"argument {i} is not a Variable")
+    record = MODE.get().grad
+    values = grads if record else tuple(x if x is None else x._data for x in grads)
+    g: Any = Part(values) if outputs > 1 else values[0]
+    if isinstance(self, AccumulateGrad):
+        if g is not None:
+            AccumulateGrad.store(self, g, record)
+        return ()
+    if all(value is None for value in grads):
+        found = self.undefined(True, record)
+    else:
+        found = self.backward_graph(g, True) if record else self.backward(g, True)
+    results = tuple(x if x is None or isinstance(x, Tensor) else wrap(x) for x in found)
+    if self.shown is not None:
+        results = tuple(results[i] for i in self.shown)
+    return results[0] if len(results) == 1 else results
+
+
+def _not_copied(self: Node, protocol: Any = None) -> NoReturn:
+    raise TypeError(f"cannot pickle {type(self).__name__!r} object")
+
+
+Node.register_hook = _register_hook  # type: ignore[attr-defined]
+Node.register_prehook = _register_prehook  # type: ignore[attr-defined]
+Node._register_hook_dict = _register_hook_dict  # type: ignore[attr-defined]
+Node.metadata = property(_metadata)  # type: ignore[attr-defined]
+Node._input_metadata = property(_input_metadata)  # type: ignore[attr-defined]
+Node.__call__ = _call  # type: ignore[method-assign]
+Node.__reduce_ex__ = _not_copied  # type: ignore[assignment, method-assign]
