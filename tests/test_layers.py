@@ -33,7 +33,7 @@ LEVEL = {name: level for level, name in enumerate(LAYERS)}
 # function: when the module is loaded, the upper layer is not.
 DIFFERENTIATES = "differentiating twice by a composition asks the engine for gradients of operations"
 ALLOWED = {
-    "declare/inplace": {"autograd": DIFFERENTIATES, "ops": DIFFERENTIATES},
+    "declare/copy_slices": {"autograd": DIFFERENTIATES, "ops": DIFFERENTIATES},
     "declare/nodes": {"autograd": DIFFERENTIATES},
     "declare/tangents": {"autograd": DIFFERENTIATES, "ops": "an absent tangent is a tensor of zeros"},
 }
@@ -42,6 +42,7 @@ ALLOWED = {
 NUMPY = {
     "cli/report": "draws curves from what was measured",
     "declare/apply": "asks whether two arrays overlap, which only NumPy's can be asked",
+    "declare/inplace_text": "names the functions of NumPy's that write into an array",
     "declare/kinds": "compiled code is for NumPy arrays; all others take the interpreted path",
     "declare/nodes": "sums the gradients of compiled code",
     "saved/spill": "maps files as arrays",

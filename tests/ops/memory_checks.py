@@ -17,6 +17,8 @@ from .cases import Arrays, Case, same
 # Results that may be an input itself: whoever calls these operations copies.
 MAY_BE_INPUT = {
     "_copied": "exists for copy_(), which writes its result into the target",
+    "unsafe_split": "gives parts that share memory, and tells autograd nothing of it",
+    "unsafe_split_with_sizes": "gives parts that share memory, and tells autograd nothing of it",
     "_filled": "exists for fill_(), which writes its result into the target",
 }
 

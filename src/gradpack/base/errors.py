@@ -6,6 +6,8 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from .modes import MODE
+
 
 def shapes_do_not_broadcast(op: str, a: Sequence[int], b: Sequence[int]) -> RuntimeError:
     """Two shapes that cannot be broadcast together, with the dimension where they differ."""
@@ -33,6 +35,11 @@ _SCALAR_TYPES = {
     "float16": "Half", "bfloat16": "BFloat16", "float32": "Float", "float64": "Double",
     "complex64": "ComplexFloat", "complex128": "ComplexDouble",
 }  # fmt: skip
+
+
+def scalar_type(dtype: Any) -> str:
+    """torch's other name of a dtype: "Float" for float32."""
+    return _SCALAR_TYPES.get(dtype.name, dtype.name)
 
 
 def not_implemented_for(op: str, dtype: Any) -> NotImplementedError:
@@ -65,13 +72,21 @@ def saved_was_modified(
 ) -> RuntimeError:
     # torch names what made the tensor without the ending of its node: "output 0 of Add".
     whose = f", which is {re.sub(r'Backward[0-9]*$', '', producer)}," if producer else ""
+    if MODE.get().anomaly is None:
+        hint = (
+            "enable anomaly detection to find the operation that failed to compute its gradient, with "
+            "torch.autograd.set_detect_anomaly(True, check_nan=False)."
+        )
+    else:
+        hint = (
+            "the backtrace further above shows the operation that failed to compute its gradient. The variable in "
+            "question was changed in there or anywhere later. Good luck!"
+        )
     return RuntimeError(
         "one of the variables needed for gradient computation has been modified by an inplace operation: "
         f"[torch.{_SCALAR_TYPES.get(dtype.name, dtype.name)}Tensor {list(shape)}]{whose} is at version {version}; "
-        f"expected version {seen} instead. "
-        f"{node} had saved it as {slot!r}: clone() it before the in-place operation, or use the out-of-place form. "
-        "Hint: enable anomaly detection to find the operation that failed to compute its gradient, with "
-        "autograd.set_detect_anomaly(True)."
+        f"expected version {seen} instead. Hint: {hint} ({node} had saved it as {slot!r}: clone() it before the "
+        "in-place operation, or use the out-of-place form.)"
     )
 
 

@@ -154,9 +154,7 @@ def _apply(op: Op, values: list[Any], mode: Mode) -> Any:
             for nr, out in enumerate(outs):
                 if op.view in ("maybe", "real") and not _shares(out._data, parent._data):
                     continue
-                meta = NO_GRAD if not mode.grad else MULTIPLE if op.returns else None
-                if type(parent._counter) is InferenceCounter:
-                    meta = INFERENCE
+                meta = INFERENCE if mode.inference else NO_GRAD if not mode.grad else MULTIPLE if op.returns else None
                 replay = Output(op.public, nr) if op.returns else op.public
                 mark_view(out, parent, replay, args, meta)
     if needs:

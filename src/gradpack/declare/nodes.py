@@ -73,6 +73,8 @@ class CompiledNode(Node):
             if what == "extra":
                 return wrap(unpack_result(self, name))
             edge: Any = self
+            if self.extras is not None and self.extras.outer is not None:  # the result is part of a base
+                edge = self.extras.outer().part()
             count = getattr(self, "outputs", 1)
             nr = op.results.index(name) if name in op.results else 0
             if count > 1:
@@ -189,7 +191,8 @@ class CompiledNode(Node):
 
     def name(self) -> str:
         choose = None if self.is_settled else VARIANTS.get(self.op.name)
-        return type(self).__name__ if choose is None else choose(self)
+        name = type(self).__name__ if choose is None else choose(self)
+        return f"torch::autograd::{name}" if name == "CopyBackwards" else name
 
     @property
     def shown(self) -> tuple[int, ...] | None:

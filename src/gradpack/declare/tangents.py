@@ -6,11 +6,25 @@ from typing import Any
 
 from ..base.modes import MODE, Mode
 from ..tensor.tensor import Tensor, alias
+from ..tensor.views import base_of, chain_of
 from .op import Op
 
 
 def tangent_of(value: Any) -> Tensor | None:
-    return value._tangents if isinstance(value, Tensor) else None
+    """The tangent of a tensor. A view without one has part of its base's, if that has one by now."""
+    if not isinstance(value, Tensor):
+        return None
+    if value._tangents is None and value._view is not None:
+        tangent = base_of(value)._tangents
+        if tangent is not None:
+            token = MODE.set(MODE.get().replace(dual=0))
+            try:
+                for step in chain_of(value):
+                    tangent = step.again(tangent)
+            finally:
+                MODE.reset(token)
+            value._tangents = tangent
+    return value._tangents
 
 
 def carry(op: Op, values: list[Any], outs: list[Tensor], extras: list[Any], mode: Mode) -> None:
@@ -166,12 +180,13 @@ def _no_tangent(value: Any) -> Any:
     if not isinstance(value, Tensor) or value._tangents is None:
         return value
     out = alias(value._data, value._spec, value._shape)
-    out._counter, out._edge, out._view = value._counter, value._edge, value._view
+    out._counter, out._edge = value._counter, value._current_edge()
     return out
 
 
 def _or_zeros(value: Tensor) -> Tensor:
-    return value._tangents if value._tangents is not None else _zeros(value)
+    tangent = tangent_of(value)
+    return _zeros(value) if tangent is None else tangent
 
 
 def _zeros(value: Any) -> Any:

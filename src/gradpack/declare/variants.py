@@ -7,10 +7,12 @@ from collections.abc import Callable
 from typing import Any
 
 from ..base import dtypes
+from ..base.errors import scalar_type
 from ..base.modes import MODE, using
 from ..tensor.tensor import Tensor
 from .apply import apply
-from .inplace import check_result, check_writable, inplace, write
+from .inplace import check_overlap, check_result, check_writable, inplace, tensors_in, write
+from .inplace_text import function
 from .kinds import copy_of
 from .op import REGISTRY, Op
 
@@ -30,6 +32,9 @@ def into(op: Op, out: Any, values: tuple[Any, ...]) -> Any:
                 f"{op.name}(): functions with out=... arguments don't support automatic differentiation, but one of "
                 "the arguments requires grad."
             )
+    given = tensors_in(list(values))
+    for target in outs:
+        check_overlap(target, given)
     with using(autocast=None):  # which leaves `out=` forms alone
         result = apply(op, values)
     results = result if isinstance(result, tuple) else (result,)
@@ -44,8 +49,8 @@ def put(name: str, target: Tensor, value: Tensor) -> None:
     """Write `value` into `target`, resizing it if its shape differs."""
     if not dtypes.can_cast(value._spec.dtype, target._spec.dtype):
         raise RuntimeError(
-            f"result type {value._spec.dtype.name} can't be cast to the desired output type "
-            f"{target._spec.dtype.name} in {name}(out=...)"
+            f"result type {scalar_type(value._spec.dtype)} can't be cast to the desired output type "
+            f"{scalar_type(target._spec.dtype)}"
         )
     if target._shape != value._shape:
         if target.numel():
@@ -61,7 +66,7 @@ def put(name: str, target: Tensor, value: Tensor) -> None:
         target._counter[0] += 1
     else:
         check_writable(target, name)
-        check_result(target, value, name)
+        check_result(target, value)
         write(target, value._data)
 
 
@@ -76,13 +81,10 @@ def inplace_of(op: Op) -> Callable[..., Tensor]:
     """The in-place method of an operation: `add_` of `add`."""
     name = op.name + "_"
 
-    def method(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
-        return inplace(op, name, op.bind((self, *args), kwargs))
-
-    method.__name__ = method.__qualname__ = name
+    method: Any = function(op, name, lambda values: inplace(op, name, list(values)))
     method.__module__ = op.forward.__module__
     method.__doc__ = f"In-place form of `{op.name}`: writes the result into this tensor and returns it."
-    method.op = op  # type: ignore[attr-defined]
+    method.op = op
     return method
 
 
@@ -117,13 +119,12 @@ def inplace_operator_of(op: Op, name: str) -> Callable[..., Any]:
     """The in-place operator: `__iadd__` of `add`."""
     label = op.name + "_"
 
-    def method(self: Tensor, other: Any) -> Any:
-        if not isinstance(other, Tensor | int | float | complex) and not hasattr(other, "__array__"):
+    def slow(values: tuple[Any, ...]) -> Any:
+        if not isinstance(values[1], Tensor | int | float | complex) and not hasattr(values[1], "__array__"):
             return NotImplemented
-        return inplace(op, label, op.bind((self, other), {}))
+        return inplace(op, label, list(values))
 
-    method.__name__ = method.__qualname__ = name
-    return method
+    return function(op, name, slow)
 
 
 def op(name: str) -> Op:

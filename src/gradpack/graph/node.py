@@ -56,7 +56,11 @@ class Node:
         places = self.shown
         edges = self.edges if places is None else [self.edges[i] for i in places]
         return tuple(
-            (None, 0) if e is None else (e.parent.settled(), e.nr) if isinstance(e, Slot) else (e.settled(), 0)
+            (None, 0)
+            if e is None or type(e) is Nowhere
+            else (e.parent.settled(), e.nr)
+            if isinstance(e, Slot)
+            else (e.settled(), 0)
             for e in edges
         )
 
@@ -111,6 +115,23 @@ class AccumulateGrad(Node):
 
     def _sequence_nr(self) -> int:
         return 2**64 - 1
+
+
+class Nowhere(Node):
+    """The edge of a view without history whose base requires grad: gradients stop here and are forgotten.
+
+    Such a view was taken before its base required grad, or under `no_grad`.
+    """
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        self.edges, self.seq, self.extras = (), 1, None
+
+    def backward(self, g: Gradient, keep: bool) -> Iterable[Gradient]:
+        return ()
+
+    backward_graph = backward
 
 
 class Slot(Node):

@@ -23,6 +23,7 @@ from ..ops.dropout import alpha_dropout as _alpha_dropout
 from ..ops.dropout import dropout as _dropout
 from ..ops.embedding import embedding as _embedding
 from ..ops.exponential import sigmoid
+from ..ops.inplace_functions import celu_, elu_, hardtanh_, leaky_relu_, selu_, threshold_
 from ..ops.loss import cross_entropy, l1_loss, mse_loss, nll_loss
 from ..ops.normalize import layer_norm, rms_norm
 from ..ops.softmax import log_softmax as _log_softmax
@@ -34,9 +35,11 @@ __all__ = [
     "alpha_dropout",
     "bilinear",
     "celu",
+    "celu_",
     "cross_entropy",
     "dropout",
     "elu",
+    "elu_",
     "embedding",
     "gelu",
     "glu",
@@ -44,9 +47,11 @@ __all__ = [
     "hardsigmoid",
     "hardswish",
     "hardtanh",
+    "hardtanh_",
     "l1_loss",
     "layer_norm",
     "leaky_relu",
+    "leaky_relu_",
     "linear",
     "log_softmax",
     "logsigmoid",
@@ -61,6 +66,7 @@ __all__ = [
     "rms_norm",
     "scaled_dot_product_attention",
     "selu",
+    "selu_",
     "sigmoid",
     "silu",
     "softmax",
@@ -71,6 +77,7 @@ __all__ = [
     "tanh",
     "tanhshrink",
     "threshold",
+    "threshold_",
 ]
 
 

@@ -11,7 +11,8 @@ from ..base import dtypes
 from ..base.devices import as_device, device
 from ..base.dtypes import dtype
 from ..base.modes import MODE
-from ..declare.kinds import linear
+from ..declare.inplace import inplace
+from ..declare.kinds import general, linear
 from ..tensor.tensor import Tensor
 
 FUNCTIONS = "result_type can_cast promote_types"
@@ -195,10 +196,33 @@ def _array_protocol(self: Tensor, dtype: Any = None, copy: Any = None) -> Any:
 OPERATORS = {"__array__": _array_protocol}
 
 
+def _is_free(tensor: Tensor) -> bool:
+    """Whether a write to the tensor is only a write: nothing to record, nobody to tell."""
+    mode, counter = MODE.get(), tensor._counter
+    if mode.special or not tensor._spec.numpy or type(counter) is not list or len(counter) != 1:
+        return False
+    view = tensor._view
+    return not mode.grad or (
+        tensor._edge is None and (view is None or (view.parent._edge is None and view.parent._view is None))
+    )
+
+
 def _method_copy_(self: Tensor, src: Any, non_blocking: Any = False) -> Tensor:
     """Write the elements of `src` into this tensor, broadcasting and converting."""
-    from ..declare.inplace import inplace
-
+    if (
+        type(src) is Tensor
+        and src._spec is self._spec
+        and src._counter is not self._counter
+        and ((src._edge is None and src._view is None) or not MODE.get().grad)
+        and _is_free(self)
+    ):
+        try:
+            self._data[...] = src._data
+        except ValueError:
+            pass  # said in full below
+        else:
+            self._counter[0] += 1
+            return self
     if not isinstance(src, Tensor):
         raise TypeError(f"copy_(): argument 'src' (position 1) must be Tensor, not {type(src).__name__}")
     return inplace(_copied.op, "copy_", [self, src])
@@ -214,6 +238,8 @@ def _method_copy_(self: Tensor, src: Any, non_blocking: Any = False) -> Tensor:
 )
 def _copied(input: Any, other: Any) -> Any:
     """`other` in the shape and dtype of `input`."""
+    if input.shape == other.shape and input.dtype == other.dtype:
+        return np.array(other)
     if np.broadcast_shapes(input.shape, other.shape) != tuple(input.shape):
         raise RuntimeError(
             f"The size of tensor a ({list(input.shape)}) must match the size of tensor b ({list(other.shape)}): "
@@ -223,22 +249,50 @@ def _copied(input: Any, other: Any) -> Any:
     return np.array(kind.cast(np.broadcast_to(other, input.shape), kind.spec(input).dtype))  # type: ignore[union-attr]
 
 
-@linear(
-    input=lambda g: zeros_like(g), value=lambda g: sum(g), promote=(), result=None, scalars=False, node="FillBackward0"
-)
-def _filled(input: Any, value: Any) -> Any:
-    """`value` in the shape and dtype of `input`."""
+def _full_of(input: Any, value: Any) -> Any:
     kind = backend_of(type(input))
     return np.array(kind.cast(np.broadcast_to(value, input.shape), kind.spec(input).dtype))  # type: ignore[union-attr]
 
 
-def _method_fill_(self: Tensor, value: Any) -> Tensor:
-    """Write one value into every element."""
-    from ..declare.inplace import inplace
-    from .create import scalar_tensor
+@linear(
+    input=lambda g: zeros_like(g), value=lambda g: sum(g), promote=(), result=None, scalars=False, node="FillBackward3"
+)
+def _filled(input: Any, value: Any) -> Any:
+    """`value` in the shape and dtype of `input`."""
+    return _full_of(input, value)
 
+
+@general(input=lambda g: zeros_like(g), jvp=lambda input_t: zeros_like(input_t), structural=True, node="FillBackward2")
+def _filled_number(input: Any, value: Any) -> Any:
+    """The same for a number."""
+    return np.full(input.shape, value, input.dtype)
+
+
+@linear(input=lambda g: zeros_like(g), structural=True, node="ZeroBackward0")
+def _zeroed(input: Any) -> Any:
+    """Zeros in the shape and dtype of `input`."""
+    return np.zeros(input.shape, input.dtype)
+
+
+def _put_number(array: Any, value: Any) -> None:
+    array[...] = value
+
+
+def _put_zero(array: Any) -> None:
+    array[...] = 0
+
+
+def _method_fill_(self: Tensor, value: Any) -> Tensor:
+    """Write one value into every element: a number, or a tensor without dimensions."""
+    if type(value) is float and self._spec.plain and _is_free(self) and self._data.flags.writeable and value * 0 == 0:
+        self._data.fill(number_for(value, self._spec.dtype))
+        self._counter[0] += 1
+        return self
     if not isinstance(value, Tensor):
-        value = scalar_tensor(value, dtype=self._spec.dtype)
+        if not isinstance(value, int | float | complex):
+            raise TypeError(f"fill_(): argument 'value' (position 1) must be Number, not {type(value).__name__}")
+        number = number_for(value, self._spec.dtype)
+        return write_part(_filled_number.op, "fill_", [self, number], _put_number, indexed=None)
     if value.ndim:
         raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got tensor with {value.ndim} dimensions.")
     return inplace(_filled.op, "fill_", [self, value])
@@ -246,7 +300,11 @@ def _method_fill_(self: Tensor, value: Any) -> Tensor:
 
 def _method_zero_(self: Tensor) -> Tensor:
     """Write zeros into every element."""
-    return _method_fill_(self, 0)
+    if _is_free(self) and self._data.flags.writeable:
+        self._data.fill(0)
+        self._counter[0] += 1
+        return self
+    return write_part(_zeroed.op, "zero_", [self], _put_zero, indexed=None)
 
 
 def _method_detach_(self: Tensor) -> Tensor:
@@ -258,7 +316,9 @@ def _method_detach_(self: Tensor) -> Tensor:
     if self._view is not None:
         raise RuntimeError(
             "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for "
-            "training, and gradient_as_bucket_view is set as True, gradients are views of DDP buckets."
+            "training, and gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence "
+            "detach_() cannot be called on these gradients. To fix this error, please refer to the "
+            "Optimizer.zero_grad() function in torch/optim/optimizer.py as the solution."
         )
     self._edge = None
     return self
@@ -332,3 +392,4 @@ def _method_new_full(
 from .fill import zeros_like  # noqa: E402 - adjoints name each other
 from .reduce import sum, sum_to_size  # noqa: E402
 from .shape import clone  # noqa: E402
+from .writing import number_for, write_part  # noqa: E402

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..base import dtypes
+from ..base.errors import not_implemented_for
 from ..declare.inplace import check_writable, inplace
 from ..tensor.tensor import Tensor, wrap
 from .generator import Generator, source
@@ -15,8 +16,15 @@ from .random import normal_array, uniform_array
 INPLACE = "uniform_ normal_ bernoulli_ random_ exponential_ geometric_ cauchy_ log_normal_"
 
 
+# What torch calls the fills that only floating and complex tensors take.
+_KERNELS = {"uniform_": "check_uniform_bounds", "normal_": "normal_kernel_cpu"}
+
+
 def _filled(name: str, draw: Any) -> Any:
     def method(self: Tensor, *args: Any, generator: Generator | None = None, **kwargs: Any) -> Tensor:
+        kernel = _KERNELS.get(name)
+        if kernel is not None and self._spec.dtype.category < dtypes.FLOATING:
+            raise not_implemented_for(kernel, self._spec.dtype)
         check_writable(self, name)  # before the generator moves on
         return inplace(_copied.op, name, [self, wrap(np.asarray(draw(self, generator, *args, **kwargs)))])
 

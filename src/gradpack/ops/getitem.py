@@ -10,6 +10,7 @@ from ..backends import spec_of
 from ..base.dtypes import bool_
 from ..base.modes import MODE
 from ..declare.apply import apply
+from ..declare.inplace import inplace
 from ..tensor.tensor import Tensor
 from .subscript import FULL, INDEX_DTYPES, parse
 from .writing import number_for, number_tensor, write_part
@@ -96,12 +97,15 @@ def _setitem(self: Tensor, index: Any, value: Any) -> None:
     """
     is_tensor = isinstance(value, Tensor)
     if not is_tensor and not isinstance(value, int | float | complex):
-        raise TypeError(f"can't assign a {type(value).__name__} to a {self._spec.dtype.name} tensor")
+        raise TypeError(f"can't assign a {type(value).__name__} to a {self.type()}")
     place = _plain_place(index)
     if place is None or not self._shape:
         place, last, indices = parse(index, self._shape)
     else:
         last, indices = "slice", None
+    if is_tensor and value._view is not None and indices is None and _is_there(self, place, value):
+        self._counter[0] += 1
+        return
     mode = MODE.get()
     if self._view is None and type(self._counter) is list and self._spec.numpy and not mode.special:
         untracked = self._edge is None and (not is_tensor or (value._view is None and value._edge is None))
@@ -129,10 +133,29 @@ def _setitem(self: Tensor, index: Any, value: Any) -> None:
         parse(index, self._shape)
         raise
     if indices is not None:
-        write_part(_index_put.op, "index_put_", [part, indices, value, False], _put)
+        write_part(_index_put.op, "index_put_", [part, indices, value, False], _put, indexed=True)
     else:
         _check_fits(value._shape, part._shape)
-        write_part(_copied.op, "copy_", [part, value], _overwrite)
+        if part.numel() < _SMALL:
+            inplace(_copied.op, "copy_", [part, value])
+        else:
+            write_part(_copied.op, "copy_", [part, value], _overwrite)
+
+
+def _is_there(target: Tensor, place: Any, value: Tensor) -> bool:
+    """Whether a value is the very part that it is to be written to: what is left of `x[1:] += y` once `+=` was done."""
+    view: Any = value._view
+    return (
+        view.parent is target
+        and view.args == (place,)
+        and not target._relaid
+        and not value._relaid
+        and type(target._counter) is list
+        and target._spec.numpy
+    )
+
+
+_SMALL = 4096  # elements that are sooner copied once more than recorded at length
 
 
 def _plain_place(index: Any) -> tuple[Any, ...] | None:

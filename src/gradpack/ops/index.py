@@ -285,9 +285,8 @@ def _method_index_put_(self: Tensor, indices: Any, values: Tensor, accumulate: b
     """In-place form of `index_put`: writes only the elements that `indices` name."""
     if not isinstance(values, Tensor):
         raise TypeError(f"index_put_(): argument 'values' (position 2) must be Tensor, not {type(values).__name__}")
-    return write_part(
-        _index_put.op, "index_put_", [self, _index_tensors("index_put_", indices), values, accumulate], _put
-    )
+    given = [self, _index_tensors("index_put_", indices), values, accumulate]
+    return write_part(_index_put.op, "index_put_", given, _put, indexed=True)
 
 
 def _index_tensors(name: str, indices: Any) -> list[Tensor]:

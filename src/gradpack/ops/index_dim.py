@@ -246,7 +246,7 @@ def index_fill(input: Tensor, dim: int, index: Tensor, value: Any, *, out: Any =
 def _method_index_fill_(self: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
     """In-place form of `index_fill`: writes only the slices that `index` names."""
     op, value = value_form("index_fill_", _index_fill, _index_fill_tensor, self, value)
-    return write_part(op.op, "index_fill_", [self, dim, index, value], _fill_slices)
+    return write_part(op.op, "index_fill_", [self, dim, index, value], _fill_slices, indexed=True)
 
 
 def _method_index_add_(self: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Any = 1) -> Tensor:

@@ -14,9 +14,13 @@ from .subscript import FULL
 
 FUNCTIONS = (
     "cat concat concatenate stack hstack vstack row_stack dstack column_stack split split_with_sizes chunk "
-    "tensor_split hsplit vsplit dsplit unbind block_diag meshgrid"
+    "tensor_split hsplit vsplit dsplit unbind unsafe_split unsafe_chunk "
+    "unsafe_split_with_sizes block_diag meshgrid"
 )
-METHODS = "split split_with_sizes chunk tensor_split hsplit vsplit dsplit unbind"
+METHODS = (
+    "split split_with_sizes chunk tensor_split hsplit vsplit dsplit unbind unsafe_split unsafe_chunk "
+    "unsafe_split_with_sizes"
+)
 
 
 # -- joining --
@@ -315,4 +319,17 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
 from .fill import zeros  # noqa: E402 - what follows is named late, by formulas too
 from .index import _slice, select, zeros_as  # noqa: E402
 from .shape import atleast_1d, atleast_2d, atleast_3d, expand, reshape, wrap_dim  # noqa: E402
-from .split import _method_split, chunk, dsplit, hsplit, split, split_with_sizes, tensor_split, unbind, vsplit  # noqa: E402, F401 - `methods` reads them here
+from .split import (  # noqa: E402, F401 - `methods` reads them here
+    _method_split,
+    chunk,
+    dsplit,
+    hsplit,
+    split,
+    split_with_sizes,
+    tensor_split,
+    unbind,
+    unsafe_chunk,
+    unsafe_split,
+    unsafe_split_with_sizes,
+    vsplit,
+)

@@ -115,7 +115,7 @@ def masked_fill(input: Tensor, mask: Tensor, value: Any, *, out: Any = None) -> 
 def _method_masked_fill_(self: Tensor, mask: Tensor, value: Any) -> Tensor:
     """In-place form of `masked_fill`: writes only where `mask` holds."""
     op, value = value_form("masked_fill_", _masked_fill, _masked_fill_tensor, self, value)
-    return write_part(op.op, "masked_fill_", [self, mask, value], _fill_inplace)
+    return write_part(op.op, "masked_fill_", [self, mask, value], _fill_inplace, indexed=True)
 
 
 @linear(

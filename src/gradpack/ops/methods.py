@@ -17,8 +17,9 @@ from ..tensor.tensor import Tensor
 # An in-place function is exported where the function itself is by then: `fill_random` after `random`.
 _NAMES = (
     "activation affine arithmetic arrange attention compare convert create cumulate diagonal dropout einsum "
-    "embedding exponential extremes fill generator index index_dim join linalg loss masked normalize predicates random "
-    "fill_random reduce rounding scatter scatter_reduce shape softmax strided transpose trigonometry"
+    "embedding exponential extremes fill generator index index_dim inplace_functions join linalg loss masked normalize "
+    "predicates random fill_random put reduce relayout rounding scatter scatter_reduce shape softmax strided "
+    "transpose trigonometry"
 )
 MODULES: tuple[ModuleType, ...] = tuple(import_module(f".{name}", __package__) for name in _NAMES.split())
 

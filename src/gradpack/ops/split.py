@@ -113,6 +113,64 @@ def _cut(input: Any, sizes: Any, dim: int) -> tuple[Any, ...]:
     return tuple(parts)
 
 
+@linear(
+    input=lambda g, input_shape, split_size, dim: _cat(
+        _defined(g, _split_shapes(input_shape, _even(input_shape, split_size, dim), dim)), dim
+    ),
+    many=True,
+    structural=True,
+    name="unsafe_split",
+)
+def _unsafe_split(input: Any, split_size: int, dim: int = 0) -> Any:
+    """`_split` without a word to autograd that the parts are views."""
+    return _cut(input, _even(input.shape, split_size, dim), dim)
+
+
+@linear(
+    input=lambda g, input_shape, split_sizes, dim: _cat(_defined(g, _split_shapes(input_shape, split_sizes, dim)), dim),
+    many=True,
+    structural=True,
+    name="unsafe_split_with_sizes",
+)
+def unsafe_split_with_sizes(input: Any, split_sizes: Any, dim: int = 0) -> Any:
+    """`split_with_sizes` whose parts may be written to: autograd does not take them for views.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.unsafe_split_with_sizes(torch.arange(3), [1, 2])
+        (tensor([0]), tensor([1, 2]))
+    """
+    return _cut(input, split_sizes, dim)
+
+
+def unsafe_split(tensor: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor, ...]:
+    """`split` whose parts may be written to: autograd does not take them for views, and they must not be used as such.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.unsafe_split(torch.arange(3), 2)
+        (tensor([0, 1]), tensor([2]))
+    """
+    return _unsafe_split(tensor, split_size, dim)
+
+
+def unsafe_chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
+    """`chunk` whose parts may be written to: see `unsafe_split`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.unsafe_chunk(torch.arange(3), 2)
+        (tensor([0, 1]), tensor([2]))
+    """
+    if chunks <= 0:
+        raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
+    size = input._shape[wrap_dim(dim, len(input._shape))]
+    return _unsafe_split(input, -(-size // chunks), dim)
+
+
 def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Tensor, ...]:
     """Parts along a dimension: of one size, or of given sizes. Views, which may not be written to under grad mode.
 

@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from ..backends.windows import Window, reach
 from ..declare.kinds import linear
+from ..tensor.storage import memory_of
 from ..tensor.tensor import Tensor
 
 FUNCTIONS = "as_strided"
@@ -27,81 +29,51 @@ def as_strided(input: Tensor, size: Any, stride: Any, storage_offset: int | None
         tensor([[0, 1],
                 [1, 2]])
     """
-    offset = input.storage_offset() if storage_offset is None else storage_offset
+    own = input.storage_offset()
+    offset = own if storage_offset is None else storage_offset
     size, stride = tuple(size), tuple(stride)
-    if not _is_whole_storage(input._data):
-        return _gathered(input, size, stride, offset)
-    return _as_strided(input, size, stride, offset)
-
-
-def _storage_of(array: Any) -> Any:
-    """All elements of the memory that an array is a view of, in order."""
-    while isinstance(array.base, np.ndarray):
-        array = array.base
-    return array.ravel(order="K")
-
-
-def _is_whole_storage(array: Any) -> bool:
-    return bool(array.flags.c_contiguous) and _storage_of(array).size == array.size
-
-
-def _gathered(input: Tensor, size: Any, stride: Any, offset: int) -> Tensor:
-    """The elements of `as_strided` of a tensor that does not fill its storage in order: a copy."""
-    from .create import from_numpy
-
-    whole = _storage_of(input._data)
-    own = _window(np.arange(whole.size), input._shape, input.stride(), input.storage_offset())
-    wanted = _window(np.arange(whole.size), size, stride, offset)
-    place = np.full(whole.size, -1)
-    place[np.reshape(own, (-1,))] = np.arange(own.size)
-    index = place[wanted]
-    if np.any(index < 0):
+    if len(size) != len(stride):
+        raise RuntimeError("mismatch in length of strides and shape")
+    if any(s < 0 for s in stride):
+        raise RuntimeError(f"as_strided: Negative strides are not supported at the moment, got strides: {list(stride)}")
+    if offset < 0:
+        raise RuntimeError(f"Tensor: invalid storage offset {offset}")
+    memory = memory_of(input._data)
+    if memory is None:
+        raise RuntimeError("as_strided(): the tensor's memory is not one whole array: clone() it first")
+    if offset + reach(size, stride) > memory.size and 0 not in size:
+        item = input.element_size()
         raise RuntimeError(
-            f"as_strided(): sizes {list(size)} and strides {list(stride)} reach elements of the storage that the input "
-            f"of shape {list(input._shape)} and strides {list(input.stride())} does not contain; use its base"
+            f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {offset}, and itemsize {item} "
+            f"requiring a storage size of {(offset + reach(size, stride)) * item} are out of bounds for storage of "
+            f"size {memory.nbytes}"
         )
-    return reshape(input, (-1,))[from_numpy(np.ascontiguousarray(index))]
+    at = Window((input._shape, input.stride()), own, (size, stride), offset)
+    return _as_strided(input, size, stride, offset, at)
 
 
-def _window(flat: Any, size: Any, stride: Any, offset: int) -> Any:
-    need = offset + builtins.sum((n - 1) * s for n, s in zip(size, stride, strict=True)) + 1 if all(size) else 0
-    if need > flat.shape[0] or offset < 0:
-        raise RuntimeError(
-            f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {offset} are out of bounds for "
-            f"storage of {flat.shape[0]} elements"
-        )
-    return np.lib.stride_tricks.as_strided(flat[offset:], tuple(size), tuple(s * flat.strides[0] for s in stride))
-
-
-@linear(
-    input=lambda g, input_shape, size, stride, storage_offset: as_strided_scatter_add(
-        g, input_shape, size, stride, storage_offset
-    ),
-    view=True,
-    structural=True,
-    node="AsStridedBackward0",
-)
-def _as_strided(input: Any, size: Any, stride: Any, storage_offset: int = 0) -> Any:
-    """`as_strided` of a tensor that fills its storage in order."""
-    return _window(np.reshape(input, (-1,)), tuple(size), tuple(stride), storage_offset)
-
-
-@linear(
-    input=lambda g, size, stride, storage_offset: _as_strided(g, size, stride, storage_offset),
-    structural=True,
-    node="AsStridedBackward1",
-)
-def as_strided_scatter_add(input: Any, shape: Any, size: Any, stride: Any, storage_offset: Any) -> Any:
-    """Zeros of `shape` with `input` added where `as_strided` would have read."""
-    count = 1
-    for n in shape:
-        count *= n
-    index = np.lib.stride_tricks.as_strided(
-        np.arange(count)[storage_offset or 0 :], tuple(size), tuple(s * 8 for s in stride)
+@linear(input=lambda g, at: _part_spread(g, at), view=True, structural=True, node="AsStridedBackward0")
+def _as_strided(input: Any, size: Any, stride: Any, storage_offset: int, at: Any) -> Any:
+    """`as_strided`, with where the result lies beside the input."""
+    memory = memory_of(input)
+    repeated = 0 in stride  # a place for several elements: written to with care only
+    if 0 in size:
+        return np.zeros(size, input.dtype)
+    return np.lib.stride_tricks.as_strided(
+        memory[storage_offset:], size, tuple(s * memory.itemsize for s in stride), writeable=not repeated
     )
-    out = np.zeros(count, input.dtype)
-    np.add.at(out, index, input)
-    return np.reshape(out, tuple(shape))
+
+
+@linear(input=lambda g, at: _part_spread(g, at), structural=True, node="AsStridedBackward0")
+def _part_taken(input: Any, at: Any) -> Any:
+    """The part of a tensor where one of its views was: what `at` knows."""
+    return at.take(input)
+
+
+@linear(input=lambda g, at: _part_taken(g, at), structural=True, node="AsStridedBackward1")
+def _part_spread(input: Any, at: Any) -> Any:
+    """Zeros in the shape of the base with `input` where one of its views was."""
+    return at.spread(input)
 
 
 def _method_contiguous(self: Tensor, memory_format: Any = None) -> Tensor:
@@ -139,7 +111,7 @@ def unfold(input: Any, dimension: int, size: int, step: int) -> Any:
         raise RuntimeError(f"maximum size for tensor at dimension {d} is {length} but size is {size}")
     if not len(input.shape):
         return np.reshape(input, (1,))[:size]
-    windows = np.lib.stride_tricks.sliding_window_view(input, size, axis=d)
+    windows = np.lib.stride_tricks.sliding_window_view(input, size, axis=d, writeable=True)
     return windows[(slice(None),) * d + (slice(None, None, step),)]
 
 
@@ -162,4 +134,4 @@ def _unfold_backward(input: Any, shape: Any, dimension: int, size: int, step: in
     return out
 
 
-from .shape import reshape, wrap_dim  # noqa: E402 - what follows is named late, by formulas too
+from .shape import wrap_dim  # noqa: E402 - what follows is named late, by formulas too

@@ -12,48 +12,54 @@ from math import isfinite
 from typing import Any
 
 from ..backends.numpy import quiet
+from ..backends.windows import writable
 from ..base import dtypes
 from ..base.dtypes import BOOL, COMPLEX, FLOATING, INTEGRAL, dtype
 from ..base.modes import MODE
 from ..declare.apply import _record, explain
-from ..declare.inplace import check_writable, inplace, set_history
+from ..declare.inplace import check_overlap, check_writable, inplace, set_history, tensors_in
 from ..declare.op import Op
 from ..tensor.tensor import Tensor, alias
 
 
-def write_part(op: Op, name: str, values: list[Any], kernel: Callable[..., None]) -> Tensor:
+def write_part(
+    op: Op, name: str, values: list[Any], kernel: Callable[..., Any], *, indexed: bool | None = False
+) -> Tensor:
     """The in-place form of `op` on `values`, of which the first is the tensor to write to.
 
     `kernel` does on arrays what `op` does, in place: it is called with the arrays of all values.
     What it refuses it must refuse before it writes.
+
+    Args:
+        indexed: whether an expanded tensor is written to all the same, with a warning; None: without one.
     """
     target = values[0]
     mode = MODE.get()
-    if not isinstance(target, Tensor) or mode.special or not target._spec.numpy:
+    if not isinstance(target, Tensor) or mode.special or not target._spec.numpy or len(target._counter) > 1:
         return inplace(op, name, values)
     rest = values[1:]
-    others_need = any(v._current_edge() is not None for v in _tensors(rest))
-    check_writable(target, name, others_need)
-    edge = target._edge
-    out = alias(target._data, target._spec, target._shape)
-    if mode.grad and (edge is not None or others_need):
+    others = tensors_in(rest)
+    others_need = mode.grad and any(v._current_edge() is not None for v in others)
+    check_writable(target, name, others_need, indexed=indexed)
+    check_overlap(target, others)
+    edge = target._current_edge() if mode.grad else None
+    made = None
+    if edge is not None or others_need:
+        out = alias(target._data, target._spec, target._shape)
         source = alias(target._data, target._spec, target._shape)
         source._edge = edge
         index = {p: i for i, p in enumerate(op.params)}
         _record(op, [source, *rest], index, [out], [], mode, target._spec.dtype, target._spec)
+        made = out._edge
     try:
         with quiet():
-            kernel(target._data, *[_arrays(v) for v in rest])
+            kernel(writable(target._data), *[_arrays(v) for v in rest])
     except Exception as error:
         raise explain(op, values, error) from None
-    target._counter[0] += 1
-    set_history(target, out._edge)
+    if type(target._counter) is list:
+        target._counter[0] += 1
+    set_history(target, made)
     return target
-
-
-def _tensors(values: list[Any]) -> list[Tensor]:
-    found = [v for v in values if isinstance(v, Tensor)]
-    return found + [t for v in values if isinstance(v, list | tuple) for t in v if isinstance(t, Tensor)]
 
 
 def _arrays(value: Any) -> Any:

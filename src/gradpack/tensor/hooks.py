@@ -104,7 +104,7 @@ def add(
 class NodeExtras:
     """What few nodes have: hooks, tensors that retain their gradient, metadata, a traceback."""
 
-    __slots__ = ("accumulated", "attributes", "metadata", "post", "pre", "retained", "tensor_hooks", "trace")
+    __slots__ = ("accumulated", "attributes", "metadata", "outer", "post", "pre", "retained", "tensor_hooks", "trace")
 
     def __init__(self) -> None:
         self.tensor_hooks: dict[int, HookDict] | None = None  # of each result that has some, first come first
@@ -115,6 +115,7 @@ class NodeExtras:
         self.metadata: dict[Any, Any] | None = None
         self.trace: Any = None
         self.attributes: dict[str, Any] | None = None  # what users set on the node
+        self.outer: Any = None  # of the node of a write through a view: a weak reference to its CopySlices
 
     def run_tensor_hooks(self, node: Node, g: Gradient, create_graph: bool) -> Gradient:
         """Tensor hooks of all results of a node, just before it runs; then the retained gradients.

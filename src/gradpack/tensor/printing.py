@@ -7,7 +7,6 @@ from typing import Any
 
 from ..base import dtypes
 from ..base.dtypes import FLOATING
-from ..graph.node import AccumulateGrad
 
 OPTIONS: dict[str, Any] = {"precision": 4, "threshold": 1000, "edgeitems": 3, "linewidth": 80, "sci_mode": None}
 _PROFILES: dict[str, dict[str, Any]] = {
@@ -150,10 +149,13 @@ def render(tensor: Any) -> str:
         body = _lines(array, len(prefix), summarise, fmt)
         if not usual:
             suffixes.append(f"dtype={d}")
-    edge = tensor._current_edge()
-    if edge is not None and type(edge) is not AccumulateGrad:
-        suffixes.append(f"grad_fn=<{tensor.grad_fn.name()}>")
-    elif edge is not None:
+    try:
+        made_by = None if tensor.grad_fn is None else tensor.grad_fn.name().rsplit("::", 1)[-1]
+    except RuntimeError:  # of a view that may not be written to, although its base was
+        made_by = "Invalid"
+    if made_by is not None:
+        suffixes.append(f"grad_fn=<{made_by}>")
+    elif tensor.requires_grad:
         suffixes.append("requires_grad=True")
     if tensor._tangents is not None:
         suffixes.append(f"tangent={tensor._tangents!r}")

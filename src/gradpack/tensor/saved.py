@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..backends import Spec, spec_of
+from ..base.dtypes import FLOATING
 from ..base.errors import saved_was_freed, saved_was_modified
 from ..base.modes import MODE, Mode, without_grad
 from .tensor import Tensor, _new, alias
@@ -217,7 +218,7 @@ def unpack_result(node: Any, slot: str) -> Any:
             slot,
             spec_of(saved).dtype,
             tuple(saved.shape),
-            f"output 0 of {node.name()}",
+            f"output 0 of {node.name()}" if spec_of(saved).dtype.category >= FLOATING else "",
             counter[0],
             getattr(node, slot + "_v"),
         )

@@ -15,7 +15,7 @@ from ..base.dtypes import FLOATING, INTEGRAL, dtype
 from ..base.dtypes import dtype as Dtype
 from ..base.modes import MODE
 from ..base.size import Size
-from ..graph.node import AccumulateGrad, Node, Slot
+from ..graph.node import AccumulateGrad, Node, Nowhere, Slot
 from .dropped import Remains
 
 if TYPE_CHECKING:
@@ -80,6 +80,7 @@ class Tensor:
     _tangents: Any = None  # forward-mode tangents by level
     _own_grad: Any = None  # `.grad` of a tensor that is not a leaf that requires grad
     _is_param: bool = False
+    _relaid: bool = False  # sizes or strides were changed in place: how it was taken says no longer where it lies
 
     __array_priority__ = 1000  # `array * tensor` asks the tensor
 
@@ -267,8 +268,13 @@ class Tensor:
     @property
     def grad_fn(self) -> Node | None:
         """The node that made this tensor, or None for a leaf."""
-        edge = self._current_edge()
-        if edge is None or type(edge) is AccumulateGrad:
+        edge = self._edge
+        if self._view is not None:
+            from .views import renew
+
+            renew(self)
+            edge = self._edge
+        if edge is None or type(edge) is AccumulateGrad or type(edge) is Nowhere:
             return None
         node, nr, outputs = (edge.parent, edge.nr, edge.outputs) if isinstance(edge, Slot) else (edge, 0, 1)
         if len(getattr(node, "like", ())) != outputs:
@@ -278,25 +284,32 @@ class Tensor:
 
     @property
     def output_nr(self) -> int:
-        edge = self._current_edge()
+        """Which output of its node the tensor is."""
+        edge = self._edge
         return edge.nr if isinstance(edge, Slot) else 0
 
     @property
     def is_leaf(self) -> bool:
         """Whether it was made by the user and not by a recorded operation."""
-        edge = self._current_edge()
-        return edge is None or type(edge) is AccumulateGrad
+        edge = self._edge  # of a view whose base was written to: as it was, until somebody asks for `grad_fn`
+        return edge is None or type(edge) is AccumulateGrad or type(edge) is Nowhere
 
     @property
     def requires_grad(self) -> bool:
-        """Whether autograd follows this tensor."""
-        return self._current_edge() is not None
+        """Whether autograd follows this tensor, or the one that it is a view of."""
+        if self._edge is None and self._view is not None:
+            from .views import base_of
+
+            return base_of(self)._edge is not None
+        return self._edge is not None
 
     @requires_grad.setter
     def requires_grad(self, wanted: bool) -> None:
         if wanted is not True and wanted is not False:
             raise RuntimeError("requires_grad must be a bool")
-        edge = self._current_edge()
+        edge = self._edge
+        if type(edge) is Nowhere:
+            edge = None
         if edge is not None and type(edge) is not AccumulateGrad:
             if wanted:
                 return
@@ -351,7 +364,7 @@ class Tensor:
         edge = self._edge
         if type(edge) is AccumulateGrad:
             return edge.grad
-        if edge is not None and self._own_grad is None and not self.retains_grad:
+        if edge is not None and type(edge) is not Nowhere and self._own_grad is None and not self.retains_grad:
             warnings.warn(
                 "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute "
                 "won't be populated during autograd.backward(). If you indeed want the .grad field to be populated "
@@ -442,6 +455,19 @@ class Tensor:
         from .hooks import retaining
 
         return retaining(self, self._current_edge())
+
+    @property
+    def _base(self) -> Tensor | None:
+        """The tensor that this one is a view of, at the root of a chain of views; None if it is no view."""
+        from .views import base_of, is_view
+
+        return base_of(self) if is_view(self) else None
+
+    def _is_view(self) -> bool:
+        """Whether this is a view that autograd follows."""
+        from .views import is_view
+
+        return is_view(self)
 
     def _current_edge(self) -> Node | None:
         """The edge; that of a view is made again if its storage was written to."""

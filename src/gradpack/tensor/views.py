@@ -6,10 +6,12 @@ view's history is made again from the base, at the moment somebody asks for it.
 
 from __future__ import annotations
 
-from ..base.modes import MODE, Mode
-from .tensor import InferenceCounter, Tensor, View, _new
+import re
+from collections.abc import Callable
 
-_PLAIN = Mode()
+from ..base.modes import MODE
+from ..graph.node import AccumulateGrad, Node, Nowhere
+from .tensor import InferenceCounter, Tensor, View, _new
 
 NO_GRAD = "no_grad"
 MULTIPLE = "multiple"
@@ -34,27 +36,70 @@ def chain_of(tensor: Tensor) -> list[View]:
     return chain
 
 
+def meta_of(tensor: Tensor) -> str | None:
+    """Why a view may not be written to under grad mode, if it may not: its own reason, or that of what it views."""
+    view = tensor._view
+    while view is not None:
+        if view.meta is not None:
+            return view.meta
+        view = view.parent._view
+    return None
+
+
+def is_view(tensor: Tensor) -> bool:
+    """Whether autograd knows the tensor as a view. It does not follow views of inference tensors."""
+    return tensor._view is not None and type(tensor._counter) is not InferenceCounter
+
+
 def refresh(tensor: Tensor) -> None:
-    """Make the edge of a view again if its storage was written to since it was made."""
+    """Before a recorded operation reads the edge of a view: make it again if the storage was written to."""
+    view = tensor._view
+    if tensor._edge is None and view is not None:
+        parent = view.parent
+        while parent._view is not None:
+            parent = parent._view.parent
+        if parent._edge is None:
+            return
+        if MODE.get().grad and type(tensor._counter) is list:
+            renew(tensor)
+            if tensor._edge is None:
+                tensor._edge = Nowhere()
+        return
+    if view is not None and type(tensor._counter) is list and tensor._counter[0] != view.version and MODE.get().grad:
+        renew(tensor)
+
+
+def renew(tensor: Tensor) -> None:
+    """Make the edge of a view again if its storage was written to since it was made.
+
+    Raises:
+        RuntimeError: if that cannot be: the view was taken under `no_grad`, or is one of several.
+    """
     view = tensor._view
     if view is None or type(tensor._counter) is InferenceCounter or tensor._counter[0] == view.version:
         return
-    view.version = tensor._counter[0]
     base = base_of(tensor)
-    if base._edge is None:
+    edge = tensor._edge
+    if base._edge is None and (edge is None or type(edge) is AccumulateGrad):
         return
-    token = MODE.set(_PLAIN)
-    try:
-        again = base
-        for step in chain_of(tensor):
-            again = step.again(again)
-    finally:
-        MODE.reset(token)
-    if tensor._edge is not None:
+    if type(edge) is AccumulateGrad:
+        return
+    meta = meta_of(tensor)
+    if meta is not None:
+        raise RuntimeError(refused(tensor, meta, "its base or another view of its base has been"))
+    tensor._edge = remake(tensor, base)
+    view.version = tensor._counter[0]
+    if edge is not None:
         from .hooks import move_retained
 
-        move_retained(tensor._edge, again._edge, tensor)
-    tensor._edge = again._edge
+        move_retained(edge, tensor._edge, tensor)
+
+
+def _no_remake(tensor: Tensor, base: Tensor) -> Node:
+    raise RuntimeError("views are made again by declare.copy_slices, which is not loaded")
+
+
+remake: Callable[[Tensor, Tensor], Node] = _no_remake  # set by the layer that knows operations
 
 
 def mark_view(out: Tensor, parent: Tensor, replay: object, args: tuple[object, ...], meta: str | None) -> None:
@@ -67,3 +112,38 @@ def mark_view(out: Tensor, parent: Tensor, replay: object, args: tuple[object, .
     view.version = 0 if type(parent._counter) is InferenceCounter else parent._counter[0]
     out._counter = parent._counter
     out._view = view
+
+
+def refused(tensor: Tensor, meta: str, what: str) -> str:
+    """Why a view may not be written to (`what`: "is being"), or why its history cannot be made again."""
+    edge = tensor._edge
+    made_by = (
+        None if edge is None or type(edge) in (AccumulateGrad, Nowhere) else re.sub(r"Backward[0-9]*$", "", edge.name())
+    )
+    output = f"Output {tensor.output_nr} of {made_by} is a view"
+    if meta in (INFERENCE, NO_GRAD) or made_by is None:
+        start = "A view was created in" if made_by is None else f"{output} of a view which was created in"
+        if meta == INFERENCE:
+            message = f"{start} inference mode and {what} modified inplace in normal mode."
+        else:
+            message = f"{start} no_grad mode and {what} modified inplace with grad mode enabled."
+    else:
+        message = f"{output} and {what} modified inplace."
+    return f"{message} {_WHY[meta]}"
+
+
+_AMBIGUOUS = (
+    "Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both "
+    "the view and the inplace either both inside the {0} block (if you don't want the inplace to be tracked) or both "
+    "outside (if you want the inplace to be tracked)."
+)
+_WHY = {
+    NO_GRAD: _AMBIGUOUS.format("no_grad"),
+    INFERENCE: _AMBIGUOUS.format("inference_mode"),
+    MULTIPLE: "This view is the output of a function that returns multiple views. Such functions do not allow the "
+    "output views to be modified inplace. You should replace the inplace operation by an out-of-place one.",
+    FUNCTION: "This view was created inside a custom Function (or because an input was returned as-is) and the "
+    "autograd logic to handle view+inplace would override the custom backward associated with the custom Function, "
+    "leading to incorrect gradients. This behavior is forbidden. You can fix this by cloning the output of the custom "
+    "Function.",
+}

@@ -1,0 +1,165 @@
+"""Where a view lies within its base, in memory: read that part of an array laid out like the base, or write it.
+
+A base may have been transposed or reshaped in place since the view was taken, so how the view was
+taken no longer says where its elements are. Their addresses do.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+Layout = tuple[tuple[int, ...], tuple[int, ...]]  # sizes, and strides in elements
+
+
+class Window:
+    """A view of a base: the layouts of both, and where they start, in elements of the memory that both lie in."""
+
+    __slots__ = ("base", "overlaps", "span", "starts", "view")
+
+    base: Layout
+    view: Layout
+    starts: tuple[int, int]  # of base and view
+    span: int  # elements from the first of both to the last
+    overlaps: bool  # may elements of the view share memory?
+
+    def __init__(self, base: Layout, first: int, view: Layout, start: int) -> None:
+        low = min(first, start)
+        self.base, self.view, self.starts = base, view, (first - low, start - low)
+        self.span = max(first - low + reach(*base), start - low + reach(*view))
+        self.overlaps = not _distinct(*view)
+
+    def within(self, whole: Any) -> tuple[Any, Any]:
+        """A copy of `whole` that may be written to, and the view of it."""
+        memory = np.zeros(self.span, whole.dtype)
+        copy = _laid(memory, self.base, self.starts[0])
+        copy[...] = whole
+        return copy, _laid(memory, self.view, self.starts[1])
+
+    def take(self, whole: Any) -> Any:
+        """The elements of the view, as a copy."""
+        return self.within(whole)[1].copy()
+
+    def spread(self, part: Any) -> Any:
+        """Zeros in the layout of the base with `part` added at the view: the transpose of `take`."""
+        memory = np.zeros(self.span, part.dtype)
+        if self.overlaps:
+            places = _laid(np.arange(self.span), self.view, self.starts[1])
+            np.add.at(memory, places, part)
+        else:
+            _laid(memory, self.view, self.starts[1])[...] = part
+        return _laid(memory, self.base, self.starts[0])
+
+
+def _laid(memory: Any, layout: Layout, start: int) -> Any:
+    size = memory.itemsize
+    shape, strides = layout
+    if 0 in shape:
+        return np.zeros(shape, memory.dtype)
+    return np.ndarray(shape, memory.dtype, memory, start * size, tuple(s * size for s in strides))
+
+
+def window(base: Any, view: Any) -> Window | None:
+    """Where the array `view` lies within `base`; None if that cannot be said: another dtype, no NumPy arrays."""
+    if type(base) is not np.ndarray or type(view) is not np.ndarray or base.dtype != view.dtype:
+        return None
+    size = base.itemsize
+    start = view.__array_interface__["data"][0] - base.__array_interface__["data"][0]
+    if start % size or any(s < 0 or s % size for s in (*base.strides, *view.strides)):
+        return None
+    layouts = [(a.shape, tuple(s // size for s in a.strides)) for a in (base, view)]
+    return Window(layouts[0], 0, layouts[1], start // size)
+
+
+def reach(shape: tuple[int, ...], strides: tuple[int, ...]) -> int:
+    """How many elements of memory a layout spans."""
+    return 0 if 0 in shape else 1 + sum((n - 1) * s for n, s in zip(shape, strides, strict=True))
+
+
+def _distinct(shape: tuple[int, ...], strides: tuple[int, ...]) -> bool:
+    """Whether a layout surely gives every element a place of its own."""
+    end = 1
+    for stride, n in sorted(zip(strides, shape, strict=True)):
+        if n > 1:
+            if stride < end:
+                return False
+            end += (n - 1) * stride
+    return True
+
+
+def repeats(array: Any) -> bool:
+    """Whether a dimension of several elements has one place for all of them: what `expand` makes."""
+    strides = getattr(array, "strides", None)
+    if strides is None or 0 not in strides:
+        return False
+    shape = array.shape
+    return 0 not in shape and any(s == 0 and n > 1 for s, n in zip(strides, shape, strict=True))
+
+
+def dense(array: Any) -> bool:
+    """Whether the elements fill their memory without gap or overlap, in whatever order."""
+    expected = array.itemsize
+    for stride, n in sorted(zip(array.strides, array.shape, strict=True)):
+        if n == 1:
+            continue
+        if stride != expected:
+            return False
+        expected *= n
+    return True
+
+
+def partly_overlap(a: Any, b: Any) -> bool:
+    """Whether two arrays surely share some elements without being the same elements in the same order.
+
+    Said only of dense arrays, as torch does; of others it would be too hard to say.
+    """
+    if a is b or not isinstance(a, np.ndarray) or not isinstance(b, np.ndarray) or not np.may_share_memory(a, b):
+        return False
+    if not a.size or not b.size or not dense(a) or not dense(b):
+        return False
+    first, second = (x.__array_interface__["data"][0] for x in (a, b))
+    if first == second and a.nbytes == b.nbytes:
+        return _steps(a) != _steps(b)
+    return True
+
+
+def _steps(array: Any) -> list[tuple[int, int]]:
+    return [(s, n) for s, n in zip(array.strides, array.shape, strict=True) if n > 1]
+
+
+def owner_of(array: Any) -> Any:
+    """The array that owns the memory of a view."""
+    owner = array
+    while True:
+        base = getattr(owner, "base", None)
+        if base is not None and not hasattr(base, "strides"):  # `as_strided` puts an object in between
+            base = getattr(base, "base", None)
+        if base is None or not hasattr(base, "strides"):
+            return owner
+        owner = base
+
+
+def writable(array: Any) -> Any:
+    """The array, or a view of it that may be written to where only `broadcast_to` and the like forbade it.
+
+    Raises:
+        RuntimeError: if the memory itself is read-only.
+    """
+    flags = getattr(array, "flags", None)
+    if flags is None or flags.writeable:
+        return array
+    owner = owner_of(array)
+    if not owner.flags.writeable:
+        raise RuntimeError("the tensor's array is read-only: clone() the tensor before writing to it")
+    strides = array.strides
+    return np.lib.stride_tricks.as_strided(_whole(owner, array), array.shape, strides, writeable=True)
+
+
+def _whole(owner: Any, array: Any) -> Any:
+    """A writable array of the owner's memory that starts where `array` does."""
+    start = array.__array_interface__["data"][0] - owner.__array_interface__["data"][0]
+    flat = owner.reshape(-1) if owner.flags.c_contiguous else owner.ravel(order="K")
+    if not np.may_share_memory(flat, owner):
+        raise RuntimeError("the tensor's array is read-only: clone() the tensor before writing to it")
+    return flat.view(np.uint8)[start:][: array.itemsize].view(array.dtype).reshape(())

@@ -1,0 +1,179 @@
+"""The usual in-place write as straight-line code: nothing to record, arrays of one dtype.
+
+What the text does not handle it hands to `_slow`, which is `declare.inplace`. Anything that NumPy
+refuses (a read-only array, shapes that do not fit) it refuses before it writes, and goes there too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from ..backends.numpy import NUMPY, hush, silent, unhush
+from ..base.modes import MODE
+from ..tensor.parameter import Parameter
+from ..tensor.tensor import Tensor
+from .op import Op
+from .template import _NEEDS_NO_QUIET
+
+# Bodies that are one function of NumPy's, which can write into an array: the function, and when it is all there is.
+_UFUNCS: dict[str, tuple[Any, str]] = {
+    "add": (np.add, "type(alpha) is int and alpha == 1"),
+    "sub": (np.subtract, "type(alpha) is int and alpha == 1"),
+    "mul": (np.multiply, ""),
+    "div": (np.true_divide, ""),
+    "neg": (np.negative, ""),
+    "exp": (np.exp, ""),
+    "sqrt": (np.sqrt, ""),
+    "sin": (np.sin, ""),
+    "cos": (np.cos, ""),
+    "tanh": (np.tanh, ""),
+    "log": (np.log, ""),
+    "abs": (np.absolute, ""),
+    "floor": (np.floor, ""),
+    "ceil": (np.ceil, ""),
+}
+
+FUNCTION = """\
+def {name}({signature}):
+    _mode = _MODE()
+    _kind = type({first})
+    if _mode.special or (_kind is not _Tensor and _kind is not _Parameter){guard}: return _slow({values})
+    _spec = {first}._spec
+    _counter = {first}._counter
+    if not _spec.plain or type(_counter) is not list or len(_counter) != 1: return _slow({values})
+    if _mode.grad:
+        if {first}._edge is not None: return _slow({values})
+        _view = {first}._view
+        if _view is not None and (_view.parent._edge is not None or _view.parent._view is not None):
+            return _slow({values})
+{others}\
+    _array = {first}._data
+{write}\
+    _counter[0] += 1
+    return {first}
+"""
+
+OTHER = """\
+    _kind = type({p})
+    if _kind is _Tensor or _kind is _Parameter:
+        if {p}._spec is not _spec or ({p}._counter is _counter and {p} is not {first}): return _slow({values})
+        if _mode.grad:
+            if {p}._edge is not None: return _slow({values})
+            _view = {p}._view
+            if _view is not None and (_view.parent._edge is not None or _view.parent._view is not None):
+                return _slow({values})
+        {p}_ = {p}._data
+{number}\
+    else: return _slow({values})
+"""
+
+NUMBER = """\
+    elif _kind is float or _kind is int: {p}_ = {p}
+"""
+
+NONE = """\
+    elif {p} is None: {p}_ = None
+"""
+
+INTO = """\
+    try: _ufunc({operands}, out=_array)
+    except Exception: return _slow({values})
+"""
+
+THROUGH = """\
+    try:
+        _data = {call}
+        if _data.shape != _array.shape: return _slow({values})
+        _array[...] = _data
+    except Exception: return _slow({values})
+"""
+
+
+def text(op: Op, name: str) -> str | None:
+    """The text for the in-place form of `op`; None if it is not of the usual kind."""
+    tensors = [p for p in op.params if p in op.inputs or p in op.promote]
+    if op.kind != "elementwise" or op.returns or op.lists or op.extra or op.keyword_only > 1:
+        return None
+    if op.check is not None and op.name not in _UFUNCS:
+        return None
+    if not tensors or tensors[0] != op.params[0] or set(op.arrays) - set(tensors) or op.result not in _RESULTS:
+        return None
+    first = tensors[0]
+    values = "(" + "".join(f"{p}, " for p in op.params) + ")"
+    positional = len(op.params) - op.keyword_only
+    signature = []
+    for i, p in enumerate(op.params):
+        if i == positional:
+            signature.append("*")
+        signature.append(f"{p}=_default_{p}" if p in op.defaults else p)
+    others = "".join(
+        OTHER.format(
+            p=p,
+            first=first,
+            values=values,
+            number=(NUMBER.format(p=p) if p in op.scalars else "")
+            + (NONE.format(p=p) if op.defaults.get(p, 0) is None else ""),
+        )
+        for p in tensors[1:]
+    )
+    guard = ""
+    ufunc = _UFUNCS.get(op.name)
+    if ufunc is not None:
+        operands = ", ".join(["_array", *(f"{p}_" for p in tensors[1:])])
+        write = INTO.format(operands=operands, values=values)
+        guard = f" or not ({ufunc[1]})" if ufunc[1] else ""
+    else:
+        arrays = {p: f"{p}_" if p in tensors else p for p in op.params} | {first: "_array"}
+        parts = [arrays[p] for p in op.params[:positional]]
+        parts += [f"{p}={arrays[p]}" for p in op.params[positional:]]
+        write = THROUGH.format(call=f"_forward({', '.join(parts)})", values=values)
+    if op.name not in _NEEDS_NO_QUIET:
+        write = f"    _token = _hush(_SILENT)\n{write}    finally: _unhush(_token)\n"
+    return FUNCTION.format(
+        name=name, signature=", ".join(signature), first=first, guard=guard, values=values, others=others, write=write
+    )
+
+
+_RESULTS = frozenset({"same", "float", "bool"})
+
+
+def _stub(*args: Any, **kwargs: Any) -> Any:
+    return _compile_first(*args, **kwargs)  # type: ignore[name-defined]  # noqa: F821 - in the function's own globals
+
+
+def function(op: Op, name: str, slow: Callable[[tuple[Any, ...]], Any]) -> FunctionType:
+    """The in-place form of `op` as a function. Its text is made at the first call."""
+    names: dict[str, Any] = {
+        "__name__": "gradpack.ops",
+        "_MODE": MODE.get,
+        "_Tensor": Tensor,
+        "_Parameter": Parameter,
+        "_slow": slow,
+        "_hush": hush,
+        "_unhush": unhush,
+        "_SILENT": silent,
+    }
+    made = FunctionType(_stub.__code__.replace(co_name=name, co_qualname=name), names, name)
+
+    def compile_first(*args: Any, **kwargs: Any) -> Any:
+        source = text(op, name)
+        if source is None:
+            source = f"def {name}(*args, **kwargs): return _slow(_bind(args, kwargs))"
+            names["_bind"] = op.bind
+        names["_ufunc"] = _UFUNCS[op.name][0] if op.name in _UFUNCS else None
+        names["_forward"] = NUMPY.bind(op.forward)
+        names.update({f"_default_{p}": v for p, v in op.defaults.items()})
+        scratch = dict(names)
+        exec(compile(source, f"<in-place op {op.name}>", "exec"), scratch)
+        found = scratch[name]
+        made.__code__ = found.__code__
+        made.__defaults__, made.__kwdefaults__ = found.__defaults__, found.__kwdefaults__
+        del names["_compile_first"]
+        return made(*args, **kwargs)
+
+    names["_compile_first"] = compile_first
+    return made
