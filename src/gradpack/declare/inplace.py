@@ -20,6 +20,7 @@ from ..tensor.mutation import before_write
 from ..tensor.tensor import InferenceCounter, Tensor, _new, alias
 from ..tensor.views import base_of, meta_of, refused, renew
 from .copy_slices import CopySlices, where
+from .nodes import variant_of
 from .op import REGISTRY, Op
 from .tangents import tangent_of
 
@@ -150,19 +151,8 @@ def _flat(op: Op, source: Tensor) -> Node | None:
     """The history of a result that has no derivative (of a comparison, say): gradients become zeros there."""
     node = REGISTRY["_zeroed"].public(source)._edge
     if node is not None:
-        node.__class__ = second_class(type(node), op.node_name)
+        node.__class__ = variant_of(type(node), op.node_name)
     return node
-
-
-_SECOND: dict[tuple[Any, str], Any] = {}
-
-
-def second_class(kind: Any, name: str) -> Any:
-    """A node class under another name, as torch gives in-place forms: TBackward1 beside TBackward0."""
-    found = _SECOND.get((kind, name))
-    if found is None:
-        found = _SECOND[kind, name] = type(name, (kind,), {"__slots__": ()})
-    return found
 
 
 def _call(op: Op, values: list[Any]) -> Tensor:
@@ -310,8 +300,6 @@ def set_history(target: Tensor, edge: Node | None) -> None:
         target._view.version = -1
     elif retaining(target, old):
         move_retained(old, target._current_edge(), target)
-
-
 
 
 def set_tangent(target: Tensor, tangent: Tensor | None) -> None:

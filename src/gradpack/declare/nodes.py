@@ -202,12 +202,13 @@ class CompiledNode(Node):
         """The node, its type named as torch names that of this call: `PowBackward1`."""
         if not self.is_settled and self.op.name in VARIANTS:
             kind: Any = type(self)
-            self.__class__ = _variant(kind, self.name())
+            self.__class__ = variant_of(kind, self.name())
         return self
 
 
 @cache
-def _variant(kind: Any, name: str) -> Any:
+def variant_of(kind: Any, name: str) -> Any:
+    """A node class under another name: that of a variant of the call, or of its in-place form."""
     return type(name, (kind,), {"__slots__": (), "__module__": kind.__module__, "is_settled": True})
 
 

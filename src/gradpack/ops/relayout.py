@@ -8,7 +8,8 @@ import numpy as np
 
 from ..backends.windows import reach, writable
 from ..base.modes import MODE
-from ..declare.inplace import check_history, second_class, tensors_in
+from ..declare.inplace import check_history, tensors_in
+from ..declare.nodes import variant_of
 from ..declare.op import REGISTRY
 from ..graph.node import AccumulateGrad
 from ..tensor.storage import UntypedStorage, memory_of
@@ -36,7 +37,7 @@ def _relaid(name: str, node: str, target: Tensor, change: Any) -> Tensor:
     made = change(source)
     edge = made._edge
     if edge is not None:
-        edge.__class__ = second_class(type(edge), node)
+        edge.__class__ = variant_of(type(edge), node)
     _become(target, made)
     if MODE.get().grad and edge is not None:
         target._edge = edge

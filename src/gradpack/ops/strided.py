@@ -52,7 +52,12 @@ def as_strided(input: Tensor, size: Any, stride: Any, storage_offset: int | None
     return _as_strided(input, size, stride, offset, at)
 
 
-@linear(input=lambda g, at: _part_spread(g, at), view=True, structural=True, node="AsStridedBackward0")
+@linear(
+    input=lambda g, size, stride, storage_offset, at: _part_spread(g, at),  # the first three for `_saved_size` and kin
+    view=True,
+    structural=True,
+    node="AsStridedBackward0",
+)
 def _as_strided(input: Any, size: Any, stride: Any, storage_offset: int, at: Any) -> Any:
     """`as_strided`, with where the result lies beside the input."""
     memory = memory_of(input)
