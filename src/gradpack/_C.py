@@ -9,6 +9,8 @@ from .autograd.grad_mode import is_grad_enabled
 from .base.modes import RUN
 from .declare.saved_attributes import SavedTensor
 from .graph.node import AccumulateGrad, Node
+from .tensor.torch_function import DisableTorchFunction, DisableTorchFunctionSubclass
+from .tensor.torch_function import disabled_torch_function_impl as _disabled_torch_function_impl
 
 _autograd = SimpleNamespace(SavedTensor=SavedTensor)
 _functions = SimpleNamespace(AccumulateGrad=AccumulateGrad)
@@ -35,4 +37,13 @@ def _will_engine_execute_node(node: Any) -> bool:
     return bool(this.will_run(node))
 
 
-__all__ = ["_autograd", "_current_graph_task_id", "_functions", "_is_grad_enabled", "_will_engine_execute_node"]
+__all__ = [
+    "DisableTorchFunction",
+    "DisableTorchFunctionSubclass",
+    "_autograd",
+    "_current_graph_task_id",
+    "_disabled_torch_function_impl",
+    "_functions",
+    "_is_grad_enabled",
+    "_will_engine_execute_node",
+]

@@ -74,7 +74,7 @@ from .autograd.grad_mode import (  # noqa: E402
 __version__ = "0.1.0"
 
 # Modules that are imported when they are first asked for.
-_LAZY = ("cpu", "nn", "optim", "saved", "utils", "cli")
+_LAZY = ("cpu", "nn", "optim", "saved", "utils", "cli", "overrides")
 
 strided = "strided"
 contiguous_format = "contiguous_format"

@@ -25,3 +25,25 @@ def torch(request):
 def real(torch):
     """Whether the module is the real torch."""
     return torch is not gradpack
+
+
+@pytest.fixture
+def make_function(torch):
+    """A `Function` class from a forward, a backward and whatever else."""
+
+    def build(forward=None, backward=None, name="My", **extra):
+        body = {
+            "forward": staticmethod(forward or (lambda ctx, x: x * 2)),
+            "backward": staticmethod(backward or (lambda ctx, g: g * 2)),
+        }
+        body.update(extra)
+        base = torch.autograd.Function
+        return type(base)(name, (base,), body)
+
+    return build
+
+
+@pytest.fixture
+def leaf(torch):
+    """Ones that require grad."""
+    return lambda *shape: torch.ones(*(shape or (2,)), requires_grad=True)

@@ -42,6 +42,7 @@ SAMPLES = {
         S(T(0, 2), (slice(0, 1), ..., None)),
     ],
     "alias": [S(T(3, 2)), S(T(())), S(T(0, 2))],
+    "_fw_primal": [S(T(3, 2)), S(T(())), S(T(0, 2))],
     "slice_backward": [
         S(T(2, 3), (4, 3), (slice(1, 3), ...)),
         S(T(3), (4, 3), (1, ...)),

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from . import anomaly_mode, function, grad_mode, graph
+from . import anomaly_mode, forward_ad, function, grad_mode, graph
 from .anomaly_mode import detect_anomaly, set_detect_anomaly
 from .api import backward, grad
 from .function import Function
@@ -57,6 +57,7 @@ __all__ = [
     "disable_saved_tensors_hooks",
     "enable_grad",
     "enforce_grad_layout_policy",
+    "forward_ad",
     "function",
     "grad",
     "grad_mode",

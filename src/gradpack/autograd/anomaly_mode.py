@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+import sys
 import traceback
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextvars import ContextVar
+from pathlib import Path
 from typing import Any
 
 from ..base.modes import MODE, change
-from ..graph.node import Node
-from ..tensor.hooks import extras_of
+from ..graph.node import AccumulateGrad, Gradient, Node
+from ..tensor.hooks import NodeExtras
 from ..tensor.tensor import raw
+
+__all__ = ["detect_anomaly", "set_detect_anomaly"]
+
+_INSIDE = str(Path(__file__).parent.parent)
 
 # The node whose backward runs now: nodes that are made meanwhile are its doing.
 _RUNNING: ContextVar[Node | None] = ContextVar("gradpack running node", default=None)
+
+# Whether nan is looked for, the next time that anomaly detection is on.
+_CHECK_NAN: ContextVar[bool] = ContextVar("gradpack check nan", default=True)
 
 
 class Anomaly:
@@ -26,17 +35,56 @@ class Anomaly:
         self.check_nan = check_nan
 
     def note(self, node: Node) -> None:
-        """Keep the stack of the call that made this node."""
-        extras_of(node).trace = (traceback.extract_stack()[:-4], _RUNNING.get())
+        """Keep the stack of the call that made this node, without the frames of this library."""
+        frame: Any = sys._getframe(1)
+        while frame is not None and frame.f_code.co_filename.startswith((_INSIDE, "<op ")):
+            frame = frame.f_back
+        metadata = _watched(node).metadata
+        if metadata is None:
+            metadata = node.extras.metadata = {}
+        metadata["traceback_"] = traceback.format_stack(frame)
+        parent = _RUNNING.get()
+        if parent is not None:
+            metadata["parent_"] = parent
 
-    def run(self, node: Node, call: Callable[[], Iterable[Any]]) -> Iterable[Any]:
-        """Run a node's backward; if it fails, or gives nan, show where in forward it came from."""
+    def watch(self, roots: Iterable[Node]) -> None:
+        """Watch all nodes that a backward pass may run, whether they were made in anomaly mode or not."""
+        stack = list(roots)
+        seen = set()
+        while stack:
+            node = stack.pop()
+            if node in seen:
+                continue
+            seen.add(node)
+            if node.extras is not None or type(node) is not AccumulateGrad:  # a leaf without hooks cannot fail
+                _watched(node)
+            stack.extend(e for e in node.edges if e is not None)
+
+
+class _Watched(NodeExtras):
+    """The extras of a node whose run is watched, while anomaly mode is on."""
+
+    __slots__ = ()
+
+    def run_tensor_hooks(self, node: Node, g: Gradient, create_graph: bool) -> Gradient:
+        if MODE.get().anomaly is None:
+            return super().run_tensor_hooks(node, g, create_graph)
+        try:
+            return super().run_tensor_hooks(node, g, create_graph)
+        except Exception:
+            _show(node)
+            raise
+
+    def run_node(self, node: Node, g: Gradient, keep: bool, create_graph: bool) -> Iterable[Gradient]:
+        anomaly = MODE.get().anomaly
+        if anomaly is None:
+            return super().run_node(node, g, keep, create_graph)
         token = _RUNNING.set(node)
         try:
-            grads = tuple(call())
-            if self.check_nan:
-                for i, g in enumerate(grads):
-                    array = raw(g)
+            grads = tuple(super().run_node(node, g, keep, create_graph))
+            if anomaly.check_nan:
+                for i, grad in enumerate(grads):
+                    array = raw(grad)
                     if array is not None and hasattr(array, "dtype") and bool(_has_nan(array)):
                         raise RuntimeError(f"Function '{node.name()}' returned nan values in its {i}th output.")
         except Exception:
@@ -47,42 +95,34 @@ class Anomaly:
         return grads
 
 
+def _watched(node: Node) -> NodeExtras:
+    extras = node.extras
+    if extras is None:
+        extras = node.extras = _Watched()
+    elif type(extras) is NodeExtras:
+        extras.__class__ = _Watched
+    return extras
+
+
 def _has_nan(array: Any) -> Any:
     return (array != array).any()  # noqa: PLR0124 - true of nan alone, in every array library
 
 
-def _show(node: Node) -> None:
-    """Warn with the traceback of the call that made a node, and of those that led to it."""
-    trace = None if node.extras is None else node.extras.trace
-    text = f"Error detected in {node.name()}. "
-    if trace is None:
-        text += "No forward pass information available. Enable detect anomaly during forward pass for more information."
-        warnings.warn(text, stacklevel=2)
-        return
-    stack, parent = trace
-    text += "Traceback of forward call that caused the error:\n" + "".join(traceback.format_list(stack))
-    while parent is not None:
-        above = None if parent.extras is None else parent.extras.trace
-        if above is None:
-            text += f"\nPrevious calculation was induced by {parent.name()}. No forward pass information available."
-            break
-        text += f"\nPrevious calculation was induced by {parent.name()}. Traceback of forward call that induced it:\n"
-        text += "".join(traceback.format_list(above[0]))
-        parent = above[1]
-    warnings.warn(text, stacklevel=2)
-
-
-class set_detect_anomaly:  # noqa: N801 - torch's name
-    """Switch anomaly detection on or off: at once as a function, or for a block."""
-
-    def __init__(self, mode: bool, check_nan: bool = True) -> None:
-        self._before = change(anomaly=Anomaly(check_nan) if mode else None)
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, *exc: object) -> None:
-        change(**self._before)
+def _show(node: Node | None) -> None:
+    """Warn with the traceback of the call that made a node, and of those whose backward led to it."""
+    failed, induced = "Error detected in {}. ", "\n\nPrevious calculation was induced by {}. "
+    what, lead = failed, "Traceback of forward call that caused the error:\n"
+    while node is not None:
+        metadata: dict[str, Any] = (node.extras and node.extras.metadata) or {}
+        if "traceback_" not in metadata:
+            text = failed.format(node.name()) + (
+                "No forward pass information available. Enable detect anomaly during forward pass for more information."
+            )
+        else:
+            text = what.format(node.name()) + lead + "".join(metadata["traceback_"])
+        warnings.warn(text, stacklevel=3)
+        what, lead = induced, "Traceback of forward call that induced the previous calculation:\n"
+        node = metadata.get("parent_")
 
 
 class detect_anomaly:  # noqa: N801 - torch's name
@@ -90,11 +130,21 @@ class detect_anomaly:  # noqa: N801 - torch's name
 
     Args:
         check_nan: raise when a node's backward gives nan.
+
+    Example::
+
+        >>> import warnings, gradpack as torch
+        >>> x = torch.zeros(1, requires_grad=True)
+        >>> with warnings.catch_warnings(action="ignore"), torch.autograd.detect_anomaly():
+        ...     (x.sqrt() * 0).backward()
+        Traceback (most recent call last):
+        RuntimeError: Function 'SqrtBackward0' returned nan values in its 0th output.
     """
 
     def __init__(self, check_nan: bool = True) -> None:
+        self.prev = is_anomaly_enabled()
         self.check_nan = check_nan
-        self._before: list[dict[str, Any]] = []
+        self.prev_check_nan = is_anomaly_check_nan_enabled()
         warnings.warn(
             "Anomaly Detection has been enabled. This mode will increase the runtime and should only be enabled for "
             "debugging.",
@@ -102,10 +152,30 @@ class detect_anomaly:  # noqa: N801 - torch's name
         )
 
     def __enter__(self) -> None:
-        self._before.append(change(anomaly=Anomaly(self.check_nan)))
+        set_anomaly_enabled(True, self.check_nan)
 
-    def __exit__(self, *exc: object) -> None:
-        change(**self._before.pop())
+    def __exit__(self, *args: object) -> None:
+        set_anomaly_enabled(self.prev, self.prev_check_nan)
+
+
+class set_detect_anomaly:  # noqa: N801 - torch's name
+    """Switch anomaly detection on or off: at once as a function, or for a block.
+
+    Args:
+        mode: on or off.
+        check_nan: whether nan in a gradient is an error.
+    """
+
+    def __init__(self, mode: bool, check_nan: bool = True) -> None:
+        self.prev = is_anomaly_enabled()
+        self.prev_check_nan = is_anomaly_check_nan_enabled()
+        set_anomaly_enabled(mode, check_nan)
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *args: object) -> None:
+        set_anomaly_enabled(self.prev, self.prev_check_nan)
 
 
 def is_anomaly_enabled() -> bool:
@@ -121,20 +191,22 @@ def is_anomaly_enabled() -> bool:
 
 
 def is_anomaly_check_nan_enabled() -> bool:
-    """Whether anomaly detection looks for nan.
+    """Whether anomaly detection, when it is on, looks for nan.
 
     Example::
 
         >>> import gradpack as torch
         >>> torch.is_anomaly_check_nan_enabled()
-        False
+        True
     """
-    anomaly = MODE.get().anomaly
-    return anomaly is not None and bool(anomaly.check_nan)
+    return _CHECK_NAN.get()
 
 
-def set_anomaly_enabled(mode: bool, check_nan: bool = True) -> None:
+def set_anomaly_enabled(enabled: bool, check_nan: bool = True) -> None:
     """Switch anomaly detection on or off.
+
+    Raises:
+        TypeError: for anything but booleans.
 
     Example::
 
@@ -143,4 +215,11 @@ def set_anomaly_enabled(mode: bool, check_nan: bool = True) -> None:
         True
         >>> torch.set_anomaly_enabled(False)
     """
-    change(anomaly=Anomaly(check_nan) if mode else None)
+    for position, (name, value) in enumerate((("enabled", enabled), ("check_nan", check_nan)), 1):
+        if not isinstance(value, bool):
+            raise TypeError(
+                f"set_anomaly_enabled(): argument '{name}' (position {position}) must be bool, not "
+                f"{type(value).__name__}"
+            )
+    _CHECK_NAN.set(check_nan)
+    change(anomaly=Anomaly(check_nan) if enabled else None)

@@ -76,6 +76,8 @@ def _run(
 ) -> engine.Plan | None:
     mode = MODE.get()
     tensors = create_graph or bool(mode.dual) or bool(mode.levels)
+    if mode.anomaly is not None:
+        mode.anomaly.watch(edges)
     plan = engine.Plan(edges, inputs) if inputs is not None or registered[0] else None
     roots: list[tuple[Node, Any]] = [
         (edge, seed if tensors else seed._data) for edge, seed in zip(edges, seeds, strict=True)

@@ -67,26 +67,26 @@ def saved_was_freed(node: str, slot: str) -> RuntimeError:
     )
 
 
+_ENABLE = (
+    "Hint: enable anomaly detection to find the operation that failed to compute its gradient, with "
+    "torch.autograd.set_detect_anomaly(True, check_nan=False)."
+)
+_IN_SIGHT = (
+    "Hint: the backtrace further above shows the operation that failed to compute its gradient. The variable in "
+    "question was changed in there or anywhere later. Good luck!"
+)
+
+
 def saved_was_modified(
     node: str, slot: str, dtype: Any, shape: Sequence[int], producer: str, version: int, seen: int
 ) -> RuntimeError:
     # torch names what made the tensor without the ending of its node: "output 0 of Add".
     whose = f", which is {re.sub(r'Backward[0-9]*$', '', producer)}," if producer else ""
-    if MODE.get().anomaly is None:
-        hint = (
-            "enable anomaly detection to find the operation that failed to compute its gradient, with "
-            "torch.autograd.set_detect_anomaly(True, check_nan=False)."
-        )
-    else:
-        hint = (
-            "the backtrace further above shows the operation that failed to compute its gradient. The variable in "
-            "question was changed in there or anywhere later. Good luck!"
-        )
     return RuntimeError(
         "one of the variables needed for gradient computation has been modified by an inplace operation: "
         f"[torch.{_SCALAR_TYPES.get(dtype.name, dtype.name)}Tensor {list(shape)}]{whose} is at version {version}; "
-        f"expected version {seen} instead. Hint: {hint} ({node} had saved it as {slot!r}: clone() it before the "
-        "in-place operation, or use the out-of-place form.)"
+        f"expected version {seen} instead. {_IN_SIGHT if MODE.get().anomaly is not None else _ENABLE} ({node} had saved "
+        f"it as {slot!r}: clone() it before the in-place operation, or use the out-of-place form.)"
     )
 
 

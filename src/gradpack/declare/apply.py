@@ -7,6 +7,8 @@ tangents, recorders, inference tensors.
 
 from __future__ import annotations
 
+from functools import cache
+from inspect import isfunction, signature
 from typing import Any
 
 from ..backends import Spec, backend_of
@@ -24,9 +26,10 @@ from ..base.modes import MODE, Mode, through_modes
 from ..graph.node import Node, Slot, next_seq
 from ..tensor.saved import Constant, pack_array, pack_input, pack_result
 from ..tensor.tensor import InferenceCounter, Tensor, _new, alias, raw, wrap
+from ..tensor.torch_function import handle, overriding
 from ..tensor.views import INFERENCE, MULTIPLE, NO_GRAD, mark_view
 from .autocast import cast_arguments
-from .op import Op
+from .op import PUBLIC, Op
 from .tangents import carry
 
 
@@ -41,6 +44,9 @@ class SavedList:
 
 def apply(op: Op, args: tuple[Any, ...]) -> Any:
     """Call an operation. `args` are the values of all its parameters, in order."""
+    found = overriding(args)
+    if found:
+        return handle(*_public(op), found, *_as_given(op, args))
     mode = MODE.get()
     if mode.autocast is not None and mode.autocast.enabled:
         args = cast_arguments(mode.autocast, op, args)
@@ -53,6 +59,30 @@ def apply(op: Op, args: tuple[Any, ...]) -> Any:
         with mode.profiler.operation(op, values):
             return _apply(op, values, mode)
     return _apply(op, values, mode)
+
+
+@cache
+def _public(op: Op) -> tuple[Any, str]:
+    """The function that users know an operation by, and its name."""
+    name = op.name.strip("_")
+    for candidate in (name, name.rpartition("_")[0]):  # `_sum_dim` is `sum` along dimensions
+        known = PUBLIC.get(candidate)
+        if known is op.public or (
+            isfunction(known) and tuple(signature(known).parameters)[: len(op.params)] == op.params
+        ):
+            return known, candidate
+    return op.public, name
+
+
+def _as_given(op: Op, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], dict[str, Any] | None]:
+    """The arguments without those that are left at their defaults."""
+    positional = len(op.params) - op.keyword_only
+    given = list(args[:positional])
+    while given and op.params[len(given) - 1] in op.defaults and given[-1] is op.defaults[op.params[len(given) - 1]]:
+        given.pop()
+    rest = zip(op.params[positional:], args[positional:], strict=True)
+    named = {p: v for p, v in rest if p not in op.defaults or v is not op.defaults[p]}
+    return tuple(given), named or None
 
 
 def raw_forward(op: Op, values: list[Any]) -> Any:
@@ -159,7 +189,7 @@ def _apply(op: Op, values: list[Any], mode: Mode) -> Any:
                 mark_view(out, parent, replay, args, meta)
     if needs:
         _record(op, values, index, outs, extras, mode, compute, spec)
-    if mode.dual:
+    if mode.dual and not mode.inference:
         carry(op, values, outs, extras, mode)
     if not op.returns:
         return outs[0]

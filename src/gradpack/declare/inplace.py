@@ -18,6 +18,7 @@ from ..graph.node import AccumulateGrad, Node, Nowhere, Slot
 from ..tensor.hooks import move_retained, retaining
 from ..tensor.mutation import before_write
 from ..tensor.tensor import InferenceCounter, Tensor, _new, alias
+from ..tensor.torch_function import handle, overriding
 from ..tensor.views import base_of, meta_of, refused, renew
 from .copy_slices import CopySlices, where
 from .nodes import variant_of
@@ -35,6 +36,9 @@ def inplace(op: Op, name: str, values: list[Any]) -> Tensor:
 
 def _inplace(op: Op, name: str, values: list[Any]) -> Tensor:
     target = values[0]
+    found = overriding(values)
+    if found:
+        return handle(getattr(Tensor, name), name, found, *_split_given(op, values))
     mode = MODE.get()
     if mode.grad and not mode.special and type(target) is Tensor and target._spec.plain:
         if _recorded(op, target, values):

@@ -38,6 +38,7 @@ from ..tensor.parameter import Parameter
 from ..tensor.saved import FREED, Packed, modified, pack_array, pack_input, pack_result, unpack_input, unpack_result
 from ..tensor.tensor import Tensor, View
 from ..tensor.views import refresh
+from . import subclass  # noqa: F401 - attaches its method
 from .apply import Output, apply
 from .nodes import CompiledNode, GeneralNode, constant, fit_arrays
 from .op import Op, register

@@ -7,6 +7,9 @@ from typing import Any
 
 REGISTRY: dict[str, Op] = {}  # name -> Op: what tests, documentation, reports and `list_ops` read
 
+# The functions that users call, by name, filled when they are attached.
+PUBLIC: dict[str, Any] = {}
+
 _META = ("_shape", "_dtype")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..base.dtypes import FLOATING
 from ..base.modes import MODE, Mode
 from ..tensor.tensor import Tensor, alias
 from ..tensor.views import base_of, chain_of
@@ -43,11 +44,13 @@ def carry(op: Op, values: list[Any], outs: list[Tensor], extras: list[Any], mode
         return
     token = MODE.set(mode.replace(dual=0))
     try:
-        results = push(op, tangents, given, outs, extras)
+        # What the formulas save must not be dual: its tangent would be propagated again in a backward pass.
+        primals = [alias_of(out) for out in outs]
+        results = push(op, tangents, {p: _no_tangent(v) for p, v in given.items()}, primals, extras)
     finally:
         MODE.reset(token)
     for out, tangent in zip(outs, results, strict=False):
-        if tangent is not None:
+        if tangent is not None and out._spec.dtype.category >= FLOATING:
             out._tangents = tangent
 
 
@@ -95,7 +98,7 @@ def push(
     if op.meaning is not None:
         names = op.meaning.__code__.co_varnames[: op.meaning.__code__.co_argcount]
         if all(p in names for p in tangents):
-            return [_through_meaning(op, {n: known[n] for n in names})]
+            return [_through_meaning(op, {n: _dual(known[n], tangents.get(n)) for n in names})]
     return transpose_twice(op, tangents, given, outs)
 
 
@@ -177,10 +180,22 @@ def _source(value: Tensor) -> Tensor:
 def _no_tangent(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return type(value)(map(_no_tangent, value)) if type(value) in (list, tuple) else value
-    if not isinstance(value, Tensor) or value._tangents is None:
+    return alias_of(value) if isinstance(value, Tensor) and value._tangents is not None else value
+
+
+def _dual(value: Any, tangent: Any) -> Any:
+    if tangent is None:
         return value
-    out = alias(value._data, value._spec, value._shape)
-    out._counter, out._edge = value._counter, value._current_edge()
+    out = alias_of(value)
+    out._tangents = tangent
+    return out
+
+
+def alias_of(value: Tensor) -> Tensor:
+    """The same tensor as another object: without a tangent, with its history."""
+    edge = value._current_edge()
+    out: Tensor = alias(value._data, value._spec, value._shape)
+    out._counter, out._edge = value._counter, edge
     return out
 
 

@@ -95,7 +95,7 @@ def operator_of(op: Op, name: str) -> Callable[..., Any]:
         try:
             return apply(op, values)
         except TypeError as error:
-            if "must be Tensor, not" in str(error):
+            if str(error).startswith("Multiple dispatch failed") or "must be Tensor, not" in str(error):
                 return NotImplemented
             raise
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from ..tensor.parameter import Parameter
 from ..tensor.tensor import Tensor, alias
+from ..tensor.torch_function import disabled_torch_function_impl
 
 __all__ = ["Buffer", "Parameter"]
 
@@ -27,6 +28,9 @@ class Buffer(Tensor):
     """
 
     __slots__ = ()
+
+    _shown_as = "tensor"
+    __torch_function__ = staticmethod(disabled_torch_function_impl)
 
     persistent: bool
 

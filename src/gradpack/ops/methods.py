@@ -10,7 +10,7 @@ from importlib import import_module
 from types import FunctionType, ModuleType
 from typing import Any
 
-from ..declare.op import REGISTRY
+from ..declare.op import PUBLIC, REGISTRY
 from ..declare.variants import add_method, inplace_of, inplace_operator_of, operator_of, reflected_of
 from ..tensor.tensor import Tensor
 
@@ -23,7 +23,7 @@ _NAMES = (
 )
 MODULES: tuple[ModuleType, ...] = tuple(import_module(f".{name}", __package__) for name in _NAMES.split())
 
-EXPORTED: dict[str, Any] = {}
+EXPORTED = PUBLIC
 
 
 def _words(module: ModuleType, name: str) -> list[str]:

@@ -11,7 +11,6 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from ..base.modes import MODE
 from ..graph.node import AccumulateGrad, Gradient, Node, Part, Slot
 from .tensor import Tensor, raw, wrap
 
@@ -157,11 +156,7 @@ class NodeExtras:
                         tensor = _checked(hook, tensor, result)
             grads: Iterable[Gradient] = ()
         else:
-            anomaly = MODE.get().anomaly
-            if anomaly is None:
-                grads = _run(node, g, keep, create_graph)
-            else:
-                grads = anomaly.run(node, lambda: _run(node, g, keep, create_graph))
+            grads = _run(node, g, keep, create_graph)
         if self.post:
             found = list(grads)
             places = node.shown or range(len(found))

@@ -8,7 +8,16 @@ from typing import Any
 from .tensor import Tensor, alias
 
 
-class Parameter(Tensor):
+class _ParameterMeta(type):
+    """A parameter made of a subclass of Tensor stays what it was, and is a Parameter all the same."""
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        if super().__instancecheck__(instance):
+            return True
+        return cls is Parameter and isinstance(instance, Tensor) and instance._is_param
+
+
+class Parameter(Tensor, metaclass=_ParameterMeta):
     """A leaf tensor that a `Module` registers when it is assigned as an attribute.
 
     Args:
@@ -28,14 +37,19 @@ class Parameter(Tensor):
     __slots__ = ()
 
     _is_param = True
+    _shown_as = "tensor"
 
-    def __new__(cls, data: Tensor | None = None, requires_grad: bool = True) -> Parameter:
+    def __new__(cls, data: Tensor | None = None, requires_grad: bool = True) -> Any:
         if data is None:
             from .construct import empty_tensor
 
             data = empty_tensor()
-        if not isinstance(data, Tensor):
-            raise TypeError(f"Parameter data has to be a Tensor, but got {type(data).__name__}")
+        if type(data) is not Tensor and not issubclass(type(data), Parameter):
+            made = data.detach().requires_grad_(requires_grad)  # an AttributeError for what is no tensor, as in torch
+            if type(made) is not Tensor:
+                made._is_param = True
+                return made
+            data = made.detach()
         out: Parameter = alias(data._data, data._spec, data._shape, cls)
         out._counter = data._counter
         if requires_grad:

@@ -125,10 +125,25 @@ def _lines(array: Any, indent: int, summarise: bool, fmt: Any) -> str:
     return "[" + ("," + "\n" * (array.ndim - 1) + " " * (indent + 1)).join(parts) + "]"
 
 
+def _with_suffixes(text: str, suffixes: list[str], indent: int) -> str:
+    """Suffixes after the values, each on a new line where the last one is full."""
+    used = len(text) - text.rfind("\n") + 1
+    for suffix in suffixes:
+        if used + len(suffix) + 2 > OPTIONS["linewidth"]:
+            text += ",\n" + " " * indent + suffix
+            used = indent + len(suffix)
+        else:
+            text += ", " + suffix
+            used += len(suffix) + 2
+    return text
+
+
 def render(tensor: Any) -> str:
     """The text of a tensor: values, and what is not the default of dtype, device and history."""
     d = tensor.dtype
-    prefix = "tensor("
+    kind = type(tensor)
+    name = vars(kind).get("_shown_as")
+    prefix = f"{name or kind.__name__}("
     array = tensor._spec.backend.to_numpy(tensor._data)
     if d.low:
         array = array.astype("float32")
@@ -159,4 +174,5 @@ def render(tensor: Any) -> str:
         suffixes.append("requires_grad=True")
     if tensor._tangents is not None:
         suffixes.append(f"tangent={tensor._tangents!r}")
-    return prefix + ", ".join([body, *suffixes]) + ")"
+    text = _with_suffixes(prefix + body, suffixes, len(prefix)) + ")"
+    return f"Parameter({text})" if tensor._is_param and name is None else text

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 _new = object.__new__
 _OWN = ("_tangents", "_own_grad", "_aside")  # what copies of a tensor do not take over
 
+# The tensors that have tangents, by id, weakly.
+DUALS: dict[int, weakref.ref[Tensor]] = {}
+
 
 class InferenceCounter(list[int]):
     """The version counter of an inference tensor: it has none, and saving the tensor reads it."""
@@ -77,10 +80,10 @@ class Tensor:
     _remains: Remains  # of leaves that require grad only
 
     # rare state lives in __dict__, with these defaults
-    _tangents: Any = None  # forward-mode tangents by level
     _own_grad: Any = None  # `.grad` of a tensor that is not a leaf that requires grad
     _is_param: bool = False
     _relaid: bool = False  # sizes or strides were changed in place: how it was taken says no longer where it lies
+    _shown_as = "tensor"  # not for subclasses, which print by their own name
 
     __array_priority__ = 1000  # `array * tensor` asks the tensor
 
@@ -121,6 +124,21 @@ class Tensor:
         from .construct import legacy_new
 
         return legacy_new(cls, data, *args, **kwargs)
+
+    @property
+    def _tangents(self) -> Any:
+        """The tangent of a dual tensor. The level that ends takes it away: see autograd/forward_ad.py."""
+        return self.__dict__.get("_tangents")
+
+    @_tangents.setter
+    def _tangents(self, value: Any) -> None:
+        if value is None:
+            self.__dict__.pop("_tangents", None)
+            return
+        self.__dict__["_tangents"] = value
+        key = id(self)
+        if key not in DUALS:
+            DUALS[key] = weakref.ref(self, lambda _: DUALS.pop(key, None))
 
     # -- what it is --
 
@@ -479,6 +497,10 @@ class Tensor:
 
     def detach(self) -> Tensor:
         """The same storage, out of the graph. Shares the version counter."""
+        if type(self) is not Tensor:
+            found = _dispatch(Tensor.detach, self)
+            if found is not NotImplemented:
+                return found
         out = alias(self._data, self._spec, self._shape)
         out._counter = self._counter
         return out
@@ -486,10 +508,11 @@ class Tensor:
     @property
     def data(self) -> Tensor:
         """The same storage, out of the graph, with a version counter of its own."""
-        out = alias(self._data, self._spec, self._shape)
-        if type(self._counter) is InferenceCounter:
-            out._counter = self._counter
-        return out
+        if type(self) is not Tensor:
+            found = _dispatch(_data_of, self)
+            if found is not NotImplemented:
+                return found
+        return _data_of(self)
 
     @data.setter
     def data(self, value: Tensor) -> None:
@@ -615,6 +638,22 @@ class Tensor:
         array = self._spec.backend.to_numpy(self._data)
         extra = {k: v for k, v in self.__dict__.items() if k not in _OWN}
         return rebuild, (type(self), array, self.requires_grad, extra)
+
+
+def _dispatch(func: Any, self: Tensor) -> Any:
+    from .torch_function import dispatch
+
+    return dispatch(func, self)
+
+
+def _data_of(self: Tensor) -> Tensor:
+    out: Tensor = alias(self._data, self._spec, self._shape)
+    if type(self._counter) is InferenceCounter:
+        out._counter = self._counter
+    return out
+
+
+_data_of.__name__ = "__get__"  # as torch names what reads an attribute
 
 
 def alias(data: Any, spec: Spec, shape: tuple[int, ...], kind: type[Any] = Tensor) -> Any:

@@ -1,0 +1,203 @@
+"""Forward mode: tangents that travel with the values.
+
+A dual tensor is a tensor with a tangent. Inside a level, what is computed from duals is dual as well;
+leaving the level takes all tangents away.
+"""
+
+from __future__ import annotations
+
+from contextlib import ContextDecorator
+from contextvars import ContextVar
+from typing import NamedTuple
+
+from ..base.modes import MODE, change
+from ..declare.tangents import tangent_of
+from ..ops.forward_mode import fw_primal
+from ..tensor.tensor import DUALS, Tensor
+
+__all__ = ["UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_level", "make_dual", "unpack_dual"]
+
+_current_level = -1
+
+# Whether tangents are propagated in the next level; in a level, the mode says it.
+_ENABLED: ContextVar[bool] = ContextVar("gradpack forward mode enabled", default=True)
+
+
+class UnpackedDualTensor(NamedTuple):
+    """What `unpack_dual` gives: the primal, and the tangent or None."""
+
+    primal: Tensor
+    tangent: Tensor | None
+
+
+def enter_dual_level() -> int:
+    """Enter a level: tangents exist inside only. Returns its number, 0.
+
+    Raises:
+        RuntimeError: inside a level.
+    """
+    global _current_level
+    if _current_level >= 0:
+        raise RuntimeError("Nested forward mode AD is not supported at the moment")
+    _current_level = 0
+    change(dual=int(_ENABLED.get()))
+    return _current_level
+
+
+def exit_dual_level(*, level: int | None = None) -> None:
+    """Leave the level, and take the tangents away from all tensors.
+
+    Raises:
+        RuntimeError: outside a level, or if `level` is not the one that was entered last.
+    """
+    global _current_level
+    if level is None:
+        level = _current_level
+    if level != _current_level:
+        raise RuntimeError(
+            "Trying to exit a forward AD level that was not the last one that was created. This is not supported."
+        )
+    if level < 0:
+        raise RuntimeError("Dual level must be a positive number.")
+    _current_level = -1
+    change(dual=0)
+    for ref in list(DUALS.values()):
+        tensor = ref()
+        if tensor is not None:
+            tensor._tangents = None
+
+
+class dual_level(ContextDecorator):  # noqa: N801 - torch's name
+    """A block, or a decorated function, in which tensors can have tangents.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> import gradpack.autograd.forward_ad as fwAD
+        >>> x = torch.tensor([1.0, 2.0])
+        >>> with fwAD.dual_level():
+        ...     y = fwAD.make_dual(x, torch.ones(2)) ** 2
+        ...     fwAD.unpack_dual(y).tangent
+        tensor([2., 4.])
+    """
+
+    def __enter__(self) -> int:
+        return enter_dual_level()
+
+    def __exit__(self, *exc: object) -> None:
+        exit_dual_level()
+
+
+def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> Tensor:
+    """A view of `tensor` that has `tangent`. Differentiable in reverse mode.
+
+    Args:
+        tensor: the primal, floating point or complex.
+        tangent: of the same shape.
+        level: the current one.
+
+    Raises:
+        RuntimeError: outside a level, for another shape, and if one of them has a tangent already.
+        ValueError: for integers.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> import gradpack.autograd.forward_ad as fwAD
+        >>> with fwAD.dual_level():
+        ...     fwAD.make_dual(torch.ones(2), torch.zeros(2))
+        tensor([1., 1.], tangent=tensor([0., 0.]))
+    """
+    if level is None:
+        level = _current_level
+    if level < 0:
+        raise RuntimeError(
+            "Trying to create a dual Tensor for forward AD but no level exists, make sure to enter_dual_level() first."
+        )
+    for name, value in (("primal", tensor), ("tangent", tangent)):
+        if not (value.is_floating_point() or value.is_complex()):
+            raise ValueError(f"Expected {name} to be floating point or complex, but got: {value.dtype}")
+    if level != 0:
+        raise RuntimeError("Invalid level given to _make_dual")
+    if tangent_of(tensor) is not None:
+        raise RuntimeError(
+            f"Making a dual Tensor based on a Tensor that already has a forward gradient at the same level {level} is "
+            "not supported."
+        )
+    if tangent._tangents is not None:
+        raise RuntimeError(
+            f"Setting a forward grad that itself has a forward gradient at the same level{level} is not supported."
+        )
+    if tangent._shape != tensor._shape:
+        raise RuntimeError(
+            "Trying to set a forward gradient that has a different size than that of the original Tensor, this is not "
+            f"supported. Tensor is of size {list(tensor._shape)} while the given forward gradient is of size "
+            f"{list(tangent._shape)}."
+        )
+    out = tensor.view_as(tensor)
+    if MODE.get().dual:
+        out._tangents = _laid_out_like(tangent, tensor)
+    return out
+
+
+def _laid_out_like(tangent: Tensor, primal: Tensor) -> Tensor:
+    """The tangent, copied if its strides are not those of the primal: views of one must be possible of the other."""
+    if tangent.stride() == primal.stride() or not primal._spec.numpy:
+        return tangent
+    from ..ops.fill import empty_strided
+
+    fresh: Tensor = empty_strided(primal.size(), primal.stride(), dtype=tangent.dtype)
+    return fresh.copy_(tangent)
+
+
+def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTensor:
+    """The primal, as a view, and the tangent: None if there is none.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> import gradpack.autograd.forward_ad as fwAD
+        >>> fwAD.unpack_dual(torch.ones(1))
+        UnpackedDualTensor(primal=tensor([1.]), tangent=None)
+    """
+    if level is None:
+        level = _current_level
+    if level < 0:
+        return UnpackedDualTensor(tensor, None)
+    if not isinstance(tensor, Tensor):
+        raise TypeError(f"_unpack_dual(): argument 'dual' (position 1) must be Tensor, not {type(tensor).__name__}")
+    if level != 0:
+        raise RuntimeError("Invalid level given to _fw_primal")
+    mode = MODE.get()
+    tangent = tangent_of(tensor) if mode.dual else None
+    before = change(dual=0)
+    try:
+        return UnpackedDualTensor(fw_primal(tensor), tangent)
+    finally:
+        change(**before)
+
+
+class _set_fwd_grad_enabled:  # noqa: N801 - torch's name
+    """Switch the propagation of tangents on or off: at once as a function, or for a block."""
+
+    def __init__(self, mode: bool) -> None:
+        self.prev = _is_fwd_grad_enabled()
+        _switch(mode)
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *exc: object) -> None:
+        _switch(self.prev)
+
+
+def _switch(enabled: bool) -> None:
+    _ENABLED.set(enabled)
+    if _current_level >= 0:
+        change(dual=int(enabled))
+
+
+def _is_fwd_grad_enabled() -> bool:
+    """Whether tangents are propagated."""
+    mode = MODE.get()
+    return not mode.inference and (mode.dual > 0 if _current_level >= 0 else _ENABLED.get())

@@ -1,0 +1,226 @@
+"""What calling a user's `Function` does: run its forward, give the results their history."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from typing import Any
+
+from ..base.dtypes import FLOATING
+from ..base.modes import MODE, without_grad
+from ..graph.node import AccumulateGrad, Node, Slot, next_seq
+from ..tensor.tensor import InferenceCounter, Tensor, alias
+from ..tensor.views import FUNCTION, MULTIPLE, mark_view
+from .function_node import BackwardCFunction, start
+
+_MANY_WITH_VIEW = (
+    "If your Function modifies inplace an input that is a view of another Tensor, your Function cannot return more "
+    "than one Tensor. This is not supported by the current autograd engine. You should either make sure the input is "
+    "not a view (using .clone() for example) or make your Function only return one Tensor (potentially splitting it "
+    "into two Functions: one doing the inplace that returns a single Tensor and a second one that does the other "
+    "operations). You can ask on the forum https://discuss.pytorch.org/ if you need help to do this change."
+)
+
+
+def call(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any], with_setup: bool) -> Any:
+    """Call `cls.forward` and record the call."""
+    if with_setup:
+        bound = inspect.signature(cls.forward).bind(*args, **kwargs)
+        bound.apply_defaults()
+        args, kwargs = bound.args, bound.kwargs
+    if kwargs:
+        args = _by_position(cls, args, kwargs, with_setup)
+    mode = MODE.get()
+    needs = tuple([isinstance(a, Tensor) and a._current_edge() is not None for a in args])
+    edges: tuple[Node | None, ...] = tuple([a._edge for a in args if isinstance(a, Tensor)])
+    seq = next_seq()
+    ctx = start(cls._backward_cls, edges, seq)
+    ctx.needs_input_grad = needs
+    record = mode.grad and True in needs
+    before = mode
+    pushed: list[Any] | None = None
+    if mode.dual:
+        mode = mode.replace(dual=0)
+        pushed = [a._tangents if isinstance(a, Tensor) else None for a in args]
+        if before.inference or all(t is None for t in pushed):
+            pushed = None
+    token = MODE.set(without_grad(mode))
+    try:
+        if with_setup:
+            output = cls.forward(*args)
+            cls.setup_context(ctx, args, output)
+        else:
+            output = cls.forward(ctx, *args)
+    finally:
+        MODE.reset(token)
+    given = output if isinstance(output, tuple) else (output,)
+    node = ctx._settle(edges, seq) if record else None
+    results = _results(cls, ctx, node, args, given, with_setup)
+    tangents = None
+    if pushed is not None:
+        from .function_tangents import tangents_of_results
+
+        tangents = tangents_of_results(ctx, args, pushed, given, results)
+    if node is not None:
+        if ctx.to_save is not None:
+            ctx._save(ctx.to_save, node, before)
+        if before.anomaly is not None:
+            before.anomaly.note(node)
+    ctx.to_save = ctx.saved_for_forward = ctx.non_differentiable = ctx.dirty_tensors = None
+    if tangents is not None:
+        for result, tangent in zip(results, tangents, strict=True):
+            if tangent is not None:
+                result._tangents = tangent
+    return tuple(results) if isinstance(output, tuple) else results[0]
+
+
+def _by_position(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any], with_setup: bool) -> tuple[Any, ...]:
+    """The arguments with those given by name in their places."""
+    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    params = [p for p in inspect.signature(cls.forward).parameters.values() if p.kind in kinds]
+    params = params if with_setup else params[1:]
+    names = [p.name for p in params]
+    values = list(args)
+    for name in kwargs:
+        if name not in names:
+            raise TypeError(f"forward() got an unexpected keyword argument '{name}'")
+        if names.index(name) < len(args):
+            raise TypeError(f"forward() got multiple values for argument '{name}'")
+    for p in params[len(args) : max(map(names.index, kwargs)) + 1]:
+        if p.name not in kwargs:
+            raise TypeError(f"forward() missing required argument: '{p.name}' (position {len(values)})")
+        values.append(kwargs[p.name])
+    return tuple(values)
+
+
+def _results(
+    cls: Any, ctx: BackwardCFunction, node: BackwardCFunction | None, args: Any, given: tuple[Any, ...], setup: bool
+) -> list[Any]:
+    """The results as the user gets them.
+
+    Inputs that are returned as they are become new tensors; dirty ones keep their identity.
+    """
+    inputs = {id(a): i for i, a in enumerate(args) if isinstance(a, Tensor)}
+    dirty = _dirty(ctx, inputs, given) if ctx.dirty_tensors is not None else ()
+    constant = _constant(ctx) if ctx.non_differentiable is not None else ()
+    tensors = [t for t in given if isinstance(t, Tensor)]
+    if dirty and node is not None and len(tensors) > 1 and any(t._view is not None and id(t) in dirty for t in tensors):
+        raise RuntimeError(_MANY_WITH_VIEW)
+    results: list[Any] = []
+    differentiable = 0
+    for nr, t in enumerate(given):
+        if not isinstance(t, Tensor):
+            results.append(t)
+            continue
+        is_input, is_dirty = id(t) in inputs, id(t) in dirty
+        counts = node is not None and t._spec.dtype.category >= FLOATING and id(t) not in constant
+        if not counts:
+            results.append(_without_history(t, is_input, is_dirty))
+            continue
+        differentiable += 1
+        edge: Any = node if len(given) == 1 else Slot(node, nr, len(given))  # type: ignore[arg-type]
+        made = t
+        if is_dirty:
+            _rebase(cls, t, edge)
+        else:
+            if is_input:
+                if setup and any(t is s for s in ctx.to_save or ()):
+                    raise RuntimeError(
+                        "An input that has been returned as-is as output is being saved for backward. This is not "
+                        "supported if you override setup_context. You should return and save a view of the input "
+                        "instead, e.g. with x.view_as(x) or setup ctx inside the forward function itself."
+                    )
+                made = _same(t)
+            made._edge = edge
+        if made._view is not None:
+            if not is_dirty:
+                made._view.meta = FUNCTION
+            if not made.is_inference():
+                made._view.version = made._counter[0]
+        results.append(made)
+    if differentiable > 1:
+        for t in results:
+            if isinstance(t, Tensor) and t._view is not None:
+                t._view.meta = MULTIPLE
+    if node is not None:
+        node._arguments = [(a._shape, a._spec) if isinstance(a, Tensor) else None for a in args]
+        node._results = [(r._shape, r._spec) if isinstance(r, Tensor) else None for r in results]
+        if ctx is not node:
+            ctx._arguments, ctx._results = node._arguments, node._results
+    return results
+
+
+def _dirty(ctx: BackwardCFunction, inputs: dict[int, int], given: tuple[Any, ...]) -> set[int]:
+    marked = ctx.dirty_tensors
+    if not isinstance(marked, tuple):
+        raise RuntimeError(
+            f"autograd internal error: dirty_tensors attribute is expected to be a tuple but is {type(marked).__name__}"
+        )
+    found = set()
+    for i, t in enumerate(marked):
+        if not isinstance(t, Tensor):
+            raise RuntimeError(f"mark_dirty can only accept variables, but argument {i} is of type {type(t).__name__}")
+        found.add(id(t))
+        if type(t._counter) is not InferenceCounter:
+            t._counter[0] += 1
+        if id(t) not in inputs:
+            warnings.warn(
+                "ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that have been mutated "
+                "should be passed to ctx.mark_dirty().",
+                stacklevel=5,
+            )
+        elif not any(t is o for o in given):
+            raise RuntimeError(
+                "Some elements marked as dirty during the forward method were not returned as output. The inputs that "
+                "are modified inplace must all be outputs of the Function."
+            )
+    return found
+
+
+def _constant(ctx: BackwardCFunction) -> set[int]:
+    marked = ctx.non_differentiable
+    if not isinstance(marked, tuple):
+        raise RuntimeError(
+            "autograd internal error: non_differentiable attribute is expected to be a tuple but is "
+            f"{type(marked).__name__}"
+        )
+    for t in marked:
+        if not isinstance(t, Tensor):
+            raise RuntimeError(f"mark_non_differentiable only accepts variable arguments, but got {type(t).__name__}")
+    return set(map(id, marked))
+
+
+def _without_history(t: Tensor, is_input: bool, is_dirty: bool) -> Tensor:
+    """A result that autograd is not to follow."""
+    if t._current_edge() is None:
+        return _same(t) if is_input and not is_dirty else t
+    if is_input:
+        return t.detach()
+    if t._view is None:
+        if t.is_leaf:
+            t.requires_grad = False
+        else:
+            t._edge = None
+    return t
+
+
+def _rebase(cls: Any, t: Tensor, edge: Any) -> None:
+    """Make the call the history of an input that forward wrote to."""
+    from ..declare.inplace import check_writable, set_history
+
+    if type(t._edge) is AccumulateGrad:
+        raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
+    check_writable(t, cls.__name__, True)
+    set_history(t, edge)
+
+
+def _same(t: Tensor) -> Tensor:
+    """An input that is returned as it is: a view of it, without history."""
+    made: Tensor = alias(t._data, t._spec, t._shape)
+    made._counter = t._counter
+    mark_view(made, t, _identity, (), FUNCTION)
+    return made
+
+
+def _identity(x: Tensor) -> Tensor:
+    return x.view_as(x)

@@ -1,0 +1,13 @@
+"""The primal of a dual tensor."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..declare.kinds import linear
+
+
+@linear(input=lambda g: g, view=True, structural=True, name="_fw_primal", node="Identity")
+def fw_primal(input: Any) -> Any:
+    """The same elements, as a view without a tangent."""
+    return input[...]

@@ -1,0 +1,106 @@
+"""Helpers for classes that define `__torch_function__`: `torch.overrides`."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from .tensor.tensor import Tensor
+from .tensor.torch_function import handle, overriding
+
+__all__ = [
+    "handle_torch_function",
+    "has_torch_function",
+    "is_tensor_like",
+    "is_tensor_method_or_property",
+    "resolve_name",
+    "wrap_torch_function",
+]
+
+
+def has_torch_function(args: Iterable[Any]) -> bool:
+    """Whether one of the arguments has a `__torch_function__` to ask."""
+    return bool(overriding(tuple(args)))
+
+
+def has_torch_function_unary(arg: Any) -> bool:
+    """The same for one argument."""
+    return bool(overriding((arg,)))
+
+
+def has_torch_function_variadic(*args: Any) -> bool:
+    """The same for arguments given one by one."""
+    return bool(overriding(args))
+
+
+def handle_torch_function(
+    public_api: Callable[..., Any], relevant_args: Iterable[Any], *args: Any, **kwargs: Any
+) -> Any:
+    """Let the arguments that have a `__torch_function__` do `public_api(*args, **kwargs)`.
+
+    Raises:
+        TypeError: if none of them does.
+    """
+    return handle(public_api, public_api.__name__, overriding(tuple(relevant_args)), args, kwargs)
+
+
+def is_tensor_like(inp: Any) -> bool:
+    """Whether it is a Tensor, or its class defines `__torch_function__`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.overrides.is_tensor_like(torch.ones(1)), torch.overrides.is_tensor_like(1)
+        (True, False)
+    """
+    return type(inp) is Tensor or hasattr(inp, "__torch_function__")
+
+
+def is_tensor_method_or_property(func: Callable[..., Any]) -> bool:
+    """Whether a function is one of Tensor's, and no function of the module as well."""
+    import gradpack
+
+    name = getattr(func, "__name__", "")
+    return vars(Tensor).get(name) is func and getattr(gradpack, name, None) is not func
+
+
+def resolve_name(f: Callable[..., Any]) -> str | None:
+    """The name by which users know a function: `torch.add`."""
+    import gradpack
+
+    name = getattr(f, "__name__", "")
+    for where, label in (
+        (gradpack, "torch"),
+        (gradpack.nn.functional, "torch.nn.functional"),
+        (Tensor, "torch.Tensor"),
+    ):
+        if getattr(where, name, None) is f:
+            return f"{label}.{name}"
+    return None
+
+
+def wrap_torch_function(dispatcher: Callable[..., Iterable[Any]]) -> Callable[..., Any]:
+    """Decorate a function so that it asks the arguments that `dispatcher` gives.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> @torch.overrides.wrap_torch_function(lambda x: (x,))
+        ... def twice(x):
+        ...     return x + x
+        >>> twice(3)
+        6
+    """
+
+    def decorate(func: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(func)
+        def wrapped(*args: Any, **kwargs: Any) -> Any:
+            relevant = tuple(dispatcher(*args, **kwargs))
+            if has_torch_function(relevant):
+                return handle_torch_function(wrapped, relevant, *args, **kwargs)
+            return func(*args, **kwargs)
+
+        return wrapped
+
+    return decorate

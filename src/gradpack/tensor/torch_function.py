@@ -1,0 +1,160 @@
+"""`__torch_function__`: how subclasses of Tensor, and classes that act like one, take part in operations.
+
+Nothing here is asked while all operands are plain tensors: compiled operations look at exact types.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from contextvars import ContextVar
+from types import MethodType
+from typing import Any
+
+from .parameter import Parameter
+from .tensor import Tensor, _new
+
+_DISABLED: ContextVar[int] = ContextVar("gradpack torch function disabled", default=0)
+
+_PLAIN = frozenset({Tensor, Parameter, int, float, bool, complex, str, type(None), list, tuple, slice})
+
+
+def disabled_torch_function_impl(func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    """The `__torch_function__` of classes whose results are plain tensors, such as Parameter."""
+    with DisableTorchFunctionSubclass():
+        return func(*args, **(kwargs or {}))
+
+
+class DisableTorchFunctionSubclass:
+    """In this block, operations treat instances of subclasses as plain tensors.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> class MyTensor(torch.Tensor):
+        ...     pass
+        >>> x = torch.ones(2).as_subclass(MyTensor)
+        >>> with torch._C.DisableTorchFunctionSubclass():
+        ...     type(x + 1).__name__
+        'Tensor'
+    """
+
+    def __enter__(self) -> None:
+        self._token = _DISABLED.set(_DISABLED.get() + 1)
+
+    def __exit__(self, *exc: object) -> None:
+        _DISABLED.reset(self._token)
+
+
+class DisableTorchFunction(DisableTorchFunctionSubclass):
+    """The same: there are no modes that it would leave on."""
+
+
+def instance(made: Tensor, cls: type) -> Any:
+    """An instance of `cls` in place of a fresh tensor: with its data, history and storage."""
+    out: Any = _new(cls)
+    for slot in ("_data", "_shape", "_spec", "_edge", "_counter", "_view"):
+        setattr(out, slot, getattr(made, slot))
+    if made._tangents is not None:
+        out._tangents = made._tangents
+    return out
+
+
+def make_subclass(cls: type, data: Tensor, require_grad: bool = False) -> Any:
+    """An instance of `cls` on the storage of `data`, a leaf."""
+    if not isinstance(data, Tensor):
+        raise TypeError(f"_make_subclass(): argument 'data' (position 2) must be Tensor, not {type(data).__name__}")
+    with DisableTorchFunctionSubclass():
+        out = instance(data.detach(), cls)
+    if require_grad:
+        out.requires_grad = True
+    return out
+
+
+def torch_function(cls: Any, func: Any, types: Iterable[type], args: Any = (), kwargs: Any = None) -> Any:
+    """The default: operations on a subclass return the subclass.
+
+    Args:
+        func: the function that was called.
+        types: the classes of arguments that define `__torch_function__`.
+        args: its arguments.
+        kwargs: its keyword arguments.
+    """
+    if not all(issubclass(cls, t) for t in types):
+        return NotImplemented
+    with DisableTorchFunctionSubclass():
+        result = func(*args, **(kwargs or {}))
+    return _converted(result, cls)
+
+
+def _converted(result: Any, cls: type) -> Any:
+    if cls is Tensor:
+        return result
+    if isinstance(result, Tensor):
+        return result if isinstance(result, cls) else result.as_subclass(cls)
+    if isinstance(result, tuple | list):
+        items = [_converted(r, cls) for r in result]
+        return type(result)(*items) if hasattr(result, "_fields") else type(result)(items)
+    return result
+
+
+def overriding(values: Iterable[Any]) -> list[Any]:
+    """The arguments whose class has a `__torch_function__` of its own to ask, subclasses before their bases."""
+    found: list[Any] = []
+    if _DISABLED.get():
+        return found
+    for value in values:
+        kind = type(value)
+        if kind is list or kind is tuple:
+            candidates: Iterable[Any] = value
+        else:
+            candidates = () if kind in _PLAIN else (value,)
+        for item in candidates:
+            kind = type(item)
+            if kind in _PLAIN or any(type(f) is kind for f in found):
+                continue
+            handler = getattr(kind, "__torch_function__", None)
+            if handler is None or handler is disabled_torch_function_impl:
+                continue
+            place = next((i for i, f in enumerate(found) if issubclass(kind, type(f))), len(found))
+            found.insert(place, item)
+    return found
+
+
+def handle(func: Any, name: str, found: list[Any], args: Any, kwargs: Any) -> Any:
+    """Ask each of `found` in turn to do `func`.
+
+    Raises:
+        TypeError: if none of them does.
+    """
+    types = tuple(type(f) for f in found)
+    for value in found:
+        handler = value.__torch_function__
+        if type(handler) is MethodType and handler.__self__ is value:
+            warnings.warn(
+                "Defining your `__torch_function__` as a plain method is deprecated and will be an error in future, "
+                "please define it as a classmethod.",
+                UserWarning,
+                stacklevel=4,
+            )
+        result = handler(func, types, args, kwargs)
+        if result is not NotImplemented:
+            return result
+    kinds = "\n".join(f"  - tensor subclass {t!r}" for t in types)
+    raise TypeError(
+        f"Multiple dispatch failed for 'torch.{name}'; all __torch_function__ handlers returned NotImplemented:\n\n"
+        f"{kinds}\n"
+    )
+
+
+def dispatch(func: Any, self: Tensor, *args: Any) -> Any:
+    """A method of Tensor that is no operation, called on an instance of a subclass: NotImplemented if it is plain."""
+    found = overriding((self,))
+    if not found:
+        return NotImplemented
+    return handle(func, f"Tensor.{func.__name__}", found, (self, *args), None)
+
+
+Tensor._make_subclass = staticmethod(make_subclass)  # type: ignore[attr-defined]
+Tensor.__torch_function__ = classmethod(torch_function)  # type: ignore[attr-defined]
+Parameter.__torch_function__ = staticmethod(disabled_torch_function_impl)  # type: ignore[attr-defined]
