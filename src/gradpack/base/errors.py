@@ -82,11 +82,12 @@ def saved_was_modified(
 ) -> RuntimeError:
     # torch names what made the tensor without the ending of its node: "output 0 of Add".
     whose = f", which is {re.sub(r'Backward[0-9]*$', '', producer)}," if producer else ""
+    hint = _ENABLE if MODE.get().anomaly is None else _IN_SIGHT
     return RuntimeError(
         "one of the variables needed for gradient computation has been modified by an inplace operation: "
         f"[torch.{_SCALAR_TYPES.get(dtype.name, dtype.name)}Tensor {list(shape)}]{whose} is at version {version}; "
-        f"expected version {seen} instead. {_IN_SIGHT if MODE.get().anomaly is not None else _ENABLE} ({node} had saved "
-        f"it as {slot!r}: clone() it before the in-place operation, or use the out-of-place form.)"
+        f"expected version {seen} instead. {hint} ({node} had saved it as "
+        f"{slot!r}: clone() it before the in-place operation, or use the out-of-place form.)"
     )
 
 

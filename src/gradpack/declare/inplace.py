@@ -77,6 +77,17 @@ def _inplace(op: Op, name: str, values: list[Any]) -> Tensor:
     return target
 
 
+def _split_given(op: Op, values: list[Any]) -> tuple[tuple[Any, ...], dict[str, Any] | None]:
+    """The arguments as they were given: without those at the end that are defaults."""
+    count = len(op.params) - op.keyword_only
+    args, kwargs = values[:count], dict(zip(op.params[count:], values[count:], strict=True))
+    while (
+        len(args) > 1 and op.params[len(args) - 1] in op.defaults and args[-1] is op.defaults[op.params[len(args) - 1]]
+    ):
+        args.pop()
+    return tuple(args), {k: v for k, v in kwargs.items() if v is not op.defaults.get(k, ...)} or None
+
+
 def _kept_tangent(target: Tensor) -> Tensor | None:
     """The tangent before the write, safe from it."""
     tangent = tangent_of(target)
