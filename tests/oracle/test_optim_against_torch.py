@@ -103,7 +103,7 @@ def test_parameters_in_column_order(name: str, options: dict[str, Any]) -> None:
     (ours, _), (theirs, _) = (trained(lib, name, options, "float64", transposed=True) for lib in (gradpack, torch))
     for p, q in zip(ours, theirs, strict=True):
         assert_same(p, q, 1e-13)
-        assert p.stride() == q.stride()
+        assert not p.numel() or p.stride() == q.stride()  # torch takes over NumPy's strides of what is empty
 
 
 @cases

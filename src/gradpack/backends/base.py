@@ -12,7 +12,7 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from ..base.devices import device
-from ..base.dtypes import dtype
+from ..base.dtypes import FLOATING, dtype
 
 
 class Spec:
@@ -21,11 +21,12 @@ class Spec:
     Comparing two tensors by `is` on their specs asks all three questions at once.
     """
 
-    __slots__ = ("backend", "device", "dtype", "native", "numpy", "plain")
+    __slots__ = ("backend", "device", "differentiable", "dtype", "native", "numpy", "plain")
 
     def __init__(self, backend: Backend, dtype: dtype, device: device, native: Any) -> None:
         self.backend, self.dtype, self.device, self.native = backend, dtype, device, native
         self.numpy = backend.is_numpy
+        self.differentiable = dtype.category >= FLOATING  # may a tensor like this have a gradient?
         # May compiled code run an operation's body on such arrays as it stands? Complex needs
         # conjugates, low precision needs float32, integers may need another result dtype.
         self.plain = self.numpy and dtype.is_floating_point and not dtype.low

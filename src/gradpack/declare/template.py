@@ -136,7 +136,7 @@ PLACE_VIEW = """\
 """
 
 RECORD = """\
-    if {some_edge} and _mode.grad:
+    if {some_edge} and _mode.grad{differentiable}:
         _node = _new(_Backward)
         _node.seq = _next_seq()
         _node.edges = ({edges},)
@@ -331,6 +331,8 @@ def _function_text(op: Op, inlined: Inlined) -> str:
     if inputs:
         record = RECORD.format(
             some_edge="(" + " or ".join(f"{p}_edge is not None" for p in inputs) + ")",
+            # A conversion may end among the integers, which have no gradients.
+            differentiable=" and _out._spec.differentiable" if op.result is None else "",
             edges=", ".join(f"{p}_edge" for p in inputs),
             save=indent(_save_text(op, inputs, arrays, pair), " " * 8),
         )

@@ -318,6 +318,8 @@ def _prelu(input: Any, weight: Any) -> Any:
 
 def prelu(input: Tensor, weight: Tensor) -> Tensor:
     """`input`, and `weight * input` below zero; one weight, or one for each channel."""
+    if weight.ndim > 1:
+        raise RuntimeError(f"prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {weight.ndim}")
     if weight.numel() != 1:
         if input.ndim < 1:
             raise RuntimeError("Not allow zero-dim input tensor.")

@@ -92,7 +92,10 @@ def _times(array: Any, alpha: Any) -> Any:
     """`array * alpha`; raises where that would change the kind of number."""
     if isinstance(alpha, Tensor) or (isinstance(alpha, complex) and not is_complex(array)):
         raise TypeError("alpha is a number of the kind of the tensors")
-    return array * alpha
+    try:
+        return array * alpha
+    except OverflowError:  # as in torch, numbers wrap around
+        return array * np.astype(np.asarray(alpha), array.dtype)
 
 
 @elementwise(input=lambda g: g, other=lambda g, alpha: g if alpha == 1 else g * alpha, check=_check_alpha)

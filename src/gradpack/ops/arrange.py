@@ -71,6 +71,8 @@ def roll(input: Any, shifts: Any, dims: Any = None) -> Any:
         >>> torch.roll(torch.tensor([1, 2, 3]), 1)
         tensor([3, 1, 2])
     """
+    if not hasattr(shifts, "__index__") and not len(shifts):
+        raise RuntimeError("`shifts` required")
     if dims is None or (not hasattr(dims, "__index__") and not len(dims)):
         return np.roll(input, shifts if hasattr(shifts, "__index__") else shifts[0])
     many = hasattr(shifts, "__index__") != hasattr(dims, "__index__") or (
@@ -99,6 +101,8 @@ def rot90(input: Tensor, k: int = 1, dims: Any = (0, 1)) -> Tensor:
     """
     if len(dims) != 2:
         raise RuntimeError(f"expected total rotation dims == 2, but got dims = {len(dims)}")
+    if input.ndim < 2:
+        raise RuntimeError(f"expected total dims >= 2, but got total dims = {input.ndim}")
     a, b = wrap_dims(dims, input.ndim)
     k %= 4
     if k == 1:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import builtins
+import math
 from typing import Any
 
 import numpy as np
 
 from ..base import dtypes
 from ..base.devices import as_device
-from ..base.dtypes import FLOATING, dtype
+from ..base.dtypes import FLOATING, INTEGRAL, dtype
 from ..tensor.tensor import Tensor
 from .create import _into_out, _native, check_dtype, finish, shape_of
 
@@ -209,6 +210,8 @@ def full_like(
     """
     backend, spec = _like("full_like", input, dtype, device)
     value = fill_value.item() if isinstance(fill_value, Tensor) else fill_value
+    if isinstance(value, int) and spec.dtype.category == INTEGRAL:  # numbers wrap around
+        value = np.asarray(value).astype(spec.native)[()]
     return finish(backend.xp.full_like(input._data, value, dtype=spec.native), requires_grad)
 
 
@@ -263,12 +266,17 @@ def arange(
     start, end, step = _number(start), _number(end), _number(step)
     if step == 0:
         raise RuntimeError("step must be nonzero")
+    if not all(math.isfinite(v) for v in (start, end)):
+        raise RuntimeError(f"unsupported range: {start} -> {end}")
     if (end - start) * step < 0:
         raise RuntimeError(f"upper bound and lower bound inconsistent with step sign: arange({start}, {end}, {step})")
     if dtype is None:
         dtype = dtypes.int64 if all(isinstance(v, int) for v in (start, end, step)) else dtypes.get_default_dtype()
     native = _native("arange", dtype, device)
     if dtype.category < FLOATING:
+        start, end, step = int(start), int(end), int(step)  # each by itself, as torch does
+        if step == 0:
+            raise ValueError(f"step must be nonzero: it is cut off to 0 for {dtype}")
         array = np.arange(start, end, step).astype(native)
     else:
         count = max(int(np.ceil((end - start) / step)), 0)
@@ -351,6 +359,8 @@ def logspace(
         >>> torch.logspace(0, 2, 3)
         tensor([  1.,  10., 100.])
     """
+    if steps < 0:
+        raise RuntimeError("number of steps must be non-negative")
     values = np.logspace(_number(start), _number(end), steps, base=base)
     return _into_out(out, finish(values.astype(_native("logspace", dtype, device)), requires_grad))
 

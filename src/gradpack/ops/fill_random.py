@@ -94,11 +94,15 @@ def _draw_geometric(t: Tensor, generator: Any, p: float) -> Any:
 
 def _draw_cauchy(t: Tensor, generator: Any, median: float = 0.0, sigma: float = 1.0) -> Any:
     """Fill with Cauchy numbers."""
+    if sigma <= 0:
+        raise RuntimeError(f"cauchy_ expects sigma > 0.0, but found sigma={sigma}")
     return source(generator).standard_cauchy(t._shape) * sigma + median
 
 
 def _draw_log_normal(t: Tensor, generator: Any, mean: float = 1.0, std: float = 2.0) -> Any:
     """Fill with the exponentials of normal numbers."""
+    if std <= 0:
+        raise RuntimeError(f"log_normal_ expects std > 0.0, but found std={std}")
     return source(generator).lognormal(mean, std, t._shape)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..base.dtypes import INTEGRAL
 from ..declare.kinds import linear, nondifferentiable
 from ..tensor.tensor import Tensor
 from .accumulate import (
@@ -129,6 +130,8 @@ def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
         raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
     if length < 0:
         raise RuntimeError("narrow(): length must be non-negative.")
+    if isinstance(start, Tensor) and (start._shape or start._spec.dtype.category != INTEGRAL):
+        raise RuntimeError("start must be an 0-dim integral Tensor.")
     d, first = wrap_dim(dim, len(shape)), start.__index__()
     size = shape[d]
     if not -size <= first <= size:

@@ -9,6 +9,7 @@ import numpy as np
 from ..declare.autocast import as_given
 from ..declare.kinds import bilinear, general
 from ..tensor.tensor import Tensor
+from .accumulate import as_dtype
 
 FUNCTIONS = "matmul mm bmm mv dot vdot inner outer ger addmm addmv addr addbmm baddbmm tensordot chain_matmul"
 METHODS = "matmul mm bmm mv dot vdot inner outer ger addmm addmv addr addbmm baddbmm"
@@ -235,8 +236,10 @@ def addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) ->
 
 def _plus(input: Any, product: Any, beta: Any, alpha: Any) -> Any:
     """`beta * input + alpha * product`; a beta of 0 ignores even nan in `input`."""
+    if product.dtype.kind in "iu":  # a fraction in a factor is cut off
+        alpha, beta = int(alpha), int(beta)
     if alpha != 1:
-        product = product * alpha
+        product = product * as_dtype(alpha, product.dtype)
     if np.broadcast_shapes(input.shape, product.shape) != tuple(product.shape):
         raise RuntimeError(
             f"The expanded size of the tensor must match: input of shape {list(input.shape)} does not broadcast to "
@@ -244,7 +247,7 @@ def _plus(input: Any, product: Any, beta: Any, alpha: Any) -> Any:
         )
     if beta == 0:
         return product
-    return product + (input if beta == 1 else input * beta)
+    return product + (input if beta == 1 else input * as_dtype(beta, input.dtype))
 
 
 @general(
@@ -357,6 +360,12 @@ def _tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Any = None) -> Tensor:
     over_a, over_b = [d % max(a.ndim, 1) for d in over_a], [d % max(b.ndim, 1) for d in over_b]
     for i, j in zip(over_a, over_b, strict=True):
         if a._shape[i] != b._shape[j]:
+            if a._shape[i] == 1:  # a dimension of size 1 is broadcast
+                b = b.sum(j, keepdim=True)
+                continue
+            if b._shape[j] == 1:
+                a = a.sum(i, keepdim=True)
+                continue
             raise RuntimeError(
                 f"contracted dimensions need to match, but first has size {a._shape[i]} in dim {i} and second has "
                 f"size {b._shape[j]} in dim {j}"

@@ -14,11 +14,12 @@ def tensors_only(function: Callable[..., Any]) -> Callable[..., Any]:
     """The operation, which refuses Python numbers, as torch does."""
 
     def call(input: Any, other: Any, *, out: Any = None) -> Any:
-        if isinstance(other, int | float | complex):
-            raise TypeError(
-                f"{function.__name__}(): argument 'other' (position 2) must be Tensor, not {type(other).__name__}; "
-                "clamp() takes numbers"
-            )
+        for nr, (name, value) in enumerate((("input", input), ("other", other))):
+            if isinstance(value, int | float | complex):
+                raise TypeError(
+                    f"{function.__name__}(): argument '{name}' (position {nr + 1}) must be Tensor, not "
+                    f"{type(value).__name__}; clamp() takes numbers"
+                )
         return function(input, other) if out is None else function(input, other, out=out)
 
     call.__name__, call.__qualname__ = function.__name__, function.__qualname__

@@ -9,8 +9,11 @@ import numpy as np
 from ..base import dtypes
 from ..base.devices import CPU
 from ..base.dtypes import dtype
+from ..base.modes import MODE
 from ..tensor.tensor import Tensor, wrap
+from .rounding import where
 from .create import _into_out, _native, check_dtype, finish, shape_of
+from .fill import zeros_like
 from .generator import Generator, source
 
 FUNCTIONS = "rand randn randint randperm rand_like randn_like randint_like normal bernoulli multinomial poisson"
@@ -232,8 +235,10 @@ def normal(
     generator: Generator | None = None,
     out: Any = None,
     dtype: dtype | None = None,
+    layout: Any = None,
     device: Any = None,
     requires_grad: bool = False,
+    pin_memory: bool = False,
 ) -> Tensor:
     """Normal numbers with given means and standard deviations (numbers or tensors).
 
@@ -261,7 +266,8 @@ def normal(
         raise RuntimeError("normal expects all elements of std >= 0.0")
     shape = np.broadcast_shapes(np.shape(m), np.shape(s))
     native = (mean if isinstance(mean, Tensor) else std)._spec.native
-    return _into_out(out, finish((normal_array(generator, shape, native) * s + m).astype(native), requires_grad))
+    drawn = np.asarray((normal_array(generator, shape, native) * s + m).astype(native))
+    return _into_out(out, _without_slope(drawn, mean, std))
 
 
 def bernoulli(input: Tensor, p: Any = None, *, generator: Generator | None = None, out: Any = None) -> Tensor:
@@ -277,11 +283,16 @@ def bernoulli(input: Tensor, p: Any = None, *, generator: Generator | None = Non
     if np.any((chance < 0) | (chance > 1)) or np.any(np.isnan(chance)):
         raise RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true, but got false.")
     drawn = source(generator).random(input._shape) < chance
-    return _into_out(out, _constant(drawn.astype(input._spec.native), input))
+    return _into_out(out, _without_slope(np.asarray(drawn.astype(input._spec.native)), input))
 
 
-def _constant(array: Any, input: Tensor) -> Tensor:
-    return wrap(np.asarray(array))
+def _without_slope(drawn: Any, *sources: Any) -> Tensor:
+    """What was drawn, with a gradient of zero to what it was drawn with, as in torch."""
+    made = wrap(drawn)
+    for t in sources:
+        if isinstance(t, Tensor) and t.requires_grad and MODE.get().grad:
+            made = made + where(zeros_like(t, dtype=dtypes.bool_), t, 0.0)
+    return made
 
 
 def multinomial(
@@ -295,6 +306,10 @@ def multinomial(
         >>> torch.multinomial(torch.tensor([0.0, 1.0]), 3, replacement=True)
         tensor([1, 1, 1])
     """
+    if not input.is_floating_point():
+        raise RuntimeError(f"multinomial only supports floating-point dtypes for input, got: {input.dtype}")
+    if isinstance(out, Tensor) and out._spec.dtype is not dtypes.int64:
+        raise RuntimeError(f"multinomial expects Long tensor out, got: {out.dtype}")
     if input.ndim not in (1, 2):
         raise RuntimeError(f"prob_dist must be 1 or 2 dim, got {input.ndim}")
     weights = np.asarray(input._data, dtype=np.float64)

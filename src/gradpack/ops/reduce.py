@@ -143,7 +143,7 @@ def _method_sum_to_size(self: Tensor, *size: Any) -> Tensor:
         tensor([[2., 2., 2.]])
     """
     shape = _ints(size)
-    if shape == self._shape:
+    if shape == self._shape and shape:
         return self
     integral = self._spec.dtype.category < dtypes.FLOATING
     result: Tensor = sum_to_size(_to_copy(self, dtypes.int64) if integral else self, shape)

@@ -22,7 +22,7 @@ def check_index(op: str, index: Any) -> None:
     """Raise unless `index` is an array of int32 or int64."""
     if not hasattr(index, "dtype"):
         raise TypeError(f"{op}(): argument 'index' (position 3) must be Tensor, not {type(index).__name__}")
-    if index.dtype not in (np.int32, np.int64):
+    if index.dtype not in (np.int32, np.int64) and 0 not in index.shape:
         raise RuntimeError(f"{op}(): Expected dtype int32/int64 for index, not {index.dtype}")
 
 

@@ -223,8 +223,15 @@ class Tensor:
     def stride(self, dim: int | None = None) -> Any:
         """Steps between neighbours of each dimension, in elements."""
         size = self._data.itemsize
-        strides = tuple(s // size for s in self._data.strides)
-        return strides if dim is None else strides[dim]
+        if 0 in self._shape:  # NumPy's are all 0 then
+            strides, step = [], 1
+            for n in reversed(self._shape):
+                strides.append(step)
+                step *= max(n, 1)
+            strides.reverse()
+        else:
+            strides = [s // size for s in self._data.strides]
+        return tuple(strides) if dim is None else strides[dim]
 
     def storage_offset(self) -> int:
         """Where the tensor starts in its storage, in elements."""
