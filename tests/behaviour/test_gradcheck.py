@@ -243,3 +243,19 @@ def test_strides_of_what_is_empty(torch):
     assert torch.ones(0, 2).stride() == (2, 1)
     assert torch.empty(2, 0, 3).stride() == (3, 3, 1)
     assert torch.tensor([[], []]).stride() == (1, 1)
+
+
+@pytest.mark.parametrize("name", ["exp", "sin", "tanh", "sigmoid", "sqrt"])
+@pytest.mark.parametrize("create_graph", [False, True])
+def test_forward_over_reverse_through_what_was_saved(torch, name, create_graph):
+    forward_ad = torch.autograd.forward_ad
+    x, v = torch.tensor([0.5, 1.0], dtype=torch.float64), torch.tensor([1.0, -2.0], dtype=torch.float64)
+    function = getattr(torch, name)
+    with forward_ad.dual_level():
+        dual = forward_ad.make_dual(x, v).requires_grad_()
+        (g,) = torch.autograd.grad(function(dual).sum(), dual, create_graph=create_graph)
+        along = forward_ad.unpack_dual(g).tangent
+    y = x.clone().requires_grad_()
+    (first,) = torch.autograd.grad(function(y).sum(), y, create_graph=True)
+    (expected,) = torch.autograd.grad(first, y, v)
+    assert torch.allclose(along, expected)

@@ -151,6 +151,36 @@ def _push(case: Case, arrays: Arrays, directions: Arrays) -> Arrays:
     return [np.zeros_like(o._data) if o._tangents is None else o._tangents._data for o in outs]
 
 
+def forward_over_reverse(case: Case, native: Any = np.float64) -> None:
+    """The tangent of the gradient is the gradient of <gradient, direction>: the Hessian is symmetric."""
+    arrays, directions = case.arrays(native), case.directions(case.arrays(native))
+    seeds = case.seeds(arrays)
+    if not case.inputs or not seeds or not case.smooth(arrays) or any(a.dtype.kind == "c" for a in (*arrays, *seeds)):
+        return
+    towards = [directions[i] for i in case.inputs]
+
+    def first(made: list[Any]) -> tuple[Any, list[Any]]:
+        sources = [made[i] for i in case.inputs]
+        outs = case.differentiable(case.call(made))
+        return grad(outs, sources, [wrap(s) for s in seeds], create_graph=True, materialize_grads=True), sources
+
+    gradients, sources = first(case.tensors(arrays))
+    if not any(g.requires_grad for g in gradients):
+        return
+    twice = [(g, wrap(v)) for g, v in zip(gradients, towards, strict=True) if g.requires_grad]
+    expected = grad([g for g, _ in twice], sources, [v for _, v in twice], materialize_grads=True)
+    with using(dual=1):
+        made = [wrap(a) for a in arrays]
+        for i, v in zip(case.inputs, towards, strict=True):
+            made[i] = made[i].requires_grad_()
+            made[i]._tangents = wrap(v)
+        gradients, _ = first(made)
+    for i, g, e in zip(case.inputs, gradients, expected, strict=True):
+        found = np.zeros_like(g._data) if g._tangents is None else g._tangents._data
+        size = float(np.abs(e._data).max()) if e._data.size else 0.0
+        assert close(found, e._data, 1e-9, 1e-9 * (size + 1)), f"{case}: forward over reverse, by {case.params[i]}"
+
+
 def _tangents_have_history(
     case: Case, arrays: Arrays, directions: Arrays, seeds: Arrays, step: float, rtol: float
 ) -> None:

@@ -52,6 +52,11 @@ def test_tangent_rule(name):
 
 
 @every_operation
+def test_forward_over_reverse(name):
+    each(name, checks.forward_over_reverse, 3)
+
+
+@every_operation
 def test_kind(name):
     each(name, checks.kind)
 

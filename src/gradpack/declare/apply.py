@@ -187,10 +187,11 @@ def _apply(op: Op, values: list[Any], mode: Mode) -> Any:
                 meta = INFERENCE if mode.inference else NO_GRAD if not mode.grad else MULTIPLE if op.returns else None
                 replay = Output(op.public, nr) if op.returns else op.public
                 mark_view(out, parent, replay, args, meta)
-    if needs:
-        _record(op, values, index, outs, extras, mode, compute, spec)
+    node = _record(op, values, index, outs, extras, mode, compute, spec) if needs else None
     if mode.dual and not mode.inference:
         carry(op, values, outs, extras, mode)
+        if node is not None:
+            _keep_tangents(op, node, outs)
     if not op.returns:
         return outs[0]
     return op.public.result_type(*outs) if op.results else tuple(outs)  # type: ignore[attr-defined]
@@ -336,7 +337,7 @@ def _record(
     mode: Mode,
     compute: dtype | None,
     spec: Spec,
-) -> None:
+) -> Any:
     node = _new(op.general_class or _general_class(op))
     edges: list[Node | None] = []
     fit: list[Any] = []
@@ -367,6 +368,21 @@ def _record(
         for nr, out in enumerate(outs[:differentiable]):
             if out._spec.dtype.category >= FLOATING:
                 out._edge = Slot(node, nr, differentiable)
+    return node
+
+
+def _keep_tangents(op: Op, node: Any, outs: list[Tensor]) -> None:
+    """A saved result is an array: its tangent, for forward mode over backward, stands beside it while the level lasts."""
+    kept = {}
+    for name in dict.fromkeys(n for p in op.inputs for n in op.reads[p]):
+        if op.saves(name) == "result":
+            out = outs[0 if name == "out" else op.results.index(name)]
+            if out._tangents is not None:
+                holder = alias(out._data, out._spec, out._shape)
+                holder._tangents = out._tangents
+                kept[name] = holder
+    if kept:
+        node.tangents = kept
 
 
 def _general_class(op: Op) -> Any:

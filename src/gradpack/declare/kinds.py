@@ -201,6 +201,7 @@ def _install_node(op: Op, node_class: Any, filename: str) -> None:
                 "backend",
                 "compute",
                 "low",
+                "tangents",
                 *(n for n in ("fit", "outputs") if n not in node_class.__slots__),
             ),
             "backward": GeneralNode.backward,

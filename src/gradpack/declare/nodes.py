@@ -222,6 +222,7 @@ class GeneralNode(CompiledNode):
     low: bool  # is the result a storage format?
     outputs: int
     backend: Any
+    tangents: dict[str, Tensor]  # of saved results, while the level of forward mode lasts
 
     def movable(self) -> bool:
         return bool(self.backend.is_numpy) and CompiledNode.movable(self)
@@ -288,6 +289,8 @@ def _wanted(source: Any) -> bool:
 def _with_edge(value: Tensor, edge: Node | None) -> Tensor:
     out = alias(value._data, value._spec, value._shape)
     out._counter, out._edge = value._counter, edge
+    if value._tangents is not None:
+        out._tangents = value._tangents
     return out
 
 

@@ -243,4 +243,7 @@ def result_as_tensor(node: Any, slot: str, edge: Any) -> Tensor:
     if not isinstance(saved, Packed):
         out._counter = getattr(node, slot + "_c")
     out._edge = edge
+    held = getattr(node, "tangents", None)
+    if held is not None and slot in held:
+        out._tangents = held[slot]._tangents
     return out
