@@ -372,7 +372,7 @@ def _record(
 
 
 def _keep_tangents(op: Op, node: Any, outs: list[Tensor]) -> None:
-    """A saved result is an array: its tangent, for forward mode over backward, stands beside it while the level lasts."""
+    """A saved result is an array: beside it stands its tangent, for forward mode over backward, while the level lasts."""
     kept = {}
     for name in dict.fromkeys(n for p in op.inputs for n in op.reads[p]):
         if op.saves(name) == "result":

@@ -206,9 +206,13 @@ class CompiledNode(Node):
         return self
 
 
-@cache
 def variant_of(kind: Any, name: str) -> Any:
     """A node class under another name: that of a variant of the call, or of its in-place form."""
+    return _variant(kind, name)
+
+
+@cache
+def _variant(kind: Any, name: str) -> Any:
     return type(name, (kind,), {"__slots__": (), "__module__": kind.__module__, "is_settled": True})
 
 

@@ -11,10 +11,10 @@ from ..base.devices import CPU
 from ..base.dtypes import dtype
 from ..base.modes import MODE
 from ..tensor.tensor import Tensor, wrap
-from .rounding import where
 from .create import _into_out, _native, check_dtype, finish, shape_of
 from .fill import zeros_like
 from .generator import Generator, source
+from .rounding import where
 
 FUNCTIONS = "rand randn randint randperm rand_like randn_like randint_like normal bernoulli multinomial poisson"
 METHODS = "bernoulli multinomial"
