@@ -372,7 +372,7 @@ def _record(
 
 
 def _keep_tangents(op: Op, node: Any, outs: list[Tensor]) -> None:
-    """A saved result is an array: beside it stands its tangent, for forward mode over backward, while the level lasts."""
+    """Beside a saved result, an array, stands its tangent while the level lasts: for forward mode over backward."""
     kept = {}
     for name in dict.fromkeys(n for p in op.inputs for n in op.reads[p]):
         if op.saves(name) == "result":
