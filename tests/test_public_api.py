@@ -19,6 +19,7 @@ MODULES = [
     "gradpack.amp",
     "gradpack.autograd",
     "gradpack.autograd.graph",
+    "gradpack.fft",
     "gradpack.nn",
     "gradpack.nn.functional",
     "gradpack.nn.init",

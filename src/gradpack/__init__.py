@@ -31,6 +31,7 @@ from .tensor.tensor import Tensor  # noqa: E402
 if _TYPE_CHECKING:  # imported when they are first asked for
     from . import amp as amp
     from . import cpu as cpu
+    from . import fft as fft
     from . import nn as nn
     from . import optim as optim
     from . import saved as saved
@@ -74,7 +75,7 @@ from .autograd.grad_mode import (  # noqa: E402
 __version__ = "0.1.0"
 
 # Modules that are imported when they are first asked for.
-_LAZY = ("cpu", "nn", "optim", "saved", "utils", "cli", "overrides")
+_LAZY = ("cpu", "nn", "optim", "saved", "utils", "cli", "overrides", "fft")
 
 strided = "strided"
 contiguous_format = "contiguous_format"
