@@ -27,6 +27,7 @@ MODULES = [
     "gradpack.optim",
     "gradpack.optim.lr_scheduler",
     "gradpack.saved",
+    "gradpack.special",
     "gradpack.utils.checkpoint",
 ]
 

@@ -25,13 +25,16 @@ NOT_FOR_COMPLEX = frozenset(
     _attention _elu _layer_norm _max_all _median_all _min_all _nanmedian_all _prelu _softshrink amax amin aminmax argmax
     argmin argsort clamp cummax cummin erf fmax fmin ge gelu gt hardshrink hardsigmoid hardswish hardtanh kthvalue le
     leaky_relu log_softmax logsigmoid lt max maximum median min minimum mish nanmedian nansum relu scatter_extreme sign
-    softmax softplus sort threshold topk
+    softmax softplus sort threshold topk frexp
     """.split()
 )
 
 
 # Whose low-precision result is not that of float32 rounded once, and why.
-ROUNDS_TWICE = {"scatter_reduce": "torch rounds the sum before it divides by the count"}
+ROUNDS_TWICE = {
+    "scatter_reduce": "torch rounds the sum before it divides by the count",
+    "nextafter": "its steps are those of the dtype itself",
+}
 
 
 def expected_dtype(case: Case, given: dtypes.dtype) -> dtypes.dtype | None:

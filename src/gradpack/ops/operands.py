@@ -15,6 +15,13 @@ def no_gradient(op: str) -> RuntimeError:
     return RuntimeError(f"derivative for {op} is not implemented: detach() its operands, or compute it under no_grad()")
 
 
+def not_implemented(what: str) -> Any:
+    """Raise what torch raises in backward for an input that it has no formula for."""
+    raise NotImplementedError(
+        f"the derivative for '{what}' is not implemented: detach() that operand, or compute it under no_grad()"
+    )
+
+
 def is_bool(value: Any) -> bool:
     """Whether a tensor or number is of bool."""
     return value._spec.dtype.category == BOOL if isinstance(value, Tensor) else isinstance(value, bool)
