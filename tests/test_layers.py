@@ -20,6 +20,7 @@ LAYERS = [
     "autograd",
     "amp",
     "cpu",
+    "signal",
     "nn",
     "optim",
     "utils",

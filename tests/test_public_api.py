@@ -27,6 +27,8 @@ MODULES = [
     "gradpack.optim",
     "gradpack.optim.lr_scheduler",
     "gradpack.saved",
+    "gradpack.signal",
+    "gradpack.signal.windows",
     "gradpack.special",
     "gradpack.utils.checkpoint",
 ]

@@ -35,6 +35,7 @@ if _TYPE_CHECKING:  # imported when they are first asked for
     from . import nn as nn
     from . import optim as optim
     from . import saved as saved
+    from . import signal as signal
     from . import special as special
     from . import utils as utils
 
@@ -76,7 +77,7 @@ from .autograd.grad_mode import (  # noqa: E402
 __version__ = "0.1.0"
 
 # Modules that are imported when they are first asked for.
-_LAZY = ("cpu", "nn", "optim", "saved", "utils", "cli", "overrides", "fft", "special")
+_LAZY = ("cpu", "nn", "optim", "saved", "utils", "cli", "overrides", "fft", "special", "signal")
 
 strided = "strided"
 contiguous_format = "contiguous_format"
