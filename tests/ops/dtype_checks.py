@@ -33,6 +33,7 @@ NOT_FOR_COMPLEX = frozenset(
 # Whose low-precision result is not that of float32 rounded once, and why.
 ROUNDS_TWICE = {
     "scatter_reduce": "torch rounds the sum before it divides by the count",
+    "histc": "torch works out the bins in the dtype itself",
     "nextafter": "its steps are those of the dtype itself",
 }
 
