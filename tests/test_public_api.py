@@ -20,6 +20,7 @@ MODULES = [
     "gradpack.autograd",
     "gradpack.autograd.graph",
     "gradpack.fft",
+    "gradpack.masked",
     "gradpack.nn",
     "gradpack.nn.functional",
     "gradpack.nn.init",

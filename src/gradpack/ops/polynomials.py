@@ -55,6 +55,8 @@ _LONG = 6  # degrees above this by trigonometry, where possible
 @nondifferentiable(result="float", promote=("x", "degree"), scalars=True, dtypes="bif")
 def _polynomial(x: Any, degree: Any, family: str = "t", shifted: bool = False) -> Any:
     """The polynomial of a family and degree, 0 for a negative degree; `shifted` from [-1, 1] to [0, 1]."""
+    if is_number(degree) and not shifted and (family not in _CHEBYSHEV or degree <= _LONG):
+        return _climb(x, int(degree), family)
     if is_number(x):
         x = np.asarray(x, dtype=degree.dtype)
     if is_number(degree):
@@ -66,7 +68,7 @@ def _polynomial(x: Any, degree: Any, family: str = "t", shifted: bool = False) -
     value = np.where(degree < 0, 0.0, np.where(degree == 0, 1.0, _FIRST[family](x)))
     value = np.asarray(value, dtype=x.dtype)
     if family in ("h", "he"):
-        too_high = degree > (512 if x.dtype == np.float64 else 128)
+        too_high = degree > _limit(x)
         value, ladder = np.where(too_high, np.nan, value), ladder & ~too_high
     if family in _ENDS:
         plus, minus = _ENDS[family]
@@ -87,6 +89,23 @@ def _polynomial(x: Any, degree: Any, family: str = "t", shifted: bool = False) -
         before, last = last, (a * x + b) * last - c * before
         value = np.where(ladder & (degree == k + 1), last, value)
     return value
+
+
+def _climb(x: Any, n: int, family: str) -> Any:
+    """The polynomial of one degree everywhere."""
+    if n < 1 or (family in ("h", "he") and n > _limit(x)):
+        return np.full_like(x, 0.0 if n < 0 else 1.0 if n == 0 else np.nan)
+    before, last = np.ones_like(x), _FIRST[family](x)
+    step = _STEP.get(family, lambda k: (2, 0, 1))
+    for k in range(1, n):
+        a, b, c = step(k)
+        before, last = last, (a * x + b) * last - c * before
+    return last
+
+
+def _limit(x: Any) -> int:
+    """The degree above which torch gives up on Hermite polynomials."""
+    return 512 if x.dtype == np.float64 else 128
 
 
 def _family(name: str, family: str, shifted: bool, words: str, example: str) -> Any:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..base import dtypes
 from ..declare.kinds import general, nondifferentiable
 from ..tensor.tensor import Tensor
 from .dimensions import axis, numpy_names
@@ -188,11 +189,10 @@ def _mode(input: Any, place: int) -> tuple[Any, Any]:
 # -- isin --
 
 
-@nondifferentiable(result="bool", promote=("elements", "test_elements"), scalars=True, dtypes="bif", name="isin")
+@nondifferentiable(result="bool", promote=("elements", "test_elements"), dtypes="bif", name="isin")
 def _isin(elements: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False) -> Any:
     """Which of `elements` are among `test_elements`."""
-    tests = np.reshape(np.asarray(test_elements), (-1,))
-    found = np.asarray(elements)
+    tests, found = np.reshape(test_elements, (-1,)), elements
     if tests.shape[0] <= 8:
         hit = np.zeros(found.shape, dtype=bool)
         for k in range(tests.shape[0]):
@@ -205,6 +205,11 @@ def _isin(elements: Any, test_elements: Any, assume_unique: bool = False, invert
         near = tests[np.minimum(place, max(tests.shape[0] - 1, 0))] if tests.shape[0] else None
         hit = np.zeros(found.shape, dtype=bool) if near is None else np.reshape(near, found.shape) == found
     return ~hit if invert else hit
+
+
+def _tensors(*values: Any) -> list[Tensor]:
+    """Numbers as tensors of no dimensions, which count for less in the choice of a dtype."""
+    return [v if isinstance(v, Tensor) else scalar_tensor(v, dtype=dtypes.scalar_dtype(v)) for v in values]
 
 
 def isin(
@@ -222,9 +227,13 @@ def isin(
         >>> torch.isin(torch.tensor([1, 2, 3]), torch.tensor([2, 3]))
         tensor([False,  True,  True])
     """
+    if not isinstance(elements, Tensor) and not isinstance(test_elements, Tensor):
+        raise TypeError("isin() takes a tensor as elements or test_elements, or as both, and got two numbers")
+    elements, test_elements = _tensors(elements, test_elements)
     more = {} if out is None else {"out": out}
     return _isin(elements, test_elements, assume_unique, invert, **more)
 
 
-from .extremes import picked, place_along  # noqa: E402 - they name each other
+from .create import scalar_tensor  # noqa: E402 - they name each other
+from .extremes import picked, place_along  # noqa: E402
 from .order import _ranked  # noqa: E402

@@ -1,6 +1,6 @@
 """`torch.signal.windows`: weights of a stretch of signal that fall off towards its ends."""
 
-from ..ops.windows import (
+from ..ops.signal_windows import (
     bartlett,
     blackman,
     cosine,

@@ -1,0 +1,26 @@
+"""`torch.masked`: reductions and normalizations that leave out what a mask does not hold for."""
+
+from .ops.masked_moments import log_softmax, mean, median, norm, normalize, softmax, softmin, std, var
+from .ops.masked_reductions import amax, amin, argmax, argmin, cumprod, cumsum, logaddexp, logsumexp, prod, sum
+
+__all__ = [
+    "amax",
+    "amin",
+    "argmax",
+    "argmin",
+    "cumprod",
+    "cumsum",
+    "log_softmax",
+    "logaddexp",
+    "logsumexp",
+    "mean",
+    "median",
+    "norm",
+    "normalize",
+    "prod",
+    "softmax",
+    "softmin",
+    "std",
+    "sum",
+    "var",
+]
