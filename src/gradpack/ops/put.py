@@ -38,7 +38,7 @@ def _put_into(array: Any, index: Any, source: Any, accumulate: bool) -> Any:
     size = size_of(array.shape)
     places = np.reshape(index, (-1,))
     values = np.reshape(source, (-1,))
-    for i in places.tolist():
+    for i in (int(np.min(places)), int(np.max(places))) if places.shape[0] else ():
         if not -size <= i < size:
             raise IndexError(f"out of range: tried to access index {i} on a tensor of {size} elements.")
     places = np.where(places < 0, places + size, places)
