@@ -208,7 +208,8 @@ _NEVER_ARRAYS = frozenset(
     "ignore_index normalized_shape eps scale is_causal enable_gqa training inplace device generator negative_slope "
     "alpha beta threshold unbiased source destination rounding_mode memory_format non_blocking copy num_classes "
     "dropout_p max_norm padding_idx norm_type scale_grad_by_freq sparse largest sorted minlength "
-    "accumulate include_self reduce".split()
+    "accumulate include_self reduce count kernel groups mode pad dilation transposed output_padding plan geometry "
+    "momentum".split()
 )
 
 

@@ -30,6 +30,8 @@ from ..ops.softmax import log_softmax as _log_softmax
 from ..ops.softmax import softmax as _softmax
 from ..ops.trigonometry import tanh
 from ..tensor.tensor import Tensor
+from . import spatial as _spatial
+from .spatial import *  # noqa: F403
 
 __all__ = [
     "alpha_dropout",
@@ -79,6 +81,7 @@ __all__ = [
     "threshold",
     "threshold_",
 ]
+__all__ += _spatial.__all__
 
 
 def _write_back(input: Tensor, function: Any, *args: Any, **kwargs: Any) -> Tensor:

@@ -16,12 +16,13 @@ from ..tensor.tensor import Tensor
 
 # An in-place function is exported where the function itself is by then: `fill_random` after `random`.
 _NAMES = (
-    "bessel binary_numbers gamma_functions spectrogram windows integrate quantiles unique bins search "
-    "index_reduce copies layout segments "
     "activation affine arithmetic arrange attention compare convert create cumulate diagonal dropout einsum "
     "embedding exponential extremes fill generator index index_dim inplace_functions join linalg loss masked normalize "
     "predicates random fill_random put reduce relayout rounding scatter scatter_reduce shape softmax strided "
-    "transpose trigonometry"
+    "transpose trigonometry "
+    "avg_pool batch_norm convolution embedding_bag fold grid_sample group_norm max_pool padding "
+    "bessel binary_numbers gamma_functions spectrogram windows integrate quantiles unique bins search "
+    "index_reduce copies layout segments"
 )
 MODULES: tuple[ModuleType, ...] = tuple(import_module(f".{name}", __package__) for name in _NAMES.split())
 

@@ -147,9 +147,13 @@ def rms_norm(input: Tensor, normalized_shape: Any, weight: Tensor | None = None,
     shape = _check_normalized("rms_norm", input, normalized_shape, weight)
     dims = tuple(range(-len(shape), 0))
     small = finfo(input._spec.dtype).eps if eps is None else eps
-    out = input * rsqrt(mean(input * input, dims, True) + small)
-    return out if weight is None else out * weight
+    low = input._spec.dtype.low  # squares of half precision numbers overflow
+    wide = input.to(float32) if low else input
+    out = wide * rsqrt(mean(wide * wide, dims, True) + small)
+    out = out if weight is None else out * (weight.to(float32) if low else weight)
+    return out.to(input.dtype) if low else out
 
 
+from ..base.dtypes import float32  # noqa: E402
 from .exponential import rsqrt  # noqa: E402
 from .reduce import mean, sum_to_size  # noqa: E402 - adjoints name each other

@@ -1,0 +1,299 @@
+"""Averages over windows, `avg_pool`, and over even parts of each dimension, `adaptive_avg_pool`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from ..declare.kinds import linear
+from ..tensor.tensor import Tensor
+from .along import Taps, put_back, taken
+from .max_pool import adaptive_bounds
+from .pool_kernels import sums, sums_back
+
+FUNCTIONS = "avg_pool1d adaptive_avg_pool1d"
+
+
+def _counts(size: Any, geometry: Any, include: bool, divisor: int | None) -> Any:
+    """What to divide the sum over each window by: one number, or an array."""
+    if divisor is not None:
+        return divisor
+    total: Any = 1
+    for n, k, s, p, c in zip(size, geometry[0], geometry[1], geometry[2], geometry[4], strict=True):
+        total = np.expand_dims(total, -1) * _widths(n, k, s, p, c, include)
+    if np.all(total == total.reshape(-1)[0]):
+        return int(total.reshape(-1)[0])
+    return total
+
+
+@lru_cache(maxsize=512)
+def _widths(size: int, kernel: int, stride: int, padding: int, count: int, include: bool) -> Any:
+    start = np.arange(count) * stride - padding
+    stop = np.minimum(start + kernel, size + padding)
+    return stop - start if include else np.minimum(stop, size) - np.maximum(start, 0)
+
+
+def _divided(x: Any, by: Any) -> Any:
+    if x.dtype.kind in "iu":
+        return np.asarray(np.trunc(x / by), dtype=x.dtype)
+    if isinstance(by, int):
+        x /= by
+        return x
+    x /= by.astype(x.dtype)
+    return x
+
+
+@linear(
+    input=lambda g, geometry, include, divisor: _averages(g, geometry, include, divisor),
+    node="AvgPool2DBackwardBackward0",
+    dtypes="f",
+)
+def _averages_back(input: Any, size: Any, geometry: Any, include: bool = False, divisor: Any = None) -> Any:
+    """The adjoint of averages over windows."""
+    size = tuple(size)[len(size) - len(geometry[0]) :]
+    by = _counts(size, geometry, include, divisor)
+    return sums_back(input / (by if isinstance(by, int) else by.astype(input.dtype)), size, geometry)
+
+
+def _averages_of(input: Any, geometry: Any, include: bool, divisor: Any) -> Any:
+    size = input.shape[len(input.shape) - len(geometry[0]) :]
+    return _divided(sums(input, geometry), _counts(size, geometry, include, divisor))
+
+
+@linear(
+    input=lambda g, input_shape, geometry, include, divisor: _averages_back(g, input_shape, geometry, include, divisor),
+    node="AvgPool2DBackward0",
+    dtypes="if",
+)
+def _averages(input: Any, geometry: Any, include: bool = True, divisor: Any = None) -> Any:
+    """Averages over windows in one or two dimensions."""
+    return _averages_of(input, geometry, include, divisor)
+
+
+@linear(
+    input=lambda g, input_shape, geometry, include, divisor: _averages_back(g, input_shape, geometry, include, divisor),
+    node="AvgPool3DBackward0",
+    dtypes="if",
+)
+def _averages3d(input: Any, geometry: Any, include: bool = True, divisor: Any = None) -> Any:
+    """Averages over windows in three dimensions."""
+    return _averages_of(input, geometry, include, divisor)
+
+
+def _avg_pool(
+    op: str,
+    ndim: int,
+    input: Any,
+    kernel_size: Any,
+    stride: Any,
+    padding: Any,
+    ceil_mode: Any,
+    include: Any,
+    divisor: Any = None,
+) -> Any:
+    if not isinstance(include, bool):
+        raise wrong_type(op, "count_include_pad", include, "bool")
+    if divisor is not None and not is_int(divisor):
+        raise wrong_type(op, "divisor_override", divisor, "int")
+    if divisor == 0:
+        raise RuntimeError("divisor must be not zero")
+    geometry = pool_geometry(op, ndim, input, kernel_size, stride, padding, 1, ceil_mode)
+    if ndim == 3:
+        return _averages3d(input, geometry, include, divisor)
+    if ndim == 2:
+        return _averages(input, geometry, include, divisor)
+    wide = tuple((0 if i == 2 else 1, *g) for i, g in enumerate(geometry))
+    return squeeze(_averages(unsqueeze(input, -2), wide, include, divisor), -2)
+
+
+def avg_pool1d(
+    input: Tensor,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+) -> Any:
+    """Averages over windows along the last dimension.
+
+    Args:
+        input: shape (batch, channels, length), or without batch.
+        stride: that of the windows; None for their size.
+        padding: zeros on both sides, at most half the window.
+        ceil_mode: take a last window that only begins inside.
+        count_include_pad: do the zeros of the padding count?
+
+    Raises:
+        RuntimeError: for windows that do not fit, and for an input of other dimensions.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.avg_pool1d(torch.tensor([[1.0, 3.0, 2.0, 0.0]]), 2)
+        tensor([[2., 1.]])
+    """
+    return _avg_pool("avg_pool1d", 1, input, kernel_size, stride, padding, ceil_mode, count_include_pad)
+
+
+def avg_pool2d(
+    input: Tensor,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+    divisor_override: int | None = None,
+) -> Any:
+    """Averages over windows in the last two dimensions: see `avg_pool1d`.
+
+    Args:
+        divisor_override: divide each sum by this instead of the size of the window.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.functional.avg_pool2d(torch.ones(1, 4, 4), 2, divisor_override=1)
+        tensor([[[4., 4.],
+                 [4., 4.]]])
+    """
+    return _avg_pool(
+        "avg_pool2d", 2, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+    )
+
+
+def avg_pool3d(
+    input: Tensor,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+    divisor_override: int | None = None,
+) -> Any:
+    """Averages over windows in the last three dimensions: see `avg_pool2d`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.functional.avg_pool3d(torch.ones(1, 4, 4, 4), 2).shape
+        gradpack.Size([1, 2, 2, 2])
+    """
+    return _avg_pool(
+        "avg_pool3d", 3, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+    )
+
+
+# -- adaptive --
+
+
+@lru_cache(maxsize=512)
+def _parts(size: int, count: int) -> Taps:
+    """The averages over `count` even parts of a dimension, as a map."""
+    start, stop = adaptive_bounds(size, count)
+    width = stop - start
+    steps = np.arange(int(width.max(initial=1)))[:, None]
+    return Taps(np.minimum(start + steps, size - 1), np.where(steps < width, 1 / np.maximum(width, 1), 0.0), size)
+
+
+def _adaptive_of(input: Any, output_size: Any) -> Any:
+    ndim = len(output_size)
+    size = input.shape[len(input.shape) - ndim :]
+    lead = input.shape[: len(input.shape) - ndim]
+    if not input.size or not all(output_size):
+        return np.zeros((*lead, *output_size), input.dtype)
+    if all(n % m == 0 for n, m in zip(size, output_size, strict=True)):
+        kernel = tuple(n // m for n, m in zip(size, output_size, strict=True))
+        geometry = (kernel, kernel, (0,) * ndim, (1,) * ndim, tuple(output_size))
+        return _divided(sums(input, geometry), _counts(size, geometry, True, None))
+    out = input
+    for i in reversed(range(ndim)):
+        out = taken(out, _parts(size[i], output_size[i]), i - ndim)
+    return out
+
+
+@linear(
+    input=lambda g, output_size: _adaptive_averages(g, output_size),
+    node="AdaptiveAvgPool2DBackwardBackward0",
+    dtypes="f",
+)
+def _adaptive_back(input: Any, size: Any, output_size: Any) -> Any:
+    """The adjoint of averages over parts."""
+    ndim = len(output_size)
+    if not input.size:
+        return np.zeros(tuple(size), input.dtype)
+    out = input
+    for i in range(ndim):
+        out = put_back(out, _parts(size[len(size) - ndim + i], output_size[i]), i - ndim)
+    return out
+
+
+def _adaptive(ndim: int) -> Callable[..., Any]:
+    def function(input: Any, output_size: Any) -> Any:
+        return _adaptive_of(input, tuple(output_size))
+
+    function.__doc__ = f"Averages over even parts of {ndim} dimensions."
+    made: Callable[..., Any] = linear(
+        input=lambda g, input_shape, output_size: _adaptive_back(g, input_shape, output_size),
+        dtypes="f",
+        name=f"_adaptive_avg_pool{ndim}d",
+        node=f"AdaptiveAvgPool{ndim}DBackward0",
+    )(function)
+    return made
+
+
+_adaptive_averages, _adaptive_averages3d = _adaptive(2), _adaptive(3)
+
+
+def _adaptive_avg(op: str, ndim: int, input: Any, output_size: Any) -> Any:
+    size = adaptive_size(op, ndim, input, output_size)
+    if ndim == 1:
+        wide = unsqueeze(input, -2)
+        return squeeze(mean(wide, (-1, -2), True) if size == (1,) else _adaptive_averages(wide, (1, *size)), -2)
+    if all(n == 1 for n in size):
+        return mean(input, tuple(range(-ndim, 0)), True)
+    return (_adaptive_averages if ndim == 2 else _adaptive_averages3d)(input, size)
+
+
+def adaptive_avg_pool1d(input: Tensor, output_size: Any) -> Any:
+    """Averages over the parts that divide the last dimension evenly.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.adaptive_avg_pool1d(torch.tensor([[1.0, 3.0, 2.0, 0.0]]), 2)
+        tensor([[2., 1.]])
+    """
+    return _adaptive_avg("adaptive_avg_pool1d", 1, input, output_size)
+
+
+def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Any:
+    """Averages over the parts that divide the last two dimensions; None in `output_size` keeps one as it is.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.functional.adaptive_avg_pool2d(torch.ones(1, 4, 4), (None, 2)).shape
+        gradpack.Size([1, 4, 2])
+    """
+    return _adaptive_avg("adaptive_avg_pool2d", 2, input, output_size)
+
+
+def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Any:
+    """Averages over the parts that divide the last three dimensions.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.functional.adaptive_avg_pool3d(torch.ones(1, 4, 4, 4), 2).shape
+        gradpack.Size([1, 2, 2, 2])
+    """
+    return _adaptive_avg("adaptive_avg_pool3d", 3, input, output_size)
+
+
+from .pool_arguments import adaptive_size, pool_geometry  # noqa: E402 - what follows is named late
+from .reduce import mean  # noqa: E402
+from .shape import squeeze, unsqueeze  # noqa: E402
+from .spatial import is_int, wrong_type  # noqa: E402

@@ -1,0 +1,341 @@
+"""Normalisation over a batch: each channel to mean 0 and variance 1."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ..base.modes import using
+from ..declare.kinds import general, nondifferentiable
+from ..tensor.tensor import Tensor
+from .kernels import add_up
+from .sliding import size_of
+
+FUNCTIONS = "batch_norm instance_norm native_batch_norm"
+
+BLOCK = 1 << 17  # bytes of the batch at a time: several of these fit into the second-level cache
+
+
+def _flat(x: Any) -> Any:
+    """(batch, channels, *space) as (batch, channels, places)."""
+    return np.reshape(x, (*x.shape[:2], size_of(x.shape[2:])))
+
+
+def blocks(x: Any) -> Iterator[slice]:
+    """Parts of the batch, of (batch, channels, places), that fill a block."""
+    each = max(1, x.shape[1] * x.shape[2] * x.itemsize)
+    some = max(1, BLOCK // each)
+    return (slice(n, n + some) for n in range(0, x.shape[0], some))
+
+
+def _sums(x: Any) -> Any:
+    """The sum of each channel of (batch, channels, places)."""
+    return np.sum(x[:, :, 0] if x.shape[2] == 1 else add_up(x, 2), axis=0)
+
+
+def _dots(a: Any, b: Any) -> Any:
+    """The sum of products in each channel."""
+    return np.sum(np.vecdot(a, b), axis=0) if a.shape[2] >= 16 else _sums(a * b)
+
+
+def _column(values: Any) -> Any:
+    return np.reshape(values, (-1, 1))
+
+
+@nondifferentiable(promote=("input",), dtypes="f", results=("mean", "var"), differentiable=0, result=None)
+def _batch_stats(input: Any) -> Any:
+    """Mean and (biased) variance of each channel."""
+    x = _flat(input)
+    count = x.shape[0] * x.shape[2]
+    total = np.zeros(x.shape[1])
+    for part in blocks(x):
+        total += _sums(x[part])
+    mean = total / count
+    near = _column(mean.astype(x.dtype))
+    squares = np.zeros(x.shape[1])
+    for part in blocks(x):
+        off = x[part] - near
+        squares += _dots(off, off)
+    # `near` is rounded: the difference is made good here
+    var = squares / count - (mean - near[:, 0].astype(mean.dtype)) ** 2
+    return mean.astype(x.dtype), np.maximum(var, 0).astype(x.dtype)
+
+
+def _scaled(x: Any, scale: Any, shift: Any) -> Any:
+    out = np.empty_like(x)
+    scale, shift = _column(scale), _column(shift)
+    for part in blocks(x):
+        here = out[part]
+        np.multiply(x[part], scale, out=here)
+        here += shift
+    return out
+
+
+def _gradients(
+    g: Any, input: Any, weight: Any, bias_shape: Any, mean: Any, rstd: Any, training: bool, eps: float, needs: Any
+) -> Any:
+    """Gradients of input, weight and bias; with y the normalised input and d = g * weight, that of the input is
+    rstd * (d - average(d) - y * average(d * y)), in evaluation rstd * d.
+    """
+    shape, x, g = input.shape, _flat(input), _flat(g)
+    mean, rstd = (np.asarray(v, dtype=x.dtype) for v in (mean, rstd))
+    near = _column(mean)
+    sums, dots = np.zeros(x.shape[1]), np.zeros(x.shape[1])
+    if training or needs[1] or needs[2]:
+        for part in blocks(x):
+            given = g[part]
+            sums += _sums(given)
+            if training or needs[1]:
+                dots += _dots(x[part] - near, given)
+    factor = rstd if weight is None else rstd * weight
+    made = None
+    if needs[0]:
+        made = np.empty(x.shape, g.dtype)
+        scale = _column(factor)
+        count = x.shape[0] * x.shape[2] or 1
+        slope = _column((-dots / count * (rstd * rstd)).astype(g.dtype))
+        level = _column((sums / count).astype(g.dtype))
+        for part in blocks(x):
+            here = made[part]
+            if training:
+                np.subtract(x[part], near, out=here)
+                here *= slope
+                here += g[part]
+                here -= level
+                here *= scale
+            else:
+                np.multiply(g[part], scale, out=here)
+        made = np.reshape(made, shape)
+    weight_g = (dots * rstd).astype(g.dtype) if needs[1] else None
+    return made, weight_g, sums.astype(g.dtype) if needs[2] else None
+
+
+def _meaning(input: Any, weight: Any, mean: Any, rstd: Any, training: bool, eps: float) -> Any:
+    """The same without its bias, composed of other operations."""
+    ends = (1, -1, *(1,) * (len(input.shape) - 2))
+    if training:
+        dims = (0, *range(2, len(input.shape)))
+        centred = input - average(input, dims, True)
+        out = centred * rsqrt(average(centred * centred, dims, True) + eps)
+    else:
+        out = (input - reshape(mean, ends)) * reshape(rstd, ends)
+    return out if weight is None else out * reshape(weight, ends)
+
+
+@general(
+    inputs=("input", "weight", "bias"),
+    joint=_gradients,
+    meaning=_meaning,
+    bias=lambda g: over_places(g),
+    node="NativeBatchNormBackward0",
+    dtypes="f",
+    uniform=True,
+    promote=("input", "weight", "bias"),
+)
+def _batch_norm(
+    input: Any,
+    weight: Any = None,
+    bias: Any = None,
+    mean: Any = None,
+    rstd: Any = None,
+    training: bool = True,
+    eps: Any = 0,
+) -> Any:
+    """(input - mean) * rstd * weight + bias; in training, `mean` and `rstd` are those of the input."""
+    mean, rstd = (np.asarray(v, dtype=input.dtype) for v in (mean, rstd))
+    scale = rstd if weight is None else rstd * weight
+    shift = -mean * scale if bias is None else bias - mean * scale
+    return np.reshape(_scaled(_flat(input), scale, shift), input.shape)
+
+
+# -- as torch has it --
+
+
+def _check(op: str, input: Any, training: bool, channels: int, **operands: Any) -> None:
+    for name, value in operands.items():
+        if value is None:
+            continue
+        if not isinstance(value, Tensor):
+            raise TypeError(f"{op}(): argument '{name}' must be Tensor, not {type(value).__name__}")
+        if value.numel() != channels:
+            raise RuntimeError(f"{name} should contain {channels} elements not {value.numel()}")
+    if not training:
+        for name in ("running_mean", "running_var"):
+            if operands[name] is None:
+                raise RuntimeError(f"{name} must be defined in evaluation mode")
+
+
+def _update(running: Tensor | None, new: Any, momentum: float) -> None:
+    """Move a running statistic towards a new value: no write that autograd sees, as in torch."""
+    if running is not None:
+        data = running._data
+        wide = data.astype(np.float64) * (1 - momentum) + np.asarray(new, dtype=np.float64) * momentum
+        data[...] = wide.astype(data.dtype)
+
+
+def _statistics(input: Tensor, running_mean: Any, running_var: Any, training: bool, momentum: float, eps: float) -> Any:
+    """Mean and 1 / standard deviation to normalise with; in training, the running ones follow."""
+    with using(grad=False, dual=0):
+        if not training:
+            wide = running_mean._spec.dtype.low
+            mean, var = (t.to(float32) if wide else t for t in (running_mean, running_var))
+            return mean, rsqrt(var + eps)
+        mean, var = _batch_stats(input.detach())
+        count = input.numel() // max(1, input._shape[1])
+        _update(running_mean, mean._data, momentum)
+        if running_var is not None:
+            _update(running_var, var._data * (count / (count - 1) if count > 1 else np.nan), momentum)
+        return mean, rsqrt(var + eps)
+
+
+def normalised(
+    op: str,
+    input: Any,
+    weight: Any,
+    bias: Any,
+    running_mean: Any,
+    running_var: Any,
+    training: bool,
+    momentum: float,
+    eps: float,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """The normalised input, and the mean and 1 / standard deviation that it was normalised with."""
+    check_tensor(op, input=input)
+    if input.ndim < 2 and input.numel():
+        raise RuntimeError(f"{op}(): Expected at least 2 dimensions for the input, but got shape {list(input._shape)}")
+    channels = input._shape[1] if input.ndim > 1 else input._shape[0]
+    _check(op, input, training, channels, running_mean=running_mean, running_var=running_var, weight=weight, bias=bias)
+    if not input.is_floating_point():
+        raise not_implemented_for(op, input.dtype)
+    if not input.numel():
+        out = (
+            input.clone() if weight is None else input * sum_all(weight) + sum_all(bias if bias is not None else weight)
+        )
+        zero = input.detach().new_zeros(0 if training else channels)
+        return out, zero, zero
+    mixed = input._spec.dtype.low and weight is not None and weight.dtype is float32
+    mean, rstd = _statistics(input, running_mean, running_var, training, momentum, eps)
+    given = input.to(float32) if mixed else input
+    wanted = float32 if given._spec.dtype.low else given.dtype
+    if mean.dtype is not wanted:
+        mean, rstd = mean.to(wanted), rstd.to(wanted)
+    out = _batch_norm(given, weight, bias, mean, rstd, training, eps)
+    return out.to(input.dtype) if mixed else out, mean, rstd
+
+
+def batch_norm(
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    training: bool,
+    momentum: float,
+    eps: float,
+    cudnn_enabled: bool = True,
+) -> Tensor:
+    """Bring each channel, over batch and space, to mean 0 and variance 1, then scale and shift it.
+
+    Args:
+        input: shape (batch, channels, *space).
+        weight, bias, running_mean, running_var: shape (channels), or None.
+        training: normalise by the statistics of the input, and move the running ones towards them;
+            else normalise by the running ones.
+
+    Raises:
+        RuntimeError: if the shapes do not fit.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.batch_norm(torch.tensor([[1.0], [3.0]]), None, None, None, None, True, 0.1, 1e-5, True)
+        tensor([[-1.0000],
+                [ 1.0000]])
+    """
+    return normalised("batch_norm", input, weight, bias, running_mean, running_var, training, momentum, eps)[0]
+
+
+def native_batch_norm(
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    training: bool,
+    momentum: float,
+    eps: float,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """`batch_norm`, with the mean and 1 / standard deviation of the batch (empty in evaluation).
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.native_batch_norm(torch.tensor([[1.0], [3.0]]), None, None, None, None, True, 0.1, 0.0)[1:]
+        (tensor([2.]), tensor([1.]))
+    """
+    out, mean, rstd = normalised(
+        "native_batch_norm", input, weight, bias, running_mean, running_var, training, momentum, eps
+    )
+    if not training:
+        mean = rstd = input.detach().new_zeros(0)
+    return out, mean.to(input.dtype), rstd.to(input.dtype)
+
+
+def instance_norm(
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    use_input_stats: bool,
+    momentum: float,
+    eps: float,
+    cudnn_enabled: bool = True,
+) -> Tensor:
+    """`batch_norm` of each element of the batch by itself.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.instance_norm(torch.tensor([[[1.0, 3.0]]]), None, None, None, None, True, 0.1, 1e-5, True)
+        tensor([[[-1.0000,  1.0000]]])
+    """
+    check_tensor("instance_norm", input=input)
+    if not use_input_stats and (running_mean is None or running_var is None):
+        raise RuntimeError("Expected running_mean and running_var to be defined when use_input_stats is false")
+    if input.ndim < 2:
+        raise RuntimeError(f"instance_norm(): Expected at least 2 dimensions, but got shape {list(input._shape)}")
+    batch, channels = input._shape[:2]
+    for name, value in (
+        ("weight", weight),
+        ("bias", bias),
+        ("running_mean", running_mean),
+        ("running_var", running_var),
+    ):
+        if value is not None and value.numel() != channels:
+            raise RuntimeError(f"{name} should contain {channels} elements not {value.numel()}")
+
+    def each(t: Tensor | None) -> Tensor | None:
+        return None if t is None else t.repeat(batch)
+
+    means, variances = each(running_mean), each(running_var)
+    flat = reshape(input, (1, batch * channels, *input._shape[2:]))
+    out = batch_norm(flat, each(weight), each(bias), means, variances, use_input_stats, momentum, eps)
+    if use_input_stats:
+        for running, made in ((running_mean, means), (running_var, variances)):
+            if running is not None and made is not None and batch:
+                with using(grad=False):
+                    running.copy_(average(reshape(made, (batch, channels)), 0))
+    return reshape(out, input._shape)
+
+
+from ..base.dtypes import float32  # noqa: E402
+from ..base.errors import not_implemented_for  # noqa: E402
+from .conv_products import over_places  # noqa: E402 - what follows is named late
+from .exponential import rsqrt  # noqa: E402
+from .reduce import mean as average  # noqa: E402
+from .reduce import sum as sum_all  # noqa: E402
+from .shape import reshape  # noqa: E402
+from .spatial import check_tensor  # noqa: E402

@@ -1,0 +1,231 @@
+"""Normalisation over groups of channels, over neighbouring channels, and torch's native names of such operations."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..declare.kinds import general
+from ..tensor.tensor import Tensor
+from .batch_norm import blocks
+from .kernels import add_up
+from .sliding import size_of
+
+FUNCTIONS = "group_norm native_group_norm native_layer_norm"
+
+
+def _meaning(input: Any, groups: int, weight: Any, eps: float) -> Any:
+    """Group normalisation without its bias, composed of other operations."""
+    shape = input.shape
+    rows = reshape(input, (shape[0] * groups, shape[1] // groups * size_of(shape[2:])))
+    centred = rows - average(rows, 1, True)
+    out = reshape(centred * rsqrt(average(centred * centred, 1, True) + eps), shape)
+    return out if weight is None else out * reshape(weight, (1, -1, *(1,) * (len(shape) - 2)))
+
+
+def _gradients(
+    g: Any, input: Any, groups: int, weight: Any, bias_shape: Any, eps: float, mean: Any, rstd: Any, needs: Any
+) -> Any:
+    """Gradients of input, weight and bias; with y the normalised input and d = g * weight, that of the
+    input is rstd * (d - average(d) - y * average(d * y)): a sum of multiples of g, of the input and of one.
+    """
+    shape = input.shape
+    batch, channels = shape[:2]
+    places = size_of(shape[2:])
+    each = channels // groups
+    x, g = np.reshape(input, (batch, channels, places)), np.reshape(g, (batch, channels, places))
+    sums, dots = np.empty((batch, channels), g.dtype), np.empty((batch, channels), g.dtype)
+    for part in blocks(x):
+        sums[part], dots[part] = add_up(g[part], 2), np.vecdot(g[part], x[part])
+    mean, rstd = np.reshape(mean, (batch, groups, 1)), np.reshape(rstd, (batch, groups, 1))
+    by_group = (batch, groups, each)
+    sums, dots = np.reshape(sums, by_group), np.reshape(dots, by_group)
+    dots = (dots - sums * mean) * rstd  # of g and y
+    weight_g = np.reshape(np.sum(dots, axis=0), (channels,)) if needs[1] else None
+    bias_g = np.reshape(np.sum(sums, axis=0), (channels,)) if needs[2] else None
+    if not needs[0]:
+        return None, weight_g, bias_g
+    factor = np.ones((groups, each), g.dtype) if weight is None else np.reshape(weight, (groups, each))
+    count = each * places
+    slope = np.sum(dots * factor, axis=2, keepdims=True) / count * rstd * rstd
+    level = mean * slope - np.sum(sums * factor, axis=2, keepdims=True) / count * rstd
+    by_channel = (batch, channels, 1)
+    of_g = np.reshape(factor * rstd, by_channel)
+    of_x, of_one = (np.reshape(np.broadcast_to(v, by_group), by_channel) for v in (-slope, level))
+    out = np.empty(x.shape, g.dtype)
+    for part in blocks(x):
+        here = out[part]
+        np.multiply(g[part], of_g[part], out=here)
+        here += x[part] * of_x[part]
+        here += of_one[part]
+    return np.reshape(out, shape), weight_g, bias_g
+
+
+@general(
+    inputs=("input", "weight", "bias"),
+    joint=_gradients,
+    meaning=_meaning,
+    bias=lambda g: over_places(g),
+    extra=("mean", "rstd"),
+    node="NativeGroupNormBackward0",
+    dtypes="f",
+    uniform=True,
+)
+def _group_norm(input: Any, groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-05) -> Any:
+    """Group normalisation, with mean and 1 / standard deviation of each group for backward."""
+    batch, channels = input.shape[:2]
+    count = channels // groups * size_of(input.shape[2:])
+    x = np.reshape(input, (batch, channels, size_of(input.shape[2:])))
+    out = np.empty(x.shape, x.dtype)
+    mean, rstd = np.empty((batch * groups, 1), x.dtype), np.empty((batch * groups, 1), x.dtype)
+    for part in blocks(x):
+        some = x[part].shape[0]
+        here = slice(part.start * groups, (part.start + some) * groups)
+        rows, made = np.reshape(x[part], (some * groups, count)), np.reshape(out[part], (some * groups, count))
+        mean[here] = add_up(rows, 1, True) / count
+        np.subtract(rows, mean[here], out=made)
+        rstd[here] = 1 / np.sqrt(np.expand_dims(np.vecdot(made, made), 1) / count + eps)
+        if weight is None:
+            made *= rstd[here]
+        else:
+            factor = np.reshape(rstd[here], (some, groups, 1)) * np.reshape(weight, (groups, -1))
+            out[part] *= np.reshape(factor, (some, channels, 1))
+        if bias is not None:
+            out[part] += np.reshape(bias, (-1, 1))
+    return np.reshape(out, input.shape), mean, rstd
+
+
+def group_norm(
+    input: Tensor,
+    num_groups: int,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: float = 1e-05,
+    cudnn_enabled: bool = True,
+) -> Tensor:
+    """Bring each of `num_groups` groups of channels to mean 0 and variance 1, then scale and shift each channel.
+
+    Args:
+        input: shape (batch, channels, *space).
+        weight, bias: shape (channels), or None.
+
+    Raises:
+        RuntimeError: if the shapes do not fit.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.group_norm(torch.tensor([[1.0, 3.0]]), 1)
+        tensor([[-1.0000,  1.0000]])
+    """
+    check_tensor("group_norm", input=input)
+    if input.ndim < 2:
+        raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {input.ndim}")
+    channels = input._shape[1]
+    if num_groups <= 0:
+        raise RuntimeError(f"Expected num groups to be greater than 0, got {num_groups}")
+    if channels % num_groups:
+        raise RuntimeError(
+            "Expected number of channels in input to be divisible by num_groups, but got input of shape "
+            f"{list(input._shape)} and num_groups={num_groups}"
+        )
+    for name, value in (("weight", weight), ("bias", bias)):
+        if value is not None and value._shape != (channels,):
+            raise RuntimeError(
+                f"Expected {name} to be a vector of size equal to the number of channels in input, but got {name} of "
+                f"shape {list(value._shape)} and input of shape {list(input._shape)}"
+            )
+    if not input.is_floating_point():
+        raise not_implemented_for("group_norm", input.dtype)
+    mixed = input._spec.dtype.low and weight is not None and weight.dtype is float32
+    given = input.to(float32) if mixed else input
+    out: Tensor = _group_norm(given, num_groups, weight, bias, eps)
+    return out.to(input.dtype) if mixed else out
+
+
+def _moments(rows: Tensor, eps: float) -> tuple[Tensor, Tensor]:
+    """Mean and 1 / standard deviation of each row, which no gradient follows."""
+    with using(grad=False):
+        wide = rows.detach().to(float32) if rows._spec.dtype.low else rows.detach()
+        mean = average(wide, 1, True)
+        rstd = rsqrt(average((wide - mean) ** 2, 1, True) + eps)
+        return mean.to(rows.dtype), rstd.to(rows.dtype)
+
+
+def native_group_norm(
+    input: Tensor, weight: Tensor | None, bias: Tensor | None, N: int, C: int, HxW: int, group: int, eps: float
+) -> tuple[Tensor, Tensor, Tensor]:
+    """`group_norm` of (N, C, *) with `HxW` places, and the mean and 1 / standard deviation of each group.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.native_group_norm(torch.tensor([[1.0, 3.0]]), None, None, 1, 2, 1, 1, 0.0)[1:]
+        (tensor([[2.]]), tensor([[1.]]))
+    """
+    out = group_norm(input, group, weight, bias, eps)
+    if not input.numel():
+        zero = input.detach().new_zeros((N, group))
+        return out, zero, zero
+    mean, rstd = _moments(reshape(input, (N * group, -1)), eps)
+    return out, reshape(mean, (N, group)), reshape(rstd, (N, group))
+
+
+def native_layer_norm(
+    input: Tensor, normalized_shape: Any, weight: Tensor | None, bias: Tensor | None, eps: float
+) -> tuple[Tensor, Tensor, Tensor]:
+    """`layer_norm`, and the mean and 1 / standard deviation that each row was normalised with.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.native_layer_norm(torch.tensor([[1.0, 3.0]]), (2,), None, None, 0.0)[1:]
+        (tensor([[2.]]), tensor([[1.]]))
+    """
+    out = layer_norm(input, normalized_shape, weight, bias, eps)
+    ndim = len(normalized_shape)
+    lead = input._shape[: input.ndim - ndim]
+    shape = (*lead, *(1,) * ndim)
+    if not input.numel():
+        zero = input.detach().new_zeros(shape)
+        return out, zero, zero
+    mean, rstd = _moments(reshape(input, (math.prod(lead), -1)), eps)
+    return out, reshape(mean, shape), reshape(rstd, shape)
+
+
+def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Tensor:
+    """Divide by (k + alpha * the average square over `size` neighbouring channels) ** beta.
+
+    Raises:
+        ValueError: for an input of fewer than three dimensions.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.functional.local_response_norm(torch.ones(1, 2, 1), 2, alpha=2.0, beta=1.0)
+        tensor([[[0.5000],
+                 [0.3333]]])
+    """
+    if input.ndim < 3:
+        raise ValueError(f"Expected 3D or higher dimensionality input (got {input.ndim} dimensions)")
+    if not input.numel():
+        return input
+    squares = reshape(input * input, (input._shape[0], 1, input._shape[1], -1))
+    around = pad(squares, (0, 0, size // 2, (size - 1) // 2))
+    average_square = reshape(avg_pool2d(around, (size, 1), 1), input._shape)
+    return input / (average_square * alpha + k) ** beta
+
+
+from ..base.dtypes import float32  # noqa: E402 - what follows is named late
+from ..base.errors import not_implemented_for  # noqa: E402
+from ..base.modes import using  # noqa: E402
+from .avg_pool import avg_pool2d  # noqa: E402
+from .conv_products import over_places  # noqa: E402
+from .exponential import rsqrt  # noqa: E402
+from .normalize import layer_norm  # noqa: E402
+from .padding import pad  # noqa: E402
+from .reduce import mean as average  # noqa: E402
+from .shape import reshape  # noqa: E402
+from .spatial import check_tensor  # noqa: E402

@@ -1,0 +1,146 @@
+"""What pooling asks of its arguments, in torch's words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..base.errors import dim_out_of_range
+from ..tensor.tensor import Tensor
+from .spatial import check_tensor, is_int, repeated, wrong_type
+
+_AXES = {1: ("W",), 2: ("H", "W"), 3: ("T", "H", "W")}
+
+
+def _named(prefix: str, values: Any) -> str:
+    return " ".join(f"{prefix}{a}: {v}" for a, v in zip(_AXES[len(values)], values, strict=True))
+
+
+def check_spatial(op: str, ndim: int, input: Any) -> None:
+    """Raise unless there are one or two dimensions before `ndim` others, of size zero only that of the batch."""
+    check_tensor(op, input=input)
+    shape = input._shape
+    if op == "avg_pool2d" and 0 < input.ndim < 3:
+        raise dim_out_of_range(-ndim - 1, input.ndim)
+    if input.ndim not in (ndim + 1, ndim + 2):
+        raise RuntimeError(
+            f"{op}: Expected {ndim + 1}D or {ndim + 2}D (batch mode) tensor with optional 0 dim batch size for "
+            f"input, but got:{list(shape)}"
+        )
+    if not all(shape[1:] if input.ndim == ndim + 2 else shape):
+        raise RuntimeError(
+            f"{op}: Expected {ndim + 1}D or {ndim + 2}D (batch mode) tensor with optional 0 dim batch size for "
+            f"input, but got:{list(shape)}"
+        )
+
+
+def pool_geometry(
+    op: str, ndim: int, input: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: Any
+) -> tuple[tuple[int, ...], ...]:
+    """(kernel, stride, padding, dilation, count), checked.
+
+    Raises:
+        RuntimeError: for windows that do not fit, and for an input of other dimensions.
+        TypeError: for arguments of other types.
+    """
+    check_tensor(op, input=input)
+    kernel = repeated(op, "kernel_size", kernel_size, ndim)
+    steps = (
+        kernel
+        if stride is None or (isinstance(stride, list | tuple) and not stride)
+        else repeated(op, "stride", stride, ndim)
+    )
+    pads = repeated(op, "padding", padding, ndim)
+    spread = repeated(op, "dilation", dilation, ndim)
+    if not isinstance(ceil_mode, bool):
+        raise wrong_type(op, "ceil_mode", ceil_mode, "bool")
+    check_spatial(op, ndim, input)
+    if op == "max_pool1d":
+        _check_one(kernel[0], steps[0], pads[0], spread[0])
+    if 0 in steps:
+        raise RuntimeError(f"{op}(): stride should not be zero")
+    for name, values, prefix in (
+        ("kernel size", kernel, "k"),
+        ("stride", steps, "d"),
+        ("dilation", spread, "dilation"),
+    ):
+        if min(values) <= 0:
+            raise RuntimeError(f"{op}(): {name} should be greater than zero, but got {_named(prefix, values)}")
+    if min(pads) < 0:
+        raise RuntimeError(f"{op}(): pad must be non-negative, but got pad: {min(pads)}")
+    for k, p, d in zip(kernel, pads, spread, strict=True):
+        if p > ((k - 1) * d + 1) // 2:
+            raise RuntimeError(
+                f"{op}(): pad should be at most half of effective kernel size, but got pad={p}, kernel_size={k} and "
+                f"dilation={d}"
+            )
+    size = input._shape[input.ndim - ndim :]
+    count = tuple(
+        _places(n, k, s, p, d, ceil_mode) for n, k, s, p, d in zip(size, kernel, steps, pads, spread, strict=True)
+    )
+    if min(count) < 1:
+        channels = input._shape[input.ndim - ndim - 1]
+        sizes = ["x".join(map(str, (channels, *s))) for s in (size, count)]
+        if op == "max_pool1d":
+            raise RuntimeError(f"max_pool1d() Invalid computed output size: {count[0]}")
+        raise RuntimeError(
+            f"{op}(): Given input size: ({sizes[0]}). Calculated output size: ({sizes[1]}). Output size is too small"
+        )
+    return kernel, steps, pads, spread, count
+
+
+def _check_one(kernel: int, stride: int, padding: int, dilation: int) -> None:
+    """What `max_pool1d` says in words of its own."""
+    for name, value in (("kernel_size", kernel), ("stride", stride), ("dilation", dilation)):
+        if value <= 0:
+            raise RuntimeError(f"max_pool1d() {name} must be greater than zero, but got {value}")
+    if padding < 0:
+        raise RuntimeError(f"max_pool1d() padding must be non-negative, but got {padding}")
+    if padding > kernel // 2:
+        raise RuntimeError(
+            f"max_pool1d() padding should be at most half of kernel size, but got padding={padding} and "
+            f"kernel_size={kernel}"
+        )
+
+
+def _places(size: int, kernel: int, stride: int, padding: int, dilation: int, ceil_mode: bool) -> int:
+    """How many windows there are; with `ceil_mode`, one more that begins inside and ends outside."""
+    room = size + 2 * padding - dilation * (kernel - 1) - 1
+    count = (room + (stride - 1 if ceil_mode else 0)) // stride + 1
+    if ceil_mode and (count - 1) * stride >= size + padding:
+        count -= 1
+    return count
+
+
+def adaptive_size(op: str, ndim: int, input: Any, output_size: Any) -> tuple[int, ...]:
+    """The output size, None standing for that of the input."""
+    check_tensor(op, input=input)
+    given = output_size
+    if is_int(output_size) or (output_size is None and ndim > 1):
+        output_size = (output_size,) * ndim
+    if not isinstance(output_size, list | tuple):
+        raise wrong_type(op, "output_size", output_size, "tuple of ints")
+    if ndim > 1 and given is output_size and input.ndim <= len(output_size):
+        raise ValueError(f"Input dimension should be at least {len(output_size) + 1}")
+    if len(output_size) == 1 and "max" in op:
+        output_size = tuple(output_size) * ndim
+    if len(output_size) != ndim:
+        raise RuntimeError(
+            f"{op}: output_size must be {ndim}"
+            if ndim > 1
+            else f"{op}() argument 'output_size' should contain one int (got {len(output_size)})"
+        )
+    if not all(n is None or is_int(n) or isinstance(n, Tensor) for n in output_size):
+        raise wrong_type(op, "output_size", next(n for n in output_size if n is not None and not is_int(n)), "int")
+    shape = input._shape
+    if input.ndim not in (ndim + 1, ndim + 2):
+        raise RuntimeError(f"{op}(): Expected {ndim + 1}D or {ndim + 2}D tensor, but got {list(shape)}")
+    size = shape[input.ndim - ndim :]
+    if not all(size):
+        raise RuntimeError(
+            f"{op}(): Expected input to have non-zero size for non-batch dimensions, but input has sizes {list(shape)}"
+        )
+    wanted = tuple(n if m is None else int(m) for n, m in zip(size, output_size, strict=True))
+    if min(wanted) < 0:
+        given = "{" + ", ".join(map(str, wanted)) + "}"
+        raise RuntimeError(f"{op}: elements of output_size must be greater than or equal to 0 but received {given}")
+    return wanted

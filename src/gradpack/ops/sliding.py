@@ -1,0 +1,82 @@
+"""Windows that slide over the last dimensions of arrays: the geometry that convolution and pooling share.
+
+A geometry is three tuples, one number for each spatial dimension: kernel, stride and dilation. A
+window is a view with strides of its own, never a copy.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+_array_type = np.ndarray  # NumPy's own, also where `np` is bound to another library
+
+
+def size_of(shape: Any) -> int:
+    """How many elements a shape has."""
+    n = 1
+    for s in shape:
+        n *= s
+    return n
+
+
+def padded(x: Any, before: Any, after: Any = None, value: Any = 0) -> Any:
+    """`x` with `before` and `after` (the same) more elements along its last dimensions; itself if there are none."""
+    after = before if after is None else after
+    if not any(before) and not any(after):
+        return x
+    lead = x.shape[: x.ndim - len(before)]
+    inner = x.shape[x.ndim - len(before) :]
+    shape = (*lead, *(b + n + a for b, n, a in zip(before, inner, after, strict=True)))
+    out = np.zeros(shape, x.dtype) if not value else np.full(shape, value, x.dtype)
+    place: Any = (..., *(slice(b, b + n) for b, n in zip(before, inner, strict=True)))
+    out[place] = x
+    return out
+
+
+def cropped(x: Any, before: Any, size: Any) -> Any:
+    """The part of `x` that `padded` put into it."""
+    return x[(..., *(slice(b, b + n) for b, n in zip(before, size, strict=True)))]
+
+
+def windows(x: Any, kernel: Any, stride: Any, dilation: Any, count: Any) -> Any:
+    """A view of shape (*leading, *kernel, *count): element k of the window at place c."""
+    lead = x.ndim - len(kernel)
+    steps = x.strides[lead:]
+    shape = (*x.shape[:lead], *kernel, *count)
+    strides = (
+        *x.strides[:lead],
+        *(s * d for s, d in zip(steps, dilation, strict=True)),
+        *(s * d for s, d in zip(steps, stride, strict=True)),
+    )
+    return np.lib.stride_tricks.as_strided(x, shape, strides)
+
+
+def offsets(kernel: Any) -> Any:
+    """The positions in a window, in row-major order."""
+    return product(*map(range, kernel))
+
+
+def at(offset: Any, stride: Any, dilation: Any, count: Any) -> tuple[Any, ...]:
+    """The index that takes from a padded array, for all windows, the element at a position of the window."""
+    return (
+        ...,
+        *(slice(o * d, o * d + (n - 1) * s + 1, s) for o, s, d, n in zip(offset, stride, dilation, count, strict=True)),
+    )
+
+
+def extent(kernel: Any, stride: Any, dilation: Any, count: Any) -> tuple[int, ...]:
+    """How many elements `count` windows reach over."""
+    return tuple(
+        (n - 1) * s + (k - 1) * d + 1 if n else 0 for k, s, d, n in zip(kernel, stride, dilation, count, strict=True)
+    )
+
+
+def reaching(x: Any, padding: Any, kernel: Any, stride: Any, dilation: Any, count: Any, value: Any = 0) -> Any:
+    """`x` padded by `padding` before, and after as far as the windows reach."""
+    size = x.shape[x.ndim - len(kernel) :]
+    reach = extent(kernel, stride, dilation, count)
+    after = tuple(max(0, r - p - n) for r, p, n in zip(reach, padding, size, strict=True))
+    return padded(x, padding, after, value)
