@@ -89,11 +89,14 @@ newaxis = None
 def __getattr__(name: str) -> _Any:
     if name in _LAZY or name == "_C":
         return _import_module(f"{__name__}.{name}")
+    if name in _methods.FUNCTIONS:
+        found = globals()[name] = _methods.exported(name)
+        return found
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LAZY})
+    return sorted({*globals(), *_LAZY, *_methods.FUNCTIONS})
 
 
 __all__ = [
@@ -143,5 +146,5 @@ __all__ = [
     "set_printoptions",
     "strided",
 ]
-_names = {*_methods.EXPORTED, *_dtypes.DTYPES, *_dtypes.ALIASES, *_LAZY}
+_names = {*_methods.EXPORTED, *_methods.FUNCTIONS, *_dtypes.DTYPES, *_dtypes.ALIASES, *_LAZY}
 __all__.extend(sorted(n for n in _names if n[0] != "_"))

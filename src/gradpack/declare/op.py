@@ -5,7 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-REGISTRY: dict[str, Op] = {}  # name -> Op: what tests, documentation, reports and `list_ops` read
+
+class Registry(dict[str, "Op"]):
+    """Name -> Op: what tests, documentation, reports and `list_ops` read. Looking a name up loads its module."""
+
+    elsewhere: Callable[[str], None] | None = None  # loads an operation that is not there yet; KeyError for no such
+
+    def __missing__(self, name: str) -> Op:
+        if self.elsewhere is None:
+            raise KeyError(name)
+        self.elsewhere(name)
+        return self.get(name) or self._absent(name)
+
+    @staticmethod
+    def _absent(name: str) -> Op:
+        raise KeyError(name)
+
+
+REGISTRY = Registry()
 
 # The functions that users call, by name, filled when they are attached.
 PUBLIC: dict[str, Any] = {}

@@ -7,12 +7,13 @@ checkpointing and other operation modes are told.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import cache
 from typing import Any
 
 from ..declare.op import REGISTRY, Op
 from ..tensor.tensor import Tensor
-from .methods import EXPORTED
+from .methods import EXPORTED, FUNCTIONS, exported
 
 # The overloads of families that have more than "default", or none of that name.
 _BINARY = "add sub mul div eq ne lt le gt ge fmod remainder bitwise_and bitwise_or bitwise_xor xlogy"
@@ -192,9 +193,11 @@ _TARGETS = {v.partition(".")[0]: k for k, v in reversed(_NAMES.items())}
 def _function(name: str) -> Any:
     """What a packet calls."""
     found = EXPORTED.get(name) or getattr(Tensor, name, None)
+    if found is None and name in FUNCTIONS:
+        found = exported(name)
     if found is None:
-        op = REGISTRY.get(_TARGETS.get(name, name))
-        found = None if op is None else op.public
+        with suppress(KeyError):
+            found = REGISTRY[_TARGETS.get(name, name)].public
     return found
 
 

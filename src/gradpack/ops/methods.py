@@ -1,32 +1,105 @@
 """Attaches the operations to `Tensor`, and collects the names that `gradpack` exports.
 
 Each module of operations says, as data at its top or bottom, what it gives: FUNCTIONS, METHODS,
-INPLACE, ALIASES, OPERATORS, REFLECTED, INPLACE_OPERATORS.
+INPLACE, ALIASES, OPERATORS, REFLECTED, INPLACE_OPERATORS. Those that nothing else needs at import
+are imported when one of their names is first asked for: `lazy_names` lists them, and
+
+    python -m gradpack.ops.methods
+
+writes that list anew, after a change of what those modules give.
 """
 
 from __future__ import annotations
 
 from importlib import import_module
+from threading import RLock
 from types import FunctionType, ModuleType
 from typing import Any
 
 from ..declare.op import PUBLIC, REGISTRY
 from ..declare.variants import add_method, inplace_of, inplace_operator_of, operator_of, reflected_of
 from ..tensor.tensor import Tensor
+from .lazy_names import LAZY
 
-# An in-place function is exported where the function itself is by then: `fill_random` after `random`.
-_NAMES = (
-    "activation affine arithmetic arrange attention compare convert create cumulate diagonal dropout einsum "
-    "embedding exponential extremes fill generator index index_dim inplace_functions join linalg loss masked normalize "
-    "predicates random fill_random put reduce relayout rounding scatter scatter_reduce shape softmax strided "
-    "transpose trigonometry "
-    "avg_pool batch_norm convolution embedding_bag fold grid_sample group_norm max_pool padding "
-    "bessel binary_numbers gamma_functions spectrogram windows integrate quantiles unique bins search "
-    "index_reduce copies layout segments"
+# Imported with gradpack: these name each other, and much else names them.
+_EAGER = (
+    "arithmetic arrange compare convert create cumulate diagonal exponential extremes fill index join masked reduce "
+    "rounding scatter scatter_reduce shape transpose"
 )
-MODULES: tuple[ModuleType, ...] = tuple(import_module(f".{name}", __package__) for name in _NAMES.split())
+# Imported at first use.
+_LATER = (
+    "activation affine attention dropout einsum embedding generator index_dim inplace_functions linalg loss normalize "
+    "predicates random fill_random put relayout softmax strided trigonometry avg_pool batch_norm convolution "
+    "embedding_bag fold grid_sample group_norm max_pool padding bessel binary_numbers gamma_functions spectrogram "
+    "windows integrate quantiles unique bins search index_reduce copies layout segments"
+)
 
 EXPORTED = PUBLIC
+FUNCTIONS: dict[str, str] = {}  # a name that gradpack exports -> the module that has it, until that is loaded
+_OPS: dict[str, str] = {}  # the same for operations
+_loaded: set[str] = set()
+_given: dict[str, tuple[set[str], set[str]]] = {}  # by module: functions and methods
+_loading = RLock()
+
+
+class Later:
+    """Stands for a method of `Tensor` until it is asked for."""
+
+    __slots__ = ("module", "name")
+
+    def __init__(self, module: str, name: str) -> None:
+        self.module, self.name = module, name
+
+    def __get__(self, tensor: Any, owner: type) -> Any:
+        load(self.module)
+        return getattr(owner if tensor is None else tensor, self.name)
+
+
+def attach() -> None:
+    """Attach everything, or what stands for it. Called once, when gradpack is imported."""
+    for name in _EAGER.split():
+        load(name)
+    for module, (functions, methods, ops) in LAZY.items():
+        FUNCTIONS.update(dict.fromkeys(functions.split(), module))
+        _OPS.update(dict.fromkeys(ops.split(), module))
+        for method in methods.split():
+            if method not in vars(Tensor):
+                setattr(Tensor, method, Later(module, method))
+    REGISTRY.elsewhere = _load_op
+
+
+def load(name: str) -> None:
+    """Import a module of operations and attach what it gives, unless that is done."""
+    if name in _loaded:
+        return
+    with _loading:
+        if name not in _loaded:
+            module = import_module(f".{name}", __package__)
+            if name not in _loaded:  # importing may have come here for it
+                _loaded.add(name)
+                before = set(EXPORTED)
+                given = _attach(module)
+                _given[name] = set(EXPORTED) - before, given
+
+
+def load_all() -> None:
+    """Load every module of operations: what lists all of them needs that."""
+    for name in (*_EAGER.split(), *_LATER.split()):
+        load(name)
+
+
+def exported(name: str) -> Any:
+    """What `gradpack.<name>` is, for a name that is not loaded yet.
+
+    Raises:
+        KeyError: if there is none.
+    """
+    load(FUNCTIONS[name])
+    return EXPORTED[name]
+
+
+def _load_op(name: str) -> None:
+    load(_OPS[name])
 
 
 def _words(module: ModuleType, name: str) -> list[str]:
@@ -37,36 +110,80 @@ def _method(module: ModuleType, name: str) -> Any:
     return getattr(module, f"_method_{name}", None) or getattr(module, name)
 
 
-def attach() -> None:
-    """Attach everything. Called once, when gradpack is imported."""
-    for module in MODULES:
-        for name in _words(module, "FUNCTIONS"):
-            EXPORTED[name] = getattr(module, name)
-        for name in _words(module, "METHODS"):
-            add_method(name, _method(module, name))
-        for name in _words(module, "INPLACE"):
-            own = getattr(module, f"_method_{name}", None)
-            add_method(name, own or inplace_of(REGISTRY[name.removesuffix("_")]))
-            function = vars(Tensor)[name]
-            if name.removesuffix("_") in EXPORTED:
-                EXPORTED.setdefault(name, function)
-        for table, make in (
-            ("OPERATORS", operator_of),
-            ("REFLECTED", reflected_of),
-            ("INPLACE_OPERATORS", inplace_operator_of),
-        ):
-            for name, target in getattr(module, table, {}).items():
-                value = target
-                if isinstance(target, str):
-                    value = make(REGISTRY[target], name) if target in REGISTRY else getattr(module, target)
-                if name in vars(Tensor) and isinstance(vars(Tensor)[name], FunctionType):
-                    raise TypeError(f"Tensor.{name} is given twice")
-                setattr(Tensor, name, value)
-        for name, target in getattr(module, "ALIASES", {}).items():
-            if target in EXPORTED:
-                EXPORTED[name] = EXPORTED[target]
-            if target in vars(Tensor):
-                add_method(name, vars(Tensor)[target])
-            if target + "_" in vars(Tensor):
-                add_method(name + "_", vars(Tensor)[target + "_"])
-                EXPORTED.setdefault(name + "_", vars(Tensor)[target + "_"])
+def _attach(module: ModuleType) -> set[str]:
+    """Attach what a module gives; the names of the methods."""
+    given: set[str] = set()
+
+    def add(name: str, function: Any) -> None:
+        if type(vars(Tensor).get(name)) is Later:
+            delattr(Tensor, name)
+        add_method(name, function)
+        given.add(name)
+
+    for name in _words(module, "FUNCTIONS"):
+        EXPORTED[name] = getattr(module, name)
+    for name in _words(module, "METHODS"):
+        add(name, _method(module, name))
+    for name in _words(module, "INPLACE"):
+        own = getattr(module, f"_method_{name}", None)
+        add(name, own or inplace_of(REGISTRY[name.removesuffix("_")]))
+        if _is_exported(name.removesuffix("_")):
+            EXPORTED.setdefault(name, vars(Tensor)[name])
+    for table, make in (
+        ("OPERATORS", operator_of),
+        ("REFLECTED", reflected_of),
+        ("INPLACE_OPERATORS", inplace_operator_of),
+    ):
+        for name, target in getattr(module, table, {}).items():
+            value = target
+            if isinstance(target, str):
+                value = make(REGISTRY[target], name) if target in REGISTRY else getattr(module, target)
+            if name in vars(Tensor) and isinstance(vars(Tensor)[name], FunctionType):
+                raise TypeError(f"Tensor.{name} is given twice")
+            setattr(Tensor, name, value)
+            given.add(name)
+    for name, target in getattr(module, "ALIASES", {}).items():
+        if _is_exported(target):
+            EXPORTED[name] = EXPORTED[target] if target in EXPORTED else exported(target)
+        if target in vars(Tensor):
+            add(name, _resolved(target))
+        if target + "_" in vars(Tensor):
+            add(name + "_", _resolved(target + "_"))
+            EXPORTED.setdefault(name + "_", vars(Tensor)[target + "_"])
+    return given
+
+
+def _is_exported(name: str) -> bool:
+    return name in EXPORTED or name in FUNCTIONS
+
+
+def _resolved(name: str) -> Any:
+    """The method itself, loaded if it is not yet."""
+    getattr(Tensor, name)
+    return vars(Tensor)[name]
+
+
+def _write_names() -> None:
+    """Write `lazy_names.py`."""
+    from pathlib import Path
+
+    lines = ['"""What the modules give that are imported at first use: written by `python -m gradpack.ops.methods`."""']
+    lines += [
+        "# ruff: noqa: E501 - lists of words",
+        "",
+        "# module: (functions that gradpack exports, attributes of Tensor, operations)",
+    ]
+    lines += ["LAZY: dict[str, tuple[str, str, str]] = {"]
+    for name in _LATER.split():
+        before = set(REGISTRY)
+        load(name)
+        functions, methods = _given[name]
+        lines.append(f"    {name!r}: (")
+        lines += [f"        {' '.join(sorted(group))!r}," for group in (functions, methods, set(REGISTRY) - before)]
+        lines.append("    ),")
+    lines.append("}")
+    Path(__file__).with_name("lazy_names.py").write_text("\n".join(lines).replace("'", '"') + "\n")
+
+
+if __name__ == "__main__":
+    import_module("gradpack.ops.methods")._write_names()  # not this copy of it

@@ -16,11 +16,10 @@ from ..tensor.storage import UntypedStorage, memory_of
 from ..tensor.tensor import InferenceCounter, Tensor, alias
 from .strided import as_strided
 
-METHODS = "is_set_to untyped_storage share_memory_ is_shared _view_func"
-INPLACE = (
-    "t_ transpose_ swapaxes_ swapdims_ squeeze_ unsqueeze_ as_strided_ resize_ resize_as_ set_ apply_ map_ map2_ "
-    "fill_diagonal_"
+METHODS = (  # the first ones are no functions of their own, as in torch
+    "t_ transpose_ swapaxes_ swapdims_ squeeze_ unsqueeze_ is_set_to untyped_storage share_memory_ is_shared _view_func"
 )
+INPLACE = "as_strided_ resize_ resize_as_ set_ apply_ map_ map2_ fill_diagonal_"
 
 
 def _relaid(name: str, node: str, target: Tensor, change: Any) -> Tensor:

@@ -1,0 +1,94 @@
+"""Which modules of operations are imported when."""
+
+from __future__ import annotations
+
+import re
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import gradpack as torch
+from gradpack.declare.op import REGISTRY
+from gradpack.ops import lazy_names, methods
+
+
+def test_the_list_of_names_is_up_to_date(tmp_path):
+    """What `python -m gradpack.ops.methods` would write is what is there."""
+    code = (
+        "from pathlib import Path; from gradpack.ops import methods; "
+        f"methods.__file__ = {str(tmp_path / 'methods.py')!r}; methods._write_names()"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+    written = runpy.run_path(str(tmp_path / "lazy_names.py"))
+    assert written["LAZY"] == lazy_names.LAZY, "run python -m gradpack.ops.methods"
+
+
+def test_every_module_of_operations_is_listed():
+    listed = {*methods._EAGER.split(), *methods._LATER.split()}
+    for path in Path(methods.__file__).parent.glob("*.py"):
+        if re.search(r'^(FUNCTIONS|METHODS|INPLACE) = \(?\s*"\w', path.read_text(), re.MULTILINE):
+            assert path.stem in listed, f"{path.name} gives names and is in neither _EAGER nor _LATER"
+
+
+def run(code):
+    return subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        "t.ones(2, 2).relu()",
+        "t.Tensor.relu(t.ones(2))",
+        "t.relu(t.ones(2))",
+        "t.ones(2, 2) @ t.ones(2, 2)",
+        "t.tensor([1.0]) .relu_()",
+        "t.nn.Parameter(t.ones(2)).softmax(0)",
+        "t.autograd.grad(t.ones(2, requires_grad=True).tanh().sum(), [], allow_unused=True) if 0 else t.ones(1).tanh()",
+        "t.special.i0(t.ones(2))",
+        "t.ops.aten.relu(t.ones(2))",
+    ],
+)
+def test_everything_works_as_the_first_call(use):
+    assert "tensor" in run(f"import gradpack as t; print(repr({use}))").lower()
+
+
+def test_what_is_not_needed_is_not_imported():
+    loaded = run("import gradpack, sys; print(*[m for m in sys.modules if m.startswith('gradpack.ops.')])").split()
+    assert "gradpack.ops.arithmetic" in loaded and "gradpack.ops.convolution" not in loaded
+
+
+def test_names_are_there_before_they_are_loaded():
+    told = run(
+        "import gradpack as t; assert 'relu' in dir(t) and 'relu' in dir(t.Tensor) and 'relu' in t.__all__; "
+        "assert hasattr(t, 'softmax') and hasattr(t.Tensor, 'softmax') and not hasattr(t, 'no_such_thing'); "
+        "assert not hasattr(t.ones(1), 'no_such_thing'); print('ok')"
+    )
+    assert told == "ok\n"
+
+
+def test_an_unknown_operation_is_a_key_error():
+    with pytest.raises(KeyError, match="no_such_op"):
+        REGISTRY["no_such_op"]
+
+
+def test_threads_that_ask_at_once():
+    code = (
+        "import gradpack as t, threading\n"
+        "found = []\n"
+        "gate = threading.Barrier(8)\n"
+        "def work():\n"
+        "    x = t.ones(3)\n"
+        "    gate.wait()\n"
+        "    found.append((x @ x).item() + x.softmax(0).sum().item() + t.relu(x).sum().item())\n"
+        "threads = [threading.Thread(target=work) for _ in range(8)]\n"
+        "[x.start() for x in threads]; [x.join() for x in threads]\n"
+        "print(found == [7.0] * 8)"
+    )
+    assert run(code) == "True\n"
+
+
+def test_methods_are_the_real_ones_once_they_are_asked_for():
+    assert torch.Tensor.softmax.__name__ == "softmax" and type(vars(torch.Tensor)["softmax"]) is not methods.Later
