@@ -127,11 +127,11 @@ def transpose_twice(op: Op, tangents: dict[str, Any], given: dict[str, Any], out
         pushed: list[Tensor] = []
         for p, t in tangents.items():
             if p in op.lists:
-                call[p] = [_source(v) for v in given[p]]
+                call[p] = [_source(v, alone=False) for v in given[p]]
                 sources.extend(call[p])
                 pushed.extend(t)
             else:
-                call[p] = _source(given[p])
+                call[p] = _source(given[p], alone=len(tangents) == 1)
                 sources.append(call[p])
                 pushed.append(t)
         result = _call(op, call)
@@ -169,12 +169,18 @@ def _call(op: Op, values: dict[str, Any]) -> Any:
     return op.public(*[values[p] for p in op.params[:positional]], **{p: values[p] for p in op.params[positional:]})
 
 
-def _source(value: Tensor) -> Tensor:
-    """The same value, with its history, as something to differentiate by."""
+def _source(value: Tensor, alone: bool) -> Tensor:
+    """The same value, with its history, as something to differentiate by.
+
+    Unless it is alone, behind a node of its own: another operand may be the same tensor, or made of it, and what
+    flows to that one must not arrive here.
+    """
+    from ..ops.shape import reshape
+
     out = _no_tangent(value)
     if not out.requires_grad:
-        out = out.detach().requires_grad_()
-    return out
+        return out.detach().requires_grad_()
+    return out if alone else reshape(out, out._shape)
 
 
 def _no_tangent(value: Any) -> Any:
