@@ -6,6 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from .autograd.grad_mode import is_grad_enabled
+from .base.errors import LinAlgError as _LinAlgError
 from .base.modes import RUN
 from .declare.saved_attributes import SavedTensor
 from .graph.node import AccumulateGrad, Node
@@ -40,6 +41,7 @@ def _will_engine_execute_node(node: Any) -> bool:
 __all__ = [
     "DisableTorchFunction",
     "DisableTorchFunctionSubclass",
+    "_LinAlgError",
     "_autograd",
     "_current_graph_task_id",
     "_disabled_torch_function_impl",

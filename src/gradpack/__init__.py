@@ -32,6 +32,7 @@ if _TYPE_CHECKING:  # imported when they are first asked for
     from . import amp as amp
     from . import cpu as cpu
     from . import fft as fft
+    from . import linalg as linalg
     from . import masked as masked
     from . import nn as nn
     from . import optim as optim
@@ -78,7 +79,7 @@ from .autograd.grad_mode import (  # noqa: E402
 __version__ = "0.1.0"
 
 # Modules that are imported when they are first asked for.
-_LAZY = ("cpu", "nn", "optim", "saved", "utils", "cli", "overrides", "fft", "special", "signal", "masked")
+_LAZY = ("cpu", "linalg", "nn", "optim", "saved", "utils", "cli", "overrides", "fft", "special", "signal", "masked")
 
 strided = "strided"
 contiguous_format = "contiguous_format"

@@ -9,6 +9,13 @@ from typing import Any
 from .modes import MODE
 
 
+class LinAlgError(RuntimeError):
+    """A decomposition or solution that does not exist: of a singular matrix, say. torch.linalg.LinAlgError."""
+
+
+LinAlgError.__name__ = LinAlgError.__qualname__ = "_LinAlgError"  # torch's name of it, which tracebacks show
+
+
 def shapes_do_not_broadcast(op: str, a: Sequence[int], b: Sequence[int]) -> RuntimeError:
     """Two shapes that cannot be broadcast together, with the dimension where they differ."""
     for back in range(1, min(len(a), len(b)) + 1):

@@ -19,6 +19,7 @@ from ..ops.activation import silu as _silu
 from ..ops.activation import threshold as _threshold
 from ..ops.affine import bilinear, linear
 from ..ops.attention import scaled_dot_product_attention
+from ..ops.distance import pdist
 from ..ops.dropout import alpha_dropout as _alpha_dropout
 from ..ops.dropout import dropout as _dropout
 from ..ops.embedding import embedding as _embedding
@@ -62,6 +63,7 @@ __all__ = [
     "nll_loss",
     "normalize",
     "one_hot",
+    "pdist",
     "prelu",
     "relu",
     "relu6",

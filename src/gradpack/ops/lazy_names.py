@@ -29,7 +29,7 @@ LAZY: dict[str, tuple[str, str, str]] = {
         "",
     ),
     "linalg": (
-        "addbmm addbmm_ addmm addmm_ addmv addmv_ addr addr_ baddbmm baddbmm_ bmm chain_matmul dot ger inner matmul mm mv outer tensordot vdot",
+        "addbmm addbmm_ addmm addmm_ addmv addmv_ addr addr_ baddbmm baddbmm_ bmm dot ger inner matmul mm mv outer tensordot vdot",
         "__matmul__ __rmatmul__ addbmm addbmm_ addmm addmm_ addmv addmv_ addr addr_ baddbmm baddbmm_ bmm dot ger inner matmul mm mv outer vdot",
         "",
     ),
@@ -130,4 +130,34 @@ LAZY: dict[str, tuple[str, str, str]] = {
         "",
     ),
     "segments": ("_segment_reduce _softmax_backward_data segment_reduce", "", ""),
+    "distance": ("cdist dist pdist renorm renorm_", "dist renorm renorm_", "_row_distance cdist dist renorm"),
+    "linalg_det": (
+        "det logdet slogdet",
+        "det logdet slogdet",
+        "_eigvals _eigvalsh _svdvals linalg_det linalg_eig linalg_eigh linalg_inv_ex linalg_slogdet linalg_solve_ex linalg_svd",
+    ),
+    "linalg_factor": (
+        "cholesky qr",
+        "cholesky qr",
+        "cholesky cholesky_inverse cholesky_solve linalg_cholesky_ex linalg_qr linalg_solve_triangular triangular_solve",
+    ),
+    "linalg_householder": ("geqrf orgqr ormqr", "geqrf orgqr ormqr", "geqrf linalg_householder_product"),
+    "linalg_least_squares": ("pinverse", "pinverse", "linalg_lstsq linalg_pinv"),
+    "linalg_lowrank": ("lobpcg pca_lowrank svd_lowrank", "", ""),
+    "linalg_lu": ("lu lu_solve lu_unpack", "lu lu_solve", "linalg_lu linalg_lu_factor_ex linalg_lu_solve lu_unpack"),
+    "linalg_norm": ("frobenius_norm nuclear_norm", "", ""),
+    "linalg_solve": ("inverse", "inverse", ""),
+    "linalg_svd": ("svd", "svd", ""),
+    "linalg_triangular": (
+        "cholesky_inverse cholesky_solve triangular_solve",
+        "cholesky_inverse cholesky_solve triangular_solve",
+        "",
+    ),
+    "linalg_vectors": ("cross vander", "cross", "linalg_cross"),
+    "matrix_functions": (
+        "chain_matmul kron matrix_exp matrix_power trace",
+        "kron matrix_exp matrix_power trace",
+        "linalg_matrix_exp trace",
+    ),
+    "statistics": ("cartesian_prod combinations corrcoef cov", "corrcoef cov", ""),
 }

@@ -11,7 +11,7 @@ from ..declare.kinds import bilinear, general
 from ..tensor.tensor import Tensor
 from .accumulate import as_dtype
 
-FUNCTIONS = "matmul mm bmm mv dot vdot inner outer ger addmm addmv addr addbmm baddbmm tensordot chain_matmul"
+FUNCTIONS = "matmul mm bmm mv dot vdot inner outer ger addmm addmv addr addbmm baddbmm tensordot"
 METHODS = "matmul mm bmm mv dot vdot inner outer ger addmm addmv addr addbmm baddbmm"
 INPLACE = "addmm_ addmv_ addr_ addbmm_ baddbmm_"
 
@@ -392,21 +392,6 @@ def _count(shape: list[int]) -> int:
     for size in shape:
         n *= size
     return n
-
-
-def chain_matmul(*matrices: Tensor, out: Any = None) -> Tensor:
-    """Product of several matrices, from left to right.
-
-    Example::
-
-        >>> import gradpack as torch
-        >>> torch.chain_matmul(torch.ones(1, 2), torch.ones(2, 1))
-        tensor([[2.]])
-    """
-    made = matrices[0]
-    for m in matrices[1:]:
-        made = mm(made, m)
-    return made
 
 
 OPERATORS = {"__matmul__": "matmul"}

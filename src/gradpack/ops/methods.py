@@ -31,7 +31,9 @@ _LATER = (
     "activation affine attention dropout einsum embedding generator index_dim inplace_functions linalg loss normalize "
     "predicates random fill_random put relayout softmax strided trigonometry avg_pool batch_norm convolution "
     "embedding_bag fold grid_sample group_norm max_pool padding bessel binary_numbers gamma_functions spectrogram "
-    "windows integrate quantiles unique bins search index_reduce copies layout segments"
+    "windows integrate quantiles unique bins search index_reduce copies layout segments "
+    "distance linalg_det linalg_factor linalg_householder linalg_least_squares linalg_lowrank linalg_lu linalg_norm "
+    "linalg_solve linalg_svd linalg_triangular linalg_vectors matrix_functions statistics"
 )
 
 EXPORTED = PUBLIC

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..base import dtypes
+from ..base.errors import scalar_type
 from ..declare.kinds import general
 from ..tensor.tensor import Tensor
 from .dimensions import axes, check_floating, count, dropped, restored
@@ -36,9 +37,12 @@ def linalg_vector_norm(input: Any, ord: Any = 2, dim: Any = None, keepdim: bool 
         return add_up(size, over, keepdim)
     if abs_of(ord) == math.inf or ord < 0:
         if not count(input.shape, dim) and count(dropped(input.shape, dim)):
+            where_to = (
+                "an empty tensor because" if dim is None else f"the dimension {dim}because this dimension is empty and"
+            )
             raise RuntimeError(
-                f"linalg.vector_norm cannot compute the {ord} norm over no elements (shape {list(input.shape)}, "
-                f"dim={dim}) because the operation does not have an identity"
+                f"linalg.vector_norm cannot compute the {ord} norm on {where_to} the operation does not have an "
+                f"identity (shape {list(input.shape)})"
             )
         if not size.size:
             return add_up(size, over, keepdim)
@@ -84,7 +88,8 @@ def norm(input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, out
     Its gradient is 0 where there is none.
 
     Args:
-        p: "fro" for 2, or a number: inf, -inf, 0 (how many elements are not zero), 1, 2, any other.
+        p: "fro" for 2, "nuc" for the sum of the singular values of a matrix, or a number: inf, -inf, 0 (how many
+            elements are not zero), 1, 2, any other.
         dim: an int or a tuple of ints; None for all.
         keepdim: keep the dimensions reduced, with size 1.
         dtype: convert `input` to this floating point or complex dtype before.
@@ -100,17 +105,20 @@ def norm(input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, out
         >>> torch.norm(x, dim=1), torch.norm(x, float("inf"))
         (tensor([ 5., 10.]), tensor(8.))
     """
+    if type(dim) is list:
+        dim = tuple(dim)
+    if isinstance(p, str) and (p != "fro" or (isinstance(dim, tuple) and len(dim) > 2)):
+        from .linalg_norm import matrix_norm
+
+        over = tuple(range(input.ndim)) if dim is None else (dim,) if isinstance(dim, int) else dim
+        return matrix_norm(input, p, over, keepdim, dtype=dtype, out=out)
     if p is None or p == "fro":
         p = 2
     elif isinstance(p, Tensor):
         p = p.item()
-    elif isinstance(p, str):
-        raise RuntimeError(f"norm(): order {p!r} is not supported: give 'fro' or a number")
     if dtype is not None:
         _check_dtype(input, dtype)
         input = converted(input, dtype)
-    if type(dim) is list:
-        dim = tuple(dim)
     if out is None:
         return linalg_vector_norm(input, p, dim, keepdim)
     return linalg_vector_norm(input, p, dim, keepdim, out=out)
@@ -119,15 +127,15 @@ def norm(input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, out
 def _check_dtype(input: Any, d: Any) -> None:
     """torch converts only where nothing can be lost."""
     given = input.dtype
-    if d.category < dtypes.FLOATING or given.category < dtypes.FLOATING or given.is_complex != d.is_complex:
-        raise RuntimeError(
-            f"linalg.vector_norm: dtype should be floating point for real inputs and complex for complex ones: "
-            f"got {d} for {given}"
-        )
+    if d.category < dtypes.FLOATING:
+        raise RuntimeError(f"linalg.vector_norm: dtype should be floating point or complex, but got {scalar_type(d)}")
+    if given.is_complex != d.is_complex:
+        kind = "complex" if given.is_complex else "real"
+        raise RuntimeError(f"linalg.vector_norm: dtype should be {kind} for {kind} inputs, but got {scalar_type(d)}")
     if dtypes.promote_types(given, d) is not d:
         raise RuntimeError(
-            f"linalg.vector_norm: the dtype of the input ({given}) should be convertible without narrowing to the "
-            f"specified dtype ({d})"
+            f"linalg.vector_norm: the dtype of the input ({scalar_type(given)}) should be convertible without "
+            f"narrowing to the specified dtype ({scalar_type(d)})"
         )
 
 

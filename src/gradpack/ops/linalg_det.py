@@ -1,0 +1,164 @@
+"""Determinants."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..declare.kinds import general
+from ..tensor.tensor import Tensor
+from .linalg_check import adjoint_of, array_of, as_like, floats, result_type, square, with_out
+
+FUNCTIONS = "det slogdet logdet"
+METHODS = "det slogdet logdet"
+
+
+def _regular(out: Any) -> bool:
+    """Whether all determinants are numbers other than zero."""
+    found = np.abs(array_of(out))
+    return bool(np.all((found > np.finfo(found.dtype).tiny) & np.isfinite(found)))
+
+
+def _det_gradient(g: Any, A: Any, out: Any) -> Any:
+    """The cofactors: `det * A^-T`; by singular values where the matrix has no inverse."""
+    if not A.shape[-1]:
+        return A * 0
+    if _regular(out):
+        return (g * out)[..., None, None] * _inv(A)[0].mT
+    U, S, Vh = _svd(A, False)
+    turned = _det(U) * _det(Vh)
+    others = _all_but_one(S)
+    return (g * turned)[..., None, None] * (conj(U) * as_like(others, U)[..., None, :]) @ conj(Vh)
+
+
+def _all_but_one(S: Any) -> Any:
+    """For each element the product of all others along the last dimension."""
+    one = S[..., :1] * 0 + 1
+    before = _cumprod(_cat([one, S[..., :-1]], -1), -1)
+    after = flip(_cumprod(_cat([one, flip(S[..., 1:], (-1,))], -1), -1), (-1,))
+    return before * after
+
+
+@general(
+    A=lambda g, A, out: _det_gradient(g, A, out),
+    result=None,
+    check=floats("linalg.det", kernel="lu_cpu"),
+    name="linalg_det",
+)
+def _det(A: Any) -> Any:
+    """Determinants."""
+    square("linalg.det", A)
+    return np.linalg.det(A)
+
+
+@with_out
+def linalg_det(A: Tensor) -> Any:
+    """The determinant of square matrices. Its gradient is the matrix of cofactors, also for a singular matrix.
+
+    Args:
+        A: of shape (..., n, n).
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.linalg.det(torch.tensor([[2.0, 0.0], [0.0, 4.0]]))
+        tensor(8.)
+    """
+    return _det(A)
+
+
+def det(input: Tensor) -> Any:
+    """The determinant: `linalg.det`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.det(torch.eye(3))
+        tensor(1.)
+    """
+    return _det(input)
+
+
+def _slogdet_gradient(g: Any, A: Any, sign: Any) -> Any:
+    """`(g_logabsdet - i * imag(conj(g_sign) * sign)) * A^-H`: a real sign is constant."""
+    g_sign, g_log = g
+    scale = g_log
+    if is_complex(A) and g_sign is not None:
+        turn = imag(conj(g_sign) * sign) * -1j
+        scale = turn if scale is None else turn + scale
+    if scale is None:
+        return A * 0
+    return scale[..., None, None] * adjoint_of(_inv(A)[0])
+
+
+@general(
+    A=lambda g, A, sign: _slogdet_gradient(g, A, sign),
+    results=("sign", "logabsdet"),
+    result=None,
+    holomorphic=False,
+    check=floats("linalg.slogdet"),
+    name="linalg_slogdet",
+)
+def _slogdet(A: Any) -> Any:
+    """Signs, and logarithms of the absolute values, of determinants."""
+    square("linalg.slogdet", A)
+    found = np.linalg.slogdet(A)
+    return found[0], found[1]
+
+
+@with_out
+def linalg_slogdet(A: Tensor) -> Any:
+    """The sign (a complex number of modulus 1) and the logarithm of the absolute value of the determinant.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.linalg.slogdet(torch.eye(2)).logabsdet
+        tensor(0.)
+    """
+    return _slogdet(A)
+
+
+@with_out
+def slogdet(input: Tensor) -> Any:
+    """`linalg.slogdet`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.slogdet(-torch.eye(3)).sign
+        tensor(-1.)
+    """
+    return _Slogdet(*_slogdet(input))
+
+
+_Slogdet = result_type("slogdet", "sign logabsdet")
+
+
+def logdet(input: Tensor) -> Any:
+    """The logarithm of the determinant; NaN where a real one is negative.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.logdet(torch.eye(2))
+        tensor(0.)
+    """
+    sign, size = _slogdet(input)
+    if is_complex(input):
+        return log(sign) + size
+    return where(eq(sign, -1), math.nan, size)
+
+
+from .arrange import flip  # noqa: E402 - what follows is named late, by formulas too
+from .compare import eq  # noqa: E402
+from .complex_parts import conj, imag  # noqa: E402
+from .cumulate import _cumprod  # noqa: E402
+from .exponential import log  # noqa: E402
+from .join import _cat  # noqa: E402
+from .linalg_solve import _inv  # noqa: E402
+from .linalg_svd import _svd  # noqa: E402
+from .operands import is_complex  # noqa: E402
+from .rounding import where  # noqa: E402
