@@ -21,6 +21,7 @@ LAYERS = [
     "amp",
     "cpu",
     "signal",
+    "linalg",
     "nn",
     "optim",
     "utils",

@@ -21,6 +21,7 @@ MODULES = [
     "gradpack.autograd.graph",
     "gradpack.fft",
     "gradpack.masked",
+    "gradpack.linalg",
     "gradpack.nn",
     "gradpack.nn.functional",
     "gradpack.nn.init",

@@ -19,6 +19,13 @@ from tests.samples.base import S, T, all_samples, seeded
 SWEEP = bool(os.environ.get("GRADPACK_SWEEP"))
 Arrays = list[Any]
 
+# Vectors that are determined up to a phase where they are complex: which results are not. What
+# derivatives the vectors have is tested by themselves, with losses that no phase changes.
+WITHOUT_PHASE = {"linalg_eig": (0,), "linalg_eigh": (0,), "linalg_svd": (1,)}
+
+# Operations that torch cannot differentiate, and that say so in backward.
+NO_DERIVATIVE = {"geqrf", "linalg_ldl_factor_ex", "linalg_ldl_solve"}
+
 # Operations with such a parameter draw random numbers. Two calls of one case must agree, so every
 # call of them starts from the same state of the default generator.
 DRAWING = {"generator", "dropout_p"}
@@ -59,7 +66,7 @@ class Case:
         self.inputs = [
             i
             for i, (t, p) in enumerate(zip(self.leaves, self.params, strict=True))
-            if p in op.inputs and t.kind in ("float", "complex")
+            if p in op.inputs and t.kind in ("float", "complex") and op.name not in NO_DERIVATIVE
         ]
 
     def __repr__(self) -> str:
@@ -94,7 +101,10 @@ class Case:
     def differentiable(self, outs: Sequence[Tensor]) -> list[Tensor]:
         """Those of the results that have a gradient by the declaration."""
         count = len(outs) if self.op.differentiable is None else self.op.differentiable
-        return [o for o in outs[:count] if o._spec.dtype.category >= FLOATING]
+        chosen = outs[:count]
+        if self.op.name in WITHOUT_PHASE and any(o._spec.dtype.is_complex for o in outs):
+            chosen = [outs[i] for i in WITHOUT_PHASE[self.op.name]]
+        return [o for o in chosen if o._spec.dtype.category >= FLOATING]
 
     def smooth_values(self, arrays: Arrays) -> Arrays:
         """The arrays of the differentiable results."""
@@ -114,7 +124,7 @@ class Case:
     def directions(self, arrays: Arrays, name: str = "direction") -> Arrays:
         """A random direction for each input; None for other leaves."""
         rng = seeded(self.op.name, self.nr, name)
-        return [like(rng, a) if i in self.inputs else None for i, a in enumerate(arrays)]
+        return [self.leaves[i].along(like(rng, a)) if i in self.inputs else None for i, a in enumerate(arrays)]
 
     def seeds(self, arrays: Arrays) -> Arrays:
         """A random gradient for each differentiable result."""

@@ -25,10 +25,20 @@ NOT_FOR_COMPLEX = frozenset(
     _attention _elu _layer_norm _max_all _median_all _min_all _nanmedian_all _prelu _softshrink amax amin aminmax argmax
     argmin argsort clamp cummax cummin erf fmax fmin ge gelu gt hardshrink hardsigmoid hardswish hardtanh kthvalue le
     leaky_relu log_softmax logsigmoid lt max maximum median min minimum mish nanmedian nansum relu scatter_extreme sign
-    softmax softplus sort threshold topk frexp
+    softmax softplus sort threshold topk frexp _row_distance cdist
     """.split()
 )
 
+
+# Operations that torch has for float32 and float64 (and their complex numbers) only.
+NOT_FOR_LOW = frozenset(
+    """
+    _eigvals _eigvalsh _row_distance _svdvals cdist cholesky cholesky_inverse cholesky_solve geqrf linalg_cholesky_ex
+    linalg_det linalg_eig linalg_eigh linalg_householder_product linalg_inv_ex linalg_ldl_factor_ex linalg_ldl_solve
+    linalg_lstsq linalg_lu linalg_lu_factor_ex linalg_lu_solve linalg_pinv linalg_qr linalg_slogdet linalg_solve_ex
+    linalg_solve_triangular linalg_svd lu_unpack triangular_solve
+    """.split()
+)
 
 # Whose low-precision result is not that of float32 rounded once, and why.
 ROUNDS_TWICE = {
@@ -78,6 +88,9 @@ def low_precision(case: Case) -> None:
     if not any(t.kind == "float" for t in case.leaves):
         return
     dtype_of_results(case, np.float32)
+    if case.op.name in NOT_FOR_LOW:
+        assert all(_refusal(case, given) for given in LOW), f"{case}: takes a low precision that torch refuses"
+        return
     for given in LOW:
         arrays = case.arrays(given)
         wide = [a.astype(np.float32) if a.dtype == given else a for a in arrays]

@@ -35,7 +35,10 @@ def layouts(case: Case) -> None:
     for name, change in _LAYOUTS.items():
         laid = [change(a) for a in arrays]
         _compare(case, name, laid, dense, gradients, seeds)
-    expanded = [np.broadcast_to(a[:1], a.shape) if a.ndim and a.shape[0] > 1 else a for a in arrays]
+    expanded = [
+        np.broadcast_to(a[:1], a.shape) if a.ndim and a.shape[0] > 1 and (t.form is None or a.ndim > 2) else a
+        for a, t in zip(arrays, case.leaves, strict=True)
+    ]
     repeated = [np.ascontiguousarray(a).reshape(a.shape) for a in expanded]
     dense = case.values(repeated)
     seeds = case.seeds(repeated)

@@ -18,25 +18,46 @@ import numpy as np
 KINDS = ("float", "int", "bool", "complex")
 
 
+def _adjoint(a: Any) -> Any:
+    return np.conj(np.swapaxes(a, -1, -2))
+
+
+def _hermitian(a: Any) -> Any:
+    return (a + _adjoint(a)) / 2
+
+
+# What a matrix may have to be: how it is made of a drawn one, and how a direction in which it stays so.
+FORMS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
+    "regular": (lambda a: a + 3 * np.eye(a.shape[-2], a.shape[-1], dtype=a.dtype), lambda a: a),
+    "hermitian": (lambda a: _hermitian(a) + np.diag(np.arange(a.shape[-1])).astype(a.dtype), _hermitian),
+    "positive": (lambda a: a @ _adjoint(a) / 2 + np.diag(2.0 + np.arange(a.shape[-1])).astype(a.dtype), _hermitian),
+    "lower": (lambda a: np.tril(a) + 3 * np.eye(a.shape[-1], dtype=a.dtype), np.tril),
+    "upper": (lambda a: np.triu(a) + 3 * np.eye(a.shape[-1], dtype=a.dtype), np.triu),
+}
+
+
 class T:
     """A tensor of a shape, with values drawn from `[low, high)`.
 
     `T(3, 4)`, `T((3, 4))`, `T()` or `T(())` for 0-dim. A "float" takes the dtype that a test asks
     for (also a complex one, then both parts are drawn); the other kinds keep theirs: int64, bool and
-    complex128. Integers are drawn from `low` up to, without, `high`.
+    complex128. Integers are drawn from `low` up to, without, `high`. With a `form`, they are matrices
+    of that form, and stay so along directions.
     """
 
-    __slots__ = ("high", "kind", "low", "shape", "values")
+    __slots__ = ("form", "high", "kind", "low", "shape", "values")
 
     values: np.ndarray[Any, Any] | None
 
-    def __init__(self, *shape: Any, low: float = -2.0, high: float = 2.0, kind: str = "float") -> None:
+    def __init__(
+        self, *shape: Any, low: float = -2.0, high: float = 2.0, kind: str = "float", form: str | None = None
+    ) -> None:
         if len(shape) == 1 and isinstance(shape[0], tuple | list):
             shape = tuple(shape[0])
         if kind not in KINDS:
             raise ValueError(f"a sample tensor is one of {', '.join(KINDS)}, not {kind!r}")
         self.shape = tuple(int(n) for n in shape)
-        self.low, self.high, self.kind, self.values = low, high, kind, None
+        self.low, self.high, self.kind, self.values, self.form = low, high, kind, None, form
 
     @classmethod
     def of(cls, values: Any, kind: str | None = None) -> T:
@@ -71,12 +92,18 @@ class T:
             drawn = drawn + 1j * rng.uniform(self.low, self.high, self.shape)
         elif native.kind in "iub":
             drawn = np.trunc(drawn) if native.kind != "u" else np.abs(np.trunc(drawn))
+        if self.form is not None and native.kind in "fc":
+            drawn = FORMS[self.form][0](drawn)
         return np.asarray(drawn).astype(native)
+
+    def along(self, direction: Any) -> Any:
+        """The direction, or what is left of it in a matrix that keeps its form."""
+        return direction if self.form is None else FORMS[self.form][1](direction).astype(direction.dtype)
 
     def __repr__(self) -> str:
         if self.values is not None:
             return f"T.of({self.values.tolist()})"
-        return f"T({', '.join(map(str, self.shape)) if self.shape else '()'}, {self.kind})"
+        return f"T({', '.join(map(str, self.shape)) if self.shape else '()'}, {self.form or self.kind})"
 
 
 class S:
