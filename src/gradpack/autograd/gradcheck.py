@@ -3,34 +3,17 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..base.dtypes import complex128, float64
 from ..ops import random as _random
-from ..ops.compare import allclose
-from ..ops.fill import zeros_like
 from ..tensor.tensor import Tensor
 from .api import grad
-from .function import Function
-from .numerical import (
-    Component,
-    along_axes,
-    as_tuple,
-    backward_jacobians,
-    differentiable_inputs,
-    differentiable_outputs,
-    forward_directions,
-    forward_jacobians,
-    numerical_jacobians,
-    quotient,
-)
+from .jacobian_checks import Comparison, GradcheckError, check_scaled, check_undefined, stacked
+from .numerical import as_tuple, differentiable_outputs, numerical_jacobians
 
 __all__ = ["GradcheckError", "gradcheck", "gradgradcheck"]
-
-
-class GradcheckError(RuntimeError):
-    """Raised by `gradcheck` and `gradgradcheck` where derivatives are wrong."""
 
 
 def gradcheck(
@@ -105,7 +88,7 @@ def gradcheck(
         if not outputs:
             _check_nothing_to_differentiate(func, given, returned, eps)
             return True
-        check = _Check(func, given, eps, atol, rtol, fast_mode)
+        check = Comparison(func, given, eps, atol, rtol, fast_mode)
         if check_backward_ad:
             check.backward(outputs, nondet_tol, check_grad_dtypes)
         if check_forward_ad:
@@ -116,9 +99,9 @@ def gradcheck(
             return True
         if check_batched_grad:
             check.batched(outputs)
-        _check_scaled(outputs, check.sources)
+        check_scaled(outputs, check.sources)
         if check_undefined_grad:
-            _check_undefined(func, given, outputs)
+            check_undefined(func, given, outputs)
     except GradcheckError:
         if raise_exception:
             raise
@@ -163,265 +146,6 @@ def _check_nothing_to_differentiate(
         for axes in by_output:
             if any((jacobian != 0).any() for jacobian in axes):
                 raise GradcheckError("Numerical gradient for function expected to be zero")
-
-
-def _real(t: Tensor) -> Tensor:
-    return t.real if t.is_complex() else t
-
-
-def _imaginary(t: Tensor) -> Tensor:
-    return t.imag if t.is_complex() else zeros_like(t)
-
-
-def _whole(t: Tensor) -> Tensor:
-    return t
-
-
-class _Check:
-    """One function at one point, with the tolerances."""
-
-    def __init__(
-        self, func: Callable[..., Any], inputs: Sequence[Any], eps: float, atol: float, rtol: float, fast: bool
-    ) -> None:
-        self.func, self.inputs, self.eps, self.atol, self.rtol, self.fast = func, inputs, eps, atol, rtol, fast
-        self.sources = differentiable_inputs(inputs)
-        self._numerical: list[list[list[Tensor]]] | None = None
-
-    def outputs(self, *inputs: Any) -> tuple[Tensor, ...]:
-        return differentiable_outputs(self.func(*inputs))
-
-    def numerical(self) -> list[list[list[Tensor]]]:
-        """For each input and output: the derivative along each axis of the input."""
-        if self._numerical is None:
-            self._numerical = numerical_jacobians(self.outputs, self.inputs, self.eps)
-        return self._numerical
-
-    # -- backward --
-
-    def backward(self, outputs: Sequence[Tensor], nondet_tol: float, check_dtypes: bool) -> None:
-        for nr, output in enumerate(outputs):
-            parts: list[tuple[str, Component]] = [("", _whole)]
-            if output.is_complex():
-                parts = [
-                    ("While considering the imaginary part of complex outputs only, ", _imaginary),
-                    ("While considering the real part of complex outputs only, ", _real),
-                ]
-            for prefix, component in parts:
-                if self.fast:
-                    self._backward_fast(nr, output, component, prefix, nondet_tol, check_dtypes)
-                else:
-                    self._backward_slow(nr, output, component, prefix, nondet_tol, check_dtypes)
-
-    def _backward_slow(
-        self, nr: int, output: Tensor, component: Component, prefix: str, nondet_tol: float, check_dtypes: bool
-    ) -> None:
-        analytical = backward_jacobians(output, self.sources, component)
-        for i, a in enumerate(analytical):
-            n = along_axes(self.numerical()[i][nr], component)
-            self._compare(n, a, f"{prefix}Jacobian mismatch for output {nr:d} with respect to input {i:d},\n")
-        if check_dtypes:
-            _check_dtypes(component(output), self.sources)
-        again = backward_jacobians(output, self.sources, component)
-        _check_determinism(analytical, again, nondet_tol)
-
-    def _backward_fast(
-        self, nr: int, output: Tensor, component: Component, prefix: str, nondet_tol: float, check_dtypes: bool
-    ) -> None:
-        value = component(output)
-        v = _direction(value)
-        gradients = grad(value, self.sources, v, retain_graph=True, allow_unused=True)
-        gradients = [zeros_like(x) if g is None else g for x, g in zip(self.sources, gradients, strict=True)]
-        for i, (x, g) in enumerate(zip(self.sources, gradients, strict=True)):
-            u = _direction(_real(x))
-            analytical, numerical = (_real(g) * u).sum(), self._moved(x, u, nr, component, v)
-            if x.is_complex():
-                analytical = analytical + 1j * (_imaginary(g) * u).sum()
-                numerical = numerical + 1j * self._moved(x, 1j * u, nr, component, v)
-            atol = self.atol * float(u.sum()) * float(v.sum())
-            if not _close(numerical, analytical, self.rtol, atol):
-                slow_a = backward_jacobians(output, self.sources, component)[i]
-                slow_n = along_axes(self.numerical()[i][nr], component)
-                title = f"{prefix}Jacobian mismatch for output {nr:d} with respect to input {i:d},\n"
-                raise GradcheckError(_told_fast(title, numerical, analytical, slow_n, slow_a))
-        if check_dtypes:
-            _check_dtypes(value, self.sources)
-        again = grad(value, self.sources, v, retain_graph=True, allow_unused=True)
-        again = [zeros_like(x) if g is None else g for x, g in zip(self.sources, again, strict=True)]
-        _check_determinism(gradients, again, nondet_tol)
-
-    def _moved(self, x: Tensor, u: Tensor, nr: int, component: Component, v: Tensor) -> Tensor:
-        """How fast v . f changes when x moves along u."""
-        difference = quotient(lambda: self.outputs(*self.inputs), x.data, u * self.eps)[nr]
-        return (component(difference / self.eps) * v).sum()
-
-    def _compare(self, numerical: Tensor, analytical: Tensor, title: str) -> None:
-        if not _close(numerical, analytical, self.rtol, self.atol):
-            raise GradcheckError(f"{title}numerical:{numerical}\nanalytical:{analytical}\n")
-
-    # -- forward --
-
-    def forward(self) -> None:
-        axes_of = ("real", "imaginary")
-        complex_inputs = any(x.is_complex() for x in self.sources)
-        if self.fast:
-            for i, x in enumerate(self.sources):
-                for axis in range(2 if x.is_complex() else 1):
-                    self._forward_fast(i, x, axis, self._prefix(axes_of[axis], complex_inputs))
-            return
-        analytical = forward_jacobians(self.outputs_of_duals, self.inputs)
-        for i, by_output in enumerate(analytical):
-            for nr, axes in enumerate(by_output):
-                for axis, a in enumerate(axes):
-                    prefix = self._prefix(axes_of[axis], complex_inputs)
-                    title = f"{prefix}Jacobian computed with forward mode mismatch for output {nr:d} with respect to input {i:d},\n"  # noqa: E501
-                    self._compare(self.numerical()[i][nr][axis], a, title)
-
-    @staticmethod
-    def _prefix(axis: str, complex_inputs: bool) -> str:
-        return f"While considering the {axis} part of complex inputs only, " if complex_inputs else ""
-
-    def outputs_of_duals(self, *inputs: Any) -> tuple[Tensor, ...]:
-        """The same results as `outputs`: chosen by place, for duals of detached inputs may require no gradient."""
-        if not hasattr(self, "_places"):
-            returned = as_tuple(self.func(*self.inputs))
-            self._places = [i for i, t in enumerate(returned) if t.requires_grad]
-        returned = as_tuple(self.func(*inputs))
-        return tuple(returned[i] for i in self._places)
-
-    def _forward_fast(self, i: int, x: Tensor, axis: int, prefix: str) -> None:
-        u = _direction(_real(x)) * (1j if axis else 1.0)
-        tangents = forward_directions(self.outputs_of_duals, self.inputs, i, u.to(x.dtype))
-        differences = quotient(lambda: self.outputs(*self.inputs), x.data, u * self.eps)
-        for nr, (tangent, difference) in enumerate(zip(tangents, differences, strict=True)):
-            v = _direction(_real(tangent))
-            analytical, numerical = (tangent * v).sum(), (difference / self.eps * v).sum()
-            atol = self.atol * float((u.imag if axis else u).sum()) * float(v.sum())
-            if not _close(numerical, analytical, self.rtol, atol):
-                title = f"{prefix}Jacobian computed with forward mode mismatch for output {nr:d} with respect to input {i:d},\n"  # noqa: E501
-                slow_n = self.numerical()[i][nr][axis]
-                slow_a = forward_jacobians(self.outputs_of_duals, self.inputs)[i][nr][axis]
-                raise GradcheckError(_told_fast(title, numerical, analytical, slow_n, slow_a))
-
-    # -- batches --
-
-    def batched(self, outputs: Sequence[Tensor]) -> None:
-        for nr, output in enumerate(outputs):
-            seeds = [_random.randn_like(output) for _ in range(2)]
-            one_by_one = [grad(output, self.sources, s, retain_graph=True, allow_unused=True) for s in seeds]
-            together = grad(
-                output, self.sources, _stack(seeds), retain_graph=True, allow_unused=True, is_grads_batched=True
-            )
-            for i, (x, batch) in enumerate(zip(self.sources, together, strict=True)):
-                expected = _stack([zeros_like(x) if g[i] is None else g[i] for g in one_by_one])
-                _check_batch(zeros_like(expected) if batch is None else batch, expected, i, nr, "grad")
-
-    def batched_forward(self) -> None:
-        """Tangents of two directions must add up to the tangent of their sum, whichever comes first."""
-        for i, x in enumerate(self.sources):
-            directions = [_random.randn_like(x) for _ in range(2)]
-            one_by_one = [forward_directions(self.outputs_of_duals, self.inputs, i, d) for d in directions]
-            together = forward_directions(self.outputs_of_duals, self.inputs, i, directions[0] + directions[1])
-            for nr, found in enumerate(together):
-                _check_batch(found, one_by_one[0][nr] + one_by_one[1][nr], i, nr, "forward grad")
-
-
-def _stack(tensors: Sequence[Tensor]) -> Tensor:
-    from ..ops.join import stack
-
-    return stack(list(tensors))
-
-
-def _check_batch(batch: Tensor, expected: Tensor, i: int, nr: int, what: str) -> None:
-    if not allclose(batch, expected, rtol=1e-5, atol=1e-8, equal_nan=True):
-        raise GradcheckError(
-            f"For output {nr} and input {i}: a batched {what} is not what it is one by one.\n"
-            f"batched:\n{batch}\none by one:\n{expected}\n"
-        )
-
-
-def _direction(like: Tensor) -> Tensor:
-    """Random numbers between 0 and 1, as a vector of length 1: no direction is orthogonal to another."""
-    made = _random.rand(like.shape, dtype=like.dtype)
-    length = (made * made).sum().sqrt()
-    return made / length if made.numel() else made
-
-
-def _close(numerical: Tensor, analytical: Tensor, rtol: float, atol: float) -> bool:
-    numerical = numerical.to(analytical.dtype) if not numerical.is_complex() else numerical
-    analytical = analytical.to(numerical.dtype)
-    return bool(allclose(analytical, numerical, rtol, atol))
-
-
-def _told_fast(title: str, numerical: Tensor, analytical: Tensor, slow_n: Tensor, slow_a: Tensor) -> str:
-    worst = float((slow_n - slow_a).abs().max()) if slow_n.numel() else 0.0
-    return (
-        f"{title}numerical:{numerical.item()}\nanalytical:{analytical.item()}\n\n"
-        "These are products of the Jacobians with random vectors (fast mode). The Jacobians themselves, element by "
-        f"element (slow mode):\n\nNumerical:\n {slow_n}\nAnalytical:\n{slow_a}\n\n"
-        f"The max per-element difference (slow mode) is: {worst}.\n"
-    )
-
-
-def _check_determinism(first: Iterable[Tensor], second: Iterable[Tensor], tolerance: float) -> None:
-    for a, b in zip(first, second, strict=True):
-        if a.numel() and float((a - b).abs().max()) > tolerance:
-            raise GradcheckError(
-                "Backward is not reentrant, i.e., running backward with same input and grad_output multiple times "
-                "gives different values, although analytical gradient matches numerical gradient. The tolerance for "
-                f"nondeterminism was {tolerance}: if the operation is random by its nature, give a larger nondet_tol."
-            )
-
-
-def _check_dtypes(value: Tensor, sources: list[Tensor]) -> None:
-    seed = zeros_like(value)
-    for x, g in zip(sources, grad(value, sources, seed, retain_graph=True, allow_unused=True), strict=True):
-        if g is not None and g.dtype != x.dtype:
-            raise GradcheckError(f"Gradient has dtype mismatch: {g.dtype} for an input of {x.dtype}")
-        if g is not None and g.shape != x.shape:
-            raise GradcheckError(f"Analytical gradient has incorrect size: {g.shape} for an input of {x.shape}")
-
-
-def _check_scaled(outputs: Sequence[Tensor], sources: list[Tensor]) -> None:
-    """Gradients of zero give zeros."""
-    seeds = [zeros_like(o) for o in outputs]
-    for nr, g in enumerate(grad(list(outputs), sources, seeds, retain_graph=True, allow_unused=True)):
-        if g is not None and bool((g != 0).any()):
-            raise GradcheckError(f"backward not multiplied by grad_output: zeros give another gradient of input {nr}")
-
-
-class _Undefined(Function):
-    """Gives its input; sends no gradient back."""
-
-    @staticmethod
-    def forward(ctx: Any, x: Tensor) -> Tensor:
-        return x.clone()
-
-    @staticmethod
-    def backward(ctx: Any, *grads: Any) -> Any:
-        return None
-
-
-def _check_undefined(func: Callable[..., Any], inputs: Sequence[Any], outputs: Sequence[Tensor]) -> None:
-    """A gradient that is not there must do what zeros do: for all results at once, and for each alone."""
-    sources = differentiable_inputs(inputs)
-    every = set(range(len(outputs)))
-    for missing in [every, *([{nr} for nr in every] if len(every) > 1 else [])]:
-        fresh = differentiable_outputs(func(*inputs))
-        cut = [_Undefined.apply(o) if nr in missing else o for nr, o in enumerate(fresh)]
-        seeds = [zeros_like(o) for o in cut]
-        try:
-            gradients = grad(cut, sources, seeds, allow_unused=True)
-        except RuntimeError as error:
-            raise GradcheckError(
-                "Expected backward function to handle undefined output grads: a gradient of None means zeros "
-                "(ctx.set_materialize_grads(True) makes them)"
-            ) from error
-        for nr, g in enumerate(gradients):
-            if g is not None and bool((g != 0).any()):
-                raise GradcheckError(
-                    "Expected all input grads to be undefined or zero when all output grads are undefined or zero: "
-                    f"that of input {nr} is not"
-                )
 
 
 def gradgradcheck(
@@ -513,5 +237,5 @@ def _seed_like(output: Tensor, strided: bool) -> Tensor:
     dtype = complex128 if output.is_complex() else float64
     made = _random.randn(output.shape, dtype=dtype).to(output.dtype)
     if strided and made.ndim:
-        made = _stack([made, made]).movedim(0, -1)[..., 0]
+        made = stacked([made, made]).movedim(0, -1)[..., 0]
     return made.requires_grad_()
