@@ -79,7 +79,21 @@ from .autograd.grad_mode import (  # noqa: E402
 __version__ = "0.1.0"
 
 # Modules that are imported when they are first asked for.
-_LAZY = ("cpu", "linalg", "nn", "optim", "saved", "utils", "cli", "overrides", "fft", "special", "signal", "masked")
+_LAZY = (
+    "return_types",
+    "cpu",
+    "linalg",
+    "nn",
+    "optim",
+    "saved",
+    "utils",
+    "cli",
+    "overrides",
+    "fft",
+    "special",
+    "signal",
+    "masked",
+)
 
 strided = "strided"
 contiguous_format = "contiguous_format"

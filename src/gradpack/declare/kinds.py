@@ -33,6 +33,7 @@ from ..backends.numpy import NUMPY, hush, silent, unhush
 from ..base import dtypes
 from ..base.devices import CPU
 from ..base.modes import MODE
+from ..base.return_types import return_type
 from ..graph.node import Part, Slot, next_seq
 from ..tensor.parameter import Parameter
 from ..tensor.saved import FREED, Packed, modified, pack_array, pack_input, pack_result, unpack_input, unpack_result
@@ -87,7 +88,7 @@ def _public(op: Op) -> FunctionType:
     public.__module__ = op.forward.__module__
     public.__wrapped__ = op.forward  # type: ignore[attr-defined]  # gives inspect.signature
     if op.results:
-        public.result_type = _named_tuple(op)  # type: ignore[attr-defined]
+        public.result_type = return_type(op.name, op.results)  # type: ignore[attr-defined]
     return public
 
 
@@ -111,14 +112,6 @@ def copy_of(op: Op, name: str, slow: Callable[[tuple[Any, ...]], Any]) -> Functi
 
 def _slow_for(op: Op) -> Callable[[tuple[Any, ...]], Any]:
     return lambda values: apply(op, values)
-
-
-def _named_tuple(op: Op) -> Any:
-    from collections import namedtuple
-
-    made = namedtuple(op.name, op.results)  # type: ignore[misc]
-    made.__module__ = "gradpack.return_types"
-    return made
 
 
 @cache

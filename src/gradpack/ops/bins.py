@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import namedtuple
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,6 +11,7 @@ from ..backends import spec_of
 from ..base import dtypes
 from ..base.dtypes import BOOL, COMPLEX, FLOATING
 from ..base.errors import _SCALAR_TYPES, not_a_tensor, not_implemented_for
+from ..base.return_types import return_type
 from ..declare.kinds import nondifferentiable
 from ..tensor.tensor import Tensor
 from .kernels import float_kind
@@ -119,13 +119,7 @@ def histc(input: Any, bins: int = 100, min: float = 0, max: float = 0) -> Any:
     return np.bincount(place[place >= 0], minlength=bins).astype(input.dtype)
 
 
-def _result(name: str) -> Any:
-    made: Any = namedtuple(name, ("hist", "bin_edges"))  # type: ignore[misc]
-    made.__module__ = "gradpack.return_types"
-    return made
-
-
-_Histogram, _HistogramDD = _result("histogram"), _result("histogramdd")
+_Histogram, _HistogramDD = (return_type(name, ("hist", "bin_edges")) for name in ("histogram", "histogramdd"))
 
 
 def histogram(

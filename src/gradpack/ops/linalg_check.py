@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import namedtuple
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy as np
 from ..base.dtypes import FLOATING
 from ..base.errors import LinAlgError, scalar_type
 from ..base.modes import MODE
+from ..base.return_types import return_type
 from ..declare.variants import put
 from ..tensor.tensor import Tensor, wrap
 
@@ -120,9 +120,7 @@ def as_like(x: Any, other: Any) -> Any:
 
 def result_type(name: str, fields: str) -> Any:
     """A type of named tuples that torch has for the results of a function."""
-    made = namedtuple(name, fields.split())  # type: ignore[misc]
-    made.__module__ = "gradpack.return_types"
-    return made
+    return return_type(name, fields.split())
 
 
 def with_out(function: Callable[..., Any]) -> Callable[..., Any]:

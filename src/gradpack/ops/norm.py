@@ -127,6 +127,11 @@ def norm(input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, out
 def _check_dtype(input: Any, d: Any) -> None:
     """torch converts only where nothing can be lost."""
     given = input.dtype
+    if given.category < dtypes.FLOATING:
+        raise RuntimeError(
+            "linalg.vector_norm: Expected a floating point or complex tensor as input. Got "
+            f"{scalar_type(given)}: convert it first"
+        )
     if d.category < dtypes.FLOATING:
         raise RuntimeError(f"linalg.vector_norm: dtype should be floating point or complex, but got {scalar_type(d)}")
     if given.is_complex != d.is_complex:

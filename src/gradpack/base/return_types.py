@@ -1,0 +1,63 @@
+"""Types of several results with names, as `torch.return_types` has them: tuples whose items have names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from operator import itemgetter
+from typing import Any
+
+TYPES: dict[str, type[Results]] = {}
+
+
+class Results(tuple[Any, ...]):
+    """A tuple of results that can be asked for by name."""
+
+    __slots__ = ()
+    _fields: tuple[str, ...] = ()
+    n_fields = n_sequence_fields = n_unnamed_fields = 0
+
+    def __new__(cls, *values: Any) -> Results:
+        """From the values, or as in torch from a sequence of them."""
+        items: Iterable[Any] = values
+        if len(values) == 1 and cls.n_fields > 1:
+            items = values[0]
+        made = tuple.__new__(cls, items)
+        if len(made) != cls.n_fields:
+            raise TypeError(f"torch.return_types.{cls.__name__}() takes a {cls.n_fields}-sequence ({len(made)} given)")
+        return made
+
+    def __repr__(self) -> str:
+        lines = ",\n".join(f"{name}={value!r}" for name, value in zip(self._fields, self, strict=True))
+        return f"gradpack.return_types.{type(self).__name__}(\n{lines})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_again, (type(self).__name__, tuple(self)))
+
+    def _asdict(self) -> dict[str, Any]:
+        return dict(zip(self._fields, self, strict=True))
+
+
+def _again(name: str, values: tuple[Any, ...]) -> Results:
+    """What was pickled."""
+    from importlib import import_module
+
+    kind = TYPES.get(name)
+    if kind is None:  # its operation is not loaded yet
+        kind = getattr(import_module("gradpack.return_types"), name)
+    return kind(*values)
+
+
+def return_type(name: str, fields: Iterable[str]) -> Any:
+    """The type of this name with these fields, made if it is not there yet.
+
+    Where a declared operation and the function that users call give their results in another order,
+    the function, which comes later, has the public name.
+    """
+    names = tuple(fields)
+    found = TYPES.get(name)
+    if found is None or found._fields != names:
+        body: dict[str, Any] = {n: property(itemgetter(i), doc=f"Result {i}.") for i, n in enumerate(names)}
+        body |= {"__slots__": (), "__module__": "gradpack.return_types", "_fields": names, "__match_args__": names}
+        body |= {"n_fields": len(names), "n_sequence_fields": len(names)}
+        found = TYPES[name] = type(name, (Results,), body)
+    return found
