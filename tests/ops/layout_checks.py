@@ -54,7 +54,7 @@ def _compare(case: Case, name: str, laid: Arrays, dense: Arrays, gradients: Arra
     if gradients:
         turned = [_LAYOUTS["transposed"](u) for u in seeds]
         for i, g, expected in zip(case.inputs, case.gradients(laid, turned), gradients, strict=True):
-            assert close(g, expected, 1e-11), f"{case}: {name} inputs give another gradient of {case.params[i]}"
+            assert close(g, expected, 1e-11, 1e-15), f"{case}: {name} inputs give another gradient of {case.params[i]}"
 
 
 def _strided(a: Any) -> Any:

@@ -12,6 +12,8 @@ SAMPLES = {
     "softplus": [*USUAL, S(AWAY, 2.0, 1.5)],
     "leaky_relu": [*USUAL, S(AWAY, 0.2)],
     "_elu": [*USUAL, S(AWAY, 1.5, 0.7, 0.5)],
+    "_celu": [*USUAL, S(AWAY, 1.5, 0.7, 0.5)],
+    "glu": [S(T(2, 4), 1), S(T(4, 3), 0), S(T(0, 4), 1)],
     "logsigmoid": USUAL,
     "mish": USUAL,
     "hardtanh": [*USUAL, S(AWAY, -0.5, 2.0)],

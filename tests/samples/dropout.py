@@ -8,6 +8,12 @@ KEPT = np.array([[True, False, True], [False, True, True]])
 BITS = np.packbits(KEPT)
 
 SAMPLES = {
+    "rrelu": [
+        S(T(2, 3), 0.1, 0.3, True),
+        S(T(2, 3), 0.1, 0.3, False),
+        S(T(()), 0.1, 0.3, True),
+        S(T(0, 3), 0.1, 0.3, True),
+    ],
     "_dropout": [
         S(T(4, 5), 0.5),
         S(T(2, 3), 0.5, None, KEPT),

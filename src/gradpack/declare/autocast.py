@@ -22,7 +22,10 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 LOWER = frozenset("matmul mm bmm addmm baddbmm addbmm linear _prelu _attention _triple".split())
 FLOAT32 = frozenset(
-    "prod _prod_dim polar cdist view_as_complex _squared_difference _mean_squared_difference _take_by_class".split()
+    (
+        "prod _prod_dim polar cdist view_as_complex _squared_difference _mean_squared_difference _take_by_class "
+        "_take_by_class_2d binary_cross_entropy smooth_l1_loss huber_loss soft_margin_loss"
+    ).split()
 )
 WIDEST = frozenset("cat stack index_copy".split())
 

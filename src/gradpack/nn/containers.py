@@ -82,6 +82,33 @@ class _ModuleSequence(Module):
         return module
 
 
+class Container(Module):
+    """An old container: modules by name. Deprecated in torch.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> import warnings; warnings.simplefilter("ignore")
+        >>> torch.nn.Container(a=torch.nn.ReLU())
+        Container(
+          (a): ReLU()
+        )
+    """
+
+    def __init__(self, **kwargs: Any) -> None:
+        import warnings
+
+        super().__init__()
+        warnings.warn(
+            "nn.Container is deprecated. All of it's functionality is now implemented in nn.Module. Subclass that "
+            "instead.",
+            FutureWarning,
+            stacklevel=2,
+        )
+        for name, module in kwargs.items():
+            self.add_module(name, module)
+
+
 class Sequential(_ModuleSequence):
     """Modules that are called one after the other, each with the result of the one before.
 

@@ -7,7 +7,7 @@ from typing import Any
 from ..ops.activation import celu as _celu
 from ..ops.activation import elu as _elu
 from ..ops.activation import gelu as _gelu
-from ..ops.activation import glu, hardshrink, logsigmoid, prelu, softplus, softshrink, softsign, tanhshrink
+from ..ops.activation import hardshrink, logsigmoid, prelu, softplus, softshrink, softsign, tanhshrink
 from ..ops.activation import hardsigmoid as _hardsigmoid
 from ..ops.activation import hardswish as _hardswish
 from ..ops.activation import hardtanh as _hardtanh
@@ -20,59 +20,123 @@ from ..ops.activation import threshold as _threshold
 from ..ops.affine import bilinear, linear
 from ..ops.attention import scaled_dot_product_attention
 from ..ops.distance import pdist
-from ..ops.dropout import alpha_dropout as _alpha_dropout
-from ..ops.dropout import dropout as _dropout
+from ..ops.division import div
 from ..ops.embedding import embedding as _embedding
 from ..ops.exponential import sigmoid
-from ..ops.inplace_functions import celu_, elu_, hardtanh_, leaky_relu_, selu_, threshold_
-from ..ops.loss import cross_entropy, l1_loss, mse_loss, nll_loss
+from ..ops.gated import celu_, elu_, glu, hardtanh_, leaky_relu_, relu_, rrelu_, selu_, threshold_
 from ..ops.normalize import layer_norm, rms_norm
 from ..ops.softmax import log_softmax as _log_softmax
 from ..ops.softmax import softmax as _softmax
 from ..ops.trigonometry import tanh
 from ..tensor.tensor import Tensor
 from . import spatial as _spatial
+from .functional_attention import multi_head_attention_forward
+from .functional_dropout import (
+    alpha_dropout,
+    dropout,
+    dropout1d,
+    dropout2d,
+    dropout3d,
+    feature_alpha_dropout,
+    gumbel_softmax,
+    rrelu,
+)
+from .functional_linear_loss import linear_cross_entropy
+from .functional_losses import (
+    binary_cross_entropy,
+    binary_cross_entropy_with_logits,
+    cosine_similarity,
+    cross_entropy,
+    gaussian_nll_loss,
+    hinge_embedding_loss,
+    huber_loss,
+    kl_div,
+    l1_loss,
+    mse_loss,
+    multilabel_soft_margin_loss,
+    nll_loss,
+    pairwise_distance,
+    poisson_nll_loss,
+    smooth_l1_loss,
+    soft_margin_loss,
+)
+from .functional_margins import (
+    cosine_embedding_loss,
+    ctc_loss,
+    margin_ranking_loss,
+    multi_margin_loss,
+    multilabel_margin_loss,
+    triplet_margin_loss,
+    triplet_margin_with_distance_loss,
+)
 from .spatial import *  # noqa: F403
 
 __all__ = [
     "alpha_dropout",
     "bilinear",
+    "binary_cross_entropy",
+    "binary_cross_entropy_with_logits",
     "celu",
     "celu_",
+    "cosine_embedding_loss",
+    "cosine_similarity",
     "cross_entropy",
+    "ctc_loss",
     "dropout",
+    "dropout1d",
+    "dropout2d",
+    "dropout3d",
     "elu",
     "elu_",
     "embedding",
+    "feature_alpha_dropout",
+    "gaussian_nll_loss",
     "gelu",
     "glu",
+    "gumbel_softmax",
     "hardshrink",
     "hardsigmoid",
     "hardswish",
     "hardtanh",
     "hardtanh_",
+    "hinge_embedding_loss",
+    "huber_loss",
+    "kl_div",
     "l1_loss",
     "layer_norm",
     "leaky_relu",
     "leaky_relu_",
     "linear",
+    "linear_cross_entropy",
     "log_softmax",
     "logsigmoid",
+    "margin_ranking_loss",
     "mish",
     "mse_loss",
+    "multi_head_attention_forward",
+    "multi_margin_loss",
+    "multilabel_margin_loss",
+    "multilabel_soft_margin_loss",
     "nll_loss",
     "normalize",
     "one_hot",
+    "pairwise_distance",
     "pdist",
+    "poisson_nll_loss",
     "prelu",
     "relu",
     "relu6",
+    "relu_",
     "rms_norm",
+    "rrelu",
+    "rrelu_",
     "scaled_dot_product_attention",
     "selu",
     "selu_",
     "sigmoid",
     "silu",
+    "smooth_l1_loss",
+    "soft_margin_loss",
     "softmax",
     "softmin",
     "softplus",
@@ -82,6 +146,8 @@ __all__ = [
     "tanhshrink",
     "threshold",
     "threshold_",
+    "triplet_margin_loss",
+    "triplet_margin_with_distance_loss",
 ]
 __all__ += _spatial.__all__
 
@@ -155,17 +221,17 @@ def threshold(input: Tensor, threshold: float, value: float, inplace: bool = Fal
 
 def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """`input` above zero, `alpha * (exp(input) - 1)` below."""
-    return input.copy_(_elu(input, alpha)) if inplace else _elu(input, alpha)
+    return elu_(input, alpha) if inplace else _elu(input, alpha)
 
 
 def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """`max(0, input) + min(0, alpha * (exp(input / alpha) - 1))`."""
-    return input.copy_(_celu(input, alpha)) if inplace else _celu(input, alpha)
+    return celu_(input, alpha) if inplace else _celu(input, alpha)
 
 
 def selu(input: Tensor, inplace: bool = False) -> Tensor:
     """The self-normalising elu."""
-    return input.copy_(_selu(input)) if inplace else _selu(input)
+    return selu_(input) if inplace else _selu(input)
 
 
 def _class_dim(name: str, ndim: int, stacklevel: int) -> int:
@@ -211,20 +277,6 @@ def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dty
     return _log_softmax(input, dim, dtype=dtype)
 
 
-def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """Zero each element with probability `p` and scale the others by `1 / (1 - p)`, when training.
-
-    Raises:
-        ValueError: unless 0 <= p <= 1.
-    """
-    return _dropout(input, p, training, inplace=inplace)
-
-
-def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
-    """Dropout that keeps mean and variance of self-normalising activations."""
-    return _alpha_dropout(input, p, training)
-
-
 def embedding(
     input: Tensor,
     weight: Tensor,
@@ -247,8 +299,9 @@ def normalize(input: Tensor, p: float = 2.0, dim: Any = 1, eps: float = 1e-12, o
         >>> torch.nn.functional.normalize(torch.tensor([[3.0, 4.0]]))
         tensor([[0.6000, 0.8000]])
     """
-    length = input.norm(p, dim, True).clamp_min(eps)
-    return input / length
+    if out is None:
+        return input / input.norm(p, dim, True).clamp_min(eps).expand_as(input)
+    return div(input, input.norm(p, dim, True).clamp_min_(eps).expand_as(input), out=out)
 
 
 def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:

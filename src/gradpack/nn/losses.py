@@ -4,28 +4,25 @@ from __future__ import annotations
 
 import warnings
 
+from ..ops.reduction import legacy
 from ..tensor.tensor import Tensor
 from . import functional as F
 from .module import Module
 
 
-def _reduction(size_average: bool | None, reduce: bool | None, reduction: str) -> str:
-    """The reduction that the two old flags mean, where one is given."""
-    if size_average is None and reduce is None:
-        return reduction
-    meant = "none" if reduce is False else "sum" if size_average is False else "mean"
-    warnings.warn(
-        f"size_average and reduce args will be deprecated, please use reduction={meant!r} instead.", stacklevel=4
-    )
-    return meant
-
-
 class _Loss(Module):
     reduction: str
 
-    def __init__(self, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean") -> None:
+    def __init__(
+        self,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+        *,
+        stacklevel: int = 4,
+    ) -> None:
         super().__init__()
-        self.reduction = _reduction(size_average, reduce, reduction)
+        self.reduction = legacy(size_average, reduce, reduction, stacklevel)
 
 
 class _WeightedLoss(Module):
@@ -40,7 +37,7 @@ class _WeightedLoss(Module):
         reduction: str = "mean",
     ) -> None:
         super().__init__()
-        self.reduction = _reduction(size_average, reduce, reduction)
+        self.reduction = legacy(size_average, reduce, reduction, 4)
         self.register_buffer("weight", weight)
 
 
@@ -100,6 +97,34 @@ class NLLLoss(_WeightedLoss):
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         return F.nll_loss(input, target, weight=self.weight, ignore_index=self.ignore_index, reduction=self.reduction)
+
+
+class NLLLoss2d(NLLLoss):
+    """An old name of `NLLLoss`, which takes images as well.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> import warnings; warnings.simplefilter("ignore")
+        >>> torch.nn.NLLLoss2d()(torch.tensor([[[[-1.0]], [[-2.0]]]]), torch.tensor([[[1]]])).item()
+        2.0
+    """
+
+    def __init__(
+        self,
+        weight: Tensor | None = None,
+        size_average: bool | None = None,
+        ignore_index: int = -100,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+    ) -> None:
+        warnings.warn(
+            "NLLLoss2d has been deprecated. Please use NLLLoss instead as a drop-in replacement and see "
+            "https://pytorch.org/docs/main/nn.html#torch.nn.NLLLoss for more details.",
+            FutureWarning,
+            stacklevel=2,
+        )
+        super().__init__(weight, size_average, ignore_index, reduce, reduction)
 
 
 class CrossEntropyLoss(_WeightedLoss):

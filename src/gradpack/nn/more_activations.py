@@ -280,6 +280,49 @@ class PReLU(Module):
         return f"num_parameters={self.num_parameters}"
 
 
+class RReLU(_InPlace):
+    """x where x > 0, else x times a random number between `lower` and `upper`; their mean when evaluating.
+
+    Source: Xu et al., 2015.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.RReLU(0.25, 0.75).eval()(torch.tensor([-1.0, 2.0])).tolist()
+        [-0.5, 2.0]
+    """
+
+    def __init__(self, lower: float = 1.0 / 8, upper: float = 1.0 / 3, inplace: bool = False) -> None:
+        super().__init__(inplace)
+        self.lower = lower
+        self.upper = upper
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.rrelu(input, self.lower, self.upper, self.training, self.inplace)
+
+    def extra_repr(self) -> str:
+        return f"lower={self.lower}, upper={self.upper}" + (", inplace=True" if self.inplace else "")
+
+
+class Softmax2d(Module):
+    """Softmax over the channels at each place of (N, C, H, W) or (C, H, W).
+
+    Raises:
+        ValueError: for other numbers of dimensions.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.Softmax2d()(torch.zeros(2, 1, 1)).flatten().tolist()
+        [0.5, 0.5]
+    """
+
+    def forward(self, input: Tensor) -> Tensor:
+        if input.ndim not in (3, 4):
+            raise ValueError(f"Softmax2d: expected input to be 3D or 4D, got {input.ndim}D instead")
+        return F.softmax(input, -3, _stacklevel=5)
+
+
 class Softmin(_AlongDim):
     """Softmax of -x along `dim`.
 

@@ -146,6 +146,62 @@ class Dropout(_Dropout):
         return F.dropout(input, self.p, self.training, self.inplace)
 
 
+class Dropout1d(_Dropout):
+    """In training, sets whole channels of (N, C, L) or (C, L) to zero with probability `p`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.Dropout1d(0.5).eval()(torch.ones(1, 2)).tolist()
+        [[1.0, 1.0]]
+    """
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.dropout1d(input, self.p, self.training, self.inplace)
+
+
+class Dropout2d(_Dropout):
+    """In training, sets whole channels of (N, C, H, W) to zero with probability `p`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.Dropout2d(0.5).eval()(torch.ones(1, 2, 1, 1)).shape
+        gradpack.Size([1, 2, 1, 1])
+    """
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.dropout2d(input, self.p, self.training, self.inplace)
+
+
+class Dropout3d(_Dropout):
+    """In training, sets whole channels of (N, C, D, H, W) to zero with probability `p`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.Dropout3d(0.5).eval()(torch.ones(1, 2, 1, 1, 1)).shape
+        gradpack.Size([1, 2, 1, 1, 1])
+    """
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.dropout3d(input, self.p, self.training, self.inplace)
+
+
+class FeatureAlphaDropout(_Dropout):
+    """`AlphaDropout` of whole channels.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.FeatureAlphaDropout(0.5).eval()(torch.ones(1, 2)).tolist()
+        [[1.0, 1.0]]
+    """
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.feature_alpha_dropout(input, self.p, self.training, self.inplace)
+
+
 class AlphaDropout(_Dropout):
     """Dropout that keeps mean and variance of what comes out of `SELU`.
 

@@ -12,8 +12,8 @@ from ..tensor.tensor import Tensor
 from .error_function import gelu_of, gelu_slope_of
 from .selection import LARGE, limit
 
-FUNCTIONS = "relu selu celu"
-METHODS = "relu"
+FUNCTIONS = "relu selu celu prelu threshold hardshrink"
+METHODS = "relu prelu hardshrink"
 INPLACE = "relu_"
 
 
@@ -141,12 +141,21 @@ def leaky_relu(input: Any, negative_slope: float = 0.01) -> Any:
     return np.where(input > 0, input, input * negative_slope)
 
 
-@elementwise(
-    input=lambda g, input, alpha, scale, input_scale: g * _elu_slope(input, alpha, scale, input_scale), dtypes="f"
-)
-def _elu(input: Any, alpha: Any = 1.0, scale: Any = 1.0, input_scale: Any = 1.0) -> Any:
+def _elu_body(input: Any, alpha: Any = 1.0, scale: Any = 1.0, input_scale: Any = 1.0) -> Any:
     """`scale * input` above zero, `scale * alpha * (exp(input_scale * input) - 1)` below."""
     return np.where(input > 0, input * scale, np.expm1(np.minimum(input, 0) * input_scale) * (alpha * scale))
+
+
+def _declare_elu(name: str) -> Any:
+    return elementwise(
+        input=lambda g, input, alpha, scale, input_scale: g * _elu_slope(input, alpha, scale, input_scale),
+        dtypes="f",
+        name=name,
+        node=f"{name.strip('_').capitalize()}Backward0",
+    )(_elu_body)
+
+
+_elu, _celu = _declare_elu("_elu"), _declare_elu("_celu")
 
 
 def _elu_slope(input: Any, alpha: Any, scale: Any, input_scale: Any) -> Any:
@@ -154,7 +163,7 @@ def _elu_slope(input: Any, alpha: Any, scale: Any, input_scale: Any) -> Any:
     return where(input > 0, float(scale), below)
 
 
-def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
+def elu(input: Tensor, alpha: float = 1.0) -> Tensor:
     """`input` above zero, `alpha * (exp(input) - 1)` below.
 
     Example::
@@ -166,7 +175,7 @@ def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     return _elu(input, alpha)
 
 
-def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
+def celu(input: Tensor, alpha: float = 1.0) -> Tensor:
     """`max(0, input) + min(0, alpha * (exp(input / alpha) - 1))`.
 
     Example::
@@ -175,10 +184,12 @@ def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
         >>> torch.celu(torch.tensor([-1.0, 1.0]))
         tensor([-0.6321,  1.0000])
     """
-    return _elu(input, alpha, 1.0, 1.0 / alpha)
+    if alpha == 0:
+        raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
+    return _celu(input, alpha, 1.0, 1.0 / alpha)
 
 
-def selu(input: Tensor, inplace: bool = False) -> Tensor:
+def selu(input: Tensor) -> Tensor:
     """The self-normalising elu (arXiv 1706.02515).
 
     Example::
@@ -187,7 +198,7 @@ def selu(input: Tensor, inplace: bool = False) -> Tensor:
         >>> torch.selu(torch.tensor([1.0]))
         tensor([1.0507])
     """
-    return _elu(input, 1.6732632423543772848170429916717, 1.0507009873554804934193349852946)
+    return _elu(input, SELU_ALPHA, SELU_SCALE)
 
 
 @elementwise(
@@ -287,22 +298,7 @@ def threshold(input: Any, threshold: Any, value: Any) -> Any:
     return np.where(input > threshold, input, value)
 
 
-def glu(input: Tensor, dim: int = -1) -> Tensor:
-    """Half of `input` gated by the sigmoid of the other half.
-
-    Example::
-
-        >>> import gradpack as torch
-        >>> torch.nn.functional.glu(torch.zeros(4))
-        tensor([0., 0.])
-    """
-    d = wrap_dim(dim, input.ndim)
-    if not input.ndim:
-        raise RuntimeError("glu does not support 0-dimensional tensors")
-    size = input._shape[d]
-    if size % 2:
-        raise RuntimeError(f"Halving dimension must be even, but dimension {d} is size {size}")
-    return narrow(input, d, 0, size // 2) * sigmoid(narrow(input, d, size // 2, size // 2))
+SELU_ALPHA, SELU_SCALE = 1.6732632423543772848170429916717, 1.0507009873554804934193349852946
 
 
 @elementwise(
@@ -317,7 +313,14 @@ def _prelu(input: Any, weight: Any) -> Any:
 
 
 def prelu(input: Tensor, weight: Tensor) -> Tensor:
-    """`input`, and `weight * input` below zero; one weight, or one for each channel."""
+    """`input`, and `weight * input` below zero; one weight, or one for each channel (dimension 1).
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.prelu(torch.tensor([-1.0, 2.0]), torch.tensor(0.5))
+        tensor([-0.5000,  2.0000])
+    """
     if weight.ndim > 1:
         raise RuntimeError(f"prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {weight.ndim}")
     if weight.numel() != 1:
@@ -363,7 +366,6 @@ def hardshrink(input: Any, lambd: float = 0.5) -> Any:
 
 from .compare import eq  # noqa: E402 - adjoints name each other
 from .exponential import erf, exp, sigmoid  # noqa: E402
-from .index import narrow  # noqa: E402
 from .rounding import abs, where  # noqa: E402
-from .shape import reshape, wrap_dim  # noqa: E402
+from .shape import reshape  # noqa: E402
 from .trigonometry import tanh  # noqa: E402

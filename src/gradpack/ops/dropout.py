@@ -6,16 +6,22 @@ from typing import Any
 
 import numpy as np
 
+from ..base.errors import not_a_tensor
 from ..declare.kinds import linear
 from ..tensor.tensor import Tensor
 from .generator import source
 
-FUNCTIONS = "dropout alpha_dropout feature_dropout"
+FUNCTIONS = (
+    "dropout dropout_ feature_dropout feature_dropout_ alpha_dropout alpha_dropout_ feature_alpha_dropout "
+    "feature_alpha_dropout_ native_dropout"
+)
 
 
-def _check_p(op: str, p: float) -> None:
+def _check(op: str, input: Any, p: float) -> None:
+    if not isinstance(input, Tensor):
+        raise not_a_tensor(op, "input", 1, input)
     if not 0 <= p <= 1:
-        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p} in {op}()")
+        raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {p:g}")
 
 
 def keep_mask(generator: Any, shape: tuple[int, ...], p: float) -> Any:
@@ -39,7 +45,7 @@ def _masked(input: Any, kept: Any, scale: float) -> Any:
     input=lambda g, mask, input_shape, p: _apply_mask(g, mask, input_shape, p),
     extra=("mask",),
     jvp=lambda input_t, mask, input_shape, p: _apply_mask(input_t, mask, input_shape, p),
-    node="NativeDropoutBackward0",
+    node="MulBackward0",
 )
 def _dropout(input: Any, p: float, generator: Any = None, kept: Any = None) -> Any:
     """Zero each element with probability `p`, scale the others by `1 / (1 - p)`."""
@@ -56,35 +62,54 @@ def _apply_mask(input: Any, mask: Any, input_shape: Any, p: float) -> Any:
     return _masked(input, kept, 1 / (1 - p) if p < 1 else 0.0)
 
 
-def dropout(
-    input: Tensor, p: float = 0.5, training: bool = True, train: bool | None = None, inplace: bool = False
-) -> Tensor:
-    """Zero each element with probability `p` and scale the others by `1 / (1 - p)`, when training.
+def dropout(input: Tensor, p: float, train: bool) -> Tensor:
+    """Zero each element with probability `p` and scale the others by `1 / (1 - p)`, if `train`.
 
     Raises:
-        ValueError: unless 0 <= p <= 1.
+        RuntimeError: unless 0 <= p <= 1.
 
     Example::
 
         >>> import gradpack as torch
-        >>> torch.nn.functional.dropout(torch.ones(2), p=0.5, training=False)
+        >>> torch.dropout(torch.ones(2), 0.5, False)
         tensor([1., 1.])
     """
-    _check_p("dropout", p)
-    training = training if train is None else train
-    if not isinstance(input, Tensor):
-        raise TypeError(f"dropout(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
-    if not training or p == 0:
-        return input
-    if inplace:
-        from ..declare.inplace import inplace as write_back
-
-        return write_back(_dropout.op, "dropout_", [input, p, None, None])
-    return _dropout(input, p)
+    _check("dropout", input, p)
+    return _dropout(input, p) if train and p and input.numel() else input
 
 
-def feature_dropout(input: Tensor, p: float, train: bool = True) -> Tensor:
-    """Zero whole channels with probability `p`.
+def dropout_(input: Tensor, p: float, train: bool) -> Tensor:
+    """In-place form of `dropout`."""
+    _check("dropout_", input, p)
+    return inplace(_dropout.op, "dropout_", [input, p, None, None]) if train and p else input
+
+
+def native_dropout(input: Tensor, p: float, train: bool | None) -> tuple[Tensor, Tensor]:
+    """`dropout`, and which elements it keeps.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.native_dropout(torch.ones(2), 0.0, True)
+        (tensor([1., 1.]), tensor([True, True]))
+    """
+    _check("native_dropout", input, p)
+    if train is not None and not train:
+        return clone(input), wrap(np.ones(input._shape, bool))
+    kept = keep_mask(None, input._shape, p)
+    return _dropout(input, p, None, kept), wrap(kept)
+
+
+def _by_channel(input: Tensor, p: float) -> Any:
+    """What is kept, the same for all of a channel."""
+    if input.ndim < 2:
+        raise RuntimeError("Feature dropout requires at least 2 dimensions in the input")
+    kept = keep_mask(None, input._shape[:2] + (1,) * (input.ndim - 2), p)
+    return np.broadcast_to(kept, input._shape)
+
+
+def feature_dropout(input: Tensor, p: float, train: bool) -> Tensor:
+    """Zero whole channels (dimension 1) with probability `p`, if `train`.
 
     Example::
 
@@ -92,16 +117,28 @@ def feature_dropout(input: Tensor, p: float, train: bool = True) -> Tensor:
         >>> torch.feature_dropout(torch.ones(1, 2, 3), 0.5, train=False).shape
         gradpack.Size([1, 2, 3])
     """
-    _check_p("feature_dropout", p)
-    if not train or p == 0:
+    _check("feature_dropout", input, p)
+    return _dropout(input, p, None, _by_channel(input, p)) if train and p and input.numel() else input
+
+
+def feature_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
+    """In-place form of `feature_dropout`."""
+    _check("feature_dropout_", input, p)
+    if not train or not p:
         return input
-    if input.ndim < 2:
-        raise RuntimeError("Feature dropout requires at least 2 dimensions in the input")
-    kept = keep_mask(None, input._shape[:2] + (1,) * (input.ndim - 2), p)
-    return _dropout(input, p, None, np.broadcast_to(kept, input._shape))
+    return inplace(_dropout.op, "feature_dropout_", [input, p, None, _by_channel(input, p)])
 
 
-def alpha_dropout(input: Tensor, p: float = 0.5, train: bool = False) -> Tensor:
+def _alpha(input: Tensor, p: float, kept: Any) -> Tensor:
+    """What is dropped becomes the value that selu saturates at; then mean and variance are put right."""
+    if p == 1:
+        return input * 0.0
+    alpha = 1.7580993408473766
+    a = ((alpha**2 * p + 1) * (1 - p)) ** -0.5
+    return where(wrap(kept), input, -alpha) * a + alpha * a * p
+
+
+def alpha_dropout(input: Tensor, p: float, train: bool) -> Tensor:
     """Dropout that keeps mean and variance of self-normalising activations (arXiv 1706.02515).
 
     Example::
@@ -110,16 +147,42 @@ def alpha_dropout(input: Tensor, p: float = 0.5, train: bool = False) -> Tensor:
         >>> torch.alpha_dropout(torch.ones(2), 0.5, train=False)
         tensor([1., 1.])
     """
-    _check_p("alpha_dropout", p)
-    if not train or p == 0:
+    _check("alpha_dropout", input, p)
+    if not train or not p or not input.numel():
         return input
-    if p == 1:
-        return input * 0.0
-    alpha = 1.7580993408473766
-    a = ((alpha**2 * p + 1) * (1 - p)) ** -0.5
-    kept = wrap(keep_mask(None, input._shape, p))
-    return where(kept, input, -alpha) * a + alpha * a * p
+    return _alpha(input, p, keep_mask(None, input._shape, p))
 
 
+def alpha_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
+    """In-place form of `alpha_dropout`."""
+    return _into(input, alpha_dropout(input, p, train))
+
+
+def feature_alpha_dropout(input: Tensor, p: float, train: bool) -> Tensor:
+    """`alpha_dropout` of whole channels (dimension 1).
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.feature_alpha_dropout(torch.ones(1, 2, 3), 0.5, train=False).shape
+        gradpack.Size([1, 2, 3])
+    """
+    _check("feature_alpha_dropout", input, p)
+    if not train or not p or not input.numel():
+        return input
+    return _alpha(input, p, _by_channel(input, p))
+
+
+def feature_alpha_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
+    """In-place form of `feature_alpha_dropout`."""
+    return _into(input, feature_alpha_dropout(input, p, train))
+
+
+def _into(input: Tensor, result: Tensor) -> Tensor:
+    return input if result is input else input.copy_(result)
+
+
+from ..declare.inplace import inplace  # noqa: E402
 from ..tensor.tensor import wrap  # noqa: E402
 from .rounding import where  # noqa: E402 - adjoints name each other
+from .shape import clone  # noqa: E402

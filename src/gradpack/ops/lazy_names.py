@@ -4,27 +4,47 @@
 # module: (functions that gradpack exports, attributes of Tensor, operations)
 LAZY: dict[str, tuple[str, str, str]] = {
     "activation": (
-        "celu relu relu_ selu",
-        "relu relu_",
-        "_elu _prelu _softshrink acos acosh asin asinh atan atan2 atanh cos cosh deg2rad gelu hardshrink hardsigmoid hardswish hardtanh hypot leaky_relu logsigmoid mish rad2deg relu silu sin sinc sinh softplus tan tanh threshold",
+        "celu hardshrink prelu relu relu_ selu threshold",
+        "hardshrink prelu relu relu_",
+        "_celu _elu _prelu _softshrink acos acosh asin asinh atan atan2 atanh cos cosh deg2rad gelu hardshrink hardsigmoid hardswish hardtanh hypot leaky_relu logsigmoid mish rad2deg relu silu sin sinc sinh softplus tan tanh threshold",
     ),
-    "affine": ("", "", "_over_rows _triple bilinear linear"),
+    "affine": (
+        "",
+        "",
+        "_over_rows _triple bilinear linear",
+    ),
     "attention": (
         "",
         "",
         "_apply_mask _attention _dropout addbmm addmm addmv addr baddbmm bmm dot log_softmax logsumexp matmul mm mv outer softmax",
     ),
-    "dropout": ("alpha_dropout dropout feature_dropout", "", ""),
-    "einsum": ("einsum", "", ""),
-    "embedding": ("", "", "_embedding _pick_rows embedding_dense_backward"),
-    "generator": ("Generator default_generator get_rng_state initial_seed manual_seed seed set_rng_state", "", ""),
+    "dropout": (
+        "alpha_dropout alpha_dropout_ dropout dropout_ feature_alpha_dropout feature_alpha_dropout_ feature_dropout feature_dropout_ native_dropout",
+        "",
+        "",
+    ),
+    "einsum": (
+        "einsum",
+        "",
+        "",
+    ),
+    "embedding": (
+        "",
+        "",
+        "_embedding _pick_rows embedding_dense_backward",
+    ),
+    "generator": (
+        "Generator default_generator get_rng_state initial_seed manual_seed seed set_rng_state",
+        "",
+        "",
+    ),
     "index_dim": (
         "index_add index_add_ index_copy index_copy_ index_fill index_fill_ index_select take take_along_dim",
         "index_add index_add_ index_copy index_copy_ index_fill index_fill_ index_select take take_along_dim",
         "index_add index_add_scale index_copy index_fill index_fill_tensor index_select index_select_backward take",
     ),
     "inplace_functions": (
-        "alpha_dropout_ as_strided_ celu_ detach_ dropout_ feature_dropout_ fill_ resize_as_ selu_ threshold_ zero_",
+        "as_strided_ detach_ fill_ resize_as_ zero_",
         "",
         "",
     ),
@@ -33,9 +53,21 @@ LAZY: dict[str, tuple[str, str, str]] = {
         "__matmul__ __rmatmul__ addbmm addbmm_ addmm addmm_ addmv addmv_ addr addr_ baddbmm baddbmm_ bmm dot ger inner matmul mm mv outer vdot",
         "",
     ),
-    "loss": ("", "", "_mean_squared_difference _put_by_class _squared_difference _take_by_class"),
-    "normalize": ("layer_norm rms_norm", "", "_layer_norm"),
-    "predicates": ("is_conj is_inference is_neg is_nonzero is_same_size", "", ""),
+    "loss": (
+        "",
+        "",
+        "_mean_squared_difference _put_by_class _squared_difference _take_by_class _take_by_class_2d",
+    ),
+    "normalize": (
+        "layer_norm rms_norm",
+        "",
+        "_layer_norm",
+    ),
+    "predicates": (
+        "is_conj is_inference is_neg is_nonzero is_same_size",
+        "",
+        "",
+    ),
     "random": (
         "bernoulli multinomial normal poisson rand rand_like randint randint_like randn randn_like randperm",
         "bernoulli multinomial",
@@ -46,14 +78,26 @@ LAZY: dict[str, tuple[str, str, str]] = {
         "bernoulli_ cauchy_ exponential_ geometric_ log_normal_ normal_ random_ uniform_",
         "",
     ),
-    "put": ("put put_", "put put_", "put put_backward"),
+    "put": (
+        "put put_",
+        "put put_",
+        "put put_backward",
+    ),
     "relayout": (
         "",
         "_view_func apply_ as_strided_ fill_diagonal_ is_set_to is_shared map2_ map_ resize_ resize_as_ set_ share_memory_ squeeze_ swapaxes_ swapdims_ t_ transpose_ unsqueeze_ untyped_storage",
         "_as_strided _contiguous _part_spread _part_taken _unfold_backward unfold",
     ),
-    "softmax": ("log_softmax logsumexp softmax", "log_softmax logsumexp softmax", ""),
-    "strided": ("as_strided", "as_strided contiguous unfold", ""),
+    "softmax": (
+        "log_softmax logsumexp softmax",
+        "log_softmax logsumexp softmax",
+        "",
+    ),
+    "strided": (
+        "as_strided",
+        "as_strided contiguous unfold",
+        "",
+    ),
     "trigonometry": (
         "acos acos_ acosh acosh_ arccos arccos_ arccosh arccosh_ arcsin arcsin_ arcsinh arcsinh_ arctan arctan2 arctan2_ arctan_ arctanh arctanh_ asin asin_ asinh asinh_ atan atan2 atan2_ atan_ atanh atanh_ cos cos_ cosh cosh_ deg2rad deg2rad_ hypot hypot_ rad2deg rad2deg_ sin sin_ sinc sinc_ sinh sinh_ tan tan_ tanh tanh_",
         "acos acos_ acosh acosh_ arccos arccos_ arccosh arccosh_ arcsin arcsin_ arcsinh arcsinh_ arctan arctan2 arctan2_ arctan_ arctanh arctanh_ asin asin_ asinh asinh_ atan atan2 atan2_ atan_ atanh atanh_ cos cos_ cosh cosh_ deg2rad deg2rad_ hypot hypot_ rad2deg rad2deg_ sin sin_ sinc sinc_ sinh sinh_ tan tan_ tanh tanh_",
@@ -74,7 +118,11 @@ LAZY: dict[str, tuple[str, str, str]] = {
         "",
         "_repad _unpad constant_pad_nd reflection_pad1d reflection_pad2d reflection_pad3d replication_pad1d replication_pad2d replication_pad3d",
     ),
-    "embedding_bag": ("embedding_bag", "", "_bag_maxima _bag_sums _put_rows _rows_of_bags _take_rows"),
+    "embedding_bag": (
+        "embedding_bag",
+        "",
+        "_bag_maxima _bag_sums _put_rows _rows_of_bags _take_rows",
+    ),
     "fold": (
         "channel_shuffle native_channel_shuffle pixel_shuffle pixel_unshuffle",
         "",
@@ -85,9 +133,21 @@ LAZY: dict[str, tuple[str, str, str]] = {
         "",
         "_place _products_at _read_at _resize_cubic2d _resize_cubic_smooth2d _resize_lanczos_smooth2d _resize_linear1d _resize_linear2d _resize_linear3d _resize_linear_smooth2d _resize_nearest1d _resize_nearest2d _resize_nearest3d _resize_nearest_exact1d _resize_nearest_exact2d _resize_nearest_exact3d _resized_back _slope_of _spread_at",
     ),
-    "group_norm": ("group_norm native_group_norm native_layer_norm", "", "_group_norm"),
-    "max_pool": ("adaptive_max_pool1d max_pool1d max_pool1d_with_indices max_pool2d max_pool3d", "", ""),
-    "padding": ("constant_pad_nd", "", ""),
+    "group_norm": (
+        "group_norm native_group_norm native_layer_norm",
+        "",
+        "_group_norm",
+    ),
+    "max_pool": (
+        "adaptive_max_pool1d max_pool1d max_pool1d_with_indices max_pool2d max_pool3d",
+        "",
+        "",
+    ),
+    "padding": (
+        "constant_pad_nd",
+        "",
+        "",
+    ),
     "bessel": (
         "i0 i0_",
         "i0 i0_",
@@ -103,17 +163,41 @@ LAZY: dict[str, tuple[str, str, str]] = {
         "igamma igamma_ igammac igammac_ mvlgamma mvlgamma_",
         "igamma igammac mvlgamma special_zeta",
     ),
-    "spectrogram": ("istft stft", "istft stft", "_fft_c2c _fft_c2r _fft_doubled _fft_r2c _fft_resized"),
-    "windows": ("bartlett_window blackman_window hamming_window hann_window kaiser_window", "", ""),
-    "integrate": ("cumulative_trapezoid gradient trapezoid trapz", "", ""),
-    "quantiles": ("nanquantile quantile", "nanquantile quantile", ""),
+    "spectrogram": (
+        "istft stft",
+        "istft stft",
+        "_fft_c2c _fft_c2r _fft_doubled _fft_r2c _fft_resized",
+    ),
+    "windows": (
+        "bartlett_window blackman_window hamming_window hann_window kaiser_window",
+        "",
+        "",
+    ),
+    "integrate": (
+        "cumulative_trapezoid gradient trapezoid trapz",
+        "",
+        "",
+    ),
+    "quantiles": (
+        "nanquantile quantile",
+        "nanquantile quantile",
+        "",
+    ),
     "unique": (
         "isin mode unique unique_consecutive",
         "isin mode unique unique_consecutive",
         "_unique2 _unique_dim isin mode",
     ),
-    "bins": ("bincount histc histogram histogramdd", "bincount histc histogram", "histc"),
-    "search": ("bucketize searchsorted", "", "searchsorted"),
+    "bins": (
+        "bincount histc histogram histogramdd",
+        "bincount histc histogram",
+        "histc",
+    ),
+    "search": (
+        "bucketize searchsorted",
+        "",
+        "searchsorted",
+    ),
     "index_reduce": (
         "_unsafe_masked_index _unsafe_masked_index_put_accumulate index_reduce index_reduce_",
         "index_reduce index_reduce_",
@@ -129,8 +213,16 @@ LAZY: dict[str, tuple[str, str, str]] = {
         "__idiv__ __rdiv__ as_strided_scatter nonzero_static resolve_neg",
         "",
     ),
-    "segments": ("_segment_reduce _softmax_backward_data segment_reduce", "", ""),
-    "distance": ("cdist dist pdist renorm renorm_", "dist renorm renorm_", "_row_distance cdist dist renorm"),
+    "segments": (
+        "_segment_reduce _softmax_backward_data segment_reduce",
+        "",
+        "",
+    ),
+    "distance": (
+        "cdist dist pdist renorm renorm_",
+        "dist renorm renorm_",
+        "_row_distance cdist dist renorm",
+    ),
     "linalg_det": (
         "det logdet slogdet",
         "det logdet slogdet",
@@ -141,23 +233,89 @@ LAZY: dict[str, tuple[str, str, str]] = {
         "cholesky qr",
         "cholesky cholesky_inverse cholesky_solve linalg_cholesky_ex linalg_qr linalg_solve_triangular triangular_solve",
     ),
-    "linalg_householder": ("geqrf orgqr ormqr", "geqrf orgqr ormqr", "geqrf linalg_householder_product"),
-    "linalg_least_squares": ("pinverse", "pinverse", "linalg_lstsq linalg_pinv"),
-    "linalg_lowrank": ("lobpcg pca_lowrank svd_lowrank", "", ""),
-    "linalg_lu": ("lu lu_solve lu_unpack", "lu lu_solve", "linalg_lu linalg_lu_factor_ex linalg_lu_solve lu_unpack"),
-    "linalg_norm": ("frobenius_norm nuclear_norm", "", ""),
-    "linalg_solve": ("inverse", "inverse", ""),
-    "linalg_svd": ("svd", "svd", ""),
+    "linalg_householder": (
+        "geqrf orgqr ormqr",
+        "geqrf orgqr ormqr",
+        "geqrf linalg_householder_product",
+    ),
+    "linalg_least_squares": (
+        "pinverse",
+        "pinverse",
+        "linalg_lstsq linalg_pinv",
+    ),
+    "linalg_lowrank": (
+        "lobpcg pca_lowrank svd_lowrank",
+        "",
+        "",
+    ),
+    "linalg_lu": (
+        "lu lu_solve lu_unpack",
+        "lu lu_solve",
+        "linalg_lu linalg_lu_factor_ex linalg_lu_solve lu_unpack",
+    ),
+    "linalg_norm": (
+        "frobenius_norm nuclear_norm",
+        "",
+        "",
+    ),
+    "linalg_solve": (
+        "inverse",
+        "inverse",
+        "",
+    ),
+    "linalg_svd": (
+        "svd",
+        "svd",
+        "",
+    ),
     "linalg_triangular": (
         "cholesky_inverse cholesky_solve triangular_solve",
         "cholesky_inverse cholesky_solve triangular_solve",
         "",
     ),
-    "linalg_vectors": ("cross vander", "cross", "linalg_cross"),
+    "linalg_vectors": (
+        "cross vander",
+        "cross",
+        "linalg_cross",
+    ),
     "matrix_functions": (
         "chain_matmul kron matrix_exp matrix_power trace",
         "kron matrix_exp matrix_power trace",
         "linalg_matrix_exp trace",
     ),
-    "statistics": ("cartesian_prod combinations corrcoef cov", "corrcoef cov", ""),
+    "statistics": (
+        "cartesian_prod combinations corrcoef cov",
+        "corrcoef cov",
+        "",
+    ),
+    "loss_pointwise": (
+        "binary_cross_entropy_with_logits hinge_embedding_loss kl_div poisson_nll_loss",
+        "",
+        "binary_cross_entropy binary_cross_entropy_with_logits huber_loss smooth_l1_loss soft_margin_loss",
+    ),
+    "loss_margin": (
+        "cosine_embedding_loss margin_ranking_loss triplet_margin_loss",
+        "",
+        "_multi_margin _multilabel_margin",
+    ),
+    "ctc": (
+        "ctc_loss",
+        "",
+        "_ctc_loss",
+    ),
+    "distances": (
+        "cosine_similarity pairwise_distance",
+        "",
+        "",
+    ),
+    "gated": (
+        "celu_ rrelu rrelu_ selu_ threshold_",
+        "",
+        "glu rrelu",
+    ),
+    "recurrent": (
+        "gru gru_cell lstm lstm_cell rnn_relu rnn_relu_cell rnn_tanh rnn_tanh_cell",
+        "",
+        "",
+    ),
 }

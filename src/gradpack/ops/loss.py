@@ -1,51 +1,20 @@
-"""Losses."""
+"""Losses of squared and absolute differences, and of classes."""
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 
 from ..base.dtypes import FLOATING
+from ..base.errors import scalar_type
 from ..declare.autocast import in_float32
 from ..declare.kinds import elementwise, general, linear
 from ..tensor.tensor import Tensor
 from .kernels import add_up
+from .reduction import MEAN, NONE, SUM, check_tensors, number_of, reduce_array, reduced, refuse_gradient, spread_back
 
 FUNCTIONS = ""
-
-
-def reduced(loss: Tensor, reduction: str) -> Tensor:
-    """The loss of each element, their mean, or their sum."""
-    if reduction == "mean":
-        return mean(loss)
-    if reduction == "sum":
-        return sum(loss)
-    if reduction != "none":
-        raise ValueError(f"{reduction} is not a valid value for reduction: choose none, mean or sum")
-    return loss
-
-
-def legacy(size_average: Any, reduce: Any, reduction: str) -> str:
-    """`reduction` as the two arguments before it meant it."""
-    if size_average is None and reduce is None:
-        return reduction
-    average = size_average is None or size_average
-    return ("mean" if average else "sum") if reduce is None or reduce else "none"
-
-
-def _same_shape(op: str, input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
-    if input._shape != target._shape:
-        import warnings
-
-        warnings.warn(
-            f"Using a target size ({target.shape}) that is different to the input size ({input.shape}). This will "
-            "likely lead to incorrect results due to broadcasting. Please ensure they have the same size.",
-            UserWarning,
-            stacklevel=3,
-        )
-    return input, target
 
 
 @elementwise(
@@ -60,32 +29,20 @@ def _squared_difference(input: Any, target: Any) -> Any:
 
 
 @general(
-    input=lambda g, input, target: (input - target) * (g * (2 / _count(input.shape))),
-    target=lambda g, input, target: (input - target) * (g * (-2 / _count(input.shape))),
+    input=lambda g, input, target, reduction: (input - target) * (spread_back(g, input.shape, reduction) * 2),
+    target=lambda g, input, target, reduction: (input - target) * (spread_back(g, input.shape, reduction) * -2),
     node="MseLossBackward0",
     dtypes="fc",
 )
-def _mean_squared_difference(input: Any, target: Any) -> Any:
-    """The mean of `(input - target) ** 2` for equal shapes: no matrix of differences is kept."""
+def _mean_squared_difference(input: Any, target: Any, reduction: int = MEAN) -> Any:
+    """The mean or sum of `(input - target) ** 2` for equal shapes: no matrix of differences is kept."""
     d = input - target
     d *= d
-    return add_up(d) / _count(d.shape)
-
-
-def _count(shape: Any) -> float:
-    """The number of elements; nan for none, of which there is no mean."""
-    return math.prod(shape) or math.nan
+    return reduce_array(d, reduction)
 
 
 @in_float32
-def mse_loss(
-    input: Tensor,
-    target: Tensor,
-    size_average: Any = None,
-    reduce: Any = None,
-    reduction: str = "mean",
-    weight: Tensor | None = None,
-) -> Tensor:
+def mse_loss(input: Tensor, target: Tensor, reduction: int = MEAN) -> Tensor:
     """The squared difference, averaged, summed, or for each element.
 
     Example::
@@ -94,30 +51,13 @@ def mse_loss(
         >>> torch.nn.functional.mse_loss(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 4.0]))
         tensor(2.)
     """
-    _same_shape("mse_loss", input, target)
-    if (
-        reduction == "mean"
-        and weight is None
-        and reduce is None
-        and size_average is None
-        and input._shape == target._shape
-    ):
-        return _mean_squared_difference(input, target)
-    loss = _squared_difference(input, target)
-    if weight is not None:
-        loss = loss * weight
-    return reduced(loss, legacy(size_average, reduce, reduction))
+    if input._shape != target._shape:
+        input, target = broadcast_tensors(input, target)
+    return _mean_squared_difference(input, target, reduction) if reduction else _squared_difference(input, target)
 
 
 @in_float32
-def l1_loss(
-    input: Tensor,
-    target: Tensor,
-    size_average: Any = None,
-    reduce: Any = None,
-    reduction: str = "mean",
-    weight: Tensor | None = None,
-) -> Tensor:
+def l1_loss(input: Tensor, target: Tensor, reduction: int = MEAN) -> Tensor:
     """The absolute difference, averaged, summed, or for each element.
 
     Example::
@@ -126,47 +66,61 @@ def l1_loss(
         >>> torch.nn.functional.l1_loss(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 4.0]))
         tensor(1.)
     """
-    _same_shape("l1_loss", input, target)
-    loss = abs(input - target)
-    if weight is not None:
-        loss = loss * weight
-    return reduced(loss, legacy(size_average, reduce, reduction))
+    return reduced(abs(input - target), reduction)
 
 
-@linear(
-    input=lambda g, target, weights, input_shape: _put_by_class(g, target, weights, input_shape),
-    node="NllLossBackward0",
-    promote=("input",),
-    dtypes="f",
-)
-def _take_by_class(input: Any, target: Any, weights: Any) -> Any:
-    """`-weights * input[i, target[i]]`, class in dimension 1 (the rest flattened): shape of `target`."""
+def weighted(op: str, each: Tensor, weight: Tensor, reduction: str) -> Tensor:
+    """The losses of elements times their weights; the mean is that by weight, for huber_loss the plain one.
+
+    Raises:
+        ValueError: for an unknown reduction.
+    """
+    each = each * weight
+    if reduction == "mean":
+        return mean(each) if op == "huber_loss" else sum(each) / sum(weight)
+    if reduction not in ("none", "sum"):
+        raise ValueError(f"Invalid reduction mode: {reduction}. Expected one of 'none', 'mean', 'sum'.")
+    return sum(each) if reduction == "sum" else each
+
+
+def _take(input: Any, target: Any, weights: Any, divisor: Any = None) -> Any:
+    """`-weights * input[i, target[i]]`, class in dimension 1: shape of `target`; or the sum of that, divided."""
     picked = np.take_along_axis(input, np.expand_dims(target, 1), axis=1)
-    return np.reshape(picked, target.shape) * -weights
+    each = np.reshape(picked, target.shape) * -weights
+    return each if divisor is None else add_up(each) / divisor
+
+
+def _taking(name: str, node: str) -> Any:
+    return linear(
+        input=lambda g, target, weights, input_shape, divisor: _put_by_class(g, target, weights, input_shape, divisor),
+        node=node,
+        name=name,
+        promote=("input",),
+        dtypes="f",
+    )(_take)
+
+
+_take_by_class = _taking("_take_by_class", "NllLossBackward0")
+_take_by_class_2d = _taking("_take_by_class_2d", "NllLoss2DBackward0")
 
 
 @linear(
-    input=lambda g, target, weights: _take_by_class(g, target, weights),
+    input=lambda g, target, weights, divisor: _take_by_class(g, target, weights, divisor),
     node="NllLossBackwardBackward0",
     promote=("input",),
     dtypes="f",
 )
-def _put_by_class(input: Any, target: Any, weights: Any, shape: Any) -> Any:
+def _put_by_class(input: Any, target: Any, weights: Any, shape: Any, divisor: Any = None) -> Any:
     """The adjoint of `_take_by_class`."""
     out = np.zeros(tuple(shape), input.dtype)
-    np.put_along_axis(out, np.expand_dims(target, 1), np.expand_dims(input * -weights, 1), axis=1)
+    each = input * -weights
+    np.put_along_axis(out, np.expand_dims(target, 1), np.expand_dims(each if divisor is None else each / divisor, 1), 1)
     return out
 
 
 @in_float32
 def nll_loss(
-    input: Tensor,
-    target: Tensor,
-    weight: Tensor | None = None,
-    size_average: Any = None,
-    ignore_index: int = -100,
-    reduce: Any = None,
-    reduction: str = "mean",
+    input: Tensor, target: Tensor, weight: Tensor | None = None, reduction: Any = "mean", ignore_index: int = -100
 ) -> Tensor:
     """The negative log likelihood of classes.
 
@@ -187,49 +141,55 @@ def nll_loss(
         >>> torch.nn.functional.nll_loss(torch.tensor([[-1.0, -2.0]]), torch.tensor([1]))
         tensor(2.)
     """
-    reduction = legacy(size_average, reduce, reduction)
-    if reduction not in ("none", "mean", "sum"):
-        raise ValueError(f"{reduction} is not a valid value for reduction: choose none, mean or sum")
+    check_tensors("nll_loss_nd", input=input, target=target)
+    kind = reduction if isinstance(reduction, int) else number_of(reduction)
     if not input.ndim:
-        raise RuntimeError("nll_loss(): input must have a dimension of classes, got a 0-dim tensor")
-    if target._spec.dtype.category >= FLOATING:
-        raise RuntimeError(f"expected scalar type Long but found {target.dtype.name} for the target of nll_loss()")
-    if input.ndim == 1:
-        if target.ndim > 1 or target.numel() != 1:
-            raise RuntimeError(
-                f"nll_loss(): input of shape {list(input._shape)} needs one target, got {list(target._shape)}"
-            )
-        out = nll_loss(unsqueeze(input, 0), reshape(target, (1,)), weight, None, ignore_index, None, reduction)
-        return reshape(out, target._shape) if reduction == "none" else out
-    classes = input._shape[1]
-    if (input._shape[0], *input._shape[2:]) != target._shape:
-        if input._shape[0] != (target._shape or (0,))[0]:
-            raise ValueError(
-                f"Expected input batch_size ({input._shape[0]}) to match target batch_size "
-                f"({(target._shape or (0,))[0]})."
-            )
-        raise RuntimeError(
-            f"Expected target size {[input._shape[0], *input._shape[2:]]}, got {list(target._shape)} for input of "
-            f"shape {list(input._shape)}"
+        raise ValueError(f"Expected 1 or more dimensions (got {input.ndim})")
+    if input.ndim == 1 and target.ndim == 1 and target._shape != (1,):
+        raise ValueError(f"For 1D input, 1D target must have size 1, but got target size: {target._shape[0]}")
+    if input.ndim != 1 and input._shape[0] != (target._shape or (0,))[0]:
+        raise ValueError(
+            f"Expected input batch_size ({input._shape[0]}) to match target batch_size ({(target._shape or (0,))[0]})."
         )
+    if (input.ndim == 2 and target.ndim != 1) or (input.ndim == 1 and target.ndim > 1):
+        raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
+    if input.ndim == 4 and target.ndim != 3:
+        raise RuntimeError(
+            f"only batches of spatial targets supported (3D tensors) but got targets of dimension: {target.ndim}"
+        )
+    if target._spec.dtype.name not in ("int64", "uint8"):
+        raise RuntimeError(f"expected target dtype to be Long or Byte, but got {scalar_type(target._spec.dtype)}")
+    if input.ndim == 1:
+        out = nll_loss(unsqueeze(input, 0), reshape(target, (1,)), weight, kind, ignore_index)
+        return reshape(out, target._shape) if kind == NONE else out
+    if (input._shape[0], *input._shape[2:]) != target._shape:
+        raise RuntimeError(f"Expected target size {[input._shape[0], *input._shape[2:]]}, got {list(target._shape)}")
+    take = _take_by_class if input.ndim == 2 else _take_by_class_2d
+    return take(input, *counted(input._spec, input._shape[1], target, weight, ignore_index, kind))
+
+
+def counted(
+    spec: Any, classes: int, target: Tensor, weight: Tensor | None, ignore_index: int, kind: int
+) -> tuple[Tensor, Tensor, float | None]:
+    """The target without classes that do not count, how much each counts, and what to divide their sum by."""
+    refuse_gradient("nll_loss_forward", weight=weight)
     if weight is not None and weight._shape != (classes,):
         raise RuntimeError(
             f"weight tensor should be defined either for all {classes} classes or no classes but got weight tensor of "
             f"shape: {list(weight._shape)}"
         )
-    index = target._data
-    counted = index != ignore_index
-    bad = counted & ((index < 0) | (index >= classes))
+    if weight is not None and weight._spec.dtype is not spec.dtype:
+        words = scalar_type(spec.dtype), scalar_type(weight._spec.dtype)
+        raise RuntimeError(f"expected scalar type {words[0]} but found {words[1]}")
+    index, native = target._data.astype(np.int64, copy=False), spec.native
+    counts = index != ignore_index
+    bad = counts & ((index < 0) | (index >= classes))
     if np.any(bad):
-        raise IndexError(f"Target {int(index[bad].flat[0])} is out of bounds: nll_loss() has {classes} classes.")
-    safe = np.where(counted, index, np.zeros_like(index))
-    native = input._spec.native
-    each = counted.astype(native) if weight is None else np.where(counted, weight._data[safe], np.zeros((), native))
-    losses = _take_by_class(input, wrap(safe), wrap(each))
-    if reduction == "none":
-        return losses
-    total = sum(losses)
-    return total if reduction == "sum" else total / float(np.sum(each, dtype=np.float64))
+        raise IndexError(f"Target {int(index[bad].flat[0])} is out of bounds.")
+    safe = np.where(counts, index, np.zeros_like(index))
+    each = counts.astype(native) if weight is None else np.where(counts, weight._data[safe], np.zeros((), native))
+    divisor = None if kind == NONE else 1.0 if kind == SUM else float(np.sum(each, dtype=np.float64))
+    return wrap(safe), wrap(each), divisor
 
 
 @in_float32
@@ -237,10 +197,8 @@ def cross_entropy(
     input: Tensor,
     target: Tensor,
     weight: Tensor | None = None,
-    size_average: Any = None,
+    reduction: Any = "mean",
     ignore_index: int = -100,
-    reduce: Any = None,
-    reduction: str = "mean",
     label_smoothing: float = 0.0,
 ) -> Tensor:
     """The cross entropy between logits and classes, or class probabilities.
@@ -259,21 +217,27 @@ def cross_entropy(
         >>> torch.nn.functional.cross_entropy(torch.zeros(1, 4), torch.tensor([2]))
         tensor(1.3863)
     """
-    reduction = legacy(size_average, reduce, reduction)
     if not 0 <= label_smoothing <= 1:
-        raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")
-    if not input.ndim:
-        raise RuntimeError("cross_entropy(): input must have a dimension of classes, got a 0-dim tensor")
+        raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}")
+    check_tensors("cross_entropy_loss", input=input, target=target)
     dim = 0 if input.ndim == 1 else 1
-    log_p = log_softmax(input, dim)
-    if target._shape == input._shape and target._spec.dtype.category >= FLOATING:
-        return _soft_cross_entropy(log_p, target, weight, reduction, label_smoothing, dim)
-    if target._spec.dtype.category >= FLOATING:
-        raise RuntimeError(
-            f"Expected floating point type for target with class probabilities to have the shape of the input, "
-            f"{list(input._shape)}, got {list(target._shape)}; class indices must be Long, got {target.dtype.name}"
-        )
-    loss = nll_loss(log_p, target, weight, None, ignore_index, None, reduction)
+    if target._shape == input._shape and input.ndim:
+        if target._spec.dtype.category < FLOATING:
+            raise RuntimeError(
+                "Expected floating point type for target with class probabilities, got "
+                + scalar_type(target._spec.dtype)
+            )
+        if ignore_index >= 0:
+            raise RuntimeError("ignore_index is not supported for floating point target")
+        classes = input._shape[dim]
+        if weight is not None and weight._shape != (classes,):
+            raise RuntimeError(
+                f"cross_entropy: weight tensor should be defined either for all {classes} classes or no classes but "
+                f"got weight tensor of shape: {list(weight._shape)}"
+            )
+        return _soft_cross_entropy(log_softmax(input, dim), target, weight, reduction, label_smoothing, dim)
+    log_p = log_softmax(input, dim) if input.ndim else input
+    loss = nll_loss(log_p, target, weight, reduction, ignore_index)
     if not label_smoothing:
         return loss
     counted = ne(target, ignore_index)
@@ -315,5 +279,5 @@ from ..tensor.tensor import wrap  # noqa: E402
 from .compare import ne  # noqa: E402
 from .reduce import mean, sum  # noqa: E402 - adjoints name each other
 from .rounding import abs, where  # noqa: E402
-from .shape import reshape, unsqueeze  # noqa: E402
+from .shape import broadcast_tensors, reshape, unsqueeze  # noqa: E402
 from .softmax import log_softmax  # noqa: E402

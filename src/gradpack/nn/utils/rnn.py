@@ -1,0 +1,277 @@
+"""Sequences of different lengths: padded, packed, and as they are.
+
+Packed data holds all sequences without gaps: first the first elements of all, then the second ones
+of those that have any, and so on, the longest sequence first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple, Self
+
+from ...base.dtypes import int64
+from ...ops.create import as_tensor
+from ...ops.fill import arange, empty_like, full
+from ...ops.join import cat, stack
+from ...ops.order import sort
+from ...tensor.tensor import Tensor
+
+
+class _Fields(NamedTuple):
+    data: Tensor
+    batch_sizes: Tensor
+    sorted_indices: Tensor | None
+    unsorted_indices: Tensor | None
+
+
+class PackedSequence(_Fields):
+    """Packed data, how many sequences run at each time, and how they were sorted.
+
+    Made by `pack_padded_sequence` and `pack_sequence`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> packed = torch.nn.utils.rnn.pack_sequence([torch.tensor([1, 2, 3]), torch.tensor([4])])
+        >>> packed.data, packed.batch_sizes
+        (tensor([1, 4, 2, 3]), tensor([2, 1, 1]))
+    """
+
+    def __new__(
+        cls,
+        data: Any,
+        batch_sizes: Tensor | None = None,
+        sorted_indices: Tensor | None = None,
+        unsorted_indices: Tensor | None = None,
+    ) -> Self:
+        if unsorted_indices is None:
+            unsorted_indices = invert_permutation(sorted_indices)
+        if batch_sizes is None:
+            if not (isinstance(data, list | tuple) and len(data) == 2):
+                raise AssertionError("Expected data to be a list or tuple of length 2")
+            data, batch_sizes = data
+        return super().__new__(cls, data, batch_sizes, sorted_indices, unsorted_indices)
+
+    def to(self, *args: Any, **kwargs: Any) -> Self:
+        """The same with the data in another dtype or place; itself if nothing changes."""
+        data = self.data.to(*args, **kwargs)
+        if data is self.data:
+            return self
+        return type(self)(data, self.batch_sizes, self.sorted_indices, self.unsorted_indices)
+
+    def double(self) -> Self:
+        return self.to(self.data.double().dtype)
+
+    def float(self) -> Self:
+        return self.to(self.data.float().dtype)
+
+    def half(self) -> Self:
+        return self.to(self.data.half().dtype)
+
+    def long(self) -> Self:
+        return self.to(int64)
+
+    def cpu(self, *args: Any, **kwargs: Any) -> Self:
+        return self.to(*args, **{**kwargs, "device": "cpu"})
+
+    @property
+    def is_cuda(self) -> bool:
+        """Whether the data is on a GPU."""
+        return self.data.device.type == "cuda"
+
+    def is_pinned(self) -> bool:
+        return False
+
+
+def invert_permutation(permutation: Tensor | None) -> Tensor | None:
+    """The permutation that undoes another.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.utils.rnn.invert_permutation(torch.tensor([2, 0, 1]))
+        tensor([1, 2, 0])
+    """
+    if permutation is None:
+        return None
+    return empty_like(permutation).scatter_(0, permutation, arange(permutation.numel()))
+
+
+def pack_padded_sequence(
+    input: Tensor, lengths: Any, batch_first: bool = False, enforce_sorted: bool = True
+) -> PackedSequence:
+    """Pack a padded batch.
+
+    Args:
+        input: shape (T, B, ...), or (B, T, ...) with `batch_first`.
+        lengths: shape (B): how much of each sequence there is.
+        enforce_sorted: are the sequences sorted by length, the longest first? Else they will be.
+
+    Raises:
+        RuntimeError: for lengths that are not positive, not sorted, or not as many as sequences.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> x = torch.tensor([[1, 4], [2, 0], [3, 0]])
+        >>> torch.nn.utils.rnn.pack_padded_sequence(x, [3, 1]).data
+        tensor([1, 4, 2, 3])
+    """
+    count = as_tensor(lengths, dtype=int64)
+    order = None
+    if not enforce_sorted:
+        count, order = sort(count, 0, descending=True)
+        input = input.index_select(0 if batch_first else 1, order)
+    if batch_first:
+        input = input.transpose(0, 1)
+    if not input.numel():
+        raise RuntimeError("Cannot pack empty tensors.")
+    sizes = [int(n) for n in count.tolist()]
+    if len(sizes) != input.size(1):
+        raise RuntimeError(
+            f"Expected `len(lengths)` to be equal to batch_size, but got {len(sizes)} (batch_size={input.size(1)})"
+        )
+    if sizes[-1] <= 0:
+        raise RuntimeError(
+            "Length of all samples has to be greater than 0, but found an element in 'lengths' that is <= 0"
+        )
+    if sizes != sorted(sizes, reverse=True):
+        raise RuntimeError(
+            "`lengths` array must be sorted in decreasing order when `enforce_sorted` is True. You can pass "
+            "`enforce_sorted=False` to pack_padded_sequence and/or pack_sequence to sidestep this requirement if you "
+            "do not need ONNX exportability."
+        )
+    running = [sum(n > t for n in sizes) for t in range(sizes[0])]
+    if sizes[0] > input.size(0):
+        raise RuntimeError(
+            f"Expected all lengths to be at most {input.size(0)}, the length of the input, got {sizes[0]}"
+        )
+    data = cat([input[t, :n] for t, n in enumerate(running)])
+    return PackedSequence(data, as_tensor(running), order, None)
+
+
+def pad_packed_sequence(
+    sequence: PackedSequence, batch_first: bool = False, padding_value: float = 0.0, total_length: int | None = None
+) -> tuple[Tensor, Tensor]:
+    """The padded batch, and the lengths, of packed sequences, in the order they had.
+
+    Args:
+        total_length: how long to make it; default the longest sequence.
+
+    Raises:
+        ValueError: for a total length that is too short.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> packed = torch.nn.utils.rnn.pack_sequence([torch.tensor([1, 2, 3]), torch.tensor([4])])
+        >>> torch.nn.utils.rnn.pad_packed_sequence(packed, batch_first=True)
+        (tensor([[1, 2, 3],
+                [4, 0, 0]]), tensor([3, 1]))
+    """
+    running = [int(n) for n in sequence.batch_sizes.tolist()]
+    length = len(running)
+    if total_length is not None and total_length < length:
+        raise ValueError(
+            "Expected total_length to be at least the length of the longest sequence in input, but got "
+            f"total_length={total_length} and max sequence length being {length}"
+        )
+    data = sequence.data
+    batch, rest = running[0], tuple(data._shape[1:])
+    rows = []
+    for part in data.split(running):
+        missing = batch - part.size(0)
+        rows.append(cat((part, full((missing, *rest), padding_value, dtype=data.dtype))) if missing else part)
+    if total_length is not None and total_length > length:
+        rows += [full((batch, *rest), padding_value, dtype=data.dtype)] * (total_length - length)
+    out = stack(rows, 1 if batch_first else 0)
+    lengths = as_tensor([sum(n > i for n in running) for i in range(batch)])
+    if sequence.unsorted_indices is None:
+        return out, lengths
+    return out.index_select(0 if batch_first else 1, sequence.unsorted_indices), lengths[sequence.unsorted_indices]
+
+
+def pad_sequence(
+    sequences: Any, batch_first: bool = False, padding_value: float = 0.0, padding_side: str = "right"
+) -> Tensor:
+    """Sequences of different lengths as one padded batch: (T, B, ...), or (B, T, ...) with `batch_first`.
+
+    Raises:
+        RuntimeError: for what is no iterable, none at all, and another side than right or left.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.utils.rnn.pad_sequence([torch.tensor([1, 2]), torch.tensor([3])], batch_first=True)
+        tensor([[1, 2],
+                [3, 0]])
+    """
+    if not isinstance(sequences, Iterable):
+        raise RuntimeError(
+            f"pad_sequence: Expected iterable for input sequences, but got arg of type: {type(sequences)}"
+        )
+    parts = tuple(sequences)
+    if not parts:
+        raise RuntimeError("received an empty list of sequences")
+    if padding_side not in ("left", "right"):
+        raise RuntimeError(f"Expected padding_side to be one of left or right, but got {padding_side}.")
+    length = max(p.size(0) for p in parts)
+    padded = []
+    for p in parts:
+        filler = full((length - p.size(0), *parts[0]._shape[1:]), padding_value, dtype=parts[0].dtype)
+        padded.append(cat((p, filler) if padding_side == "right" else (filler, p)))
+    return stack(padded, 0 if batch_first else 1)
+
+
+def unpad_sequence(padded_sequences: Tensor, lengths: Tensor, batch_first: bool = False) -> list[Tensor]:
+    """The sequences of a padded batch.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.utils.rnn.unpad_sequence(torch.tensor([[1, 2], [3, 0]]), torch.tensor([2, 1]), batch_first=True)
+        [tensor([1, 2]), tensor([3])]
+    """
+    if not batch_first:
+        padded_sequences.transpose_(0, 1)
+    places = arange(padded_sequences._shape[1])
+    return [row[places < n] for row, n in zip(padded_sequences, lengths, strict=True)]
+
+
+def pack_sequence(sequences: list[Tensor], enforce_sorted: bool = True) -> PackedSequence:
+    """Pack a list of sequences.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.utils.rnn.pack_sequence([torch.tensor([4]), torch.tensor([1, 2])], enforce_sorted=False).data
+        tensor([1, 4, 2])
+    """
+    lengths = as_tensor([s.size(0) for s in sequences])
+    return pack_padded_sequence(pad_sequence(sequences), lengths, enforce_sorted=enforce_sorted)
+
+
+def unpack_sequence(packed_sequences: PackedSequence) -> list[Tensor]:
+    """The sequences that were packed.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> rnn = torch.nn.utils.rnn
+        >>> rnn.unpack_sequence(rnn.pack_sequence([torch.tensor([1, 2]), torch.tensor([3])]))
+        [tensor([1, 2]), tensor([3])]
+    """
+    padded, lengths = pad_packed_sequence(packed_sequences, batch_first=True)
+    return unpad_sequence(padded, lengths, batch_first=True)
+
+
+__all__ = [
+    "PackedSequence",
+    "invert_permutation",
+    "pack_padded_sequence",
+    "pack_sequence",
+    "pad_packed_sequence",
+    "pad_sequence",
+    "unpack_sequence",
+    "unpad_sequence",
+]
