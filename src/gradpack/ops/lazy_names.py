@@ -318,4 +318,39 @@ LAZY: dict[str, tuple[str, str, str]] = {
         "",
         "",
     ),
+    "loss_pointwise": (
+        "binary_cross_entropy_with_logits hinge_embedding_loss kl_div poisson_nll_loss",
+        "",
+        "",
+    ),
+    "loss_margin": (
+        "cosine_embedding_loss margin_ranking_loss triplet_margin_loss",
+        "",
+        "",
+    ),
+    "ctc": (
+        "ctc_loss",
+        "",
+        "",
+    ),
+    "distances": (
+        "cosine_similarity pairwise_distance",
+        "",
+        "",
+    ),
+    "gated": (
+        "celu_ rrelu rrelu_ selu_ threshold_",
+        "",
+        "",
+    ),
+    "recurrent": (
+        "gru gru_cell lstm lstm_cell rnn_relu rnn_relu_cell rnn_tanh rnn_tanh_cell",
+        "",
+        "",
+    ),
+    "reparametrize": (
+        "_weight_norm norm_except_dim",
+        "",
+        "",
+    ),
 }

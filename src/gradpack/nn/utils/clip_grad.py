@@ -194,3 +194,27 @@ def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float, f
 def _gradients(parameters: Any) -> list[Tensor]:
     found = [parameters] if isinstance(parameters, Tensor) else list(parameters)
     return [p.grad for p in found if p.grad is not None]
+
+
+def clip_grad_norm(
+    parameters: Tensor | Iterable[Tensor],
+    max_norm: float,
+    norm_type: float = 2.0,
+    error_if_nonfinite: bool = False,
+    foreach: bool | None = None,
+) -> Tensor:
+    """An old name of `clip_grad_norm_`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> import warnings; warnings.simplefilter("ignore")
+        >>> torch.nn.utils.clip_grad_norm([], 1.0)
+        tensor(0.)
+    """
+    warnings.warn(
+        "`torch.nn.utils.clip_grad_norm` is now deprecated in favor of `torch.nn.utils.clip_grad_norm_`.",
+        FutureWarning,
+        stacklevel=2,
+    )
+    return clip_grad_norm_(parameters, max_norm, norm_type, error_if_nonfinite, foreach)

@@ -1,0 +1,30 @@
+"""Making a module without drawing starting values."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+from ..module import Module
+
+
+def skip_init(module_cls: type[Module], *args: Any, **kwargs: Any) -> Module:
+    """A module whose parameters hold whatever they hold.
+
+    Raises:
+        RuntimeError: for what is no module class, or takes no `device`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.utils.skip_init(torch.nn.Linear, 2, 3).weight.shape
+        gradpack.Size([3, 2])
+    """
+    if not issubclass(module_cls, Module):
+        raise RuntimeError(f"Expected a Module; got {module_cls}")
+    if "device" not in inspect.signature(module_cls).parameters:
+        raise RuntimeError("Module must support a 'device' arg to skip initialization")
+    return module_cls(*args, **kwargs)
+
+
+__all__ = ["skip_init"]
