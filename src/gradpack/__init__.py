@@ -93,6 +93,7 @@ _LAZY = (
     "special",
     "signal",
     "masked",
+    "random",
 )
 
 strided = "strided"

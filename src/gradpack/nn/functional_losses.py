@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from ..ops import distances, loss, loss_pointwise
+from ..ops import loss, loss_pointwise, similarity
 from ..ops.activation import logsigmoid
 from ..ops.loss_pointwise import gaussian_nll_loss
 from ..ops.reduction import legacy, number_of, reduced, same_size
 from ..ops.shape import broadcast_shapes, broadcast_tensors
 from ..tensor.tensor import Tensor
 
-cosine_similarity = distances.cosine_similarity
-pairwise_distance = distances.pairwise_distance
+cosine_similarity = similarity.cosine_similarity
+pairwise_distance = similarity.pairwise_distance
 
 
 def _check_weight(weight: Tensor, input: Tensor) -> None:

@@ -51,7 +51,7 @@ class Generator:
         """Start again from a seed."""
         seed = int(seed)
         if not -(2**63) <= seed < 2**64:
-            raise RuntimeError(f"Overflow when unpacking long: seed {seed} does not fit into 64 bits")
+            raise ValueError("Overflow when unpacking long long")
         self._seed = seed % 2**64
         self._numpy = None
         return self
@@ -82,7 +82,9 @@ class Generator:
         """Continue from a state that `get_state` gave."""
         if not isinstance(new_state, Tensor):
             raise TypeError(f"expected a Tensor as RNG state, but got {type(new_state).__name__}")
-        if new_state._spec.dtype is not dtypes.uint8 or new_state.numel() != 8 * _STATE_WORDS:
+        if new_state._spec.dtype is not dtypes.uint8:
+            raise TypeError("RNG state must be a torch.ByteTensor")
+        if new_state.numel() != 8 * _STATE_WORDS:
             raise RuntimeError(f"RNG state must be a torch.ByteTensor of {8 * _STATE_WORDS} elements")
         w = [int(x) for x in np.ascontiguousarray(new_state._data).view(np.uint64)]
         self._seed = w[6]

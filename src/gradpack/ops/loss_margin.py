@@ -281,7 +281,6 @@ def multilabel_margin_loss(input: Tensor, target: Tensor, reduction: int = MEAN)
 
 from ..tensor.tensor import wrap  # noqa: E402
 from .compare import eq, gt  # noqa: E402 - adjoints name each other
-from .distances import pairwise_distance  # noqa: E402
 from .exponential import sqrt  # noqa: E402
 from .limits import clamp_min  # noqa: E402
 from .loss import _put_by_class  # noqa: E402
@@ -290,3 +289,4 @@ from .reduce import sum  # noqa: E402
 from .rounding import where  # noqa: E402
 from .scatter import gather  # noqa: E402
 from .shape import reshape, unsqueeze  # noqa: E402
+from .similarity import pairwise_distance  # noqa: E402

@@ -9,6 +9,8 @@ import numpy as np
 from ..base import dtypes
 from ..base.devices import CPU
 from ..base.dtypes import dtype
+from ..base.errors import not_a_tensor, not_implemented_for, scalar_type, shapes_do_not_broadcast
+from ..base.info import iinfo
 from ..base.modes import MODE
 from ..tensor.tensor import Tensor, wrap
 from .create import _into_out, _native, check_dtype, finish, shape_of
@@ -16,7 +18,7 @@ from .fill import zeros_like
 from .generator import Generator, source
 from .rounding import where
 
-FUNCTIONS = "rand randn randint randperm rand_like randn_like randint_like normal bernoulli multinomial poisson"
+FUNCTIONS = "rand randn randint randperm rand_like randn_like randint_like normal bernoulli multinomial"
 METHODS = "bernoulli multinomial"
 
 
@@ -43,7 +45,7 @@ def normal_array(generator: Generator | None, shape: Any, native: Any) -> Any:
 
 def _check_floating(op: str, native: Any, d: Any) -> None:
     if d is not None and d.category < dtypes.FLOATING:
-        raise RuntimeError(f"\"{op}\" not implemented for '{d.name}': give a floating-point dtype")
+        raise not_implemented_for(op, d)
 
 
 def rand(
@@ -66,7 +68,7 @@ def rand(
         gradpack.Size([2, 3])
     """
     native = _native("rand", dtype, device)
-    _check_floating("rand", native, dtype)
+    _check_floating("check_uniform_bounds", native, dtype)
     return _into_out(out, finish(uniform_array(generator, shape_of("rand", size), native), requires_grad))
 
 
@@ -92,6 +94,30 @@ def randn(
     native = _native("randn", dtype, device)
     _check_floating("normal_kernel_cpu", native, dtype)
     return _into_out(out, finish(normal_array(generator, shape_of("randn", size), native), requires_grad))
+
+
+def _check_bounds(low: int, high: int, d: Any) -> None:
+    """That the dtype can hold the least and the largest number.
+
+    Raises:
+        RuntimeError: as torch does.
+    """
+    if d.category == dtypes.BOOL:
+        least, most = 0, 1
+    elif d.category == dtypes.INTEGRAL:
+        least, most = iinfo(d).min, iinfo(d).max
+    else:
+        return
+    for name, value in (("from", low), ("to - 1", high - 1)):
+        if not least <= value <= most:
+            raise RuntimeError(f"{name} is out of bounds for {scalar_word(d)}")
+
+
+def scalar_word(d: Any) -> str:
+    """A dtype as torch's message about bounds calls it."""
+    return {"bool": "bool", "uint8": "unsigned char", "int8": "signed char", "int16": "short int"}.get(
+        d.name, d.name.removesuffix("32")
+    )
 
 
 def randint(
@@ -122,6 +148,7 @@ def randint(
     if low >= high:
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
     d = dtype or dtypes.int64
+    _check_bounds(low, high, d)
     values = source(generator).integers(low, high, shape_of("randint", (size,)))
     return _into_out(out, finish(values.astype(_native("randint", d, device)), requires_grad))
 
@@ -146,13 +173,16 @@ def randperm(
         tensor(3)
     """
     if n < 0:
-        raise RuntimeError(f"n must be non-negative, got {n}")
+        raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")
     values = source(generator).permutation(n).astype(_native("randperm", dtype or dtypes.int64, device))
     return _into_out(out, finish(values, requires_grad))
 
 
-def _like(input: Tensor, d: dtype | None) -> Any:
-    check_dtype("rand_like", d)
+def _like(op: str, input: Any, d: dtype | None, kernel: str) -> Any:
+    if not isinstance(input, Tensor):
+        raise not_a_tensor(op, "input", 1, input)
+    check_dtype(op, d)
+    _check_floating(kernel, None, d or input._spec.dtype)
     return input._spec.backend.spec_for(d or input._spec.dtype, CPU).native
 
 
@@ -175,7 +205,9 @@ def rand_like(
         >>> torch.rand_like(torch.ones(2)).shape
         gradpack.Size([2])
     """
-    return finish(uniform_array(generator, input._shape, _like(input, dtype)), requires_grad)
+    return finish(
+        uniform_array(generator, input._shape, _like("rand_like", input, dtype, "check_uniform_bounds")), requires_grad
+    )
 
 
 def randn_like(
@@ -197,7 +229,9 @@ def randn_like(
         >>> torch.randn_like(torch.ones(2)).shape
         gradpack.Size([2])
     """
-    return finish(normal_array(generator, input._shape, _like(input, dtype)), requires_grad)
+    return finish(
+        normal_array(generator, input._shape, _like("randn_like", input, dtype, "normal_kernel_cpu")), requires_grad
+    )
 
 
 def randint_like(
@@ -264,7 +298,17 @@ def normal(
     m, s = (v._data if isinstance(v, Tensor) else v for v in (mean, std))
     if isinstance(std, Tensor) and np.any(s < 0):
         raise RuntimeError("normal expects all elements of std >= 0.0")
-    shape = np.broadcast_shapes(np.shape(m), np.shape(s))
+    if not isinstance(std, Tensor) and std < 0:
+        raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")
+    if out is not None and MODE.get().grad and any(isinstance(v, Tensor) and v.requires_grad for v in (mean, std)):
+        raise RuntimeError(
+            "normal(): functions with out=... arguments don't support automatic differentiation, but one of the "
+            "arguments requires grad."
+        )
+    try:
+        shape = np.broadcast_shapes(np.shape(m), np.shape(s))
+    except ValueError:
+        raise shapes_do_not_broadcast("normal", np.shape(m), np.shape(s)) from None
     native = (mean if isinstance(mean, Tensor) else std)._spec.native
     drawn = np.asarray((normal_array(generator, shape, native) * s + m).astype(native))
     return _into_out(out, _without_slope(drawn, mean, std))
@@ -309,7 +353,7 @@ def multinomial(
     if not input.is_floating_point():
         raise RuntimeError(f"multinomial only supports floating-point dtypes for input, got: {input.dtype}")
     if isinstance(out, Tensor) and out._spec.dtype is not dtypes.int64:
-        raise RuntimeError(f"multinomial expects Long tensor out, got: {out.dtype}")
+        raise RuntimeError(f"multinomial expects Long tensor out, got: {scalar_type(out._spec.dtype)}")
     if input.ndim not in (1, 2):
         raise RuntimeError(f"prob_dist must be 1 or 2 dim, got {input.ndim}")
     weights = np.asarray(input._data, dtype=np.float64)
@@ -334,15 +378,3 @@ def multinomial(
             keys = rng.exponential(size=weights.shape) / weights  # the first arrivals of racing clocks
         index = np.argsort(keys, axis=-1)[..., :num_samples]
     return _into_out(out, wrap(index.astype(np.int64)))
-
-
-def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
-    """Poisson numbers with the rates in `input`.
-
-    Example::
-
-        >>> import gradpack as torch
-        >>> torch.poisson(torch.zeros(2))
-        tensor([0., 0.])
-    """
-    return wrap(source(generator).poisson(input._data).astype(input._spec.native))

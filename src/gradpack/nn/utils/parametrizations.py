@@ -177,7 +177,7 @@ class _Orthogonal(Module):
             if self.orthogonal_map == "matrix_exp":
                 q = linalg.matrix_exp(a)
             else:
-                from ...ops.create import eye
+                from ...ops.fill import eye
 
                 unit = eye(n, dtype=a.dtype)
                 q = linalg.solve(unit - a * 0.5, unit + a * 0.5)
@@ -207,7 +207,7 @@ class _Orthogonal(Module):
         q = given.mT if given.size(-2) < given.size(-1) else given
         n, k = q.size(-2), q.size(-1)
         if n == k:
-            from ...ops.create import eye
+            from ...ops.fill import eye
 
             unit = eye(n, dtype=q.dtype)
             near = bool(((q.mH @ q - unit).abs() <= 10.0 * n * finfo(q.dtype).eps + 1e-5 * unit.abs()).all())

@@ -1,0 +1,57 @@
+"""`torch.random`: the default generator, its seed and its state."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from .ops.generator import Generator, default_generator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state
+
+
+@contextmanager
+def fork_rng(
+    devices: Any = None,
+    enabled: bool = True,
+    _caller: str = "fork_rng",
+    _devices_kw: str = "devices",
+    device_type: str = "cpu",
+) -> Iterator[None]:
+    """Within, random numbers are drawn as usual; after it, as if none had been.
+
+    Args:
+        devices: accepted; there is one generator.
+        enabled: do nothing at all if False.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> _ = torch.manual_seed(0)
+        >>> with torch.random.fork_rng():
+        ...     a = torch.rand(2)
+        >>> torch.equal(a, torch.rand(2))
+        True
+    """
+    if not enabled:
+        yield
+        return
+    if devices is not None and len(list(devices)) > 1:
+        warnings.warn(f"{_caller}: {_devices_kw} other than the CPU are not there, and are left alone", stacklevel=3)
+    state = get_rng_state()
+    try:
+        yield
+    finally:
+        set_rng_state(state)
+
+
+__all__ = [
+    "Generator",
+    "default_generator",
+    "fork_rng",
+    "get_rng_state",
+    "initial_seed",
+    "manual_seed",
+    "seed",
+    "set_rng_state",
+]
