@@ -30,8 +30,9 @@ from .batch_norm import (
 from .containers import Container, ModuleDict, ModuleList, Sequential
 from .convolution import Conv1d, Conv2d, Conv3d, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from .embedding_bag import EmbeddingBag
+from .functional_linear_loss import LinearCrossEntropyOptions
 from .layers import Bilinear, Embedding, Flatten, Identity, Linear, Unflatten
-from .linear_cross_entropy import LinearCrossEntropyLoss, LinearCrossEntropyOptions
+from .linear_cross_entropy import LinearCrossEntropyLoss
 from .losses import CrossEntropyLoss, L1Loss, MSELoss, NLLLoss, NLLLoss2d
 from .margin_losses import (
     CosineEmbeddingLoss,

@@ -13,16 +13,9 @@ from .module import Module
 class _Loss(Module):
     reduction: str
 
-    def __init__(
-        self,
-        size_average: bool | None = None,
-        reduce: bool | None = None,
-        reduction: str = "mean",
-        *,
-        stacklevel: int = 4,
-    ) -> None:
+    def __init__(self, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean") -> None:
         super().__init__()
-        self.reduction = legacy(size_average, reduce, reduction, stacklevel)
+        self.reduction = legacy(size_average, reduce, reduction, 4)
 
 
 class _WeightedLoss(Module):

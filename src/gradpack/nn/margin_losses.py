@@ -16,7 +16,7 @@ class _MarginLoss(_Loss):
     def __init__(
         self, margin: float = 0.0, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean"
     ) -> None:
-        super().__init__(size_average, reduce, reduction, stacklevel=5)
+        super().__init__(size_average, reduce, reduction)
         self.margin = margin
 
 

@@ -97,7 +97,7 @@ def _gradients(
 
 def _meaning(log_probs: Any, labels: Any, skips: Any, times: Any, lengths: Any, zero_infinity: bool) -> Any:
     """The same, composed of other operations."""
-    steps, batch, places = log_probs.shape[0], *labels.shape
+    steps, (batch, places) = log_probs.shape[0], labels.shape
     emitted = gather(log_probs, 2, expand(wrap(labels._data[None]), (steps, batch, places)))
     native = log_probs._spec.native
     far = wrap(np.full((batch, 2), _FAR, native))

@@ -30,7 +30,7 @@ def _gradients(
 ) -> Any:  # fmt: skip
     scale = each * g if divisor is None else each * (g / divisor)
     inputs = (input, linear_weight, linear_bias)
-    grads = [np.zeros_like(x) if need else None for x, need in zip(inputs, needs, strict=True)]
+    grads: list[Any] = [np.zeros_like(x) if need else None for x, need in zip(inputs, needs, strict=True)]
     for rows in _pieces(input.shape[0], size):
         p = _logits(input, linear_weight, linear_bias, rows)
         p = np.exp(p - largest(p, 1, True))

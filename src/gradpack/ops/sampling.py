@@ -155,7 +155,7 @@ def binomial(count: Tensor, prob: Tensor, generator: Generator | None = None) ->
 
 
 from .exponential import digamma, log, polygamma, special  # noqa: E402 - formulas name them
-from .gamma_functions import _density, not_implemented  # noqa: E402
-from .operands import zeros_for  # noqa: E402
+from .gamma_functions import _density  # noqa: E402
+from .operands import not_implemented, zeros_for  # noqa: E402
 from .random import _without_slope  # noqa: E402
 from .reduce import sum  # noqa: E402
