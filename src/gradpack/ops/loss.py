@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -268,11 +269,11 @@ def _soft_cross_entropy(
     terms = log_p * target
     if weight is not None:
         terms = terms * _by_class(weight, log_p.ndim, dim)
-    loss = -sum(terms, dim)
-    if reduction == "mean":
-        count = max(loss.numel(), 1)
-        return sum(loss) / count
-    return reduced(loss, reduction)
+    kind = reduction if isinstance(reduction, int) else number_of(reduction)
+    if kind == NONE:
+        return -sum(terms, dim)
+    total = -sum(terms)
+    return total if kind == SUM else total / (terms.numel() / max(classes, 1) or math.nan)
 
 
 from ..tensor.tensor import wrap  # noqa: E402

@@ -205,7 +205,8 @@ def multi_margin_loss(
         scales *= np.reshape(weight._data, (-1,))[index][:, None]
     np.put_along_axis(scales, index[:, None], 0, axis=1)
     if reduction == NONE:
-        return reshape(_multi_margin(scores, flat, wrap(scales), p, margin), target._shape)
+        each = _multi_margin(scores, flat, wrap(scales), p, margin)
+        return each if each._shape == target._shape else reshape(each, target._shape)
     divisor = float(n or math.nan) if reduction == MEAN else 1.0
     return _multi_margin(scores, flat, wrap(scales), p, margin, divisor)
 
@@ -274,7 +275,8 @@ def multilabel_margin_loss(input: Tensor, target: Tensor, reduction: int = MEAN)
     np.add.at(counts, (rows, index[rows, places]), 1)
     pairs = wrap(counts[:, :, None] * ~right[:, None, :])
     if reduction == NONE:
-        return reshape(_multilabel_margin(scores, pairs), input._shape[:-1])
+        each = _multilabel_margin(scores, pairs)
+        return each if input.ndim == 2 else reshape(each, input._shape[:-1])
     divisor = float(scores._shape[0] or math.nan) if reduction == MEAN else 1.0
     return _multilabel_margin(scores, pairs, divisor)
 
