@@ -194,3 +194,35 @@ def test_module(name: str) -> None:
         r.sum().backward()
     for a, b in ((results[1], results[0]), (copies[0].grad, given[0].grad)):
         torch.testing.assert_close(torch.tensor(a.detach().numpy()), b.detach())
+
+
+def test_what_torch_refuses_to_differentiate_twice() -> None:
+    """A difference on purpose: see docs/differences.md."""
+    import gradpack
+
+    done = []
+    for lib in (gradpack, torch):
+        x = lib.zeros(3, 1, 3, dtype=lib.float64).log_softmax(-1).requires_grad_()
+        loss = lib.nn.functional.ctc_loss(x, lib.tensor([[1]]), lib.tensor([3]), lib.tensor([1]))
+        (g,) = lib.autograd.grad(loss, x, create_graph=True)
+        try:
+            (h,) = lib.autograd.grad(g.sum(), x)
+            done.append(bool(h.isfinite().all()))
+        except RuntimeError as error:
+            done.append("not implemented" in str(error))
+    assert done == [True, True]
+
+
+def test_logits_of_few_rows_at_a_time_give_the_same_and_backward_can_be_repeated() -> None:
+    import gradpack as lib
+
+    f = lib.nn.functional
+    x, w = lib.randn(7, 3, dtype=lib.float64), lib.randn(5, 3, dtype=lib.float64)
+    target = lib.tensor([0, 4, 2, 1, -100, 3, 3])
+    whole, parts = ([v.clone().requires_grad_() for v in (x, w)] for _ in range(2))
+    f.linear_cross_entropy(*whole, target).backward()
+    loss = f.linear_cross_entropy(*parts, target, options=lib.nn.LinearCrossEntropyOptions(batch_chunk_size=3))
+    loss.backward(retain_graph=True)
+    loss.backward()
+    for a, b in zip(whole, parts, strict=True):
+        assert lib.allclose(a.grad * 2, b.grad)
