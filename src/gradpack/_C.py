@@ -5,17 +5,39 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from .autograd.grad_mode import is_grad_enabled
+from .autograd.grad_mode import (
+    is_grad_enabled,
+    is_multithreading_enabled,
+    is_view_replay_enabled,
+    set_grad_enabled,
+    set_multithreading_enabled,
+)
 from .base.errors import LinAlgError as _LinAlgError
-from .base.modes import RUN
+from .base.modes import MODE, RUN
 from .declare.saved_attributes import SavedTensor
 from .graph.node import AccumulateGrad, Node
 from .tensor.torch_function import DisableTorchFunction, DisableTorchFunctionSubclass
 from .tensor.torch_function import disabled_torch_function_impl as _disabled_torch_function_impl
 
-_autograd = SimpleNamespace(SavedTensor=SavedTensor)
+_autograd = SimpleNamespace(SavedTensor=SavedTensor, _saved_tensors_hooks_is_enabled=lambda: not _forbidden())
 _functions = SimpleNamespace(AccumulateGrad=AccumulateGrad)
 _is_grad_enabled = is_grad_enabled
+_is_multithreading_enabled = is_multithreading_enabled
+_is_view_replay_enabled = is_view_replay_enabled
+
+
+def _forbidden() -> bool:
+    return MODE.get().forbidden is not None
+
+
+def _set_grad_enabled(enabled: bool) -> None:
+    """Switch recording on or off."""
+    set_grad_enabled(enabled)
+
+
+def _set_multithreading_enabled(enabled: bool) -> None:
+    """Allow or forbid backward to use several threads."""
+    set_multithreading_enabled(enabled)
 
 
 def _current_graph_task_id() -> int:
@@ -47,5 +69,9 @@ __all__ = [
     "_disabled_torch_function_impl",
     "_functions",
     "_is_grad_enabled",
+    "_is_multithreading_enabled",
+    "_is_view_replay_enabled",
+    "_set_grad_enabled",
+    "_set_multithreading_enabled",
     "_will_engine_execute_node",
 ]

@@ -135,7 +135,7 @@ def _results(
         if made._view is not None:
             if not is_dirty:
                 made._view.meta = FUNCTION
-            if not made.is_inference():
+            if not made.is_inference() and not is_dirty:
                 made._view.version = made._counter[0]
         results.append(made)
     if differentiable > 1:
@@ -212,6 +212,8 @@ def _rebase(cls: Any, t: Tensor, edge: Any) -> None:
         raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
     check_writable(t, cls.__name__, True)
     set_history(t, edge)
+    if t._view is not None:
+        t._view.version = -1  # its own history is made again from that of the base
 
 
 def _same(t: Tensor) -> Tensor:

@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 
 from ..base.modes import RUN
 from ..graph import node as _graph
-from ..graph.node import Slot
+from ..graph.node import Nowhere, Slot
 from ..tensor.hooks import RemovableHandle
 from ..tensor.tensor import InferenceCounter, Tensor
 from .edges import GradientEdge, get_gradient_edge
@@ -197,7 +197,7 @@ class _Gathered:
 
 def _node_of(tensor: Tensor) -> Any:
     edge = tensor._current_edge()
-    if edge is None:
+    if edge is None or type(edge) is Nowhere:
         raise AssertionError("Expected gradient function to be set: the tensor does not require grad")
     return edge.parent if isinstance(edge, Slot) else edge
 

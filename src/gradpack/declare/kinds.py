@@ -36,7 +36,7 @@ from ..base.modes import MODE
 from ..base.return_types import return_type
 from ..graph.node import Part, Slot, next_seq
 from ..tensor.parameter import Parameter
-from ..tensor.saved import FREED, Packed, modified, pack_array, pack_input, pack_result, unpack_input, unpack_result
+from ..tensor.saved import FREED, Packed, check, pack_array, pack_input, pack_result, unpack_input, unpack_result
 from ..tensor.tensor import Tensor, View
 from ..tensor.views import refresh
 from . import subclass  # noqa: F401 - attaches its method
@@ -146,7 +146,7 @@ def _materialise(op: Op) -> None:
         "_spec_of": spec_of,
         "_shape_of": np.shape,
         "_refresh": refresh,
-        "_modified": modified,
+        "_check": check,
         "_unpack_input": unpack_input,
         "_unpack_result": unpack_result,
         "_pack_input": pack_input,
@@ -204,7 +204,7 @@ def _install_node(op: Op, node_class: Any, filename: str) -> None:
     for made in (node_class, general):
         made.op = op
         made.__name__ = made.__qualname__ = op.node_name
-        made.__module__ = "gradpack.autograd.graph"
+        made.__module__ = "builtins"  # as torch has it
     if "backward" in vars(node_class):
         method = node_class.backward
         method.__code__ = method.__code__.replace(co_name=op.node_name, co_qualname=op.node_name, co_filename=filename)

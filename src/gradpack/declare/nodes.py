@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 from ..base.dtypes import dtype
 from ..graph.node import Node, Part, Slot
-from ..tensor.saved import FREED, Constant, Packed, modified, result_as_tensor, unpack_input, unpack_result
+from ..tensor.saved import FREED, Constant, Packed, check, result_as_tensor, unpack_input, unpack_result
 from ..tensor.tensor import Tensor, alias, wrap
 from . import saved_attributes
 from .apply import SavedList
@@ -27,6 +27,9 @@ class CompiledNode(Node):
 
     op: ClassVar[Op]
     is_settled: ClassVar[bool] = False  # does the type have the name of this call?
+
+    def __init__(self) -> None:
+        raise TypeError(f"cannot create '{type(self).__name__}' instances")
 
     def backward_graph(self, g: Any, keep: bool) -> list[Any]:
         """One gradient, as a Tensor with a history, for each edge."""
@@ -84,7 +87,7 @@ class CompiledNode(Node):
         source = sources.get(name)
         if isinstance(saved, Tensor):
             if saved._counter[0] != getattr(self, name + "_v"):
-                raise modified(self, name, saved)
+                check(self, name, saved)
             if source is None or saved._edge is source:
                 return saved
             return _with_edge(saved, source)
@@ -103,7 +106,7 @@ class CompiledNode(Node):
             elif isinstance(item, Tensor):
                 if item._counter[0] != saved.versions[i]:
                     setattr(self, name + "_v", saved.versions[i])
-                    raise modified(self, name, item)
+                    check(self, name, item)
                 values.append(item if item._edge is edge or edge is None else _with_edge(item, edge))
             else:
                 values.append(item)

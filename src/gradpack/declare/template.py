@@ -33,7 +33,7 @@ class _Backward(_CompiledNode):
 LOAD_INPUT = """\
 {n} = _self.{n}
 if type({n}) is _Tensor:
-    if {n}._counter[0] != _self.{n}_v: raise _modified(_self, {n!r}, {n})
+    if {n}._counter[0] != _self.{n}_v: _check(_self, {n!r}, {n})
     {n} = {n}._data
 elif type({n}) is _Packed: {n} = {n}.get(_self, {n!r})._data
 elif type({n}) is not float and type({n}) is not int: {n} = _unpack_input(_self, {n!r})

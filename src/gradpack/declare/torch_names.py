@@ -46,6 +46,7 @@ ATTRIBUTES = {
     "std": "correction dim=(dim) keepdim result self",
     "var_mean": "correction dim=(dim) keepdim self",
     "std_mean": "correction dim=(dim) keepdim result0=out self",
+    "copied": "",
     "roll": "dims=(dims) shifts=(shifts)",
     "layer_norm": "input normalized_shape result1=mean result2=rstd weight",
     "take_by_class": "target",

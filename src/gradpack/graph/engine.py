@@ -103,93 +103,118 @@ def run(
 
     following: Node | None = None  # the next node, when it is the only one in sight
     incoming: Gradient = None
-    while True:
-        if following is not None:
-            node, g = following, incoming
-            following = incoming = None
-        elif ready:
-            if threads and len(ready) > 1 and getattr(pending[ready[0][1]], "nbytes", 0) >= parallel.LARGE:
-                threads = False  # decided once
-                if parallel.finish(
-                    pending, sums, ready, keep=keep, needed=needed, wanted=wanted, capture=capture, serve=_serve
-                ):
-                    break
-            node = heappop(ready)[1]
-            g = pending.pop(node)
-        else:
-            break
-        if usual and node.extras is None and g is not None:
-            grads = node.backward(g, keep)
-        else:
-            extras = node.extras
-            last = False
-            if capture and wanted is not None and node in wanted:
-                wanted[node] = g  # without what hooks make of it, as torch has it, if the node runs on
-                last = needed is not None and not any(e in needed for e in node.edges)
-            if extras is not None and extras.tensor_hooks is not None:
-                g = extras.run_tensor_hooks(node, g, create_graph)
-            if last:
-                wanted[node] = g  # type: ignore[index]
-                continue
-            if extras is not None:
-                grads = extras.run_node(node, g, keep, create_graph)
-            elif g is None:
-                grads = node.undefined(keep, create_graph)
+    try:
+        while True:
+            if following is not None:
+                node, g = following, incoming
+                following = incoming = None
+            elif ready:
+                if threads and len(ready) > 1 and getattr(pending[ready[0][1]], "nbytes", 0) >= parallel.LARGE:
+                    threads = False  # decided once
+                    if parallel.finish(
+                        pending, sums, ready, keep=keep, needed=needed, wanted=wanted, capture=capture, serve=_serve
+                    ):
+                        break
+                node = heappop(ready)[1]
+                g = pending.pop(node)
             else:
-                grads = node.backward_graph(g, keep) if create_graph else node.backward(g, keep)
-            extras = None
-        g = None
-        for edge, ge in zip(node.edges, grads):  # noqa: B905 - a node returns one gradient for each edge
-            if edge is None or (needed is not None and edge not in needed):
-                continue
-            if type(edge) is leaf_type:
-                if ge is not None:
-                    held = sums.get(edge)
-                    if held is not None:
-                        if create_graph:
-                            held = held + ge
-                        else:
-                            held += ge
-                        sums[edge] = held
-                    else:
-                        held = pending.pop(edge, None)
-                        if held is None:
-                            pending[edge] = ge
-                        else:
-                            sums[edge] = held + ge
-                if counts is not None:
-                    left = counts[edge] = counts[edge] - 1
-                    if not left:
-                        due.append(edge)
-            elif following is None and not ready:
-                following, incoming = edge, ge
-            elif edge is following:
-                if ge is not None:
-                    incoming = ge if incoming is None else incoming + ge
-            elif edge in pending:
-                if ge is not None:
-                    held = pending[edge]
-                    pending[edge] = ge if held is None else held + ge
+                break
+            if usual and node.extras is None and g is not None:
+                grads = node.backward(g, keep)
             else:
-                pending[edge] = ge
-                heappush(ready, (edge.seq, edge))
-        ge = held = grads = None
-        while due:  # not before the node's gradients are let go of: a leaf keeps what nobody else holds
-            edge = due.pop(0)
-            group = sums if edge in sums else pending
-            _serve(edge, group.pop(edge, None), create_graph, wanted, capture)
-        if following is not None and ready:
-            other: Node = following
-            pending[other] = incoming
-            heappush(ready, (other.seq, other))
-            del other
-            following = incoming = None
+                extras = node.extras
+                last = False
+                if capture and wanted is not None and node in wanted:
+                    wanted[node] = g  # without what hooks make of it, as torch has it, if the node runs on
+                    last = needed is not None and not any(e in needed for e in node.edges)
+                if extras is not None and extras.tensor_hooks is not None:
+                    g = extras.run_tensor_hooks(node, g, create_graph)
+                if last:
+                    wanted[node] = g  # type: ignore[index]
+                    continue
+                if extras is not None:
+                    grads = extras.run_node(node, g, keep, create_graph)
+                elif g is None:
+                    grads = node.undefined(keep, create_graph)
+                else:
+                    grads = node.backward_graph(g, keep) if create_graph else node.backward(g, keep)
+                extras = None
+            g = None
+            for edge, ge in zip(node.edges, grads):  # noqa: B905 - a node returns one gradient for each edge
+                if edge is None or (needed is not None and edge not in needed):
+                    continue
+                if type(edge) is leaf_type:
+                    if ge is not None:
+                        held = sums.get(edge)
+                        if held is not None:
+                            if create_graph:
+                                held = held + ge
+                            else:
+                                held += ge
+                            sums[edge] = held
+                        else:
+                            held = pending.pop(edge, None)
+                            if held is None:
+                                pending[edge] = ge
+                            else:
+                                sums[edge] = held + ge
+                    if counts is not None:
+                        left = counts[edge] = counts[edge] - 1
+                        if not left:
+                            due.append(edge)
+                elif following is None and not ready:
+                    following, incoming = edge, ge
+                elif edge is following:
+                    if ge is not None:
+                        incoming = ge if incoming is None else incoming + ge
+                elif edge in pending:
+                    if ge is not None:
+                        held = pending[edge]
+                        pending[edge] = ge if held is None else held + ge
+                else:
+                    pending[edge] = ge
+                    heappush(ready, (edge.seq, edge))
+            ge = held = grads = node = None  # type: ignore[assignment]
+            while due:  # not before the node's gradients are let go of: a leaf keeps what nobody else holds
+                edge = due.pop(0)
+                group = sums if edge in sums else pending
+                _serve(edge, group.pop(edge, None), create_graph, wanted, capture)
+            if following is not None and ready:
+                other: Node = following
+                pending[other] = incoming
+                heappush(ready, (other.seq, other))
+                del other
+                following = incoming = None
+    except BaseException:
+        if counts is None:
+            _serve_finished(
+                pending,
+                sums,
+                [n for n in (node, following, *(entry[1] for entry in ready)) if n is not None],
+                create_graph,
+            )
+        raise
 
     node = edge = None  # type: ignore[assignment]
     for group in (pending, sums):
         while group:
             leaf = next(iter(group))  # type: ignore[assignment]
             _serve(leaf, group.pop(leaf), create_graph, wanted, capture)
+
+
+def _serve_finished(
+    pending: dict[Node, Gradient], sums: dict[Node, Gradient], left: list[Node], create_graph: bool
+) -> None:
+    """After a failure: leaves to which none of the nodes that are left leads have their whole gradient, and keep it."""
+    seen = set(left)
+    while left:
+        for edge in left.pop().edges:
+            if edge is not None and edge not in seen:
+                seen.add(edge)
+                left.append(edge)
+    for group in (pending, sums):
+        for leaf in [n for n in group if type(n) is AccumulateGrad and n not in seen]:
+            _serve(leaf, group.pop(leaf), create_graph, None, False)
 
 
 def _serve(leaf: Node, g: Gradient, create_graph: bool, wanted: dict[Node, Gradient] | None, capture: bool) -> None:

@@ -126,7 +126,7 @@ class Nowhere(Node):
     __slots__ = ()
 
     def __init__(self) -> None:
-        self.edges, self.seq, self.extras = (), 1, None
+        self.edges, self.seq, self.extras = (), next_seq(), None
 
     def backward(self, g: Gradient, keep: bool) -> Iterable[Gradient]:
         return ()

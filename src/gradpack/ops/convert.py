@@ -13,6 +13,7 @@ from ..base.dtypes import dtype
 from ..base.modes import MODE
 from ..declare.inplace import inplace
 from ..declare.kinds import general, linear
+from ..tensor.detached import forbid_saved
 from ..tensor.tensor import Tensor
 
 FUNCTIONS = "result_type can_cast promote_types"
@@ -225,6 +226,9 @@ def _method_copy_(self: Tensor, src: Any, non_blocking: Any = False) -> Tensor:
             return self
     if not isinstance(src, Tensor):
         raise TypeError(f"copy_(): argument 'src' (position 1) must be Tensor, not {type(src).__name__}")
+    if src is self and not (MODE.get().grad and self.requires_grad) and type(self._counter) is list:
+        self._counter[0] += 1  # also where several elements lie in one place, which no other write may be made to
+        return self
     return inplace(_copied.op, "copy_", [self, src])
 
 
@@ -240,9 +244,10 @@ def _copied(input: Any, other: Any) -> Any:
     """`other` in the shape and dtype of `input`."""
     if input.shape == other.shape and input.dtype == other.dtype:
         return np.array(other)
-    if np.broadcast_shapes(input.shape, other.shape) != tuple(input.shape):
+    common = np.broadcast_shapes(input.shape, other.shape)
+    if common != tuple(input.shape):
         raise RuntimeError(
-            f"The size of tensor a ({list(input.shape)}) must match the size of tensor b ({list(other.shape)}): "
+            f"output with shape {list(input.shape)} doesn't match the broadcast shape {list(common)}: "
             "the source of copy_ must broadcast to the target"
         )
     kind = backend_of(type(input))
@@ -320,7 +325,12 @@ def _method_detach_(self: Tensor) -> Tensor:
             "detach_() cannot be called on these gradients. To fix this error, please refer to the "
             "Optimizer.zero_grad() function in torch/optim/optimizer.py as the solution."
         )
-    self._edge = None
+    if self.is_leaf:  # its `.grad` stays
+        self.requires_grad = False
+    else:
+        self._edge = None
+        if type(self._counter) is list:
+            forbid_saved(self)
     return self
 
 

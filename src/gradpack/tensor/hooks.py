@@ -11,7 +11,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from ..graph.node import AccumulateGrad, Gradient, Node, Part, Slot
+from ..graph.node import AccumulateGrad, Gradient, Node, Nowhere, Part, Slot
 from .tensor import Tensor, raw, wrap
 
 registered = [0]  # hooks of tensors and nodes; while 0, the moment at which leaves are served cannot be seen
@@ -326,16 +326,20 @@ def register_hook(self: Tensor, hook: Callable[[Tensor], Tensor | None]) -> Remo
         tensor([10., 10.])
     """
     edge = self._current_edge()
-    if edge is None:
-        raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+    if edge is None or type(edge) is Nowhere:
+        if not self.requires_grad:
+            raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+        return add(HookDict(), hook)  # a view taken under `no_grad`: no gradient ever arrives
     return add(tensor_hooks_of(edge), hook)
 
 
 def register_post_accumulate_grad_hook(self: Tensor, hook: Callable[[Tensor], None]) -> RemovableHandle:
     """Call `hook(tensor)` after the gradient of this leaf has been accumulated."""
     edge = self._current_edge()
-    if edge is None:
+    if not self.requires_grad:
         raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+    if edge is None or type(edge) is Nowhere:
+        return add(HookDict(), hook)
     if not isinstance(edge, AccumulateGrad):
         raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
     extras = extras_of(edge)
@@ -347,11 +351,10 @@ def register_post_accumulate_grad_hook(self: Tensor, hook: Callable[[Tensor], No
 def retain_grad(self: Tensor) -> None:
     """Keep the gradient of this non-leaf in `.grad`. Does nothing for a leaf."""
     edge = self._current_edge()
-    if edge is None:
+    if not self.requires_grad:
         raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
-    if isinstance(edge, AccumulateGrad):
-        return
-    _retain_at(edge, self)
+    if edge is not None and type(edge) not in (AccumulateGrad, Nowhere):
+        _retain_at(edge, self)
 
 
 Tensor.register_hook = register_hook  # type: ignore[attr-defined]

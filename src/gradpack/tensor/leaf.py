@@ -39,6 +39,8 @@ def _store(leaf: AccumulateGrad, g: Any, create_graph: bool) -> None:
                 held = leaf.grad  # another thread was first
     if held is None:
         tensor = leaf.tensor()
+        if tensor is not None and tensor._edge is not leaf and not tensor.is_leaf:
+            raise RuntimeError("leaf variable has been moved into the graph interior")
         if getrefcount(g) > _FREE or not _may_keep(g, tensor):
             g = _copy(g, tensor)
         if leaf.dtype is None and tensor is not None and type(g) is type(tensor._data):
@@ -68,10 +70,15 @@ def _add_in_place(leaf: AccumulateGrad, held: Tensor, g: Any) -> None:
     if spec.backend.mutable:
         if spec.numpy and not held._data.flags.writeable:
             held._data = _copy(held._data, leaf.tensor())
-        if spec.plain:
-            held._data += g
-        else:
-            spec.backend.write(held._data, held._data + g)
+        try:
+            if spec.plain:
+                held._data += g
+            else:
+                spec.backend.write(held._data, held._data + g)
+        except ValueError:  # the leaf got data of another shape since
+            from ..base.errors import shapes_do_not_broadcast
+
+            raise shapes_do_not_broadcast("AccumulateGrad", held._shape, g.shape) from None
     else:
         held._data = held._data + g
     held._counter[0] += 1

@@ -15,6 +15,7 @@ from ..backends import Spec, spec_of
 from ..base.dtypes import FLOATING
 from ..base.errors import saved_was_freed, saved_was_modified
 from ..base.modes import MODE, Mode, without_grad
+from .detached import check_detached
 from .tensor import Tensor, _new, alias
 
 Hooks = tuple[Callable[[Tensor], Any], Callable[[Any], Tensor]]
@@ -79,7 +80,7 @@ class Packed:
                 f"{slot!r} of {node.name()}, which was saved as {self.spec.dtype} on {self.spec.device}: unpack must "
                 "restore dtype and device"
             )
-        if result._counter is self.counter and self.counter[0] != self.seen:
+        if result._counter is self.counter and int(self.counter[0]) != int(self.seen):
             raise saved_was_modified(node.name(), slot, self.spec.dtype, self.shape, "", self.counter[0], self.seen)
         return result
 
@@ -163,7 +164,7 @@ def keep_tensor(tensor: Tensor, owner: str = "checkpoint", slot: str = "an argum
 
         def same() -> Tensor:
             if tensor._counter[0] != version:
-                raise modified_since(who, slot, tensor, version)
+                check_since(who, slot, tensor, version)
             return tensor
 
         return same
@@ -195,7 +196,7 @@ def unpack_input(node: Any, slot: str) -> Any:
     saved = getattr(node, slot)
     if isinstance(saved, Tensor):
         if saved._counter[0] != getattr(node, slot + "_v"):
-            raise modified(node, slot, saved)
+            check(node, slot, saved)
         return saved._data
     if isinstance(saved, Packed):
         return saved.get(node, slot)._data
@@ -212,7 +213,7 @@ def unpack_result(node: Any, slot: str) -> Any:
     if saved is FREED:
         raise saved_was_freed(node.name(), slot)
     counter = getattr(node, slot + "_c")
-    if counter[0] != getattr(node, slot + "_v"):
+    if int(counter[0]) != int(getattr(node, slot + "_v")):
         raise saved_was_modified(
             node.name(),
             slot,
@@ -225,14 +226,18 @@ def unpack_result(node: Any, slot: str) -> Any:
     return saved
 
 
-def modified(node: Any, slot: str, tensor: Tensor) -> RuntimeError:
-    return modified_since(node, slot, tensor, getattr(node, slot + "_v"))
+def check(node: Any, slot: str, tensor: Tensor) -> None:
+    """Raise if a saved tensor is not what it was: the version of its storage is another."""
+    check_since(node, slot, tensor, getattr(node, slot + "_v"))
 
 
-def modified_since(node: Any, slot: str, tensor: Tensor, version: int) -> RuntimeError:
+def check_since(node: Any, slot: str, tensor: Tensor, version: int) -> None:
+    """Raise if a tensor was written to, or detached in place, since it had this version."""
+    if check_detached(tensor, version):
+        return
     producer = tensor.grad_fn
     whose = "" if producer is None else f"output {tensor.output_nr} of {producer.name()}"
-    return saved_was_modified(node.name(), slot, tensor.dtype, tensor._shape, whose, tensor._counter[0], version)
+    raise saved_was_modified(node.name(), slot, tensor.dtype, tensor._shape, whose, tensor._counter[0], version)
 
 
 def result_as_tensor(node: Any, slot: str, edge: Any) -> Tensor:

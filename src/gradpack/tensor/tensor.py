@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _new = object.__new__
-_OWN = ("_tangents", "_own_grad", "_aside")  # what copies of a tensor do not take over
+_OWN = ("_tangents", "_own_grad", "_aside", "_detached")  # what copies of a tensor do not take over
 
 # The tensors that have tangents, by id, weakly.
 DUALS: dict[int, weakref.ref[Tensor]] = {}
@@ -288,7 +288,7 @@ class Tensor:
         """How often the storage was written to."""
         if type(self._counter) is InferenceCounter:
             raise RuntimeError("Inference tensors do not track version counter.")
-        return self._counter[0]
+        return int(self._counter[0])
 
     @property
     def grad_fn(self) -> Node | None:
@@ -316,7 +316,9 @@ class Tensor:
     @property
     def is_leaf(self) -> bool:
         """Whether it was made by the user and not by a recorded operation."""
-        edge = self._edge  # of a view whose base was written to: as it was, until somebody asks for `grad_fn`
+        if self._view is not None:  # its history may have to be made again
+            return self.grad_fn is None
+        edge = self._edge
         return edge is None or type(edge) is AccumulateGrad or type(edge) is Nowhere
 
     @property
@@ -479,7 +481,7 @@ class Tensor:
         """Whether `retain_grad` was called on this non-leaf."""
         from .hooks import retaining
 
-        return retaining(self, self._current_edge())
+        return retaining(self, self._edge)
 
     @property
     def _base(self) -> Tensor | None:
@@ -642,6 +644,10 @@ class Tensor:
     def __reduce_ex__(self, protocol: Any) -> Any:
         from .construct import rebuild
 
+        if self._edge is not None and self._edge.extras is not None:
+            from ..utils.hooks import warn_if_has_hooks
+
+            warn_if_has_hooks(self)
         array = self._spec.backend.to_numpy(self._data)
         extra = {k: v for k, v in self.__dict__.items() if k not in _OWN}
         return rebuild, (type(self), array, self.requires_grad, extra)
