@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 from ..base.dtypes import FLOATING
 from ..base.errors import saved_was_freed, saved_was_modified
 from ..graph.node import Node, Part, Slot
-from ..tensor.detached import check_detached
 from ..tensor.saved import FREED, Packed, Same, pack_input
 from ..tensor.tensor import Tensor, _new, alias, wrap
 from .function_context import FunctionCtx
@@ -211,7 +210,7 @@ class BackwardCFunction(Node, FunctionCtx):
             return None
         if type(value) is Packed:
             value = value.get(self, f"saved_tensors[{i}]")
-        elif value._counter[0] != saved.version and not check_detached(value, saved.version):
+        elif value._counter[0] != saved.version and int(value._counter[0]) != int(saved.version):
             whose = f"output {saved.nr} of {self.name()}" if saved.nr is not None else ""
             if saved.nr is None and value.grad_fn is not None:
                 whose = f"output {value.output_nr} of {value.grad_fn.name()}"

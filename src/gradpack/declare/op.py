@@ -220,7 +220,8 @@ class Op:
 
 # Parameters of these names are settings, never tensors, although they have no default or None.
 _NEVER_ARRAYS = frozenset(
-    "dim dims dim0 dim1 keepdim shape size sizes dtype approximate start end step split_size chunks sections "
+    "at dim dimension dims dim0 dim1 keepdim shape size sizes split_sizes stride storage_offset dtype approximate "
+    "start end step split_size chunks sections "
     "correction n p lambd diagonal equation k repeats shifts padding descending offset reduction label_smoothing "
     "ignore_index normalized_shape eps scale is_causal enable_gqa training inplace device generator negative_slope "
     "alpha beta threshold unbiased source destination rounding_mode memory_format non_blocking copy num_classes "

@@ -88,7 +88,10 @@ def _refuse_gradient(name: str) -> Any:
 
 
 @elementwise(
-    input=lambda g: _refuse_gradient("floor_divide"), other=lambda g: _refuse_gradient("floor_divide"), dtypes="if"
+    input=lambda g: _refuse_gradient("floor_divide"),
+    other=lambda g: _refuse_gradient("floor_divide"),
+    dtypes="if",
+    node="NotImplemented",
 )
 def floor_divide(input: Any, other: Any) -> Any:
     """`input / other`, rounded down; as in torch it has no derivative.

@@ -12,7 +12,9 @@ from ..tensor.tensor import Tensor
 
 def no_gradient(op: str) -> RuntimeError:
     """What torch raises in backward of an operation that has a gradient almost nowhere, or no formula."""
-    return RuntimeError(f"derivative for {op} is not implemented: detach() its operands, or compute it under no_grad()")
+    return RuntimeError(
+        f"derivative for aten::{op} is not implemented: detach() its operands, or compute it under no_grad()"
+    )
 
 
 def not_implemented(what: str) -> Any:

@@ -214,7 +214,12 @@ def _refuse_gradient() -> Any:
 
 
 @elementwise(
-    input=lambda g: _refuse_gradient(), values=lambda g: _refuse_gradient(), scalars=False, uniform=True, dtypes="bif"
+    input=lambda g: _refuse_gradient(),
+    values=lambda g: _refuse_gradient(),
+    scalars=False,
+    uniform=True,
+    dtypes="bif",
+    node="NotImplemented",
 )
 def heaviside(input: Any, values: Any) -> Any:
     """0 below 0, 1 above, and `values` at 0; as in torch it has no derivative.
