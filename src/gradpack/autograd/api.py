@@ -13,7 +13,7 @@ from ..graph.node import Node, Nowhere, Slot
 from ..tensor import leaf as _leaf  # noqa: F401 - tells leaves how to store a gradient
 from ..tensor import node_methods as _node_methods  # noqa: F401 - hangs them onto nodes
 from ..tensor.hooks import registered, retain_grad
-from ..tensor.tensor import Tensor, alias, wrap
+from ..tensor.tensor import InferenceCounter, Tensor, alias, wrap
 from .arguments import batch_size, inputs_of, seeds_of, sequence
 from .edges import GradientEdge, get_gradient_edge, input_edge, root_edge  # noqa: F401 - asked for here
 
@@ -274,7 +274,12 @@ def _captured(
             g = g[nr]
         if g is not None and not isinstance(g, Tensor):
             same = [seed for seed in seeds if seed._data is g]
-            g = same[0] if same else wrap(g)
+            if same:
+                g = same[0]
+            else:
+                g = wrap(g)
+                if MODE.get().inference:
+                    g._counter = InferenceCounter([0])
         found.setdefault((node, nr), g)
     return [found[place] for place in places]
 

@@ -65,7 +65,7 @@ def origin_of(place: GradientEdge) -> Origin | None:
     if isinstance(place.node, AccumulateGrad):
         leaf = place.node.tensor()
         return None if leaf is None else Origin(leaf._shape, leaf._spec, leaf)
-    like = getattr(place.node, "like", ())
+    like = getattr(place.node, "_like", ())
     known = like[place.output_nr] if place.output_nr < len(like) else None
     return None if known is None else Origin(*known)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..base.dtypes import FLOATING
 from ..base.modes import MODE, without_grad
-from ..graph.node import Node, Slot, next_seq
+from ..graph.node import AccumulateGrad, Node, Nowhere, Slot, next_seq
 from ..tensor.tensor import InferenceCounter, Tensor, alias
 from ..tensor.views import FUNCTION, MULTIPLE, mark_view
 from .function_node import BackwardCFunction, start
@@ -208,7 +208,7 @@ def _rebase(cls: Any, t: Tensor, edge: Any) -> None:
     """Make the call the history of an input that forward wrote to."""
     from ..declare.inplace import check_writable, set_history
 
-    if t.is_leaf and t.requires_grad:
+    if (t._edge is None or type(t._edge) in (AccumulateGrad, Nowhere)) and t.requires_grad:
         raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
     check_writable(t, cls.__name__, True)
     set_history(t, edge)

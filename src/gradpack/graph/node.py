@@ -23,12 +23,12 @@ class Node:
     `backward(g, keep)` over arrays and `backward_graph(g, keep)` over Tensors.
     """
 
-    __slots__ = ("__weakref__", "edges", "extras", "like", "seq")
+    __slots__ = ("__weakref__", "_like", "edges", "extras", "seq")
 
     edges: tuple[Node | None, ...]  # one for each differentiable input; None where none is wanted
     seq: int
     extras: Any  # hooks and metadata, None for most nodes
-    like: list[Any]  # (shape, spec) of each result that was asked for its `grad_fn`, else None
+    _like: list[Any]  # (shape, spec) of each result that was asked for its `grad_fn`, else None
 
     label: ClassVar[str] = "Node"
 

@@ -350,7 +350,9 @@ def register_post_accumulate_grad_hook(self: Tensor, hook: Callable[[Tensor], No
 
 def retain_grad(self: Tensor) -> None:
     """Keep the gradient of this non-leaf in `.grad`. Does nothing for a leaf."""
-    edge = self._current_edge()
+    edge = self._edge
+    if edge is not None and type(edge) is not Nowhere:
+        edge = self._current_edge()
     if not self.requires_grad:
         raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
     if edge is not None and type(edge) not in (AccumulateGrad, Nowhere):

@@ -86,7 +86,7 @@ def _input_metadata(self: Node) -> tuple[_InputMetadata | None, ...]:
     if isinstance(self, AccumulateGrad):
         tensor = self.tensor()
         return () if tensor is None else (_InputMetadata(tensor._shape, tensor._spec),)
-    like = getattr(self, "like", [None] * getattr(self, "outputs", 1))
+    like = getattr(self, "_like", [None] * getattr(self, "outputs", 1))
     return tuple(None if item is None else _InputMetadata(*item) for item in like)
 
 

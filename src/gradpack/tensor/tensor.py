@@ -302,9 +302,9 @@ class Tensor:
         if edge is None or type(edge) is AccumulateGrad or type(edge) is Nowhere:
             return None
         node, nr, outputs = (edge.parent, edge.nr, edge.outputs) if isinstance(edge, Slot) else (edge, 0, 1)
-        if len(getattr(node, "like", ())) != outputs:
-            node.like = [None] * outputs
-        node.like[nr] = self._shape, self._spec
+        if len(getattr(node, "_like", ())) != outputs:
+            node._like = [None] * outputs
+        node._like[nr] = self._shape, self._spec
         return node.settled()
 
     @property
@@ -475,6 +475,20 @@ class Tensor:
     def name(self) -> None:
         """Tensors have no names: None."""
         return None
+
+    @property
+    def volatile(self) -> bool:
+        """False, with a warning: what this once was for is `no_grad`."""
+        warnings.warn("volatile was removed (Variable.volatile is always False)", UserWarning, stacklevel=2)
+        return False
+
+    @volatile.setter
+    def volatile(self, value: object) -> None:
+        warnings.warn(
+            "volatile was removed and now has no effect. Use `with torch.no_grad():` instead.",
+            UserWarning,
+            stacklevel=2,
+        )
 
     @property
     def retains_grad(self) -> bool:
