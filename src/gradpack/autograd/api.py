@@ -10,6 +10,8 @@ from ..backends.numpy import hush, silent, unhush
 from ..base.modes import MODE, RUN, without_grad
 from ..graph import engine
 from ..graph.node import Node, Nowhere, Slot
+from ..tensor import copying as _copying  # noqa: F401 - tells tensors how to be copied
+from ..tensor import grad_dtype as _grad_dtype  # noqa: F401 - gives them `grad_dtype`
 from ..tensor import leaf as _leaf  # noqa: F401 - tells leaves how to store a gradient
 from ..tensor import node_methods as _node_methods  # noqa: F401 - hangs them onto nodes
 from ..tensor.hooks import registered, retain_grad
@@ -296,9 +298,6 @@ def _batched(
     return [None if any(g is None for g in column) else stack(list(column)) for column in zip(*rows, strict=True)]
 
 
-_NO_EDGE = (type(None), Nowhere)
-
-
 def _tensor_backward(
     self: Tensor,
     gradient: Tensor | None = None,
@@ -311,7 +310,14 @@ def _tensor_backward(
     See `gradpack.autograd.backward`.
     """
     edge = self._current_edge()
-    if gradient is None and inputs is None and not self._shape and type(edge) not in _NO_EDGE and self._spec.plain:
+    if (
+        gradient is None
+        and inputs is None
+        and not self._shape
+        and edge is not None
+        and type(edge) is not Nowhere
+        and self._spec.plain
+    ):
         # The loss of a training step: one number, whose gradient is one.
         if create_graph:
             _warn_of_cycle()

@@ -15,8 +15,8 @@ from ..graph.node import Node, Part, Slot
 from ..tensor.saved import FREED, Constant, Packed, check, result_as_tensor, unpack_input, unpack_result
 from ..tensor.tensor import Tensor, alias, wrap
 from . import saved_attributes
-from .apply import SavedList
 from .op import REGISTRY, Op
+from .record import SavedList
 from .torch_names import VARIANTS, places
 
 

@@ -11,7 +11,7 @@ from ..base.errors import saved_was_freed
 from ..base.modes import MODE
 from ..tensor.saved import FREED, Constant, Packed, pack_array, pack_input, unpack_input, unpack_result
 from ..tensor.tensor import Tensor, wrap
-from .apply import SavedList
+from .record import SavedList
 from .torch_names import COMMON, attributes, read
 
 

@@ -16,9 +16,10 @@ from ..backends.windows import writable
 from ..base import dtypes
 from ..base.dtypes import BOOL, COMPLEX, FLOATING, INTEGRAL, dtype
 from ..base.modes import MODE
-from ..declare.apply import _record, explain
+from ..declare.apply import explain
 from ..declare.inplace import check_overlap, check_writable, inplace, set_history, tensors_in
 from ..declare.op import Op
+from ..declare.record import record
 from ..tensor.tensor import Tensor, alias
 
 
@@ -49,7 +50,7 @@ def write_part(
         source = alias(target._data, target._spec, target._shape)
         source._edge = edge
         index = {p: i for i, p in enumerate(op.params)}
-        _record(op, [source, *rest], index, [out], [], mode, target._spec.dtype, target._spec)
+        record(op, [source, *rest], index, [out], [], mode, target._spec.dtype, target._spec)
         made = out._edge
     try:
         with quiet():

@@ -10,19 +10,16 @@ import weakref
 from typing import TYPE_CHECKING, Any
 
 from ..backends import Spec, spec_of
-from ..base.devices import device
-from ..base.dtypes import FLOATING, INTEGRAL, dtype
-from ..base.dtypes import dtype as Dtype
+from ..base.dtypes import FLOATING
 from ..base.modes import MODE
-from ..base.size import Size
 from ..graph.node import AccumulateGrad, Node, Nowhere, Slot
+from .described import TensorBase
 from .dropped import Remains
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    pass
 
 _new = object.__new__
-_OWN = ("_tangents", "_own_grad", "_aside", "_detached")  # what copies of a tensor do not take over
 
 # The tensors that have tangents, by id, weakly.
 DUALS: dict[int, weakref.ref[Tensor]] = {}
@@ -54,7 +51,7 @@ class View:
         return self.replay(source, *self.args)
 
 
-class Tensor:
+class Tensor(TensorBase):
     """A multi-dimensional array that autograd can follow.
 
     Make one with `gradpack.tensor`, `zeros`, `randn`, `from_numpy` and so on.
@@ -119,6 +116,8 @@ class Tensor:
         def __ne__(self, other: object) -> Tensor: ...  # type: ignore[override]
         def __getitem__(self, index: Any) -> Tensor: ...
         def __setitem__(self, index: Any, value: Any) -> None: ...
+        def __deepcopy__(self, memo: dict[int, Any]) -> Tensor: ...
+        def __reduce_ex__(self, protocol: Any) -> Any: ...
 
     def __new__(cls, data: Any = None, *args: Any, **kwargs: Any) -> Any:
         from .construct import legacy_new
@@ -140,148 +139,11 @@ class Tensor:
         if key not in DUALS:
             DUALS[key] = weakref.ref(self, lambda _: DUALS.pop(key, None))
 
-    # -- what it is --
-
-    @property
-    def shape(self) -> Size:
-        """The size of each dimension, as a `Size`."""
-        return Size(self._shape)
-
-    @property
-    def dtype(self) -> dtype:
-        return self._spec.dtype
-
-    @property
-    def device(self) -> device:
-        return self._spec.device
-
-    @property
-    def ndim(self) -> int:
-        return len(self._shape)
-
-    @property
-    def itemsize(self) -> int:
-        return self._spec.dtype.itemsize
-
-    @property
-    def nbytes(self) -> int:
-        return self.numel() * self._spec.dtype.itemsize
-
-    @property
-    def is_cuda(self) -> bool:
-        return self._spec.device.type == "cuda"
-
-    @property
-    def is_cpu(self) -> bool:
-        return self._spec.device.type == "cpu"
-
-    @property
-    def is_sparse(self) -> bool:
-        return False
-
-    @property
-    def is_quantized(self) -> bool:
-        return False
-
-    @property
-    def is_meta(self) -> bool:
-        return False
-
-    @property
-    def is_nested(self) -> bool:
-        return False
-
-    def dim(self) -> int:
-        """The number of dimensions."""
-        return len(self._shape)
-
-    ndimension = dim
-
-    def numel(self) -> int:
-        """The number of elements."""
-        n = 1
-        for size in self._shape:
-            n *= size
-        return n
-
-    nelement = numel
-
-    def size(self, dim: int | None = None) -> Any:
-        """The shape, or the size of one dimension."""
-        if dim is None:
-            return Size(self._shape)
-        if not -max(len(self._shape), 1) <= dim < max(len(self._shape), 1) or not self._shape:
-            from ..base.errors import dim_out_of_range
-
-            raise dim_out_of_range(dim, len(self._shape))
-        return self._shape[dim]
-
-    def element_size(self) -> int:
-        """Bytes per element."""
-        return self._spec.dtype.itemsize
-
-    def stride(self, dim: int | None = None) -> Any:
-        """Steps between neighbours of each dimension, in elements."""
-        size = self._data.itemsize
-        if 0 in self._shape:  # NumPy's are all 0 then
-            strides, step = [], 1
-            for n in reversed(self._shape):
-                strides.append(step)
-                step *= max(n, 1)
-            strides.reverse()
-        else:
-            strides = [s // size for s in self._data.strides]
-        return tuple(strides) if dim is None else strides[dim]
-
-    def storage_offset(self) -> int:
-        """Where the tensor starts in its storage, in elements."""
-        owner = self._data
-        while getattr(owner, "base", None) is not None and hasattr(owner.base, "__array_interface__"):
-            owner = owner.base
-        start = self._data.__array_interface__["data"][0] - owner.__array_interface__["data"][0]
-        return int(start // self._data.itemsize)
-
-    def data_ptr(self) -> int:
-        """The address of the first element."""
-        return int(self._data.__array_interface__["data"][0])
-
-    def is_contiguous(self, memory_format: Any = None) -> bool:
-        """Whether the elements lie in row-major order without gaps."""
-        return bool(self._data.flags.c_contiguous)
-
-    def is_floating_point(self) -> bool:
-        """Whether the dtype is a floating-point one."""
-        return self._spec.dtype.category == FLOATING
-
-    def is_complex(self) -> bool:
-        """Whether the dtype is a complex one."""
-        return self._spec.dtype.is_complex
-
-    def is_signed(self) -> bool:
-        """Whether the dtype has negative values."""
-        return self._spec.dtype.is_signed
-
-    def is_conj(self) -> bool:
-        """Whether it is a lazily conjugated view: never, conjugates are computed."""
-        return False
-
-    def is_neg(self) -> bool:
-        """Whether it is a lazily negated view: never."""
-        return False
+    # -- autograd --
 
     def is_inference(self) -> bool:
         """Whether it was made in inference mode."""
         return type(self._counter) is InferenceCounter
-
-    def is_same_size(self, other: Tensor) -> bool:
-        """Whether the shapes are equal."""
-        return self._shape == other._shape
-
-    def get_device(self) -> int:
-        """The index of the device; -1 for the CPU."""
-        return -1 if self._spec.device.type == "cpu" else self._spec.device.index or 0
-
-    # -- autograd --
 
     @property
     def _version(self) -> int:
@@ -364,7 +226,9 @@ class Tensor:
             self._remains = Remains(self, leaf)
         leaf.grad, self._own_grad = self._own_grad, None
         if "_grad_dtype" in self.__dict__:
-            self._tell_grad_dtype(leaf)
+            from .grad_dtype import tell
+
+            tell(self, leaf)
         self._edge = leaf
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
@@ -435,41 +299,6 @@ class Tensor:
     @grad.deleter
     def grad(self) -> None:
         self.grad = None
-
-    @property
-    def grad_dtype(self) -> Dtype | None:
-        """The dtype of this leaf's `.grad`: gradients are cast to it. By default the leaf's own; None allows any.
-
-        Raises:
-            RuntimeError: for a tensor that is not a leaf, or when `.grad` has another dtype already.
-        """
-        if not self.is_leaf:
-            raise RuntimeError("grad_dtype can only be accessed on leaf tensors.")
-        found: Dtype | None = self.__dict__.get("_grad_dtype", self._spec.dtype)
-        return found
-
-    @grad_dtype.setter
-    def grad_dtype(self, wanted: Dtype | None) -> None:
-        if wanted is not None and not isinstance(wanted, Dtype):
-            raise RuntimeError(f"grad_dtype must be a torch.dtype or None, but got {type(wanted).__name__}")
-        if not self.is_leaf:
-            raise RuntimeError("grad_dtype can only be set on leaf tensors.")
-        held = self._edge.grad if type(self._edge) is AccumulateGrad else self._own_grad
-        if held is not None and wanted is not None and held.dtype is not wanted:
-            raise RuntimeError(
-                f"Cannot set grad_dtype to '{wanted}' because there is already a gradient with dtype '{held.dtype}'. "
-                "Please clear the gradient (.grad = None) before changing grad_dtype, or ensure the new grad_dtype "
-                "matches the existing gradient's dtype."
-            )
-        self.__dict__["_grad_dtype"] = wanted
-        if type(self._edge) is AccumulateGrad:
-            self._tell_grad_dtype(self._edge)
-
-    def _tell_grad_dtype(self, leaf: AccumulateGrad) -> None:
-        from .hooks import extras_of
-
-        extras_of(leaf)  # where the engine looks for anything unusual
-        leaf.dtype = self.__dict__["_grad_dtype"] or False
 
     @property
     def name(self) -> None:
@@ -549,122 +378,6 @@ class Tensor:
         self._data, self._shape, self._spec = value._data, value._shape, value._spec
         if type(self._edge) is AccumulateGrad:
             self._remains.follow(self)
-
-    # -- Python's protocols that need no operation --
-
-    def __len__(self) -> int:
-        if not self._shape:
-            raise TypeError("len() of a 0-d tensor")
-        return self._shape[0]
-
-    def __hash__(self) -> int:
-        return id(self)
-
-    def __iter__(self) -> Iterator[Any]:
-        if not self._shape:
-            raise TypeError("iteration over a 0-d tensor")
-        return iter(self.unbind(0))  # attached by the operations
-
-    def __reversed__(self) -> Any:
-        return self.flip(0) if self._shape else self
-
-    def __repr__(self, *, tensor_contents: object = None) -> str:
-        from .printing import render
-
-        return render(self)
-
-    def __format__(self, spec: str) -> str:
-        if not self._shape:
-            return format(self.item(), spec)
-        return object.__format__(self, spec) if spec else repr(self)
-
-    def _one(self, what: str) -> Any:
-        if self.numel() != 1:
-            if what == "Scalar":
-                raise RuntimeError(f"a Tensor with {self.numel()} elements cannot be converted to {what}")
-            raise ValueError(
-                f"only one element tensors can be converted to {what}: this one has shape {list(self._shape)}"
-            )
-        return self._spec.backend.to_numpy(self._data).reshape(()).tolist()
-
-    def item(self) -> Any:
-        """The value of a one-element tensor as a Python number.
-
-        Raises:
-            RuntimeError: if there is not exactly one element.
-        """
-        value = self._one("Scalar")
-        return float(value) if self._spec.dtype.low else value
-
-    def tolist(self) -> Any:
-        """Nested lists of Python numbers; a number for a 0-dim tensor."""
-        values = self._spec.backend.to_numpy(self._data)
-        return (values.astype("float32") if self._spec.dtype.low else values).tolist()
-
-    def __bool__(self) -> bool:
-        if self.numel() != 1:
-            raise RuntimeError(
-                "Boolean value of Tensor with no values is ambiguous"
-                if not self.numel()
-                else "Boolean value of Tensor with more than one value is ambiguous"
-            )
-        return bool(self.item())
-
-    def __float__(self) -> float:
-        return float(self._one("Python scalars"))
-
-    def __int__(self) -> int:
-        return int(self._one("Python scalars"))
-
-    def __complex__(self) -> complex:
-        return complex(self._one("Python scalars"))
-
-    def __index__(self) -> int:
-        if self._spec.dtype.category > INTEGRAL or self.numel() != 1:
-            raise TypeError("only integer tensors of a single element can be converted to an index")
-        return int(self.item())
-
-    def __contains__(self, element: Any) -> bool:
-        if isinstance(element, Tensor | int | float | complex):
-            return bool((element == self).any())  # type: ignore[union-attr]
-        raise RuntimeError(
-            f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element).__name__}."
-        )
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
-        if not self.is_leaf:
-            raise RuntimeError(
-                "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the "
-                "moment.  Copy a detach() of this one."
-            )
-        if id(self) in memo:
-            return memo[id(self)]
-        from copy import deepcopy
-
-        from .construct import copy_storage
-
-        out = alias(copy_storage(self._data, self._spec, memo), self._spec, self._shape, type(self))
-        memo[id(self)] = out
-        for name, value in self.__dict__.items():
-            if name not in _OWN:
-                out.__dict__[name] = deepcopy(value, memo)
-        if self._edge is not None:
-            out.requires_grad = True
-        grad = self._edge.grad if type(self._edge) is AccumulateGrad else self._own_grad
-        if grad is not None:
-            out.grad = deepcopy(grad, memo)
-        return out
-
-    def __reduce_ex__(self, protocol: Any) -> Any:
-        from .construct import rebuild
-
-        if self._edge is not None and self._edge.extras is not None:
-            from ..utils.hooks import warn_if_has_hooks
-
-            warn_if_has_hooks(self)
-        array = self._spec.backend.to_numpy(self._data)
-        extra = {k: v for k, v in self.__dict__.items() if k not in _OWN}
-        return rebuild, (type(self), array, self.requires_grad, extra)
 
 
 def _dispatch(func: Any, self: Tensor) -> Any:

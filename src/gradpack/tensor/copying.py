@@ -1,0 +1,60 @@
+"""Copies of tensors: `copy.deepcopy` and `pickle`, which loses hooks and says so."""
+
+from __future__ import annotations
+
+import warnings
+from copy import deepcopy
+from typing import Any
+
+from ..graph.node import AccumulateGrad
+from .tensor import Tensor, alias
+
+_OWN = ("_tangents", "_own_grad", "_aside", "_detached")  # what copies of a tensor do not take over
+
+
+def _deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:
+    if not self.is_leaf:
+        raise RuntimeError(
+            "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the "
+            "moment.  Copy a detach() of this one."
+        )
+    if id(self) in memo:
+        return memo[id(self)]
+    from .construct import copy_storage
+
+    out = alias(copy_storage(self._data, self._spec, memo), self._spec, self._shape, type(self))
+    memo[id(self)] = out
+    for name, value in self.__dict__.items():
+        if name not in _OWN:
+            out.__dict__[name] = deepcopy(value, memo)
+    if self._edge is not None:
+        out.requires_grad = True
+    grad = self._edge.grad if type(self._edge) is AccumulateGrad else self._own_grad
+    if grad is not None:
+        out.grad = deepcopy(grad, memo)
+    return out
+
+
+def _reduce_ex(self: Tensor, protocol: Any) -> Any:
+    from .construct import rebuild
+
+    if self._edge is not None and self._edge.extras is not None:
+        warn_if_has_hooks(self)
+    array = self._spec.backend.to_numpy(self._data)
+    extra = {k: v for k, v in self.__dict__.items() if k not in _OWN}
+    return rebuild, (type(self), array, self.requires_grad, extra)
+
+
+def warn_if_has_hooks(tensor: Any) -> None:
+    """Warn of each hook on a tensor that pickling the tensor would lose."""
+    for hook in (tensor._backward_hooks or {}).values():
+        if not hasattr(hook, "__torch_unserializable__"):
+            warnings.warn(
+                f"backward hook {hook!r} on tensor will not be serialized.  If this is expected, you can decorate the "
+                "function with @torch.utils.hooks.unserializable_hook to suppress this warning",
+                stacklevel=2,
+            )
+
+
+Tensor.__deepcopy__ = _deepcopy  # type: ignore[method-assign]
+Tensor.__reduce_ex__ = _reduce_ex  # type: ignore[method-assign]

@@ -1,0 +1,243 @@
+"""What a tensor says of itself: shape, dtype, strides, its values as Python's; nothing of autograd."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..base.devices import device
+from ..base.dtypes import FLOATING, INTEGRAL, dtype
+from ..base.size import Size
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ..backends import Spec
+
+
+class TensorBase:
+    """The part of `Tensor` that only reads its array."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+        _data: Any
+        _shape: tuple[int, ...]
+        _spec: Spec
+
+        def __getattr__(self, name: str) -> Any: ...
+
+    @property
+    def shape(self) -> Size:
+        """The size of each dimension, as a `Size`."""
+        return Size(self._shape)
+
+    @property
+    def dtype(self) -> dtype:
+        return self._spec.dtype
+
+    @property
+    def device(self) -> device:
+        return self._spec.device
+
+    @property
+    def ndim(self) -> int:
+        return len(self._shape)
+
+    @property
+    def itemsize(self) -> int:
+        return self._spec.dtype.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        return self.numel() * self._spec.dtype.itemsize
+
+    @property
+    def is_cuda(self) -> bool:
+        return self._spec.device.type == "cuda"
+
+    @property
+    def is_cpu(self) -> bool:
+        return self._spec.device.type == "cpu"
+
+    @property
+    def is_sparse(self) -> bool:
+        return False
+
+    @property
+    def is_quantized(self) -> bool:
+        return False
+
+    @property
+    def is_meta(self) -> bool:
+        return False
+
+    @property
+    def is_nested(self) -> bool:
+        return False
+
+    def dim(self) -> int:
+        """The number of dimensions."""
+        return len(self._shape)
+
+    ndimension = dim
+
+    def numel(self) -> int:
+        """The number of elements."""
+        n = 1
+        for size in self._shape:
+            n *= size
+        return n
+
+    nelement = numel
+
+    def size(self, dim: int | None = None) -> Any:
+        """The shape, or the size of one dimension."""
+        if dim is None:
+            return Size(self._shape)
+        if not -max(len(self._shape), 1) <= dim < max(len(self._shape), 1) or not self._shape:
+            from ..base.errors import dim_out_of_range
+
+            raise dim_out_of_range(dim, len(self._shape))
+        return self._shape[dim]
+
+    def element_size(self) -> int:
+        """Bytes per element."""
+        return self._spec.dtype.itemsize
+
+    def stride(self, dim: int | None = None) -> Any:
+        """Steps between neighbours of each dimension, in elements."""
+        size = self._data.itemsize
+        if 0 in self._shape:  # NumPy's are all 0 then
+            strides, step = [], 1
+            for n in reversed(self._shape):
+                strides.append(step)
+                step *= max(n, 1)
+            strides.reverse()
+        else:
+            strides = [s // size for s in self._data.strides]
+        return tuple(strides) if dim is None else strides[dim]
+
+    def storage_offset(self) -> int:
+        """Where the tensor starts in its storage, in elements."""
+        owner = self._data
+        while getattr(owner, "base", None) is not None and hasattr(owner.base, "__array_interface__"):
+            owner = owner.base
+        start = self._data.__array_interface__["data"][0] - owner.__array_interface__["data"][0]
+        return int(start // self._data.itemsize)
+
+    def data_ptr(self) -> int:
+        """The address of the first element."""
+        return int(self._data.__array_interface__["data"][0])
+
+    def is_contiguous(self, memory_format: Any = None) -> bool:
+        """Whether the elements lie in row-major order without gaps."""
+        return bool(self._data.flags.c_contiguous)
+
+    def is_floating_point(self) -> bool:
+        """Whether the dtype is a floating-point one."""
+        return self._spec.dtype.category == FLOATING
+
+    def is_complex(self) -> bool:
+        """Whether the dtype is a complex one."""
+        return self._spec.dtype.is_complex
+
+    def is_signed(self) -> bool:
+        """Whether the dtype has negative values."""
+        return self._spec.dtype.is_signed
+
+    def is_conj(self) -> bool:
+        """Whether it is a lazily conjugated view: never, conjugates are computed."""
+        return False
+
+    def is_neg(self) -> bool:
+        """Whether it is a lazily negated view: never."""
+        return False
+
+    def is_same_size(self, other: TensorBase) -> bool:
+        """Whether the shapes are equal."""
+        return self._shape == other._shape
+
+    def get_device(self) -> int:
+        """The index of the device; -1 for the CPU."""
+        return -1 if self._spec.device.type == "cpu" else self._spec.device.index or 0
+
+    # -- Python's protocols that need no operation --
+
+    def __len__(self) -> int:
+        if not self._shape:
+            raise TypeError("len() of a 0-d tensor")
+        return self._shape[0]
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __iter__(self) -> Iterator[Any]:
+        if not self._shape:
+            raise TypeError("iteration over a 0-d tensor")
+        return iter(self.unbind(0))  # attached by the operations
+
+    def __reversed__(self) -> Any:
+        return self.flip(0) if self._shape else self
+
+    def __repr__(self, *, tensor_contents: object = None) -> str:
+        from .printing import render
+
+        return render(self)
+
+    def __format__(self, spec: str) -> str:
+        if not self._shape:
+            return format(self.item(), spec)
+        return object.__format__(self, spec) if spec else repr(self)
+
+    def _one(self, what: str) -> Any:
+        if self.numel() != 1:
+            if what == "Scalar":
+                raise RuntimeError(f"a Tensor with {self.numel()} elements cannot be converted to {what}")
+            raise ValueError(
+                f"only one element tensors can be converted to {what}: this one has shape {list(self._shape)}"
+            )
+        return self._spec.backend.to_numpy(self._data).reshape(()).tolist()
+
+    def item(self) -> Any:
+        """The value of a one-element tensor as a Python number.
+
+        Raises:
+            RuntimeError: if there is not exactly one element.
+        """
+        value = self._one("Scalar")
+        return float(value) if self._spec.dtype.low else value
+
+    def tolist(self) -> Any:
+        """Nested lists of Python numbers; a number for a 0-dim tensor."""
+        values = self._spec.backend.to_numpy(self._data)
+        return (values.astype("float32") if self._spec.dtype.low else values).tolist()
+
+    def __bool__(self) -> bool:
+        if self.numel() != 1:
+            raise RuntimeError(
+                "Boolean value of Tensor with no values is ambiguous"
+                if not self.numel()
+                else "Boolean value of Tensor with more than one value is ambiguous"
+            )
+        return bool(self.item())
+
+    def __float__(self) -> float:
+        return float(self._one("Python scalars"))
+
+    def __int__(self) -> int:
+        return int(self._one("Python scalars"))
+
+    def __complex__(self) -> complex:
+        return complex(self._one("Python scalars"))
+
+    def __index__(self) -> int:
+        if self._spec.dtype.category > INTEGRAL or self.numel() != 1:
+            raise TypeError("only integer tensors of a single element can be converted to an index")
+        return int(self.item())
+
+    def __contains__(self, element: Any) -> bool:
+        if isinstance(element, TensorBase | int | float | complex):
+            return bool((self == element).any())  # type: ignore[attr-defined]
+        raise RuntimeError(
+            f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element).__name__}."
+        )
