@@ -25,6 +25,20 @@ def test_a_view_under_no_grad_gets_no_gradient(torch):
     assert not calls
 
 
+def test_nothing_is_kept_for_a_view_under_no_grad(torch, leaf):
+    x, w = leaf(), leaf()
+    a = w * 2
+    with torch.no_grad():
+        v = x[:]
+    y = a * v
+    assert y.grad_fn.next_functions[1][0] is None
+    seen = []
+    y.grad_fn.register_hook(lambda ins, outs: seen.append([g is None for g in ins]))
+    a.add_(1)  # only the gradient of v would have needed it
+    y.sum().backward()
+    assert seen == [[False, True]] and w.grad.tolist() == [2.0, 2.0]
+
+
 def test_several_views_under_no_grad_in_one_pass(torch):
     x = torch.ones(3, requires_grad=True)
     with torch.no_grad():

@@ -32,7 +32,9 @@ def call(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any], with_setup: bo
         args = _by_position(cls, args, kwargs, with_setup)
     mode = MODE.get()
     needs = tuple([isinstance(a, Tensor) and a._current_edge() is not None for a in args])
-    edges: tuple[Node | None, ...] = tuple([a._edge for a in args if isinstance(a, Tensor)])
+    edges: tuple[Node | None, ...] = tuple(
+        [None if type(a._edge) is Nowhere else a._edge for a in args if isinstance(a, Tensor)]
+    )
     seq = next_seq()
     ctx = start(cls._backward_cls, edges, seq)
     ctx.needs_input_grad = needs

@@ -7,7 +7,7 @@ from typing import Any
 from ..backends import Spec
 from ..base.dtypes import FLOATING, dtype
 from ..base.modes import Mode
-from ..graph.node import Node, Slot, next_seq
+from ..graph.node import Node, Nowhere, Slot, next_seq
 from ..tensor.saved import Constant, pack_array, pack_input, pack_result
 from ..tensor.tensor import Tensor, _new, alias, wrap
 from .op import Op
@@ -40,6 +40,8 @@ def record(
         value = values[index[p]]
         for v in value if p in op.lists else (value,):
             edge = v._edge if isinstance(v, Tensor) else None
+            if type(edge) is Nowhere:
+                edge = None
             edges.append(edge)
             fit.append((v._shape, v._spec) if isinstance(v, Tensor) else None)
             if edge is not None:

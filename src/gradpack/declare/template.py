@@ -71,7 +71,7 @@ OPERAND = """\
     _kind = type({p})
     if _kind is _Tensor or _kind is _Parameter:
 {same}\
-        if {p}._view is not None: _refresh({p})
+        if {p}._view is not None and _refresh({p}): return _slow({values})
         {p}_ = {p}._data; {p}_s = {p}._shape
 {edge}\
 {number}\
@@ -89,7 +89,7 @@ TENSOR = """\
     _kind = type({p})
     if _kind is _Tensor or _kind is _Parameter:
 {same}\
-        if {p}._view is not None: _refresh({p})
+        if {p}._view is not None and _refresh({p}): return _slow({values})
         {p}_ = {p}._data
 {edge}\
 {none}\

@@ -21,7 +21,7 @@ LIST = """\
         if _kind is not _Tensor and _kind is not _Parameter or _one._spec is not _spec and _spec is not None:
             return _slow({values})
         _spec = _one._spec
-        if _one._view is not None: _refresh(_one)
+        if _one._view is not None and _refresh(_one): return _slow({values})
         {p}_.append(_one._data)
         _edge = _one._edge
         _edges.append(_edge)

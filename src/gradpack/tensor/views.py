@@ -51,22 +51,28 @@ def is_view(tensor: Tensor) -> bool:
     return tensor._view is not None and type(tensor._counter) is not InferenceCounter
 
 
-def refresh(tensor: Tensor) -> None:
-    """Before a recorded operation reads the edge of a view: make it again if the storage was written to."""
+def refresh(tensor: Tensor) -> bool:
+    """Before a recorded operation reads the edge of a view: make it again if the storage was written to.
+
+    Returns:
+        Whether it leads nowhere: results are recorded, but nothing is to be kept for this input.
+    """
     view = tensor._view
     if tensor._edge is None and view is not None:
         parent = view.parent
         while parent._view is not None:
             parent = parent._view.parent
         if parent._edge is None:
-            return
+            return False
         if MODE.get().grad and type(tensor._counter) is list:
             renew(tensor)
             if tensor._edge is None:
                 tensor._edge = Nowhere()
-        return
+                return True
+        return False
     if view is not None and type(tensor._counter) is list and tensor._counter[0] != view.version and MODE.get().grad:
         renew(tensor)
+    return type(tensor._edge) is Nowhere
 
 
 def renew(tensor: Tensor) -> None:
