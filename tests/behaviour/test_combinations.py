@@ -39,6 +39,15 @@ def test_nothing_is_kept_for_a_view_under_no_grad(torch, leaf):
     assert seen == [[False, True]] and w.grad.tolist() == [2.0, 2.0]
 
 
+def test_a_view_under_no_grad_follows_its_base(torch, leaf):
+    x = leaf()
+    with torch.no_grad():
+        v = x[:1]
+    assert v.requires_grad and (v * 2).requires_grad
+    x.requires_grad_(False)
+    assert not v.requires_grad and not (v * 2).requires_grad
+
+
 def test_several_views_under_no_grad_in_one_pass(torch):
     x = torch.ones(3, requires_grad=True)
     with torch.no_grad():

@@ -186,7 +186,7 @@ class Tensor(TensorBase):
     @property
     def requires_grad(self) -> bool:
         """Whether autograd follows this tensor, or the one that it is a view of."""
-        if self._edge is None and self._view is not None:
+        if self._view is not None and (self._edge is None or type(self._edge) is Nowhere):
             from .views import base_of
 
             return base_of(self)._edge is not None

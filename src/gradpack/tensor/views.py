@@ -58,21 +58,21 @@ def refresh(tensor: Tensor) -> bool:
         Whether it leads nowhere: results are recorded, but nothing is to be kept for this input.
     """
     view = tensor._view
-    if tensor._edge is None and view is not None:
+    if view is not None and (tensor._edge is None or type(tensor._edge) is Nowhere):
         parent = view.parent
         while parent._view is not None:
             parent = parent._view.parent
         if parent._edge is None:
+            tensor._edge = None
             return False
         if MODE.get().grad and type(tensor._counter) is list:
             renew(tensor)
             if tensor._edge is None:
                 tensor._edge = Nowhere()
-                return True
-        return False
+        return type(tensor._edge) is Nowhere
     if view is not None and type(tensor._counter) is list and tensor._counter[0] != view.version and MODE.get().grad:
         renew(tensor)
-    return type(tensor._edge) is Nowhere
+    return False
 
 
 def renew(tensor: Tensor) -> None:
@@ -86,7 +86,7 @@ def renew(tensor: Tensor) -> None:
         return
     base = base_of(tensor)
     edge = tensor._edge
-    if base._edge is None and (edge is None or type(edge) is AccumulateGrad):
+    if base._edge is None and (edge is None or type(edge) in (AccumulateGrad, Nowhere)):
         return
     if type(edge) is AccumulateGrad:
         return
