@@ -81,6 +81,8 @@ ARRAYS: dict[str, Callable[[np.random.Generator, Sizes], Array]] = {
     "positive": lambda r, s: _uniform(r, 0.5, 1.5, s.n),
     "above": lambda r, s: _uniform(r, 1.5, 4.5, s.n),
     "unit": lambda r, s: _uniform(r, 0.02, 0.98, s.n),
+    "near": lambda r, s: (1 + r.normal(size=s.n) / s.n**0.5).astype(np.float32),  # whose products are near 1
+    "near2": lambda r, s: (1 + r.normal(size=(s.rows, s.columns)) / s.n**0.5).astype(np.float32),
     "small": lambda r, s: _uniform(r, -0.9, 0.9, s.n),
     "complex": lambda r, s: (r.normal(size=s.n) + 1j * r.normal(size=s.n)).astype(np.complex64),
     "integers": lambda r, s: r.integers(-100, 100, s.n),
@@ -191,7 +193,7 @@ mul complex = complex * complex
 
 sum = x.sum()
 mean = x.mean()
-prod = positive.prod()
+prod = near.prod()
 var = x.var()
 std = x.std()
 max = x.max()
@@ -212,8 +214,8 @@ sum 1 = m.sum(1)
 mean 0 = m.mean(0)
 mean 1 = m.mean(1)
 mean 1 keepdim = m.mean(1, keepdim=True)
-prod 0 = m.prod(0)
-prod 1 = m.prod(1)
+prod 0 = near2.prod(0)
+prod 1 = near2.prod(1)
 var 0 = m.var(0)
 var 1 = m.var(1)
 std 0 = m.std(0)

@@ -19,6 +19,11 @@ from ..tensor.tensor import Tensor
 from .op import Op
 from .template import _NEEDS_NO_QUIET
 
+def _relu_into(x: Any, out: Any) -> Any:
+    """relu; NumPy's maximum of a large array and a number takes three times as long as its clip."""
+    return np.maximum(x, 0, out=out) if x.size < 4096 else np.clip(x, 0, np.inf, out=out)
+
+
 # Bodies that are one function of NumPy's, which can write into an array: the function, and when it is all there is.
 _UFUNCS: dict[str, tuple[Any, str]] = {
     "add": (np.add, "type(alpha) is int and alpha == 1"),
@@ -27,6 +32,7 @@ _UFUNCS: dict[str, tuple[Any, str]] = {
     "div": (np.true_divide, ""),
     "neg": (np.negative, ""),
     "exp": (np.exp, ""),
+    "relu": (_relu_into, ""),
     "sqrt": (np.sqrt, ""),
     "sin": (np.sin, ""),
     "cos": (np.cos, ""),

@@ -67,8 +67,8 @@ def add_rows(out: Any, rows: Any, values: Any) -> Any:
         for k in range(n):
             out[int(rows[k]), :] += values[k, :]
         return out
-    if width >= 32 and out.shape[0] * 16 <= n:
-        return _add_segments(out, rows, values)
+    if width >= 32 and n:
+        return _add_wide(out, rows, values)
     flat = out.reshape(-1)
     if width == 1:
         np.add.at(flat, rows, values.reshape(-1))
@@ -81,10 +81,26 @@ def add_rows(out: Any, rows: Any, values: Any) -> Any:
     return out
 
 
-def _add_segments(out: Any, rows: Any, values: Any) -> Any:
+def _add_wide(out: Any, rows: Any, values: Any) -> Any:
+    """The same for wide rows: in rounds in which every row occurs once, or row by row where one occurs often."""
     order = np.argsort(rows, kind="stable")
-    values, rows = values[order], rows[order]
-    starts = np.flatnonzero(np.concatenate((np.ones(1, bool), rows[1:] != rows[:-1])))
+    ordered = rows[order]
+    starts = np.flatnonzero(np.concatenate((np.ones(1, bool), ordered[1:] != ordered[:-1])))
+    counts = np.diff(np.append(starts, rows.shape[0]))
+    most = int(counts.max())
+    if most > 64:
+        return _add_segments(out, ordered, values[order], starts)
+    rank = np.arange(rows.shape[0]) - np.repeat(starts, counts)
+    step = max(1, PORTION // values.shape[1])
+    for nr in range(most):
+        some = order[rank == nr] if most > 1 else order
+        for start in range(0, some.shape[0], step):
+            part = some[start : start + step]
+            out[rows[part]] += values[part]
+    return out
+
+
+def _add_segments(out: Any, rows: Any, values: Any, starts: Any) -> Any:
     ends = [*starts[1:].tolist(), len(rows)]
     for row, start, end in zip(rows[starts].tolist(), starts.tolist(), ends, strict=True):
         out[row] += np.add.reduce(values[start:end], axis=0)

@@ -10,7 +10,7 @@ import numpy as np
 from ..declare.kinds import elementwise
 from ..tensor.tensor import Tensor
 from .error_function import gelu_gradient_of, gelu_of, gelu_slope_of
-from .selection import LARGE, limit
+from .selection import LARGE, limit, select
 
 FUNCTIONS = "relu selu celu prelu threshold hardshrink"
 METHODS = "relu prelu hardshrink"
@@ -131,7 +131,7 @@ def softplus(input: Any, beta: Any = 1, threshold: Any = 20) -> Any:
         tensor([0.6931])
     """
     scaled = input * beta
-    return np.where(scaled > threshold, input, np.log1p(np.exp(np.minimum(scaled, threshold))) / beta)
+    return select(scaled > threshold, input, np.log1p(np.exp(np.minimum(scaled, threshold))) / beta)
 
 
 @elementwise(input=lambda g, input, negative_slope: where(input > 0, g, g * negative_slope), dtypes="f")
@@ -144,12 +144,15 @@ def leaky_relu(input: Any, negative_slope: float = 0.01) -> Any:
         >>> torch.nn.functional.leaky_relu(torch.tensor([-1.0, 1.0]))
         tensor([-0.0100,  1.0000])
     """
-    return np.where(input > 0, input, input * negative_slope)
+    below = input * negative_slope
+    if type(negative_slope) is float and 0 <= negative_slope <= 1:
+        return np.maximum(input, below)
+    return select(input > 0, input, below)
 
 
 def _elu_body(input: Any, alpha: Any = 1.0, scale: Any = 1.0, input_scale: Any = 1.0) -> Any:
     """`scale * input` above zero, `scale * alpha * (exp(input_scale * input) - 1)` below."""
-    return np.where(input > 0, input * scale, np.expm1(np.minimum(input, 0) * input_scale) * (alpha * scale))
+    return select(input > 0, input * scale, np.expm1(np.minimum(input, 0) * input_scale) * (alpha * scale))
 
 
 def _declare_elu(name: str) -> Any:
@@ -315,7 +318,7 @@ SELU_ALPHA, SELU_SCALE = 1.6732632423543772848170429916717, 1.050700987355480493
 )
 def _prelu(input: Any, weight: Any) -> Any:
     """`input` above zero, `weight * input` elsewhere."""
-    return np.where(input > 0, input, weight * input)
+    return select(input > 0, input, weight * input)
 
 
 def prelu(input: Tensor, weight: Tensor) -> Tensor:
@@ -354,7 +357,7 @@ def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
 @elementwise(input=lambda g, out: where(eq(out, 0), 0.0, g), node="SoftshrinkBackward0", dtypes="f")
 def _softshrink(input: Any, lambd: float = 0.5) -> Any:
     """`input` moved towards zero by `lambd`."""
-    return np.where(input > lambd, input - lambd, np.where(input < -lambd, input + lambd, input * 0))
+    return input - limit(input, -lambd, lambd)
 
 
 @elementwise(input=lambda g, out: where(eq(out, 0), 0.0, g), dtypes="f")
@@ -367,7 +370,7 @@ def hardshrink(input: Any, lambd: float = 0.5) -> Any:
         >>> torch.nn.functional.hardshrink(torch.tensor([0.3, 1.0]))
         tensor([0., 1.])
     """
-    return np.where((input >= -lambd) & (input <= lambd), input * 0, input)
+    return select((input >= -lambd) & (input <= lambd), 0.0, input)
 
 
 from .compare import eq  # noqa: E402 - adjoints name each other

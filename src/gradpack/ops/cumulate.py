@@ -33,6 +33,9 @@ def _running(input: Any, place: int) -> Any:
     if wide is None and not _by_slices(input.shape, place):
         return np.cumsum(input, axis=place)
     if not _by_slices(input.shape, place):
+        found = _by_products(input, place) if input.dtype.char == "f" and input.size > _PORTION else None
+        if found is not None:
+            return found
         return (
             _along_lines(input, place, wide)
             if input.size > _PORTION
@@ -45,6 +48,39 @@ def _running(input: Any, place: int) -> Any:
         total += source[k]
         target[k] = total
     return out
+
+
+_LINE = 32  # elements whose running sums are one row of a product
+
+
+def _by_products(input: Any, place: int) -> Any:
+    """Running sums of float32 along the last dimension, in BLAS; None where that cannot be.
+
+    Short stretches are multiplied by a triangle of ones. What stands before each of them is added up in float64, so
+    that long sums do not drift, and enters as one more factor.
+    """
+    length = input.shape[place]
+    if place != input.ndim - 1 or length % _LINE or length < 4 * _LINE or not input.flags.c_contiguous:
+        return None
+    parts = input.reshape(-1, length // _LINE, _LINE)
+    ends = _accumulate(parts @ np.ones(_LINE, np.float32), 1, np.float64)
+    if not np.isfinite(ends[:, -1]).all():  # infinity times the zeros of the triangle would be NaN
+        return None
+    out = np.empty(parts.shape, np.float32)
+    triangle = np.empty((_LINE + 1, _LINE), np.float32)
+    triangle[:_LINE] = np.triu(np.ones((_LINE, _LINE), np.float32))
+    triangle[_LINE] = 1
+    flat, made, before = parts.reshape(-1, _LINE), out.reshape(-1, _LINE), np.zeros(parts.shape[:2], np.float32)
+    before[:, 1:] = ends[:, :-1]
+    before = before.reshape(-1)
+    step = _PORTION // _LINE
+    buffer = np.empty((step, _LINE + 1), np.float32)
+    for start in range(0, flat.shape[0], step):
+        some = buffer[: flat[start : start + step].shape[0]]
+        some[:, :_LINE] = flat[start : start + step]
+        some[:, _LINE] = before[start : start + step]
+        np.matmul(some, triangle, out=made[start : start + step])
+    return out.reshape(input.shape)
 
 
 def _along_lines(input: Any, place: int, wide: Any) -> Any:
@@ -83,6 +119,10 @@ def _cumsum_from_end(input: Any, dim: int) -> Any:
     if not len(input.shape):
         return np.asarray(input, copy=True)
     back = (*(slice(None),) * place, slice(None, None, -1), ...)
+    if type(input) is _array_type and input.dtype.char == "f" and input.size > _PORTION:
+        found = _by_products(input[back].copy(), place) if place == input.ndim - 1 else None
+        if found is not None:
+            return found[back]
     return _running(input[back], place)[back]
 
 

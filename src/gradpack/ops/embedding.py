@@ -11,6 +11,7 @@ from ..base.dtypes import INTEGRAL
 from ..base.modes import using
 from ..declare.kinds import linear
 from ..tensor.tensor import Tensor
+from .accumulate import add_rows as add_wide_rows
 
 FUNCTIONS = ""
 
@@ -56,7 +57,7 @@ def add_rows(rows: Any, index: Any, count: int) -> Any:
     out = np.zeros((count, rows.shape[1]), rows.dtype)
     if not index.shape[0]:
         return out
-    if count <= 512 and rows.dtype.kind == "f":  # a product with one-hot rows runs in BLAS
+    if count <= (512 if rows.shape[1] < 32 else 128) and rows.dtype.kind == "f":  # a product with one-hot rows runs in BLAS
         hot = np.zeros((count, index.shape[0]), rows.dtype)
         hot[index, np.arange(index.shape[0])] = 1
         return np.matmul(hot, rows) if np.all(np.isfinite(rows)) else _add_sorted(out, rows, index)
@@ -64,6 +65,8 @@ def add_rows(rows: Any, index: Any, count: int) -> Any:
 
 
 def _add_sorted(out: Any, rows: Any, index: Any) -> Any:
+    if rows.shape[1] >= 32 and hasattr(np.add, "at"):
+        return add_wide_rows(out, index, rows)
     order = np.argsort(index, kind="stable")
     ordered = index[order]
     starts = np.flatnonzero(np.concatenate((np.ones(1, bool), ordered[1:] != ordered[:-1])))

@@ -19,6 +19,11 @@ _MODES = ("sum", "mean", "max")
 @linear(input=lambda g, bags: _rows_of_bags(g, bags), node="EmbeddingBagBackward0", dtypes="f")
 def _bag_sums(input: Any, bags: Any, count: int) -> Any:
     """For each of `count` bags the sum of the rows whose number in `bags` it is."""
+    size = bags.shape[0] // count if count else 0
+    if size and bags.shape[0] == size * count:
+        in_order = np.reshape(bags, (count, size)) == np.arange(count)[:, None]
+        if np.all(in_order):  # bags of one size after one another
+            return np.sum(np.reshape(input, (count, size, input.shape[1])), axis=1)
     return add_rows(input, bags, count)
 
 

@@ -85,6 +85,13 @@ def _group_norm(input: Any, groups: int, weight: Any = None, bias: Any = None, e
         here = slice(part.start * groups, (part.start + some) * groups)
         rows, made = np.reshape(x[part], (some * groups, count)), np.reshape(out[part], (some * groups, count))
         mean[here] = add_up(rows, 1, True) / count
+        if weight is not None and _near_zero(rows, mean[here], rstd[here], eps):
+            factor = np.reshape(np.reshape(rstd[here], (some, groups, 1)) * np.reshape(weight, (groups, -1)), (some, -1))
+            shift = factor * np.repeat(np.reshape(mean[here], (some, groups)), channels // groups, axis=1)
+            np.multiply(x[part], factor[..., None], out=out[part])
+            shift = -shift if bias is None else bias - shift
+            out[part] += shift[..., None]
+            continue
         np.subtract(rows, mean[here], out=made)
         rstd[here] = 1 / np.sqrt(np.expand_dims(np.vecdot(made, made), 1) / count + eps)
         if weight is None:
@@ -95,6 +102,16 @@ def _group_norm(input: Any, groups: int, weight: Any = None, bias: Any = None, e
         if bias is not None:
             out[part] += np.reshape(bias, (-1, 1))
     return np.reshape(out, input.shape), mean, rstd
+
+
+def _near_zero(rows: Any, mean: Any, rstd: Any, eps: float) -> bool:
+    """Whether means are so near to zero that squares need no centring; then `rstd` is filled."""
+    square = mean * mean
+    variance = np.expand_dims(np.vecdot(rows, rows), 1) / rows.shape[1] - square + eps
+    if not np.all(square <= 4 * variance):
+        return False
+    rstd[...] = 1 / np.sqrt(variance)
+    return True
 
 
 def group_norm(

@@ -154,8 +154,29 @@ def take_along(x: Any, indices: Any, place: int) -> Any:
     if x.ndim == 1:
         return x[indices]
     if place in (-1, x.ndim - 1) and x.flags.c_contiguous and indices.size:
+        if x.shape[:-1] == indices.shape[:-1] and indices.size > PLACES and indices.dtype == np.int64:
+            if np.maximum.reduce(indices.view(np.uint64), None) < x.shape[-1]:  # negative ones are large then
+                return take_in_rows(x, indices)
         return x.reshape(-1)[(indices.reshape(-1, indices.shape[-1]) + _starts(x)).reshape(indices.shape)]
     return np.take_along_axis(x, indices, place)
+
+
+PLACES = 1 << 14  # indices that are worked on at a time, beside the elements that they name
+
+
+def take_in_rows(x: Any, indices: Any) -> Any:
+    """Elements of rows by place, in portions that stay in the cache; the places are known to be right."""
+    count = indices.shape[-1]
+    flat, table = x.reshape(-1), indices.reshape(-1, count)
+    out = np.empty(table.shape, x.dtype)
+    step = max(1, PLACES // count)
+    places = np.empty((step, count), np.int64)
+    starts = _starts(x)
+    for start in range(0, table.shape[0], step):
+        some = table[start : start + step]
+        here = np.add(some, starts[start : start + step], out=places[: len(some)])
+        np.take(flat, here, out=out[start : start + step], mode="clip")  # "raise" would copy what it takes
+    return out.reshape(indices.shape)
 
 
 def placed_along(shape: tuple[int, ...], indices: Any, values: Any, place: int) -> Any:

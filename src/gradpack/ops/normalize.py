@@ -43,45 +43,42 @@ def _blocks(rows: Any) -> list[slice]:
     return [slice(start, min(start + step, rows.shape[0])) for start in range(0, rows.shape[0], step)]
 
 
-def _outer(a: Any, b: Any, c: Any = None, d: Any = None) -> Any:
-    """The factors of `a[:, None] * b + c[:, None] * d`: a product of matrices with two columns and two rows.
-
-    In BLAS it takes a third of the time of one addition in which NumPy repeats a vector.
-    """
-    left, right = np.zeros((a.size, 2), a.dtype), np.zeros((2, b.size), a.dtype)
-    left[:, 0], right[0] = a, b
-    if d is not None:
-        left[:, 1], right[1] = c, d
-    return left, right
-
-
 def _layer_norm_blocks(rows: Any, weight: Any, bias: Any, eps: float) -> Any:
-    """Result, mean and 1 / standard deviation of each row, in few passes; None where that would lose digits."""
+    """Result, mean and 1 / standard deviation of each row, in few passes; None where that would lose digits.
+
+    The result is x * (rstd * weight) + (bias - mean * rstd * weight). Both brackets are products of matrices with two
+    columns and two rows: these take BLAS a third of the time of an addition in which NumPy repeats a vector.
+    """
     count, length = rows.shape
-    mean = rows @ np.full(length, 1 / length, rows.dtype)
-    variance = np.vecdot(rows, rows)
-    variance /= length
-    square = mean * mean
-    variance -= square
-    variance += eps
-    if not (square <= _FAR * variance).all():
-        return None
-    rstd = 1 / np.sqrt(variance)
-    ones = np.ones(length, rows.dtype)
-    scale, _ = _outer(rstd, ones)
-    vector = ones if weight is None else weight
-    shift, rest = _outer(-mean * rstd, vector, 1, ones * 0 if bias is None else bias)
+    dtype = rows.dtype
+    average = np.full(length, 1 / length, dtype)
+    vector = np.ones(length, dtype) if weight is None else weight
+    rest = np.stack([vector, np.zeros(length, dtype) if bias is None else bias])
     factor = np.stack([vector, vector])
-    out = aligned(rows.size, rows.dtype).reshape(rows.shape)
-    buffer = aligned(min(_BLOCK, rows.size), rows.dtype)
+    mean, rstd = np.empty((count, 1), dtype), np.empty((count, 1), dtype)
+    scale, shift = np.zeros((count, 2), dtype), np.ones((count, 2), dtype)
+    out = aligned(rows.size, dtype).reshape(rows.shape)
+    buffer = aligned(max(length, min(_BLOCK, rows.size)), dtype)
     for block in _blocks(rows):
-        part = out[block]
+        x, part = rows[block], out[block]
+        centre = np.matmul(x, average, out=mean[block, 0])
+        variance = np.vecdot(x, x)
+        variance /= length
+        square = centre * centre
+        variance -= square
+        variance += eps
+        if not (square <= _FAR * variance).all():
+            return None
+        spread = np.divide(1, np.sqrt(variance, out=variance), out=rstd[block, 0])
+        scale[block, 0] = spread
+        np.multiply(centre, spread, out=square)
+        np.negative(square, out=shift[block, 0])
         spare = buffer[: part.size].reshape(part.shape)
         np.matmul(scale[block], factor, out=part)
-        np.multiply(part, rows[block], out=part)
+        np.multiply(part, x, out=part)
         np.matmul(shift[block], rest, out=spare)
         np.add(part, spare, out=part)
-    return out, mean[:, None], rstd[:, None]
+    return out, mean, rstd
 
 
 def _layer_norm_gradient_blocks(g: Any, rows: Any, weight: Any, mean: Any, rstd: Any, needs: Any) -> Any:
@@ -98,9 +95,11 @@ def _layer_norm_gradient_blocks(g: Any, rows: Any, weight: Any, mean: Any, rstd:
     centre = mean * rstd
     ones = np.ones(max(length, min(_BLOCK, count)), dtype)
     vector = ones[:length] if weight is None else np.ascontiguousarray(weight)
-    scale, factor = _outer(rstd, vector)
+    factor = np.stack([vector, vector])
+    scale = np.zeros((count, 2), dtype)
+    scale[:, 0] = rstd
     both = np.stack([ones[:length], ones[:length]])
-    first, second = (aligned(min(_BLOCK, rows.size), dtype) for _ in range(2))
+    first, second = (aligned(max(length, min(_BLOCK, rows.size)), dtype) for _ in range(2))
     for block in _blocks(rows):
         x, d, r, m = rows[block], g[block], rstd[block], mean[block]
         dx = first[: x.size].reshape(x.shape)

@@ -11,6 +11,8 @@ from ..declare.inplace import inplace
 from ..declare.kinds import general, linear
 from ..tensor.tensor import Tensor
 from .accumulate import add_flat, as_dtype, flat_of, fresh, narrowed, places_along, set_flat, size_of, store, widened
+from .blockwise import is_numpy
+from .kernels import take_in_rows
 from .writing import number_for, number_tensor, write_part
 
 FUNCTIONS = "gather scatter scatter_add"
@@ -80,8 +82,21 @@ def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> An
         tensor([[1, 1],
                 [4, 3]])
     """
+    if _in_rows(input, dim, index):
+        return take_in_rows(input, index)
     places = places_in("gather", input.shape, dim, index)
     return np.reshape(np.take(flat_of(input), places, axis=0), index.shape)
+
+
+def _in_rows(input: Any, dim: int, index: Any) -> bool:
+    """Whether `gather` takes from rows of NumPy's that have the length of rows of `index`; raises as `places_in`."""
+    ndim = len(input.shape)
+    if ndim < 2 or dim not in (-1, ndim - 1) or not is_numpy(input) or not input.flags.c_contiguous:
+        return False
+    if input.shape[:-1] != index.shape[:-1] or index.dtype != np.int64 or not index.size:
+        return False
+    check_bounds(index, ndim - 1, input.shape[-1])
+    return True
 
 
 @linear(input=lambda g, index, dim: gather(g, dim, index), structural=True, name="gather_backward")

@@ -8,7 +8,8 @@ import numpy as np
 
 from ..declare.kinds import general
 from .dimensions import axes, axis, count, dropped, kept, numpy_names, restored
-from .kernels import _array_type, _maximum, add_up, exp_into, float_kind, largest
+from .blockwise import aligned
+from .kernels import SMALL, _array_type, _maximum, add_up, exp_into, float_kind, largest
 
 FUNCTIONS = "softmax log_softmax logsumexp"
 METHODS = FUNCTIONS
@@ -28,6 +29,72 @@ def _exponentials(input: Any, over: Any) -> Any:
     return None
 
 
+_BLOCK = 1 << 15  # elements of the rows that go through the cache together
+
+
+def _in_rows(input: Any, dim: int, *others: Any) -> bool:
+    """Whether it is worth while to go along the last dimension in blocks of rows."""
+    return (
+        type(input) is _array_type
+        and input.size >= 2 * SMALL
+        and dim in (-1, input.ndim - 1)
+        and input.dtype.char in "fd"
+        and input.shape[-1] <= _BLOCK
+        and all(type(a) is _array_type and a.dtype == input.dtype and a.flags.c_contiguous for a in (input, *others))
+    )
+
+
+def _row_blocks(rows: Any) -> Any:
+    step = max(1, _BLOCK // rows.shape[1])
+    return [slice(start, start + step) for start in range(0, rows.shape[0], step)]
+
+
+def _rows_of_softmax(input: Any, logarithm: bool) -> Any:
+    """Softmax of the last dimension, or its logarithm, block by block."""
+    rows = input.reshape(-1, input.shape[-1])
+    out = np.empty(rows.shape, rows.dtype)
+    buffer = aligned(max(_BLOCK, rows.shape[1]), rows.dtype)
+    ones = np.ones(rows.shape[1], rows.dtype)
+    for block in _row_blocks(rows):
+        x, made = rows[block], out[block]
+        spare = buffer[: x.size].reshape(x.shape)
+        plain = _maximum(x, None) <= _HIGH
+        if plain:
+            total = np.exp(x, out=spare) @ ones
+            plain = total.min() >= _LOW
+        if not plain:
+            x = np.subtract(x, largest(x, -1, True), out=made)
+            total = np.exp(x, out=spare) @ ones
+        if not logarithm:
+            np.divide(spare, total[:, None], out=made)
+            continue
+        exact = np.log(total, dtype=np.float64)
+        rounded = exact.astype(rows.dtype)
+        np.subtract(x, rounded[:, None], out=made)
+        if plain and rows.dtype != np.float64:  # in two parts: see `_log_softmax`
+            made -= (exact - rounded).astype(rows.dtype)[:, None]
+    return out.reshape(input.shape)
+
+
+def _rows_of_slope(g: Any, out: Any, logarithm: bool) -> Any:
+    """The gradient of `_rows_of_softmax`, from that of its result and the result."""
+    length = out.shape[-1]
+    given, known = g.reshape(-1, length), out.reshape(-1, length)
+    slope = np.empty(known.shape, known.dtype)
+    buffer = aligned(max(_BLOCK, length), known.dtype)
+    ones = np.ones(length, known.dtype)
+    for block in _row_blocks(known):
+        some, result, made = given[block], known[block], slope[block]
+        if logarithm:
+            spare = np.exp(result, out=buffer[: result.size].reshape(result.shape))
+            spare *= (some @ ones)[:, None]
+            np.subtract(some, spare, out=made)
+        else:
+            np.subtract(some, np.vecdot(some, result)[:, None], out=made)
+            np.multiply(made, result, out=made)
+    return slope.reshape(out.shape)
+
+
 def _place(input: Any, dim: Any) -> Any:
     """The dimension, as a reduction takes it; None for a 0-dim array."""
     place = axis(dim, len(input.shape))
@@ -40,6 +107,8 @@ def _softmax(input: Any, dim: int) -> Any:
     over = _place(input, dim)
     if not input.size:
         return np.asarray(input, copy=True)
+    if _in_rows(input, dim):
+        return _rows_of_softmax(input, False)
     found = _exponentials(input, over)
     if found is None:
         out = exp_into(input - largest(input, over, True))
@@ -54,6 +123,8 @@ def _softmax_slope(g: Any, out: Any, dim: int) -> Any:
     """`(g - sum(g * out)) * out`, on NumPy's arrays in little memory."""
     if type(g) is not _array_type or not g.ndim:
         return (g - sum(g * out, dim, True)) * out
+    if _in_rows(g, dim, out):
+        return _rows_of_slope(g, out, False)
     if dim in (-1, g.ndim - 1):
         slope = g - np.vecdot(g, out)[..., None]
     else:
@@ -74,6 +145,8 @@ def _log_softmax(input: Any, dim: int) -> Any:
     over = _place(input, dim)
     if not input.size:
         return np.asarray(input, copy=True)
+    if _in_rows(input, dim):
+        return _rows_of_softmax(input, True)
     found = _exponentials(input, over)
     if found is None:
         out = input - largest(input, over, True)
@@ -93,6 +166,8 @@ def _log_softmax_slope(g: Any, out: Any, dim: int) -> Any:
     """`g - exp(out) * sum(g)`, on NumPy's arrays in little memory."""
     if type(g) is not _array_type or not g.ndim:
         return g - exp(out) * sum(g, dim, True)
+    if _in_rows(g, dim, out):
+        return _rows_of_slope(g, out, True)
     slope = np.exp(out)
     slope *= add_up(g, dim, True)
     return np.subtract(g, slope, out=slope)
