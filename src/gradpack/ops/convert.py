@@ -187,16 +187,6 @@ def _method_numpy(self: Tensor, *, force: Any = False) -> Any:
     return self._spec.backend.to_numpy(self._data)
 
 
-def _array_protocol(self: Tensor, dtype: Any = None, copy: Any = None) -> Any:
-    array = _method_numpy(self)
-    if dtype is not None and array.dtype != dtype:
-        return array.astype(dtype)
-    return array.copy() if copy else array
-
-
-OPERATORS = {"__array__": _array_protocol}
-
-
 def _is_free(tensor: Tensor) -> bool:
     """Whether a write to the tensor is only a write: nothing to record, nobody to tell."""
     mode, counter = MODE.get(), tensor._counter

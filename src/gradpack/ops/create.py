@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -256,12 +257,24 @@ def from_numpy(ndarray: Any) -> Tensor:
         tensor([7., 0.], dtype=gradpack.float64)
     """
     if not isinstance(ndarray, np.ndarray):
-        raise TypeError(f"expected np.ndarray (got {type(ndarray).__name__})")
+        kind = type(ndarray)
+        module = "" if kind.__module__ == "builtins" else kind.__module__ + "."
+        raise TypeError(f"expected np.ndarray (got {module}{kind.__name__})")
     if any(s < 0 for s in ndarray.strides):
         raise ValueError(
             "At least one stride in the given numpy array is negative, and tensors with negative strides are not "
-            "supported. (You can probably work around this by making a copy of your array with array.copy().)"
+            "currently supported. (You can probably work around this by making a copy of your array  with "
+            "array.copy().) "
         )
+    if ndarray.itemsize and any(s % ndarray.itemsize for s in ndarray.strides):
+        raise ValueError(
+            "given numpy array strides not a multiple of the element byte size. Copy the numpy array to reallocate "
+            "the memory."
+        )
+    if not ndarray.flags.writeable:
+        from .exchange import NOT_WRITABLE
+
+        warnings.warn(NOT_WRITABLE.format("NumPy array"), UserWarning, stacklevel=2)
     return wrap(ndarray)
 
 

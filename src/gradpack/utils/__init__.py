@@ -1,6 +1,6 @@
-"""Helpers under torch's paths: `checkpoint`, `hooks`."""
+"""Helpers under torch's paths: `checkpoint`, `dlpack`, `hooks`."""
 
 from ..tensor.swap import swap_tensors
-from . import checkpoint, hooks
+from . import checkpoint, dlpack, hooks
 
-__all__ = ["checkpoint", "hooks", "swap_tensors"]
+__all__ = ["checkpoint", "dlpack", "hooks", "swap_tensors"]
