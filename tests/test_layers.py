@@ -26,6 +26,7 @@ LAYERS = [
     "optim",
     "utils",
     "saved",
+    "serialization",
     "examples",
     "cli",
 ]
@@ -49,6 +50,8 @@ NUMPY = {
     "declare/nodes": "sums the gradients of compiled code",
     "saved/spill": "maps files as arrays",
     "saved/storage": "finds the array that owns the memory of a view",
+    "serialization/containers": "reads and writes NumPy's files",
+    "serialization/tree": "files hold arrays",
     "tensor/construct": "Tensor(...) makes host memory before any operation exists",
 }
 

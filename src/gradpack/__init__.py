@@ -18,33 +18,47 @@ from typing import Any as _Any
 _warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"gradpack\.")
 
 from .base import dtypes as _dtypes  # noqa: E402 - after the filter
-from .base.devices import device  # noqa: E402
+from .base.devices import device, get_default_device, set_default_device  # noqa: E402
 from .base.dtypes import dtype, get_default_dtype, set_default_dtype  # noqa: E402
 from .base.info import finfo, iinfo  # noqa: E402
+from .base.layouts import layout, sparse_coo, strided  # noqa: E402
+from .base.memory_formats import FORMATS as _FORMATS  # noqa: E402
+from .base.memory_formats import memory_format  # noqa: E402
 from .base.size import Size  # noqa: E402
 from .base.threads import get_num_threads, set_num_threads  # noqa: E402
+from .base.when_imported import when_imported as _when_imported  # noqa: E402
 from .ops import methods as _methods  # noqa: E402
 from .ops.create import tensor as tensor  # noqa: E402 - the function, not the subpackage of that name
 from .tensor.printing import set_printoptions  # noqa: E402
 from .tensor.tensor import Tensor  # noqa: E402
+from .tensor.typed import TYPES as _TYPES  # noqa: E402
+from .tensor.typed import is_storage, set_default_tensor_type, typename  # noqa: E402
 
 if _TYPE_CHECKING:  # imported when they are first asked for
     from . import amp as amp
+    from . import backends as backends
     from . import cpu as cpu
+    from . import extend as extend
     from . import fft as fft
+    from . import library as library
     from . import linalg as linalg
     from . import masked as masked
     from . import nn as nn
     from . import optim as optim
     from . import saved as saved
+    from . import serialization as serialization
     from . import signal as signal
     from . import special as special
     from . import utils as utils
+    from .serialization import load as load
+    from .serialization import save as save
 
 _methods.attach()
 globals().update(_methods.EXPORTED)
 globals().update(_dtypes.DTYPES)
 globals().update(_dtypes.ALIASES)
+globals().update(_TYPES)
+globals().update(_FORMATS)
 
 from . import autograd  # noqa: E402
 from .amp.autocast_mode import (  # noqa: E402
@@ -62,7 +76,11 @@ from .amp.autocast_mode import (  # noqa: E402
 from .amp.old_names import (  # noqa: E402
     get_autocast_cpu_dtype,
     get_autocast_gpu_dtype,
+    get_autocast_ipu_dtype,
+    get_autocast_xla_dtype,
     is_autocast_cpu_enabled,
+    is_autocast_ipu_enabled,
+    is_autocast_xla_enabled,
     set_autocast_cpu_dtype,
     set_autocast_cpu_enabled,
 )
@@ -78,28 +96,75 @@ from .autograd.grad_mode import (  # noqa: E402
 
 __version__ = "0.1.0"
 
-# Modules that are imported when they are first asked for.
-_LAZY = (
-    "return_types",
-    "cpu",
-    "linalg",
-    "nn",
-    "optim",
-    "saved",
-    "utils",
-    "cli",
-    "overrides",
-    "fft",
-    "special",
-    "signal",
-    "masked",
-    "random",
-)
+# einops finds what it knows of tensors among its own subclasses: ours is made when einops is imported.
+_when_imported("einops._backends", "gradpack.utils.einops_backend")
 
-strided = "strided"
-contiguous_format = "contiguous_format"
-preserve_format = "preserve_format"
+# Modules that are imported when they are first asked for.
+_LAZY = tuple(
+    (
+        "__config__ accelerator backends cli cpu cuda extend fft library linalg masked mps nn optim overrides "
+        "random return_types saved serialization signal special testing types utils version xpu"
+    ).split()
+)
+# Functions of such modules.
+_FROM = {"save": "serialization", "load": "serialization"}
+_FROM |= dict.fromkeys(
+    (
+        "are_deterministic_algorithms_enabled get_deterministic_debug_mode get_float32_matmul_precision "
+        "get_num_interop_threads is_deterministic_algorithms_warn_only_enabled is_warn_always_enabled "
+        "set_deterministic_debug_mode set_float32_matmul_precision set_flush_denormal set_num_interop_threads "
+        "set_warn_always use_deterministic_algorithms"
+    ).split(),
+    "base.settings",
+)
+_FROM |= dict.fromkeys("sym_float sym_int sym_ite sym_max sym_min sym_not sym_sqrt sym_sum".split(), "base.symbols")
+_FROM |= dict.fromkeys("bilinear embedding hardshrink prelu threshold".split(), "nn.top_level")
+
 newaxis = None
+
+
+def compiled_with_cxx11_abi() -> bool:
+    """Whether the library was compiled with the C++11 ABI: there is no compiled part. True, as torch says of itself.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.compiled_with_cxx11_abi()
+        True
+    """
+    return True
+
+
+def get_file_path(*path_components: str) -> str:
+    """The path of a file in the folder that `gradpack` is in.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.get_file_path("gradpack", "py.typed").endswith("py.typed")
+        True
+    """
+    import os
+
+    return os.path.join(os.path.dirname(os.path.dirname(__file__)), *path_components)
+
+
+def get_device_module(device: _Any = None) -> _Any:
+    """The module of a kind of device: `gradpack.cpu`, `gradpack.cuda`.
+
+    Raises:
+        RuntimeError: for a kind that has none.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.get_device_module("cpu").__name__
+        'gradpack.cpu'
+    """
+    kind = "cpu" if device is None else str(device).partition(":")[0]
+    if kind not in ("cpu", "cuda", "mps", "xpu"):
+        raise RuntimeError(f"Invalid device type '{kind}': it has no module in gradpack")
+    return _import_module(f"{__name__}.{kind}")
 
 
 def __getattr__(name: str) -> _Any:
@@ -108,11 +173,14 @@ def __getattr__(name: str) -> _Any:
     if name in _methods.FUNCTIONS:
         found = globals()[name] = _methods.exported(name)
         return found
+    if name in _FROM:
+        value = globals()[name] = getattr(_import_module(f"{__name__}.{_FROM[name]}"), name)
+        return value
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LAZY, *_methods.FUNCTIONS})
+    return sorted({*globals(), *_LAZY, *_FROM, *_methods.FUNCTIONS})
 
 
 __all__ = [
@@ -124,7 +192,7 @@ __all__ = [
     "autocast_increment_nesting",
     "autograd",
     "clear_autocast_cache",
-    "contiguous_format",
+    "compiled_with_cxx11_abi",
     "device",
     "dtype",
     "e",
@@ -133,7 +201,12 @@ __all__ = [
     "get_autocast_cpu_dtype",
     "get_autocast_dtype",
     "get_autocast_gpu_dtype",
+    "get_autocast_ipu_dtype",
+    "get_autocast_xla_dtype",
+    "get_default_device",
     "get_default_dtype",
+    "get_device_module",
+    "get_file_path",
     "get_num_threads",
     "iinfo",
     "inf",
@@ -143,24 +216,41 @@ __all__ = [
     "is_autocast_cache_enabled",
     "is_autocast_cpu_enabled",
     "is_autocast_enabled",
+    "is_autocast_ipu_enabled",
+    "is_autocast_xla_enabled",
     "is_grad_enabled",
     "is_inference_mode_enabled",
+    "is_storage",
+    "layout",
+    "memory_format",
     "nan",
     "newaxis",
     "no_grad",
     "pi",
-    "preserve_format",
     "set_anomaly_enabled",
     "set_autocast_cache_enabled",
     "set_autocast_cpu_dtype",
     "set_autocast_cpu_enabled",
     "set_autocast_dtype",
     "set_autocast_enabled",
+    "set_default_device",
     "set_default_dtype",
+    "set_default_tensor_type",
     "set_grad_enabled",
     "set_num_threads",
     "set_printoptions",
+    "sparse_coo",
     "strided",
+    "typename",
 ]
-_names = {*_methods.EXPORTED, *_methods.FUNCTIONS, *_dtypes.DTYPES, *_dtypes.ALIASES, *_LAZY}
+_names = {
+    *_methods.EXPORTED,
+    *_methods.FUNCTIONS,
+    *_dtypes.DTYPES,
+    *_dtypes.ALIASES,
+    *_TYPES,
+    *_FORMATS,
+    *_LAZY,
+    *_FROM,
+}
 __all__.extend(sorted(n for n in _names if n[0] != "_"))
