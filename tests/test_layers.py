@@ -28,6 +28,7 @@ LAYERS = [
     "saved",
     "serialization",
     "examples",
+    "extend",
     "cli",
 ]
 LEVEL = {name: level for level, name in enumerate(LAYERS)}
@@ -39,6 +40,7 @@ ALLOWED = {
     "declare/copy_slices": {"autograd": DIFFERENTIATES, "ops": DIFFERENTIATES},
     "declare/nodes": {"autograd": DIFFERENTIATES},
     "declare/tangents": {"autograd": DIFFERENTIATES, "ops": "an absent tangent is a tensor of zeros"},
+    "ops/convert": {"autograd": "a tensor that changes its device takes its history along"},
 }
 
 # Who may name NumPy besides backends and operations. Elsewhere arrays are whatever the backend says.
@@ -48,6 +50,7 @@ NUMPY = {
     "declare/inplace_text": "names the functions of NumPy's that write into an array",
     "declare/kinds": "compiled code is for NumPy arrays; all others take the interpreted path",
     "declare/nodes": "sums the gradients of compiled code",
+    "extend/places": "asks NumPy for a dtype by what the user has of it",
     "saved/spill": "maps files as arrays",
     "saved/storage": "finds the array that owns the memory of a view",
     "serialization/containers": "reads and writes NumPy's files",

@@ -21,6 +21,7 @@ MODULES = [
     "gradpack.autograd.graph",
     "gradpack.fft",
     "gradpack.masked",
+    "gradpack.extend",
     "gradpack.linalg",
     "gradpack.nn",
     "gradpack.nn.functional",
@@ -32,6 +33,7 @@ MODULES = [
     "gradpack.signal",
     "gradpack.signal.windows",
     "gradpack.special",
+    "gradpack.serialization",
     "gradpack.utils.checkpoint",
 ]
 

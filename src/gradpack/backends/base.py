@@ -164,8 +164,25 @@ _BY_TYPE: dict[type, Backend | None] = {}
 _FINDERS: list[Callable[[type], Backend | None]] = []
 
 
-def register_backend(backend: Backend, *, replace: bool = False) -> None:
-    """Make the tape work on the arrays of `backend.array_types`.
+# Which library's arrays live on a kind of device that is not the CPU.
+_BY_PLACE: dict[str, Backend] = {}
+
+
+def place_backend(kind: str, backend: Backend) -> None:
+    _BY_PLACE[kind] = backend
+
+
+def unplace_backend(kind: str) -> None:
+    del _BY_PLACE[kind]
+
+
+def backend_on(kind: str) -> Backend | None:
+    """The backend of a kind of device; None for the CPU."""
+    return _BY_PLACE.get(kind)
+
+
+def register_backend(backend: Backend, *, replace: bool = False) -> dict[type, Backend | None]:
+    """Make the tape work on the arrays of `backend.array_types`. Returns what they belonged to before.
 
     Raises:
         ValueError: if one of the types has a backend already, unless `replace`.
@@ -174,10 +191,19 @@ def register_backend(backend: Backend, *, replace: bool = False) -> None:
         old = _BY_TYPE.get(kind)
         if old is not None and old is not backend and not replace:
             raise ValueError(f"arrays of type {kind.__name__} already belong to the backend {old.name!r}")
+    before = {kind: _BY_TYPE.get(kind) for kind in backend.array_types}
     for kind in [k for k, b in _BY_TYPE.items() if b is None]:
         del _BY_TYPE[kind]  # what was unknown may be known now
     for kind in backend.array_types:
         _BY_TYPE[kind] = backend
+    return before
+
+
+def forget_backend(backend: Backend, before: dict[type, Backend | None]) -> None:
+    """Give array types back to what they belonged to."""
+    for kind in [k for k, b in _BY_TYPE.items() if b is backend]:
+        del _BY_TYPE[kind]  # subclasses too
+    _BY_TYPE.update({kind: old for kind, old in before.items() if old is not None})
 
 
 def register_finder(finder: Callable[[type], Backend | None]) -> None:

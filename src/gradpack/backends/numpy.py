@@ -17,6 +17,19 @@ NATIVE: dict[dtype, np.dtype[Any]] = {
 DTYPE: dict[Any, dtype] = {native: d for d, native in NATIVE.items()}
 
 
+def hold(d: dtype, native: Any) -> None:
+    """Hold a dtype from outside in arrays of a NumPy dtype."""
+    if native in DTYPE:
+        raise ValueError(f"the NumPy dtype {native} holds {DTYPE[native]} already")
+    NATIVE[d], DTYPE[native] = native, d
+    NUMPY.by_native[native] = Spec(NUMPY, d, CPU, native)
+
+
+def let_go(d: dtype) -> None:
+    native = NATIVE.pop(d)
+    del DTYPE[native], NUMPY.by_native[native]
+
+
 class NumPyBackend(Backend):
     name = "numpy"
     array_types = (np.ndarray, np.generic)

@@ -148,6 +148,18 @@ def _promote(a: dtype, b: dtype) -> dtype:
 PROMOTED: dict[tuple[dtype, dtype], dtype] = {(a, b): _promote(a, b) for a in DTYPES.values() for b in DTYPES.values()}
 
 
+def add(new: dtype) -> None:
+    """Add a dtype from outside, with its places in the rules."""
+    DTYPES[new.name] = new
+    PROMOTED.update({pair: _promote(*pair) for d in DTYPES.values() for pair in ((new, d), (d, new))})
+
+
+def take_away(old: dtype) -> None:
+    del DTYPES[old.name]
+    for pair in [p for p in PROMOTED if old in p]:
+        del PROMOTED[pair]
+
+
 def promote_types(type1: dtype, type2: dtype) -> dtype:
     """The smallest dtype that both can be converted to without changing category downwards.
 

@@ -13,7 +13,10 @@ from importlib import import_module
 
 from .problem import Problem
 
-COMMANDS = {"demo": "train a small transformer on text, and compare ways of keeping saved tensors"}
+COMMANDS = {
+    "demo": "train a small transformer on text, and compare ways of keeping saved tensors",
+    "ops": "list the operations, tell about one, or say which names of torch are missing",
+}
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -28,8 +28,9 @@ class Inlined:
         tree = _definition(op.forward)
         if tree is None:
             return
+        replaced = getattr(bind(op.forward), "__code__", None) is not op.forward.__code__  # by a kernel from outside
         body = [s for s in tree.body if not (isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant))]
-        if len(body) == 1 and isinstance(body[0], ast.Return) and body[0].value is not None:
+        if not replaced and len(body) == 1 and isinstance(body[0], ast.Return) and body[0].value is not None:
             self._keep("forward", body[0].value, op.forward)
         for decorator in tree.decorator_list:
             if isinstance(decorator, ast.Call):

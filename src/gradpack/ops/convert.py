@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..backends import backend_of
+from ..backends import backend_of, backend_on
 from ..base import dtypes
 from ..base.devices import as_device, device
 from ..base.dtypes import dtype
@@ -94,7 +94,12 @@ def _converted(tensor: Tensor, d: dtype) -> Tensor:
 
 
 def _to_device(tensor: Tensor, target: device, d: dtype | None) -> Tensor:
-    raise RuntimeError(f"no installed array library brings the device {target}: tensors stay on {tensor.device}")
+    if target.type != "cpu" and backend_on(target.type) is None:
+        raise RuntimeError(f"no installed array library brings the device {target}: tensors stay on {tensor.device}")
+    from ..autograd.transfer import to_device
+
+    moved = to_device(tensor, target)
+    return moved if d is None or d is moved._spec.dtype else _converted(moved, d)
 
 
 def _conversion(d: dtype) -> Any:

@@ -61,6 +61,8 @@ def finish(array: Any, requires_grad: bool) -> Tensor:
 def _native(op: str, d: dtype | None, device: Any) -> Any:
     check_dtype(op, d)
     where = as_device(device)
+    if where.type != "cpu":
+        raise RuntimeError(f"{op}(): makes tensors on the CPU: move this one with .to({str(where)!r})")
     return NUMPY.spec_for(dtypes.get_default_dtype() if d is None else d, where).native
 
 

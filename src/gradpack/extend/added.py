@@ -1,0 +1,26 @@
+"""What was added from outside, in order, and how each addition is undone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+_UNDO: dict[str, Callable[[], None]] = {}  # by what was added: "op sinhc", "method sinhc", "dtype float8"
+
+
+def note(what: str, undo: Callable[[], None]) -> None:
+    _UNDO[what] = undo
+
+
+def known() -> list[str]:
+    return list(_UNDO)
+
+
+def undo(what: str) -> None:
+    _UNDO.pop(what)()
+
+
+def refuse(what: str, name: str, where: str) -> None:
+    raise ValueError(
+        f"extend.{what}(): the name {name!r} is taken: {where} has it. Choose another name, or extend.remove({name!r}) "
+        "first if it is an addition of yours"
+    )

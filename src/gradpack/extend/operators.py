@@ -1,0 +1,285 @@
+"""Operations, functions, methods and kernels from outside."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from keyword import iskeyword
+from typing import Any
+
+from ..backends import NUMPY, Backend
+from ..declare import kinds
+from ..declare.op import PUBLIC, REGISTRY, Op
+from ..declare.variants import inplace_of
+from ..tensor.tensor import Tensor
+from . import added
+
+
+def _namespace() -> dict[str, Any]:
+    import gradpack
+
+    return vars(gradpack)
+
+
+def _check_name(what: str, name: str) -> None:
+    if not name.isidentifier() or iskeyword(name):
+        raise ValueError(f"extend.{what}(): {name!r} is no Python identifier")
+
+
+def _declared(kind: str) -> Callable[..., Callable[[Callable[..., Any]], Any]]:
+    declare = getattr(kinds, kind)
+
+    def opened(
+        *, method: bool = False, inplace: bool = False, export: bool = False, **keywords: Any
+    ) -> Callable[[Callable[..., Any]], Any]:
+        def decorate(body: Callable[..., Any]) -> Any:
+            name = keywords.get("name") or body.__name__
+            _check_name(kind, name)
+            _check_formulas(kind, name, keywords)
+            if name in REGISTRY:
+                added.refuse(kind, name, "the table of operations")
+            if name in PUBLIC or (export and name in _namespace()):
+                added.refuse(kind, name, "gradpack")
+            wanted = [name] * method + [name + "_"] * inplace
+            for attribute in wanted:
+                if attribute in vars(Tensor):
+                    added.refuse(kind, attribute, "Tensor")
+            public = declare(**keywords)(body)
+            public.__module__ = body.__module__
+            added.note(f"op {name}", lambda: _forget(name))
+            if method:
+                _attach(name, public)
+            if inplace:
+                _attach(name + "_", inplace_of(public.op))
+            if export:
+                function(public, name=name)
+            return public
+
+        return decorate
+
+    opened.__name__ = opened.__qualname__ = kind
+    opened.__doc__ = _DOC.format(kind=kind, **_KINDS[kind])
+    return opened
+
+
+def _check_formulas(kind: str, name: str, keywords: dict[str, Any]) -> None:
+    for key, value in keywords.items():
+        if key not in kinds._OPTIONS and not callable(value):
+            options = ", ".join(sorted(kinds._OPTIONS))
+            raise TypeError(
+                f"extend.{kind}(): {key}={value!r} for {name}: a formula is a function. Options are method, inplace, "
+                f"export, {options}"
+            )
+
+
+def _forget(name: str) -> None:
+    op = REGISTRY.pop(name)
+    for table in (NUMPY._bound,):
+        table.pop(op.forward, None)
+
+
+_KINDS: dict[str, dict[str, str]] = {
+    "elementwise": {"means": "whose result at a place depends on the operands at that place only"},
+    "linear": {"means": "that is linear in all its inputs together"},
+    "bilinear": {"means": "that is linear in each of its inputs"},
+    "general": {"means": "of any other kind"},
+    "nondifferentiable": {"means": "without gradient: comparisons, indices and the like"},
+}
+_DOC = """Declare an operation {means}.
+
+    Args:
+        method: also make it a method of `Tensor`.
+        inplace: also make its in-place form a method, under the name with an underscore.
+        export: also make it a function of the module `gradpack`.
+        keywords: for each differentiable input its formula, from the gradient of the result (the first parameter) and
+            what the others name: arguments, `out`, `<argument>_shape`. All other keywords are options of `Op`.
+
+    Raises:
+        ValueError: if the name is taken.
+        TypeError: if a formula names what the operation does not have.
+
+    Use as a decorator of the body, which gets and returns arrays.
+    """
+
+elementwise = _declared("elementwise")
+linear = _declared("linear")
+bilinear = _declared("bilinear")
+general = _declared("general")
+nondifferentiable = _declared("nondifferentiable")
+
+
+def _attach(name: str, call: Callable[..., Any]) -> None:
+    setattr(Tensor, name, call)
+    added.note(f"method {name}", lambda: delattr(Tensor, name))
+
+
+def method(call: Callable[..., Any] | None = None, *, name: str | None = None) -> Any:
+    """Make a function of tensors a method of `Tensor`: a decorator.
+
+    Raises:
+        ValueError: if `Tensor` has the name.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> from gradpack import extend
+        >>> @extend.method
+        ... def halved(self):
+        ...     return self / 2
+        >>> torch.ones(2).halved()
+        tensor([0.5000, 0.5000])
+        >>> extend.remove("halved")
+    """
+    if call is None:
+        return lambda given: method(given, name=name)
+    known = name or call.__name__
+    _check_name("method", known)
+    if hasattr(Tensor, known):
+        added.refuse("method", known, "Tensor")
+    _attach(known, call)
+    return call
+
+
+def function(call: Callable[..., Any] | None = None, *, name: str | None = None) -> Any:
+    """Make a function one of the module `gradpack`: a decorator.
+
+    Raises:
+        ValueError: if gradpack has the name.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> from gradpack import extend
+        >>> @extend.function
+        ... def third(x):
+        ...     return x / 3
+        >>> torch.third(torch.ones(1))
+        tensor([0.3333])
+        >>> extend.remove("third")
+    """
+    if call is None:
+        return lambda given: function(given, name=name)
+    known = name or call.__name__
+    _check_name("function", known)
+    if known in _namespace() or known in PUBLIC:
+        added.refuse("function", known, "gradpack")
+    _namespace()[known] = PUBLIC[known] = call
+
+    def undo() -> None:
+        del _namespace()[known]
+        PUBLIC.pop(known, None)
+
+    added.note(f"function {known}", undo)
+    return call
+
+
+# -- kernels --
+
+
+def kernel(
+    op: str | Callable[..., Any], backend: Backend = NUMPY
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Compute an operation by another body on the arrays of one library: a decorator.
+
+    Args:
+        op: the operation, or its name in the table of operations.
+        backend: whose arrays; NumPy's by default.
+
+    The body has the parameters of the operation's. Its gradient formulas stay. What was compiled with the old body
+    by then, as a part of other operations, keeps it.
+
+    Example::
+
+        >>> import numpy as np, gradpack as torch
+        >>> from gradpack import extend
+        >>> @extend.kernel("relu")
+        ... def relu(input):
+        ...     return np.maximum(input, 0) + 100
+        >>> torch.relu(torch.tensor([-1.0, 1.0]))
+        tensor([100., 101.])
+        >>> extend.remove("relu")
+        >>> torch.relu(torch.tensor([-1.0, 1.0]))
+        tensor([0., 1.])
+    """
+    found = _op(op)
+
+    def decorate(body: Callable[..., Any]) -> Callable[..., Any]:
+        what = f"kernel {found.name}"
+        if what in added.known():
+            added.refuse("kernel", found.name, "the table of kernels")
+        names = Op(body, "general", {}, name=found.name).params
+        if names != found.params:
+            raise TypeError(
+                f"extend.kernel(): the body of {found.name} takes ({', '.join(found.params)}), and this one takes "
+                f"({', '.join(names)})"
+            )
+        before = backend._bound.get(found.forward)
+        backend._bound[found.forward] = body
+
+        def undo() -> None:
+            if before is None:
+                del backend._bound[found.forward]
+            else:
+                backend._bound[found.forward] = before
+            _compile_again(found, backend)
+
+        _compile_again(found, backend)
+        added.note(what, undo)
+        return body
+
+    return decorate
+
+
+def _compile_again(op: Op, backend: Backend) -> None:
+    if backend is NUMPY and op.node_class is not None:
+        kinds._materialise(op)
+
+
+def _op(op: Any) -> Op:
+    found = getattr(op, "op", None) or REGISTRY.get(op) or REGISTRY.get(f"_{op}")
+    if not isinstance(found, Op):
+        raise ValueError(f"extend.kernel(): {op!r} is no operation: extend.list_ops() names all")
+    return found
+
+
+# -- taking away --
+
+
+def remove(name: str) -> None:
+    """Take away what was added under a name: operation, method, function, kernel, dtype, device.
+
+    Tensors that it made stay, and so do graphs that it is in.
+
+    Raises:
+        KeyError: if nothing was added under the name.
+    """
+    own = [what for what in added.known() if what.split(" ", 1)[1] in (name, name + "_")]
+    if not own:
+        raise KeyError(f"extend.remove(): nothing was added under the name {name!r}")
+    for what in reversed(own):
+        added.undo(what)
+
+
+@contextmanager
+def registering() -> Iterator[None]:
+    """`with extend.registering(): ...` takes away at its end what was added in the block.
+
+    Example::
+
+        >>> import numpy as np, gradpack as torch
+        >>> from gradpack import extend
+        >>> with extend.registering():
+        ...     @extend.elementwise(input=lambda g: 3 * g, method=True)
+        ...     def tripled(input):
+        ...         return 3 * input
+        ...     print(torch.ones(2).tripled())
+        tensor([3., 3.])
+        >>> hasattr(torch.Tensor, "tripled")
+        False
+    """
+    before = set(added.known())
+    try:
+        yield
+    finally:
+        for what in reversed([w for w in added.known() if w not in before]):
+            added.undo(what)

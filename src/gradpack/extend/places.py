@@ -1,0 +1,99 @@
+"""dtypes, devices and array libraries from outside."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..backends import Backend, register_backend
+from ..backends.base import forget_backend, place_backend, unplace_backend
+from ..backends.numpy import hold, let_go
+from ..base import devices, dtypes
+from ..base.dtypes import dtype as DType
+from . import added
+
+
+def dtype(name: str, native: Any, *, category: str = "floating", low: bool | None = None, signed: bool = True) -> DType:
+    """Add a dtype: the object that tensors will have as theirs, which is returned and is `gradpack.<name>`.
+
+    Args:
+        name: its name.
+        native: the NumPy dtype that holds it, such as `ml_dtypes.float8_e5m2`.
+        category: "bool", "integral", "floating" or "complex".
+        low: whether operations compute in float32 and round once (default: floating ones of fewer than four bytes).
+        signed: whether it has negative values.
+
+    Results of two dtypes follow the rule for all: the higher category wins, then the larger one; two floating ones
+    of one size give float32.
+
+    Raises:
+        ValueError: if the name is taken, or the NumPy dtype has another dtype already.
+
+    Example::
+
+        >>> import ml_dtypes, gradpack as torch
+        >>> from gradpack import extend
+        >>> small = extend.dtype("float8_e5m2", ml_dtypes.float8_e5m2)
+        >>> torch.tensor([1.0, 1.1], dtype=small) * 3
+        tensor([3., 3.], dtype=gradpack.float8_e5m2)
+        >>> extend.remove("float8_e5m2")
+    """
+    import numpy as np
+
+    import gradpack
+
+    categories = ("bool", "integral", "floating", "complex")
+    if category not in categories:
+        raise ValueError(f"extend.dtype(): category must be one of {', '.join(categories)}, not {category!r}")
+    if name in dtypes.DTYPES or name in vars(gradpack):
+        added.refuse("dtype", name, "gradpack")
+    kind = np.dtype(native)
+    floating = category == "floating"
+    made = DType(
+        name, kind.itemsize, categories.index(category), signed, kind.itemsize < 4 and floating if low is None else low
+    )
+    hold(made, kind)
+    dtypes.add(made)
+    vars(gradpack)[name] = made
+
+    def undo() -> None:
+        dtypes.take_away(made)
+        let_go(made)
+        del vars(gradpack)[name]
+
+    added.note(f"dtype {name}", undo)
+    return made
+
+
+def backend(made: Backend, *, replace: bool = False) -> Backend:
+    """Make tensors of the arrays of another library. `gradpack.backends.array_api` makes one of any standard library.
+
+    Raises:
+        ValueError: if an array type has a backend already, unless `replace`.
+    """
+    before = register_backend(made, replace=replace)
+
+    added.note(f"backend {made.name}", lambda: forget_backend(made, before))
+    return made
+
+
+def device(kind: str, made: Backend) -> None:
+    """Add a kind of device, on which tensors are arrays of a backend.
+
+    `tensor.to(kind)` copies there, `tensor.cpu()` back, and gradients follow. The backend's `device_of` says
+    `gradpack.device(kind)` of its arrays.
+
+    Raises:
+        ValueError: if there is such a kind already.
+    """
+    if not kind.isidentifier():
+        raise ValueError(f"extend.device(): {kind!r} is no Python identifier")
+    if kind in devices.KINDS:
+        added.refuse("device", kind, "the table of devices")
+    devices.KINDS.add(kind)
+    place_backend(kind, made)
+
+    def undo() -> None:
+        devices.KINDS.discard(kind)
+        unplace_backend(kind)
+
+    added.note(f"device {kind}", undo)

@@ -1,0 +1,242 @@
+"""What operations there are, and what is known of each; which of torch's names exist here."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Callable
+from functools import cache
+from types import FunctionType
+from typing import Any, NamedTuple
+
+from ..declare.inline import _definition
+from ..declare.op import PUBLIC, REGISTRY, Op
+from ..tensor.tensor import Tensor
+
+
+class OpInfo(NamedTuple):
+    """What is known of one operation.
+
+    Attributes:
+        name: its name; `gradpack.<name>` where `path` says so.
+        path: where users find it: "gradpack.sin", "Tensor.copy_", or "" for a part of others.
+        kind: "elementwise", "linear", "bilinear", "general", or "composition" of others.
+        signature: its parameters, as text.
+        inputs: those that gradients go to.
+        formulas: for each input, the text of its formula.
+        jvp: how a tangent goes through: "declared", "by its kind", "by its meaning", "derived", or "" for not at all.
+        dtypes: the categories of dtypes that it takes.
+        result: the rule for the dtype of its result.
+        view: whether the result shares memory with the input: True, False or "maybe".
+        node: the name of its node in the graph.
+        parts: of a composition, the declared operations that it calls, directly or not.
+        doc: the first sentence of its documentation.
+    """
+
+    name: str
+    path: str
+    kind: str
+    signature: str
+    inputs: tuple[str, ...]
+    formulas: dict[str, str]
+    jvp: str
+    dtypes: tuple[str, ...]
+    result: str | None
+    view: bool | str
+    node: str
+    parts: tuple[str, ...]
+    doc: str
+
+    @property
+    def differentiable(self) -> bool:
+        """Whether a gradient goes through it; of a composition, through any of its parts."""
+        return bool(self.inputs) or any(REGISTRY[p].inputs for p in self.parts)
+
+
+def list_ops(kind: str | None = None) -> list[str]:
+    """The names of all operations, sorted.
+
+    Args:
+        kind: only those of this kind: "elementwise", "linear", "bilinear", "general", "composition".
+
+    Example::
+
+        >>> from gradpack import extend
+        >>> [name for name in extend.list_ops("bilinear") if name.startswith("m")][:3]
+        ['matmul', 'mm', 'mv']
+    """
+    names = sorted({n for n in (*PUBLIC, *REGISTRY) if not n.startswith("_") and _function(n) is not None})
+    return names if kind is None else [n for n in names if get_op_info(n).kind == kind]
+
+
+def _function(name: str) -> Callable[..., Any] | None:
+    found = PUBLIC.get(name)
+    if isinstance(found, FunctionType):
+        return found
+    op = REGISTRY.get(name)
+    return None if op is None else op.public
+
+
+def _declared(name: str) -> Op | None:
+    """The declaration behind a name: that of the function, or the one that it is a form of."""
+    function = _function(name)
+    op: Op | None = getattr(function, "op", None) or REGISTRY.get(name)
+    return op
+
+
+def get_op_info(name: str) -> OpInfo:
+    """What is known of an operation.
+
+    Raises:
+        KeyError: if there is none of the name; it names those that are near.
+
+    Example::
+
+        >>> from gradpack import extend
+        >>> info = extend.get_op_info("sin")
+        >>> info.kind, info.inputs, info.formulas["input"], info.jvp
+        ('elementwise', ('input',), 'g * cos(input)', 'by its kind')
+    """
+    function = _function(name)
+    if function is None:
+        from difflib import get_close_matches
+
+        near = get_close_matches(name, list_ops(), 3)
+        hint = f": did you mean {', '.join(near)}?" if near else ""
+        raise KeyError(f"get_op_info(): there is no operation {name!r}{hint}")
+    op = _declared(name)
+    path = f"gradpack.{name}" if name in PUBLIC else f"Tensor.{name}" if hasattr(Tensor, name) else ""
+    try:
+        signature = str(inspect.signature(function))
+    except (TypeError, ValueError):
+        signature = "(...)"
+    doc = (inspect.getdoc(function) or "").split("\n\n")[0].replace("\n", " ")
+    if op is None:
+        parts = tuple(sorted(_parts(function)))
+        jvp = "by its parts" if any(REGISTRY[p].inputs for p in parts) else ""
+        return OpInfo(name, path, "composition", signature, (), {}, jvp, (), None, False, "", parts, doc)
+    return OpInfo(
+        name, path, op.kind, signature, op.inputs, _formulas(op), _jvp(op), _categories(op), op.result, op.view,
+        op.node_name if op.inputs else "", (), doc,
+    )  # fmt: skip
+
+
+def _categories(op: Op) -> tuple[str, ...]:
+    names = {"b": "bool", "i": "integral", "f": "floating", "c": "complex"}
+    return tuple(names[letter] for letter in op.dtypes)
+
+
+def _jvp(op: Op) -> str:
+    if not op.inputs:
+        return ""
+    if op.jvp is not None:
+        return "declared"
+    if op.meaning is not None:
+        return "by its meaning"
+    return "derived" if op.kind == "general" else "by its kind"
+
+
+def _formulas(op: Op) -> dict[str, str]:
+    if op.joint is not None:
+        return dict.fromkeys(op.inputs, _name_of(op.joint))
+    tree = _definition(op.forward)
+    found = {}
+    for decorator in [] if tree is None else tree.decorator_list:
+        if isinstance(decorator, ast.Call):
+            for keyword in decorator.keywords:
+                if keyword.arg in op.formulas:
+                    value = keyword.value
+                    found[keyword.arg] = ast.unparse(value.body if isinstance(value, ast.Lambda) else value)
+    return {p: found.get(p) or _name_of(f) for p, f in op.formulas.items()}
+
+
+def _name_of(function: Any) -> str:
+    return getattr(function, "__name__", repr(function))
+
+
+@cache
+def _parts(function: FunctionType) -> frozenset[str]:
+    """The declared operations that a function calls, directly or through others of ours."""
+    found: set[str] = set()
+    seen: set[Any] = set()
+    stack: list[Any] = [function]
+    while stack:
+        item = stack.pop()
+        if item in seen:
+            continue
+        seen.add(item)
+        op = getattr(item, "op", None)
+        if isinstance(op, Op):
+            found.add(op.name)
+        elif isinstance(item, FunctionType) and (item.__module__ or "").startswith("gradpack"):
+            code = [item.__code__]
+            while code:
+                one = code.pop()
+                code.extend(c for c in one.co_consts if isinstance(c, type(one)))
+                for name in one.co_names:
+                    target = item.__globals__.get(name) or vars(Tensor).get(name)
+                    if isinstance(target, FunctionType) and target not in seen:
+                        stack.append(target)
+    return frozenset(n for n in found if n in REGISTRY)
+
+
+def has_op(name: str) -> bool:
+    """Whether there is an operation of the name.
+
+    Example::
+
+        >>> from gradpack import extend
+        >>> extend.has_op("sin"), extend.has_op("sinn")
+        (True, False)
+    """
+    return not name.startswith("_") and _function(name) is not None
+
+
+def has_vjp(name: str) -> bool:
+    """Whether gradients go through an operation.
+
+    Example::
+
+        >>> from gradpack import extend
+        >>> extend.has_vjp("sin"), extend.has_vjp("argmax")
+        (True, False)
+    """
+    return has_op(name) and get_op_info(name).differentiable
+
+
+def has_jvp(name: str) -> bool:
+    """Whether forward mode goes through an operation.
+
+    Example::
+
+        >>> from gradpack import extend
+        >>> extend.has_jvp("sin"), extend.has_jvp("argmax")
+        (True, False)
+    """
+    return has_op(name) and bool(get_op_info(name).jvp)
+
+
+def coverage() -> dict[str, bool]:
+    """Each path of torch that this project has set out to provide, and whether it is there.
+
+    Example::
+
+        >>> from gradpack import extend
+        >>> extend.coverage()["torch.nn.functional.relu"]
+        True
+    """
+    from .names import paths
+
+    return {path: _exists(path) for path in paths()}
+
+
+def _exists(path: str) -> bool:
+    import gradpack
+
+    found: Any = gradpack
+    for part in path.split(".")[1:]:
+        try:
+            found = getattr(found, part)
+        except AttributeError:
+            return False
+    return True
