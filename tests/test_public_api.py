@@ -22,6 +22,7 @@ MODULES = [
     "gradpack.fft",
     "gradpack.masked",
     "gradpack.extend",
+    "gradpack.library",
     "gradpack.linalg",
     "gradpack.nn",
     "gradpack.nn.functional",

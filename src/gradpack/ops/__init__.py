@@ -11,10 +11,14 @@ from . import shape
 
 __all__ = ["shape"]
 
+NAMESPACES: dict[str, Any] = {}  # of operations made by `library.custom_op`: `ops.mylib.myop`
+
 
 def __getattr__(name: str) -> Any:
     if name == "aten":  # imported when it is first asked for
         from importlib import import_module
 
         return import_module(".aten", __name__)
+    if name in NAMESPACES:
+        return NAMESPACES[name]
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
