@@ -376,8 +376,8 @@ def _function_of(op: CustomOpDef) -> Any:
             ctx.needs_input_grad = needs
         return None, *_flat_gradients(found, ctx.shape)
 
-    body = {n: staticmethod(f) for n, f in [("forward", forward), ("setup_context", setup_context)]}
-    body["backward"] = staticmethod(backward)
+    rules: dict[str, Any] = {"forward": forward, "setup_context": setup_context, "backward": backward}
+    body = {name: staticmethod(rule) for name, rule in rules.items()}
     return type(f"GeneratedBackwardFor_{op._namespace}_{op._name}_default", (Function,), body)
 
 

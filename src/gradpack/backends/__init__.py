@@ -1,6 +1,21 @@
-"""Array libraries. The only place where they are named; one file for each."""
+"""Array libraries: the only place where they are named, one file for each. And `torch.backends`."""
+
+from typing import Any
 
 from .base import Backend, Spec, backend_of, backend_on, register_backend, spec_of
 from .numpy import NUMPY
 
 __all__ = ["NUMPY", "Backend", "Spec", "backend_of", "backend_on", "register_backend", "spec_of"]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "opt_einsum":
+        from importlib import import_module
+
+        return import_module(".opt_einsum", __name__)
+    from .absent import module
+
+    found = module(name)
+    if found is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return found

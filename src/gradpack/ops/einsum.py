@@ -50,15 +50,16 @@ def einsum(equation: Any, *operands: Any) -> Tensor:
 def _order(inputs: list[str], output: str, tensors: list[Tensor]) -> list[tuple[int, int]]:
     count = len(tensors)
     if count > 2:
-        try:
-            import opt_einsum
-        except ImportError:
-            pass
-        else:
-            path, _ = opt_einsum.contract_path(
+        from ..backends import opt_einsum
+
+        settings: Any = opt_einsum  # a module that checks what is assigned to it
+        library = settings.get_opt_einsum() if settings.enabled else None
+        if library is not None:
+            path, _ = library.contract_path(
                 ",".join(_letters(inputs)) + "->" + _letters([output], inputs)[0],
                 *[t._shape for t in tensors],
                 shapes=True,
+                optimize=settings.strategy,
             )
             steps = [tuple(step) for step in path]
             if all(len(step) == 2 for step in steps):

@@ -1,0 +1,66 @@
+"""What `torch.backends` says of accelerators and libraries that are not behind arrays here: they are not there."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import ModuleType
+from typing import Any
+
+
+def _says(name: str, answer: Any) -> Callable[..., Any]:
+    def ask(*args: Any, **kwargs: Any) -> Any:
+        return answer
+
+    ask.__name__ = ask.__qualname__ = name
+    ask.__doc__ = f"Always {answer!r}."
+    return ask
+
+
+# Functions with what they answer, and settings with what they start as. Settings may be set: nothing reads them.
+_MODULES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "cpu": ({"get_cpu_capability": "DEFAULT"}, {}),
+    "cuda": ({"is_built": False, "is_flash_attention_available": False}, {}),
+    "cudnn": (
+        {"is_available": False, "version": None, "is_acceptable": False},
+        {"enabled": True, "deterministic": False, "benchmark": False, "benchmark_limit": None, "allow_tf32": True},
+    ),
+    "mkl": ({"is_available": False}, {}),
+    "mkldnn": ({"is_available": False}, {"enabled": True, "deterministic": False}),
+    "mps": ({"is_available": False, "is_built": False}, {}),
+    "nnpack": ({"is_available": False}, {}),
+    "openmp": ({"is_available": False}, {}),
+}
+
+
+def module(name: str) -> ModuleType | None:
+    """`gradpack.backends.<name>`; None for a name that is none of these."""
+    if name not in _MODULES:
+        return None
+    full = f"{__package__}.{name}"
+    if full not in sys.modules:
+        made = ModuleType(full, f"`torch.backends.{name}`: not there.")
+        functions, settings = _MODULES[name]
+        vars(made).update({n: _says(n, answer) for n, answer in functions.items()})
+        vars(made).update(settings)
+        if settings:
+            vars(made)["flags"] = _flags(made, settings)
+        sys.modules[full] = made
+    return sys.modules[full]
+
+
+def _flags(made: ModuleType, settings: dict[str, Any]) -> Any:
+    @contextmanager
+    def flags(**wanted: Any) -> Iterator[None]:
+        unknown = set(wanted) - set(settings)
+        if unknown:
+            raise TypeError(f"flags() got an unexpected keyword argument {min(unknown)!r}")
+        before = {n: getattr(made, n) for n in wanted}
+        vars(made).update(wanted)
+        try:
+            yield
+        finally:
+            vars(made).update(before)
+
+    return flags

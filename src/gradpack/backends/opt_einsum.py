@@ -1,0 +1,91 @@
+"""`torch.backends.opt_einsum`: in which order `einsum` contracts more than two operands."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from types import ModuleType
+from typing import Any
+
+_STRATEGIES = ("auto", "greedy", "optimal")
+
+
+def is_available() -> bool:
+    """Whether opt_einsum is installed. It is imported when `einsum` first needs it."""
+    return find_spec("opt_einsum") is not None
+
+
+def get_opt_einsum() -> Any:
+    """The package opt_einsum, or None."""
+    if not is_available():
+        return None
+    import opt_einsum
+
+    return opt_einsum
+
+
+def set_flags(_enabled: bool | None = None, _strategy: str | None = None) -> tuple[bool, str | None]:
+    """Set whether and how paths are looked for; returns what was set before.
+
+    Raises:
+        ValueError: for an unknown strategy, and where opt_einsum is not installed or not enabled.
+    """
+    this: Any = sys.modules[__name__]
+    before = this.enabled, this.strategy
+    if _enabled is not None:
+        this.enabled = _enabled
+    if _strategy is not None:
+        this.strategy = _strategy
+    return before
+
+
+@contextmanager
+def flags(enabled: bool | None = None, strategy: str | None = None) -> Iterator[None]:
+    """`with flags(enabled=False): ...` sets them for a block."""
+    before = set_flags(enabled, strategy)
+    try:
+        yield
+    finally:
+        _state.update(zip(_state, before, strict=True))
+
+
+_state: dict[str, Any] = {"enabled": is_available(), "strategy": "auto" if is_available() else None}
+
+
+class _Module(ModuleType):
+    """The module itself: assigning to `enabled` and `strategy` is checked."""
+
+    @property
+    def enabled(self) -> bool:
+        return bool(_state["enabled"])
+
+    @enabled.setter
+    def enabled(self, wanted: bool) -> None:
+        if wanted and not is_available():
+            raise ValueError(
+                f"opt_einsum is not available, so setting `enabled` to {wanted} has no use: einsum contracts from left "
+                "to right. Install it with pip install 'gradpack[einsum]'"
+            )
+        _state["enabled"] = bool(wanted)
+
+    @property
+    def strategy(self) -> str | None:
+        found: str | None = _state["strategy"]
+        return found
+
+    @strategy.setter
+    def strategy(self, wanted: str) -> None:
+        if not is_available():
+            raise ValueError(f"opt_einsum is not available, so setting `strategy` to {wanted} has no use: install it")
+        if not _state["enabled"]:
+            raise ValueError(
+                f"opt_einsum is not enabled, so setting a `strategy` to {wanted} has no use: set `enabled` to True"
+            )
+        if wanted not in _STRATEGIES:
+            raise ValueError(f"`strategy` must be one of the following: [{', '.join(_STRATEGIES)}] but is {wanted}")
+        _state["strategy"] = wanted
+
+
+sys.modules[__name__].__class__ = _Module

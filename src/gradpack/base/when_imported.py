@@ -1,0 +1,51 @@
+"""A module of ours for another library, imported when that is, so that ours need not import it."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder
+from types import ModuleType
+from typing import Any
+
+
+class _Watch(MetaPathFinder):
+    """Finds one module as Python would, and imports another once it has been executed."""
+
+    def __init__(self, name: str, then: str) -> None:
+        self.name, self.then = name, then
+
+    def find_spec(self, fullname: str, path: Any, target: ModuleType | None = None) -> ModuleSpec | None:
+        if fullname != self.name:
+            return None
+        spec = PathFinder.find_spec(fullname, path, target)
+        if spec is not None and spec.loader is not None:
+            spec.loader = _Then(spec.loader, self)
+        return spec
+
+
+class _Then(Loader):
+    def __init__(self, loader: Any, watch: _Watch) -> None:
+        self.loader, self.watch = loader, watch
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        made: ModuleType | None = self.loader.create_module(spec)
+        return made
+
+    def exec_module(self, module: ModuleType) -> None:
+        module.__loader__ = self.loader
+        if module.__spec__ is not None:
+            module.__spec__.loader = self.loader
+        self.loader.exec_module(module)
+        if self.watch in sys.meta_path:
+            sys.meta_path.remove(self.watch)
+        import_module(self.watch.then)
+
+
+def when_imported(name: str, then: str) -> None:
+    """Import the module `then` when the module `name` has been imported: now, if it has been already."""
+    if name in sys.modules:
+        import_module(then)
+    else:
+        sys.meta_path.insert(0, _Watch(name, then))
