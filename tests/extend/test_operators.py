@@ -141,6 +141,7 @@ def test_names_that_are_taken_are_refused_and_nothing_is_left():
         (lambda: extend.elementwise(input=lambda g: g)(arange), "the name 'arange' is taken: gradpack has it"),
         (lambda: extend.elementwise(input=lambda g: g, method=True)(item), "the name 'item' is taken: Tensor has it"),
         (lambda: extend.elementwise(input=lambda g: g, export=True)(inf), "the name 'inf' is taken: gradpack has it"),
+        (lambda: extend.elementwise(input=lambda g: g)(hypot), "the name 'hypot' is taken"),
         (lambda: extend.method(item), "the name 'item' is taken: Tensor has it"),
         (lambda: extend.function(arange), "the name 'arange' is taken"),
         (lambda: extend.method(sin, name="not one"), "'not one' is no Python identifier"),
@@ -158,6 +159,10 @@ def sin(input):
 
 
 def arange(input):
+    return input
+
+
+def hypot(input):
     return input
 
 

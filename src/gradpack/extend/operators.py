@@ -11,6 +11,7 @@ from ..backends import NUMPY, Backend
 from ..declare import kinds
 from ..declare.op import PUBLIC, REGISTRY, Op
 from ..declare.variants import inplace_of
+from ..ops import methods
 from ..tensor.tensor import Tensor
 from . import added
 
@@ -19,6 +20,25 @@ def _namespace() -> dict[str, Any]:
     import gradpack
 
     return vars(gradpack)
+
+
+def _has_name(name: str) -> bool:
+    import gradpack
+
+    return hasattr(gradpack, name)
+
+
+def known_operation(name: str) -> bool:
+    """Whether the table has an operation; its module is loaded if so."""
+    try:
+        REGISTRY[name]
+    except KeyError:
+        return False
+    return True
+
+
+def is_exported(name: str) -> bool:
+    return name in PUBLIC or name in methods.FUNCTIONS
 
 
 def _check_name(what: str, name: str) -> None:
@@ -36,9 +56,9 @@ def _declared(kind: str) -> Callable[..., Callable[[Callable[..., Any]], Any]]:
             name = keywords.get("name") or body.__name__
             _check_name(kind, name)
             _check_formulas(kind, name, keywords)
-            if name in REGISTRY:
+            if known_operation(name):
                 added.refuse(kind, name, "the table of operations")
-            if name in PUBLIC or (export and name in _namespace()):
+            if is_exported(name) or (export and _has_name(name)):
                 added.refuse(kind, name, "gradpack")
             wanted = [name] * method + [name + "_"] * inplace
             for attribute in wanted:
@@ -161,7 +181,7 @@ def function(call: Callable[..., Any] | None = None, *, name: str | None = None)
         return lambda given: function(given, name=name)
     known = name or call.__name__
     _check_name("function", known)
-    if known in _namespace() or known in PUBLIC:
+    if _has_name(known) or is_exported(known):
         added.refuse("function", known, "gradpack")
     _namespace()[known] = PUBLIC[known] = call
 
@@ -236,7 +256,9 @@ def _compile_again(op: Op, backend: Backend) -> None:
 
 
 def _op(op: Any) -> Op:
-    found = getattr(op, "op", None) or REGISTRY.get(op) or REGISTRY.get(f"_{op}")
+    found = getattr(op, "op", None)
+    if isinstance(op, str):
+        found = next((REGISTRY[n] for n in (op, f"_{op}") if known_operation(n)), None)
     if not isinstance(found, Op):
         raise ValueError(f"extend.kernel(): {op!r} is no operation: extend.list_ops() names all")
     return found

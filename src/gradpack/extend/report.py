@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from ..declare.inline import _definition
 from ..declare.op import PUBLIC, REGISTRY, Op
+from ..ops import methods
 from ..tensor.tensor import Tensor
 
 
@@ -65,6 +66,7 @@ def list_ops(kind: str | None = None) -> list[str]:
         >>> [name for name in extend.list_ops("bilinear") if name.startswith("m")][:3]
         ['matmul', 'mm', 'mv']
     """
+    methods.load_all()
     names = sorted({n for n in (*PUBLIC, *REGISTRY) if not n.startswith("_") and _function(n) is not None})
     return names if kind is None else [n for n in names if get_op_info(n).kind == kind]
 
@@ -97,6 +99,7 @@ def get_op_info(name: str) -> OpInfo:
         >>> info.kind, info.inputs, info.formulas["input"], info.jvp
         ('elementwise', ('input',), 'g * cos(input)', 'by its kind')
     """
+    methods.load_all()
     function = _function(name)
     if function is None:
         from difflib import get_close_matches
@@ -189,6 +192,7 @@ def has_op(name: str) -> bool:
         >>> extend.has_op("sin"), extend.has_op("sinn")
         (True, False)
     """
+    methods.load_all()
     return not name.startswith("_") and _function(name) is not None
 
 

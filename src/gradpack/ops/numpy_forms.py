@@ -25,9 +25,11 @@ def found(name: str) -> Any:
             return getattr(import_module(f"{__package__.rpartition('.')[0]}.{module}"), name, None)
         except ImportError:
             return None
-    from .methods import EXPORTED
+    from .methods import EXPORTED, FUNCTIONS, exported
 
-    return EXPORTED.get(name)
+    if name in EXPORTED:
+        return EXPORTED[name]
+    return exported(name) if name in FUNCTIONS else None
 
 
 def ours(name: str, *args: Any, **kwargs: Any) -> Any:

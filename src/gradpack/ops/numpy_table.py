@@ -126,13 +126,13 @@ ones_like: ones_like a dtype
 empty_like: empty_like a dtype
 full_like: full_like a fill_value dtype
 copy: clone a
-isclose: isclose a b rtol atol equal_nan
+isclose: isclose a b:other rtol atol equal_nan
 outer: numpy_forms.outer a b
 inner: numpy_forms.inner a b
 dot: numpy_forms.dot a b
 vdot: numpy_forms.vdot a b
 tensordot: numpy_forms.tensordot a b axes
-kron: kron a b
+kron: kron a b:other
 cross: numpy_forms.cross a b axisa:- axisb:- axisc:- axis
 einsum: numpy_forms.einsum *
 pad: numpy_forms.pad array pad_width mode constant_values
@@ -143,7 +143,7 @@ linalg.det: linalg.det a
 linalg.slogdet: linalg.slogdet a
 linalg.inv: linalg.inv a
 linalg.pinv: linalg.pinv a rcond:rtol hermitian
-linalg.solve: linalg.solve a b
+linalg.solve: linalg.solve a b:B
 linalg.cholesky: linalg.cholesky a upper
 linalg.eigh: linalg.eigh a UPLO
 linalg.eigvalsh: linalg.eigvalsh a UPLO
@@ -156,7 +156,7 @@ linalg.matrix_power: linalg.matrix_power a n
 linalg.multi_dot: linalg.multi_dot arrays
 linalg.cond: linalg.cond x p
 linalg.matrix_rank: linalg.matrix_rank A
-linalg.tensorsolve: linalg.tensorsolve a b axes:dims
+linalg.tensorsolve: linalg.tensorsolve a b:other axes:dims
 linalg.tensorinv: linalg.tensorinv a ind
 fft.fft: fft.fft a n axis:dim norm
 fft.ifft: fft.ifft a n axis:dim norm
