@@ -45,6 +45,7 @@ ALLOWED = {
 
 # Who may name NumPy besides backends and operations. Elsewhere arrays are whatever the backend says.
 NUMPY = {
+    "__config__": "tells its version",
     "cli/report": "draws curves from what was measured",
     "declare/apply": "asks whether two arrays overlap, which only NumPy's can be asked",
     "declare/inplace_text": "names the functions of NumPy's that write into an array",
@@ -55,6 +56,8 @@ NUMPY = {
     "saved/storage": "finds the array that owns the memory of a view",
     "serialization/containers": "reads and writes NumPy's files",
     "serialization/tree": "files hold arrays",
+    "testing": "compares values",
+    "tensor/typed": "typed constructors make host memory, as Tensor(...) does",
     "tensor/construct": "Tensor(...) makes host memory before any operation exists",
 }
 

@@ -212,7 +212,7 @@ VIEW = {"tensor": "a", "dtype": "float32", "offset": 0, "shape": [2], "stride": 
         ({"float": "1.0"}, "damaged"),
         ([1], "has a list where it may not"),
         ({}, "has a dict where it may not"),
-        ({"device": "cuda"}, "Expected one of cpu"),
+        ({"device": "what"}, "Expected one of cpu"),
         ({"bytes": "###"}, "damaged"),
         ({"complex": ["x"]}, "damaged"),
     ],

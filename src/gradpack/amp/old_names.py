@@ -77,3 +77,27 @@ def get_autocast_gpu_dtype() -> dtype:
     """
     _warn("get_autocast_gpu_dtype()", "get_autocast_dtype('cuda')")
     return mode.get_autocast_dtype("cuda")
+
+
+def _other(kind: str) -> tuple[Any, Any]:
+    """The old functions of a device that is not there: its dtype, and whether autocast is on for it."""
+
+    def get_dtype() -> dtype:
+        _warn(f"get_autocast_{kind}_dtype()", f"get_autocast_dtype('{kind}')")
+        return mode.get_autocast_dtype(kind)
+
+    def is_enabled() -> bool:
+        _warn(f"is_autocast_{kind}_enabled()", f"is_autocast_enabled('{kind}')")
+        return mode.is_autocast_enabled(kind)
+
+    example = "\n\nExample::\n\n    >>> import gradpack as torch\n    >>> torch."
+    get_dtype.__name__, is_enabled.__name__ = f"get_autocast_{kind}_dtype", f"is_autocast_{kind}_enabled"
+    new = f"get_autocast_dtype('{kind}')"
+    get_dtype.__doc__ = f"The old name of `{new}`.{example}{new}.is_floating_point\n    True"
+    new = f"is_autocast_enabled('{kind}')"
+    is_enabled.__doc__ = f"The old name of `{new}`.{example}{new}\n    False"
+    return get_dtype, is_enabled
+
+
+get_autocast_ipu_dtype, is_autocast_ipu_enabled = _other("ipu")
+get_autocast_xla_dtype, is_autocast_xla_enabled = _other("xla")

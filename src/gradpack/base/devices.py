@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
+import functools
+from contextvars import ContextVar
 from typing import Any
 
-KINDS = {"cpu"}  # backends add the kinds that they bring
+KINDS = {"cpu"}  # where tensors can be: backends add the kinds that they bring
+# What a device may be called. Those that are not in KINDS are known by name only.
+_NAMES = (
+    "cpu, cuda, ipu, xpu, mkldnn, opengl, opencl, ideep, hip, ve, fpga, maia, xla, lazy, vulkan, mps, meta, hpu, "
+    "mtia, privateuseone"
+)
+_KNOWN = frozenset(_NAMES.split(", "))
+
+# The devices of `with device: ...` and `set_default_device`, innermost last.
+_DEFAULTS: ContextVar[tuple[device, ...]] = ContextVar("gradpack default device", default=())
 
 
 class device:  # noqa: N801 - torch's name
@@ -15,7 +26,10 @@ class device:  # noqa: N801 - torch's name
         index: the index within the kind, or None.
 
     Raises:
-        RuntimeError: for a kind that no installed backend brings.
+        RuntimeError: for a name that is no kind of device.
+
+    `with device: ...` makes it the default for the block. Tensors can be on the CPU, and on kinds that
+    `gradpack.extend.device` adds.
 
     Example::
 
@@ -31,11 +45,13 @@ class device:  # noqa: N801 - torch's name
     type: str
     index: int | None
 
-    def __init__(self, type: str | device, index: int | None = None) -> None:
+    def __init__(self, type: str | device | int, index: int | None = None) -> None:
         if isinstance(type, device):
             own = type.index
             type, index = type.type, own if index is None else index
         if not isinstance(type, str):
+            if type.__class__ is int:
+                raise RuntimeError("Cannot access accelerator device when none is available.")
             raise TypeError(f"device(): argument 'type' must be a str or a device, not {type.__class__.__name__}")
         kind, colon, number = type.partition(":")
         if colon:
@@ -44,11 +60,9 @@ class device:  # noqa: N801 - torch's name
             if not number.isdigit():
                 raise RuntimeError(f"Invalid device string: '{type}': write a kind and a number, as 'cpu:0'")
             index = int(number)
-        if kind not in KINDS:
-            raise RuntimeError(
-                f"Expected one of {', '.join(sorted(KINDS))} device type at start of device string: {kind}. "
-                "No installed array library brings that kind of device."
-            )
+        if kind not in _KNOWN and kind not in KINDS:
+            more = "".join(f", {k}" for k in sorted(KINDS - _KNOWN))
+            raise RuntimeError(f"Expected one of {_NAMES}{more} device type at start of device string: {kind}")
         if index is not None and index < 0:
             raise RuntimeError(f"Device index must not be negative, got {index}")
         object.__setattr__(self, "type", kind)
@@ -74,12 +88,71 @@ class device:  # noqa: N801 - torch's name
     def __reduce__(self) -> tuple[Any, ...]:
         return device, (str(self),)
 
+    def __enter__(self) -> device:
+        _DEFAULTS.set((*_DEFAULTS.get(), self))
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        _DEFAULTS.set(_DEFAULTS.get()[:-1])
+
+    def __call__(self, function: Any) -> Any:
+        @functools.wraps(function)
+        def inside(*args: Any, **kwargs: Any) -> Any:
+            with self:
+                return function(*args, **kwargs)
+
+        return inside
+
 
 CPU = device("cpu")
+_device = device  # where a parameter has the name
 
 
 def as_device(value: Any) -> device:
-    """A device from what users pass as `device=`; None means the CPU."""
+    """A device for a tensor, from what users pass as `device=`; None means the default.
+
+    Raises:
+        AssertionError: for an accelerator, in torch's words.
+        RuntimeError: for any other device that tensors cannot be on.
+    """
     if value is None:
-        return CPU
-    return value if isinstance(value, device) else device(value)
+        chosen = _DEFAULTS.get()
+        return placeable(chosen[-1]) if chosen else CPU
+    return placeable(value if isinstance(value, device) else device(value))
+
+
+def placeable(wanted: device) -> device:
+    if wanted.type in KINDS:
+        return wanted
+    if wanted.type in ("cuda", "xpu"):
+        raise AssertionError(f"Torch not compiled with {wanted.type.upper()} enabled")
+    raise RuntimeError(
+        f"no installed array library brings the device {str(wanted)!r}: tensors are on the CPU. gradpack.extend.device "
+        "adds others"
+    )
+
+
+def get_default_device() -> device:
+    """The device of new tensors.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.get_default_device()
+        device(type='cpu')
+    """
+    chosen = _DEFAULTS.get()
+    return chosen[-1] if chosen else CPU
+
+
+def set_default_device(device: Any) -> None:
+    """Set the device of new tensors; None for the CPU. `with torch.device(...):` does it for a block.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.set_default_device("cpu")
+        >>> torch.ones(1).device
+        device(type='cpu')
+    """
+    _DEFAULTS.set(() if device is None else (_device(device),))

@@ -6,15 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from ..backends import backend_of, backend_on
+from ..backends import backend_of
 from ..base import dtypes
 from ..base.devices import as_device, device
 from ..base.dtypes import dtype
+from ..base.memory_formats import order_of
 from ..base.modes import MODE
 from ..declare.inplace import inplace
 from ..declare.kinds import general, linear
 from ..tensor.detached import forbid_saved
 from ..tensor.tensor import Tensor
+from ..tensor.typed import tensortype
+from .memory_formats import is_kept, is_laid_out
 
 FUNCTIONS = "result_type can_cast promote_types"
 METHODS = (
@@ -79,6 +82,10 @@ def _method_to(
                 f"to() received an invalid argument of type {type(arg).__name__}: give a dtype, device or tensor"
             )
     target = self._spec.device if place is None else as_device(place)
+    if memory_format is not None and not is_kept(memory_format):
+        order_of(memory_format, self.ndim)
+        made = _method_to(self, d or self._spec.dtype, device=target, copy=copy)
+        return made if is_laid_out(made._data, memory_format) else clone(made, memory_format=memory_format)
     if target.type != self._spec.device.type or (
         target.index not in (None, self._spec.device.index) and target.type != "cpu"
     ):
@@ -94,8 +101,6 @@ def _converted(tensor: Tensor, d: dtype) -> Tensor:
 
 
 def _to_device(tensor: Tensor, target: device, d: dtype | None) -> Tensor:
-    if target.type != "cpu" and backend_on(target.type) is None:
-        raise RuntimeError(f"no installed array library brings the device {target}: tensors stay on {tensor.device}")
     from ..autograd.transfer import to_device
 
     moved = to_device(tensor, target)
@@ -152,6 +157,8 @@ def _method_type(self: Tensor, dtype: Any = None, non_blocking: Any = False) -> 
         dtype = next(
             (dtypes.DTYPES[k] for k, v in _TYPE_NAMES.items() if v.split(".")[-1] == dtype.split(".")[-1]), dtype
         )
+    if isinstance(dtype, tensortype):
+        dtype = dtype.dtype
     if not isinstance(dtype, dtypes.dtype):
         raise ValueError(f"invalid type: {dtype!r}")
     return self if dtype is self._spec.dtype else _converted(self, dtype)

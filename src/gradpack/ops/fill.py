@@ -13,6 +13,7 @@ from ..base.devices import as_device
 from ..base.dtypes import FLOATING, INTEGRAL, dtype
 from ..tensor.tensor import Tensor
 from .create import _into_out, _native, check_dtype, finish, shape_of
+from .memory_formats import in_format
 
 FUNCTIONS = (
     "zeros ones full empty arange range linspace logspace eye zeros_like ones_like full_like empty_like empty_strided"
@@ -78,7 +79,8 @@ def empty(
         >>> torch.empty(2, 3).shape
         gradpack.Size([2, 3])
     """
-    return _into_out(out, finish(np.empty(shape_of("empty", size), _native("empty", dtype, device)), requires_grad))
+    made = np.empty(shape_of("empty", size), _native("empty", dtype, device))
+    return _into_out(out, finish(in_format(made, memory_format), requires_grad))
 
 
 def empty_strided(
@@ -162,7 +164,7 @@ def zeros_like(
     if isinstance(input, np.ndarray | np.generic):
         return np.zeros_like(input)  # formulas call it on arrays
     backend, spec = _like("zeros_like", input, dtype, device)
-    return finish(backend.xp.zeros_like(input._data, dtype=spec.native), requires_grad)
+    return finish(in_format(backend.xp.zeros_like(input._data, dtype=spec.native), memory_format), requires_grad)
 
 
 def ones_like(
@@ -186,7 +188,7 @@ def ones_like(
     if isinstance(input, np.ndarray | np.generic):
         return np.ones_like(input)
     backend, spec = _like("ones_like", input, dtype, device)
-    return finish(backend.xp.ones_like(input._data, dtype=spec.native), requires_grad)
+    return finish(in_format(backend.xp.ones_like(input._data, dtype=spec.native), memory_format), requires_grad)
 
 
 def full_like(
@@ -212,7 +214,7 @@ def full_like(
     value = fill_value.item() if isinstance(fill_value, Tensor) else fill_value
     if isinstance(value, int) and spec.dtype.category == INTEGRAL:  # numbers wrap around
         value = np.asarray(value).astype(spec.native)[()]
-    return finish(backend.xp.full_like(input._data, value, dtype=spec.native), requires_grad)
+    return finish(in_format(backend.xp.full_like(input._data, value, dtype=spec.native), memory_format), requires_grad)
 
 
 def empty_like(
@@ -234,7 +236,7 @@ def empty_like(
         gradpack.Size([2])
     """
     backend, spec = _like("empty_like", input, dtype, device)
-    return finish(backend.xp.empty_like(input._data, dtype=spec.native), requires_grad)
+    return finish(in_format(backend.xp.empty_like(input._data, dtype=spec.native), memory_format), requires_grad)
 
 
 def _number(value: Any) -> Any:

@@ -10,6 +10,7 @@ import numpy as np
 from ..base.errors import dim_out_of_range
 from ..declare.kinds import linear
 from ..tensor.tensor import Tensor
+from .memory_formats import laid_out
 
 FUNCTIONS = (
     "reshape squeeze unsqueeze flatten ravel unflatten broadcast_to broadcast_tensors broadcast_shapes atleast_1d "
@@ -376,7 +377,7 @@ def clone(input: Any, *, memory_format: Any = None) -> Any:
         >>> torch.clone(x).grad_fn.name()
         'CloneBackward0'
     """
-    return np.array(input)
+    return np.array(input) if memory_format is None else laid_out(input, memory_format)
 
 
 def detach(input: Tensor) -> Tensor:

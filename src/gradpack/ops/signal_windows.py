@@ -9,6 +9,7 @@ import numpy as np
 
 from ..base import dtypes
 from ..base.dtypes import dtype
+from ..base.layouts import strided
 from ..tensor.tensor import Tensor
 from .create import _native, finish
 from .windows import _cosines, _kaiser
@@ -24,7 +25,7 @@ def _signal(
         raise TypeError(f"{op}(): argument 'M' must be int, not {type(M).__name__}")
     if M < 0:
         raise ValueError(f"{op} requires non-negative window length, got M={M}")
-    if layout is not None and layout != "strided":
+    if layout is not None and layout is not strided:
         raise ValueError(f"{op} is implemented for strided tensors only, got: {layout}")
     d = dtypes.get_default_dtype() if dtype is None else dtype
     if d not in (dtypes.float32, dtypes.float64):

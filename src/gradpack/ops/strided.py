@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 
 from ..backends.windows import Window, reach
+from ..base.memory_formats import order_of
 from ..declare.kinds import linear
 from ..tensor.storage import memory_of
 from ..tensor.tensor import Tensor
+from .memory_formats import is_laid_out, laid_out
 
 FUNCTIONS = "as_strided"
 METHODS = "as_strided contiguous unfold"
@@ -82,14 +84,21 @@ def _part_spread(input: Any, at: Any) -> Any:
 
 
 def _method_contiguous(self: Tensor, memory_format: Any = None) -> Tensor:
-    """The tensor itself if it is row-major without gaps, else a copy that is."""
-    return self if self._data.flags.c_contiguous else _contiguous(self)
+    """The tensor itself if it is row-major without gaps (or in another memory format), else a copy that is.
+
+    Raises:
+        RuntimeError: for a format of another number of dimensions.
+    """
+    if memory_format is None:
+        return self if self._data.flags.c_contiguous else _contiguous(self)
+    order_of(memory_format, self.ndim)
+    return self if is_laid_out(self._data, memory_format) else _contiguous(self, memory_format)
 
 
 @linear(input=lambda g: g, structural=True, node="CloneBackward0")
-def _contiguous(input: Any) -> Any:
-    """A row-major copy."""
-    return np.array(input, order="C")
+def _contiguous(input: Any, memory_format: Any = None) -> Any:
+    """A row-major copy, or one in another memory format."""
+    return np.array(input, order="C") if memory_format is None else laid_out(input, memory_format)
 
 
 @linear(

@@ -29,6 +29,8 @@ def legacy_new(cls: type, data: Any, *args: Any, **kwargs: Any) -> Tensor:
     elif isinstance(data, Tensor):
         made = data.detach()
         made._counter = data._counter
+    elif isinstance(data, bool | float | complex):
+        raise TypeError(f"new(): data must be a sequence (got {type(data).__name__})")
     else:
         spec = NUMPY.spec_for(dtypes.get_default_dtype(), CPU)
         array = np.array(data, dtype=spec.native)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..base.devices import device
 from ..base.dtypes import FLOATING, INTEGRAL, dtype
+from ..base.layouts import layout, strided
 from ..base.size import Size
 
 if TYPE_CHECKING:
@@ -62,6 +63,11 @@ class TensorBase:
     @property
     def is_sparse(self) -> bool:
         return False
+
+    @property
+    def layout(self) -> layout:
+        """How the elements are kept: `strided`."""
+        return strided
 
     @property
     def is_quantized(self) -> bool:
@@ -130,8 +136,10 @@ class TensorBase:
         return int(self._data.__array_interface__["data"][0])
 
     def is_contiguous(self, memory_format: Any = None) -> bool:
-        """Whether the elements lie in row-major order without gaps."""
-        return bool(self._data.flags.c_contiguous)
+        """Whether the elements lie in row-major order, or that of another memory format, without gaps."""
+        if memory_format is None:
+            return bool(self._data.flags.c_contiguous)
+        return bool(self._is_laid_out(memory_format))  # attached by the operations
 
     def is_floating_point(self) -> bool:
         """Whether the dtype is a floating-point one."""

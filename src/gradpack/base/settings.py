@@ -1,0 +1,198 @@
+"""Settings that torch keeps for the process. What they choose between is the same here: each only remembers."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+_state: dict[str, Any] = {
+    "deterministic": False,
+    "warn_only": False,
+    "precision": "highest",
+    "warn_always": False,
+    "interop": None,
+}
+_MODES = {"default": 0, "warn": 1, "error": 2}
+
+
+def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
+    """Ask for equal results of equal runs. They are so always: results do not depend on the number of threads.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.use_deterministic_algorithms(True)
+        >>> torch.are_deterministic_algorithms_enabled()
+        True
+        >>> torch.use_deterministic_algorithms(False)
+    """
+    if not isinstance(mode, bool):
+        raise TypeError(
+            f"_set_deterministic_algorithms(): argument 'mode' (position 1) must be bool, not {type(mode).__name__}"
+        )
+    _state["deterministic"], _state["warn_only"] = mode, bool(warn_only)
+
+
+def are_deterministic_algorithms_enabled() -> bool:
+    """What `use_deterministic_algorithms` was told.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.are_deterministic_algorithms_enabled()
+        False
+    """
+    return bool(_state["deterministic"])
+
+
+def is_deterministic_algorithms_warn_only_enabled() -> bool:
+    """Whether `use_deterministic_algorithms` was told to warn only.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.is_deterministic_algorithms_warn_only_enabled()
+        False
+    """
+    return bool(_state["warn_only"])
+
+
+def get_deterministic_debug_mode() -> int:
+    """0, 1 or 2: deterministic algorithms are not asked for, with warnings, with errors.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.get_deterministic_debug_mode()
+        0
+    """
+    if not _state["deterministic"]:
+        return 0
+    return 1 if _state["warn_only"] else 2
+
+
+def set_deterministic_debug_mode(debug_mode: int | str) -> None:
+    """Set what `get_deterministic_debug_mode` says: a number, or "default", "warn", "error".
+
+    Raises:
+        RuntimeError: for anything else.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.set_deterministic_debug_mode("error")
+        >>> torch.get_deterministic_debug_mode()
+        2
+        >>> torch.set_deterministic_debug_mode(0)
+    """
+    if not isinstance(debug_mode, int | str):
+        raise TypeError(f"debug_mode must be str or int, but got {type(debug_mode)}")
+    if isinstance(debug_mode, str):
+        if debug_mode not in _MODES:
+            raise RuntimeError(
+                f"invalid value of debug_mode, expected one of `default`, `warn`, `error`, but got {debug_mode}"
+            )
+        debug_mode = _MODES[debug_mode]
+    if debug_mode not in (0, 1, 2):
+        raise RuntimeError(f"invalid value of debug_mode, expected 0, 1, or 2, but got {debug_mode}")
+    use_deterministic_algorithms(debug_mode > 0, warn_only=debug_mode == 1)
+
+
+def get_float32_matmul_precision() -> str:
+    """One of "highest", "high" and "medium": products of float32 are computed in float32 whatever it is.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.get_float32_matmul_precision()
+        'highest'
+    """
+    return str(_state["precision"])
+
+
+def set_float32_matmul_precision(precision: str) -> None:
+    """Set what `get_float32_matmul_precision` says.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.set_float32_matmul_precision("highest")
+    """
+    if precision not in ("highest", "high", "medium"):
+        warnings.warn(
+            f"{precision} is not one of 'highest', 'high', or 'medium'; the current setFloat32MatmulPrecision call has "
+            "no effect.",
+            UserWarning,
+            stacklevel=2,
+        )
+        return
+    _state["precision"] = precision
+
+
+def is_warn_always_enabled() -> bool:
+    """What `set_warn_always` was told. Python's own filters say how often a warning shows.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.is_warn_always_enabled()
+        False
+    """
+    return bool(_state["warn_always"])
+
+
+def set_warn_always(b: bool, /) -> None:
+    """Set what `is_warn_always_enabled` says.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.set_warn_always(False)
+    """
+    if not isinstance(b, bool):
+        raise TypeError(f"setWarnOnlyOnce expects a bool, but got {type(b).__name__}")
+    _state["warn_always"] = b
+
+
+def get_num_interop_threads() -> int:
+    """What `set_num_interop_threads` was told, else as many as `get_num_threads`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.get_num_interop_threads() >= 1
+        True
+    """
+    from .threads import get_num_threads
+
+    return int(_state["interop"] or get_num_threads())
+
+
+def set_num_interop_threads(threads: int, /) -> None:
+    """Set what `get_num_interop_threads` says. Operations of one thread do not run beside each other here.
+
+    Raises:
+        RuntimeError: if the number is not positive.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.set_num_interop_threads(1)
+    """
+    if not isinstance(threads, int) or isinstance(threads, bool):
+        raise TypeError(f"set_num_interop_threads expects an int, but got {type(threads).__name__}")
+    if threads <= 0:
+        raise RuntimeError("set_num_interop_threads expects a positive integer")
+    _state["interop"] = threads
+
+
+def set_flush_denormal(mode: bool, /) -> bool:
+    """Ask for tiny numbers to become zero. NumPy leaves that to the processor: False, unless nothing is to change.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.set_flush_denormal(False)
+        True
+    """
+    return not mode

@@ -1,0 +1,310 @@
+"""What torch's tensors say of themselves, where a dense tensor on the CPU has one answer only; and old names."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from ..backends.windows import owner_of
+from ..base.dtypes import dtype, float32
+from ..tensor.storage import UntypedStorage
+from ..tensor.tensor import Tensor
+from ..tensor.typed import legacy
+from .memory_formats import is_laid_out
+
+FUNCTIONS = "get_device eig lstsq matrix_rank solve symeig norm_except_dim"
+METHODS = (
+    "is_nonzero is_distributed storage storage_type const_data_ptr dim_order new new_empty_strided "
+    "crow_indices col_indices resize resize_as reinforce eig lstsq "
+    "solve symeig hardshrink prelu dequantize record_stream module_load _is_laid_out ipu xpu"
+)
+
+
+def _always(answer: Any, doc: str) -> property:
+    return property(lambda self: answer, doc=doc)
+
+
+def _volatile(self: Tensor) -> bool:
+    """False, with a warning: it was a flag of old."""
+    warnings.warn("volatile was removed (Variable.volatile is always False)", UserWarning, stacklevel=2)
+    return False
+
+
+_NOT_THERE = "is_mps is_xpu is_xla is_ipu is_maia is_mtia is_vulkan is_mkldnn is_sparse_csr".split()
+OPERATORS: dict[str, Any] = {
+    "volatile": property(_volatile, doc="False, with a warning: it was a flag of old."),
+    **{name: _always(answer=False, doc="False: tensors are dense, on the CPU.") for name in _NOT_THERE},
+}
+
+
+def _method__is_laid_out(self: Tensor, memory_format: Any) -> bool:
+    """Whether the elements lie in a memory format without gaps."""
+    return is_laid_out(self._data, memory_format)
+
+
+def get_device(input: Tensor) -> int:
+    """The index of the device; -1 for the CPU.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.get_device(torch.ones(1))
+        -1
+    """
+    return input.get_device()
+
+
+def _method_is_nonzero(self: Tensor) -> bool:
+    """Whether the only element is not zero.
+
+    Raises:
+        RuntimeError: if there is not exactly one.
+    """
+    return bool(self)
+
+
+def _method_is_distributed(self: Tensor) -> bool:
+    """Whether it is spread over processes: False."""
+    return False
+
+
+class TypedStorage:
+    """The memory of a tensor as elements of its dtype, with what torch's old storages answer."""
+
+    def __init__(self, tensor: Tensor) -> None:
+        self._untyped = UntypedStorage(tensor)
+        self._flat = owner_of(tensor._data).reshape(-1, order="A").view(tensor._spec.native)
+        self.dtype: dtype = tensor._spec.dtype
+
+    def untyped(self) -> UntypedStorage:
+        """The same memory as bytes."""
+        return self._untyped
+
+    def size(self) -> int:
+        """The number of elements."""
+        return int(self._flat.size)
+
+    __len__ = size
+
+    def nbytes(self) -> int:
+        """The size in bytes."""
+        return int(self._flat.nbytes)
+
+    def data_ptr(self) -> int:
+        """The address of the first element."""
+        return self._untyped.data_ptr()
+
+    def tolist(self) -> Any:
+        """All elements."""
+        return self._flat.tolist()
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._flat[index].tolist()
+
+    def __iter__(self) -> Any:
+        return iter(self.tolist())
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, TypedStorage) and self._untyped == other._untyped
+
+    def __hash__(self) -> int:
+        return hash(self._untyped)
+
+    def __repr__(self) -> str:
+        rows = "".join(f" {v}\n" for v in self.tolist())
+        return f"{rows}[gradpack.storage.TypedStorage(dtype={self.dtype}, device=cpu) of size {len(self)}]"
+
+
+def _method_storage(self: Tensor) -> TypedStorage:
+    """The memory as elements of the dtype, with a warning: use `untyped_storage`."""
+    warnings.warn(
+        "TypedStorage is deprecated. It will be removed in the future and UntypedStorage will be the only storage "
+        "class. To access UntypedStorage directly, use tensor.untyped_storage() instead of tensor.storage()",
+        UserWarning,
+        stacklevel=2,
+    )
+    return TypedStorage(self)
+
+
+def _method_storage_type(self: Tensor) -> type:
+    """The class of `storage()`."""
+    return TypedStorage
+
+
+def _method_const_data_ptr(self: Tensor) -> int:
+    """The address of the first element."""
+    return self.data_ptr()
+
+
+def _method_dim_order(self: Tensor, *, ambiguity_check: Any = False) -> tuple[int, ...]:
+    """The dimensions from outermost to innermost in memory.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.ones(2, 3).T.dim_order()
+        (1, 0)
+    """
+    strides = self.stride()
+    return tuple(sorted(range(self.ndim), key=lambda i: (-strides[i], i)))
+
+
+def _method_new(self: Tensor, *args: Any, device: Any = None) -> Tensor:
+    """A tensor of the same dtype, from a size or from data: the old form of `new_empty` and `new_tensor`."""
+    if len(args) == 1 and isinstance(args[0], Tensor) and args[0]._spec.dtype is not self._spec.dtype:
+        return args[0].detach().to(self._spec.dtype)
+    return legacy(self._spec.dtype, args)
+
+
+def _method_new_empty_strided(
+    self: Tensor,
+    size: Any,
+    stride: Any,
+    dtype: dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: Any = False,
+    requires_grad: bool = False,
+) -> Tensor:
+    """An uninitialised tensor of the same dtype with given strides."""
+    from .fill import empty_strided
+
+    return empty_strided(size, stride, dtype=dtype or self._spec.dtype, requires_grad=requires_grad)
+
+
+# -- what sparse tensors have --
+
+
+def _sparse_only(name: str, layout: str) -> Any:
+    def method(self: Tensor) -> Any:
+        raise RuntimeError(f"{name} expected {layout} tensor layout but got Strided")
+
+    method.__name__ = name
+    method.__doc__ = "Refused: tensors are dense."
+    return method
+
+
+_method_crow_indices = _sparse_only("crow_indices", "sparse row compressed")
+_method_col_indices = _sparse_only("col_indices", "sparse row compressed")
+
+
+def _method_dequantize(self: Tensor) -> Tensor:
+    """The tensor as float32."""
+    return self.to(float32)
+
+
+# -- old names --
+
+
+def _method_resize(self: Tensor, *sizes: Any) -> Tensor:
+    """The tensor in another shape of as many elements: an old form of `view`, with a warning."""
+    warnings.warn("non-inplace resize is deprecated", UserWarning, stacklevel=2)
+    size = tuple(sizes[0]) if len(sizes) == 1 and not isinstance(sizes[0], int) else sizes
+    if self.numel() != _product(size):
+        raise RuntimeError(
+            f"requested resize to {'x'.join(map(str, size))} ({_product(size)} elements in total), but the given "
+            f"tensor has a size of {'x'.join(map(str, self.shape))} ({self.numel()} elements). autograd's resize can "
+            "only change the shape of a given tensor, while preserving the number of elements. "
+        )
+    return self.reshape(size)
+
+
+def _method_resize_as(self: Tensor, tensor: Tensor) -> Tensor:
+    """The tensor in the shape of another, of as many elements: an old form of `view_as`, with a warning."""
+    warnings.warn("non-inplace resize_as is deprecated", UserWarning, stacklevel=2)
+    return self.reshape(tensor.shape)
+
+
+def _product(size: Any) -> int:
+    n = 1
+    for s in size:
+        n *= s
+    return n
+
+
+def _method_reinforce(self: Tensor, reward: Any) -> Any:
+    """Refused, as in torch: it was removed."""
+    raise RuntimeError(
+        "reinforce() was removed.\nUse torch.distributions instead.\nSee "
+        "https://pytorch.org/docs/main/distributions.html\n\nInstead of:\n\nprobs = policy_network(state)\naction = "
+        "probs.multinomial()\nnext_state, reward = env.step(action)\naction.reinforce(reward)\naction.backward()\n"
+    )
+
+
+_REMOVED = {
+    "eig": "`torch.linalg.eig` returns complex tensors of dtype `cfloat` or `cdouble`.",
+    "lstsq": "`torch.lstsq` is deprecated in favor of `torch.linalg.lstsq`, whose arguments are reversed.",
+    "matrix_rank": "Please use the `torch.linalg.matrix_rank` function instead.",
+    "solve": "`torch.solve` is deprecated in favor of `torch.linalg.solve`, whose arguments are reversed.",
+    "symeig": "Please use `torch.linalg.eigh` instead, which reads the lower triangle.",
+}
+
+
+def _removed(name: str) -> Any:
+    def function(*args: Any, **kwargs: Any) -> Any:
+        raise RuntimeError(f"This function was deprecated since version 1.9 and is now removed. {_REMOVED[name]}")
+
+    function.__name__ = name
+    function.__doc__ = (
+        f"Refused, as in torch: it was removed. {_REMOVED[name]}\n\nExample::\n\n"
+        "    >>> import gradpack as torch\n"
+        f"    >>> torch.{name}(torch.ones(2, 2))\n"
+        "    Traceback (most recent call last):\n"
+        "    RuntimeError: This function was deprecated since version 1.9 and is now removed..."
+    )
+    return function
+
+
+eig, lstsq, matrix_rank, solve, symeig = (_removed(n) for n in ("eig", "lstsq", "matrix_rank", "solve", "symeig"))
+
+
+def norm_except_dim(v: Tensor, pow: int = 2, dim: int = 0) -> Tensor:
+    """The norms of the slices along one dimension, in a shape that broadcasts with the tensor; of all for -1.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.norm_except_dim(torch.tensor([[3.0, 4.0], [0.0, 2.0]]))
+        tensor([[5.],
+                [2.]])
+    """
+    if dim == -1:
+        return v.norm(pow)
+    others = tuple(i for i in range(v.ndim) if i != dim)
+    return v.norm(pow, others, keepdim=True)
+
+
+def _method_hardshrink(self: Tensor, lambd: float = 0.5) -> Tensor:
+    """Elements between `-lambd` and `lambd` become zero: `nn.functional.hardshrink`."""
+    from .activation import hardshrink
+
+    return hardshrink(self, lambd)
+
+
+def _method_prelu(self: Tensor, weight: Tensor) -> Tensor:
+    """Negative elements times `weight`: `nn.functional.prelu`."""
+    from .activation import prelu
+
+    return prelu(self, weight)
+
+
+def _method_record_stream(self: Tensor, s: Any) -> None:
+    """Refused: there are no streams on the CPU."""
+    raise NotImplementedError("record_stream(): tensors on the CPU have no streams")
+
+
+def _method_module_load(self: Tensor, other: Tensor, assign: bool = False) -> Tensor:
+    """What `load_state_dict` makes of this tensor and the one that is loaded."""
+    return other.detach() if assign else self.copy_(other).detach()
+
+
+def _elsewhere(kind: str) -> Any:
+    def method(self: Tensor, device: Any = None, non_blocking: bool = False, memory_format: Any = None) -> Tensor:
+        return self.to(kind if device is None else f"{kind}:{device}" if isinstance(device, int) else device)
+
+    method.__name__ = kind
+    method.__doc__ = f"The tensor on a device of kind {kind!r}, where there is one."
+    return method
+
+
+_method_ipu, _method_xpu = _elsewhere("ipu"), _elsewhere("xpu")

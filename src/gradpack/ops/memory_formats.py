@@ -1,0 +1,42 @@
+"""Arrays in the order of memory that a `memory_format` asks for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..base.memory_formats import order_of
+
+
+def laid_out(array: Any, wanted: Any) -> Any:
+    """A copy in a memory format; None and `preserve_format` keep the order of strides."""
+    name = getattr(wanted, "name", None)
+    if name in (None, "preserve_format"):
+        return np.array(array)
+    order = order_of(wanted, array.ndim)
+    if order is None:
+        return np.array(array, order="C")
+    back = tuple(order.index(i) for i in range(array.ndim))
+    return np.transpose(np.array(np.transpose(array, order), order="C"), back)
+
+
+def is_laid_out(array: Any, wanted: Any) -> bool:
+    """Whether an array is in a memory format, without gaps."""
+    name = getattr(wanted, "name", None)
+    if name in (None, "contiguous_format"):
+        return bool(array.flags.c_contiguous)
+    if name == "preserve_format" or array.ndim != {"channels_last": 4, "channels_last_3d": 5}.get(name):
+        if name == "preserve_format":
+            raise RuntimeError("preserve memory format is unsupported by the contiguous operator")
+        return False
+    return bool(np.transpose(array, order_of(wanted, array.ndim)).flags.c_contiguous)
+
+
+def in_format(array: Any, wanted: Any) -> Any:
+    """A new array, which nobody else has, in a memory format."""
+    return array if wanted is None or is_kept(wanted) or is_laid_out(array, wanted) else laid_out(array, wanted)
+
+
+def is_kept(wanted: Any) -> bool:
+    return getattr(wanted, "name", None) == "preserve_format"
