@@ -19,6 +19,7 @@ from ..tensor.tensor import Tensor
 from .op import Op
 from .template import _NEEDS_NO_QUIET
 
+
 def _relu_into(x: Any, out: Any) -> Any:
     """relu; NumPy's maximum of a large array and a number takes three times as long as its clip."""
     return np.maximum(x, 0, out=out) if x.size < 4096 else np.clip(x, 0, np.inf, out=out)

@@ -16,7 +16,7 @@ FUNCTIONS = "get_device eig lstsq matrix_rank solve symeig norm_except_dim"
 METHODS = (
     "is_nonzero is_distributed storage storage_type const_data_ptr dim_order new new_empty_strided "
     "crow_indices col_indices resize resize_as reinforce eig lstsq "
-    "solve symeig hardshrink prelu dequantize record_stream module_load _is_laid_out ipu xpu"
+    "solve symeig dequantize record_stream module_load _is_laid_out ipu xpu"
 )
 
 
@@ -272,20 +272,6 @@ def norm_except_dim(v: Tensor, pow: int = 2, dim: int = 0) -> Tensor:
         return v.norm(pow)
     others = tuple(i for i in range(v.ndim) if i != dim)
     return v.norm(pow, others, keepdim=True)
-
-
-def _method_hardshrink(self: Tensor, lambd: float = 0.5) -> Tensor:
-    """Elements between `-lambd` and `lambd` become zero: `nn.functional.hardshrink`."""
-    from .activation import hardshrink
-
-    return hardshrink(self, lambd)
-
-
-def _method_prelu(self: Tensor, weight: Tensor) -> Tensor:
-    """Negative elements times `weight`: `nn.functional.prelu`."""
-    from .activation import prelu
-
-    return prelu(self, weight)
 
 
 def _method_record_stream(self: Tensor, s: Any) -> None:

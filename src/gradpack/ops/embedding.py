@@ -57,7 +57,9 @@ def add_rows(rows: Any, index: Any, count: int) -> Any:
     out = np.zeros((count, rows.shape[1]), rows.dtype)
     if not index.shape[0]:
         return out
-    if count <= (512 if rows.shape[1] < 32 else 128) and rows.dtype.kind == "f":  # a product with one-hot rows runs in BLAS
+    if (
+        count <= (512 if rows.shape[1] < 32 else 128) and rows.dtype.kind == "f"
+    ):  # a product with one-hot rows runs in BLAS
         hot = np.zeros((count, index.shape[0]), rows.dtype)
         hot[index, np.arange(index.shape[0])] = 1
         return np.matmul(hot, rows) if np.all(np.isfinite(rows)) else _add_sorted(out, rows, index)

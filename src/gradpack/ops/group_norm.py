@@ -86,7 +86,9 @@ def _group_norm(input: Any, groups: int, weight: Any = None, bias: Any = None, e
         rows, made = np.reshape(x[part], (some * groups, count)), np.reshape(out[part], (some * groups, count))
         mean[here] = add_up(rows, 1, True) / count
         if weight is not None and _near_zero(rows, mean[here], rstd[here], eps):
-            factor = np.reshape(np.reshape(rstd[here], (some, groups, 1)) * np.reshape(weight, (groups, -1)), (some, -1))
+            factor = np.reshape(
+                np.reshape(rstd[here], (some, groups, 1)) * np.reshape(weight, (groups, -1)), (some, -1)
+            )
             shift = factor * np.repeat(np.reshape(mean[here], (some, groups)), channels // groups, axis=1)
             np.multiply(x[part], factor[..., None], out=out[part])
             shift = -shift if bias is None else bias - shift

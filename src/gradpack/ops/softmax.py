@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from ..declare.kinds import general
-from .dimensions import axes, axis, count, dropped, kept, numpy_names, restored
 from .blockwise import aligned
+from .dimensions import axes, axis, count, dropped, kept, numpy_names, restored
 from .kernels import SMALL, _array_type, _maximum, add_up, exp_into, float_kind, largest
 
 FUNCTIONS = "softmax log_softmax logsumexp"
