@@ -1,0 +1,166 @@
+"""From torch's objects to ours: tensors with their strides, functions with gradpack in the place of torch."""
+
+from __future__ import annotations
+
+import inspect
+import types
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import torch
+
+import gradpack
+
+
+def array_of(t: Any) -> np.ndarray[Any, Any]:
+    """The elements, strides included."""
+    t = t.detach().resolve_conj().resolve_neg()
+    if t._is_zerotensor():
+        t = t.clone()
+    if t.dtype == torch.bfloat16:
+        return t.view(torch.int16).numpy().view(ml_dtypes.bfloat16)
+    return t.numpy()
+
+
+class Translation:
+    """Remembers tensors, so that one that is given twice stays one, and gradients can be asked for."""
+
+    def __init__(self) -> None:
+        self.pairs: list[tuple[Any, Any]] = []
+
+    def __call__(self, value: Any) -> Any:
+        if isinstance(value, torch.Tensor):
+            for theirs, ours in self.pairs:
+                if theirs is value:
+                    return ours
+            array = array_of(value)
+            copy = np.lib.stride_tricks.as_strided(array, array.shape, array.strides).copy(order="K")
+            if 0 not in array.shape and array.strides != copy.strides:  # expanded or with gaps
+                span = sum((n - 1) * abs(s) for n, s in zip(array.shape, array.strides, strict=True)) // array.itemsize
+                flat = np.lib.stride_tricks.as_strided(array, (span + 1,), (array.itemsize,)).copy()
+                copy = np.lib.stride_tricks.as_strided(flat, array.shape, array.strides)
+            made = gradpack.from_numpy(copy)
+            if value.requires_grad:
+                made.requires_grad_()
+            self.pairs.append((value, made))
+            return made
+        if isinstance(value, torch.Size):
+            return gradpack.Size(value)
+        if isinstance(value, torch.dtype):
+            return getattr(gradpack, str(value).removeprefix("torch."))
+        if isinstance(value, torch.device):
+            return gradpack.device(str(value))
+        if isinstance(value, torch.memory_format):
+            return str(value).removeprefix("torch.")
+        if isinstance(value, torch.layout):
+            return str(value).removeprefix("torch.")
+        if isinstance(value, slice):
+            return slice(self(value.start), self(value.stop), self(value.step))
+        if type(value) in (list, tuple):
+            return type(value)(map(self, value))
+        if type(value) is dict:
+            return {k: self(v) for k, v in value.items()}
+        if isinstance(value, types.FunctionType):
+            return ours_from(value)
+        return value
+
+
+def ours_from(function: Any, depth: int = 0) -> Any:
+    """The same function with gradpack in the place of torch."""
+    if isinstance(function, types.ModuleType) and function.__name__.split(".")[0] == "torch":
+        return resolve(function.__name__.removeprefix("torch").lstrip("."))
+    if not isinstance(function, types.FunctionType):
+        path = path_of(function)
+        return function if path is None else resolve(path)
+    if function.__name__ == "wrapper_set_seed":
+        return lambda op, *args, **kwargs: op(*args, **kwargs)
+    if function.__module__.startswith("torch.") and "_internal" not in function.__module__:
+        path = path_of(function)
+        if path is not None:
+            return resolve(path)
+    names = {}
+    if depth < 4:
+        for name in {*function.__code__.co_names}:
+            if name in function.__globals__:
+                value = function.__globals__[name]
+                if name == "torch":
+                    names[name] = gradpack
+                elif isinstance(value, types.ModuleType | types.FunctionType | types.BuiltinFunctionType):
+                    try:
+                        names[name] = ours_from(value, depth + 1)
+                    except AttributeError:
+                        continue
+    cells = tuple(
+        types.CellType(ours_from(c.cell_contents, depth + 1) if callable(c.cell_contents) else c.cell_contents)
+        for c in function.__closure__ or ()
+    )
+    made = types.FunctionType(
+        function.__code__, {**function.__globals__, **names}, function.__name__, function.__defaults__, cells
+    )
+    made.__kwdefaults__ = function.__kwdefaults__
+    return made
+
+
+_PLACES = ("", "nn.functional", "linalg", "fft", "special", "Tensor", "_C._nn", "_C._special", "_C._linalg", "_C._fft")
+
+
+def path_of(function: Any) -> str | None:
+    """Where torch keeps a function."""
+    name = getattr(function, "__name__", "")
+    for place in _PLACES:
+        owner: Any = torch
+        for part in place.split(".") if place else ():
+            owner = getattr(owner, part, None)
+        if name and getattr(owner, name, None) is function:
+            return f"{place}.{name}".lstrip(".")
+    return None
+
+
+def resolve(path: str) -> Any:
+    found: Any = gradpack
+    for part in path.split(".") if path else ():
+        found = getattr(found, part)
+    return found
+
+
+def our_function(info: Any) -> Callable[..., Any] | None:
+    """What OpInfo calls, by gradpack; None where the name does not exist."""
+    op = info.op
+    try:
+        if isinstance(op, types.FunctionType) and "_internal" in op.__module__:
+            function = ours_from(op)
+            for name in info.name, f"nn.functional.{info.name}", f"Tensor.{info.name}", f"ops.aten.{info.name}":
+                if exists(name):
+                    return function
+            return None
+        theirs: Any = torch
+        for part in info.name.split("."):
+            theirs = getattr(theirs, part, None)
+        if theirs is op or inspect.ismethoddescriptor(op):
+            return resolve(info.name if theirs is op else f"Tensor.{info.name}")
+        path = path_of(op)
+        return resolve(path or info.name)
+    except AttributeError:
+        return None
+
+
+def exists(path: str) -> bool:
+    try:
+        resolve(path)
+    except AttributeError:
+        return False
+    return True
+
+
+def our_variant(variant: Any) -> Any:
+    """The same of a method, an in-place method, or an operator; AttributeError where it does not exist."""
+    if isinstance(variant, partial):
+        return partial(ours_from(variant.func), *map(ours_from, variant.args))
+    if isinstance(variant, types.BuiltinFunctionType):
+        return variant
+    if isinstance(variant, types.FunctionType) and "_internal" in variant.__module__:
+        return ours_from(variant)
+    return getattr(gradpack.Tensor, variant.__name__)
