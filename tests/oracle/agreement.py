@@ -7,9 +7,9 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import torch
+from tests.oracle.translate import array_of
 
 import gradpack
-from tests.oracle.translate import array_of
 
 # What torch's own tests allow, and a little less strict where sums are long.
 TOLERANCE = {

@@ -25,10 +25,10 @@ from pathlib import Path
 from typing import Any
 
 import torch
-
-import gradpack
 from tests.oracle.agreement import TOLERANCE, differences, flat, name_of, same_places
 from tests.oracle.translate import Translation, exists, our_function, our_variant, ours_from, resolve
+
+import gradpack
 
 CATEGORIES = "forward dtype backward double tangent inplace method out refused".split()
 DTYPES = "float64 complex128 float32 int64 bool bfloat16 float16 uint8 complex64 int32 int16 int8".split()
@@ -63,7 +63,7 @@ class Tally:
         self.bad[category] += 1
         head = found if category == "refused" else found.split(":")[0]
         first = f"{self.name} {category}", f"{sample}: {found}"
-        told, seen = self.told.setdefault((category, head), (first, []))
+        _, seen = self.told.setdefault((category, head), (first, []))
         if dtype not in seen:
             seen.append(dtype)
         return False
