@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import argparse
 import inspect
+import re
 import sys
 import traceback
 import warnings
@@ -32,6 +33,7 @@ import gradpack
 
 CATEGORIES = "forward dtype backward double tangent inplace method out refused".split()
 DTYPES = "float64 complex128 float32 int64 bool bfloat16 float16 uint8 complex64 int32 int16 int8".split()
+OUT_DTYPES = ("float64", "float32", "complex64", "int64", "uint8", "bool")
 DIFFERENTIATED = ("float64", "complex128", "bfloat16")
 TIES = ("sort", "argsort", "topk", "kthvalue", "median", "nanmedian", "mode", "msort")
 # Vectors whose sign or phase each LAPACK chooses for itself: compared in the form that torch's own tests compare.
@@ -44,6 +46,12 @@ def table() -> dict[str, Any]:
     from torch.testing._internal.common_methods_invocations import op_db
 
     return {o.name + (f".{o.variant_test_name}" if o.variant_test_name else ""): o for o in op_db}
+
+
+_DTYPE = re.compile(
+    r"c10::complex<double>|c10::[A-Za-z]+|\b(unsigned char|signed char|short int|long int|Int|Short|Char|Byte|Long|"
+    r"Float|Double|Bool|Half|BFloat16|ComplexDouble|ComplexFloat|int|bool|double|float|[a-z]+[0-9]+)\b"
+)
 
 
 class Tally:
@@ -61,7 +69,7 @@ class Tally:
             self.good[category] += 1
             return True
         self.bad[category] += 1
-        head = found if category == "refused" else found.split(":")[0]
+        head = _DTYPE.sub("D", found if category == "refused" else found.split(":")[0])
         first = f"{self.name} {category}", f"{sample}: {found}"
         _, seen = self.told.setdefault((category, head), (first, []))
         if dtype not in seen:
@@ -488,7 +496,7 @@ def tally_of(
                         tangents(info, function, sample, dtype, tally)
                     if "method" in categories:
                         other_forms(info, sample, dtype, order and 1, tally)
-                    if "out" in categories and info.supports_out and i < 2 and not mixed:
+                    if "out" in categories and info.supports_out and i < 2 and not mixed and dtype in OUT_DTYPES:
                         plain = sample.transform(lambda x: x.detach() if isinstance(x, torch.Tensor) else x)
                         outs(info, function, plain, dtype, tally)
                 except Exception as error:

@@ -132,7 +132,13 @@ def our_function(info: Any) -> Callable[..., Any] | None:
     try:
         if isinstance(op, types.FunctionType) and "_internal" in op.__module__:
             function = ours_from(op)
-            for name in info.name, f"nn.functional.{info.name}", f"Tensor.{info.name}", f"ops.aten.{info.name}":
+            for name in (
+                info.name,
+                f"nn.functional.{info.name}",
+                f"Tensor.{info.name}",
+                f"Tensor.{info.name}_",
+                f"ops.aten.{info.name}",
+            ):
                 if exists(name):
                     return function
             return None

@@ -57,6 +57,30 @@ def not_implemented_for(op: str, dtype: Any) -> NotImplementedError:
     )
 
 
+def refuse(op: str, dtype: Any, letters: str) -> None:
+    """Raise for a dtype that an operation does not take.
+
+    Args:
+        letters: which: "b" for bool, "l" for int64, "u" for uint8, "i" for other integers, "h" for floats of 16 bits,
+            "c" for complex numbers.
+    """
+    kind = "h" if dtype.low else {"uint8": "u", "int64": "l"}.get(dtype.name, "bifc"[dtype.category])
+    if kind in letters:
+        raise not_implemented_for(op, dtype)
+
+
+_CPP = {
+    "bool": "bool", "uint8": "unsigned char", "int8": "signed char", "int16": "short int", "int32": "int",
+    "int64": "long int", "float16": "c10::Half", "bfloat16": "c10::BFloat16", "float32": "float", "float64": "double",
+    "complex64": "c10::complex<float>", "complex128": "c10::complex<double>",
+}  # fmt: skip
+
+
+def cpp_name(dtype: Any) -> str:
+    """The name of a dtype as some of torch's messages have it."""
+    return _CPP.get(dtype.name, dtype.name)
+
+
 def different_devices(op: str, devices: Sequence[Any]) -> RuntimeError:
     names = ", ".join(dict.fromkeys(map(str, devices)))
     return RuntimeError(

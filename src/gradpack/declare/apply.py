@@ -287,7 +287,8 @@ def _dtypes(
     if not full and not zero and not scalars:
         return (dtypes.bool_ if op.result == "bool" else dtypes.int64 if op.result == "index" else None), None
     common = dtypes.result_dtype(full, zero, scalars)
-    if "bifc"[common.category] not in op.dtypes:
+    letter = "bifc"[common.category]
+    if letter not in op.dtypes and (common.low or letter.upper() not in op.dtypes):
         raise not_implemented_for(op.name, common)
     if op.result == "float" and common.category < FLOATING:
         common = dtypes.get_default_dtype()

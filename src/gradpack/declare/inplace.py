@@ -205,10 +205,16 @@ def check_writable(target: Tensor, name: str, others_need: bool = False, *, inde
         if indexed:
             _warn_expanded(name)
         else:
-            raise RuntimeError(
-                "unsupported operation: more than one element of the written-to tensor refers to a single memory "
-                "location. Please clone() the tensor before performing the operation."
-            )
+            check_repeats(target)
+
+
+def check_repeats(target: Tensor) -> None:
+    """Refuse to write to what has one place for several elements."""
+    if repeats(target._data):
+        raise RuntimeError(
+            "unsupported operation: more than one element of the written-to tensor refers to a single memory "
+            "location. Please clone() the tensor before performing the operation."
+        )
 
 
 def check_history(target: Tensor, others_need: bool = False) -> None:
@@ -241,11 +247,16 @@ def _warn_expanded(name: str) -> None:
     )
 
 
-def check_overlap(target: Tensor, others: list[Tensor]) -> None:
-    """Refuse to read what is being written in another order."""
+def check_overlap(target: Tensor, others: list[Tensor], apart: bool = False) -> None:
+    """Refuse to read what is being written in another order, or at all where operands are to be `apart`."""
     data = target._data
     own = getattr(data, "base", None) is None
     for other in others:
+        if apart and (other is target or other._data is data) and target.numel():
+            raise RuntimeError(
+                "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single "
+                "memory location. Please clone() the tensor before performing the operation."
+            )
         if other is target or other._data is data or (own and getattr(other._data, "base", None) is None):
             continue
         if partly_overlap(other._data, data):

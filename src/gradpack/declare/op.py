@@ -59,7 +59,7 @@ class Op:
         blame: raises the right error for shapes that the body refused.
         check: raises for operands that torch refuses; called with the operation, its values and their common dtype.
         scalars: those inputs for which a Python number will do (given as True: all, False: none).
-        dtypes: what it takes: letters of "bifc" for bool, integer, floating and complex.
+        dtypes: what it takes: letters of "bifc" for bool, integer, floating and complex; "F": floating but not 16 bits.
         structural: moves elements and computes nothing: any dtype as it is.
     """
 

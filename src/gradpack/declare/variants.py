@@ -6,15 +6,14 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from ..base import dtypes
-from ..base.errors import scalar_type
 from ..base.modes import MODE, using
 from ..tensor.tensor import Tensor
 from .apply import apply
-from .inplace import check_overlap, check_result, check_writable, inplace, tensors_in, write
+from .inplace import check_overlap, check_repeats, check_writable, inplace, tensors_in, write
 from .inplace_text import function
 from .kinds import copy_of
 from .op import REGISTRY, Op
+from .out_dtypes import APART, SILENT, check_out
 
 
 def into(op: Op, out: Any, values: tuple[Any, ...]) -> Any:
@@ -34,26 +33,29 @@ def into(op: Op, out: Any, values: tuple[Any, ...]) -> Any:
             )
     given = tensors_in(list(values))
     for target in outs:
-        check_overlap(target, given)
+        check_overlap(target, given, op.name in APART)
     with using(autocast=None):  # which leaves `out=` forms alone
         result = apply(op, values)
     results = result if isinstance(result, tuple) else (result,)
     if len(results) != len(outs):
         raise TypeError(f"{op.name}(): expected {len(results)} tensors as 'out', got {len(outs)}")
+    # What makes real numbers of complex ones is a loop of its own in torch, which converts.
+    name = "out" if op.result == "real" and given[0]._spec.dtype.is_complex else op.name
+    if len(outs) > 1:
+        for target, value in zip(outs, results, strict=True):
+            check_out(name, target, value)
     for target, value in zip(outs, results, strict=True):
-        put(op.name, target, value)
+        put(name, target, value)
     return out
 
 
 def put(name: str, target: Tensor, value: Tensor) -> None:
     """Write `value` into `target`, resizing it if its shape differs."""
-    if not dtypes.can_cast(value._spec.dtype, target._spec.dtype):
-        raise RuntimeError(
-            f"result type {scalar_type(value._spec.dtype)} can't be cast to the desired output type "
-            f"{scalar_type(target._spec.dtype)}"
-        )
+    if target._spec is not value._spec:
+        check_out(name, target, value)
     if target._shape != value._shape:
-        if target.numel():
+        check_repeats(target)
+        if target.numel() and name not in SILENT:
             warnings.warn(
                 f"An output with one or more elements was resized since it had shape {list(target._shape)}, which "
                 f"does not match the required output shape {list(value._shape)}.",
@@ -66,7 +68,6 @@ def put(name: str, target: Tensor, value: Tensor) -> None:
         target._counter[0] += 1
     else:
         check_writable(target, name)
-        check_result(target, value)
         write(target, value._data)
 
 

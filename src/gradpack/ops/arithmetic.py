@@ -261,6 +261,7 @@ def lerp(input: Any, end: Any, weight: Any) -> Any:
     tensor1=lambda g, tensor2, value: g * tensor2 if value == 1 else g * (tensor2 * value),
     tensor2=lambda g, tensor1, value: g * tensor1 if value == 1 else g * (tensor1 * value),
     scalars=False,
+    dtypes="ifc",
 )
 def addcmul(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
     """`input + value * tensor1 * tensor2`.

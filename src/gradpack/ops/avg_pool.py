@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..base.errors import refuse
 from ..declare.kinds import linear
 from ..tensor.tensor import Tensor
 from .along import Taps, put_back, taken
@@ -101,6 +102,10 @@ def _avg_pool(
     if divisor == 0:
         raise RuntimeError("divisor must be not zero")
     geometry = pool_geometry(op, ndim, input, kernel_size, stride, padding, 1, ceil_mode)
+    if ndim == 3:
+        refuse("avg_pool3d_out_frame", input._spec.dtype, "buihc")
+    else:
+        refuse("avg_pool2d", input._spec.dtype, "buic")
     if ndim == 3:
         return _averages3d(input, geometry, include, divisor)
     if ndim == 2:

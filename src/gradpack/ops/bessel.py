@@ -97,7 +97,7 @@ def _slope_i1e(x: Any, value: Any) -> Any:
 # -- those without derivatives in torch --
 
 
-@nondifferentiable(result="float", promote=("x",), dtypes="bif", name="special_airy_ai")
+@nondifferentiable(result="float", promote=("x",), dtypes="biF", name="special_airy_ai")
 def airy_ai(x: Any) -> Any:
     """The Airy function Ai, which solves `y'' = x * y` and vanishes for large x.
 
@@ -110,7 +110,7 @@ def airy_ai(x: Any) -> Any:
     return np.where(np.isinf(x), np.nan, special("airy", x)[0])
 
 
-@nondifferentiable(result="float", promote=("input",), dtypes="bif", name="special_bessel_j0")
+@nondifferentiable(result="float", promote=("input",), dtypes="biF", name="special_bessel_j0")
 def bessel_j0(input: Any) -> Any:
     """The Bessel function of the first kind, of order 0.
 
@@ -123,7 +123,7 @@ def bessel_j0(input: Any) -> Any:
     return np.where(np.isinf(input), np.nan, special("j0", input))
 
 
-@nondifferentiable(result="float", promote=("input",), dtypes="bif", name="special_bessel_j1")
+@nondifferentiable(result="float", promote=("input",), dtypes="biF", name="special_bessel_j1")
 def bessel_j1(input: Any) -> Any:
     """The Bessel function of the first kind, of order 1.
 
@@ -136,7 +136,7 @@ def bessel_j1(input: Any) -> Any:
     return np.where(np.isinf(input), np.nan, special("j1", input))
 
 
-@nondifferentiable(result="float", promote=("input",), dtypes="bif", name="special_bessel_y0")
+@nondifferentiable(result="float", promote=("input",), dtypes="biF", name="special_bessel_y0")
 def bessel_y0(input: Any) -> Any:
     """The Bessel function of the second kind, of order 0: -inf at 0, NaN below.
 
@@ -149,7 +149,7 @@ def bessel_y0(input: Any) -> Any:
     return np.where(np.isinf(input), np.nan, special("y0", input))
 
 
-@nondifferentiable(result="float", promote=("input",), dtypes="bif", name="special_bessel_y1")
+@nondifferentiable(result="float", promote=("input",), dtypes="biF", name="special_bessel_y1")
 def bessel_y1(input: Any) -> Any:
     """The Bessel function of the second kind, of order 1: -inf at 0, NaN below.
 
@@ -162,7 +162,7 @@ def bessel_y1(input: Any) -> Any:
     return np.where(np.isinf(input), np.nan, special("y1", input))
 
 
-@nondifferentiable(result="float", promote=("input",), dtypes="bif", name="special_modified_bessel_i0")
+@nondifferentiable(result="float", promote=("input",), dtypes="biF", name="special_modified_bessel_i0")
 def modified_bessel_i0(input: Any) -> Any:
     """The modified Bessel function of the first kind, of order 0: `i0` without a derivative.
 
@@ -175,7 +175,7 @@ def modified_bessel_i0(input: Any) -> Any:
     return special("i0", input)
 
 
-@nondifferentiable(result="float", promote=("input",), dtypes="bif", name="special_modified_bessel_i1")
+@nondifferentiable(result="float", promote=("input",), dtypes="biF", name="special_modified_bessel_i1")
 def modified_bessel_i1(input: Any) -> Any:
     """The modified Bessel function of the first kind, of order 1: `i1` without a derivative.
 
@@ -188,7 +188,7 @@ def modified_bessel_i1(input: Any) -> Any:
     return special("i1", input)
 
 
-@nondifferentiable(result="float", promote=("input",), dtypes="bif", name="special_modified_bessel_k0")
+@nondifferentiable(result="float", promote=("input",), dtypes="biF", name="special_modified_bessel_k0")
 def modified_bessel_k0(input: Any) -> Any:
     """The modified Bessel function of the second kind, of order 0: inf at 0, NaN below.
 
@@ -201,7 +201,7 @@ def modified_bessel_k0(input: Any) -> Any:
     return special("k0", input)
 
 
-@nondifferentiable(result="float", promote=("input",), dtypes="bif", name="special_modified_bessel_k1")
+@nondifferentiable(result="float", promote=("input",), dtypes="biF", name="special_modified_bessel_k1")
 def modified_bessel_k1(input: Any) -> Any:
     """The modified Bessel function of the second kind, of order 1: inf at 0, NaN below.
 
@@ -214,7 +214,7 @@ def modified_bessel_k1(input: Any) -> Any:
     return special("k1", input)
 
 
-@nondifferentiable(result="float", promote=("x",), dtypes="bif", name="special_scaled_modified_bessel_k0")
+@nondifferentiable(result="float", promote=("x",), dtypes="biF", name="special_scaled_modified_bessel_k0")
 def scaled_modified_bessel_k0(x: Any) -> Any:
     """`exp(x) * modified_bessel_k0(x)`.
 
@@ -227,7 +227,7 @@ def scaled_modified_bessel_k0(x: Any) -> Any:
     return special("k0e", x)
 
 
-@nondifferentiable(result="float", promote=("x",), dtypes="bif", name="special_scaled_modified_bessel_k1")
+@nondifferentiable(result="float", promote=("x",), dtypes="biF", name="special_scaled_modified_bessel_k1")
 def scaled_modified_bessel_k1(x: Any) -> Any:
     """`exp(x) * modified_bessel_k1(x)`.
 
@@ -240,7 +240,7 @@ def scaled_modified_bessel_k1(x: Any) -> Any:
     return special("k1e", x)
 
 
-@nondifferentiable(result="float", promote=("x",), dtypes="bif", name="special_spherical_bessel_j0")
+@nondifferentiable(result="float", promote=("x",), dtypes="biF", name="special_spherical_bessel_j0")
 def spherical_bessel_j0(x: Any) -> Any:
     """The spherical Bessel function of the first kind, of order 0: `sin(x) / x`, and 1 at 0.
 

@@ -142,7 +142,7 @@ def _angle_tangent(tangent: Any, input: Any) -> Any:
 
 
 def _check_complex(op: Any, values: Any, common: Any) -> None:
-    if not common.is_complex:
+    if not values[0]._spec.dtype.is_complex:
         raise RuntimeError(f"view_as_real is only supported for complex tensors, not for {common.name}")
 
 

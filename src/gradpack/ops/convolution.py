@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..base.errors import refuse
 from ..tensor.tensor import Tensor
 from .conv_arguments import check_operands, check_shapes, one_each
 from .conv_products import _convolution
@@ -58,6 +59,8 @@ def convolution(
     )
     extra = one_each(output_padding, "output_padding", ndim, "convolution")
     check_shapes(input, weight, bias, stride, padding, dilation, transposed, extra, groups)
+    if transposed:
+        refuse(f"slow_conv_transpose{len(stride)}d_out_cpu", input._spec.dtype, "ui")
     result: Tensor = _convolution(input, weight, bias, stride, padding, dilation, transposed, extra, groups)
     return result
 
@@ -99,6 +102,8 @@ def _convolve(
         padding = one_each(padding, "padding", ndim, op)
     more = one_each(output_padding, "output_padding", ndim, op)
     check_shapes(input, weight, bias, stride, padding, dilation, transposed, more, groups)
+    if transposed:
+        refuse(f"slow_conv_transpose{max(ndim, 2)}d_out_cpu", input._spec.dtype, "ui")
     out = _convolution(input, weight, bias, stride, padding, dilation, transposed, more, groups)
     return squeeze(out, 0) if alone else out
 

@@ -13,6 +13,7 @@ from ..backends import NUMPY, backend_of
 from ..base import dtypes
 from ..base.devices import as_device
 from ..base.dtypes import FLOATING, dtype
+from ..base.errors import not_a_tensor, not_implemented_for, scalar_type
 from ..base.modes import MODE
 from ..tensor.tensor import InferenceCounter, Tensor, alias, wrap
 
@@ -292,13 +293,43 @@ def scalar_tensor(s: Any, *, dtype: dtype | None = None, device: Any = None, req
     return tensor(s, dtype=dtype or dtypes.get_default_dtype(), device=device, requires_grad=requires_grad)
 
 
-def _into_out(out: Any, made: Tensor) -> Tensor:
+def _into_out(out: Any, made: Tensor, op: str = "out") -> Tensor:
     if out is None:
         return made
     from ..declare.variants import put
 
-    put("out", out, made)
+    put(op, out, made)
     return out
+
+
+def dtype_for(op: str, out: Any, dtype: dtype | None) -> dtype | None:
+    """The dtype that a factory makes: that of `out=`, which must be `dtype` if both are given."""
+    if out is None:
+        return dtype
+    if not isinstance(out, Tensor):
+        raise TypeError(f"{op}(): argument 'out' must be Tensor, not {type(out).__name__}")
+    have = out._spec.dtype
+    if dtype is not None and dtype is not have:
+        raise RuntimeError(f"dtype {scalar_type(dtype)} does not match dtype of out parameter ({scalar_type(have)})")
+    return have
+
+
+def filled(op: str, out: Any, made: Tensor, keeps_shape: bool = False) -> Tensor:
+    """What a factory made, or `out` with it: resized without a warning.
+
+    Args:
+        keeps_shape: whether an `out` of as many elements keeps its shape.
+    """
+    if out is None:
+        return made
+    if keeps_shape and out.numel() == made.numel():
+        made = made.reshape(out._shape)
+    elif out._shape != made._shape and op != "arange":
+        from ..declare.inplace import check_repeats
+
+        check_repeats(out)
+        out.resize_(made._shape)
+    return _into_out(out, made, op)
 
 
 def is_tensor(obj: Any, /) -> bool:
@@ -349,6 +380,24 @@ def numel(input: Tensor) -> int:
     return input.numel()
 
 
+def _check_parts(op: str, **parts: Any) -> None:
+    for position, (label, value) in enumerate(parts.items(), 1):
+        if not isinstance(value, Tensor):
+            raise not_a_tensor(op, label, position, value)
+    first, second = (t._spec.dtype for t in parts.values())
+    taken = (dtypes.float16, dtypes.float32, dtypes.float64)
+    if first not in taken or second not in taken:
+        raise RuntimeError(
+            f"Expected both inputs to be Half, Float or Double tensors but got {scalar_type(first)} and "
+            f"{scalar_type(second)}"
+        )
+    if first is not second:
+        raise RuntimeError(
+            f"Expected object of scalar type {scalar_type(first)} but got scalar type {scalar_type(second)} for "
+            "second argument"
+        )
+
+
 def complex(real: Tensor, imag: Tensor, *, out: Any = None) -> Tensor:
     """`real + 1j * imag`, of the complex dtype with their real dtype.
 
@@ -358,18 +407,11 @@ def complex(real: Tensor, imag: Tensor, *, out: Any = None) -> Tensor:
         >>> torch.complex(torch.tensor([1.0]), torch.tensor([2.0]))
         tensor([1.+2.j])
     """
-    if real._spec.dtype is not imag._spec.dtype:
-        raise RuntimeError(
-            f"Expected object of scalar type {real.dtype} but got scalar type {imag.dtype} for second argument"
-        )
-    if not real._spec.dtype.is_floating_point:
-        raise RuntimeError(
-            f"Expected both inputs to be Half, Float or Double tensors but got {real.dtype} and {imag.dtype}"
-        )
+    _check_parts("complex", real=real, imag=imag)
     from .arithmetic import add, mul
 
     unit = alias(np.array(1j, dtype=np.complex64), NUMPY.spec_for(dtypes.complex64, as_device(None)), ())
-    return _into_out(out, add(real, mul(imag, unit)))
+    return _into_out(out, add(real, mul(imag, unit)), "complex")
 
 
 def polar(abs: Tensor, angle: Tensor, *, out: Any = None) -> Tensor:
@@ -383,4 +425,7 @@ def polar(abs: Tensor, angle: Tensor, *, out: Any = None) -> Tensor:
     """
     from .trigonometry import cos, sin
 
-    return _into_out(out, complex(abs * cos(angle), abs * sin(angle)))
+    _check_parts("polar", abs=abs, angle=angle)
+    if abs._spec.dtype.low:
+        raise not_implemented_for("polar_cpu", abs._spec.dtype)
+    return _into_out(out, complex(abs * cos(angle), abs * sin(angle)), "polar")

@@ -12,7 +12,7 @@ from ..base import dtypes
 from ..base.devices import as_device
 from ..base.dtypes import FLOATING, INTEGRAL, dtype
 from ..tensor.tensor import Tensor
-from .create import _into_out, _native, check_dtype, finish, shape_of
+from .create import _native, check_dtype, dtype_for, filled, finish, shape_of
 from .memory_formats import in_format
 
 FUNCTIONS = (
@@ -38,7 +38,9 @@ def zeros(
         tensor([[0., 0.],
                 [0., 0.]])
     """
-    return _into_out(out, finish(np.zeros(shape_of("zeros", size), _native("zeros", dtype, device)), requires_grad))
+    dtype = dtype_for("zeros", out, dtype)
+    made = finish(np.zeros(shape_of("zeros", size), _native("zeros", dtype, device)), requires_grad)
+    return filled("zeros", out, made)
 
 
 def ones(
@@ -58,7 +60,9 @@ def ones(
         >>> torch.ones(3)
         tensor([1., 1., 1.])
     """
-    return _into_out(out, finish(np.ones(shape_of("ones", size), _native("ones", dtype, device)), requires_grad))
+    dtype = dtype_for("ones", out, dtype)
+    made = finish(np.ones(shape_of("ones", size), _native("ones", dtype, device)), requires_grad)
+    return filled("ones", out, made)
 
 
 def empty(
@@ -79,8 +83,9 @@ def empty(
         >>> torch.empty(2, 3).shape
         gradpack.Size([2, 3])
     """
-    made = np.empty(shape_of("empty", size), _native("empty", dtype, device))
-    return _into_out(out, finish(in_format(made, memory_format), requires_grad))
+    dtype = dtype_for("empty", out, dtype)
+    made = in_format(np.empty(shape_of("empty", size), _native("empty", dtype, device)), memory_format)
+    return filled("empty", out, finish(made, requires_grad))
 
 
 def empty_strided(
@@ -128,9 +133,9 @@ def full(
         tensor([7, 7])
     """
     value = fill_value.item() if isinstance(fill_value, Tensor) else fill_value
-    d = dtype or dtypes.scalar_dtype(value)
+    d = dtype_for("full", out, dtype) or dtypes.scalar_dtype(value)
     native = _native("full", d, device)
-    return _into_out(out, finish(np.full(shape_of("full", (size,)), value, native), requires_grad))
+    return filled("full", out, finish(np.full(shape_of("full", (size,)), value, native), requires_grad))
 
 
 def _like(op: str, input: Tensor, d: dtype | None, device: Any) -> tuple[Any, Any]:
@@ -272,6 +277,7 @@ def arange(
         raise RuntimeError(f"unsupported range: {start} -> {end}")
     if (end - start) * step < 0:
         raise RuntimeError(f"upper bound and lower bound inconsistent with step sign: arange({start}, {end}, {step})")
+    dtype = dtype_for("arange", out, dtype)
     if dtype is None:
         dtype = dtypes.int64 if all(isinstance(v, int) for v in (start, end, step)) else dtypes.get_default_dtype()
     native = _native("arange", dtype, device)
@@ -283,7 +289,7 @@ def arange(
     else:
         count = max(int(np.ceil((end - start) / step)), 0)
         array = (start + np.arange(count) * step).astype(native)
-    return _into_out(out, finish(array, requires_grad))
+    return filled("arange", out, finish(array, requires_grad), keeps_shape=True)
 
 
 def range(
@@ -332,12 +338,12 @@ def linspace(
     """
     if steps < 0:
         raise RuntimeError(f"number of steps must be non-negative, got {steps}")
-    d = dtype or (
+    d = dtype_for("linspace", out, dtype) or (
         dtypes.default_complex() if any(isinstance(_number(v), builtins.complex) for v in (start, end)) else None
     )
     native = _native("linspace", d, device)
     values = np.linspace(_number(start), _number(end), steps)
-    return _into_out(out, finish(values.astype(native), requires_grad))
+    return filled("linspace", out, finish(values.astype(native), requires_grad), keeps_shape=True)
 
 
 def logspace(
@@ -364,7 +370,9 @@ def logspace(
     if steps < 0:
         raise RuntimeError("number of steps must be non-negative")
     values = np.logspace(_number(start), _number(end), steps, base=base)
-    return _into_out(out, finish(values.astype(_native("logspace", dtype, device)), requires_grad))
+    dtype = dtype_for("logspace", out, dtype)
+    made = finish(values.astype(_native("logspace", dtype, device)), requires_grad)
+    return filled("logspace", out, made, keeps_shape=True)
 
 
 def eye(
@@ -391,4 +399,5 @@ def eye(
         raise RuntimeError(
             f"n must be greater or equal to 0, got {n}" if n < 0 else f"m must be greater or equal to 0, got {m}"
         )
-    return _into_out(out, finish(np.eye(n, m, dtype=_native("eye", dtype, device)), requires_grad))
+    dtype = dtype_for("eye", out, dtype)
+    return filled("eye", out, finish(np.eye(n, m, dtype=_native("eye", dtype, device)), requires_grad))

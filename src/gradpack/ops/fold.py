@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base.errors import dim_out_of_range
+from ..base.errors import dim_out_of_range, refuse
 from ..declare.kinds import linear
 from ..tensor.tensor import Tensor
 from .sliding import at, cropped, extent, offsets, reaching, size_of, windows
@@ -90,6 +90,7 @@ def unfold(input: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0,
                 [3.]])
     """
     check_tensor("im2col", input=input)
+    refuse("im2col_out_cpu", input._spec.dtype, "lui")
     shape = input._shape
     if input.ndim == 2:
         raise dim_out_of_range(2, 2)
@@ -133,6 +134,7 @@ def fold(
                  [1., 2., 1.]]])
     """
     check_tensor("col2im", input=input)
+    refuse("col2im_out_cpu", input._spec.dtype, "lui")
     size = ints("fold", "output_size", output_size)
     size = size * 2 if len(size) == 1 else size
     if len(size) != 2:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ..base.dtypes import BOOL
 from ..declare.kinds import elementwise
 from ..tensor.tensor import Tensor
 from .exponential import special
@@ -63,7 +64,14 @@ def _density(input: Any, other: Any) -> Any:
     return exp((input - 1) * log(other) - other - lgamma(input))
 
 
-@elementwise(input=lambda g, input, p: g * _mvlgamma_slope(input, p), result="float", dtypes="bif")
+def _check_mvlgamma(op: Any, values: Any, common: Any) -> None:
+    if values[0]._spec.dtype.category == BOOL:
+        raise RuntimeError("The input tensor may not be a boolean tensor.")
+
+
+@elementwise(
+    input=lambda g, input, p: g * _mvlgamma_slope(input, p), result="float", dtypes="bif", check=_check_mvlgamma
+)
 def mvlgamma(input: Any, p: int) -> Any:
     """The logarithm of the gamma function of `p` variables.
 
@@ -97,7 +105,7 @@ def _mvlgamma_slope(input: Any, p: int) -> Any:
     input=lambda g: not_implemented("zeta"),
     other=lambda g, input, other: g * -input * zeta(input + 1, other),
     result="float",
-    dtypes="bif",
+    dtypes="biF",
     name="special_zeta",
 )
 def zeta(input: Any, other: Any) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..base import dtypes
-from ..base.errors import _SCALAR_TYPES, not_a_tensor
+from ..base.errors import _SCALAR_TYPES, not_a_tensor, refuse
 from ..declare.inplace import inplace
 from ..tensor.tensor import Tensor
 
@@ -41,7 +41,9 @@ def index_reduce(
         made: Tensor = op(*args)
         return made if shape else reshape(made, ())
     if not shape:
-        raise RuntimeError("index_reduce(): out= takes no tensor without dimensions: write with out.copy_(...)")
+        put("index_reduce", out, reshape(op(*args), ()))
+        whole: Tensor = out
+        return whole
     result: Tensor = op(*args, out=out)
     return result
 
@@ -70,6 +72,7 @@ def _reduction(name: str, input: Any, dim: int, index: Any, source: Any, reduce:
         raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index, not {index.dtype.name}")
     if index.ndim > 1:
         raise IndexError(f"{name}(): Index is supposed to be a vector, but got dim: {index.ndim} with type: Long")
+    refuse("index_func_", input._spec.dtype, "bc")
     if source._spec.dtype is not input._spec.dtype:
         raise RuntimeError(
             f"index_reduce_(): self ({_SCALAR_TYPES[input.dtype.name]}) and source "
@@ -145,7 +148,8 @@ def _unsafe_masked_index_put_accumulate(input: Tensor, mask: Tensor, indices: An
     return index_put(input, _clamped(input, indices), kept, accumulate=True)
 
 
-from .compare import logical_not  # noqa: E402 - what follows is named late, by formulas too
+from ..declare.variants import put  # noqa: E402 - what follows is named late, by formulas too
+from .compare import logical_not  # noqa: E402
 from .index import index_put  # noqa: E402
 from .limits import clamp  # noqa: E402
 from .masked import masked_fill  # noqa: E402

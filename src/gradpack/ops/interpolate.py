@@ -7,6 +7,7 @@ import warnings
 from typing import Any
 
 from ..base.dtypes import float64
+from ..base.errors import refuse
 from ..tensor.tensor import Tensor
 from .avg_pool import adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d
 from .resample import RESIZE
@@ -121,6 +122,7 @@ _MAPS = {"bilinear": "linear", "trilinear": "linear", "bicubic": "cubic"}
 
 
 def _resize(input: Tensor, size: Any, factors: Any, mode: str, align_corners: bool, antialias: bool) -> Any:
+    refuse(f"upsample_{mode}", input._spec.dtype, "blic" if mode not in ("linear", "trilinear") else "bluic")
     space = input._shape[2:]
     if size is None:
         for f in factors:

@@ -38,7 +38,7 @@ def ndtr(input: Tensor, *, out: Any = None) -> Tensor:
 @elementwise(
     input=lambda g, out: g * (exp(out * out * 0.5) * math.sqrt(2 * math.pi)),
     result="float",
-    dtypes="bif",
+    dtypes="biF",
     name="special_ndtri",
 )
 def ndtri(input: Any) -> Any:
@@ -56,7 +56,7 @@ def ndtri(input: Any) -> Any:
 @elementwise(
     input=lambda g, input: g / erfcx(input * -_ROOT_HALF) * math.sqrt(2 / math.pi),
     result="float",
-    dtypes="bif",
+    dtypes="biF",
     name="special_log_ndtr",
 )
 def log_ndtr(input: Any) -> Any:
@@ -74,7 +74,7 @@ def log_ndtr(input: Any) -> Any:
 @elementwise(
     input=lambda g, input, out: g * (input * out * 2 - 2 / math.sqrt(math.pi)),
     result="float",
-    dtypes="bif",
+    dtypes="biF",
     name="special_erfcx",
 )
 def erfcx(input: Any) -> Any:

@@ -67,7 +67,7 @@ def _clamp_to_numbers(input: Any, min: Any = None, max: Any = None) -> Any:
     input=lambda g, input, min, max: where(_within(input, min, max), g, 0.0),
     min=lambda g, input, min, max: where(_below(input, min, max), g, 0.0),
     max=lambda g, input, min, max: where(_above(input, min, max), g, 0.0),
-    dtypes="bif",
+    dtypes="if",
     node="ClampBackward0",
     name="clamp",
 )

@@ -91,7 +91,9 @@ def _check_dims(name: str, *pairs: Any) -> None:
             raise RuntimeError(f"{name}(): {label} must be a {wanted}-D tensor, got shape {list(array.shape)}")
 
 
-@bilinear(input=lambda g, mat2: g @ mat2.mT, mat2=lambda g, input: input.mT @ g, uniform=True, broadcasts=False)
+@bilinear(
+    input=lambda g, mat2: g @ mat2.mT, mat2=lambda g, input: input.mT @ g, uniform=True, broadcasts=False, dtypes="ifc"
+)
 def mm(input: Any, mat2: Any) -> Any:
     """Product of two matrices, without broadcasting.
 
@@ -106,7 +108,9 @@ def mm(input: Any, mat2: Any) -> Any:
     return np.matmul(input, mat2)
 
 
-@bilinear(input=lambda g, mat2: g @ mat2.mT, mat2=lambda g, input: input.mT @ g, uniform=True, broadcasts=False)
+@bilinear(
+    input=lambda g, mat2: g @ mat2.mT, mat2=lambda g, input: input.mT @ g, uniform=True, broadcasts=False, dtypes="ifc"
+)
 def bmm(input: Any, mat2: Any) -> Any:
     """Products of two batches of matrices.
 
@@ -130,6 +134,7 @@ def bmm(input: Any, mat2: Any) -> Any:
     vec=lambda g, input: squeeze(matmul(input.mT, unsqueeze(g, -1)), -1),
     uniform=True,
     broadcasts=False,
+    dtypes="ifc",
 )
 def mv(input: Any, vec: Any) -> Any:
     """Product of a matrix and a vector.
@@ -145,7 +150,9 @@ def mv(input: Any, vec: Any) -> Any:
     return np.matmul(input, vec)
 
 
-@bilinear(input=lambda g, tensor: g * tensor, tensor=lambda g, input: g * input, uniform=True, broadcasts=False)
+@bilinear(
+    input=lambda g, tensor: g * tensor, tensor=lambda g, input: g * input, uniform=True, broadcasts=False, dtypes="ifc"
+)
 def dot(input: Any, tensor: Any) -> Any:
     """Sum of the products of two vectors (no conjugate).
 
@@ -219,6 +226,7 @@ def inner(input: Tensor, other: Tensor) -> Tensor:
     mat1=lambda g, mat2, alpha: g @ mat2.mT if alpha == 1 else (g @ mat2.mT) * alpha,
     mat2=lambda g, mat1, alpha: mat1.mT @ g if alpha == 1 else (mat1.mT @ g) * alpha,
     uniform=True,
+    dtypes="ifc",
 )
 def addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """`beta * input + alpha * (mat1 @ mat2)`, `input` broadcast.
@@ -255,6 +263,7 @@ def _plus(input: Any, product: Any, beta: Any, alpha: Any) -> Any:
     mat=lambda g, vec, alpha: unsqueeze(g, -1) * vec * alpha,
     vec=lambda g, mat, alpha: squeeze(matmul(mat.mT, unsqueeze(g, -1)), -1) * alpha,
     uniform=True,
+    dtypes="ifc",
 )
 def addmv(input: Any, mat: Any, vec: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """`beta * input + alpha * (mat @ vec)`.
@@ -293,6 +302,7 @@ def addr(input: Any, vec1: Any, vec2: Any, *, beta: Any = 1, alpha: Any = 1) -> 
     batch1=lambda g, batch2, alpha: (g @ batch2.mT) * alpha,
     batch2=lambda g, batch1, alpha: (batch1.mT @ g) * alpha,
     uniform=True,
+    dtypes="ifc",
 )
 def baddbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """`beta * input + alpha * (batch1 @ batch2)` for batches of matrices.
@@ -317,6 +327,7 @@ def baddbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any =
     batch1=lambda g, batch2, alpha: (g @ batch2.mT) * alpha,
     batch2=lambda g, batch1, alpha: (batch1.mT @ g) * alpha,
     uniform=True,
+    dtypes="ifc",
 )
 def addbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """`beta * input + alpha * sum of (batch1 @ batch2)` over the batch.

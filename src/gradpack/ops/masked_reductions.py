@@ -11,7 +11,7 @@ from typing import Any
 
 from ..base import dtypes
 from ..base.dtypes import FLOATING, INTEGRAL, dtype
-from ..base.errors import not_a_tensor
+from ..base.errors import not_a_tensor, not_implemented_for
 from ..tensor.tensor import Tensor
 
 FUNCTIONS = ""
@@ -122,6 +122,8 @@ def cumsum(input: Tensor, dim: int, *, dtype: Any = None, mask: Any = None) -> T
     """
     x = _kept("cumsum", input, mask, "sum")
     d = dtype or input._spec.dtype
+    if d is dtypes.bool_:
+        raise not_implemented_for("cumsum_out_cpu", d)
     return _in(_plain_cumsum(x, _one(dim, x.ndim), dtype=d), input, d)
 
 
@@ -136,6 +138,8 @@ def cumprod(input: Tensor, dim: int, *, dtype: Any = None, mask: Any = None) -> 
     """
     x = _kept("cumprod", input, mask, "product")
     d = dtype or input._spec.dtype
+    if d is dtypes.bool_:
+        raise not_implemented_for("cumprod_out_cpu", d)
     return _in(_plain_cumprod(x, _one(dim, x.ndim), dtype=d), input, d)
 
 

@@ -237,7 +237,7 @@ def adaptive_max_pool1d(input: Tensor, output_size: Any) -> Any:
 @linear(
     input=lambda g, indices, output_size: _flat_pick(g, indices, len(output_size)),
     node="MaxUnpool2DBackward0",
-    dtypes="if",
+    dtypes="f",
 )
 def _max_unpool(input: Any, indices: Any, output_size: Any) -> Any:
     """Zeros with the elements at their indices; of several at one index, the last."""

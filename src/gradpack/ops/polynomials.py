@@ -52,7 +52,7 @@ _STEP: dict[str, Callable[..., Any]] = {
 _LONG = 6  # degrees above this by trigonometry, where possible
 
 
-@nondifferentiable(result="float", promote=("x", "degree"), scalars=True, dtypes="bif")
+@nondifferentiable(result="float", promote=("x", "degree"), scalars=True, dtypes="biF")
 def _polynomial(x: Any, degree: Any, family: str = "t", shifted: bool = False) -> Any:
     """The polynomial of a family and degree, 0 for a negative degree; `shifted` from [-1, 1] to [0, 1]."""
     if is_number(degree) and not shifted and (family not in _CHEBYSHEV or degree <= _LONG):

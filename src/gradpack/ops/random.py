@@ -9,11 +9,11 @@ import numpy as np
 from ..base import dtypes
 from ..base.devices import CPU
 from ..base.dtypes import dtype
-from ..base.errors import not_a_tensor, not_implemented_for, scalar_type, shapes_do_not_broadcast
-from ..base.info import iinfo
+from ..base.errors import cpp_name, not_a_tensor, not_implemented_for, scalar_type, shapes_do_not_broadcast
+from ..base.info import finfo, iinfo
 from ..base.modes import MODE
 from ..tensor.tensor import Tensor, wrap
-from .create import _into_out, _native, check_dtype, finish, shape_of
+from .create import _into_out, _native, check_dtype, dtype_for, filled, finish, shape_of
 from .fill import zeros_like
 from .generator import Generator, source
 from .rounding import where
@@ -43,7 +43,7 @@ def normal_array(generator: Generator | None, shape: Any, native: Any) -> Any:
     return rng.standard_normal(shape, dtype=np.float32).astype(native)
 
 
-def _check_floating(op: str, native: Any, d: Any) -> None:
+def _check_floating(op: str, d: Any) -> None:
     if d is not None and d.category < dtypes.FLOATING:
         raise not_implemented_for(op, d)
 
@@ -67,9 +67,10 @@ def rand(
         >>> torch.rand(2, 3).shape
         gradpack.Size([2, 3])
     """
+    dtype = dtype_for("rand", out, dtype)
     native = _native("rand", dtype, device)
-    _check_floating("check_uniform_bounds", native, dtype)
-    return _into_out(out, finish(uniform_array(generator, shape_of("rand", size), native), requires_grad))
+    _check_floating("check_uniform_bounds", dtype)
+    return filled("rand", out, finish(uniform_array(generator, shape_of("rand", size), native), requires_grad))
 
 
 def randn(
@@ -91,33 +92,24 @@ def randn(
         >>> torch.randn(2, 3, dtype=torch.float64).dtype
         gradpack.float64
     """
+    dtype = dtype_for("randn", out, dtype)
     native = _native("randn", dtype, device)
-    _check_floating("normal_kernel_cpu", native, dtype)
-    return _into_out(out, finish(normal_array(generator, shape_of("randn", size), native), requires_grad))
+    _check_floating("normal_kernel_cpu", dtype)
+    return filled("randn", out, finish(normal_array(generator, shape_of("randn", size), native), requires_grad))
 
 
 def _check_bounds(low: int, high: int, d: Any) -> None:
-    """That the dtype can hold the least and the largest number.
-
-    Raises:
-        RuntimeError: as torch does.
-    """
-    if d.category == dtypes.BOOL:
-        least, most = 0, 1
-    elif d.category == dtypes.INTEGRAL:
-        least, most = iinfo(d).min, iinfo(d).max
+    """Raise for integers that a dtype cannot hold."""
+    if d.is_complex:
+        raise RuntimeError("check_random_bounds handles only integral, floating-point and boolean types")
+    if d is dtypes.bool_:
+        least, most = 0.0, 1.0
     else:
-        return
-    for name, value in (("from", low), ("to - 1", high - 1)):
-        if not least <= value <= most:
-            raise RuntimeError(f"{name} is out of bounds for {scalar_word(d)}")
-
-
-def scalar_word(d: Any) -> str:
-    """A dtype as torch's message about bounds calls it."""
-    return {"bool": "bool", "uint8": "unsigned char", "int8": "signed char", "int16": "short int"}.get(
-        d.name, d.name.removesuffix("32")
-    )
+        info: Any = finfo(d) if d.is_floating_point else iinfo(d)
+        least, most = info.min, info.max
+    for label, bound in (("from", low), ("to - 1", high - 1)):
+        if not least <= bound <= most:
+            raise RuntimeError(f"{label} is out of bounds for {cpp_name(d)}")
 
 
 def randint(
@@ -147,10 +139,10 @@ def randint(
         low, high, size = 0, low, high
     if low >= high:
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
-    d = dtype or dtypes.int64
+    d = dtype_for("randint", out, dtype) or dtypes.int64
     _check_bounds(low, high, d)
     values = source(generator).integers(low, high, shape_of("randint", (size,)))
-    return _into_out(out, finish(values.astype(_native("randint", d, device)), requires_grad))
+    return filled("randint", out, finish(values.astype(_native("randint", d, device)), requires_grad))
 
 
 def randperm(
@@ -174,15 +166,16 @@ def randperm(
     """
     if n < 0:
         raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")
-    values = source(generator).permutation(n).astype(_native("randperm", dtype or dtypes.int64, device))
-    return _into_out(out, finish(values, requires_grad))
+    dtype = dtype_for("randperm", out, dtype) or dtypes.int64
+    values = source(generator).permutation(n).astype(_native("randperm", dtype, device))
+    return filled("randperm", out, finish(values, requires_grad))
 
 
 def _like(op: str, input: Any, d: dtype | None, kernel: str) -> Any:
     if not isinstance(input, Tensor):
         raise not_a_tensor(op, "input", 1, input)
     check_dtype(op, d)
-    _check_floating(kernel, None, d or input._spec.dtype)
+    _check_floating(kernel, d or input._spec.dtype)
     return input._spec.backend.spec_for(d or input._spec.dtype, CPU).native
 
 
@@ -285,17 +278,17 @@ def normal(
     if not isinstance(mean, Tensor) and not isinstance(std, Tensor):
         if size is None:
             raise TypeError("normal() missing required argument: 'size', as mean and std are numbers")
+        dtype = dtype_for("normal", out, dtype)
         native = _native("normal", dtype, device)
+        _check_floating("normal_kernel_cpu", dtype)
         if std < 0:
             raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")
-        return _into_out(
-            out,
-            finish(
-                (normal_array(generator, shape_of("normal", (size,)), native) * std + mean).astype(native),
-                requires_grad,
-            ),
-        )
+        drawn = (normal_array(generator, shape_of("normal", (size,)), native) * std + mean).astype(native)
+        return filled("normal", out, finish(drawn, requires_grad))
     m, s = (v._data if isinstance(v, Tensor) else v for v in (mean, std))
+    if isinstance(std, Tensor) and std._spec.dtype.is_complex:
+        raise RuntimeError("normal expects standard deviation to be non-complex")
+    _check_floating("normal_kernel_cpu", (mean if isinstance(mean, Tensor) else std)._spec.dtype)
     if isinstance(std, Tensor) and np.any(s < 0):
         raise RuntimeError("normal expects all elements of std >= 0.0")
     if not isinstance(std, Tensor) and std < 0:
@@ -323,11 +316,16 @@ def bernoulli(input: Tensor, p: Any = None, *, generator: Generator | None = Non
         >>> torch.bernoulli(torch.ones(2))
         tensor([1., 1.])
     """
+    if p is None:
+        _check_floating("bernoulli_tensor_cpu_p_", input._spec.dtype)
+    if input._spec.dtype.is_complex:
+        raise not_implemented_for("bernoulli_scalar_cpu_", input._spec.dtype)
     chance = input._data if p is None else p
     if np.any((chance < 0) | (chance > 1)) or np.any(np.isnan(chance)):
         raise RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true, but got false.")
     drawn = source(generator).random(input._shape) < chance
-    return _into_out(out, _without_slope(np.asarray(drawn.astype(input._spec.native)), input))
+    native = input._spec.native if out is None else out._spec.native
+    return filled("bernoulli", out, _without_slope(np.asarray(drawn.astype(native)), input))
 
 
 def _without_slope(drawn: Any, *sources: Any) -> Tensor:
@@ -377,4 +375,4 @@ def multinomial(
         with np.errstate(divide="ignore"):
             keys = rng.exponential(size=weights.shape) / weights  # the first arrivals of racing clocks
         index = np.argsort(keys, axis=-1)[..., :num_samples]
-    return _into_out(out, wrap(index.astype(np.int64)))
+    return filled("multinomial", out, wrap(index.astype(np.int64)))

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from ..backends import spec_of
-from ..base.dtypes import INTEGRAL
+from ..base.dtypes import INTEGRAL, bool_
+from ..base.errors import not_implemented_for
 from ..declare.inplace import inplace
 from ..declare.kinds import general, linear, nondifferentiable
 from ..tensor.tensor import Tensor
@@ -31,6 +32,8 @@ INPLACE = "scatter_reduce_"
 )
 def _scatter_sum(input: Any, dim: int, index: Any, src: Any, mean: bool = False, include_self: bool = True) -> Any:
     """The sum, or mean, of the elements of `src` that fall on each place, and of `input` if `include_self`."""
+    if mean and input.dtype == bool:
+        raise not_implemented_for("scatter_gather_tensor_cpu_reduce_mean", bool_)
     wide = widened(fresh(input))
     out = add_places(wide if include_self else set_value(wide, dim, index, 0), dim, index, src)
     if mean:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..base import dtypes
-from ..base.errors import _SCALAR_TYPES, not_a_tensor
+from ..base.errors import _SCALAR_TYPES, not_a_tensor, not_implemented_for
 from ..declare.kinds import nondifferentiable
 from ..tensor.tensor import Tensor
 from .kernels import float_kind
@@ -123,6 +123,8 @@ def _searched(op: str, sequence: Tensor, input: Any, right: bool, out_int32: boo
             raise not_a_tensor(op, "input", 2, input)
         d = dtypes.result_dtype([sequence._spec.dtype], [], [dtypes.scalar_dtype(input)])
         input = scalar_tensor(input, dtype=d)
+    if sequence._spec.dtype.category == dtypes.BOOL:
+        raise not_implemented_for("searchsorted_out_cpu", sequence._spec.dtype)
     made: Tensor = _search(sequence, input, right)
     made = made.to(dtypes.int32) if out_int32 else made
     if out is None:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..base import dtypes
+from ..base.errors import scalar_type
 from ..declare.kinds import general, nondifferentiable
 from ..tensor.tensor import Tensor
 from .dimensions import axis, numpy_names
@@ -230,6 +231,9 @@ def isin(
     if not isinstance(elements, Tensor) and not isinstance(test_elements, Tensor):
         raise TypeError("isin() takes a tensor as elements or test_elements, or as both, and got two numbers")
     elements, test_elements = _tensors(elements, test_elements)
+    for t in elements, test_elements:
+        if t._spec.dtype.category in (dtypes.BOOL, dtypes.COMPLEX):
+            raise RuntimeError(f"Unsupported input type encountered for isin(): {scalar_type(t._spec.dtype)}")
     more = {} if out is None else {"out": out}
     return _isin(elements, test_elements, assume_unique, invert, **more)
 

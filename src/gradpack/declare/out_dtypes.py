@@ -1,0 +1,119 @@
+"""Which dtypes of `out=` an operation takes: most convert what they computed, some of them refuse to.
+
+torch's operations that are written as loops over elements convert the result on its way out; those
+that call a library, or gather and scatter, want a tensor of the result's own dtype.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..base import dtypes
+from ..base.dtypes import BOOL, FLOATING
+from ..base.errors import cpp_name, scalar_type
+
+_EXACT = frozenset(
+    "addmm addmv alias_copy aminmax argmax argmin as_strided_copy baddbmm bmm diag diag_embed diagonal_copy "
+    "expand_copy gather index_add index_copy isin log_softmax max min mm linear permute_copy scatter scatter_add "
+    "scatter_reduce scatter_prod scatter_extreme slice_scatter softmax split_with_sizes_copy squeeze_copy t_copy "
+    "take_along_dim transpose_copy tril triu unbind_copy unfold_copy unsqueeze_copy view_copy linalg_vector_norm mv "
+    "avg_pool2d avg_pool3d".split()
+)
+# Element by element, and yet without conversion.
+_FOUND = frozenset(
+    "abs bitwise_not ceil conj_physical floor frac neg hardshrink softshrink softplus gelu round sgn sign trunc ifft "
+    "ihfft".split()
+)
+_SAME_SCALAR_TYPE = frozenset("index_select masked_select".split())
+_EXPECTED = frozenset("cummax cummin diff logcumsumexp".split())
+_ONLY_BOOL = frozenset("isposinf isneginf signbit".split())
+_CONVERTS_ALL = frozenset("cumsum cumprod sum prod nansum".split())  # computes in the dtype of `out`
+_CONVERTS_COMPLEX = frozenset("mean logsumexp".split())  # keeps the real part
+
+
+def check_out(name: str, out: Any, result: Any) -> None:
+    """Raise what torch raises where `out` has a dtype that the operation does not convert its result to."""
+    have, want = out._spec.dtype, result._spec.dtype
+    if have is want:
+        return
+    message = _message(name, have, want)
+    if message is not None:
+        raise RuntimeError(message)
+    kind = name.strip("_").removesuffix("_dim").removesuffix("_all")  # `_sum_dim` is `sum` along dimensions
+    free = kind in _CONVERTS_ALL or (kind in _CONVERTS_COMPLEX and have.category >= FLOATING)
+    if not free and not dtypes.can_cast(want, have):
+        raise _cannot_cast(name, want, have)
+
+
+def _cannot_cast(name: str, want: Any, have: Any) -> Exception:
+    words = f"can't be cast to the desired output type {scalar_type(have)}"
+    if name == "cat":
+        return TypeError(f"torch.cat(): input types {words}")
+    return RuntimeError(f"result type {scalar_type(want)} {words}")
+
+
+def _message(name: str, have: Any, want: Any) -> str | None:
+    if name in _EXACT:
+        return f"Expected out tensor to have dtype {cpp_name(want)}, but got {cpp_name(have)} instead"
+    if name in _FOUND:
+        return f"Found dtype {scalar_type(have)} but expected {scalar_type(want)}"
+    if name in ("amax", "amin"):
+        return (
+            f"Expected the dtype for input and out to match, but got {scalar_type(want)} for input's dtype and "
+            f"{scalar_type(have)} for out's dtype."
+        )
+    if name in ("dot", "vdot"):
+        return f"result dtype {scalar_type(have)} does not match input dtype {scalar_type(want)}"
+    if name in _SAME_SCALAR_TYPE:
+        return f"{name}(): self and result must have the same scalar type"
+    if name in _EXPECTED:
+        return f"expected scalar_type {scalar_type(want)} but found {scalar_type(have)}"
+    if name in _ONLY_BOOL:
+        return f"{name} does not support non-boolean outputs."
+    if name in ("all", "any") and have.category != BOOL and have is not dtypes.uint8:
+        return f"{name} only supports bool tensor for result, got: {scalar_type(have)}"
+    if name == "addbmm":
+        return f"self and mat2 must have the same dtype, but got {scalar_type(have)} and {scalar_type(want)}"
+    if name == "tensordot":
+        return (
+            f"tensordot: Expected the output tensor to have dtype {scalar_type(want)}, but got an output tensor with "
+            f"dtype {scalar_type(have)}"
+        )
+    if name == "nan_to_num":
+        return f"nan_to_num: dtype of out: {scalar_type(have)} should be same as input: {scalar_type(want)}"
+    if name == "take":
+        return (
+            "take(): self and out expected to have the same dtype, but got "
+            f"self.dtype = {scalar_type(want)} and out.dtype = {scalar_type(have)}"
+        )
+    if name in ("quantile", "nanquantile"):
+        return f"{name}() out tensor must be same dtype as the input tensor"
+    if name in ("complex", "polar"):
+        return (
+            f"Expected object of scalar type {scalar_type(want)} but got scalar type {scalar_type(have)} for argument "
+            "'out'"
+        )
+    if name == "logsigmoid":
+        return f"expected scalar type {scalar_type(want)} but found {scalar_type(have)}"
+    if name == "nonzero":
+        return f"nonzero: Expected out tensor to have scalar type Long but got scalar type{scalar_type(have)}"
+    if name == "narrow_copy":
+        return "Expected self.dtype() == output.dtype() to be true, but got false."
+    if name == "heaviside":
+        return "heaviside is not yet implemented for tensors with different dtypes."
+    if name in ("histc", "histogram"):
+        return (
+            "torch.histogram: input tensor and hist tensor should have the same dtype, but got input "
+            f"{cpp_name(want)} and hist {cpp_name(have)}"
+        )
+    if name == "frexp":
+        part = "exponent to have int" if want is dtypes.int32 else f"mantissa to have dtype {cpp_name(want)}"
+        return f"torch.frexp() expects {part} but got {cpp_name(have)}"
+    return None
+
+
+# What torch gives no warning of when it is resized.
+SILENT = frozenset("addbmm narrow_copy logsigmoid".split())
+
+# These read their input after they began to write, so that `out` may not be it, nor overlap it.
+APART = frozenset("cat gather index_select kthvalue masked_select take".split())
