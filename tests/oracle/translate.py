@@ -30,19 +30,14 @@ class Translation:
 
     def __init__(self) -> None:
         self.pairs: list[tuple[Any, Any]] = []
+        self.memory: dict[tuple[int, Any], Any] = {}  # storages that were copied whole
 
     def __call__(self, value: Any) -> Any:
         if isinstance(value, torch.Tensor):
             for theirs, ours in self.pairs:
                 if theirs is value:
                     return ours
-            array = array_of(value)
-            copy = np.lib.stride_tricks.as_strided(array, array.shape, array.strides).copy(order="K")
-            if 0 not in array.shape and array.strides != copy.strides:  # expanded or with gaps
-                span = sum((n - 1) * abs(s) for n, s in zip(array.shape, array.strides, strict=True)) // array.itemsize
-                flat = np.lib.stride_tricks.as_strided(array, (span + 1,), (array.itemsize,)).copy()
-                copy = np.lib.stride_tricks.as_strided(flat, array.shape, array.strides)
-            made = gradpack.from_numpy(copy)
+            made = gradpack.from_numpy(self.copied(value))
             if value.requires_grad:
                 made.requires_grad_()
             self.pairs.append((value, made))
@@ -67,6 +62,23 @@ class Translation:
             return ours_from(value)
         return value
 
+    def copied(self, t: Any) -> Any:
+        """The elements in the same layout; tensors that share memory share it here."""
+        if t._is_zerotensor() or not t.numel() or t.is_conj() or t.is_neg():
+            return array_of(t).copy(order="K")
+        key = (t.untyped_storage().data_ptr(), t.dtype)
+        flat = self.memory.get(key)
+        size = t.element_size()
+        if flat is None:
+            count = t.untyped_storage().nbytes() // size
+            whole = array_of(torch.as_strided(t.detach(), (count,), (1,), 0)).copy()
+            self.memory[key] = whole
+            if t.is_contiguous() and t.numel() == count:
+                return whole.reshape(tuple(t.shape))
+            flat = whole
+        strides = tuple(s * size for s in t.stride())
+        return np.ndarray(tuple(t.shape), flat.dtype, flat, t.storage_offset() * size, strides)
+
 
 def ours_from(function: Any, depth: int = 0) -> Any:
     """The same function with gradpack in the place of torch."""
@@ -83,7 +95,7 @@ def ours_from(function: Any, depth: int = 0) -> Any:
             return resolve(path)
     names = {}
     if depth < 4:
-        for name in {*function.__code__.co_names}:
+        for name in names_in(function.__code__):
             if name in function.__globals__:
                 value = function.__globals__[name]
                 if name == "torch":
@@ -102,6 +114,11 @@ def ours_from(function: Any, depth: int = 0) -> Any:
     )
     made.__kwdefaults__ = function.__kwdefaults__
     return made
+
+
+def names_in(code: types.CodeType) -> set[str]:
+    """The names that a function uses, or functions within it."""
+    return set(code.co_names).union(*(names_in(c) for c in code.co_consts if isinstance(c, types.CodeType)))
 
 
 _PLACES = ("", "nn.functional", "linalg", "fft", "special", "Tensor", "_C._nn", "_C._special", "_C._linalg", "_C._fft")

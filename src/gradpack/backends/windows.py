@@ -124,6 +124,12 @@ def partly_overlap(a: Any, b: Any) -> bool:
     return True
 
 
+def overlap(a: Any, b: Any) -> bool:
+    """Whether two dense arrays share memory."""
+    arrays = isinstance(a, np.ndarray) and isinstance(b, np.ndarray)
+    return arrays and bool(a.size and b.size) and dense(a) and dense(b) and bool(np.may_share_memory(a, b))
+
+
 def _steps(array: Any) -> list[tuple[int, int]]:
     return [(s, n) for s, n in zip(array.strides, array.shape, strict=True) if n > 1]
 

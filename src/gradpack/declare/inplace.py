@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from ..backends.windows import partly_overlap, repeats, writable
+from ..backends.windows import overlap, partly_overlap, repeats, writable
 from ..base import dtypes
 from ..base.errors import scalar_type
 from ..base.modes import MODE, using, without_grad
@@ -252,14 +252,10 @@ def check_overlap(target: Tensor, others: list[Tensor], apart: bool = False) -> 
     data = target._data
     own = getattr(data, "base", None) is None
     for other in others:
-        if apart and (other is target or other._data is data) and target.numel():
-            raise RuntimeError(
-                "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single "
-                "memory location. Please clone() the tensor before performing the operation."
-            )
-        if other is target or other._data is data or (own and getattr(other._data, "base", None) is None):
+        same = other is target or other._data is data
+        if not apart and (same or (own and getattr(other._data, "base", None) is None)):
             continue
-        if partly_overlap(other._data, data):
+        if (apart and (same or overlap(other._data, data))) or (not same and partly_overlap(other._data, data)):
             raise RuntimeError(
                 "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single "
                 "memory location. Please clone() the tensor before performing the operation."

@@ -28,9 +28,9 @@ def flip(input: Any, dims: Any) -> Any:
     return np.array(np.flip(input, axis=dims)) if len(input.shape) else np.array(input)
 
 
-def _method_flip(self: Tensor, *dims: Any) -> Tensor:
+def _method_flip(self: Tensor, *places: Any, dims: Any = None) -> Tensor:
     """Reverse the order along dimensions."""
-    return flip(self, _ints(dims))
+    return flip(self, _ints(places) if dims is None else dims)
 
 
 def fliplr(input: Tensor) -> Tensor:

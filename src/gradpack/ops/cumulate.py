@@ -239,10 +239,12 @@ def accumulated(function: Any, input: Any, place: int) -> Any:
 
 
 def _add_exponentials(a: Any, b: Any) -> Any:
-    """`log(exp(a) + exp(b))` for complex numbers."""
-    largest = np.maximum(np.real(a), np.real(b))
-    largest = np.where(np.isfinite(largest), largest, np.zeros_like(largest))
-    return np.log(np.exp(a - largest) + np.exp(b - largest)) + largest
+    """`log(exp(a) + exp(b))` for complex numbers, on the branch of the logarithm where the larger one is."""
+    first = np.real(a) >= np.real(b)
+    large, small = np.where(first, a, b), np.where(first, b, a)
+    gone = ~np.isfinite(np.real(large)) | (np.real(small) == -np.inf)
+    step = np.where(gone, np.zeros_like(large), small - large)
+    return np.where(gone, large, large + np.log1p(np.exp(step)))
 
 
 # -- running extremes --

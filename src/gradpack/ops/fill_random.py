@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..base import dtypes
-from ..base.errors import not_implemented_for
+from ..base.errors import refuse
 from ..declare.inplace import check_writable, inplace
 from ..tensor.tensor import Tensor, wrap
 from .generator import Generator, source
@@ -16,15 +16,32 @@ from .random import normal_array, uniform_array
 INPLACE = "uniform_ normal_ bernoulli_ random_ exponential_ geometric_ cauchy_ log_normal_"
 
 
-# What torch calls the fills that only floating and complex tensors take.
-_KERNELS = {"uniform_": "check_uniform_bounds", "normal_": "normal_kernel_cpu"}
+# What torch calls the fills that only some dtypes take, and those that they do not take.
+_KERNELS = {
+    "uniform_": ("check_uniform_bounds", "blui"),
+    "normal_": ("normal_kernel_cpu", "blui"),
+    "bernoulli_": ("bernoulli_scalar_cpu_", "c"),
+    "geometric_": ("geometric_cpu", "bc"),
+    "random_": ("random_", "c"),
+    "log_normal_": ("log_normal_cpu", "bluic"),
+}
+_CONTINUOUS = {"exponential_": "Exponential", "cauchy_": "Cauchy"}
+
+
+def _kernel(name: str, d: Any) -> tuple[str, Any, str]:
+    kernel, letters = _KERNELS.get(name, (name, ""))
+    return kernel, d, letters
 
 
 def _filled(name: str, draw: Any) -> Any:
     def method(self: Tensor, *args: Any, generator: Generator | None = None, **kwargs: Any) -> Tensor:
-        kernel = _KERNELS.get(name)
-        if kernel is not None and self._spec.dtype.category < dtypes.FLOATING:
-            raise not_implemented_for(kernel, self._spec.dtype)
+        d = self._spec.dtype
+        refuse(*_kernel(name, d))
+        if name in _CONTINUOUS and d.category != dtypes.FLOATING:
+            raise RuntimeError(
+                f"{_CONTINUOUS[name]} distribution is a continuous probability distribution. dtype must be a floating "
+                f"point but you specified {d.name}"
+            )
         check_writable(self, name)  # before the generator moves on
         return inplace(_copied.op, name, [self, wrap(np.asarray(draw(self, generator, *args, **kwargs)))])
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..base.errors import scalar_type
 from ..declare.autocast import as_given
 from ..declare.kinds import bilinear, general
 from ..tensor.tensor import Tensor
@@ -170,7 +171,7 @@ def dot(input: Any, tensor: Any) -> Any:
     return np.matmul(input, tensor)
 
 
-def vdot(input: Tensor, other: Tensor) -> Tensor:
+def vdot(input: Tensor, other: Tensor, *, out: Any = None) -> Tensor:
     """Sum of the products of two vectors, the first conjugated.
 
     Example::
@@ -179,7 +180,9 @@ def vdot(input: Tensor, other: Tensor) -> Tensor:
         >>> torch.vdot(torch.tensor([1j]), torch.tensor([1j]))
         tensor(1.+0.j)
     """
-    return dot(input.conj() if input.is_complex() else input, other)
+    first = input.conj() if input.is_complex() else input
+    made: Tensor = dot(first, other) if out is None else dot(first, other, out=out)
+    return made
 
 
 @bilinear(
@@ -202,7 +205,7 @@ def outer(input: Any, vec2: Any) -> Any:
 ger = outer
 
 
-def inner(input: Tensor, other: Tensor) -> Tensor:
+def inner(input: Tensor, other: Tensor, *, out: Any = None) -> Tensor:
     """Sums of products over the last dimension of both.
 
     Example::
@@ -212,13 +215,13 @@ def inner(input: Tensor, other: Tensor) -> Tensor:
         tensor(11)
     """
     if not input.ndim or not other.ndim:
-        return input * other
+        return input * other if out is None else mul(input, other, out=out)
     if input._shape[-1] != other._shape[-1]:
         raise RuntimeError(
             f"inner() the last dimension must match on both input tensors but got shapes {list(input._shape)} and "
             f"{list(other._shape)}"
         )
-    return _tensordot(input, other, ([-1], [-1]))
+    return _tensordot(input, other, ([-1], [-1]), out)
 
 
 @general(
@@ -372,10 +375,10 @@ def _tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Any = None) -> Tensor:
     for i, j in zip(over_a, over_b, strict=True):
         if a._shape[i] != b._shape[j]:
             if a._shape[i] == 1:  # a dimension of size 1 is broadcast
-                b = b.sum(j, keepdim=True)
+                b = b.sum(j, keepdim=True, dtype=b.dtype)
                 continue
             if b._shape[j] == 1:
-                a = a.sum(i, keepdim=True)
+                a = a.sum(i, keepdim=True, dtype=a.dtype)
                 continue
             raise RuntimeError(
                 f"contracted dimensions need to match, but first has size {a._shape[i]} in dim {i} and second has "
@@ -389,6 +392,11 @@ def _tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Any = None) -> Tensor:
     shape_a, shape_b = [a._shape[d] for d in rest_a], [b._shape[d] for d in rest_b]
     left = reshape(permute(a, (*rest_a, *over_a)), (_count(shape_a), inner_size))
     right = reshape(permute(b, (*over_b, *rest_b)), (inner_size, _count(shape_b)))
+    if right._spec is not left._spec:
+        raise RuntimeError(
+            "tensordot: both inputs should have same dtype, but got "
+            f"{scalar_type(left._spec.dtype)} and {scalar_type(right._spec.dtype)}"
+        )
     made = reshape(mm(left, right), (*shape_a, *shape_b))
     if out is not None:
         from ..declare.variants import put
@@ -408,6 +416,7 @@ def _count(shape: list[int]) -> int:
 OPERATORS = {"__matmul__": "matmul"}
 REFLECTED = {"__rmatmul__": "matmul"}
 
-from .reduce import sum_to_size  # noqa: E402 - adjoints name each other
+from .arithmetic import mul  # noqa: E402 - adjoints name each other
+from .reduce import sum_to_size  # noqa: E402
 from .shape import reshape, squeeze, unsqueeze  # noqa: E402
 from .transpose import permute  # noqa: E402

@@ -45,8 +45,18 @@ def _cholesky_gradient(g: Any, L: Any, upper: bool) -> Any:
     return _solve_triangular(L, inner, False, False)
 
 
+def _cholesky_tangent(tangent: Any, L: Any, upper: bool) -> Any:
+    """`L @ half(L^-1 @ tangent @ L^-H)`, where `half` keeps the lower triangle and half of the diagonal."""
+    if upper:
+        L = adjoint_of(L)
+    inner = _solve_triangular(adjoint_of(L), _solve_triangular(L, tangent, False), True, False)
+    made = L @ (tril(inner) - diag_embed(diagonal_of(inner)) / 2)
+    return adjoint_of(made) if upper else made
+
+
 _FACTOR: dict[str, Any] = {
     "input": lambda g, L, upper: _cholesky_gradient(g, L, upper),
+    "jvp": lambda input_t, L, upper: _cholesky_tangent(input_t, L, upper),
     "results": ("L", "info"),
     "differentiable": 1,
     "result": None,
