@@ -506,7 +506,11 @@ def tally_of(
         if "refused" in categories:
             bad_inputs(info, function, tally)
         for alias in info.aliases:
-            path = alias.name if not alias.name.startswith("linalg_") else alias.name.replace("_", ".", 1)
+            path = (
+                alias.name.removeprefix("torch.")
+                if not alias.name.startswith("linalg_")
+                else alias.name.replace("_", ".", 1)
+            )
             there = exists(path) or exists(f"Tensor.{path}") or exists(f"_C._nn.{path}")
             tally.add("method", None if there else f"{alias.name} is missing")
             if exists(path) and exists(info.name) and resolve(path) is not resolve(info.name):

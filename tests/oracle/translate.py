@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 import types
 from collections.abc import Callable
@@ -60,6 +61,13 @@ class Translation:
             return {k: self(v) for k, v in value.items()}
         if isinstance(value, types.FunctionType):
             return ours_from(value)
+        if isinstance(value, torch.nn.Module):
+            made = getattr(gradpack.nn, type(value).__name__)()
+            made.__dict__.update({k: v for k, v in vars(value).items() if not k.startswith("_")})
+            return made
+        if dataclasses.is_dataclass(value) and type(value).__module__.startswith("torch.nn"):
+            fields = {f.name: self(getattr(value, f.name)) for f in dataclasses.fields(value)}
+            return getattr(gradpack.nn, type(value).__name__)(**fields)
         return value
 
     def copied(self, t: Any) -> Any:

@@ -17,7 +17,12 @@ _EXACT = frozenset(
     "expand_copy gather index_add index_copy isin log_softmax max min mm linear permute_copy scatter scatter_add "
     "scatter_reduce scatter_prod scatter_extreme slice_scatter softmax split_with_sizes_copy squeeze_copy t_copy "
     "take_along_dim transpose_copy tril triu unbind_copy unfold_copy unsqueeze_copy view_copy linalg_vector_norm mv "
-    "avg_pool2d avg_pool3d".split()
+    "avg_pool2d avg_pool3d clone cross public_cross index_reduce renorm vector_norm "
+    # of linear algebra
+    "linalg_cholesky linalg_cholesky_ex linalg_det linalg_eigvalsh linalg_inv linalg_inv_ex ldl_factor ldl_factor_ex "
+    "ldl_solve linalg_lu linalg_lu_factor linalg_lu_factor_ex linalg_lu_solve linalg_matrix_power linalg_qr "
+    "linalg_slogdet linalg_solve linalg_solve_ex linalg_svdvals lu_solve lu_unpack qr triangular_solve "
+    "linalg_vector_norm".split()
 )
 # Element by element, and yet without conversion.
 _FOUND = frozenset(
@@ -93,7 +98,23 @@ def _message(name: str, have: Any, want: Any) -> str | None:
             f"Expected object of scalar type {scalar_type(want)} but got scalar type {scalar_type(have)} for argument "
             "'out'"
         )
-    if name == "logsigmoid":
+    if name in ("norm", "matrix_norm"):
+        return f"linalg.{name} expected out tensor dtype {scalar_type(want)} but got: {scalar_type(have)}"
+    if name == "vecdot":
+        return f"linalg.vecdot: Expected out of dtype{scalar_type(want)} but found {scalar_type(have)}"
+    if name == "multi_dot":
+        return f"multi_dot(): expected out tensor to have dtype {cpp_name(want)} but got {cpp_name(have)}"
+    if name == "float_power":
+        return (
+            f"the output given to float_power has dtype {scalar_type(have)} but the operation's result requires dtype "
+            f"{scalar_type(want)}"
+        )
+    if name == "ormqr":
+        return (
+            "torch.ormqr: Expected input and result to have the same dtype, but input has dtype"
+            f"{scalar_type(want)} and result has dtype {scalar_type(have)}"
+        )
+    if name in ("logsigmoid", "linalg_solve_triangular"):
         return f"expected scalar type {scalar_type(want)} but found {scalar_type(have)}"
     if name == "nonzero":
         return f"nonzero: Expected out tensor to have scalar type Long but got scalar type{scalar_type(have)}"

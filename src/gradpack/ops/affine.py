@@ -33,6 +33,7 @@ def _blame_linear(input: Any, weight: Any, bias: Any = ()) -> None:
         _over_rows(g) if len(g.shape) > 1 and g.shape[-1:] == bias_shape else sum_to_size(g, bias_shape)
     ),
     uniform=True,
+    dtypes="ifc",
     blame=_blame_linear,
     node="AddmmBackward0",
 )
@@ -93,6 +94,7 @@ def _over_rows(input: Any) -> Any:
     weight=lambda g, input1, input2: einsum_product("bo,bi,bj->oij", g, input1, input2),
     bias=lambda g, bias_shape: sum_to_size(g, bias_shape),
     uniform=True,
+    dtypes="ifc",
 )
 def bilinear(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Any:
     """`input1 @ weight[k] @ input2 + bias[k]` for each output k.

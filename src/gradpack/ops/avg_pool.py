@@ -151,6 +151,8 @@ def avg_pool2d(
     ceil_mode: bool = False,
     count_include_pad: bool = True,
     divisor_override: int | None = None,
+    *,
+    out: Any = None,
 ) -> Any:
     """Averages over windows in the last two dimensions: see `avg_pool1d`.
 
@@ -164,9 +166,10 @@ def avg_pool2d(
         tensor([[[4., 4.],
                  [4., 4.]]])
     """
-    return _avg_pool(
+    made = _avg_pool(
         "avg_pool2d", 2, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
     )
+    return written("avg_pool2d", made, out, input)
 
 
 def avg_pool3d(
@@ -177,6 +180,8 @@ def avg_pool3d(
     ceil_mode: bool = False,
     count_include_pad: bool = True,
     divisor_override: int | None = None,
+    *,
+    out: Any = None,
 ) -> Any:
     """Averages over windows in the last three dimensions: see `avg_pool2d`.
 
@@ -186,9 +191,10 @@ def avg_pool3d(
         >>> torch.nn.functional.avg_pool3d(torch.ones(1, 4, 4, 4), 2).shape
         gradpack.Size([1, 2, 2, 2])
     """
-    return _avg_pool(
+    made = _avg_pool(
         "avg_pool3d", 3, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
     )
+    return written("avg_pool3d", made, out, input)
 
 
 # -- adaptive --
@@ -299,6 +305,6 @@ def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Any:
 
 
 from .pool_arguments import adaptive_size, pool_geometry  # noqa: E402 - what follows is named late
-from .reduce import mean  # noqa: E402
+from .reduce import mean, written  # noqa: E402
 from .shape import squeeze, unsqueeze  # noqa: E402
 from .spatial import is_int, wrong_type  # noqa: E402

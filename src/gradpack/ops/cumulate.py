@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from ..base import dtypes
+from ..base.errors import cpp_name
+from ..declare.inplace import inplace
 from ..declare.kinds import general, linear
 from ..tensor.tensor import Tensor
 from .dimensions import axis, numpy_names
@@ -150,6 +152,8 @@ def _called(op: Any, name: str, input: Any, dim: Any, dtype: Any, out: Any, axis
         raise TypeError(f"{name}() missing 1 required positional argument: 'dim'")
     if not hasattr(dim, "__index__"):
         raise TypeError(f"{name}(): argument 'dim' must be int, not {type(dim).__name__}")
+    if dtype is None and isinstance(out, Tensor) and isinstance(input, Tensor) and out.dtype is not input.dtype:
+        dtype = out.dtype  # torch computes in the dtype of `out`
     if dtype is None:
         return op(input, dim) if out is None else op(input, dim, out=out)
     return in_dtype(lambda x, d, _: op(x, d), name, input, dtype, out, dim, False)
@@ -185,6 +189,23 @@ def cumprod(input: Any, dim: Any = None, *, dtype: Any = None, out: Any = None, 
         tensor([1, 2, 6])
     """
     return _called(_cumprod, "cumprod", input, dim, dtype, out, axis)
+
+
+def _written(name: str, op: Any) -> Any:
+    def method(self: Tensor, dim: Any, *, dtype: Any = None) -> Tensor:
+        if dtype is not None and dtype is not self._spec.dtype:
+            raise RuntimeError(
+                f"Bad in-place call: input tensor dtype {cpp_name(self._spec.dtype)} and output tensor dtype "
+                f"{cpp_name(dtype)} should match"
+            )
+        return inplace(op.op, name, [self, dim])
+
+    method.__name__ = method.__qualname__ = name
+    method.__doc__ = f"In-place form of `{name[:-1]}`."
+    return method
+
+
+_method_cumsum_, _method_cumprod_ = _written("cumsum_", _cumsum), _written("cumprod_", _cumprod)
 
 
 # -- the logarithm of a running sum of exponentials --

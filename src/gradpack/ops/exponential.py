@@ -9,6 +9,7 @@ import numpy as np
 
 from ..backends import backend_of
 from ..base.errors import missing_extra
+from ..declare.inplace import inplace
 from ..declare.kinds import elementwise
 from ..tensor.tensor import Tensor
 from .blockwise import blockwise, is_numpy
@@ -347,7 +348,17 @@ def polygamma(n: int, input: Any) -> Any:
         raise RuntimeError(f"polygamma(n, x) does not support negative n: got {n}")
     if n == 0:
         return special("psi", input)
+    if n == 1:
+        return _trigamma(input)
     return (-1) ** (n + 1) * math.factorial(n) * special("zeta", n + 1, input)
+
+
+def _trigamma(x: Any) -> Any:
+    """By reflection below 1/2, as torch does it: finite at whole numbers, which a sine in floating point misses."""
+    low = x < 0.5
+    above = special("zeta", 2, np.where(low, 1 - x, x))
+    sine = np.sin(np.where(low, x, 0.5) * math.pi)
+    return np.where(low, (math.pi / sine) ** 2 - above, above)
 
 
 def special(name: str, *operands: Any) -> Any:
@@ -363,6 +374,17 @@ def special(name: str, *operands: Any) -> Any:
     backends = [backend_of(type(x)) for x in operands]
     host = [x if b is None else b.to_numpy(x) for x, b in zip(operands, backends, strict=True)]
     return np.asarray(getattr(scipy.special, name)(*host))
+
+
+def _method_polygamma_(self: Tensor, n: int) -> Tensor:
+    """In-place form of `polygamma`."""
+    return inplace(_polygamma_of.op, "polygamma_", [self, n])
+
+
+@elementwise(input=lambda g, n, input: g * polygamma(n + 1, input), result="float", dtypes="bif", name="polygamma_of")
+def _polygamma_of(input: Any, n: int) -> Any:
+    """`polygamma` with its operands the other way round, as a method has them."""
+    return polygamma.op.forward(n, input)
 
 
 def _method_polygamma(self: Tensor, n: int) -> Tensor:

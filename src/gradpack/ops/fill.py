@@ -11,6 +11,7 @@ import numpy as np
 from ..base import dtypes
 from ..base.devices import as_device
 from ..base.dtypes import FLOATING, INTEGRAL, dtype
+from ..base.errors import not_implemented_for
 from ..tensor.tensor import Tensor
 from .create import _native, check_dtype, dtype_for, filled, finish, shape_of
 from .memory_formats import in_format
@@ -280,6 +281,8 @@ def arange(
     dtype = dtype_for("arange", out, dtype)
     if dtype is None:
         dtype = dtypes.int64 if all(isinstance(v, int) for v in (start, end, step)) else dtypes.get_default_dtype()
+    if dtype.is_complex:
+        raise not_implemented_for("arange_cpu", dtype)
     native = _native("arange", dtype, device)
     if dtype.category < FLOATING:
         start, end, step = int(start), int(end), int(step)  # each by itself, as torch does

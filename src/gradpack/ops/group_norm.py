@@ -188,8 +188,8 @@ def native_group_norm(
     if not input.numel():
         zero = input.detach().new_zeros((N, group))
         return out, zero, zero
-    mean, rstd = _moments(reshape(input, (N * group, -1)), eps)
-    return out, reshape(mean, (N, group)), reshape(rstd, (N, group))
+    spread, mean = var_mean(reshape(input, (N * group, -1)), -1, correction=0)
+    return out, reshape(mean, (N, group)), reshape(rsqrt(spread + eps), (N, group))
 
 
 def native_layer_norm(
@@ -248,3 +248,4 @@ from .padding import pad  # noqa: E402
 from .reduce import mean as average  # noqa: E402
 from .shape import reshape  # noqa: E402
 from .spatial import check_tensor  # noqa: E402
+from .variance import var_mean  # noqa: E402

@@ -54,7 +54,7 @@ def _method_index_reduce_(
     """In-place form of `index_reduce`."""
     op, args, shape = _reduction("index_reduce_", self, dim, index, source, reduce, include_self)
     if not shape:
-        result: Tensor = self.copy_(reshape(op(*args), ()))
+        result: Tensor = self.copy_(reshape(op(clone(args[0]), *args[1:]), ()))
         return result
     return inplace(op.op, "index_reduce_", [self, *args[1:]])
 
@@ -154,4 +154,4 @@ from .index import index_put  # noqa: E402
 from .limits import clamp  # noqa: E402
 from .masked import masked_fill  # noqa: E402
 from .scatter_reduce import _reduce_call  # noqa: E402
-from .shape import expand, reshape, wrap_dim  # noqa: E402
+from .shape import clone, expand, reshape, wrap_dim  # noqa: E402

@@ -50,6 +50,7 @@ def _blame_matmul(a: Any, b: Any) -> None:
         input.mT @ g if len(other_shape) > 1 and len(input.shape) > 1 else _right(g, input, other_shape)
     ),
     uniform=True,
+    dtypes="ifc",
     blame=_blame_matmul,
     node="MmBackward0",
 )

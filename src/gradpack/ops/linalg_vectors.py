@@ -124,6 +124,8 @@ def linalg_vander(x: Tensor, *, N: Any = None) -> Any:
                 [1, 2, 4],
                 [1, 3, 9]])
     """
+    if x._spec.dtype.category == BOOL:
+        raise RuntimeError("linalg.vander supports floating point, complex, and integer tensors, but got Bool")
     if not x.ndim and N is None:
         raise RuntimeError("N must be greater than 1.")
     n = x._shape[-1] if N is None else N
@@ -171,7 +173,7 @@ def linalg_diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -
     return diagonal(A, offset, dim1, dim2)
 
 
-from ..base.dtypes import int64  # noqa: E402 - what follows is named late, by formulas too
+from ..base.dtypes import BOOL, int64  # noqa: E402 - what follows is named late, by formulas too
 from .arrange import flip  # noqa: E402
 from .complex_parts import conj  # noqa: E402
 from .cumulate import _cumprod  # noqa: E402

@@ -22,7 +22,7 @@ FUNCTIONS = ""
     input=lambda g, input, target: (input - target) * (g * 2),
     target=lambda g, input, target: (input - target) * (g * -2),
     node="MseLossBackward0",
-    dtypes="fc",
+    dtypes="f",
 )
 def _squared_difference(input: Any, target: Any) -> Any:
     """`(input - target) ** 2`."""
@@ -33,7 +33,7 @@ def _squared_difference(input: Any, target: Any) -> Any:
     input=lambda g, input, target, reduction: (input - target) * (spread_back(g, input.shape, reduction) * 2),
     target=lambda g, input, target, reduction: (input - target) * (spread_back(g, input.shape, reduction) * -2),
     node="MseLossBackward0",
-    dtypes="fc",
+    dtypes="f",
 )
 def _mean_squared_difference(input: Any, target: Any, reduction: int = MEAN) -> Any:
     """The mean or sum of `(input - target) ** 2` for equal shapes: no matrix of differences is kept."""

@@ -240,9 +240,9 @@ def chain_matmul(*matrices: Tensor, out: Any = None) -> Any:
 # -- sums and products of elements --
 
 
-@linear(input=lambda g, input_shape: _spread(g, input_shape), result="sum")
+@linear(input=lambda g, input_shape: _spread(g, input_shape), result="sum", dtypes="ifc")
 def trace(input: Any) -> Any:
-    """The sum of the main diagonal of a matrix. Integers and bool give int64.
+    """The sum of the main diagonal of a matrix. Integers give int64.
 
     Raises:
         RuntimeError: for other than two dimensions.

@@ -106,6 +106,15 @@ def in_dtype(call: Any, op: str, input: Any, dtype: Any, out: Any, dim: Any, kee
     return out
 
 
+def written(op: str, made: Any, out: Any, *inputs: Any) -> Any:
+    """What was made, or `out` with it."""
+    if out is None:
+        return made
+    refuse_grad(op, *inputs, out)
+    put(op, out, made)
+    return out
+
+
 def refuse_grad(op: str, *tensors: Any) -> None:
     from ..base.modes import MODE
 

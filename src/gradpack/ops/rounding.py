@@ -13,6 +13,7 @@ import numpy as np
 
 from ..base.dtypes import bool_, uint8
 from ..base.errors import not_a_tensor
+from ..declare.inplace import inplace
 from ..declare.kinds import elementwise, linear, nondifferentiable
 from ..tensor.tensor import Tensor
 from .operands import is_complex, is_whole, no_gradient, zeros_for
@@ -54,6 +55,17 @@ def abs(input: Any) -> Any:
         tensor([1., 2.])
     """
     return np.abs(input)
+
+
+def _method_abs_(self: Tensor) -> Tensor:
+    """In-place form of `abs`.
+
+    Raises:
+        RuntimeError: for complex numbers.
+    """
+    if self._spec.dtype.is_complex:
+        raise RuntimeError("In-place abs is not supported for complex tensors.")
+    return inplace(abs.op, "abs_", [self])
 
 
 @elementwise(input=lambda g: zeros_for(g), dtypes="bif")

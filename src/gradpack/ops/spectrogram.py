@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 
 from ..base.dtypes import FLOATING
-from ..base.errors import not_a_tensor
+from ..base.errors import not_a_tensor, scalar_type
 from ..tensor.tensor import Tensor
 from .create import from_numpy
 from .fourier import _fft_c2c, _fft_c2r, _fft_r2c, fitted
@@ -93,6 +93,8 @@ def stft(
         raise not_a_tensor("stft", "input", 1, input)
     if center and align_to_window is not None:
         raise RuntimeError("stft align_to_window should only be set when center = false")
+    if input._spec.dtype.low:
+        raise RuntimeError(f"MKL FFT doesn't support tensors of type: {scalar_type(input._spec.dtype)}")
     x = input
     if x._spec.dtype.category >= FLOATING and center and 0 < x.ndim < 3 and n_fft > 0:
         x = _pad_ends(x, n_fft // 2, pad_mode)

@@ -277,6 +277,11 @@ def _split_along(name: str, input: Tensor, where: Any, dim: int, least: int) -> 
         raise RuntimeError(
             f"{name} requires a tensor with at least {least} dimension, but got a tensor with {input.ndim} dimensions!"
         )
+    if not isinstance(where, int | tuple | list | Tensor):
+        raise TypeError(
+            f"{name}() received an invalid combination of arguments - got (Tensor, {type(where).__name__}), but "
+            "expected one of:\n * (Tensor input, int sections)\n * (Tensor input, tuple of ints indices)"
+        )
     if isinstance(where, int):
         n = input._shape[dim]
         if where <= 0 or n % where:
