@@ -120,7 +120,7 @@ def _cumsum_from_end(input: Any, dim: int) -> Any:
     place = axis(dim, len(input.shape))
     if not len(input.shape):
         return np.asarray(input, copy=True)
-    back = (*(slice(None),) * place, slice(None, None, -1), ...)
+    back: Any = (*(slice(None),) * place, slice(None, None, -1), ...)
     if type(input) is _array_type and input.dtype.char == "f" and input.size > _PORTION:
         found = _by_products(input[back].copy(), place) if place == input.ndim - 1 else None
         if found is not None:

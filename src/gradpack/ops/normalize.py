@@ -191,8 +191,8 @@ def _layer_norm(input: Any, normalized_shape: Any, weight: Any = None, bias: Any
     count = math.prod(normalized_shape)
     rows = np.reshape(input, (-1, count))
     if _by_blocks(rows):
-        vectors = (None if v is None else np.reshape(v, (count,)) for v in (weight, bias))
-        found = _layer_norm_blocks(rows, *vectors, eps)
+        by, plus = (None if v is None else np.reshape(v, (count,)) for v in (weight, bias))
+        found = _layer_norm_blocks(rows, by, plus, eps)
         if found is not None:
             return np.reshape(found[0], input.shape), *found[1:]
     mean = add_up(rows, 1, True) / count
