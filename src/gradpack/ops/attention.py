@@ -7,6 +7,7 @@ again in backward (as flash attention does): the T by T matrices are never saved
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -87,16 +88,19 @@ def _stacked(x: Any, extra: Any) -> Any:
     return out
 
 
-def _hide(p: Any, start: int, columns: int, lower: Any) -> None:
-    """Zeros where a causal mask forbids: `lower` is a lower triangle of ones."""
+def _hide(scores: Any, start: int, columns: int, bound: Any) -> None:
+    """Scores of -inf where a causal mask forbids."""
     if start < columns:
-        p[..., start:] *= lower[: p.shape[-2], : columns - start]
+        part = scores[..., start:]
+        np.minimum(part, bound[: part.shape[-2], : columns - start], out=part)
 
 
-def _triangle(query: Any, key: Any) -> Any:
-    rows, columns = query.shape[-2], key.shape[-2]
+@lru_cache(maxsize=8)
+def _bound(rows: int, columns: int, kind: str) -> Any:
+    """The largest scores that a causal mask allows: infinity in the lower triangle, -inf above."""
     step = rows if rows * columns <= _BLOCK else max(16, _BLOCK // columns)
-    return np.tri(step, min(step, columns), dtype=query.dtype)
+    lower = np.tri(step, min(step, columns), dtype=bool)
+    return np.where(lower, np.inf, -np.inf).astype(kind)
 
 
 def _attend(query: Any, key: Any, value: Any, is_causal: bool, scale: float) -> Any:
@@ -106,18 +110,18 @@ def _attend(query: Any, key: Any, value: Any, is_causal: bool, scale: float) -> 
     k, v = (np.reshape(x, (-1, *x.shape[-2:])) for x in (key, value))
     out = np.empty((len(q), rows, width), q.dtype)
     total = np.empty((len(q), rows), q.dtype)
-    lower = _triangle(query, key) if is_causal else None
+    bound = _bound(rows, columns, query.dtype.char) if is_causal else None
     ones = np.ones(columns, q.dtype)
     memory = aligned(max(_BLOCK, 16 * columns), q.dtype)
     for heads, start, stop, seen in _plan(len(q), rows, columns, is_causal):
         part = q[heads, start:stop]
         p = memory[: part.shape[0] * part.shape[1] * seen].reshape(*part.shape[:2], seen)
         np.matmul(part, k[heads, :seen].mT, out=p)
+        if is_causal:
+            _hide(p, start, seen, bound)
         if not _maximum(p, None) <= _HIGH:
             return None
         np.exp(p, out=p)
-        if is_causal:
-            _hide(p, start, seen, lower)
         sums = np.matmul(p, ones[:seen], out=total[heads, start:stop])
         if not sums.min() >= _LOW:
             return None
@@ -147,15 +151,15 @@ def _attend_backward(
     query_g = np.empty((count, rows, query.shape[-1]), q.dtype) if needs[0] else None
     key_g = np.zeros((count, columns, key.shape[-1]), q.dtype) if needs[1] else None
     value_g = np.zeros((count, columns, value.shape[-1]), q.dtype) if needs[2] else None
-    lower = _triangle(query, key) if is_causal else None
+    bound = _bound(rows, columns, query.dtype.char) if is_causal else None
     memories = [aligned(max(_BLOCK, 16 * columns), q.dtype) for _ in range(2)]
     for heads, start, stop, seen in _plan(count, rows, columns, is_causal):
         part, g_part = q[heads, start:stop], gs[heads, start:stop]
         p, s = (m[: part.shape[0] * part.shape[1] * seen].reshape(*part.shape[:2], seen) for m in memories)
         np.matmul(part, k[heads, :seen].mT, out=p)
-        np.exp(p, out=p)
         if is_causal:
-            _hide(p, start, seen, lower)
+            _hide(p, start, seen, bound)
+        np.exp(p, out=p)
         whole = start == 0 and stop == rows
         if value_g is not None:
             _accumulate(value_g[heads, :seen], p.mT, g_part[..., :-1], whole)

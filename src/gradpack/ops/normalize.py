@@ -43,6 +43,12 @@ def _blocks(rows: Any) -> list[slice]:
     return [slice(start, min(start + step, rows.shape[0])) for start in range(0, rows.shape[0], step)]
 
 
+def _twice(row: Any) -> Any:
+    out = np.empty((2, row.size), row.dtype)
+    out[:] = row
+    return out
+
+
 def _layer_norm_blocks(rows: Any, weight: Any, bias: Any, eps: float) -> Any:
     """Result, mean and 1 / standard deviation of each row, in few passes; None where that would lose digits.
 
@@ -53,8 +59,9 @@ def _layer_norm_blocks(rows: Any, weight: Any, bias: Any, eps: float) -> Any:
     dtype = rows.dtype
     average = np.full(length, 1 / length, dtype)
     vector = np.ones(length, dtype) if weight is None else weight
-    rest = np.stack([vector, np.zeros(length, dtype) if bias is None else bias])
-    factor = np.stack([vector, vector])
+    rest = _twice(vector)
+    rest[1] = 0 if bias is None else bias
+    factor = _twice(vector)
     mean, rstd = np.empty((count, 1), dtype), np.empty((count, 1), dtype)
     scale, shift = np.zeros((count, 2), dtype), np.ones((count, 2), dtype)
     out = aligned(rows.size, dtype).reshape(rows.shape)
@@ -95,10 +102,10 @@ def _layer_norm_gradient_blocks(g: Any, rows: Any, weight: Any, mean: Any, rstd:
     centre = mean * rstd
     ones = np.ones(max(length, min(_BLOCK, count)), dtype)
     vector = ones[:length] if weight is None else np.ascontiguousarray(weight)
-    factor = np.stack([vector, vector])
+    factor = _twice(vector)
     scale = np.zeros((count, 2), dtype)
     scale[:, 0] = rstd
-    both = np.stack([ones[:length], ones[:length]])
+    both = _twice(ones[:length])
     first, second = (aligned(max(length, min(_BLOCK, rows.size)), dtype) for _ in range(2))
     for block in _blocks(rows):
         x, d, r, m = rows[block], g[block], rstd[block], mean[block]
@@ -113,8 +120,7 @@ def _layer_norm_gradient_blocks(g: Any, rows: Any, weight: Any, mean: Any, rstd:
             total, along = d @ vector, dx @ vector
             # rstd * (d * weight - total / n - (x - mean) * rstd * along / n): what multiplies x, and what stands alone
             along -= total * m
-            along *= r
-            along *= r
+            along *= r * r * r
             along /= -length
             total *= r
             total /= -length

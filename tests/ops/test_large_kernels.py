@@ -1,0 +1,128 @@
+"""Forms that only large arrays take, against the plain formulas in float64."""
+
+import numpy as np
+import pytest
+
+import gradpack as torch
+
+F = torch.nn.functional
+
+
+def gradients(function, *arrays):
+    """The result, and the gradients for a cotangent with a fixed seed."""
+    leaves = [torch.tensor(a, requires_grad=True) for a in arrays]
+    out = function(*leaves)
+    g = np.random.default_rng(9).normal(size=tuple(out.shape)).astype(arrays[0].dtype)
+    return [out.detach().numpy(), *(x.numpy() for x in torch.autograd.grad(out, leaves, torch.tensor(g)))]
+
+
+def close(found, expected, tolerance=2e-5):
+    for a, b in zip(found, expected, strict=True):
+        assert a.dtype == np.float32
+        assert np.abs(a - b).max() <= tolerance * np.abs(b).max()
+
+
+def compare(function, plain, *arrays, tolerance=2e-5):
+    """`function` in float32, against `plain` in float64."""
+    wide = (a.astype(np.float64) for a in arrays)
+    close(gradients(function, *arrays), gradients(plain, *wide), tolerance)
+
+
+def normal(*shape, scale=1.0, shift=0.0):
+    return (np.random.default_rng(0).normal(size=shape) * scale + shift).astype(np.float32)
+
+
+@pytest.mark.parametrize(("scale", "shift"), [(1.0, 0.0), (5.0, 3.0), (0.1, 20.0)])  # the last is centred first
+@pytest.mark.parametrize("affine", [True, False])
+def test_layer_norm(scale, shift, affine):
+    vectors = (normal(48, shift=1.0), normal(48)) if affine else ()
+
+    def plain(x, weight=1.0, bias=0.0):
+        centred = x - x.mean(-1, True)
+        return centred / ((centred * centred).mean(-1, True) + 1e-5).sqrt() * weight + bias
+
+    compare(
+        lambda x, *v: F.layer_norm(x, (48,), *v), plain, normal(3, 1000, 48, scale=scale, shift=shift), *vectors,
+        tolerance=1e-4 if shift == 20 else 2e-5,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("shift", [0.0, 30.0])
+def test_group_norm(shift):
+    def plain(x, weight, bias):
+        rows = x.reshape(4, 2, -1)
+        rows = rows - rows.mean(-1, True)
+        y = (rows / ((rows * rows).mean(-1, True) + 1e-5).sqrt()).reshape(x.shape)
+        return y * weight.reshape(-1, 1, 1) + bias.reshape(-1, 1, 1)
+
+    x = normal(4, 6, 30, 30, shift=shift)
+    compare(lambda x, w, b: F.group_norm(x, 2, w, b), plain, x, normal(6), normal(6), tolerance=1e-4)
+
+
+@pytest.mark.parametrize("scale", [1.0, 100.0])  # the second needs the largest of each row
+@pytest.mark.parametrize("logarithm", [True, False])
+def test_softmax(scale, logarithm):
+    def plain(x, dim):
+        x = x - x.amax(dim, True).detach()
+        p = x.exp() / x.exp().sum(dim, True)
+        return x - x.exp().sum(dim, True).log() if logarithm else p
+
+    call = torch.log_softmax if logarithm else torch.softmax
+    compare(lambda x: call(x, -1), lambda x: plain(x, -1), normal(700, 101, scale=scale))
+
+
+@pytest.mark.parametrize("causal", [True, False])
+@pytest.mark.parametrize(("rows", "columns"), [(40, 40), (300, 600), (600, 300)])  # in one block, and in several
+@pytest.mark.parametrize("scale", [1.0, 40.0])
+def test_attention(causal, rows, columns, scale):
+    def plain(q, k, v):
+        scores = q @ k.mT / q.shape[-1] ** 0.5
+        if causal:
+            scores = scores.masked_fill(torch.ones(rows, columns, dtype=torch.bool).tril().logical_not(), -1e30)
+        return scores.softmax(-1) @ v
+
+    shapes = ((2, 3, rows, 8), (2, 3, columns, 8), (2, 3, columns, 5))
+    arrays = [np.random.default_rng(n).normal(size=s).astype(np.float32) for n, s in enumerate(shapes)]
+    arrays[0] *= scale
+    compare(
+        lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=causal), plain, *arrays,
+        tolerance=1e-3 if scale > 1 else 5e-5,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("shape", [(40_000,), (3, 16_000), (3, 16_001)])
+def test_cumsum(shape):
+    compare(lambda x: x.cumsum(-1), lambda x: x.cumsum(-1), normal(*shape), tolerance=1e-6)
+
+
+def test_cumsum_beside_infinity():
+    x = normal(40_000)
+    x[39_000] = np.inf
+    found = torch.tensor(x).cumsum(0).numpy()
+    assert np.isfinite(found[:39_000]).all()
+    assert (found[39_000:] == np.inf).all()
+
+
+@pytest.mark.parametrize("most", [3, 2000])  # rows that come a few times, and very often
+def test_rows_added_by_index(most):
+    index = np.random.default_rng(1).integers(0, 6000 // most, 6000)
+    source, table = normal(6000, 40), normal(6000 // most, 40)
+    expected = table.astype(np.float64)
+    np.add.at(expected, index, source)
+    found = torch.tensor(table).index_add(0, torch.tensor(index), torch.tensor(source)).numpy()
+    assert np.allclose(found, expected, rtol=1e-4, atol=1e-4)
+    rows = torch.tensor(table, requires_grad=True)
+    F.embedding(torch.tensor(index), rows).backward(torch.tensor(source))
+    assert np.allclose(rows.grad.numpy(), expected - table, rtol=1e-4, atol=1e-4)
+
+
+def test_gather_in_rows():
+    x, index = normal(300, 80), np.random.default_rng(1).integers(0, 80, (300, 90))
+    assert np.array_equal(torch.tensor(x).gather(1, torch.tensor(index)).numpy(), np.take_along_axis(x, index, 1))
+    with pytest.raises(RuntimeError, match="out of bounds"):
+        torch.tensor(x).gather(1, torch.tensor(np.where(index == 5, 80, index)))
+
+
+def test_bags_of_one_size():
+    table, bags = normal(50, 40), np.random.default_rng(1).integers(0, 50, (600, 8))
+    compare(lambda t: F.embedding_bag(torch.tensor(bags), t, mode="sum"), lambda t: t[torch.tensor(bags)].sum(1), table)
