@@ -91,9 +91,14 @@ def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> An
 def _in_rows(input: Any, dim: int, index: Any) -> bool:
     """Whether `gather` takes from rows of NumPy's that have the length of rows of `index`; raises as `places_in`."""
     ndim = len(input.shape)
-    if ndim < 2 or dim not in (-1, ndim - 1) or not is_numpy(input) or not input.flags.c_contiguous:
+    if ndim < 2 or dim not in (-1, ndim - 1) or not is_numpy(input) or not is_numpy(index):
         return False
-    if input.shape[:-1] != index.shape[:-1] or index.dtype != np.int64 or not index.size:
+    if (
+        input.shape[:-1] != index.shape[:-1]
+        or index.dtype != np.int64
+        or not index.size
+        or not input.flags.c_contiguous
+    ):
         return False
     check_bounds(index, ndim - 1, input.shape[-1])
     return True
