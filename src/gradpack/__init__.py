@@ -48,6 +48,7 @@ if _TYPE_CHECKING:  # imported when they are first asked for
     from . import saved as saved
     from . import serialization as serialization
     from . import signal as signal
+    from . import sparse as sparse
     from . import special as special
     from . import utils as utils
     from .serialization import load as load
@@ -103,7 +104,7 @@ _when_imported("einops._backends", "gradpack.utils.einops_backend")
 _LAZY = tuple(
     (
         "__config__ accelerator backends cli cpu cuda extend fft library linalg masked mps nn optim overrides "
-        "random return_types saved serialization signal special testing types utils version xpu"
+        "random return_types saved serialization signal sparse special testing types utils version xpu"
     ).split()
 )
 # Functions of such modules.

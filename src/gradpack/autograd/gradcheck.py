@@ -55,7 +55,7 @@ def gradcheck(
         check_forward_ad: check forward mode.
         check_backward_ad: check backward.
         fast_mode: compare one random direction instead of every element.
-        masked: about sparse inputs; has no effect on dense ones.
+        masked: move only what has an entry in a sparse input, not all of its elements.
 
     Returns:
         True if everything agrees.
@@ -81,10 +81,19 @@ def gradcheck(
         "Setting check_batched_forward_grad=True requires check_forward_ad to be True"
     )
     given = as_tuple(inputs)
+    if any(isinstance(x, Tensor) and x.is_sparse for x in given):
+        from .sparse_inputs import without_sparse
+
+        func, given = without_sparse(func, given, bool(masked))
     try:
         _check_inputs(given)
         returned = as_tuple(func(*given))
         outputs = differentiable_outputs(returned)
+        if any(out.is_sparse for out in outputs):
+            raise ValueError(
+                "Sparse output is not supported at gradcheck yet. Please call to_dense(masked_grad=...) on the output "
+                "of fn for gradcheck."
+            )
         if not outputs:
             _check_nothing_to_differentiate(func, given, returned, eps)
             return True

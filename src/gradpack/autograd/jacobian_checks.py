@@ -249,6 +249,8 @@ def check_scaled(outputs: Sequence[Tensor], sources: list[Tensor]) -> None:
     """Gradients of zero give zeros."""
     seeds = [zeros_like(o) for o in outputs]
     for nr, g in enumerate(grad(list(outputs), sources, seeds, retain_graph=True, allow_unused=True)):
+        if g is not None and g.layout is not sources[nr].layout:
+            raise GradcheckError(f"grad is incorrect layout ({g.layout} is not {sources[nr].layout})")
         if g is not None and bool((g != 0).any()):
             raise GradcheckError(f"backward not multiplied by grad_output: zeros give another gradient of input {nr}")
 

@@ -114,7 +114,7 @@ def backward_jacobians(output: Tensor, sources: list[Tensor], component: Compone
         seed = zeros_like(value)
         seed[index] = 1.0
         for column, x, g in zip(columns, sources, _backward(value, sources, seed), strict=True):
-            column.append(zeros_like(x) if g is None else g)
+            column.append(zeros_like(x) if g is None else g.to_dense())
     return [
         _stacked([g.reshape(-1) for g in column]).t() if column else zeros((x.numel(), 0), dtype=x.dtype)
         for column, x in zip(columns, sources, strict=True)

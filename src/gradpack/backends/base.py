@@ -13,6 +13,7 @@ from typing import Any
 
 from ..base.devices import device
 from ..base.dtypes import FLOATING, dtype
+from ..base.layouts import layout, strided
 
 
 class Spec:
@@ -21,10 +22,11 @@ class Spec:
     Comparing two tensors by `is` on their specs asks all three questions at once.
     """
 
-    __slots__ = ("backend", "device", "differentiable", "dtype", "native", "numpy", "plain")
+    __slots__ = ("backend", "device", "differentiable", "dtype", "layout", "native", "numpy", "plain")
 
     def __init__(self, backend: Backend, dtype: dtype, device: device, native: Any) -> None:
         self.backend, self.dtype, self.device, self.native = backend, dtype, device, native
+        self.layout = backend.layout
         self.numpy = backend.is_numpy
         self.differentiable = dtype.category >= FLOATING  # may a tensor like this have a gradient?
         # May compiled code run an operation's body on such arrays as it stands? Complex needs
@@ -44,6 +46,7 @@ class Backend:
     is_numpy = False
     mutable = True  # may arrays be written to?
     aliasing = True  # do indexing and transposing give views of the same memory?
+    layout: layout = strided
 
     def __init__(self) -> None:
         self._specs: dict[Any, Spec] = {}
@@ -105,6 +108,10 @@ class Backend:
         if found is None:
             found = self._specs[key] = Spec(self, d, where, native)
         return found
+
+    def body(self, op: Any) -> Callable[..., Any]:
+        """What an operation does with arrays of this library."""
+        return self.bind(op.forward)
 
     def bind(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """`function` for arrays of this library.

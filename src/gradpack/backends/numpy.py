@@ -89,6 +89,8 @@ class NumPyBackend(Backend):
         return array.copy(order="K")
 
     def write(self, array: Any, value: Any) -> None:
+        if not isinstance(value, np.ndarray | np.generic) and hasattr(value, "to_dense"):  # `dense.mul_(sparse)`
+            value = value.to_dense()
         np.copyto(array, value, casting="unsafe")
 
     def to_numpy(self, array: Any) -> Any:

@@ -12,7 +12,9 @@ from inspect import isfunction, signature
 from typing import Any
 
 from ..backends import Spec, backend_of
+from ..backends.coo import UnsupportedError
 from ..backends.numpy import quiet
+from ..backends.sparse import SPARSE
 from ..base import dtypes
 from ..base.dtypes import BOOL, FLOATING, INTEGRAL, dtype
 from ..base.errors import (
@@ -22,6 +24,7 @@ from ..base.errors import (
     not_implemented_for,
     shapes_do_not_broadcast,
 )
+from ..base.layouts import strided
 from ..base.modes import MODE, Mode, through_modes
 from ..tensor.tensor import InferenceCounter, Tensor, alias, raw, wrap
 from ..tensor.torch_function import handle, overriding
@@ -83,7 +86,7 @@ def raw_forward(op: Op, values: list[Any]) -> Any:
             backend = backend_of(type(item))
             if backend is not None:
                 with quiet():
-                    return backend.bind(op.forward)(**dict(zip(op.params, values, strict=True)))
+                    return backend.body(op)(**dict(zip(op.params, values, strict=True)))
     name = op.inputs[0] if op.inputs else op.params[0]
     position = op.params.index(name)
     if name in op.lists and values[position]:
@@ -152,6 +155,10 @@ def _apply(op: Op, values: list[Any], mode: Mode) -> Any:
             if any(place != places[0] for place in places):
                 raise different_devices(op.name, places)
             spec = t._spec
+        if t._spec.layout is not spec.layout and spec.layout is strided:
+            spec = t._spec
+    if op.sparse and spec.layout is strided:
+        spec = SPARSE.spec_for(spec.dtype, spec.device)
     if op.uniform:
         _check_uniform(op, values, index)
     out_dtype, compute = _dtypes(op, values, index, tensors)
@@ -204,7 +211,7 @@ def _compute(
             arrays[i] = _wrapped_int(value, cast)
     try:
         with quiet():
-            result = backend.bind(op.forward)(**dict(zip(op.params, arrays, strict=True)))
+            result = backend.body(op)(**dict(zip(op.params, arrays, strict=True)))
     except Exception as error:
         raise explain(op, values, error) from None
     many = op.returns or bool(op.extra)
@@ -321,6 +328,8 @@ def _check_uniform(op: Op, values: list[Any], index: dict[str, int]) -> None:
 
 def explain(op: Op, values: list[Any], error: Exception) -> Exception:
     """A body's exception as the one that a user of torch expects."""
+    if isinstance(error, UnsupportedError):
+        return NotImplementedError(str(error))
     axis, ndim = getattr(error, "axis", None), getattr(error, "ndim", None)
     if isinstance(error, IndexError) and isinstance(axis, int) and isinstance(ndim, int):  # NumPy's AxisError
         return dim_out_of_range(axis, ndim)

@@ -46,7 +46,7 @@ from .op import Op, register
 
 _OPTIONS = frozenset(
     "jvp result view results differentiable extra meaning promote lists structural scalars holomorphic node many "
-    "broadcasts name uniform blame check dtypes joint inputs".split()
+    "broadcasts name uniform blame check dtypes joint inputs sparse".split()
 )
 
 

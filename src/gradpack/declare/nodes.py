@@ -10,6 +10,8 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, ClassVar
 
+from ..backends.coo import CooArray
+from ..backends.sparse import SPARSE
 from ..base.dtypes import dtype
 from ..graph.node import Node, Part, Slot
 from ..tensor.saved import FREED, Constant, Packed, check, result_as_tensor, unpack_input, unpack_result
@@ -343,7 +345,7 @@ def _fit_tensor(g: Any, fit: Any, edge: Any) -> Any:
     shape, spec = fit
     if g._shape != shape:
         g = REGISTRY["sum_to_size"].public(g, shape)
-    if spec is not None and g._spec is not spec:
+    if spec is not None and g._spec is not spec and g._spec.dtype is not spec.dtype:
         if g._spec.dtype.is_complex and not spec.dtype.is_complex:
             g = REGISTRY["real"].public(g)
         if g._spec is not spec:
@@ -358,6 +360,8 @@ def fit_array(g: Any, fit: Any, edge: Any) -> Any:
     shape, spec = fit
     if tuple(g.shape) != shape:
         g = sum_to_array(g, shape, spec.backend.xp)
+    if type(g) is CooArray:
+        return SPARSE.cast(g, spec.dtype)
     return spec.backend.cast(spec.backend.ensure(g), spec.dtype)
 
 

@@ -60,6 +60,7 @@ class Op:
         check: raises for operands that torch refuses; called with the operation, its values and their common dtype.
         scalars: those inputs for which a Python number will do (given as True: all, False: none).
         dtypes: what it takes: letters of "bifc" for bool, integer, floating and complex; "F": floating but not 16 bits.
+        sparse: takes or gives sparse tensors: no compiled code, which knows dense ones only.
         structural: moves elements and computes nothing: any dtype as it is.
     """
 
@@ -96,6 +97,7 @@ class Op:
         "returns",
         "saved",
         "scalars",
+        "sparse",
         "structural",
         "uniform",
         "view",
@@ -135,6 +137,7 @@ class Op:
         joint: Callable[..., Any] | None = None,
         inputs: tuple[str, ...] = (),
         name: str | None = None,
+        sparse: bool = False,
     ) -> None:
         code = function.__code__
         count = code.co_argcount + code.co_kwonlyargcount
@@ -154,6 +157,7 @@ class Op:
         self.results, self.uniform, self.blame, self.check, self.dtypes = results, uniform, blame, check, dtypes
         self.returns = bool(results) or many  # does the body return a tuple of results?
         self.differentiable = differentiable
+        self.sparse = sparse
         if joint is not None:
             if meaning is None:
                 raise TypeError(f"{self.name}: a joint formula needs the composition that the operation means")

@@ -359,6 +359,8 @@ def _is_pair(op: Op, tensors: list[str]) -> bool:
 
 def guard(op: Op) -> str:
     """When compiled code must not run: bodies of comparisons and the like are right for any array of NumPy's."""
+    if op.sparse:
+        return "True"
     if op.result == "bool" and (op.check is not None or "c" not in op.dtypes):
         return "not _spec.plain and _spec is not _INT64"
     return "not _spec.numpy" if op.structural or op.result == "bool" else "not _spec.plain"

@@ -140,7 +140,7 @@ class Embedding(Module):
         max_norm: vectors that are looked up and longer than this are shortened to it first, in place.
         norm_type: the p of that norm.
         scale_grad_by_freq: divide the gradient of a vector by how often it was looked up.
-        sparse: accepted; gradients are dense.
+        sparse: the gradient of the table is a sparse tensor, with entries for the rows that were looked up.
 
     `weight` is (num_embeddings, embedding_dim) and starts from the standard normal distribution.
 

@@ -152,7 +152,8 @@ def _method_is_pinned(self: Tensor, device: Any = None) -> Any:
 def _method_type(self: Tensor, dtype: Any = None, non_blocking: Any = False) -> Any:
     """The name of the tensor's type, or the tensor in another dtype."""
     if dtype is None:
-        return _TYPE_NAMES[self._spec.dtype.name]
+        name: str = _TYPE_NAMES[self._spec.dtype.name]
+        return name.replace("torch.", "torch.sparse.") if self.is_sparse else name
     if isinstance(dtype, str):
         dtype = next(
             (dtypes.DTYPES[k] for k, v in _TYPE_NAMES.items() if v.split(".")[-1] == dtype.split(".")[-1]), dtype

@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from ..backends.coo import CooArray, at
 from ..base.dtypes import INTEGRAL
 from ..base.modes import using
 from ..declare.kinds import linear
 from ..tensor.tensor import Tensor
+from . import sparse_bodies
 from .accumulate import add_rows as add_wide_rows
 
 FUNCTIONS = ""
@@ -93,6 +95,57 @@ def _pick_rows(input: Any, indices: Any, padding_idx: int = -1, scale_grad_by_fr
     return rows * np.reshape(factor, factor.shape + (1,) * (len(rows.shape) - len(factor.shape))).astype(rows.dtype)
 
 
+@linear(
+    weight=lambda g, indices, weight_shape, padding_idx, scale_grad_by_freq: embedding_sparse_backward(
+        g, indices, weight_shape[0], padding_idx, scale_grad_by_freq
+    ),
+    structural=True,
+    node="EmbeddingBackward0",
+)
+def _embedding_sparse(weight: Any, indices: Any, padding_idx: int = -1, scale_grad_by_freq: bool = False) -> Any:
+    """The same, with a sparse gradient."""
+    return _embedding(weight, indices)
+
+
+@linear(
+    grad_output=lambda g, indices, padding_idx: _rows_at(g, indices, padding_idx),
+    node="SparseCooTensorWithDimsAndTensorsBackward0",
+    sparse=True,
+)
+def embedding_sparse_backward(
+    grad_output: Any, indices: Any, num_weights: int, padding_idx: int = -1, scale_grad_by_freq: bool = False
+) -> Any:
+    """The gradient of the rows that were looked up, one entry for each, as a sparse matrix."""
+    if scale_grad_by_freq:
+        raise RuntimeError("embedding_backward: scale_grad_by_freq not supported with sparse gradients")
+    features = grad_output.shape[len(indices.shape) :]
+    flat = np.reshape(indices, (-1,)).astype(np.int64)
+    rows = np.reshape(grad_output, (flat.shape[0], *features))
+    if padding_idx >= 0:
+        kept = flat != padding_idx
+        flat, rows = flat[kept], rows[kept]
+    return CooArray(flat[None, :], rows, (num_weights, *features))
+
+
+@linear(
+    input=lambda g, indices, input_shape, padding_idx: embedding_sparse_backward(
+        g, indices, input_shape[0], padding_idx
+    ),
+    node="EmbeddingBackward0",
+    sparse=True,
+)
+def _rows_at(input: Any, indices: Any, padding_idx: int = -1) -> Any:
+    """Rows by index of a dense or sparse matrix, those of the padding index zero."""
+    rows = at(input, np.reshape(indices, (1, -1)), 1)
+    if padding_idx >= 0:
+        rows = np.where((np.reshape(indices, (-1,)) == padding_idx)[:, None], np.zeros_like(rows), rows)
+    return np.reshape(rows, (*indices.shape, *rows.shape[1:]))
+
+
+sparse_bodies.own(embedding_sparse_backward)
+sparse_bodies.own(_rows_at)
+
+
 def embedding(
     input: Tensor,
     weight: Tensor,
@@ -110,6 +163,7 @@ def embedding(
         padding_idx: a row that gets no gradient.
         max_norm: rows that are looked up are rescaled in place to at most this norm.
         scale_grad_by_freq: divide a row's gradient by how often it was looked up.
+        sparse: the gradient of `weight` is a sparse tensor: one entry for each row that was looked up.
 
     Raises:
         IndexError: for an index outside the table.
@@ -139,7 +193,8 @@ def embedding(
         padding_idx %= rows
     if max_norm is not None:
         _renormalise(weight, input, max_norm, norm_type)
-    return _embedding(weight, input, -1 if padding_idx is None else padding_idx, scale_grad_by_freq)
+    look_up = _embedding_sparse if sparse else _embedding
+    return look_up(weight, input, -1 if padding_idx is None else padding_idx, scale_grad_by_freq)
 
 
 def _renormalise(weight: Tensor, indices: Tensor, max_norm: float, norm_type: float) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from ..base.dtypes import INTEGRAL
 from ..declare.kinds import general, linear
 from ..tensor.tensor import Tensor, wrap
-from .embedding import _embedding, _renormalise, add_rows
+from .embedding import _embedding, _embedding_sparse, _renormalise, add_rows
 
 FUNCTIONS = "embedding_bag"
 
@@ -137,7 +137,7 @@ def embedding_bag(
     sizes = np.bincount(bags[kept], minlength=count)
     used = wrap(np.ascontiguousarray(flat[kept]))
     inside = wrap(bags[kept].astype(np.int64))
-    found = _embedding(weight, used, -1, scale_grad_by_freq)
+    found = (_embedding_sparse if sparse else _embedding)(weight, used, -1, scale_grad_by_freq)
     if per_sample_weights is not None:
         factor = per_sample_weights if kept.all() else per_sample_weights[wrap(np.flatnonzero(kept))]
         if found._spec.dtype.low:  # products are not rounded before they are added up

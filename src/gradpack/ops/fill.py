@@ -12,6 +12,7 @@ from ..base import dtypes
 from ..base.devices import as_device
 from ..base.dtypes import FLOATING, INTEGRAL, dtype
 from ..base.errors import not_implemented_for
+from ..base.layouts import sparse_coo
 from ..tensor.tensor import Tensor
 from .create import _native, check_dtype, dtype_for, filled, finish, shape_of
 from .memory_formats import in_format
@@ -19,6 +20,12 @@ from .memory_formats import in_format
 FUNCTIONS = (
     "zeros ones full empty arange range linspace logspace eye zeros_like ones_like full_like empty_like empty_strided"
 )
+
+
+def _without_entries(name: str, size: Any, dtype: dtype | None, device: Any, requires_grad: bool) -> Tensor:
+    from .sparse import sparse_coo_tensor
+
+    return sparse_coo_tensor(size=shape_of(name, size), dtype=dtype, device=device, requires_grad=requires_grad)
 
 
 def zeros(
@@ -39,6 +46,8 @@ def zeros(
         tensor([[0., 0.],
                 [0., 0.]])
     """
+    if layout is sparse_coo:
+        return _without_entries("zeros", size, dtype, device, requires_grad)
     dtype = dtype_for("zeros", out, dtype)
     made = finish(np.zeros(shape_of("zeros", size), _native("zeros", dtype, device)), requires_grad)
     return filled("zeros", out, made)
@@ -61,6 +70,8 @@ def ones(
         >>> torch.ones(3)
         tensor([1., 1., 1.])
     """
+    if layout is sparse_coo:
+        raise RuntimeError("full(...) is not implemented for sparse layout")
     dtype = dtype_for("ones", out, dtype)
     made = finish(np.ones(shape_of("ones", size), _native("ones", dtype, device)), requires_grad)
     return filled("ones", out, made)
@@ -84,6 +95,8 @@ def empty(
         >>> torch.empty(2, 3).shape
         gradpack.Size([2, 3])
     """
+    if layout is sparse_coo:
+        return _without_entries("empty", size, dtype, device, requires_grad)
     dtype = dtype_for("empty", out, dtype)
     made = in_format(np.empty(shape_of("empty", size), _native("empty", dtype, device)), memory_format)
     return filled("empty", out, finish(made, requires_grad))

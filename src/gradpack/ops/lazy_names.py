@@ -20,7 +20,11 @@ LAZY: dict[str, tuple[str, str, str]] = {
         "",
     ),
     "einsum": ("einsum", "", ""),
-    "embedding": ("", "", "_embedding _pick_rows embedding_dense_backward"),
+    "embedding": (
+        "",
+        "",
+        "_embedding _embedding_sparse _pick_rows _rows_at embedding_dense_backward embedding_sparse_backward",
+    ),
     "generator": ("Generator default_generator get_rng_state initial_seed manual_seed seed set_rng_state", "", ""),
     "index_dim": (
         "index_add index_add_ index_copy index_copy_ index_fill index_fill_ index_select take take_along_dim",
@@ -146,6 +150,16 @@ LAZY: dict[str, tuple[str, str, str]] = {
     "linalg_lowrank": ("lobpcg pca_lowrank svd_lowrank", "", ""),
     "linalg_lu": ("lu lu_solve lu_unpack", "lu lu_solve", "linalg_lu linalg_lu_factor_ex linalg_lu_solve lu_unpack"),
     "linalg_norm": ("frobenius_norm nuclear_norm", "", ""),
+    "sparse": (
+        "sparse_coo_tensor",
+        "_coalesced_ _dimI _dimV _indices _nnz _values coalesce dense_dim indices is_coalesced sparse_dim sparse_mask sparse_resize_ sparse_resize_and_clear_ to_dense to_sparse to_sparse_coo values",
+        "_all_sparse _at_places_of _coalesce _coo _dense_again _entries_and_others _masked_like _sparse_mask _to_dense _to_dense_unmasked _to_sparse _values_at _values_at_like _values_of",
+    ),
+    "sparse_products": (
+        "hspmm smm sspaddmm",
+        "smm sspaddmm",
+        "_all_of _exp _hspmm _lines _log_softmax _sampled _softmax _sparse_sum _spmm _spread _spread_all _spspmm _sspaddmm _transposed",
+    ),
     "linalg_solve": ("inverse", "inverse", ""),
     "linalg_svd": ("svd", "svd", ""),
     "linalg_triangular": (

@@ -33,7 +33,7 @@ _LATER = (
     "embedding_bag fold grid_sample group_norm max_pool padding bessel binary_numbers gamma_functions spectrogram "
     "windows integrate quantiles unique bins search index_reduce copies layout segments "
     "distance linalg_det linalg_factor linalg_householder linalg_least_squares linalg_lowrank linalg_lu linalg_norm "
-    "linalg_solve linalg_svd linalg_triangular linalg_vectors matrix_functions statistics "
+    "sparse sparse_products linalg_solve linalg_svd linalg_triangular linalg_vectors matrix_functions statistics "
     "loss_pointwise loss_margin ctc similarity gated recurrent reparametrize sampling "
     "exchange numpy_protocol "
     "attributes"

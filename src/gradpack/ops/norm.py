@@ -105,6 +105,10 @@ def norm(input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, out
         >>> torch.norm(x, dim=1), torch.norm(x, float("inf"))
         (tensor([ 5., 10.]), tensor(8.))
     """
+    if isinstance(input, Tensor) and input.is_sparse:
+        if dim is not None or keepdim:
+            raise RuntimeError("norm_sparse currently only supports full reductions, so 'dim' must be empty")
+        return norm(input.coalesce().values(), p, out=out, dtype=dtype)
     if type(dim) is list:
         dim = tuple(dim)
     if isinstance(p, str) and (p != "fro" or (isinstance(dim, tuple) and len(dim) > 2)):

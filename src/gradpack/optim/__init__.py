@@ -1,8 +1,30 @@
 """Optimisers, and schedules of their learning rate."""
 
 from . import lr_scheduler
+from .adafactor import Adafactor
 from .adam import Adam, AdamW
+from .adaptive import Adadelta, Adagrad, RMSprop, Rprop
+from .averaging import ASGD, Adamax, NAdam, RAdam
+from .lbfgs import LBFGS
 from .optimizer import Optimizer
 from .sgd import SGD
+from .sparse_adam import SparseAdam
 
-__all__ = ["SGD", "Adam", "AdamW", "Optimizer", "lr_scheduler"]
+__all__ = [
+    "ASGD",
+    "LBFGS",
+    "SGD",
+    "Adadelta",
+    "Adafactor",
+    "Adagrad",
+    "Adam",
+    "AdamW",
+    "Adamax",
+    "NAdam",
+    "Optimizer",
+    "RAdam",
+    "RMSprop",
+    "Rprop",
+    "SparseAdam",
+    "lr_scheduler",
+]

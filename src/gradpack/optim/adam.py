@@ -174,6 +174,8 @@ class AdamW(Adam):
 
 def _update(p: Tensor, grad: Tensor, own: dict[str, Any], options: dict[str, Any]) -> None:
     """One parameter's step, by the formula."""
+    if grad.is_sparse:
+        raise RuntimeError("Adam does not support sparse gradients, please consider SparseAdam instead")
     if not own:
         kernels.start_adam(p, own, options["amsgrad"])
     if options["differentiable"] and own["step"].requires_grad:

@@ -1,4 +1,4 @@
-"""Schedules of the learning rate: `LambdaLR`, `StepLR`, `CosineAnnealingLR`."""
+"""Schedules of the learning rate: what they share, `LambdaLR`, `StepLR`, `CosineAnnealingLR`."""
 
 from __future__ import annotations
 
@@ -51,6 +51,10 @@ class LRScheduler:
                 )
         self.base_lrs = _values(optimizer, "initial_lr")
         self.last_epoch = last_epoch
+        self._initial_step()
+
+    def _initial_step(self) -> None:
+        """Set the rates of the epoch to begin with."""
         self._step_count = 0
         self._is_initial = True
         try:
@@ -76,21 +80,29 @@ class LRScheduler:
                 stacklevel=2,
             )
         self._step_count += 1
+        if epoch is not None:
+            warnings.warn(
+                "The epoch parameter in `scheduler.step()` is deprecated: call `scheduler.step()` once per epoch.",
+                UserWarning,
+                stacklevel=2,
+            )
+        self._update_lr(epoch)
+
+    def _update_lr(self, epoch: int | None = None) -> None:
+        """Go to the next epoch, or to a given one, and set the rates."""
         self._get_lr_called_within_step = True
         try:
             if epoch is None:
                 self.last_epoch += 1
                 rates = self.get_lr()
             else:
-                warnings.warn(
-                    "The epoch parameter in `scheduler.step()` is deprecated: call `scheduler.step()` once per epoch.",
-                    UserWarning,
-                    stacklevel=2,
-                )
                 self.last_epoch = epoch
                 rates = getattr(self, "_get_closed_form_lr", self.get_lr)()
         finally:
             self._get_lr_called_within_step = False
+        self._set(rates)
+
+    def _set(self, rates: list[Any]) -> None:
         for group, rate in zip(self.optimizer.param_groups, rates, strict=True):
             if isinstance(group["lr"], Tensor):
                 with no_grad():
@@ -245,3 +257,16 @@ class CosineAnnealingLR(LRScheduler):
     def _get_closed_form_lr(self) -> list[Any]:
         share = (1 + math.cos(math.pi * self.last_epoch / self.T_max)) / 2
         return [self.eta_min + (base - self.eta_min) * share for base in self.base_lrs]
+
+
+from .lr_cycles import CosineAnnealingWarmRestarts, CyclicLR, OneCycleLR  # noqa: E402, F401 - need what is above
+from .lr_factors import (  # noqa: E402
+    ConstantLR,  # noqa: F401
+    ExponentialLR,  # noqa: F401
+    LinearLR,  # noqa: F401
+    MultiplicativeLR,  # noqa: F401
+    MultiStepLR,  # noqa: F401
+    PolynomialLR,  # noqa: F401
+)
+from .lr_plateau import ReduceLROnPlateau  # noqa: E402, F401
+from .lr_together import ChainedScheduler, SequentialLR  # noqa: E402, F401

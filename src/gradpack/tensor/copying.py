@@ -6,6 +6,7 @@ import warnings
 from copy import deepcopy
 from typing import Any
 
+from ..base.layouts import strided
 from ..graph.node import AccumulateGrad
 from .tensor import Tensor, alias
 
@@ -37,6 +38,9 @@ def _deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:
 
 def _reduce_ex(self: Tensor, protocol: Any) -> Any:
     from .construct import rebuild
+
+    if self._spec.layout is not strided:
+        return rebuild, (type(self), self._data, self.requires_grad, {})
 
     if self._edge is not None and self._edge.extras is not None:
         warn_if_has_hooks(self)

@@ -62,12 +62,13 @@ class TensorBase:
 
     @property
     def is_sparse(self) -> bool:
-        return False
+        """Whether the layout is `sparse_coo`."""
+        return self._spec.layout is not strided
 
     @property
     def layout(self) -> layout:
-        """How the elements are kept: `strided`."""
-        return strided
+        """How the elements are kept: `strided` or `sparse_coo`."""
+        return self._spec.layout
 
     @property
     def is_quantized(self) -> bool:
@@ -113,7 +114,9 @@ class TensorBase:
     def stride(self, dim: int | None = None) -> Any:
         """Steps between neighbours of each dimension, in elements."""
         size = self._data.itemsize
-        if 0 in self._shape:  # NumPy's are all 0 then
+        if self._spec.layout is not strided:
+            strides = [0] * len(self._shape)
+        elif 0 in self._shape:  # NumPy's are all 0 then
             strides, step = [], 1
             for n in reversed(self._shape):
                 strides.append(step)

@@ -8,6 +8,7 @@ from sys import getrefcount
 from typing import Any
 
 from ..backends import spec_of
+from ..base.layouts import sparse_coo
 from ..graph import engine
 from ..graph.node import AccumulateGrad
 from .tensor import Tensor, alias, wrap
@@ -30,7 +31,7 @@ def _store(leaf: AccumulateGrad, g: Any, create_graph: bool) -> None:
             if held is None:
                 made = _tensor_like(g, tensor)
             else:
-                total = held + g
+                total = g + held if held.is_sparse and not g.is_sparse else held + g
                 made = total if _obeys(total._data, tensor) else _tensor_like(total, tensor)
             with _ADDING:
                 if leaf.grad is held:
@@ -74,7 +75,11 @@ def _add_in_place(leaf: AccumulateGrad, held: Tensor, g: Any) -> None:
             if spec.plain:
                 held._data += g
             else:
-                spec.backend.write(held._data, held._data + g)
+                total = held._data + g
+                if type(total) is not type(held._data):  # sparse and dense: another tensor takes the place
+                    leaf.grad = wrap(total)
+                    return
+                spec.backend.write(held._data, total)
         except ValueError:  # the leaf got data of another shape since
             from ..base.errors import shapes_do_not_broadcast
 
@@ -108,6 +113,8 @@ def _may_keep(g: Any, tensor: Tensor | None) -> bool:
 
 def _dense(array: Any) -> bool:
     """Whether the elements fill their memory without gap or overlap, in whatever order."""
+    if array.strides is None:  # of a sparse tensor
+        return False
     expected = array.itemsize
     for stride, size in sorted(zip(array.strides, array.shape, strict=True)):
         if size == 1:
@@ -127,8 +134,8 @@ def _obeys(array: Any, tensor: Tensor | None) -> bool:
 
 def _copy(g: Any, tensor: Tensor | None) -> Any:
     """A fresh array with the strides of a dense leaf, else row-major."""
-    if not hasattr(g, "strides"):
-        return g
+    if getattr(g, "strides", None) is None:
+        return g.copy() if spec_of(g).layout is sparse_coo else g
     if tensor is not None and tensor._shape == tuple(g.shape) and not tensor._data.flags.c_contiguous:
         if hasattr(tensor._data, "strides") and _dense(tensor._data):
             order = sorted(range(g.ndim), key=lambda i: -tensor._data.strides[i])
@@ -141,6 +148,8 @@ def _tensor_like(g: Tensor, tensor: Tensor | None) -> Tensor:
     """The gradient of create_graph as a new tensor, so that seeds and leaves share no buffer."""
     if tensor is None:
         return g
+    if g.is_sparse:
+        return g.clone()
     if type(g._edge) is AccumulateGrad:  # a leaf itself, as a seed may be: the copy must be a result of it
         g = g.clone()
     out = alias(_copy(g._data, tensor), g._spec, g._shape)

@@ -7,6 +7,7 @@ from typing import Any
 
 from ..base import dtypes
 from ..base.dtypes import FLOATING
+from ..base.layouts import sparse_coo
 
 OPTIONS: dict[str, Any] = {"precision": 4, "threshold": 1000, "edgeitems": 3, "linewidth": 80, "sci_mode": None}
 _PROFILES: dict[str, dict[str, Any]] = {
@@ -144,6 +145,9 @@ def render(tensor: Any) -> str:
     kind = type(tensor)
     name = vars(kind).get("_shown_as")
     prefix = f"{name or kind.__name__}("
+    if tensor._spec.layout is sparse_coo:
+        text = _sparse(tensor, prefix) + ")"
+        return f"Parameter({text})" if tensor._is_param and name is None else text
     array = tensor._spec.backend.to_numpy(tensor._data)
     if d.low:
         array = array.astype("float32")
@@ -164,6 +168,14 @@ def render(tensor: Any) -> str:
         body = _lines(array, len(prefix), summarise, fmt)
         if not usual:
             suffixes.append(f"dtype={d}")
+    suffixes += _history(tensor)
+    text = _with_suffixes(prefix + body, suffixes, len(prefix)) + ")"
+    return f"Parameter({text})" if tensor._is_param and name is None else text
+
+
+def _history(tensor: Any) -> list[str]:
+    """What made the tensor, or that it is followed; its tangent."""
+    suffixes = []
     try:
         made_by = None if tensor.grad_fn is None else tensor.grad_fn.name().rsplit("::", 1)[-1]
     except RuntimeError:  # of a view that may not be written to, although its base was
@@ -174,5 +186,31 @@ def render(tensor: Any) -> str:
         suffixes.append("requires_grad=True")
     if tensor._tangents is not None:
         suffixes.append(f"tangent={tensor._tangents!r}")
-    text = _with_suffixes(prefix + body, suffixes, len(prefix)) + ")"
-    return f"Parameter({text})" if tensor._is_param and name is None else text
+    return suffixes
+
+
+def _sparse(tensor: Any, prefix: str) -> str:
+    """The places, the values, the size of a sparse tensor, and how many entries there are."""
+    data = tensor._data
+    indent = len(prefix)
+    parts = []
+    for name, array in (("indices", data.indices), ("values", data.values)):
+        start = f"{name}=tensor("
+        if array.dtype.kind == "V" or array.dtype == "float16":
+            array = array.astype("float32")
+        if array.size:
+            kind = array.dtype.kind
+            summarise = array.size > OPTIONS["threshold"]
+            shown = _shown(array, summarise)
+            fmt = _Complex(shown) if kind == "c" else _Format(shown, kind == "f")
+            body = _lines(array, indent + len(start), summarise, fmt)
+        else:
+            body = f"[], size={tuple(array.shape)}"
+        parts.append(f"{start}{body})")
+    text = (prefix + (",\n" + " " * indent).join(parts)) + ",\n" + " " * indent
+    text += f"size={tuple(tensor._shape)}, nnz={data.nnz}"
+    d = tensor.dtype
+    suffixes = []
+    if d not in (dtypes.get_default_dtype(), dtypes.int64, dtypes.bool_, dtypes.default_complex()):
+        suffixes.append(f"dtype={d}")
+    return _with_suffixes(text, [*suffixes, f"layout={tensor.layout}", *_history(tensor)], indent)

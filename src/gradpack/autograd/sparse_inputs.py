@@ -1,0 +1,38 @@
+"""Sparse inputs of `gradcheck`: the function as one of dense tensors, which is what can be compared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..ops.sparse import _entries_and_others, sparse_coo_tensor
+from ..tensor.tensor import Tensor
+
+
+def without_sparse(
+    func: Callable[..., Any], inputs: Sequence[Any], masked: bool
+) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+    """The function and its inputs, with a dense tensor in place of each sparse one that requires a gradient.
+
+    Args:
+        masked: by its values, so that only what has an entry moves; else by all of its elements. The gradient
+            is that of the tensor with its own entries in both cases.
+    """
+    places = [i for i, x in enumerate(inputs) if isinstance(x, Tensor) and x.requires_grad and x.is_sparse]
+    if not places:
+        return func, tuple(inputs)
+    patterns = {i: inputs[i].detach().coalesce() for i in places}
+    given = list(inputs)
+    for i, s in patterns.items():
+        given[i] = (s.values().clone() if masked else s.to_dense()).requires_grad_()
+
+    def dense_function(*args: Any) -> Any:
+        values = list(args)
+        for i, s in patterns.items():
+            if masked:
+                values[i] = sparse_coo_tensor(s.indices(), args[i], s.shape, is_coalesced=True)
+            else:
+                values[i] = _entries_and_others(args[i], s)
+        return func(*values)
+
+    return dense_function, tuple(given)
