@@ -119,7 +119,7 @@ _FROM |= dict.fromkeys(
     "base.settings",
 )
 _FROM |= dict.fromkeys("sym_float sym_int sym_ite sym_max sym_min sym_not sym_sqrt sym_sum".split(), "base.symbols")
-_FROM |= dict.fromkeys("bilinear embedding hardshrink prelu threshold".split(), "nn.top_level")
+_FROM |= dict.fromkeys("bilinear embedding".split(), "nn.top_level")
 
 newaxis = None
 

@@ -169,6 +169,27 @@ def test_functions_of_the_top(torch):
     assert torch.norm_except_dim(torch.tensor([[3.0, 4.0], [0.0, 2.0]])).tolist() == [[5], [2]]
 
 
+@pytest.mark.filterwarnings("ignore:reduction")
+def test_losses_of_the_top_take_numbers(torch):
+    x, y = torch.tensor([[0.5, 2.0]]), torch.tensor([[1.0, 0.0]])
+    F = torch.nn.functional
+    for reduction, name in enumerate(("none", "mean", "sum")):
+        same = {
+            torch.kl_div(x, y, reduction): F.kl_div(x, y, reduction=name),
+            torch.binary_cross_entropy_with_logits(x, y, None, None, reduction): F.binary_cross_entropy_with_logits(
+                x, y, reduction=name
+            ),
+            torch.hinge_embedding_loss(x, y, 1.0, reduction): F.hinge_embedding_loss(x, y, reduction=name),
+            torch.margin_ranking_loss(x, y, y, 0.5, reduction): F.margin_ranking_loss(x, y, y, 0.5, reduction=name),
+            torch.poisson_nll_loss(x, y, True, False, 1e-8, reduction): F.poisson_nll_loss(x, y, reduction=name),
+            torch.triplet_margin_loss(x, y, x, 1.0, 2.0, 1e-6, False, reduction): F.triplet_margin_loss(
+                x, y, x, reduction=name
+            ),
+        }
+        assert all(torch.allclose(a, b) and a.shape == b.shape for a, b in same.items())
+    assert torch.kl_div(x, y).shape == x.shape
+
+
 # -- memory formats --
 
 

@@ -6,49 +6,6 @@ from ..tensor.tensor import Tensor
 from . import functional as F
 
 
-def _into(out: Tensor | None, made: Tensor) -> Tensor:
-    if out is None:
-        return made
-    out.copy_(made) if out.shape == made.shape else out.resize_(made.shape).copy_(made)
-    return out
-
-
-def prelu(input: Tensor, weight: Tensor) -> Tensor:
-    """`nn.functional.prelu`.
-
-    Example::
-
-        >>> import gradpack as torch
-        >>> torch.prelu(torch.tensor([-2.0]), torch.tensor(0.5))
-        tensor([-1.])
-    """
-    return F.prelu(input, weight)
-
-
-def hardshrink(input: Tensor, lambd: float = 0.5, *, out: Tensor | None = None) -> Tensor:
-    """`nn.functional.hardshrink`.
-
-    Example::
-
-        >>> import gradpack as torch
-        >>> torch.hardshrink(torch.tensor([-2.0, 0.1]))
-        tensor([-2.,  0.])
-    """
-    return _into(out, F.hardshrink(input, lambd))
-
-
-def threshold(input: Tensor, threshold: float, value: float, *, out: Tensor | None = None) -> Tensor:
-    """`nn.functional.threshold`.
-
-    Example::
-
-        >>> import gradpack as torch
-        >>> torch.threshold(torch.tensor([1.0, 3.0]), 2, 0)
-        tensor([0., 3.])
-    """
-    return _into(out, F.threshold(input, threshold, value))
-
-
 def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """`nn.functional.bilinear`.
 

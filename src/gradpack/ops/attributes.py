@@ -12,7 +12,7 @@ from ..tensor.tensor import Tensor
 from ..tensor.typed import legacy
 from .memory_formats import is_laid_out
 
-FUNCTIONS = "get_device eig lstsq matrix_rank solve symeig norm_except_dim"
+FUNCTIONS = "get_device eig lstsq matrix_rank solve symeig"
 METHODS = (
     "is_nonzero is_distributed storage storage_type const_data_ptr dim_order new new_empty_strided "
     "crow_indices col_indices resize resize_as reinforce eig lstsq "
@@ -256,22 +256,6 @@ def _removed(name: str) -> Any:
 
 
 eig, lstsq, matrix_rank, solve, symeig = (_removed(n) for n in ("eig", "lstsq", "matrix_rank", "solve", "symeig"))
-
-
-def norm_except_dim(v: Tensor, pow: int = 2, dim: int = 0) -> Tensor:
-    """The norms of the slices along one dimension, in a shape that broadcasts with the tensor; of all for -1.
-
-    Example::
-
-        >>> import gradpack as torch
-        >>> torch.norm_except_dim(torch.tensor([[3.0, 4.0], [0.0, 2.0]]))
-        tensor([[5.],
-                [2.]])
-    """
-    if dim == -1:
-        return v.norm(pow)
-    others = tuple(i for i in range(v.ndim) if i != dim)
-    return v.norm(pow, others, keepdim=True)
 
 
 def _method_record_stream(self: Tensor, s: Any) -> None:

@@ -17,7 +17,7 @@ from ..base.errors import not_implemented_for
 from ..declare.autocast import in_float32
 from ..declare.kinds import general
 from ..tensor.tensor import Tensor
-from .reduction import MEAN, SUM
+from .reduction import MEAN, NONE, SUM
 
 FUNCTIONS = "ctc_loss"
 
@@ -144,7 +144,7 @@ def ctc_loss(
     input_lengths: Any,
     target_lengths: Any,
     blank: int = 0,
-    reduction: int = MEAN,
+    reduction: int = NONE,
     zero_infinity: bool = False,
 ) -> Tensor:
     """The negative log likelihood of label sequences, each summed over all its alignments with the input.
@@ -168,7 +168,7 @@ def ctc_loss(
         >>> import gradpack as torch
         >>> log_probs = torch.zeros(2, 1, 2).log_softmax(-1)
         >>> torch.ctc_loss(log_probs, torch.tensor([[1]]), (2,), (1,))
-        tensor(0.2877)
+        tensor([0.2877])
     """
     batched = log_probs.ndim == 3
     if log_probs.ndim == 2:

@@ -19,7 +19,7 @@ FUNCTIONS = "margin_ranking_loss cosine_embedding_loss triplet_margin_loss"
 
 @in_float32
 def margin_ranking_loss(
-    input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: int = MEAN
+    input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: int = NONE
 ) -> Tensor:
     """`max(0, -target * (input1 - input2) + margin)`: target 1 wants `input1` larger, -1 `input2`.
 
@@ -27,14 +27,14 @@ def margin_ranking_loss(
 
         >>> import gradpack as torch
         >>> torch.margin_ranking_loss(torch.tensor([1.0]), torch.tensor([3.0]), torch.tensor([1.0]))
-        tensor(2.)
+        tensor([2.])
     """
     return reduced(clamp_min(-target * (input1 - input2) + margin, 0), reduction)
 
 
 @in_float32
 def cosine_embedding_loss(
-    input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: int = MEAN
+    input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: int = NONE
 ) -> Tensor:
     """`1 - cos` for pairs with target 1, `max(0, cos - margin)` for those with -1.
 
@@ -50,7 +50,7 @@ def cosine_embedding_loss(
         >>> import gradpack as torch
         >>> x = torch.tensor([[1.0, 0.0]])
         >>> torch.cosine_embedding_loss(x, x, torch.tensor([1]))
-        tensor(0.)
+        tensor([0.])
     """
     sizes = f"{list(input1._shape)} and {list(input2._shape)}."
     if target.ndim > 1:
@@ -70,7 +70,7 @@ def cosine_embedding_loss(
 @in_float32
 def triplet_margin_loss(
     anchor: Tensor, positive: Tensor, negative: Tensor, margin: float = 1.0, p: float = 2, eps: float = 1e-6,
-    swap: bool = False, reduction: int = MEAN,
+    swap: bool = False, reduction: int = NONE,
 ) -> Tensor:  # fmt: skip
     """`max(0, |anchor - positive| - |anchor - negative| + margin)`.
 
@@ -84,7 +84,7 @@ def triplet_margin_loss(
         >>> import gradpack as torch
         >>> a = torch.zeros(1, 2)
         >>> torch.triplet_margin_loss(a, a, a)
-        tensor(1.)
+        tensor([1.])
     """
     dims = anchor.ndim, positive.ndim, negative.ndim
     if not dims[0] == dims[1] == dims[2]:

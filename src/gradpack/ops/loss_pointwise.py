@@ -13,7 +13,7 @@ from ..base.modes import using
 from ..declare.autocast import in_float32
 from ..declare.kinds import general
 from ..tensor.tensor import Tensor
-from .reduction import MEAN, reduce_array, reduced, refuse_gradient, spread_back
+from .reduction import MEAN, NONE, reduce_array, reduced, refuse_gradient, spread_back
 
 FUNCTIONS = "binary_cross_entropy_with_logits kl_div poisson_nll_loss hinge_embedding_loss"
 
@@ -100,7 +100,7 @@ def _result_shape(*operands: Any) -> Any:
 
 @in_float32
 def binary_cross_entropy_with_logits(
-    input: Tensor, target: Tensor, weight: Any = None, pos_weight: Any = None, reduction: int = MEAN
+    input: Tensor, target: Tensor, weight: Any = None, pos_weight: Any = None, reduction: int = NONE
 ) -> Tensor:
     """The cross entropy of two classes whose log-odds are `input`.
 
@@ -114,7 +114,7 @@ def binary_cross_entropy_with_logits(
 
         >>> import gradpack as torch
         >>> torch.binary_cross_entropy_with_logits(torch.tensor([0.0]), torch.tensor([1.0]))
-        tensor(0.6931)
+        tensor([0.6931])
     """
     refuse_gradient("binary_cross_entropy_with_logits", weight=weight, pos_weight=pos_weight)
     if input._spec.dtype.category < FLOATING:
@@ -205,7 +205,7 @@ def _between(x: Any, limit: float) -> Any:
 
 
 @in_float32
-def kl_div(input: Tensor, target: Tensor, reduction: int = MEAN, *, log_target: bool = False) -> Tensor:
+def kl_div(input: Tensor, target: Tensor, reduction: int = NONE, *, log_target: bool = False) -> Tensor:
     """`target * (log(target) - input)`: the divergence of log-probabilities `input` from `target`.
 
     Example::
@@ -242,14 +242,14 @@ def poisson_nll_loss(input: Tensor, target: Tensor, log_input: bool, full: bool,
 
 
 @in_float32
-def hinge_embedding_loss(input: Tensor, target: Tensor, margin: float = 1.0, reduction: int = MEAN) -> Tensor:
+def hinge_embedding_loss(input: Tensor, target: Tensor, margin: float = 1.0, reduction: int = NONE) -> Tensor:
     """`input` where `target` is 1, `max(0, margin - input)` where it is -1.
 
     Example::
 
         >>> import gradpack as torch
         >>> torch.hinge_embedding_loss(torch.tensor([0.5, 0.5]), torch.tensor([1, -1]))
-        tensor(0.5000)
+        tensor([0.5000, 0.5000])
     """
     apart = where(ne(target, 1), clamp_min(margin - input, 0), 0.0)
     together = where(ne(target, -1), input, 0.0)
