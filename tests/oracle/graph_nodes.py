@@ -17,7 +17,9 @@ import torch
 
 import gradpack
 
-from .opinfo import Translation, array_of, flat, our_function, table
+from .agreement import flat
+from .opinfo import table
+from .translate import Translation, array_of, our_function
 
 
 def described(value: Any, kind: Any) -> Any:
