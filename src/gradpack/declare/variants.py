@@ -40,7 +40,7 @@ def into(op: Op, out: Any, values: tuple[Any, ...]) -> Any:
     if len(results) != len(outs):
         raise TypeError(f"{op.name}(): expected {len(results)} tensors as 'out', got {len(outs)}")
     # What makes real numbers of complex ones is a loop of its own in torch, which converts.
-    name = "out" if op.result == "real" and given[0]._spec.dtype.is_complex else op.name
+    name = "out" if op.result == "real" and op.kind == "elementwise" and given[0]._spec.dtype.is_complex else op.name
     if len(outs) > 1:
         for target, value in zip(outs, results, strict=True):
             check_out(name, target, value)

@@ -125,7 +125,7 @@ def get_op_info(name: str) -> OpInfo:
 
 
 def _categories(op: Op) -> tuple[str, ...]:
-    names = {"b": "bool", "i": "integral", "f": "floating", "c": "complex"}
+    names = {"b": "bool", "i": "integral", "f": "floating", "F": "floating but not of 16 bits", "c": "complex"}
     return tuple(names[letter] for letter in op.dtypes)
 
 
