@@ -480,7 +480,9 @@ def tally_of(
     tally = Tally(name)
     theirs = {name_of(d) for d in info.dtypes}
     grads = {name_of(d) for d in info.backward_dtypes} if info.supports_autograd else set()
-    mixed = inspect.isfunction(info.op) and "_internal" in info.op.__module__
+    mixed = type(info.op).__module__ == "torch._ops" or (
+        inspect.isfunction(info.op) and "_internal" in info.op.__module__
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for dtype in dtypes:

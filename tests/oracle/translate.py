@@ -155,6 +155,8 @@ def our_function(info: Any) -> Callable[..., Any] | None:
     """What OpInfo calls, by gradpack; None where the name does not exist."""
     op = info.op
     try:
+        if type(op).__module__ == "torch._ops":
+            return resolve(f"ops.{op}") if str(op).startswith("aten.") else None
         if isinstance(op, types.FunctionType) and "_internal" in op.__module__:
             function = ours_from(op)
             for name in (

@@ -52,7 +52,7 @@ def check_out(name: str, out: Any, result: Any) -> None:
 
 def _cannot_cast(name: str, want: Any, have: Any) -> Exception:
     words = f"can't be cast to the desired output type {scalar_type(have)}"
-    if name == "cat":
+    if name in ("cat", "stack"):
         return TypeError(f"torch.cat(): input types {words}")
     return RuntimeError(f"result type {scalar_type(want)} {words}")
 
@@ -60,7 +60,7 @@ def _cannot_cast(name: str, want: Any, have: Any) -> Exception:
 def _message(name: str, have: Any, want: Any) -> str | None:
     if name in _EXACT:
         return f"Expected out tensor to have dtype {cpp_name(want)}, but got {cpp_name(have)} instead"
-    if name in _FOUND:
+    if name.strip("_") in _FOUND:
         return f"Found dtype {scalar_type(have)} but expected {scalar_type(want)}"
     if name in ("amax", "amin"):
         return (

@@ -93,6 +93,8 @@ def operator_of(op: Op, name: str) -> Callable[..., Any]:
     """The operation as an operator: gives the other operand its turn when it cannot handle it."""
 
     def slow(values: tuple[Any, ...]) -> Any:
+        if name in ("__radd__", "__rmul__"):
+            _check_self(name, values[0])
         try:
             return apply(op, values)
         except TypeError as error:
@@ -105,15 +107,25 @@ def operator_of(op: Op, name: str) -> Callable[..., Any]:
 
 def reflected_of(op: Op, name: str) -> Callable[..., Any]:
     """The operation with its operands exchanged: `__rsub__` of `sub`."""
-    call = operator_of(op, name)
     if op.name in ("add", "mul"):  # commute: the tensor stays the first operand, as in torch
-        return call
+        return operator_of(op, name)
+    call = operator_of(op, name)
+    checked = op.name.startswith("bitwise")
 
     def reflected(self: Tensor, other: Any) -> Any:
+        if checked:
+            _check_self(name, self)
         return call(other, self)
 
     reflected.__name__ = reflected.__qualname__ = name
     return reflected
+
+
+def _check_self(name: str, value: Any) -> None:
+    if not isinstance(value, Tensor):
+        raise TypeError(
+            f"descriptor '{name}' for 'torch._C.TensorBase' objects doesn't apply to a '{type(value).__name__}' object"
+        )
 
 
 def inplace_operator_of(op: Op, name: str) -> Callable[..., Any]:

@@ -177,9 +177,9 @@ def relu6(input: Tensor, inplace: bool = False) -> Tensor:
     return _write_back(input, _hardtanh, 0.0, 6.0) if inplace else _hardtanh(input, 0.0, 6.0)
 
 
-def gelu(input: Tensor, approximate: str = "none") -> Tensor:
+def gelu(input: Tensor, approximate: str = "none", *, out: Tensor | None = None) -> Tensor:
     """`input * P(X <= input)` for a standard normal X; `approximate="tanh"` for the usual approximation."""
-    return _gelu(input, approximate=approximate)
+    return _gelu(input, approximate=approximate) if out is None else _gelu(input, approximate=approximate, out=out)
 
 
 def silu(input: Tensor, inplace: bool = False) -> Tensor:

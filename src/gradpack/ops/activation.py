@@ -347,11 +347,12 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
     return _prelu(input, weight)
 
 
-def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
+def softshrink(input: Tensor, lambd: float = 0.5, *, out: Any = None) -> Tensor:
     """`input` moved towards zero by `lambd`, zero within."""
     if lambd < 0:
         raise RuntimeError(f"lambda must be greater or equal to 0, but found to be {lambd}.")
-    return _softshrink(input, lambd)
+    made: Tensor = _softshrink(input, lambd) if out is None else _softshrink(input, lambd, out=out)
+    return made
 
 
 @elementwise(input=lambda g, out: where(eq(out, 0), 0.0, g), node="SoftshrinkBackward0", dtypes="f")

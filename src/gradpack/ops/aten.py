@@ -192,6 +192,10 @@ _TARGETS = {v.partition(".")[0]: k for k, v in reversed(_NAMES.items())}
 
 def _function(name: str) -> Any:
     """What a packet calls."""
+    from . import aten_functions
+
+    if name in aten_functions.NAMES:
+        return getattr(aten_functions, name)
     found = EXPORTED.get(name) or getattr(Tensor, name, None)
     if found is None and name in FUNCTIONS:
         found = exported(name)

@@ -13,7 +13,7 @@ from ..tensor.tensor import Tensor
 from .kernels import add_up
 from .sliding import size_of
 
-FUNCTIONS = "batch_norm instance_norm native_batch_norm"
+FUNCTIONS = "batch_norm instance_norm native_batch_norm _native_batch_norm_legit"
 
 BLOCK = 1 << 17  # bytes of the batch at a time: several of these fit into the second-level cache
 
@@ -281,6 +281,11 @@ def native_batch_norm(
     if not training:
         mean = rstd = input.detach().new_zeros(0)
     return out, mean.to(input.dtype), rstd.to(input.dtype)
+
+
+def _native_batch_norm_legit(input: Tensor, weight: Tensor | None, bias: Tensor | None, *rest: Any) -> Any:
+    """`native_batch_norm`, by another name; the running mean and variance may be left out."""
+    return native_batch_norm(input, weight, bias, *(rest if len(rest) == 5 else (None, None, *rest)))
 
 
 def instance_norm(

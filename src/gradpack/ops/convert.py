@@ -22,7 +22,7 @@ from .memory_formats import is_kept, is_laid_out
 FUNCTIONS = "result_type can_cast promote_types"
 METHODS = (
     "to type type_as cpu numpy float double half bfloat16 int long short char byte bool cfloat cdouble cuda "
-    "new_tensor new_zeros new_ones new_full new_empty pin_memory is_pinned"
+    "new_tensor new_zeros new_ones new_full new_empty new_empty_strided pin_memory is_pinned"
 )
 INPLACE = "copy_ fill_ zero_ detach_"
 
@@ -391,6 +391,22 @@ def _new_filled(name: str) -> Any:
 _method_new_zeros = _new_filled("zeros")
 _method_new_ones = _new_filled("ones")
 _method_new_empty = _new_filled("empty")
+
+
+def _method_new_empty_strided(
+    self: Tensor,
+    size: Any,
+    stride: Any,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: Any = False,
+    requires_grad: Any = False,
+) -> Tensor:
+    """A new uninitialised tensor of the same dtype, with given strides."""
+    from .fill import empty_strided
+
+    return empty_strided(size, stride, dtype=dtype or self._spec.dtype, requires_grad=requires_grad)
 
 
 def _method_new_full(

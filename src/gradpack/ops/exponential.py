@@ -9,7 +9,7 @@ import numpy as np
 
 from ..backends import backend_of
 from ..base.errors import missing_extra
-from ..declare.inplace import inplace
+from ..declare.inplace import check_result
 from ..declare.kinds import elementwise
 from ..tensor.tensor import Tensor
 from .blockwise import blockwise, is_numpy
@@ -344,6 +344,10 @@ def polygamma(n: int, input: Any) -> Any:
         >>> torch.polygamma(1, torch.tensor([1.0]))
         tensor([1.6449])
     """
+    return _derivative(n, input)
+
+
+def _derivative(n: int, input: Any) -> Any:
     if n < 0:
         raise RuntimeError(f"polygamma(n, x) does not support negative n: got {n}")
     if n == 0:
@@ -378,13 +382,10 @@ def special(name: str, *operands: Any) -> Any:
 
 def _method_polygamma_(self: Tensor, n: int) -> Tensor:
     """In-place form of `polygamma`."""
-    return inplace(_polygamma_of.op, "polygamma_", [self, n])
-
-
-@elementwise(input=lambda g, n, input: g * polygamma(n + 1, input), result="float", dtypes="bif", name="polygamma_of")
-def _polygamma_of(input: Any, n: int) -> Any:
-    """`polygamma` with its operands the other way round, as a method has them."""
-    return polygamma.op.forward(n, input)
+    made = polygamma(n, clone(self))
+    check_result(self, made)
+    result: Tensor = self.copy_(made)
+    return result
 
 
 def _method_polygamma(self: Tensor, n: int) -> Tensor:
@@ -395,3 +396,4 @@ def _method_polygamma(self: Tensor, n: int) -> Tensor:
 from .compare import eq, gt, le, logical_and, logical_or, lt  # noqa: E402 - adjoints name each other
 from .power import _method_float_power_, float_power, pow  # noqa: E402, F401 - names that this module gives
 from .rounding import abs, where  # noqa: E402
+from .shape import clone  # noqa: E402

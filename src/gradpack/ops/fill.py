@@ -11,7 +11,7 @@ import numpy as np
 from ..base import dtypes
 from ..base.devices import as_device
 from ..base.dtypes import FLOATING, INTEGRAL, dtype
-from ..base.errors import not_implemented_for
+from ..base.errors import refuse
 from ..base.layouts import sparse_coo
 from ..tensor.tensor import Tensor
 from .create import _native, check_dtype, dtype_for, filled, finish, shape_of
@@ -294,8 +294,7 @@ def arange(
     dtype = dtype_for("arange", out, dtype)
     if dtype is None:
         dtype = dtypes.int64 if all(isinstance(v, int) for v in (start, end, step)) else dtypes.get_default_dtype()
-    if dtype.is_complex:
-        raise not_implemented_for("arange_cpu", dtype)
+    refuse("arange_cpu", dtype, "bc")
     native = _native("arange", dtype, device)
     if dtype.category < FLOATING:
         start, end, step = int(start), int(end), int(step)  # each by itself, as torch does

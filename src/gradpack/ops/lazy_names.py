@@ -69,7 +69,7 @@ LAZY: dict[str, tuple[str, str, str]] = {
         "_adaptive_avg_pool2d _adaptive_avg_pool3d _adaptive_back _adaptive_max_pool2d _adaptive_max_pool3d _averages _averages3d _averages_back _flat_pick _flat_place _max_gather _max_pool2d _max_pool3d _max_pool_values _max_scatter _max_unpool _pool_indices",
     ),
     "batch_norm": (
-        "batch_norm instance_norm native_batch_norm",
+        "_native_batch_norm_legit batch_norm instance_norm native_batch_norm",
         "",
         "_batch_norm _batch_stats _conv_input _conv_output _conv_weight convolution",
     ),

@@ -124,8 +124,11 @@ def linalg_vander(x: Tensor, *, N: Any = None) -> Any:
                 [1, 2, 4],
                 [1, 3, 9]])
     """
-    if x._spec.dtype.category == BOOL:
-        raise RuntimeError("linalg.vander supports floating point, complex, and integer tensors, but got Bool")
+    d = x._spec.dtype
+    if d.category == BOOL or d.low:
+        raise RuntimeError(
+            f"linalg.vander supports floating point, complex, and integer tensors, but got {scalar_type(d)}"
+        )
     if not x.ndim and N is None:
         raise RuntimeError("N must be greater than 1.")
     n = x._shape[-1] if N is None else N

@@ -1,0 +1,91 @@
+"""What only `torch.ops.aten` has: steps of other operations, under the names that the dispatcher knows.
+
+Each is made of operations, so that derivatives of any order go through.
+"""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any
+
+from ..base.errors import refuse
+from ..tensor.tensor import Tensor
+from .batch_norm import native_batch_norm
+from .compare import eq
+from .getitem import _getitem
+from .interpolate import _resize
+from .max_pool import _flat_place
+from .reduce import all
+from .rounding import where
+from .softmax import softmax
+
+
+def slice(input: Tensor, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1) -> Any:
+    """Every `step`-th element along a dimension, from `start` up to `end`. A view."""
+    before = (builtins.slice(None),) * wrap_dim(dim, input.ndim)
+    return _getitem(input, (*before, builtins.slice(start, end, step)))
+
+
+def _safe_softmax(input: Tensor, dim: int, dtype: Any = None) -> Any:
+    """`softmax`, with zeros instead of nan where all elements are -inf."""
+    return where(all(eq(input, float("-inf")), dim, True), 0.0, softmax(input, dim, dtype))
+
+
+def native_dropout_backward(grad_output: Tensor, mask: Tensor, scale: float) -> Any:
+    """The gradient of `native_dropout`."""
+    return grad_output * (mask.type_as(grad_output) * scale)
+
+
+def max_pool2d_with_indices_backward(
+    grad_output: Tensor,
+    self: Tensor,
+    kernel_size: Any,
+    stride: Any,
+    padding: Any,
+    dilation: Any,
+    ceil_mode: bool,
+    indices: Tensor,
+) -> Any:
+    """The gradient of `max_pool2d`: each element of `grad_output` where its maximum was."""
+    refuse("max_pool2d_backward", self._spec.dtype, "bluic")
+    return _flat_place(grad_output, indices, self._shape, 2)
+
+
+def _batch_norm_with_update(
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    running_mean: Tensor,
+    running_var: Tensor,
+    momentum: float,
+    eps: float,
+) -> Any:
+    """`native_batch_norm` in training, and an empty tensor: what it keeps for backward elsewhere."""
+    done = native_batch_norm(input, weight, bias, running_mean, running_var, True, momentum, eps)
+    return (*done, input.detach().new_empty(0, dtype=uint8))
+
+
+def _upsample_bilinear2d_aa(
+    input: Tensor,
+    output_size: Any,
+    align_corners: bool,
+    scale_factors: Any = None,
+    *,
+    scales_h: float | None = None,
+    scales_w: float | None = None,
+) -> Any:
+    """Bilinear `interpolate` with `antialias`."""
+    refuse("compute_index_ranges_weights", input._spec.dtype, "bilhc")
+    factors = None if scales_h is None and scales_w is None else [scales_h, scales_w]
+    if output_size is None:
+        factors = list(scale_factors)
+    return _resize(input, output_size, factors, "bilinear", align_corners, True)
+
+
+from ..base.dtypes import uint8  # noqa: E402 - `slice` and `all` hide builtins above
+from .shape import wrap_dim  # noqa: E402
+
+NAMES = frozenset(
+    "slice _safe_softmax native_dropout_backward max_pool2d_with_indices_backward "
+    "_batch_norm_with_update _upsample_bilinear2d_aa".split()
+)

@@ -1,0 +1,118 @@
+"""`out=`: its dtype, its shape, and memory that it shares with the operands; dtypes that are refused."""
+
+from __future__ import annotations
+
+import warnings
+
+import pytest
+
+
+def test_operations_element_by_element_convert_into_out(torch):
+    out = torch.zeros(2, dtype=torch.float64)
+    assert torch.add(torch.ones(2), 1.0, out=out) is out
+    assert out.tolist() == [2.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda t, o: t.mm(t.ones(2, 2), t.ones(2, 2), out=o),
+            "Expected out tensor to have dtype float, but got double",
+        ),
+        (
+            lambda t, o: t.gather(t.ones(2, 2), 0, t.zeros(2, 2, dtype=t.int64), out=o),
+            "Expected out tensor to have dtype",
+        ),
+        (lambda t, o: t.floor(t.ones(2, 2), out=o), "Found dtype Double but expected Float"),
+        (lambda t, o: t.amax(t.ones(2, 2), 0, out=o), "Expected the dtype for input and out to match"),
+        (lambda t, o: t.zeros(2, 2, dtype=t.float32, out=o), "dtype Float does not match dtype of out parameter"),
+        (lambda t, o: t.complex(t.ones(2), t.ones(2), out=o), "Expected object of scalar type ComplexFloat"),
+    ],
+)
+def test_others_want_their_own_dtype_and_leave_out_alone(torch, call, message):
+    out = torch.full((2, 2), 7.0, dtype=torch.float64)
+    with pytest.raises(RuntimeError, match=message):
+        call(torch, out)
+    assert out.tolist() == [[7.0, 7.0], [7.0, 7.0]]
+
+
+def test_of_several_results_none_is_written_when_one_is_refused(torch):
+    first, second = torch.full((2,), 7.0), torch.zeros(2)  # the second are indices
+    with pytest.raises(RuntimeError, match="Expected out tensor to have dtype long int, but got float instead"):
+        torch.max(torch.ones(2, 2), 0, out=(first, second))
+    assert first.tolist() == [7.0, 7.0]
+
+
+def test_out_that_shares_memory_with_an_operand(torch):
+    x = torch.arange(3.0)
+    index = torch.tensor([0, 1, 2])
+    for call in (
+        lambda: torch.gather(x, 0, index, out=x),
+        lambda: torch.take(x, index, out=x),
+        lambda: torch.index_select(x, 0, index, out=x),
+        lambda: torch.cat([x[:1], x[1:]], out=x),
+    ):
+        with pytest.raises(RuntimeError, match="unsupported operation"):
+            call()
+    assert torch.mul(x, 2, out=x).tolist() == [0.0, 2.0, 4.0]
+
+
+def test_factories_resize_out_without_a_warning(torch):
+    out = torch.zeros(4, dtype=torch.int64)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert torch.ones(2, 3, out=out) is out
+        assert out.tolist() == [[1, 1, 1], [1, 1, 1]]
+        assert torch.arange(6, out=out).shape == (2, 3)  # as many elements: the shape stays
+
+
+def test_running_sums_are_computed_in_the_dtype_of_out(torch):
+    out = torch.zeros(3, dtype=torch.int64)
+    torch.cumsum(torch.tensor([0.6, 0.6, 0.6]), 0, out=out)
+    assert out.tolist() == [0, 0, 0]
+
+
+def test_bool_has_no_matrix_product(torch):
+    x = torch.ones(2, 2, dtype=torch.bool)
+    for call in (lambda: x @ x, lambda: torch.mm(x, x), lambda: torch.dot(x[0], x[0]), lambda: torch.addmm(x, x, x)):
+        with pytest.raises(NotImplementedError, match="not implemented for 'Bool'"):
+            call()
+    assert torch.outer(x[0], x[0]).all()
+
+
+def test_dtypes_without_a_kernel(torch):
+    half = torch.ones(3, dtype=torch.bfloat16)
+    with pytest.raises(NotImplementedError, match="not implemented for 'BFloat16'"):
+        torch.special.bessel_j1(half)
+    with pytest.raises(RuntimeError, match=r"isin\(\)"):
+        torch.isin(half > 0, half > 0)
+    with pytest.raises(RuntimeError, match="may not be a boolean tensor"):
+        torch.mvlgamma(half > 0, 1)
+    with pytest.raises(RuntimeError, match="In-place abs is not supported for complex tensors"):
+        torch.ones(1, dtype=torch.complex64).abs_()
+    with pytest.raises(TypeError, match="doesn't apply to a 'int' object"):
+        torch.Tensor.__radd__(2, half)
+
+
+def test_running_sums_in_place_keep_their_dtype(torch):
+    x = torch.ones(3)
+    assert x.cumsum_(0, dtype=torch.float32) is x
+    with pytest.raises(RuntimeError, match="Bad in-place call"):
+        x.cumsum_(0, dtype=torch.float64)
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of torch's own first use of forward mode
+def test_the_tangent_of_an_upper_cholesky_factor(torch):
+    a = torch.tensor([[4.0, 2.0], [2.0, 5.0]], dtype=torch.float64)
+    tangent = torch.tensor([[1.0, 3.0], [0.0, 2.0]], dtype=torch.float64)
+    with torch.autograd.forward_ad.dual_level():
+        dual = torch.autograd.forward_ad.make_dual(a, tangent)
+        lower = torch.autograd.forward_ad.unpack_dual(torch.linalg.cholesky(dual)).tangent
+        upper = torch.autograd.forward_ad.unpack_dual(torch.linalg.cholesky(dual, upper=True)).tangent
+    assert torch.allclose(upper, lower.mT)
+
+
+def test_complex_logcumsumexp_stays_on_the_branch_of_the_largest(torch):
+    x = torch.tensor([1 + 8.0j, 0.5 + 8.0j], dtype=torch.complex128)
+    assert torch.logcumsumexp(x, 0)[1].imag.item() == pytest.approx(8.0)
