@@ -15,9 +15,9 @@ from .compare import eq
 from .getitem import _getitem
 from .interpolate import _resize
 from .max_pool import _flat_place
-from .reduce import all
 from .rounding import where
 from .softmax import softmax
+from .truth import all
 
 
 def slice(input: Tensor, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1) -> Any:

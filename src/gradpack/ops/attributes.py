@@ -14,7 +14,7 @@ from .memory_formats import is_laid_out
 
 FUNCTIONS = "get_device eig lstsq matrix_rank solve symeig"
 METHODS = (
-    "is_nonzero is_distributed storage storage_type const_data_ptr dim_order new new_empty_strided "
+    "is_nonzero is_distributed storage storage_type const_data_ptr dim_order new "
     "crow_indices col_indices resize resize_as reinforce eig lstsq "
     "solve symeig dequantize record_stream module_load _is_laid_out ipu xpu"
 )
@@ -154,22 +154,6 @@ def _method_new(self: Tensor, *args: Any, device: Any = None) -> Tensor:
     if len(args) == 1 and isinstance(args[0], Tensor) and args[0]._spec.dtype is not self._spec.dtype:
         return args[0].detach().to(self._spec.dtype)
     return legacy(self._spec.dtype, args)
-
-
-def _method_new_empty_strided(
-    self: Tensor,
-    size: Any,
-    stride: Any,
-    dtype: dtype | None = None,
-    layout: Any = None,
-    device: Any = None,
-    pin_memory: Any = False,
-    requires_grad: bool = False,
-) -> Tensor:
-    """An uninitialised tensor of the same dtype with given strides."""
-    from .fill import empty_strided
-
-    return empty_strided(size, stride, dtype=dtype or self._spec.dtype, requires_grad=requires_grad)
 
 
 # -- what sparse tensors have --
