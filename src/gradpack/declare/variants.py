@@ -73,9 +73,14 @@ def put(name: str, target: Tensor, value: Tensor) -> None:
 
 def add_method(name: str, function: Callable[..., Any], kind: type = Tensor) -> None:
     """Attach a method. Refuses to overwrite one."""
-    if name in vars(kind):
+    if is_taken(name, kind):
         raise TypeError(f"{kind.__name__}.{name} exists already")
     setattr(kind, name, function)
+
+
+def is_taken(name: str, kind: type) -> bool:
+    """Whether a class has an attribute of this name, of its own or from a base other than `object`."""
+    return any(name in vars(k) for k in kind.__mro__[:-1])
 
 
 def inplace_of(op: Op) -> Callable[..., Tensor]:

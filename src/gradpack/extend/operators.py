@@ -10,7 +10,7 @@ from typing import Any
 from ..backends import NUMPY, Backend
 from ..declare import kinds
 from ..declare.op import PUBLIC, REGISTRY, Op
-from ..declare.variants import inplace_of
+from ..declare.variants import inplace_of, is_taken
 from ..ops import methods
 from ..tensor.tensor import Tensor
 from . import added
@@ -62,7 +62,7 @@ def _declared(kind: str) -> Callable[..., Callable[[Callable[..., Any]], Any]]:
                 added.refuse(kind, name, "gradpack")
             wanted = [name] * method + [name + "_"] * inplace
             for attribute in wanted:
-                if attribute in vars(Tensor):
+                if is_taken(attribute, Tensor):
                     added.refuse(kind, attribute, "Tensor")
             public = declare(**keywords)(body)
             public.__module__ = body.__module__
