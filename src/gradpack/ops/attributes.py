@@ -24,16 +24,9 @@ def _always(answer: Any, doc: str) -> property:
     return property(lambda self: answer, doc=doc)
 
 
-def _volatile(self: Tensor) -> bool:
-    """False, with a warning: it was a flag of old."""
-    warnings.warn("volatile was removed (Variable.volatile is always False)", UserWarning, stacklevel=2)
-    return False
-
-
 _NOT_THERE = "is_mps is_xpu is_xla is_ipu is_maia is_mtia is_vulkan is_mkldnn is_sparse_csr".split()
 OPERATORS: dict[str, Any] = {
-    "volatile": property(_volatile, doc="False, with a warning: it was a flag of old."),
-    **{name: _always(answer=False, doc="False: tensors are dense, on the CPU.") for name in _NOT_THERE},
+    **{name: _always(answer=False, doc="False: tensors are dense, on the CPU.") for name in _NOT_THERE}
 }
 
 
