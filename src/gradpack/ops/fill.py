@@ -11,7 +11,7 @@ import numpy as np
 from ..base import dtypes
 from ..base.devices import as_device
 from ..base.dtypes import FLOATING, INTEGRAL, dtype
-from ..base.errors import refuse
+from ..base.errors import not_implemented_for, refuse
 from ..base.layouts import sparse_coo
 from ..tensor.tensor import Tensor
 from .create import _native, check_dtype, dtype_for, filled, finish, shape_of
@@ -357,8 +357,23 @@ def linspace(
         dtypes.default_complex() if any(isinstance(_number(v), builtins.complex) for v in (start, end)) else None
     )
     native = _native("linspace", d, device)
-    values = np.linspace(_number(start), _number(end), steps)
+    first, last = _number(start), _number(end)
+    if native.kind == "b" and steps > 1:
+        raise not_implemented_for("linspace_cpu", dtypes.bool_)
+    if native.kind in "iu":  # each end by itself becomes an integer, as in torch
+        values = _whole_steps(int(first), int(last), steps)
+    else:
+        values = np.linspace(first, last, steps)
     return filled("linspace", out, finish(values.astype(native), requires_grad), keeps_shape=True)
+
+
+def _whole_steps(first: int, last: int, steps: int) -> Any:
+    """Evenly spaced values counted from the nearer end: torch's own way, which decides what is cut off."""
+    if steps == 1:
+        return np.array([first])
+    place = np.arange(steps).astype(np.longdouble)  # products are not rounded before they are added to
+    step = (last - first) / max(steps - 1, 1)
+    return np.where(place < steps // 2, first + step * place, last - step * (steps - 1 - place))
 
 
 def logspace(

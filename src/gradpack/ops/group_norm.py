@@ -186,7 +186,7 @@ def native_group_norm(
     """
     out = group_norm(input, group, weight, bias, eps)
     if not input.numel():
-        zero = input.detach().new_zeros((N, group))
+        zero = input.detach().new_zeros((N, group)) + total(input)  # of nothing: a zero with a history
         return out, zero, zero
     spread, mean = var_mean(reshape(input, (N * group, -1)), -1, correction=0)
     return out, reshape(mean, (N, group)), reshape(rsqrt(spread + eps), (N, group))
@@ -246,6 +246,7 @@ from .exponential import rsqrt  # noqa: E402
 from .normalize import layer_norm  # noqa: E402
 from .padding import pad  # noqa: E402
 from .reduce import mean as average  # noqa: E402
+from .reduce import sum as total  # noqa: E402
 from .shape import reshape  # noqa: E402
 from .spatial import check_tensor  # noqa: E402
 from .variance import var_mean  # noqa: E402
