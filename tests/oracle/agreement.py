@@ -79,6 +79,10 @@ def _same_number(a: Any, b: Any, tolerance: float) -> bool:
 
 
 def _values(a: Any, b: Any, where: str, tolerance: float) -> str | None:
+    if a.layout is not torch.strided:
+        if not b.is_sparse:
+            return f"{where}: a dense tensor instead of one of layout {a.layout}"
+        a, b = a.to_dense(), b.to_dense()
     x, y = array_of(a), np.asarray(b.detach().numpy())
     if x.dtype.kind not in "fc" and x.dtype != ml_dtypes.bfloat16:
         if not np.array_equal(x, y):

@@ -438,6 +438,9 @@ def samples(info: Any, dtype: str, order: int, limit: int | None, reference: boo
     for i, sample in enumerate(made):
         if limit is not None and i >= limit:
             return
+        given = flat((sample.input, *sample.args, *sample.kwargs.values()), torch.Tensor)
+        if any(isinstance(t, torch.Tensor) and t.layout not in (torch.strided, torch.sparse_coo) for t in given):
+            continue  # compressed layouts: gradpack has coordinates only
         yield sample
 
 
@@ -529,6 +532,8 @@ def report(name: str, info: Any, limit: int | None = None) -> list[str]:
 def describe(sample: Any) -> str:
     def word(v: Any) -> str:
         if isinstance(v, torch.Tensor):
+            if v.layout is not torch.strided:
+                return f"T{tuple(v.shape)}/sparse"
             return f"T{tuple(v.shape)}" + ("" if v.is_contiguous() else "/strided")
         if isinstance(v, list | tuple):
             return "[" + ", ".join(map(word, v)) + "]"

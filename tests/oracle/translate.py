@@ -38,7 +38,11 @@ class Translation:
             for theirs, ours in self.pairs:
                 if theirs is value:
                     return ours
-            made = gradpack.from_numpy(self.copied(value))
+            if value.layout is torch.sparse_coo:
+                entries = value.detach()
+                made = gradpack.sparse_coo_tensor(self(entries._indices()), self(entries._values()), tuple(value.shape))
+            else:
+                made = gradpack.from_numpy(self.copied(value))
             if value.requires_grad:
                 made.requires_grad_()
             self.pairs.append((value, made))

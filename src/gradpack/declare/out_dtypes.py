@@ -32,7 +32,7 @@ _FOUND = frozenset(
 _SAME_SCALAR_TYPE = frozenset("index_select masked_select".split())
 _EXPECTED = frozenset("cummax cummin diff logcumsumexp".split())
 _ONLY_BOOL = frozenset("isposinf isneginf signbit".split())
-_CONVERTS_ALL = frozenset("cumsum cumprod sum prod nansum".split())  # computes in the dtype of `out`
+_CONVERTS_ALL = frozenset("cumsum cumprod sum prod nansum lu".split())  # computes in the dtype of `out`
 _CONVERTS_COMPLEX = frozenset("mean logsumexp".split())  # keeps the real part
 
 
@@ -52,7 +52,7 @@ def check_out(name: str, out: Any, result: Any) -> None:
 
 def _cannot_cast(name: str, want: Any, have: Any) -> Exception:
     words = f"can't be cast to the desired output type {scalar_type(have)}"
-    if name in ("cat", "stack"):
+    if name in ("cat", "stack", "_chunk_cat"):
         return TypeError(f"torch.cat(): input types {words}")
     return RuntimeError(f"result type {scalar_type(want)} {words}")
 
@@ -67,7 +67,7 @@ def _message(name: str, have: Any, want: Any) -> str | None:
             f"Expected the dtype for input and out to match, but got {scalar_type(want)} for input's dtype and "
             f"{scalar_type(have)} for out's dtype."
         )
-    if name in ("dot", "vdot"):
+    if name in ("dot", "vdot", "matmul"):
         return f"result dtype {scalar_type(have)} does not match input dtype {scalar_type(want)}"
     if name in _SAME_SCALAR_TYPE:
         return f"{name}(): self and result must have the same scalar type"
@@ -114,7 +114,7 @@ def _message(name: str, have: Any, want: Any) -> str | None:
             "torch.ormqr: Expected input and result to have the same dtype, but input has dtype"
             f"{scalar_type(want)} and result has dtype {scalar_type(have)}"
         )
-    if name in ("logsigmoid", "linalg_solve_triangular"):
+    if name in ("logsigmoid", "linalg_solve_triangular", "native_batch_norm"):
         return f"expected scalar type {scalar_type(want)} but found {scalar_type(have)}"
     if name == "nonzero":
         return f"nonzero: Expected out tensor to have scalar type Long but got scalar type{scalar_type(have)}"
@@ -134,7 +134,7 @@ def _message(name: str, have: Any, want: Any) -> str | None:
 
 
 # What torch gives no warning of when it is resized.
-SILENT = frozenset("addbmm narrow_copy logsigmoid".split())
+SILENT = frozenset("addbmm narrow_copy logsigmoid lu".split())
 
 # These read their input after they began to write, so that `out` may not be it, nor overlap it.
 APART = frozenset("cat gather index_select kthvalue masked_select take".split())

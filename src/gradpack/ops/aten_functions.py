@@ -28,7 +28,8 @@ def slice(input: Tensor, dim: int = 0, start: int | None = None, end: int | None
 
 def _safe_softmax(input: Tensor, dim: int, dtype: Any = None) -> Any:
     """`softmax`, with zeros instead of nan where all elements are -inf."""
-    return where(all(eq(input, float("-inf")), dim, True), 0.0, softmax(input, dim, dtype))
+    nothing = all(eq(input, float("-inf")), dim, True)
+    return where(nothing, 0.0, softmax(where(nothing, 0.0, input), dim, dtype))
 
 
 def native_dropout_backward(grad_output: Tensor, mask: Tensor, scale: float) -> Any:

@@ -266,6 +266,8 @@ def native_batch_norm(
     training: bool,
     momentum: float,
     eps: float,
+    *,
+    out: Any = None,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """`batch_norm`, with the mean and 1 / standard deviation of the batch (empty in evaluation).
 
@@ -275,17 +277,25 @@ def native_batch_norm(
         >>> torch.native_batch_norm(torch.tensor([[1.0], [3.0]]), None, None, None, None, True, 0.1, 0.0)[1:]
         (tensor([2.]), tensor([1.]))
     """
-    out, mean, rstd = normalised(
+    made, mean, rstd = normalised(
         "native_batch_norm", input, weight, bias, running_mean, running_var, training, momentum, eps
     )
     if not training:
         mean = rstd = input.detach().new_zeros(0)
-    return out, mean.to(input.dtype), rstd.to(input.dtype)
+    made = (made, mean.to(input.dtype), rstd.to(input.dtype))
+    if out is None:
+        return made
+    for result, target in zip(made, out, strict=True):
+        written("native_batch_norm", result, target, input)
+    given: tuple[Tensor, Tensor, Tensor] = out
+    return given
 
 
-def _native_batch_norm_legit(input: Tensor, weight: Tensor | None, bias: Tensor | None, *rest: Any) -> Any:
+def _native_batch_norm_legit(
+    input: Tensor, weight: Tensor | None, bias: Tensor | None, *rest: Any, out: Any = None
+) -> Any:
     """`native_batch_norm`, by another name; the running mean and variance may be left out."""
-    return native_batch_norm(input, weight, bias, *(rest if len(rest) == 5 else (None, None, *rest)))
+    return native_batch_norm(input, weight, bias, *(rest if len(rest) == 5 else (None, None, *rest)), out=out)
 
 
 def instance_norm(
@@ -342,5 +352,6 @@ from .conv_products import over_places  # noqa: E402 - what follows is named lat
 from .exponential import rsqrt  # noqa: E402
 from .reduce import mean as average  # noqa: E402
 from .reduce import sum as sum_all  # noqa: E402
+from .reduce import written  # noqa: E402
 from .shape import reshape  # noqa: E402
 from .spatial import check_tensor  # noqa: E402

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base.dtypes import FLOATING
+from ..base.dtypes import FLOATING, float16
 from ..base.errors import not_implemented_for
 from ..declare.inplace import inplace
 from ..declare.kinds import general
@@ -102,6 +102,8 @@ def rrelu(
         tensor([-0.5000,  1.0000])
     """
     _checked(input, lower, upper)
+    if training and input._spec.dtype is float16:
+        raise not_implemented_for("rrelu_with_noise_out_cpu", float16)
     return _rrelu(input, lower, upper, training, generator)
 
 

@@ -15,8 +15,13 @@ from .create import _native, finish
 
 FUNCTIONS = "as_strided_scatter fill empty_permuted _chunk_cat nonzero_static unravel_index resolve_neg"
 METHODS = "as_strided_scatter nonzero_static resolve_neg"
-REFLECTED = {"__rdiv__": "div"}
+REFLECTED = {"__rdiv__": "_divided_into"}
 INPLACE_OPERATORS = {"__idiv__": "div"}
+
+
+def _divided_into(self: Tensor, other: Any) -> Any:
+    """`other / self`, as Python 2 asked for it."""
+    return self.reciprocal() * other
 
 
 def as_strided_scatter(input: Tensor, src: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:

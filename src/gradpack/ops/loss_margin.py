@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..base.dtypes import INTEGRAL
-from ..base.errors import scalar_type
+from ..base.errors import refuse, scalar_type
 from ..declare.autocast import in_float32
 from ..declare.kinds import general
 from ..tensor.tensor import Tensor
@@ -185,6 +185,7 @@ def multi_margin_loss(
     """
     if p not in (1, 2):
         raise RuntimeError("only p == 1 and p == 2 supported")
+    refuse("multi_margin_loss_cpu_kernel", input._spec.dtype, "bluihc")
     refuse_gradient("multi_margin_loss", weight=weight)
     scores, flat = _rows(input), reshape(target, (-1,))
     n, classes = scores._shape
@@ -260,6 +261,7 @@ def multilabel_margin_loss(input: Tensor, target: Tensor, reduction: int = MEAN)
         >>> torch.nn.functional.multilabel_margin_loss(torch.zeros(1, 4), torch.tensor([[3, 0, -1, 1]]))
         tensor(1.)
     """
+    refuse("multilabel_margin_loss_forward_out_frame", input._spec.dtype, "bluihc")
     scores = _rows(input)
     if target._shape != input._shape and not (input.ndim < 2 and target.numel() == input.numel() and target.ndim < 2):
         raise RuntimeError(f"inconsistent target size: {list(target._shape)} for input of size: {list(input._shape)}")

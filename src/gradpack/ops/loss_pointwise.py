@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..base.dtypes import FLOATING
-from ..base.errors import not_implemented_for, scalar_type
+from ..base.errors import cpp_name, not_implemented_for, scalar_type
 from ..base.modes import using
 from ..declare.autocast import in_float32
 from ..declare.kinds import general
@@ -291,6 +291,8 @@ def gaussian_nll_loss(
             raise ValueError("var is of incorrect size")
     if reduction not in ("none", "mean", "sum"):
         raise ValueError(f"{reduction} is not valid")
+    if var._spec.dtype.category < FLOATING:  # torch limits it in place
+        raise RuntimeError(f"result type Float can't be cast to the desired output type {cpp_name(var._spec.dtype)}")
     var = limited(var, eps)
     each = 0.5 * (log(var) + (input - target) ** 2 / var)
     if full:

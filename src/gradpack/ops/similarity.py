@@ -27,7 +27,7 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
         tensor([0.7071])
     """
     common = promote_types(x1._spec.dtype, x2._spec.dtype)
-    if common.category < FLOATING:
+    if common.category != FLOATING:
         raise RuntimeError(f"expected common dtype to be floating point, yet common dtype is {scalar_type(common)}")
     lead = broadcast_shapes(x1._shape, x2._shape)
     x1, x2 = (x if x._shape == lead else expand(x, lead) for x in (x1.to(common), x2.to(common)))
