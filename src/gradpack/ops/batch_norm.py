@@ -282,10 +282,10 @@ def native_batch_norm(
     )
     if not training:
         mean = rstd = input.detach().new_zeros(0)
-    made = (made, mean.to(input.dtype), rstd.to(input.dtype))
+    results = made, mean.to(input.dtype), rstd.to(input.dtype)
     if out is None:
-        return made
-    for result, target in zip(made, out, strict=True):
+        return results
+    for result, target in zip(results, out, strict=True):
         written("native_batch_norm", result, target, input)
     given: tuple[Tensor, Tensor, Tensor] = out
     return given
