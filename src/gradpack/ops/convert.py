@@ -8,7 +8,8 @@ import numpy as np
 
 from ..backends import backend_of
 from ..base import dtypes
-from ..base.devices import as_device, device
+from ..base.devices import as_device, cuda_device, device
+from ..base.devices import device as Device
 from ..base.dtypes import dtype
 from ..base.memory_formats import order_of
 from ..base.modes import MODE
@@ -75,7 +76,7 @@ def _method_to(
         elif isinstance(arg, bool):
             if i == len(args) - 1 and i and isinstance(args[i - 1], bool):
                 copy = arg
-        elif isinstance(arg, str) or arg is None or hasattr(arg, "index"):
+        elif isinstance(arg, str | int | Device) or arg is None:
             place = arg if arg is not None else place
         else:
             raise TypeError(
@@ -135,8 +136,13 @@ def _method_cpu(self: Tensor, memory_format: Any = None) -> Tensor:
 
 
 def _method_cuda(self: Tensor, device: Any = None, non_blocking: bool = False, memory_format: Any = None) -> Tensor:
-    """This tensor on a CUDA device."""
-    return _method_to(self, "cuda" if device is None else f"cuda:{device}" if isinstance(device, int) else device)
+    """This tensor on a CUDA device, where there is one.
+
+    Raises:
+        AssertionError: there is none, in torch's words.
+        RuntimeError: for an index where there is no accelerator, or for a device of another kind.
+    """
+    return _method_to(self, cuda_device(device))
 
 
 def _method_pin_memory(self: Tensor, device: Any = None) -> Tensor:
