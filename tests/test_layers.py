@@ -18,6 +18,7 @@ LAYERS = [
     "declare",
     "ops",
     "autograd",
+    "func",
     "amp",
     "cpu",
     "signal",
@@ -37,6 +38,7 @@ LEVEL = {name: level for level, name in enumerate(LAYERS)}
 # function: when the module is loaded, the upper layer is not.
 DIFFERENTIATES = "differentiating twice by a composition asks the engine for gradients of operations"
 ALLOWED = {
+    "declare/batching_rules": {"ops": "the numbers of the examples are a tensor"},
     "declare/copy_slices": {"autograd": DIFFERENTIATES, "ops": DIFFERENTIATES},
     "declare/nodes": {"autograd": DIFFERENTIATES},
     "declare/tangents": {"autograd": DIFFERENTIATES, "ops": "an absent tangent is a tensor of zeros"},

@@ -40,6 +40,7 @@ if _TYPE_CHECKING:  # imported when they are first asked for
     from . import cpu as cpu
     from . import extend as extend
     from . import fft as fft
+    from . import func as func
     from . import library as library
     from . import linalg as linalg
     from . import masked as masked
@@ -51,6 +52,7 @@ if _TYPE_CHECKING:  # imported when they are first asked for
     from . import sparse as sparse
     from . import special as special
     from . import utils as utils
+    from .func import vmap as vmap
     from .serialization import load as load
     from .serialization import save as save
 
@@ -103,12 +105,12 @@ _when_imported("einops._backends", "gradpack.utils.einops_backend")
 # Modules that are imported when they are first asked for.
 _LAZY = tuple(
     (
-        "__config__ accelerator backends cli cpu cuda extend fft library linalg masked mps nn optim overrides "
+        "__config__ accelerator backends cli cpu cuda extend fft func library linalg masked mps nn optim overrides "
         "random return_types saved serialization signal sparse special testing types utils version xpu"
     ).split()
 )
 # Functions of such modules.
-_FROM = {"save": "serialization", "load": "serialization"}
+_FROM = {"save": "serialization", "load": "serialization", "vmap": "func"}
 _FROM |= dict.fromkeys(
     (
         "are_deterministic_algorithms_enabled get_deterministic_debug_mode get_float32_matmul_precision "

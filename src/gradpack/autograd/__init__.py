@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from . import anomaly_mode, forward_ad, function, grad_mode, graph
+from . import anomaly_mode, forward_ad, function, functional, grad_mode, graph
 from .anomaly_mode import detect_anomaly, set_detect_anomaly
 from .api import backward, grad
 from .function import Function
@@ -60,6 +60,7 @@ __all__ = [
     "enforce_grad_layout_policy",
     "forward_ad",
     "function",
+    "functional",
     "grad",
     "grad_mode",
     "gradcheck",

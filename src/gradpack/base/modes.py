@@ -29,7 +29,7 @@ _FIELDS = (
 class Mode:
     """What holds for the operations that run now. Never changed: `replace` makes another one."""
 
-    __slots__ = (*_FIELDS, "special", "without_grad")
+    __slots__ = (*_FIELDS, "below", "special", "without_grad")
 
     grad: bool  # record a graph?
     hooks: tuple[Any, Any] | None  # (pack, unpack) around every saved tensor
@@ -45,6 +45,7 @@ class Mode:
     ops: tuple[Any, ...]  # operation modes, innermost last: see `OpMode`
     autocast: Any  # the state of autocast, None when off everywhere
     without_grad: Mode | None  # the same without grad, once somebody has asked
+    below: Mode | None  # the same without the innermost level, once somebody has asked
     special: bool  # must operations take the interpreted path?
 
     def __init__(
@@ -76,7 +77,7 @@ class Mode:
         self.threads = threads
         self.ops = ops
         self.autocast = autocast
-        self.without_grad = None
+        self.without_grad = self.below = None
         self.special = bool(
             inference
             or dual
@@ -97,6 +98,10 @@ class Mode:
 
 MODE: ContextVar[Mode] = ContextVar("gradpack mode", default=Mode())  # noqa: B039 - a Mode never changes
 
+
+# The functional transforms that are going on, of those that differentiate: for each the edges of what it
+# differentiates by.
+TRANSFORMS: ContextVar[tuple[set[Any], ...]] = ContextVar("gradpack transforms", default=())
 
 # The backward pass that is going on: something with an identity, None outside.
 RUN: ContextVar[Any] = ContextVar("gradpack backward pass", default=None)

@@ -166,7 +166,7 @@ class CopySlices(Node):
         from ..autograd.api import grad
         from ..ops.fill import zeros_like
 
-        zeros = zeros_like(like).requires_grad_()
+        zeros = zeros_like(like)._follow()
         return grad(self._view(zeros), zeros, part, create_graph=True)[0]
 
     def __getattr__(self, name: str) -> Any:

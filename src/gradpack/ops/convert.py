@@ -13,6 +13,7 @@ from ..base.devices import device as Device
 from ..base.dtypes import dtype
 from ..base.memory_formats import order_of
 from ..base.modes import MODE
+from ..declare.batched import is_batched, of_all_examples
 from ..declare.inplace import inplace
 from ..declare.kinds import general, linear
 from ..tensor.detached import forbid_saved
@@ -388,6 +389,11 @@ def _new_filled(name: str) -> Any:
     ) -> Tensor:
         from . import fill
 
+        if is_batched(self):
+            from .create import shape_of
+
+            shape = shape_of(f"new_{name}", size)
+            return of_all_examples(lambda v: method(v, (v._shape[0], *shape), dtype=dtype), self)
         return getattr(fill, name)(*size, dtype=dtype or self._spec.dtype, requires_grad=requires_grad)
 
     method.__doc__ = f"A new tensor of the same dtype: `gradpack.{name}`."
@@ -421,6 +427,8 @@ def _method_new_full(
     """A new tensor of the same dtype, filled with one value."""
     from .fill import full
 
+    if is_batched(self):
+        return of_all_examples(lambda v: _method_new_full(v, (v._shape[0], *size), fill_value, dtype=dtype), self)
     return full(size, fill_value, dtype=dtype or self._spec.dtype, requires_grad=requires_grad)
 
 

@@ -13,6 +13,7 @@ from ..base.devices import as_device
 from ..base.dtypes import FLOATING, INTEGRAL, dtype
 from ..base.errors import not_implemented_for, refuse
 from ..base.layouts import sparse_coo
+from ..declare.batched import is_batched, of_all_examples
 from ..tensor.tensor import Tensor
 from .create import _native, check_dtype, dtype_for, filled, finish, shape_of
 from .memory_formats import in_format
@@ -182,6 +183,8 @@ def zeros_like(
     """
     if isinstance(input, np.ndarray | np.generic):
         return np.zeros_like(input)  # formulas call it on arrays
+    if is_batched(input):
+        return of_all_examples(zeros_like, input, dtype=dtype, device=device)
     backend, spec = _like("zeros_like", input, dtype, device)
     return finish(in_format(backend.xp.zeros_like(input._data, dtype=spec.native), memory_format), requires_grad)
 
@@ -206,6 +209,8 @@ def ones_like(
     """
     if isinstance(input, np.ndarray | np.generic):
         return np.ones_like(input)
+    if is_batched(input):
+        return of_all_examples(ones_like, input, dtype=dtype, device=device)
     backend, spec = _like("ones_like", input, dtype, device)
     return finish(in_format(backend.xp.ones_like(input._data, dtype=spec.native), memory_format), requires_grad)
 
@@ -229,6 +234,8 @@ def full_like(
         >>> torch.full_like(torch.zeros(2), 7)
         tensor([7., 7.])
     """
+    if is_batched(input) and not isinstance(fill_value, Tensor):
+        return of_all_examples(full_like, input, fill_value, dtype=dtype, device=device)
     backend, spec = _like("full_like", input, dtype, device)
     value = fill_value.item() if isinstance(fill_value, Tensor) else fill_value
     if isinstance(value, int) and spec.dtype.category == INTEGRAL:  # numbers wrap around
@@ -254,6 +261,8 @@ def empty_like(
         >>> torch.empty_like(torch.zeros(2)).shape
         gradpack.Size([2])
     """
+    if is_batched(input):
+        return of_all_examples(empty_like, input, dtype=dtype, device=device)
     backend, spec = _like("empty_like", input, dtype, device)
     return finish(in_format(backend.xp.empty_like(input._data, dtype=spec.native), memory_format), requires_grad)
 

@@ -14,6 +14,7 @@ from ..base.info import finfo, iinfo
 from ..base.modes import MODE
 from ..tensor.tensor import Tensor, wrap
 from .create import _into_out, _native, check_dtype, dtype_for, filled, finish, shape_of
+from .drawing import drawing
 from .fill import zeros_like
 from .generator import Generator, source
 from .rounding import where
@@ -48,6 +49,7 @@ def _check_floating(op: str, d: Any) -> None:
         raise not_implemented_for(op, d)
 
 
+@drawing
 def rand(
     *size: Any,
     generator: Generator | None = None,
@@ -73,6 +75,7 @@ def rand(
     return filled("rand", out, finish(uniform_array(generator, shape_of("rand", size), native), requires_grad))
 
 
+@drawing
 def randn(
     *size: Any,
     generator: Generator | None = None,
@@ -112,6 +115,7 @@ def _check_bounds(low: int, high: int, d: Any) -> None:
             raise RuntimeError(f"{label} is out of bounds for {cpp_name(d)}")
 
 
+@drawing
 def randint(
     low: Any,
     high: Any = None,
@@ -145,6 +149,7 @@ def randint(
     return filled("randint", out, finish(values.astype(_native("randint", d, device)), requires_grad))
 
 
+@drawing
 def randperm(
     n: int,
     *,
@@ -179,6 +184,7 @@ def _like(op: str, input: Any, d: dtype | None, kernel: str) -> Any:
     return input._spec.backend.spec_for(d or input._spec.dtype, CPU).native
 
 
+@drawing
 def rand_like(
     input: Tensor,
     *,
@@ -203,6 +209,7 @@ def rand_like(
     )
 
 
+@drawing
 def randn_like(
     input: Tensor,
     *,
@@ -227,6 +234,7 @@ def randn_like(
     )
 
 
+@drawing
 def randint_like(
     input: Tensor,
     low: Any,
@@ -254,6 +262,7 @@ def randint_like(
     )
 
 
+@drawing
 def normal(
     mean: Any,
     std: Any = 1.0,
@@ -307,6 +316,7 @@ def normal(
     return _into_out(out, _without_slope(drawn, mean, std))
 
 
+@drawing
 def bernoulli(input: Tensor, p: Any = None, *, generator: Generator | None = None, out: Any = None) -> Tensor:
     """Zeros and ones, with the probabilities in `input` (or `p`) of a one. No gradient flows.
 
@@ -337,6 +347,7 @@ def _without_slope(drawn: Any, *sources: Any) -> Tensor:
     return made
 
 
+@drawing
 def multinomial(
     input: Tensor, num_samples: int, replacement: bool = False, *, generator: Generator | None = None, out: Any = None
 ) -> Tensor:

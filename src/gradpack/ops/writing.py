@@ -20,7 +20,7 @@ from ..declare.apply import explain
 from ..declare.inplace import check_overlap, check_writable, inplace, set_history, tensors_in
 from ..declare.op import Op
 from ..declare.record import record
-from ..tensor.tensor import Tensor, alias
+from ..tensor.tensor import Tensor, alias, wrap
 
 
 def write_part(
@@ -110,7 +110,7 @@ def number_tensor(value: Any, like: Tensor) -> Tensor:
     """A Python number as a 0-dim tensor of the dtype and device of `like`."""
     spec = like._spec
     array = spec.backend.asarray(number_for(value, spec.dtype), spec.dtype, spec.device)
-    return alias(array, spec, ())
+    return wrap(array)
 
 
 def value_form(name: str, number: Any, tensor: Any, input: Any, value: Any) -> tuple[Any, Any]:

@@ -207,7 +207,7 @@ class TensorBase:
             raise ValueError(
                 f"only one element tensors can be converted to {what}: this one has shape {list(self._shape)}"
             )
-        return self._spec.backend.to_numpy(self._data).reshape(()).tolist()
+        return self._spec.backend.number(self._data)
 
     def item(self) -> Any:
         """The value of a one-element tensor as a Python number.
@@ -230,7 +230,7 @@ class TensorBase:
                 if not self.numel()
                 else "Boolean value of Tensor with more than one value is ambiguous"
             )
-        return bool(self.item())
+        return self._spec.backend.truth(self._data)
 
     def __float__(self) -> float:
         return float(self._one("Python scalars"))
