@@ -39,6 +39,7 @@ LEVEL = {name: level for level, name in enumerate(LAYERS)}
 DIFFERENTIATES = "differentiating twice by a composition asks the engine for gradients of operations"
 ALLOWED = {
     "declare/batching_rules": {"ops": "the numbers of the examples are a tensor"},
+    "declare/batching_layers": {"ops": "the state of the default generator is set back"},
     "declare/copy_slices": {"autograd": DIFFERENTIATES, "ops": DIFFERENTIATES},
     "declare/nodes": {"autograd": DIFFERENTIATES},
     "declare/tangents": {"autograd": DIFFERENTIATES, "ops": "an absent tangent is a tensor of zeros"},

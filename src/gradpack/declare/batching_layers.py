@@ -6,8 +6,8 @@ from typing import Any
 
 from ..tensor.tensor import Tensor
 from .batched import expanded
-from .batching import Call, Rule, _loop, call, lift, run
-from .batching_rules import call_arange, results
+from .batching import Call, Rule, _loop, call, elementwise, lift, results, run
+from .batching_rules import call_arange
 from .op import REGISTRY
 
 RANDOM = (
@@ -185,6 +185,8 @@ def embedding_back(c: Call) -> Any:
 def attention(c: Call) -> Any:
     """Leading dimensions of queries, keys and values are a batch already."""
     if c.get("dropout_p"):
+        if c.level.randomness == "error":
+            raise RuntimeError(RANDOM)
         return _loop(c)
     values = list(c.values)
     ndim = max(c.ndim(i) for i in range(3))
@@ -274,3 +276,25 @@ def by_class(c: Call) -> Any:
     if divisor is None:
         return made
     return call("div", call("_sum_dim", made, tuple(range(1, made.ndim))), divisor)
+
+
+def drawn(c: Call) -> Any:
+    """Random numbers that depend on tensors."""
+    if c.op.name == "rrelu" and not c.get("training"):
+        return c.run()
+    if c.level.randomness == "error":
+        raise RuntimeError(RANDOM)
+    if c.level.randomness == "different":
+        values = list(c.values)
+        for i in c.tensors():
+            values[i] = c.whole(i)
+        return elementwise(Call(c.level, c.op, values, [isinstance(v, Tensor) for v in values]))
+    from ..ops.generator import default_generator
+
+    generator = c.get("generator") or default_generator
+    state = generator.get_state()
+    rows = []
+    for i in range(c.size):
+        generator.set_state(state)
+        rows.append(c.run([v[i] if f else v for v, f in zip(c.values, c.flags, strict=True)]))
+    return call("stack", rows, 0)

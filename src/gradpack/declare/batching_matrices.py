@@ -34,7 +34,7 @@ def solve(c: Call) -> Any:
     vector = len(shape_b) == 1 or (len(shape_b) == len(shape_a) - 1 and shape_b == shape_a[:-1])
     if not vector:
         made = leading(c)
-        return made._replace(info=call("reshape", made.info, (c.size, *shape_a[:-2])))
+        return type(made)(made[0], call("reshape", made[1], (c.size, *shape_a[:-2])))
     values = list(c.values)
     values[1] = call("unsqueeze", c.whole(1), -1)
     made = leading(Call(c.level, c.op, values, [c.flags[0], True, *c.flags[2:]]))

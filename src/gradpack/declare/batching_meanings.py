@@ -42,10 +42,6 @@ def _dist(input: Any, other: Any, p: Any = 2.0) -> Any:
     return call("linalg_vector_norm", call("sub", input, other), p)
 
 
-def _mean_squared_difference(input: Any, target: Any) -> Any:
-    return call("mean", call("_squared_difference", input, target))
-
-
 MEANINGS: dict[str, Any] = {
     "addmm": _added("mm"),
     "addmv": _added("mv"),
@@ -54,5 +50,4 @@ MEANINGS: dict[str, Any] = {
     "addbmm": _addbmm,
     "bilinear": _bilinear,
     "dist": _dist,
-    "_mean_squared_difference": _mean_squared_difference,
 }

@@ -6,18 +6,10 @@ from typing import Any
 
 from ..tensor.tensor import Tensor
 from .batched import expanded
-from .batching import Call, Rule, call, dynamic_shape, elementwise, lift, run, shifted
+from .batching import Call, Rule, call, dynamic_shape, elementwise, lift, results, run, shifted
 from .op import REGISTRY
 
 _DIMS = ("dim", "dims", "dim0", "dim1", "dim2", "dimension")
-
-
-def results(made: Any, change: Any) -> Any:
-    """`change` of each result."""
-    if isinstance(made, tuple):
-        items = [change(m) for m in made]
-        return type(made)(*items) if hasattr(made, "_fields") else tuple(items)
-    return change(made)
 
 
 def along(c: Call) -> Any:
@@ -63,6 +55,27 @@ def flattening(c: Call) -> Any:
         made = along(c)
         return results(made, lambda m: call("reshape", m, (c.size, *(1,) * ndim))) if keepdim else made
     return along(c)
+
+
+def reduced(c: Call) -> Any:
+    """A loss of each element, summed or averaged (`reduction` 2 or 1) over those of an example."""
+    values = list(c.values)
+    i = c.at("reduction")
+    reduction, values[i] = values[i], 0
+    made = elementwise(Call(c.level, c.op, values, c.flags))
+    if not reduction:
+        return made
+    if made.ndim == 1:
+        return made
+    return call("_sum_dim" if reduction == 2 else "_mean_dim", made, tuple(range(1, made.ndim)))
+
+
+def squared(c: Call) -> Any:
+    """The same where there is another operation for each element."""
+    whole = [lift(c.whole(i), max(c.ndim(0), c.ndim(1))) for i in (0, 1)]
+    made = call("_squared_difference", *whole)
+    dims = tuple(range(1, made.ndim))
+    return call("_sum_dim" if c.get("reduction") == 2 else "_mean_dim", made, dims) if dims else made
 
 
 def instead(name: str, *extra: Any, dims: bool = True, take: int | None = None) -> Rule:

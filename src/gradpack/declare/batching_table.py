@@ -27,13 +27,17 @@ _TABLE: dict[Rule, str] = {
         scatter_hits scatter_prod scatter_value split split_with_sizes unbind unfold unsafe_split
         unsafe_split_with_sizes diagonal diagonal_backward diagonal_scatter transpose recurrence shifted
         _fft_c2c _fft_c2r _fft_r2c _fft_doubled _fft_resized slice_scatter _unfold_backward place_along
-        _prod_dim
+        _prod_dim glu
     """,
     rules.reducing: """
         _sum_dim _mean_dim amax amin all any nansum std var std_mean var_mean logsumexp linalg_vector_norm
         count_nonzero ties
     """,
     rules.flattening: "argmax argmin aminmax",
+    rules.reduced: """
+        binary_cross_entropy binary_cross_entropy_with_logits huber_loss smooth_l1_loss soft_margin_loss
+    """,
+    rules.squared: "_mean_squared_difference",
     rules.instead("_sum_dim"): "sum",
     rules.instead("_mean_dim"): "mean",
     rules.instead("_prod_dim"): "prod",
@@ -63,7 +67,7 @@ _TABLE: dict[Rule, str] = {
     matrices.outer: "outer",
     matrices.linear: "linear",
     matrices.by_meaning: """
-        addmm addmv addr baddbmm addbmm bilinear dist _mean_squared_difference
+        addmm addmv addr baddbmm addbmm bilinear dist
     """,
     rules.leading: """
         product_each linear_each
@@ -118,6 +122,7 @@ _TABLE: dict[Rule, str] = {
     layers.batch_norm: "_batch_norm",
     layers.batch_stats: "_batch_stats",
     layers.dropout: "_dropout",
+    layers.drawn: "poisson binomial _standard_gamma rrelu",
     layers.apply_mask: "_apply_mask",
     layers.embedding_back: "embedding_dense_backward",
     layers.attention: "_attention",
