@@ -21,7 +21,7 @@ load_operations()
 SIZE = 3
 TABLE = {name: samples for name, samples in sorted(all_samples().items()) if name in REGISTRY}
 REFUSING = {batching_rules.refused, batching_rules.masked}
-DRAWS = {"_dropout", "_attention", "poisson", "binomial", "_standard_gamma", "rrelu"}
+DRAWS = {"_dropout", "_attention", "poisson", "_standard_gamma", "rrelu"}
 
 
 def chosen(count):

@@ -122,7 +122,7 @@ _TABLE: dict[Rule, str] = {
     layers.batch_norm: "_batch_norm",
     layers.batch_stats: "_batch_stats",
     layers.dropout: "_dropout",
-    layers.drawn: "poisson binomial _standard_gamma rrelu",
+    layers.drawn: "poisson _standard_gamma rrelu",
     layers.apply_mask: "_apply_mask",
     layers.embedding_back: "embedding_dense_backward",
     layers.attention: "_attention",
