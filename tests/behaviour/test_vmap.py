@@ -314,6 +314,35 @@ OPERATIONS = {
 }
 
 
+def test_an_index_for_each_example(torch, X):
+    i = torch.tensor([0, 2, 1, 0])
+
+    def write(x, i):
+        y = x.clone()
+        y[i] = 0.0
+        return y
+
+    rows = torch.arange(4)
+    assert torch.equal(torch.vmap(lambda x, i: x[i])(X, i), X[rows, i])
+    assert torch.equal(torch.vmap(lambda i: X[i])(i), X[i])
+    found = torch.vmap(write)(X, i)
+    assert not found[rows, i].any() and found.count_nonzero() == 8
+    one_hot = torch.nn.functional.one_hot
+    assert torch.equal(torch.vmap(lambda i: one_hot(i, 3))(i), one_hot(i, 3))
+    with pytest.raises(RuntimeError, match="please provide an explicit positive num_classes argument"):
+        torch.vmap(one_hot)(i)
+
+
+def test_grids(torch):
+    x, grid = torch.arange(18.0).reshape(2, 1, 1, 3, 3), torch.linspace(-1, 1, 16).reshape(2, 1, 2, 2, 2)
+
+    def f(x, grid):
+        return torch.nn.functional.grid_sample(x, grid, align_corners=False)
+
+    assert torch.allclose(torch.vmap(f)(x, grid), loop(torch, f, x, grid))
+    assert torch.allclose(torch.vmap(f, in_dims=(None, 0))(x[0], grid), loop(torch, lambda g: f(x[0], g), grid))
+
+
 def torch_of(x):
     import sys
 

@@ -163,9 +163,9 @@ class VmapLevel:
 
     def process(self, op: Any, args: tuple[Any, ...]) -> Any:
         """Run an operation on all examples at once."""
-        from .batching import process
+        from . import batching  # noqa: F401 - puts what does it in the place of this
 
-        return process(self, op, args)
+        return self.process(op, args)
 
     def wrap(self, value: Any) -> Any:
         return batched(value, self) if isinstance(value, Tensor) else value
@@ -183,8 +183,14 @@ def batched(value: Tensor, level: VmapLevel) -> Tensor:
     return out
 
 
+_SPECS: dict[Spec, Spec] = {}  # of the tensors of all examples -> of batched ones
+
+
 def _spec(spec: Spec) -> Spec:
-    return spec if spec.backend is BATCHED else BATCHED.spec_for(spec.dtype, spec.device)
+    found = _SPECS.get(spec)
+    if found is None:
+        found = _SPECS[spec] = spec if spec.backend is BATCHED else BATCHED.spec_for(spec.dtype, spec.device)
+    return found
 
 
 def is_batched(value: Any) -> bool:

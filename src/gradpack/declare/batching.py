@@ -127,6 +127,9 @@ def process(level: VmapLevel, op: Op, args: tuple[Any, ...]) -> Any:
     return wrapped(level, made)
 
 
+VmapLevel.process = process  # type: ignore[method-assign]
+
+
 def wrapped(level: VmapLevel, made: Any) -> Any:
     """Results of all examples as the function sees them."""
     return results(made, level.wrap)
@@ -145,12 +148,17 @@ def results(made: Any, change: Callable[[Any], Any]) -> Any:
 
 def rule_of(op: Op) -> Rule | None:
     """The rule of an operation, None if it has none."""
-    from .batching_table import RULES
+    if not _rules:
+        from .batching_table import RULES
 
-    found = RULES.get(op.name)
+        _rules.update(RULES)
+    found = _rules.get(op.name)
     if found is None and op.kind == "elementwise":
         return elementwise
     return found
+
+
+_rules: dict[str, Rule] = {}
 
 
 def uncovered() -> list[str]:
@@ -243,6 +251,35 @@ def each_example(function: Callable[..., Any]) -> Callable[..., Any]:
         return level.wrap(made)
 
     return call_each
+
+
+def of_images(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that treats each example of its tensors' first dimension alike, as one that `vmap` folds into that."""
+
+    @wraps(function)
+    def call_folded(*args: Any, **kwargs: Any) -> Any:
+        mode = MODE.get()
+        if not mode.levels:
+            return function(*args, **kwargs)
+        level = mode.levels[-1]
+        some = any(map(level.has, (*args, *kwargs.values())))
+
+        def folded(value: Any) -> Any:
+            if not some or not isinstance(value, Tensor):
+                return value
+            whole = level.unwrap(value) if level.has(value) else expanded(value, level.size)
+            return call("reshape", whole, (whole._shape[0] * whole._shape[1], *whole._shape[2:]))
+
+        token = MODE.set(below(mode))
+        try:
+            made = call_folded(*map(folded, args), **{k: folded(v) for k, v in kwargs.items()})
+            if some:
+                made = call("reshape", made, (level.size, made._shape[0] // max(level.size, 1), *made._shape[1:]))
+        finally:
+            MODE.reset(token)
+        return level.wrap(made) if some else made
+
+    return call_folded
 
 
 def _examples(value: Any, flag: Any, size: int) -> Any:
