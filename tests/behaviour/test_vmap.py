@@ -405,6 +405,7 @@ def test_embeddings(torch):
     assert torch.allclose(found[0, 1], 4 * model.weight[1]) and torch.allclose(found[1, 4], 2 * model.weight[4])
 
 
+@pytest.mark.filterwarnings("ignore:.*torch.jit.*:DeprecationWarning")
 class TestGradientsOutside:
     def test_of_examples_and_captured(self, torch, X):
         w = torch.ones(3, requires_grad=True)
@@ -422,4 +423,24 @@ class TestGradientsOutside:
 
     def test_gradcheck_of_batches(self, torch):
         x = torch.ones(2, 2, dtype=torch.float64, requires_grad=True)
-        assert torch.autograd.gradcheck(lambda x: x.sin() @ x, x, check_batched_grad=True)
+        check = torch.autograd.gradcheck
+        assert check(lambda x: x.sin() @ x, x, check_batched_grad=True)
+        assert check(lambda x: x.sin() @ x, x, check_forward_ad=True, check_batched_forward_grad=True)
+        assert torch.autograd.gradgradcheck(lambda x: x.sin() @ x, x, check_batched_grad=True)
+        y = torch.ones(2, dtype=torch.float64, requires_grad=True)
+        assert check(lambda x, y: (x @ y).exp(), (x, y), check_forward_ad=True, check_batched_forward_grad=True)
+
+    def test_gradcheck_of_what_cannot_be_batched(self, torch):
+        class Branches(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx, x):
+                return x * 2
+
+            @staticmethod
+            def backward(ctx, g):
+                return g * (g * 0 + 2).max().item()
+
+        x = torch.ones(2, dtype=torch.float64, requires_grad=True)
+        assert torch.autograd.gradcheck(Branches.apply, x)
+        with pytest.raises(RuntimeError, match="While computing batched gradients, got: "):
+            torch.autograd.gradcheck(Branches.apply, x, check_batched_grad=True)
