@@ -127,7 +127,7 @@ def process(level: VmapLevel, op: Op, args: tuple[Any, ...]) -> Any:
     return wrapped(level, made)
 
 
-VmapLevel.process = process  # type: ignore[method-assign]
+VmapLevel.process = process  # type: ignore[assignment, method-assign]
 
 
 def wrapped(level: VmapLevel, made: Any) -> Any:

@@ -70,7 +70,7 @@ _TABLE: dict[Rule, str] = {
         addmm addmv addr baddbmm addbmm bilinear dist
     """,
     rules.leading: """
-        product_each linear_each
+
         cholesky_solve linalg_solve_triangular triangular_solve cdist _row_distance
     """,
     rules.alike: """
@@ -108,6 +108,7 @@ _TABLE: dict[Rule, str] = {
     layers.images(2): "reflection_pad2d replication_pad2d",
     layers.images(3): "reflection_pad3d replication_pad3d",
     layers.folded: """
+        product_each linear_each
         _adaptive_avg_pool2d _adaptive_avg_pool3d _adaptive_back _averages _averages3d _averages_back
         _channels_shuffled _col2im _im2col _max_gather _max_scatter _max_unpool _repad _unpad
         _resize_cubic2d _resize_cubic_smooth2d _resize_lanczos_smooth2d _resize_linear1d _resize_linear2d
