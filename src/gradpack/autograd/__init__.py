@@ -1,8 +1,8 @@
 """Automatic differentiation: `torch.autograd`, from scratch."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from . import anomaly_mode, forward_ad, function, functional, grad_mode, graph
+from . import anomaly_mode, forward_ad, function, grad_mode, graph
 from .anomaly_mode import detect_anomaly, set_detect_anomaly
 from .api import backward, grad
 from .function import Function
@@ -31,6 +31,9 @@ from .saved_hooks import (
 )
 from .variable import Variable
 
+if TYPE_CHECKING:  # imported when it is first asked for
+    from . import functional as functional
+
 
 def variable(*args: Any, **kwargs: Any) -> Any:
     """Refused, as in torch: use `tensor`. The module of this name is `autograd.variable` for imports only."""
@@ -43,6 +46,14 @@ variable.Variable = Variable  # type: ignore[attr-defined]
 def kineto_available() -> bool:
     """Whether Kineto, the library behind torch's profiler, is there: no."""
     return False
+
+
+def __getattr__(name: str) -> Any:
+    if name == "functional":
+        from importlib import import_module
+
+        return import_module(f"{__name__}.functional")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 __all__ = [

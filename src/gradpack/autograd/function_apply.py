@@ -8,7 +8,6 @@ from typing import Any
 
 from ..base.dtypes import FLOATING
 from ..base.modes import MODE, TRANSFORMS, without_grad
-from ..base.tree import tree_leaves
 from ..declare.batched import outside
 from ..graph.node import AccumulateGrad, Node, Nowhere, Slot, next_seq
 from ..tensor.tensor import InferenceCounter, Tensor, alias
@@ -41,6 +40,7 @@ def call(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any], with_setup: bo
                 "https://pytorch.org/docs/main/notes/extending.func.html"
             )
         if mode.levels:
+            from ..base.tree import tree_leaves
             from .function_vmap import call_mapped
 
             level = mode.levels[-1]

@@ -11,7 +11,6 @@ from ..ops.compare import allclose
 from ..ops.fill import zeros_like
 from ..tensor.tensor import Tensor
 from .api import grad
-from .forward_push import push_forward
 from .function import Function
 from .numerical import (
     Component,
@@ -186,6 +185,8 @@ class Comparison:
 
     def batched_forward(self) -> None:
         """Tangents of two directions at once, by `vmap`, are those of one after the other."""
+        from .forward_push import push_forward
+
         for i, x in enumerate(self.sources):
             directions = [_random.randn_like(x) for _ in range(2)]
             one_by_one = [forward_directions(self.outputs_of_duals, self.inputs, i, d) for d in directions]

@@ -33,6 +33,10 @@ NO_BRANCH = (
     "vmap: It looks like you're attempting to use a Tensor in some data-dependent control flow. We don't support that "
     "yet, please file an issue at https://github.com/pytorch/pytorch/issues ."
 )
+RANDOM = (
+    "vmap: called random operation while in randomness error mode. Please either use the 'same' or 'different' "
+    "randomness flags on vmap or perform the randomness operation out of vmap"
+)
 NO_STORAGE = "Cannot access data pointer of Tensor that doesn't have storage"
 NOT_WRITABLE = (
     "vmap: inplace arithmetic(self, *extra_args) is not possible because there exists a Tensor `other` in extra_args "

@@ -5,15 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from ..tensor.tensor import Tensor
-from .batched import expanded
+from .batched import RANDOM, expanded
 from .batching import Call, Rule, _loop, call, elementwise, lift, results, run
 from .batching_rules import call_arange
 from .op import REGISTRY
-
-RANDOM = (
-    "vmap: called random operation while in randomness error mode. Please either use the 'same' or 'different' "
-    "randomness flags on vmap or perform the randomness operation out of vmap"
-)
 
 
 def joined_rows(value: Tensor) -> Tensor:

@@ -7,8 +7,7 @@ from functools import wraps
 from typing import Any, TypeVar
 
 from ..base.modes import MODE
-from ..declare.batched import batched, outside
-from ..declare.batching_layers import RANDOM
+from ..declare.batched import RANDOM, batched, outside
 from .generator import Generator, default_generator
 
 _F = TypeVar("_F", bound=Callable[..., Any])
