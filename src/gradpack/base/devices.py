@@ -52,7 +52,7 @@ class device:  # noqa: N801 - torch's name
         if not isinstance(type, str):
             if type.__class__ is not int:
                 raise TypeError(f"device(): argument 'type' must be a str or a device, not {type.__class__.__name__}")
-            type, index = _accelerator(), type
+            index, type = type, _accelerator()
         kind, colon, number = type.partition(":")
         if colon:
             if index is not None:
