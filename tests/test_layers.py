@@ -30,6 +30,7 @@ LAYERS = [
     "serialization",
     "examples",
     "extend",
+    "testing",
     "cli",
 ]
 LEVEL = {name: level for level, name in enumerate(LAYERS)}
@@ -50,7 +51,6 @@ ALLOWED = {
 NUMPY = {
     "__config__": "tells its version",
     "cli/report": "draws curves from what was measured",
-    "declare/apply": "asks whether two arrays overlap, which only NumPy's can be asked",
     "declare/inplace_text": "names the functions of NumPy's that write into an array",
     "declare/kinds": "compiled code is for NumPy arrays; all others take the interpreted path",
     "declare/nodes": "sums the gradients of compiled code",
@@ -59,7 +59,10 @@ NUMPY = {
     "saved/storage": "finds the array that owns the memory of a view",
     "serialization/containers": "reads and writes NumPy's files",
     "serialization/tree": "files hold arrays",
-    "testing": "compares values",
+    "testing/comparing": "compares values",
+    "testing/sim/arena": "its memory is that of a NumPy array",
+    "testing/sim/array": "its kernels compute with NumPy",
+    "testing/sim/backend": "its kernels compute with NumPy",
     "tensor/typed": "typed constructors make host memory, as Tensor(...) does",
     "tensor/construct": "Tensor(...) makes host memory before any operation exists",
 }

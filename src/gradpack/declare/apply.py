@@ -15,6 +15,7 @@ from ..backends import Spec, backend_of
 from ..backends.coo import UnsupportedError
 from ..backends.numpy import quiet
 from ..backends.sparse import SPARSE
+from ..backends.windows import may_overlap
 from ..base import dtypes
 from ..base.dtypes import BOOL, FLOATING, INTEGRAL, dtype
 from ..base.errors import (
@@ -272,9 +273,7 @@ def _wrapped_int(value: int, d: dtype) -> int:
 
 def _shares(a: Any, b: Any) -> bool:
     """Whether two arrays of one origin overlap in memory (bounds are enough: neither copies partly)."""
-    import numpy as np
-
-    return a is b or (isinstance(a, np.ndarray) and bool(np.may_share_memory(a, b)))
+    return a is b or may_overlap(a, b)
 
 
 def _dtypes(

@@ -72,7 +72,7 @@ def rand(
     dtype = dtype_for("rand", out, dtype)
     native = _native("rand", dtype, device)
     _check_floating("check_uniform_bounds", dtype)
-    return filled("rand", out, finish(uniform_array(generator, shape_of("rand", size), native), requires_grad))
+    return filled("rand", out, finish(uniform_array(generator, shape_of("rand", size), native), requires_grad, device))
 
 
 @drawing
@@ -98,7 +98,7 @@ def randn(
     dtype = dtype_for("randn", out, dtype)
     native = _native("randn", dtype, device)
     _check_floating("normal_kernel_cpu", dtype)
-    return filled("randn", out, finish(normal_array(generator, shape_of("randn", size), native), requires_grad))
+    return filled("randn", out, finish(normal_array(generator, shape_of("randn", size), native), requires_grad, device))
 
 
 def _check_bounds(low: int, high: int, d: Any) -> None:
@@ -146,7 +146,7 @@ def randint(
     d = dtype_for("randint", out, dtype) or dtypes.int64
     _check_bounds(low, high, d)
     values = source(generator).integers(low, high, shape_of("randint", (size,)))
-    return filled("randint", out, finish(values.astype(_native("randint", d, device)), requires_grad))
+    return filled("randint", out, finish(values.astype(_native("randint", d, device)), requires_grad, device))
 
 
 @drawing
@@ -173,7 +173,7 @@ def randperm(
         raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")
     dtype = dtype_for("randperm", out, dtype) or dtypes.int64
     values = source(generator).permutation(n).astype(_native("randperm", dtype, device))
-    return filled("randperm", out, finish(values, requires_grad))
+    return filled("randperm", out, finish(values, requires_grad, device))
 
 
 def _like(op: str, input: Any, d: dtype | None, kernel: str) -> Any:
@@ -205,7 +205,9 @@ def rand_like(
         gradpack.Size([2])
     """
     return finish(
-        uniform_array(generator, input._shape, _like("rand_like", input, dtype, "check_uniform_bounds")), requires_grad
+        uniform_array(generator, input._shape, _like("rand_like", input, dtype, "check_uniform_bounds")),
+        requires_grad,
+        device or input._spec.device,
     )
 
 
@@ -230,7 +232,9 @@ def randn_like(
         gradpack.Size([2])
     """
     return finish(
-        normal_array(generator, input._shape, _like("randn_like", input, dtype, "normal_kernel_cpu")), requires_grad
+        normal_array(generator, input._shape, _like("randn_like", input, dtype, "normal_kernel_cpu")),
+        requires_grad,
+        device or input._spec.device,
     )
 
 
@@ -258,7 +262,13 @@ def randint_like(
     """
     low, high = (0, low) if high is None else (low, high)
     return randint(
-        low, high, input._shape, generator=generator, dtype=dtype or input._spec.dtype, requires_grad=requires_grad
+        low,
+        high,
+        input._shape,
+        generator=generator,
+        dtype=dtype or input._spec.dtype,
+        requires_grad=requires_grad,
+        device=device or input._spec.device,
     )
 
 
@@ -293,7 +303,7 @@ def normal(
         if std < 0:
             raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")
         drawn = (normal_array(generator, shape_of("normal", (size,)), native) * std + mean).astype(native)
-        return filled("normal", out, finish(drawn, requires_grad))
+        return filled("normal", out, finish(drawn, requires_grad, device))
     m, s = (v._data if isinstance(v, Tensor) else v for v in (mean, std))
     if isinstance(std, Tensor) and std._spec.dtype.is_complex:
         raise RuntimeError("normal expects standard deviation to be non-complex")
