@@ -21,6 +21,7 @@ def as_bytes(amount: int | float | str) -> int:
 
     Example::
 
+        >>> from gradpack.base.sizes import as_bytes
         >>> as_bytes("1.5 KiB"), as_bytes("2 MB"), as_bytes(7)
         (1536, 2000000, 7)
     """
