@@ -19,6 +19,7 @@ LAYERS = [
     "ops",
     "autograd",
     "func",
+    "profiler",
     "amp",
     "cpu",
     "signal",
@@ -41,6 +42,7 @@ DIFFERENTIATES = "differentiating twice by a composition asks the engine for gra
 ALLOWED = {
     "declare/batching_rules": {"ops": "the numbers of the examples are a tensor"},
     "declare/batching_layers": {"ops": "the state of the default generator is set back"},
+    "autograd/profiler": {"nn": "a profiler that shows modules observes their calls"},
     "declare/copy_slices": {"autograd": DIFFERENTIATES, "ops": DIFFERENTIATES},
     "declare/nodes": {"autograd": DIFFERENTIATES},
     "declare/tangents": {"autograd": DIFFERENTIATES, "ops": "an absent tangent is a tensor of zeros"},

@@ -46,6 +46,7 @@ if _TYPE_CHECKING:  # imported when they are first asked for
     from . import masked as masked
     from . import nn as nn
     from . import optim as optim
+    from . import profiler as profiler
     from . import saved as saved
     from . import serialization as serialization
     from . import signal as signal
@@ -106,7 +107,7 @@ _when_imported("einops._backends", "gradpack.utils.einops_backend")
 _LAZY = tuple(
     (
         "__config__ accelerator backends cli cpu cuda extend fft func library linalg masked mps nn optim overrides "
-        "random return_types saved serialization signal sparse special testing types utils version xpu"
+        "profiler random return_types saved serialization signal sparse special testing types utils version xpu"
     ).split()
 )
 # Functions of such modules.

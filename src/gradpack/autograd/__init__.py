@@ -1,6 +1,8 @@
 """Automatic differentiation: `torch.autograd`, from scratch."""
 
-from typing import TYPE_CHECKING, Any
+from importlib import import_module as _import_module
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+from typing import Any
 
 from . import anomaly_mode, forward_ad, function, grad_mode, graph
 from .anomaly_mode import detect_anomaly, set_detect_anomaly
@@ -31,8 +33,10 @@ from .saved_hooks import (
 )
 from .variable import Variable
 
-if TYPE_CHECKING:  # imported when it is first asked for
+if _TYPE_CHECKING:  # imported when they are first asked for
     from . import functional as functional
+    from . import profiler as profiler
+    from . import profiler_util as profiler_util
 
 
 def variable(*args: Any, **kwargs: Any) -> Any:
@@ -48,12 +52,18 @@ def kineto_available() -> bool:
     return False
 
 
-def __getattr__(name: str) -> Any:
-    if name == "functional":
-        from importlib import import_module
+# Modules that are imported when they are first asked for.
+_LAZY = ("functional", "profiler", "profiler_util")
 
-        return import_module(f"{__name__}.functional")
+
+def __getattr__(name: str) -> Any:
+    if name in _LAZY:
+        return _import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LAZY})
 
 
 __all__ = [
@@ -83,6 +93,8 @@ __all__ = [
     "is_view_replay_enabled",
     "kineto_available",
     "no_grad",
+    "profiler",
+    "profiler_util",
     "save_on_cpu",
     "saved_tensors_hooks",
     "set_detect_anomaly",

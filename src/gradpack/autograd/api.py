@@ -92,17 +92,32 @@ def _run(
     if mode.grad is not create_graph:
         token = MODE.set(mode.replace(grad=True) if create_graph else without_grad(mode))
     silenced = hush(silent)
-    threads = mode.threads and not mode.special and not tensors
+    threads = mode.threads and not mode.busy and not tensors
+    observer = None if mode.profiler is None else mode.profiler.nodes()
     try:
         if this.depth and this.depth % _DEEP == 0:
             _in_a_thread(
-                lambda: engine.run(roots, keep=keep, create_graph=tensors, plan=plan, capture=capture, threads=threads)
+                lambda: engine.run(
+                    roots,
+                    keep=keep,
+                    create_graph=tensors,
+                    plan=plan,
+                    capture=capture,
+                    threads=threads,
+                    observer=observer,
+                )
             )
         else:
-            engine.run(roots, keep=keep, create_graph=tensors, plan=plan, capture=capture, threads=threads)
+            engine.run(
+                roots, keep=keep, create_graph=tensors, plan=plan, capture=capture, threads=threads, observer=observer
+            )
+        if observer is not None:
+            observer.close()
         while this.callbacks:
             this.callbacks.pop(0)()
     finally:
+        if observer is not None:
+            observer.close()
         unhush(silenced)
         RUN.reset(running)
         if token is not None:

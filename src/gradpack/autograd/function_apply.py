@@ -9,6 +9,8 @@ from typing import Any
 from ..base.dtypes import FLOATING
 from ..base.modes import MODE, TRANSFORMS, without_grad
 from ..declare.batched import outside
+from ..declare.timed import FUNCTION as FUNCTION_CALL
+from ..declare.timed import watched
 from ..graph.node import AccumulateGrad, Node, Nowhere, Slot, next_seq
 from ..tensor.tensor import InferenceCounter, Tensor, alias
 from ..tensor.views import FUNCTION, MULTIPLE, mark_view
@@ -25,6 +27,13 @@ _MANY_WITH_VIEW = (
 
 def call(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any], with_setup: bool) -> Any:
     """Call `cls.forward` and record the call."""
+    if MODE.get().profiler is not None:
+        values = (*args, *kwargs.values())
+        return watched(cls, cls.__name__, lambda *_: _call(cls, args, kwargs, with_setup), values, FUNCTION_CALL)
+    return _call(cls, args, kwargs, with_setup)
+
+
+def _call(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any], with_setup: bool) -> Any:
     if with_setup:
         bound = inspect.signature(cls.forward).bind(*args, **kwargs)
         bound.apply_defaults()

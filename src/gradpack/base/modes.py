@@ -29,7 +29,7 @@ _FIELDS = (
 class Mode:
     """What holds for the operations that run now. Never changed: `replace` makes another one."""
 
-    __slots__ = (*_FIELDS, "below", "special", "without_grad")
+    __slots__ = (*_FIELDS, "below", "busy", "special", "without_grad")
 
     grad: bool  # record a graph?
     hooks: tuple[Any, Any] | None  # (pack, unpack) around every saved tensor
@@ -38,7 +38,7 @@ class Mode:
     dual: int  # forward-mode level, 0 for none
     anomaly: Any  # anomaly settings, None when off
     recorder: Any  # is told of every saved tensor
-    profiler: Any  # is told of every operation
+    profiler: Any  # is told of every operation: see declare/timed.py
     levels: tuple[Any, ...]  # functional transforms, innermost last
     mutation: Any  # allow_mutation_on_saved_tensors bookkeeping
     threads: bool  # may backward use several threads?
@@ -46,7 +46,8 @@ class Mode:
     autocast: Any  # the state of autocast, None when off everywhere
     without_grad: Mode | None  # the same without grad, once somebody has asked
     below: Mode | None  # the same without the innermost level, once somebody has asked
-    special: bool  # must operations take the interpreted path?
+    busy: bool  # must operations take the interpreted path?
+    special: bool  # must they at least tell the profiler?
 
     def __init__(
         self,
@@ -78,17 +79,17 @@ class Mode:
         self.ops = ops
         self.autocast = autocast
         self.without_grad = self.below = None
-        self.special = bool(
+        self.busy = bool(
             inference
             or dual
             or levels
             or anomaly is not None
             or recorder is not None
-            or profiler is not None
             or mutation is not None
             or ops
             or (autocast is not None and autocast.active)
         )
+        self.special = self.busy or profiler is not None
 
     def replace(self, **changes: Any) -> Mode:
         fields = {name: getattr(self, name) for name in _FIELDS}

@@ -49,9 +49,6 @@ def apply(op: Op, args: tuple[Any, ...]) -> Any:
     values = list(args)
     if not _normalise(op, values):
         return raw_forward(op, values)
-    if mode.profiler is not None:
-        with mode.profiler.operation(op, values):
-            return _apply(op, values, mode)
     return _apply(op, values, mode)
 
 

@@ -43,7 +43,7 @@ def _inplace(op: Op, name: str, values: list[Any]) -> Tensor:
     mode = MODE.get()
     if mode.levels:
         return _inplace_of_batch(op, name, values)
-    if mode.grad and not mode.special and type(target) is Tensor and target._spec.plain:
+    if mode.grad and not mode.busy and type(target) is Tensor and target._spec.plain:
         if _recorded(op, target, values):
             return target
     others = tensors_in(values[1:])
