@@ -433,9 +433,10 @@ def test_arguments(torch, profiler):
         assert profiler.profile(use_device="toaster").use_device is None
     with pytest.warns(UserWarning, match="CUDA is not available"):
         assert profiler.profile(use_device="cuda").use_device is None
-    with pytest.warns(FutureWarning, match="use_cuda"), warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
         profiler.profile(use_cuda=True)
+    assert [w.category for w in caught] == [FutureWarning, UserWarning] and "use_cuda" in str(caught[0].message)
     with pytest.raises(ValueError, match="must be non-negative"):
         profiler.profile(post_processing_timeout_s=-1)
     assert profiler.profile(with_flops=True).record_shapes

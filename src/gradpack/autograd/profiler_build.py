@@ -14,6 +14,7 @@ from .profiler_util import EventList, FunctionEvent
 
 _EVALUATE = "autograd::engine::evaluate_function: "
 _SCOPES = {OP: 0, FUNCTION: 0, NODE: 1, ANNOTATION: 7, MODULE: 7}
+_STEP = "ProfilerStep#"
 _NOTHING = Detail()
 
 _threads: dict[int, int] = {}  # the number of a thread: in order of appearance, from 1
@@ -65,6 +66,8 @@ def build(
         event.sequence_nr = -seq if seq is not None and seq <= 0 else -1
         event.is_user_annotation = kind == ANNOTATION
         event.trace_name, event.use_device, event.overload_name = name, use_device, ""
+        if name.startswith(_STEP) and kind == ANNOTATION:
+            event.name = f"{_STEP[:-1]}*"  # so that the averages are over all steps
         event.flops = event.flops or 0
         events.append(event)
     events._build_tree()

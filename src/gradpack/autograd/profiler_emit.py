@@ -185,4 +185,4 @@ class emit_itt(_emit):  # noqa: N801 - torch's name
     def _calls(self) -> tuple[Callable[[str], Any], Callable[[], Any]]:
         itt = _library("ittapi", "itt")
         domain = itt.domain("gradpack")
-        return (lambda text: itt.task_begin(domain, text)), (lambda: itt.task_end(domain))
+        return (lambda text: itt.task_begin(domain, itt.string_handle(text))), (lambda: itt.task_end(domain))

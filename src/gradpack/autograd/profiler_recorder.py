@@ -263,6 +263,8 @@ class Pass:
             end = perf_counter_ns()
             detail = end if what is None else (end, what)
             self.note((NODE, "torch::autograd::AccumulateGrad", start, end, get_ident(), 1, detail))
+            if self.memory is not None:
+                self.memory.see(leaf.grad, end)  # type: ignore[attr-defined]  # a copy, if others hold what came
 
         return served
 

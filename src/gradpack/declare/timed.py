@@ -14,6 +14,7 @@ A profiler, as `Mode.profiler` holds it, has
 
 from __future__ import annotations
 
+import linecache
 import re
 from collections.abc import Callable
 from threading import get_ident
@@ -86,7 +87,7 @@ def _compiled(op: Op, name: str, slow: Slow, names: dict[str, Any]) -> Slow:
     body = body.rstrip("\n").replace("_mode.special", "_mode.busy")
     scratch = names | {"_slow": slow, "_plain": slow, "_op": op, "_name": name, "_OP": OP, "_rest": _rest}
     scratch |= {"_clock": perf_counter_ns, "_thread": get_ident, "_sequence": sequence_of}
-    exec(compile(f"def _unprofiled({', '.join(op.params)}):\n{body}\n", f"<op {op.name}>", "exec"), scratch)
+    exec(compile(f"def _unprofiled({', '.join(op.params)}):\n{body}\n", f"<watched op {name}>", "exec"), scratch)
     body, _, result = body.rpartition("\n    return ")
     body = re.sub(
         r"return _slow\((.*)\)$", r"return _rest(_plain, _name, _start, _append, _mode, \1)", body, flags=re.MULTILINE
@@ -97,7 +98,9 @@ def _compiled(op: Op, name: str, slow: Slow, names: dict[str, Any]) -> Slow:
         seq = "None if _out._edge is None else _out._edge.seq"
     before = _BEFORE.format(params="".join(f"{p}, " for p in op.params))
     whole = f"{before}{body}\n{_AFTER.format(result=result, seq=seq)}"
-    exec(compile(whole, f"<op {op.name}>", "exec"), scratch)
+    filename = f"<profiled op {name}>"
+    exec(compile(whole, filename, "exec"), scratch)
+    linecache.cache[filename] = (len(whole), None, whole.splitlines(True), filename)
     return scratch["_timed"]
 
 

@@ -30,7 +30,7 @@ def range_push(msg: str) -> int:
         ImportError: without the library.
     """
     library, domain = _domain()
-    library.task_begin(domain, msg)
+    library.task_begin(domain, library.string_handle(msg))
     depth = _depth.get()
     _depth.set(depth + 1)
     return depth
@@ -56,7 +56,7 @@ def mark(msg: str) -> None:
         ImportError: without the library.
     """
     library, domain = _domain()
-    library.task_begin(domain, msg)
+    library.task_begin(domain, library.string_handle(msg))
     library.task_end(domain)
 
 

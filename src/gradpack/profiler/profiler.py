@@ -248,7 +248,7 @@ class profile(_KinetoProfile):  # noqa: N801 - torch's name
     Args:
         activities: what to record, as `ProfilerActivity`. Default: all there is, the CPU.
         schedule: what to do in which step: see `schedule`. The block then calls `prof.step()` after each step, and
-            each step is an event `ProfilerStep#<number>`. Default: record all.
+            each step is an event `ProfilerStep*` (in traces with its number). Default: record all.
         on_trace_ready: called with the profiler when a cycle of the schedule, or the block, has ended.
         record_shapes, profile_memory, with_stack, with_flops, with_modules: see `gradpack.autograd.profiler.profile`.
         acc_events: keep the events of earlier cycles.
@@ -269,7 +269,7 @@ class profile(_KinetoProfile):  # noqa: N801 - torch's name
         ...         y = x * 2
         ...         prof.step()
         >>> names
-        ['ProfilerStep#2', 'aten::mul']
+        ['ProfilerStep*', 'aten::mul']
     """
 
     def __init__(
