@@ -117,7 +117,7 @@ _FROM |= dict.fromkeys(
         "are_deterministic_algorithms_enabled get_deterministic_debug_mode get_float32_matmul_precision "
         "get_num_interop_threads is_deterministic_algorithms_warn_only_enabled is_warn_always_enabled "
         "set_deterministic_debug_mode set_float32_matmul_precision set_flush_denormal set_num_interop_threads "
-        "set_warn_always use_deterministic_algorithms"
+        "profiler_allow_cudagraph_cupti_lazy_reinit_cuda12 set_warn_always use_deterministic_algorithms"
     ).split(),
     "base.settings",
 )

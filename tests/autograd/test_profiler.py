@@ -399,3 +399,9 @@ def test_the_libraries_themselves():
         pytest.importorskip(library)
         with emit(record_shapes=True):
             torch.ones(2, requires_grad=True).exp().sum().backward()
+
+
+def test_one_that_is_switched_off_has_a_text():
+    with profiler.profile(enabled=False) as prof:
+        pass
+    assert prof is None and str(profiler.profile(enabled=False)) == "<unfinished torch.autograd.profile>"
