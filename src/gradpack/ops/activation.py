@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..declare.kinds import elementwise
-from ..tensor.saved import DERIVED, unpack_input
+from ..tensor.saved import derived_from
 from ..tensor.tensor import Tensor, wrap
 from .error_function import gelu_gradient_of, gelu_of, gelu_slope_of
 from .selection import LARGE, limit, select
@@ -74,12 +74,12 @@ def gelu(input: Any, *, approximate: str = "none") -> Any:
     return out
 
 
-def _gelu_again(node: Any) -> Any:
+def _gelu_again(input: Any, node: Any) -> Any:
     """The result of a node of gelu, made of its saved input."""
-    return gelu(wrap(unpack_input(node, "input")), approximate=node.approximate)._data
+    return gelu(wrap(input), approximate=node.approximate)._data
 
 
-DERIVED["GeluBackward0", "out"] = _gelu_again
+derived_from(("GeluBackward0", "input"), "out", _gelu_again)
 
 
 _SQRT_HALF = math.sqrt(0.5)

@@ -103,6 +103,19 @@ class Packed:
         )
 
 
+class PackedSource(Packed):
+    """Packed, and something else of the node is made again of it: see `Derived`."""
+
+    __slots__ = ("last",)
+
+    last: Any  # weakly, the array that it was last unpacked to
+
+    def get(self, node: Any, slot: str) -> Tensor:
+        result = Packed.get(self, node, slot)
+        self.last = weakref.ref(result._data)
+        return result
+
+
 class PackedWithInfo(Packed):
     """Packed by informed hooks, or seen by an informed recorder, which keep a note of it."""
 
@@ -147,6 +160,9 @@ def pack_input(mode: Mode, tensor: Tensor, label: tuple[str, str], node: Any = N
     if hooks is not None and len(hooks) == 3:
         return _pack_with_info(mode, tensor, label, node, place_of(_getframe(2)))
     packed = _new(Packed)
+    if label in SOURCES and tensor._spec.numpy:
+        packed = _new(PackedSource)
+        packed.last = _nothing
     packed.spec = tensor._spec
     packed.shape = tensor._shape
     packed.where = None  # finding it costs more than all the rest: informed hooks pay for it
@@ -216,6 +232,23 @@ def _kept(packed: Packed, mode: Mode, tensor: Tensor) -> Packed:
 
 # Results whose backward divides them by a saved input, by (name of the node, slot): how to make them again of it.
 DERIVED: dict[tuple[str, str], Callable[[Any], Any]] = {}
+SOURCES: set[tuple[str, str]] = set()  # those inputs
+
+
+def _nothing() -> None:
+    return None
+
+
+def derived_from(source: tuple[str, str], slot: str, derive: Callable[[Any, Any], Any]) -> None:
+    """Make the result in `slot` of a node again of its input `source`, by `derive(input, node)`."""
+
+    def again(node: Any) -> Any:
+        saved = getattr(node, source[1])
+        array = saved.last() if type(saved) is PackedSource else None  # hooks are asked once in a pass
+        return derive(unpack_input(node, source[1]) if array is None else array, node)
+
+    SOURCES.add(source)
+    DERIVED[source[0], slot] = again
 
 
 class Derived:
