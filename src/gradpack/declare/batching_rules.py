@@ -29,6 +29,8 @@ def along(c: Call) -> Any:
         if name in c.op.params and c.get(name) is not None:
             values[c.at(name)] = shifted(c.get(name), ndim)
     made = c.run(values)
+    if c.op.name == "gather":  # the result has the shape of the index
+        ndim = c.ndim(c.at("index"))
     if ndim == 0:
         return results(made, lambda m: call("reshape", m, (c.size, 1) if c.op.name == "unfold" else (c.size,)))
     return made
