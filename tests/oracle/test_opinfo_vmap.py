@@ -1,4 +1,4 @@
-"""Every operator of torch's table under `vmap`, `vjp` under `vmap` and `jvp` under `vmap`, on one of torch's samples."""
+"""Every operator of torch's table under `vmap`, alone and around `vjp` and `jvp`, on one of torch's samples."""
 
 from __future__ import annotations
 
