@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from gradpack.base.modes import MODE
-from gradpack.declare import batched, batching, batching_rules
+from gradpack.declare import batched, batching, batching_rules, looped
 from gradpack.declare.batching_table import RULES
 from gradpack.declare.op import REGISTRY
 from gradpack.func import batching_coverage
@@ -84,12 +84,12 @@ def test_coverage():
 
 def test_a_loop_warns_once():
     name = batching.uncovered()[0]
-    batching._warned.discard(name)
+    looped._warned.discard(name)
     with pytest.warns(UserWarning, match=f"not yet implemented the batching rule for aten::{name}"):
-        batching.warn_of_loop(name)
+        looped.warn_of_loop(name)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        batching.warn_of_loop(name)
+        looped.warn_of_loop(name)
 
 
 def test_samples_differ_between_examples():

@@ -360,7 +360,7 @@ def _batched(
 ) -> list[Tensor | None]:
     """One backward for all gradients of the batch, by a level of `vmap`."""
     mode = MODE.get()
-    level = VmapLevel(count, "error", len(mode.levels) + 1)
+    level = VmapLevel(count)
     token = MODE.set(entered(mode, level))
     try:
         found = _captured(edges, [batched(seed, level) for seed in seeds], wanted, keep, create_graph)
@@ -376,6 +376,8 @@ def _of_examples(
     levels = MODE.get().levels
     depth = 1 + max(levels.index(v._data.level) for v in (*targets, *sources) if is_batched_now(v))
     used, inner = levels[:depth], levels[depth:]
+    for i, out in enumerate(targets):
+        root_edge(out, i)  # raises what is to be raised where `vmap` is further in than what is recorded
     whole = [bottom(v, used, inner) if isinstance(v, Tensor) else v for v in targets]
     edges = [root_edge(out, i) for i, out in enumerate(whole)]
     wanted = [input_edge(bottom(v, used, inner) if isinstance(v, Tensor) else v) for v in sources]

@@ -10,7 +10,7 @@ from contextlib import ContextDecorator
 from contextvars import ContextVar
 from typing import NamedTuple
 
-from ..base.modes import MODE, change
+from ..base.modes import MODE, TRANSFORMS, change
 from ..declare.tangents import tangent_of
 from ..ops.forward_mode import fw_primal
 from ..tensor.tensor import DUALS, Tensor
@@ -193,11 +193,13 @@ class _set_fwd_grad_enabled:  # noqa: N801 - torch's name
 
 def _switch(enabled: bool) -> None:
     _ENABLED.set(enabled)
-    if _current_level >= 0:
+    if _current_level >= 0 or any(t.forward for t in TRANSFORMS.get()):
         change(dual=int(enabled))
 
 
 def _is_fwd_grad_enabled() -> bool:
     """Whether tangents are propagated."""
     mode = MODE.get()
-    return not mode.inference and (mode.dual > 0 if _current_level >= 0 else _ENABLED.get())
+    return not mode.inference and (
+        mode.dual > 0 if _current_level >= 0 or any(t.forward for t in TRANSFORMS.get()) else _ENABLED.get()
+    )

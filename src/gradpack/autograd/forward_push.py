@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..base.modes import MODE, TRANSFORMS
+from ..base.dtypes import FLOATING
+from ..base.modes import MODE, TRANSFORMS, Transform
 from ..base.tree import tree_map
 from ..declare.batched import bottom, lifted
 from ..declare.tangents import alias_of, tangent_of
@@ -19,6 +20,9 @@ def push_forward(
 
     Tangents travel with the tensors of all examples, so what is the same for all is expanded.
     """
+    for x in flat:
+        if x._spec.dtype.category < FLOATING:
+            raise ValueError(f"Expected primal to be floating point or complex, but got: {x.dtype}")
     mode = MODE.get()
     levels = mode.levels
     duals = []
@@ -28,7 +32,7 @@ def push_forward(
         made._tangents = tangent if tangent._spec is made._spec else tangent.to(made.dtype)
         duals.append(made)
     token = MODE.set(mode.replace(dual=1))
-    depth = TRANSFORMS.set((*TRANSFORMS.get(), set()))
+    depth = TRANSFORMS.set((*TRANSFORMS.get(), Transform(call, forward=True)))
     try:
         output, aux = call([lifted(d, levels) for d in duals])
     finally:

@@ -84,21 +84,19 @@ def _call(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any], with_setup: b
     given = output if isinstance(output, tuple) else (output,)
     node = ctx._settle(edges, seq) if record else None
     results = _results(cls, ctx, node, args, given, with_setup)
-    tangents = None
     if pushed is not None:
         from .function_tangents import tangents_of_results
 
         tangents = tangents_of_results(ctx, args, pushed, given, results)
+        for result, tangent in zip(results, tangents, strict=True):
+            if tangent is not None:
+                result._tangents = tangent
     if node is not None:
         if ctx.to_save is not None:
             ctx._save(ctx.to_save, node, before)
         if before.anomaly is not None:
             before.anomaly.note(node)
     ctx.to_save = ctx.saved_for_forward = ctx.non_differentiable = ctx.dirty_tensors = None
-    if tangents is not None:
-        for result, tangent in zip(results, tangents, strict=True):
-            if tangent is not None:
-                result._tangents = tangent
     return tuple(results) if isinstance(output, tuple) else results[0]
 
 

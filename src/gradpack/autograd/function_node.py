@@ -179,7 +179,7 @@ class BackwardCFunction(Node, FunctionCtx):
         found = []
         for i, t in enumerate(tensors):
             saved = _new(Saved)
-            saved.version, saved.edge, saved.nr, saved.value = 0, None, None, t
+            saved.version, saved.edge, saved.nr, saved.value, saved.tangent = 0, None, None, t, None
             found.append(saved)
             if t is None:
                 continue
@@ -187,7 +187,7 @@ class BackwardCFunction(Node, FunctionCtx):
                 raise TypeError(
                     f"save_for_backward can only save variables, but argument {i} is of type {type(t).__name__}"
                 )
-            saved.version = t._counter[0]
+            saved.version, saved.tangent = t._counter[0], t._tangents
             edge = saved.edge = t._current_edge()
             if edge is node or (type(edge) is Slot and edge.parent is node):
                 saved.nr = edge.nr if type(edge) is Slot else 0
@@ -221,7 +221,7 @@ class BackwardCFunction(Node, FunctionCtx):
             return value
         out = alias(value._data, value._spec, value._shape)
         out._counter = value._counter
-        out._edge = saved.edge
+        out._edge, out._tangents = saved.edge, saved.tangent
         if saved.nr is not None:
             node = self if self._home is None else self._home()
             count = len(node._results)

@@ -187,6 +187,8 @@ def _rows(i: int, out: Any, inputs: Any, strict: bool, create_graph: bool) -> tu
     from ..ops.fill import zeros_like
     from ..ops.join import stack
 
+    if out._spec.dtype.is_complex:
+        raise RuntimeError(f"grad can be implicitly created only for real scalar outputs but got {out.dtype}")
     count = out.numel()
     rows: list[Any] = [(None,) * len(inputs)] * count
     if out.requires_grad and count:

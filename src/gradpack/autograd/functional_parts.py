@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..base.modes import MODE
+from ..base.errors import inside_a_transform
+from ..base.modes import MODE, TRANSFORMS
 from ..tensor.tensor import Tensor
 from .api import grad, rows_of
 from .edges import input_edge, root_edge
@@ -44,8 +45,17 @@ def fresh(inputs: Tensors, create_graph: bool, need_graph: bool) -> Tensors:
     """New tensors of the same values, so that the function can have captured the old ones.
 
     They are connected to the old ones if the results are to be differentiable, and else leaves.
+
+    Raises:
+        RuntimeError: for leaves under a functional transform, which could not tell them from its own tensors.
     """
-    return tuple(t.view_as(t) if create_graph and t.requires_grad else t.detach()._follow(need_graph) for t in inputs)
+    return tuple(t.view_as(t) if create_graph and t.requires_grad else _leaf(t, need_graph) for t in inputs)
+
+
+def _leaf(t: Tensor, need_graph: bool) -> Tensor:
+    if TRANSFORMS.get() or MODE.get().levels:
+        raise inside_a_transform("requires_grad_")
+    return t.detach()._follow(need_graph)
 
 
 def without_history(results: Any, create_graph: bool) -> Any:

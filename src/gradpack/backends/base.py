@@ -103,6 +103,10 @@ class Backend:
         """Whether the one element of an array is not zero."""
         return bool(self.number(array))
 
+    def root(self, array: Any) -> Any:
+        """The array whose memory it is."""
+        return array
+
     def detached(self, tensor: Any) -> Any:
         """A tensor out of the graph, where that is more than another object around its array; else None."""
         return None

@@ -128,8 +128,9 @@ def missing_extra(what: str, package: str, extra: str) -> ImportError:
 
 def inside_a_transform(name: str) -> RuntimeError:
     """For a method that a function under a functional transform may not call."""
+    functional = " (or perhaps using torch.autograd.functional.* APIs)" if name == "requires_grad_" else ""
     return RuntimeError(
-        f"You are attempting to call Tensor.{name}() (or perhaps using torch.autograd.functional.* APIs) inside of a "
+        f"You are attempting to call Tensor.{name}(){functional} inside of a "
         "function being transformed by a functorch transform. This is unsupported, please attempt to use the functorch "
         f"transforms (e.g. grad, vjp, jacrev, jacfwd, hessian) or call {name}() outside of a function being "
         "transformed instead."

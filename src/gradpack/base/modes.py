@@ -102,9 +102,31 @@ class Mode:
 MODE: ContextVar[Mode] = ContextVar("gradpack mode", default=Mode())  # noqa: B039 - a Mode never changes
 
 
-# The functional transforms that are going on, of those that differentiate: for each the edges of what it
-# differentiates by.
-TRANSFORMS: ContextVar[tuple[set[Any], ...]] = ContextVar("gradpack transforms", default=())
+class Transform(set[Any]):
+    """A functional transform that differentiates and is going on: the edges of what it differentiates by.
+
+    Attributes:
+        number: how deep it is, counting levels of `vmap` too: 1 for the outermost.
+        function: what it differentiates.
+        forward: by tangents?
+    """
+
+    __slots__ = ("forward", "function", "number")
+
+    def __init__(self, function: Any = None, forward: bool = False) -> None:
+        super().__init__()
+        self.number, self.function, self.forward = depth() + 1, function, forward
+
+    __hash__ = object.__hash__  # type: ignore[assignment]
+
+
+TRANSFORMS: ContextVar[tuple[Transform, ...]] = ContextVar("gradpack transforms", default=())
+
+
+def depth() -> int:
+    """How many functional transforms are going on, levels of `vmap` among them."""
+    return len(TRANSFORMS.get()) + len(MODE.get().levels)
+
 
 # The backward pass that is going on: something with an identity, None outside.
 RUN: ContextVar[Any] = ContextVar("gradpack backward pass", default=None)

@@ -15,7 +15,7 @@ from ..backends import Spec
 from ..backends.base import Backend, register_backend
 from ..base.devices import device
 from ..base.dtypes import dtype
-from ..base.modes import MODE, TRANSFORMS, Mode, using
+from ..base.modes import MODE, TRANSFORMS, Mode, depth, using
 from ..tensor.tensor import Tensor, alias
 from .op import REGISTRY
 
@@ -38,12 +38,19 @@ RANDOM = (
     "randomness flags on vmap or perform the randomness operation out of vmap"
 )
 NO_STORAGE = "Cannot access data pointer of Tensor that doesn't have storage"
-NOT_WRITABLE = (
-    "vmap: inplace arithmetic(self, *extra_args) is not possible because there exists a Tensor `other` in extra_args "
-    "that has more elements than `self`. This happened due to `other` being vmapped over but `self` not being vmapped "
-    "over in a vmap. Please try to use out-of-place operators instead of inplace arithmetic. If said operator is being "
-    "called inside the PyTorch framework, please file a bug report instead."
-)
+NO_OUT = "Batching rule not implemented for aten::{}.out; the fallback path doesn't work on out= or view ops."
+NO_FORMAT = "NYI: querying is_contiguous inside of vmap for memory_format other than torch.contiguous_format"
+
+
+def not_writable(name: str) -> RuntimeError:
+    """For a write of examples to what is the same for all of them."""
+    what = "inplace arithmetic" if name in ("add_", "sub_", "mul_", "div_") else f"aten::{name}"
+    return RuntimeError(
+        f"vmap: {what}(self, *extra_args) is not possible because there exists a Tensor `other` in extra_args that has "
+        "more elements than `self`. This happened due to `other` being vmapped over but `self` not being vmapped over "
+        f"in a vmap. Please try to use out-of-place operators instead of {what}. If said operator is being called "
+        "inside the PyTorch framework, please file a bug report instead."
+    )
 
 
 class BatchedData:
@@ -66,7 +73,14 @@ class BatchedData:
     def example(self) -> Any:
         """The array of the first example, to ask for strides and flags."""
         data = self.value._data
-        return (data.example if type(data) is BatchedData else data)[0]
+        data = data.example if type(data) is BatchedData else data
+        return data[0] if data.shape[0] else data.sum(0)
+
+    @property
+    def root(self) -> Any:
+        """The array of all examples of all levels."""
+        data = self.value._data
+        return data.root if type(data) is BatchedData else data
 
     @property
     def strides(self) -> tuple[int, ...]:
@@ -85,8 +99,10 @@ class BatchedData:
         raise RuntimeError(NO_STORAGE)
 
     def __getattr__(self, name: str) -> Any:
-        if name in ("__array_interface__", "__array_struct__", "__array_namespace__"):
+        if name in ("__array_struct__", "__array_namespace__"):
             raise AttributeError(name)
+        if name == "base":
+            raise NotImplementedError("Cannot access storage of BatchedTensorImpl")
         raise RuntimeError(NO_STORAGE)
 
 
@@ -131,6 +147,9 @@ class BatchedBackend(Backend):
     def truth(self, array: Any) -> bool:
         raise RuntimeError(NO_BRANCH)
 
+    def root(self, array: Any) -> Any:
+        return array.root
+
     def detached(self, tensor: Any) -> Any:
         data = tensor._data
         return batched(data.value.detach(), data.level)
@@ -158,8 +177,8 @@ class VmapLevel:
 
     __slots__ = ("__weakref__", "number", "randomness", "size")
 
-    def __init__(self, size: int, randomness: str = "error", number: int = 1) -> None:
-        self.size, self.randomness, self.number = size, randomness, number
+    def __init__(self, size: int, randomness: str = "error") -> None:
+        self.size, self.randomness, self.number = size, randomness, depth() + 1
 
     def has(self, value: Any) -> bool:
         """Whether a value is a tensor that this level has batched."""
@@ -294,7 +313,7 @@ def entered(mode: Mode, level: VmapLevel) -> Mode:
 def mapped(function: Callable[..., Any], columns: Any, randomness: str = "error") -> tuple[Tensor, ...]:
     """`function(tuple)` of tensors, mapped over their first dimension; its results are a tuple of tensors."""
     mode = MODE.get()
-    level = VmapLevel(columns[0]._shape[0], randomness, len(mode.levels) + 1)
+    level = VmapLevel(columns[0]._shape[0], randomness)
     token = MODE.set(entered(mode, level))
     try:
         results = function(tuple(batched(c, level) for c in columns))

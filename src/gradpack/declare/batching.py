@@ -5,9 +5,7 @@ Rules are functions of a `Call`; which operation has which stands in `batching_t
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
-from functools import wraps
 from typing import Any
 
 from ..base.dtypes import result_dtype, scalar_dtype
@@ -15,6 +13,7 @@ from ..base.errors import dim_out_of_range
 from ..base.modes import MODE
 from ..tensor.tensor import Tensor
 from .batched import BatchedData, VmapLevel, below, expanded
+from .looped import dynamic_shape, examples, results, warn_of_loop
 from .op import REGISTRY, Op
 
 
@@ -119,7 +118,12 @@ def process(level: VmapLevel, op: Op, args: tuple[Any, ...]) -> Any:
     token = MODE.set(below(mode))
     try:
         if not some:
-            return run(op, values)
+            if op.name not in _DRAWING or not dict(zip(op.params, values, strict=True))[_DRAWING[op.name]]:
+                return run(op, values)
+            if level.randomness == "same":
+                return run(op, values)
+            if level.randomness == "different":
+                values[0], flags[0] = expanded(values[0], level.size), True
         rule = rule_of(op)
         made = _loop(Call(level, op, values, flags)) if rule is None else rule(Call(level, op, values, flags))
     finally:
@@ -127,20 +131,15 @@ def process(level: VmapLevel, op: Op, args: tuple[Any, ...]) -> Any:
     return wrapped(level, made)
 
 
+# Operations that draw, and the argument that says whether they do: `randomness` holds for them where nothing is
+# batched, too.
+_DRAWING = {"_dropout": "p", "_attention": "dropout_p", "rrelu": "training"}
 VmapLevel.process = process  # type: ignore[assignment, method-assign]
 
 
 def wrapped(level: VmapLevel, made: Any) -> Any:
     """Results of all examples as the function sees them."""
     return results(made, level.wrap)
-
-
-def results(made: Any, change: Callable[[Any], Any]) -> Any:
-    """`change` of a result, or of each of several, in a tuple of the same type."""
-    if isinstance(made, tuple):
-        items = [change(m) for m in made]
-        return type(made)(*items) if hasattr(made, "_fields") else tuple(items)
-    return change(made)
 
 
 # -- what rules there are --
@@ -191,21 +190,6 @@ def elementwise(c: Call) -> Any:
 
 # -- the loop --
 
-_warned: set[str] = set()
-
-
-def warn_of_loop(name: str) -> None:
-    """Say once that an operation has no rule."""
-    if name not in _warned:
-        _warned.add(name)
-        warnings.warn(
-            "There is a performance drop because we have not yet implemented the batching rule for "
-            f"aten::{name}. Please file us an issue on GitHub so that we can prioritize its implementation. (vmap "
-            "loops over the examples.)",
-            UserWarning,
-            stacklevel=5,
-        )
-
 
 def _loop(c: Call) -> Any:
     """One call for each example."""
@@ -215,7 +199,7 @@ def _loop(c: Call) -> Any:
             f"vmap: {c.op.name} has no batching rule, and without one there must be at least one example: the batch "
             "dimension has size 0"
         )
-    columns = [_examples(v, f, c.size) for v, f in zip(c.values, c.flags, strict=True)]
+    columns = [examples(v, f, c.size) for v, f in zip(c.values, c.flags, strict=True)]
     rows = [run(c.op, list(values)) for values in zip(*columns, strict=True)]
     if isinstance(rows[0], tuple):
         made = [_stacked(c, column) for column in zip(*rows, strict=True)]
@@ -223,83 +207,8 @@ def _loop(c: Call) -> Any:
     return _stacked(c, rows)
 
 
-def each_example(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function that looks at values, as one that under `vmap` is called for each example."""
-
-    @wraps(function)
-    def call_each(*args: Any, **kwargs: Any) -> Any:
-        mode = MODE.get()
-        if not mode.levels:
-            return function(*args, **kwargs)
-        level = mode.levels[-1]
-        names = list(kwargs)
-        values = [*args, *kwargs.values()]
-        flags = [level.has(v) for v in values]
-        token = MODE.set(below(mode))
-        try:
-            if not any(flags):
-                return call_each(*args, **kwargs)
-            warn_of_loop(function.__name__)
-            columns = [_examples(level.unwrap(v), f, level.size) for v, f in zip(values, flags, strict=True)]
-            rows = [
-                call_each(*row[: len(args)], **dict(zip(names, row[len(args) :], strict=True)))
-                for row in zip(*columns, strict=True)
-            ]
-            made = call("stack", rows, 0)
-        finally:
-            MODE.reset(token)
-        return level.wrap(made)
-
-    return call_each
-
-
-def of_images(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function that treats each example of its tensors' first dimension alike, as one that `vmap` folds into that."""
-
-    @wraps(function)
-    def call_folded(*args: Any, **kwargs: Any) -> Any:
-        mode = MODE.get()
-        if not mode.levels:
-            return function(*args, **kwargs)
-        level = mode.levels[-1]
-        some = any(map(level.has, (*args, *kwargs.values())))
-
-        def folded(value: Any) -> Any:
-            if not some or not isinstance(value, Tensor):
-                return value
-            whole = level.unwrap(value) if level.has(value) else expanded(value, level.size)
-            return call("reshape", whole, (whole._shape[0] * whole._shape[1], *whole._shape[2:]))
-
-        token = MODE.set(below(mode))
-        try:
-            made = call_folded(*map(folded, args), **{k: folded(v) for k, v in kwargs.items()})
-            if some:
-                made = call("reshape", made, (level.size, made._shape[0] // max(level.size, 1), *made._shape[1:]))
-        finally:
-            MODE.reset(token)
-        return level.wrap(made) if some else made
-
-    return call_folded
-
-
-def _examples(value: Any, flag: Any, size: int) -> Any:
-    if flag is True:
-        return call("unbind", value, 0)
-    if isinstance(flag, list):
-        columns = [_examples(v, f, size) for v, f in zip(value, flag, strict=True)]
-        return [list(row) for row in zip(*columns, strict=True)]
-    return [value] * size
-
-
 def _stacked(c: Call, results: Any) -> Any:
     shapes = {r._shape for r in results}
     if len(shapes) > 1:
         raise dynamic_shape(c.op.name)
     return call("stack", list(results), 0)
-
-
-def dynamic_shape(name: str) -> RuntimeError:
-    return RuntimeError(
-        "vmap: We do not support batching operators that can output dynamic shape. Attempted to vmap over "
-        f"aten::{name}. Please file an issue at https://github.com/pytorch/pytorch/issues if you need this feature."
-    )

@@ -6,8 +6,9 @@ from typing import Any
 
 from ..tensor.tensor import Tensor
 from .batched import RANDOM, expanded
-from .batching import Call, Rule, _loop, call, elementwise, lift, results, run
+from .batching import Call, Rule, _loop, call, elementwise, lift, run
 from .batching_rules import call_arange
+from .looped import results
 from .op import REGISTRY
 
 
@@ -182,7 +183,7 @@ def attention(c: Call) -> Any:
     if c.get("dropout_p"):
         if c.level.randomness == "error":
             raise RuntimeError(RANDOM)
-        return _loop(c)
+        return _loop(c) if c.level.randomness == "different" else _the_same_draw(c)
     values = list(c.values)
     ndim = max(c.ndim(i) for i in range(3))
     for i in range(3):
@@ -284,9 +285,14 @@ def drawn(c: Call) -> Any:
         for i in c.tensors():
             values[i] = c.whole(i)
         return elementwise(Call(c.level, c.op, values, [isinstance(v, Tensor) for v in values]))
+    return _the_same_draw(c)
+
+
+def _the_same_draw(c: Call) -> Any:
+    """One call for each example, all with the same random numbers."""
     from ..ops.generator import default_generator
 
-    generator = c.get("generator") or default_generator
+    generator = ("generator" in c.op.params and c.get("generator")) or default_generator
     state = generator.get_state()
     rows = []
     for i in range(c.size):

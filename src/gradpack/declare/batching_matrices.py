@@ -6,7 +6,7 @@ from typing import Any
 
 from ..base.modes import MODE
 from ..tensor.tensor import Tensor
-from .batched import batched, entered, expanded
+from .batched import all_examples, batched, entered, expanded
 from .batching import Call, Rule, _loop, call, lift, run
 from .batching_meanings import MEANINGS
 from .batching_rules import alike, leading
@@ -51,12 +51,21 @@ def least_squares(c: Call) -> Any:
     return type(made)(*[expanded(m, c.size) if m._shape == (0,) else m for m in made])  # what is not computed
 
 
+# How many dimensions the operands of some products have, neither more nor less.
+_RANKS = {"mm": (2, 2), "bmm": (3, 3), "mv": (2, 1), "dot": (1, 1)}
+
+
 def matmul(c: Call) -> Any:
     a, b = c.values[:2]
     fa, fb = c.flags[:2]
     na, nb = c.ndim(0), c.ndim(1)
     if not na or not nb:
         raise RuntimeError(f"both arguments to matmul need to be at least 1D, but they are {na}D and {nb}D")
+    if (na, nb) != (wanted := _RANKS.get(c.op.name, (na, nb))):
+        raise RuntimeError(
+            f"Shape mismatch: Got incorrect dims for {c.op.name}(a, b). a has dim {na} and b has dim {nb} but expected "
+            f"them to have dim {wanted[0]} and dim {wanted[1]}"
+        )
     product = REGISTRY["matmul"].public
     if fa and not fb:
         return product(a, b) if nb <= 2 or (na > 1 and na >= nb) else _products(a, expanded(b, c.size), na, nb)
@@ -136,4 +145,4 @@ def by_meaning(c: Call) -> Any:
         made = meaning(*values)
     finally:
         MODE.reset(token)
-    return made._data.value
+    return all_examples(made, level)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..base.dtypes import BOOL
 from .batching import call
 
 
 def _scaled(value: Any, factor: Any) -> Any:
-    return value if factor == 1 else call("mul", value, factor)
+    return value if factor == 1 or (factor and value._spec.dtype.category == BOOL) else call("mul", value, factor)
 
 
 def _added(name: str) -> Any:

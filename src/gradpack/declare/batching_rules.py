@@ -6,7 +6,8 @@ from typing import Any
 
 from ..tensor.tensor import Tensor
 from .batched import expanded
-from .batching import Call, Rule, call, dynamic_shape, elementwise, lift, results, run, shifted
+from .batching import Call, Rule, call, elementwise, lift, run, shifted
+from .looped import dynamic_shape, results
 from .op import REGISTRY
 
 _DIMS = ("dim", "dims", "dim0", "dim1", "dim2", "dimension")
@@ -28,6 +29,8 @@ def along(c: Call) -> Any:
         if name in c.op.params and c.get(name) is not None:
             values[c.at(name)] = shifted(c.get(name), ndim)
     made = c.run(values)
+    if c.op.name == "gather":  # the result has the shape of the index
+        ndim = c.ndim(c.at("index"))
     if ndim == 0:
         return results(made, lambda m: call("reshape", m, (c.size, 1) if c.op.name == "unfold" else (c.size,)))
     return made
@@ -133,6 +136,17 @@ def alike(c: Call) -> Any:
 
 def simply(c: Call) -> Any:
     """What does not look at dimensions."""
+    return c.run()
+
+
+def cloned(c: Call) -> Any:
+    """A copy. Other memory formats are those of a number of dimensions, which is another one here."""
+    name = getattr(c.get("memory_format"), "name", None)
+    if name not in (None, "preserve_format", "contiguous_format"):
+        raise RuntimeError(
+            "NYI: Tensor.clone(memory_format) inside vmap is only supported with memory_format torch.preserve_format "
+            f"or torch.contiguous_format (got {''.join(w.capitalize() for w in name.split('_'))})"
+        )
     return c.run()
 
 
@@ -268,6 +282,13 @@ def refused(c: Call) -> Any:
 
 
 def masked(c: Call) -> Any:
+    """Elements where a mask is set: that must be the same for all examples."""
+    if not c.flags[1]:
+        value, mask = c.values
+        whole = elementwise(Call(c.level, REGISTRY["where"], [mask, value, value], [False, True, True]))
+        flat = call("reshape", whole, (c.size, -1))
+        rows = call("nonzero", call("reshape", call("expand", mask, whole._shape[1:]), (-1,)))
+        return call("index_select", flat, 1, call("squeeze", rows, 1))
     raise RuntimeError(
         "vmap: Attempted to vmap over `mask` in torch.masked_select(self, mask) We cannot support this because for "
         "each batch this would return a differently shaped Tensor. Please file an issue at "

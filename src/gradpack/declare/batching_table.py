@@ -18,7 +18,7 @@ _TABLE: dict[Rule, str] = {
         special_scaled_modified_bessel_k1 special_spherical_bessel_j0
     """,
     rules.simply: """
-        _filled_number _zeroed clone alias _contiguous _fw_primal real imag _to_copy index_add_scale view_as_real
+        _filled_number _zeroed alias _contiguous _fw_primal real imag _to_copy index_add_scale view_as_real
         view_as_complex constant_pad_nd tril triu _slope_of
     """,
     rules.along: """
@@ -51,6 +51,7 @@ _TABLE: dict[Rule, str] = {
     rules.cross: "linalg_cross",
     rules.select_scatter: "select_scatter",
     rules.copied: "_copied _filled",
+    rules.cloned: "clone",
     rules.sized("shape"): "zeros_as",
     rules.reshape: "reshape",
     rules.expand: "expand",

@@ -13,14 +13,15 @@ from typing import Any
 from ..backends.windows import overlap, partly_overlap, repeats, writable
 from ..base import dtypes
 from ..base.errors import scalar_type
-from ..base.modes import MODE, using, without_grad
+from ..base.modes import MODE, TRANSFORMS, using, without_grad
 from ..graph.node import AccumulateGrad, Node, Nowhere, Origin, Slot
 from ..tensor.hooks import move_retained, retaining
 from ..tensor.mutation import before_write
 from ..tensor.tensor import InferenceCounter, Tensor, _new, alias
 from ..tensor.torch_function import handle, overriding
 from ..tensor.views import base_of, meta_of, refused, renew
-from .batched import NOT_WRITABLE, all_examples, outside
+from .batched import all_examples, not_writable, outside
+from .captured import refuse_captured
 from .copy_slices import CopySlices, where
 from .nodes import variant_of
 from .op import REGISTRY, Op
@@ -52,6 +53,8 @@ def _inplace(op: Op, name: str, values: list[Any]) -> Tensor:
     check_overlap(target, others)
     edge = target._current_edge() if mode.grad else None
     record = edge is not None or bool(needs)
+    if mode.dual and TRANSFORMS.get() and any(tangent_of(t) is not None for t in others):
+        refuse_captured(target, name)
     source = alias(target._data, target._spec, target._shape)
     source._edge = edge
     if mode.dual or (record and _keeps_input(op, values, edge, needs)):
@@ -85,7 +88,7 @@ def _inplace_of_batch(op: Op, name: str, values: list[Any]) -> Tensor:
     target, level = values[0], MODE.get().levels[-1]
     if not level.has(target):
         if any(map(level.has, tensors_in(values))):
-            raise RuntimeError(NOT_WRITABLE)
+            raise not_writable(name)
         with outside():
             return inplace(op, name, values)
     check_writable(target._data.value, name, any(t._current_edge() is not None for t in tensors_in(values[1:])))
@@ -218,6 +221,8 @@ def check_writable(target: Tensor, name: str, others_need: bool = False, *, inde
     if not isinstance(target, Tensor):
         raise TypeError(f"{name}(): argument 'self' must be Tensor, not {type(target).__name__}")
     check_history(target, others_need)
+    if others_need and TRANSFORMS.get():
+        refuse_captured(target, name)
     if type(target._counter) is InferenceCounter and not MODE.get().inference:
         raise RuntimeError(
             "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a "

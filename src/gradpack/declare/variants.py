@@ -9,6 +9,7 @@ from typing import Any
 from ..base.modes import MODE, using
 from ..tensor.tensor import Tensor
 from .apply import apply
+from .batched import NO_OUT, is_batched
 from .inplace import check_overlap, check_repeats, check_writable, inplace, tensors_in, write
 from .inplace_text import function
 from .kinds import copy_of
@@ -23,6 +24,8 @@ def into(op: Op, out: Any, values: tuple[Any, ...]) -> Any:
         if not isinstance(target, Tensor):
             raise TypeError(f"{op.name}(): argument 'out' must be Tensor, not {type(target).__name__}")
     mode = MODE.get()
+    if mode.levels and any(map(is_batched, (*outs, *tensors_in(list(values))))):
+        raise RuntimeError(NO_OUT.format(op.name))
     if mode.grad:
         tensors = [v for v in values if isinstance(v, Tensor)]
         tensors += [v for group in values if isinstance(group, list | tuple) for v in group if isinstance(v, Tensor)]

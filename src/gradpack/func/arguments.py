@@ -23,7 +23,7 @@ def selected(argnums: Any, count: int) -> int | tuple[int, ...]:
     if not found:
         raise RuntimeError("argnums must be non-empty")
     if len(set(found)) != len(found):
-        raise RuntimeError(f"argnums elements must be unique, got {argnums}")
+        raise RuntimeError(f"argnums elements must be unique, got {found}")
     return found
 
 

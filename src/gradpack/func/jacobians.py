@@ -11,6 +11,7 @@ from ..declare.batched import VmapLevel, all_examples, batched, entered
 from ..tensor.tensor import Tensor
 from .arguments import Function, pick, refuse_complex
 from .transforms import jvp_of, vjp_of
+from .vmap import check_randomness
 
 
 def units(tensors: list[Tensor], start: int, stop: int) -> list[Tensor]:
@@ -37,7 +38,7 @@ def _chunks(total: int, size: int | None) -> list[tuple[int, int]]:
 def _mapped(function: Any, columns: list[Tensor], randomness: str = "error") -> list[Tensor]:
     """The results of `function` for each row of the columns, a batch dimension before them."""
     mode = MODE.get()
-    level = VmapLevel(columns[0]._shape[0], randomness, len(mode.levels) + 1)
+    level = VmapLevel(columns[0]._shape[0], randomness)
     token = MODE.set(entered(mode, level))
     try:
         made = function([batched(c, level) for c in columns])
@@ -127,6 +128,7 @@ def jacfwd(func: Function, argnums: Any = 0, has_aux: bool = False, *, randomnes
 
     @wraps(func)
     def wrapped(*args: Any) -> Any:
+        check_randomness(randomness)
         refuse_complex("jacfwd", args, True)
         flat, in_form = tree_flatten(pick(args, argnums))
         sizes = [x.numel() for x in flat]

@@ -13,12 +13,13 @@ from typing import Any
 
 from ..autograd.api import _captured
 from ..base.dtypes import FLOATING
-from ..base.modes import MODE, TRANSFORMS
+from ..base.modes import MODE, TRANSFORMS, Transform
 from ..base.tree import tree_map
 from ..declare.batched import VmapLevel, batched, bottom, is_batched, lifted
 from ..graph.node import AccumulateGrad, Node, Origin, Slot
 from ..ops.shape import reshape
-from ..tensor.tensor import Tensor, alias
+from ..tensor import printing
+from ..tensor.tensor import InferenceCounter, Tensor, alias
 
 
 class Sources:
@@ -34,12 +35,12 @@ class Sources:
 
     __slots__ = ("given", "grad", "inside", "levels", "own", "whole")
 
-    def __init__(self, given: Iterable[Tensor]) -> None:
+    def __init__(self, given: Iterable[Tensor], function: Any = None) -> None:
         mode = MODE.get()
         self.given = list(given)
         self.levels: tuple[VmapLevel, ...] = mode.levels
         self.grad = mode.grad
-        self.own: set[Node] = set()
+        self.own = Transform(function)
         self.whole = [self._source(t) for t in self.given]
         self.inside = [lifted(t, self.levels) for t in self.whole]
         for t, inner in zip(self.whole, self.inside, strict=True):
@@ -47,7 +48,9 @@ class Sources:
 
     def _source(self, value: Tensor) -> Tensor:
         if value._spec.dtype.category < FLOATING:
-            raise RuntimeError(f"only Tensors of floating point dtype can require gradients: this one is {value.dtype}")
+            raise RuntimeError(
+                f"only Tensors of floating point dtype can require gradients, and this one is {value.dtype}"
+            )
         found = bottom(value, self.levels) if self.levels else value
         if self.grad and found.requires_grad:
             token = MODE.set(MODE.get().replace(levels=()))
@@ -55,9 +58,11 @@ class Sources:
                 made: Tensor = reshape(found, found._shape)
             finally:
                 MODE.reset(token)
+            self.own.add(made._edge)
             return made
         made = alias(found._data, found._spec, found._shape)
-        made._counter = found._counter
+        if type(found._counter) is not InferenceCounter:
+            made._counter = found._counter
         if found._tangents is not None:
             made._tangents = found._tangents
         node = Origin()
@@ -142,6 +147,47 @@ def is_followed(value: Tensor) -> bool:
     while is_batched(value):
         value = value._data.value
     return value._current_edge() is not None
+
+
+def _text(tensor: Tensor) -> str | None:
+    """How a tensor prints that transforms around it differentiate by, None if there are none."""
+    around: list[tuple[int, str]] = []
+    value = tensor
+    while is_batched(value):
+        number = value._data.level.number
+        around.append((number, f"BatchedTensor(lvl={number}, bdim=0, value="))
+        value = value._data.value
+    edge = value._current_edge()
+    tangent = value._tangents is not None
+    for own in reversed(TRANSFORMS.get()):
+        if tangent if own.forward else edge is not None and _leads_to(edge, own):
+            around.append((own.number, f"GradTrackingTensor(lvl={own.number}, value="))
+            tangent = tangent and not own.forward
+    if not any(start.startswith("G") for _, start in around):
+        return None
+    transforms = TRANSFORMS.set(())
+    try:
+        text = repr(alias(value._data, value._spec, value._shape))
+    finally:
+        TRANSFORMS.reset(transforms)
+    for _, start in sorted(around):
+        text = f"{start}\n{text}".replace("\n", "\n    ") + "\n)"
+    return text
+
+
+printing.TRANSFORMED[0] = _text
+
+
+def _leads_to(edge: Node, own: Transform) -> bool:
+    stack, seen = [edge], set()
+    while stack:
+        node = stack.pop()
+        if node in own:
+            return True
+        if node not in seen:
+            seen.add(node)
+            stack.extend([e for e in node.edges if e is not None])
+    return False
 
 
 def reaches(edges: Iterable[Node], own: set[Node]) -> bool:

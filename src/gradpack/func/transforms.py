@@ -72,7 +72,7 @@ def _grad_and_value(
     from ..ops.fill import ones_like
 
     flat, form = tree_flatten(pick(args, argnums))
-    sources = Sources(only_tensors(flat))
+    sources = Sources(only_tensors(flat), func)
     given = replaced(args, argnums, tree_unflatten(sources.inside, form))
     output, aux = without_aux(sources.run(lambda: func(*given, **kwargs)), has_aux, _VALUE)
     if not isinstance(output, Tensor):
@@ -82,6 +82,8 @@ def _grad_and_value(
             f"{_VALUE}: Expected f(*args) to return a scalar Tensor, got tensor with {output.ndim} dims. Maybe you "
             "wanted to use the vjp or jacrev APIs instead?"
         )
+    if output._spec.dtype.is_complex:
+        raise RuntimeError(f"grad can be implicitly created only for real scalar outputs but got {output.dtype}")
     if has_aux:
         _tensors(aux)
     slopes = sources.pull([output], [ones_like(output.detach())], keep=sources.grad)
@@ -125,7 +127,7 @@ def vjp_of(func: Function, primals: tuple[Any, ...], argnums: Any, has_aux: bool
     """`vjp` by some of the arguments."""
     chosen = primals if argnums is None else pick(primals, argnums)
     flat, form = tree_flatten(chosen)
-    sources = Sources(only_tensors(flat))
+    sources = Sources(only_tensors(flat), func)
     given = tree_unflatten(sources.inside, form)
     given = given if argnums is None else replaced(primals, argnums, given)
     outputs, aux = without_aux(sources.run(lambda: func(*given)), has_aux, _VJP)
@@ -146,6 +148,8 @@ def vjp_of(func: Function, primals: tuple[Any, ...], argnums: Any, has_aux: bool
                 f"function. cotangents: {_shown(seed_form)}, primal output: {_shown(out_form)}"
             )
         for nr, (seed, out) in enumerate(zip(seeds, leaves, strict=True)):
+            if not isinstance(seed, Tensor):
+                raise TypeError(f"gradients can be either Tensors or None, but got {type(seed).__name__}")
             if seed._shape != out._shape:
                 raise RuntimeError(
                     f"Mismatch in shape: grad_output[{nr}] has a shape of {seed.shape} and output[{nr}] has a shape "
@@ -230,7 +234,7 @@ def _push_twice_back(call: Callable[[list[Any]], Any], flat: list[Tensor], pushe
     """The transpose of the gradient, which is linear in what it starts from: where forward mode is busy already."""
     from ..ops.fill import zeros_like
 
-    sources = Sources(flat)
+    sources = Sources(flat, call)
     output, aux = sources.run(lambda: call(sources.inside))
     leaves, form = tree_flatten(output)
 
@@ -263,7 +267,7 @@ def linearize(func: Function, *primals: Any) -> tuple[Any, Function]:
     from ..ops.fill import zeros_like
 
     flat, form = tree_flatten(primals)
-    sources = Sources(only_tensors(flat))
+    sources = Sources(only_tensors(flat), func)
     given = tree_unflatten(sources.inside, form)
     output = sources.run(lambda: func(*given))
     leaves, out_form = tree_flatten(output)

@@ -53,7 +53,7 @@ def vmap(
         >>> torch.vmap(torch.dot)(torch.ones(2, 3), torch.ones(2, 3))
         tensor([3., 3.])
     """
-    _check_randomness(randomness)
+    check_randomness(randomness)
     if chunk_size is not None and not chunk_size > 0:
         raise ValueError(f"vmap: chunk_size should be None or greater than 0. (got {chunk_size})")
 
@@ -64,7 +64,7 @@ def vmap(
     return wrapped
 
 
-def _check_randomness(randomness: str) -> None:
+def check_randomness(randomness: str) -> None:
     if randomness not in ("error", "different", "same"):
         raise RuntimeError(f"Only allowed values for randomness are 'error', 'different', or 'same'. Got {randomness}")
 
@@ -89,11 +89,15 @@ def call(
     size, dims, flat, spec = _inputs(func, in_dims, args)
     if chunk_size is None or chunk_size >= size:
         return _run(func, size, dims, flat, spec, out_dims, randomness, kwargs)
+    from ..ops.generator import default_generator
     from ..ops.join import cat
 
     made = []
+    state = default_generator.get_state() if randomness == "same" else None
     for start in range(0, size, chunk_size):
         count = min(chunk_size, size - start)
+        if state is not None:
+            default_generator.set_state(state)
         part = [v if d is None else v.narrow(d, start, count) for v, d in zip(flat, dims, strict=True)]
         made.append(tree_flatten(_run(func, count, dims, part, spec, out_dims, randomness, kwargs)))
     form = made[0][1]
@@ -158,7 +162,7 @@ def _run(
     func: Any, size: int, dims: list[Any], flat: list[Any], spec: TreeSpec, out_dims: Any, randomness: str, kwargs: Any
 ) -> Any:
     mode = MODE.get()
-    level = VmapLevel(size, randomness, len(mode.levels) + 1)
+    level = VmapLevel(size, randomness)
     given = [v if d is None else batched(v.movedim(d, 0) if d else v, level) for v, d in zip(flat, dims, strict=True)]
     token = MODE.set(entered(mode, level))
     try:

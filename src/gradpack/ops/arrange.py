@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..declare.kinds import linear
+from ..declare.looped import each_example, looking_at
 from ..tensor.tensor import Tensor
 
 FUNCTIONS = "flip fliplr flipud roll rot90 repeat_interleave tile"
@@ -164,6 +165,7 @@ def _method_tile(self: Tensor, *dims: Any) -> Tensor:
     return tile(self, _ints(dims))
 
 
+@looking_at("repeats")
 def repeat_interleave(
     input: Tensor, repeats: Any = None, dim: int | None = None, *, output_size: int | None = None
 ) -> Tensor:
@@ -180,8 +182,7 @@ def repeat_interleave(
     from .index_dim import index_select
 
     if repeats is None:
-        counts = input._data
-        return tensor(np.repeat(np.arange(counts.shape[0]), counts))
+        return _counted(input)
     if dim is None:
         input, dim = ravel(input), 0
     d = wrap_dim(dim, input.ndim)
@@ -198,6 +199,15 @@ def repeat_interleave(
         )
     index = np.repeat(np.arange(size), array)
     return index_select(input, d, tensor(index) if len(index) else arange(0))
+
+
+@each_example
+def _counted(counts: Tensor) -> Tensor:
+    """Each index as often as `counts` says."""
+    from .create import tensor
+
+    made: Tensor = tensor(np.repeat(np.arange(counts._shape[0]), counts._data))
+    return made
 
 
 from .reduce import sum  # noqa: E402 - adjoints name each other

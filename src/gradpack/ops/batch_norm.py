@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..base.modes import using
+from ..base.modes import MODE, using
+from ..declare.batched import is_batched
 from ..declare.kinds import general, nondifferentiable
 from ..tensor.tensor import Tensor
 from .kernels import add_up
@@ -167,11 +168,25 @@ def _check(op: str, input: Any, training: bool, channels: int, **operands: Any) 
                 raise RuntimeError(f"{name} must be defined in evaluation mode")
 
 
+_NOT_BATCHED = (
+    "Batch norm got a batched tensor as input while the running_mean or running_var, which will be updated in place, "
+    "were not batched.\nIf you are using a module and do not need eval mode, please set `track_running_stats` to be "
+    "False.If you are using a prebuilt module and do not need eval mode, please see the functorch website for "
+    "resources on how to patch your module to work with vmap"
+)
+
+
 def _update(running: Tensor | None, new: Any, momentum: float) -> None:
     """Move a running statistic towards a new value: no write that autograd sees, as in torch."""
-    if running is not None:
-        data, backend = running._data, running._spec.backend
-        backend.write(data, backend.bind(_mixed)(data, new, momentum))
+    if running is None:
+        return
+    if MODE.get().levels:
+        if is_batched(new) and not is_batched(running):
+            raise RuntimeError(_NOT_BATCHED)
+        running.copy_(running * (1 - momentum) + new * momentum)
+        return
+    data, backend = running._data, running._spec.backend
+    backend.write(data, backend.bind(_mixed)(data, new._data, momentum))
 
 
 def _mixed(old: Any, new: Any, momentum: float) -> Any:
@@ -188,9 +203,9 @@ def _statistics(input: Tensor, running_mean: Any, running_var: Any, training: bo
             return mean, rsqrt(var + eps)
         mean, var = _batch_stats(input.detach())
         count = input.numel() // max(1, input._shape[1])
-        _update(running_mean, mean._data, momentum)
+        _update(running_mean, mean, momentum)
         if running_var is not None:
-            _update(running_var, var._data * (count / (count - 1) if count > 1 else np.nan), momentum)
+            _update(running_var, var * (count / (count - 1) if count > 1 else np.nan), momentum)
         return mean, rsqrt(var + eps)
 
 

@@ -12,8 +12,8 @@ from ..base import dtypes
 from ..base.dtypes import BOOL, COMPLEX, FLOATING
 from ..base.errors import _SCALAR_TYPES, not_a_tensor, not_implemented_for
 from ..base.return_types import return_type
-from ..declare.batching import each_example
 from ..declare.kinds import nondifferentiable
+from ..declare.looped import each_example
 from ..tensor.tensor import Tensor
 from .kernels import float_kind
 
@@ -124,6 +124,7 @@ def histc(input: Any, bins: int = 100, min: float = 0, max: float = 0) -> Any:
 _Histogram, _HistogramDD = (return_type(name, ("hist", "bin_edges")) for name in ("histogram", "histogramdd"))
 
 
+@each_example
 def histogram(
     input: Tensor, bins: Any = 100, *, range: Any = None, weight: Any = None, density: bool = False, out: Any = None
 ) -> Any:
@@ -168,6 +169,7 @@ def _put_both(op: str, out: Any, result: Any) -> Any:
     return type(result)(*out)
 
 
+@each_example
 def histogramdd(input: Tensor, bins: Any, range: Any = None, weight: Any = None, density: bool = False) -> Any:
     """How many points fall into each cell of a grid, and its edges, as a named tuple (hist, bin_edges).
 

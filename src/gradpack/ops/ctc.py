@@ -16,6 +16,7 @@ from ..base.dtypes import INTEGRAL
 from ..base.errors import not_implemented_for
 from ..declare.autocast import in_float32
 from ..declare.kinds import general
+from ..declare.looped import looking_at
 from ..tensor.tensor import Tensor
 from .reduction import MEAN, NONE, SUM
 
@@ -137,6 +138,7 @@ def _ctc(
     return loss + mass, alpha, loss
 
 
+@looking_at("targets", "input_lengths", "target_lengths")
 @in_float32
 def ctc_loss(
     log_probs: Tensor,

@@ -31,6 +31,12 @@ def _of_level(call: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str,
         raise RuntimeError(RANDOM)
     some = any(map(level.has, (*args, *kwargs.values())))
     same = level.randomness == "same"
+    given = args[1:] if call.__name__ == "drawn" else () if call.__name__.endswith("_like") else args
+    if same and any(map(level.has, (*given, *kwargs.values()))):
+        raise RuntimeError(
+            "Vmap does not currently support same randomness with a batched tensor input. Please file an issue with "
+            "functorch"
+        )
     with outside():
         examples = level.size if some or not same else 1
         if same and call.__name__.endswith("_like"):

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..base.errors import not_a_tensor
+from ..base.modes import MODE
 from ..declare.kinds import linear
 from ..tensor.tensor import Tensor
 from .generator import source
@@ -34,6 +35,11 @@ def keep_mask(generator: Any, shape: tuple[int, ...], p: float) -> Any:
         count *= n
     words = rng.integers(0, 2**64, (count + 3) // 4, dtype=np.uint64).view(np.uint16)[:count]
     return np.reshape(words >= round(p * 65536), shape)
+
+
+def _mask(shape: tuple[int, ...], p: float) -> Any:
+    """Which elements are kept, under `vmap`: for each example or for all, as `randomness` says."""
+    return ge(rand(shape), p)
 
 
 def _masked(input: Any, kept: Any, scale: float) -> Any:
@@ -96,6 +102,9 @@ def native_dropout(input: Tensor, p: float, train: bool | None) -> tuple[Tensor,
     _check("native_dropout", input, p)
     if train is not None and not train:
         return clone(input), wrap(np.ones(input._shape, bool))
+    if MODE.get().levels:
+        mask = _mask(input._shape, p)
+        return where(mask, input / (1 - p) if p < 1 else input, 0.0), mask
     kept = keep_mask(None, input._shape, p)
     return _dropout(input, p, None, kept), wrap(kept)
 
@@ -104,8 +113,10 @@ def _by_channel(input: Tensor, p: float) -> Any:
     """What is kept, the same for all of a channel."""
     if input.ndim < 2:
         raise RuntimeError("Feature dropout requires at least 2 dimensions in the input")
-    kept = keep_mask(None, input._shape[:2] + (1,) * (input.ndim - 2), p)
-    return np.broadcast_to(kept, input._shape)
+    shape = input._shape[:2] + (1,) * (input.ndim - 2)
+    if MODE.get().levels:
+        return _mask(shape, p)
+    return np.broadcast_to(keep_mask(None, shape, p), input._shape)
 
 
 def feature_dropout(input: Tensor, p: float, train: bool) -> Tensor:
@@ -118,7 +129,12 @@ def feature_dropout(input: Tensor, p: float, train: bool) -> Tensor:
         gradpack.Size([1, 2, 3])
     """
     _check("feature_dropout", input, p)
-    return _dropout(input, p, None, _by_channel(input, p)) if train and p and input.numel() else input
+    if not train or not p or not input.numel():
+        return input
+    kept = _by_channel(input, p)
+    if isinstance(kept, Tensor):
+        return where(kept, input / (1 - p) if p < 1 else input, 0.0)
+    return _dropout(input, p, None, kept)
 
 
 def feature_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
@@ -126,6 +142,8 @@ def feature_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
     _check("feature_dropout_", input, p)
     if not train or not p:
         return input
+    if MODE.get().levels:
+        return _into(input, feature_dropout(input, p, train))
     return inplace(_dropout.op, "feature_dropout_", [input, p, None, _by_channel(input, p)])
 
 
@@ -135,7 +153,7 @@ def _alpha(input: Tensor, p: float, kept: Any) -> Tensor:
         return input * 0.0
     alpha = 1.7580993408473766
     a = ((alpha**2 * p + 1) * (1 - p)) ** -0.5
-    return where(wrap(kept), input, -alpha) * a + alpha * a * p
+    return where(kept if isinstance(kept, Tensor) else wrap(kept), input, -alpha) * a + alpha * a * p
 
 
 def alpha_dropout(input: Tensor, p: float, train: bool) -> Tensor:
@@ -150,7 +168,7 @@ def alpha_dropout(input: Tensor, p: float, train: bool) -> Tensor:
     _check("alpha_dropout", input, p)
     if not train or not p or not input.numel():
         return input
-    return _alpha(input, p, keep_mask(None, input._shape, p))
+    return _alpha(input, p, _mask(input._shape, p) if MODE.get().levels else keep_mask(None, input._shape, p))
 
 
 def alpha_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
@@ -184,5 +202,7 @@ def _into(input: Tensor, result: Tensor) -> Tensor:
 
 from ..declare.inplace import inplace  # noqa: E402
 from ..tensor.tensor import wrap  # noqa: E402
+from .compare import ge  # noqa: E402
+from .random import rand  # noqa: E402
 from .rounding import where  # noqa: E402 - adjoints name each other
 from .shape import clone  # noqa: E402

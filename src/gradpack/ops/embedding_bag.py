@@ -8,6 +8,7 @@ import numpy as np
 
 from ..base.dtypes import INTEGRAL
 from ..declare.kinds import general, linear
+from ..declare.looped import looking_at
 from ..tensor.tensor import Tensor, wrap
 from .embedding import _embedding, _embedding_sparse, _renormalise, add_rows
 
@@ -84,6 +85,7 @@ def _take_rows(input: Any, where: Any) -> Any:
 # -- as torch has it --
 
 
+@looking_at("indices", "offsets")
 def embedding_bag(
     weight: Tensor,
     indices: Tensor,

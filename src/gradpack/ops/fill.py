@@ -14,6 +14,7 @@ from ..base.dtypes import FLOATING, INTEGRAL, dtype
 from ..base.errors import not_implemented_for, refuse
 from ..base.layouts import sparse_coo
 from ..declare.batched import is_batched, of_all_examples
+from ..declare.looped import each_example
 from ..tensor.tensor import Tensor
 from .create import _native, check_dtype, dtype_for, filled, finish, shape_of
 from .memory_formats import in_format
@@ -346,6 +347,7 @@ def range(
     return finish((start + np.arange(count) * step).astype(_native("range", d, device)), requires_grad, device)
 
 
+@each_example
 def linspace(
     start: Any,
     end: Any,
@@ -391,6 +393,7 @@ def _whole_steps(first: int, last: int, steps: int) -> Any:
     return np.where(place < steps // 2, first + step * place, last - step * (steps - 1 - place))
 
 
+@each_example
 def logspace(
     start: Any,
     end: Any,

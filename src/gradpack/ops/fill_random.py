@@ -8,6 +8,7 @@ import numpy as np
 
 from ..base import dtypes
 from ..base.errors import refuse
+from ..base.modes import MODE
 from ..declare.inplace import check_writable, inplace
 from ..tensor.tensor import Tensor, wrap
 from .drawing import drawing
@@ -37,6 +38,12 @@ def _kernel(name: str, d: Any) -> tuple[str, Any, str]:
 def _filled(name: str, draw: Any) -> Any:
     def method(self: Tensor, *args: Any, generator: Generator | None = None, **kwargs: Any) -> Tensor:
         d = self._spec.dtype
+        levels = MODE.get().levels
+        if levels and levels[-1].randomness == "different" and not levels[-1].has(self):
+            raise RuntimeError(
+                "vmap: Cannot ask for different inplace randomness on an unbatched tensor. This will appear like same "
+                "randomness. If this is necessary for your usage, please file an issue with functorch."
+            )
         refuse(*_kernel(name, d))
         if name in _CONTINUOUS and d.category != dtypes.FLOATING:
             raise RuntimeError(

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..declare.batching import of_images
 from ..declare.kinds import bilinear, elementwise, nondifferentiable
+from ..declare.looped import of_images
 from ..tensor.tensor import Tensor
 from .resample import cubic_weights
 from .sliding import size_of

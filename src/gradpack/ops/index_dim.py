@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..base.dtypes import int64
+from ..declare.batched import is_batched
 from ..declare.kinds import general, linear
 from ..tensor.tensor import Tensor, wrap
 from .accumulate import add_along, as_dtype, flat_of, fresh, narrowed, set_along, size_of, store, widened
@@ -320,7 +321,10 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None, *, ou
         )
     d = wrap_dim(dim, input.ndim)
     size = input._shape[d] if input._shape else 1
-    front = wrap(indices._spec.backend.bind(_modulo)(indices._data, size)) if size else indices
+    if is_batched(indices):
+        front = remainder(indices, size) if size else indices
+    else:
+        front = wrap(indices._spec.backend.bind(_modulo)(indices._data, size)) if size else indices
     common = list(broadcast_shapes(_without(input._shape, d), _without(front._shape, d)))
     if input._shape:
         input = expand(input, (*common[:d], input._shape[d], *common[d + 1 :]))
@@ -337,6 +341,7 @@ def _without(shape: tuple[int, ...], d: int) -> tuple[int, ...]:
 
 
 from .compare import eq  # noqa: E402 - what follows is named late, by formulas too
+from .division import remainder  # noqa: E402
 from .index import _add_into, zeros_as  # noqa: E402
 from .masked import _masked_fill  # noqa: E402
 from .reduce import sum  # noqa: E402

@@ -9,7 +9,9 @@ import numpy as np
 
 from ..base import dtypes
 from ..base.errors import _SCALAR_TYPES, not_a_tensor, refuse
+from ..base.modes import MODE
 from ..declare.inplace import inplace
+from ..declare.looped import each_example
 from ..tensor.tensor import Tensor
 
 FUNCTIONS = "index_reduce _unsafe_masked_index _unsafe_masked_index_put_accumulate"
@@ -17,6 +19,7 @@ METHODS = "index_reduce"
 INPLACE = "index_reduce_"
 
 
+@each_example
 def index_reduce(
     input: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, *, include_self: bool = True, out: Any = None
 ) -> Tensor:
@@ -52,6 +55,9 @@ def _method_index_reduce_(
     self: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, *, include_self: bool = True
 ) -> Tensor:
     """In-place form of `index_reduce`."""
+    if MODE.get().levels:
+        whole: Tensor = self.copy_(index_reduce(self, dim, index, source, reduce, include_self=include_self))
+        return whole
     op, args, shape = _reduction("index_reduce_", self, dim, index, source, reduce, include_self)
     if not shape:
         result: Tensor = self.copy_(reshape(op(clone(args[0]), *args[1:]), ()))

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..base import dtypes
 from ..base.errors import not_a_tensor
+from ..declare.looped import each_example
 from ..tensor.tensor import Tensor
 from .copies import _own
 from .create import _native, finish
@@ -143,6 +144,7 @@ def _chunk_cat(tensors: Any, dim: int, num_chunks: int, *, out: Any = None) -> T
 # -- indices --
 
 
+@each_example
 def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1, out: Any = None) -> Tensor:
     """The first `size` rows of `nonzero`; where there are less, rows of `fill_value` follow.
 

@@ -393,7 +393,7 @@ def _tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Any = None) -> Tensor:
     shape_a, shape_b = [a._shape[d] for d in rest_a], [b._shape[d] for d in rest_b]
     left = reshape(permute(a, (*rest_a, *over_a)), (_count(shape_a), inner_size))
     right = reshape(permute(b, (*over_b, *rest_b)), (inner_size, _count(shape_b)))
-    if right._spec is not left._spec:
+    if right._spec.dtype is not left._spec.dtype:
         raise RuntimeError(
             "tensordot: both inputs should have same dtype, but got "
             f"{scalar_type(left._spec.dtype)} and {scalar_type(right._spec.dtype)}"

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..declare.kinds import general
+from ..declare.looped import looking_at
 from ..tensor.tensor import Tensor, wrap
 from . import lapack
 from .linalg_check import adjoint_of, array_of, first_bad, floats, identity, matrices, result_type, square, with_out
@@ -254,6 +255,7 @@ def _packed_gradient(g: Any, shape: Any) -> Any:
     return total
 
 
+@looking_at("LU_pivots")
 @with_out
 def lu_unpack(LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool = True, unpack_pivots: bool = True) -> Any:
     """The factors that `linalg.lu_factor` gives in one matrix, as a named tuple (P, L, U).

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..base.dtypes import FLOATING
 from ..base.errors import scalar_type
-from ..declare.batching import each_example
+from ..declare.looped import each_example
 from ..tensor.tensor import Tensor, wrap
 from .linalg_check import array_of, first_bad, refuse_dtype, square, with_out
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..declare.kinds import general
+from ..declare.looped import each_example
 from ..tensor.tensor import Tensor
 from .kernels import add_up, largest
 from .reduction import number_of
@@ -73,6 +74,7 @@ def _linear_cross_entropy(
     return out if divisor is None else add_up(out) / divisor
 
 
+@each_example
 def chunked_cross_entropy(
     input: Tensor, linear_weight: Tensor, linear_bias: Any, target: Tensor, weight: Any, reduction: str,
     ignore_index: int, size: int,

@@ -11,6 +11,7 @@ from ..base.dtypes import INTEGRAL
 from ..base.errors import refuse, scalar_type
 from ..declare.autocast import in_float32
 from ..declare.kinds import general
+from ..declare.looped import looking_at
 from ..tensor.tensor import Tensor
 from .reduction import MEAN, NONE, reduced, refuse_gradient
 
@@ -162,6 +163,7 @@ def _multi_slope(input: Any, target: Any, scales: Any, p: int, margin: float) ->
     return wrong + _put_by_class(sum(wrong, 1), target, 1.0, input.shape)
 
 
+@looking_at("target")
 @in_float32
 def multi_margin_loss(
     input: Tensor, target: Tensor, p: int = 1, margin: float = 1.0, weight: Tensor | None = None, reduction: int = MEAN
@@ -244,6 +246,7 @@ def _multilabel_back(g: Any, input: Any, pairs: Any, divisor: Any) -> Any:
     return _by_rows(g, divisor) * (sum(hot, 1) - sum(hot, 2))
 
 
+@looking_at("target")
 @in_float32
 def multilabel_margin_loss(input: Tensor, target: Tensor, reduction: int = MEAN) -> Tensor:
     """The mean of `max(0, 1 - right + wrong)` over all pairs of a right class and a wrong one.

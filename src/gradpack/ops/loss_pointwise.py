@@ -11,6 +11,7 @@ from ..base.dtypes import FLOATING
 from ..base.errors import cpp_name, not_implemented_for, scalar_type
 from ..base.modes import using
 from ..declare.autocast import in_float32
+from ..declare.batched import is_batched
 from ..declare.kinds import general
 from ..tensor.tensor import Tensor
 from .reduction import MEAN, NONE, reduce_array, reduced, refuse_gradient, spread_back
@@ -281,7 +282,7 @@ def gaussian_nll_loss(
         if var < 0:
             raise ValueError("var has negative entry/entries")
         var = ones_like(input) * var
-    elif bool((var < 0).any()):
+    elif not is_batched(var) and bool((var < 0).any()):
         raise ValueError("var has negative entry/entries")
     if var._shape != input._shape:
         differing = [b for a, b in zip(input._shape, var._shape, strict=False) if a != b]

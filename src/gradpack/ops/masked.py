@@ -8,6 +8,7 @@ import numpy as np
 
 from ..base.errors import shapes_do_not_broadcast
 from ..declare.kinds import general, linear, nondifferentiable
+from ..declare.looped import each_example
 from ..tensor.tensor import Tensor
 from .accumulate import as_dtype, flat_of, size_of
 from .subscript import FULL
@@ -235,6 +236,7 @@ def _method_nonzero(self: Tensor, *, as_tuple: bool = False) -> Any:
     return nonzero(self, as_tuple=as_tuple)
 
 
+@each_example
 def argwhere(input: Tensor) -> Tensor:
     """The indices of the elements that are not zero, one row each.
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..base.modes import MODE
+from ..declare.batched import is_batched
 from ..declare.kinds import general, linear, nondifferentiable
 from ..tensor.tensor import Tensor
 from .pool_kernels import (
@@ -278,7 +279,7 @@ def _unpool(
     whole = 1
     for n in size:
         whole *= n
-    if indices.numel():
+    if indices.numel() and not is_batched(indices):
         low, high = int(indices._data.min()), int(indices._data.max())
         if low < 0 or high >= whole:
             raise RuntimeError(

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..base.memory_formats import order_of
+from ..declare.batched import NO_FORMAT, BatchedData
 
 
 def laid_out(array: Any, wanted: Any) -> Any:
@@ -26,6 +27,8 @@ def is_laid_out(array: Any, wanted: Any) -> bool:
     name = getattr(wanted, "name", None)
     if name in (None, "contiguous_format"):
         return bool(array.flags.c_contiguous)
+    if type(array) is BatchedData:
+        raise RuntimeError(NO_FORMAT)
     if name == "preserve_format" or array.ndim != {"channels_last": 4, "channels_last_3d": 5}.get(name):
         if name == "preserve_format":
             raise RuntimeError("preserve memory format is unsupported by the contiguous operator")

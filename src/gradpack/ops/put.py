@@ -57,7 +57,7 @@ def _check(name: str, input: Tensor, index: Any, source: Any) -> None:
             )
     if index.dtype.name != "int64":
         raise RuntimeError(f"put_(): Expected a long tensor for index, but got {scalar_type(index.dtype)}")
-    if source._spec is not input._spec:
+    if source._spec.dtype is not input._spec.dtype:
         raise RuntimeError(
             "put_(): self and source expected to have the same dtype, but got self.dtype = "
             f"{scalar_type(input.dtype)} and source.dtype = {scalar_type(source.dtype)}"

@@ -15,6 +15,7 @@ from ..base.dtypes import FLOATING
 from ..base.errors import not_implemented_for, scalar_type
 from ..declare.kinds import elementwise
 from ..tensor.tensor import Tensor
+from .drawing import drawing
 from .generator import Generator, source
 
 FUNCTIONS = "poisson binomial _standard_gamma _sample_dirichlet"
@@ -74,6 +75,7 @@ def _gamma(input: Any, generator: Any = None) -> Any:
     return np.asarray(np.maximum(found, least), dtype=input.dtype)
 
 
+@drawing
 def _standard_gamma(input: Tensor, generator: Generator | None = None) -> Tensor:
     """Gamma numbers of rate 1 with the shapes in `input`, through which gradients go. Needs SciPy.
 
@@ -88,6 +90,7 @@ def _standard_gamma(input: Tensor, generator: Generator | None = None) -> Tensor
     return _gamma(input, generator)
 
 
+@drawing
 def _sample_dirichlet(input: Tensor, generator: Generator | None = None) -> Tensor:
     """Points of the simplex along the last dimension, with the concentrations in `input`. Needs SciPy.
 
@@ -101,6 +104,7 @@ def _sample_dirichlet(input: Tensor, generator: Generator | None = None) -> Tens
     return parts / sum(parts, -1, True)
 
 
+@drawing
 def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
     """Poisson numbers with the rates in `input`; the gradient is zero.
 
@@ -127,6 +131,7 @@ def _drawn(input: Any, *, generator: Any = None) -> Any:
     return np.asarray(source(generator).poisson(np.asarray(input, dtype=np.float64)), dtype=input.dtype)
 
 
+@drawing
 def binomial(count: Tensor, prob: Tensor, generator: Generator | None = None) -> Tensor:
     """Binomial numbers: how often something of probability `prob` happens in `count` trials.
 

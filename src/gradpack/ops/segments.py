@@ -9,6 +9,7 @@ import numpy as np
 
 from ..base import dtypes
 from ..base.errors import not_a_tensor, not_implemented_for
+from ..declare.looped import looking_at
 from ..tensor.tensor import Tensor
 from .create import from_numpy
 
@@ -19,6 +20,7 @@ _SAME = {"amax": "max", "amin": "min"}
 _SCATTERED = {"sum": "sum", "mean": "sum", "prod": "prod", "max": "amax", "min": "amin"}
 
 
+@looking_at("lengths", "offsets")
 def segment_reduce(
     data: Tensor,
     reduce: str,

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..base.errors import dim_out_of_range
+from ..declare.batched import is_batched
 from ..declare.kinds import linear
 from ..tensor.tensor import Tensor
 from .memory_formats import laid_out
@@ -116,7 +117,10 @@ def _method_view(self: Tensor, *shape: Any, dtype: Any = None) -> Tensor:
         return _reinterpret(self, dtype if dtype is not None else shape[0])
     sizes = infer(_ints(shape), self._shape)
     out = reshape(self, sizes)
-    if out._view is None and self.numel() and self._spec.backend.aliasing and out is not self:
+    made, given = out, self
+    while is_batched(made) and is_batched(given):
+        made, given = made._data.value, given._data.value
+    if made._view is None and made.numel() and made._spec.backend.aliasing and made is not given:
         raise RuntimeError(
             f"view size is not compatible with input tensor's size and stride (at least one dimension spans across "
             f"two contiguous subspaces): {list(self._shape)} with strides {self.stride()} cannot be viewed as "

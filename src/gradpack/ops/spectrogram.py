@@ -8,6 +8,7 @@ import numpy as np
 
 from ..base.dtypes import FLOATING
 from ..base.errors import not_a_tensor, scalar_type
+from ..declare.batched import is_batched
 from ..tensor.tensor import Tensor
 from .create import from_numpy
 from .fourier import _fft_c2c, _fft_c2r, _fft_r2c, fitted
@@ -244,7 +245,7 @@ def istft(
     end = start + length if length is not None else whole - n_fft // 2 if center else whole
     stop = min(end, whole)
     signal, envelope = narrow(signal, 1, start, stop - start), narrow(envelope, 1, start, stop - start)
-    if not float(np.min(np.abs(envelope._data), initial=np.inf)) > 1e-11:
+    if not is_batched(envelope) and not float(np.min(np.abs(envelope._data), initial=np.inf)) > 1e-11:
         raise RuntimeError(
             f"istft(n_fft={n_fft}, hop_length={hop}, win_length={wide}, center={center}): window overlap add min: 1 - "
             "the windows leave a place of the signal without any weight"

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..base.dtypes import BOOL, FLOATING, INTEGRAL
 from ..base.errors import scalar_type
+from ..declare.batched import is_batched
 from ..tensor.tensor import Tensor, wrap
 
 FUNCTIONS = "cov corrcoef cartesian_prod combinations"
@@ -30,7 +31,7 @@ def _check_weights(label: str, weights: Tensor, n: int, whole: bool) -> None:
             f"cov(): expected {label} to have the same numel as there are observations in the input but got "
             f"{weights.numel()} != {n}"
         )
-    if n and bool((weights.detach() < 0).any()):
+    if n and not is_batched(weights) and bool((weights.detach() < 0).any()):
         raise RuntimeError(f"cov(): {label} cannot be negative")
 
 
@@ -66,7 +67,7 @@ def cov(input: Tensor, *, correction: int = 1, fweights: Any = None, aweights: A
         _check_weights("aweights", aweights, n, False)
         weights = aweights if weights is None else weights * aweights
     total: Any = n if weights is None else sum(weights)
-    if weights is not None and not float(total.detach()):
+    if weights is not None and not is_batched(total) and not float(total.detach()):
         raise RuntimeError("cov(): weights sum to zero, can't be normalized")
     mean = sum(x if weights is None else x * weights, 1)
     mean = mean / total if weights is not None or n else mean / wrap(np.zeros((), mean._data.dtype))
@@ -74,7 +75,7 @@ def cov(input: Tensor, *, correction: int = 1, fweights: Any = None, aweights: A
         factor: Any = total - correction * sum(weights * aweights) / total
     else:
         factor = total - correction
-    if float(factor.detach() if isinstance(factor, Tensor) else factor) <= 0:
+    if not is_batched(factor) and float(factor.detach() if isinstance(factor, Tensor) else factor) <= 0:
         import warnings
 
         warnings.warn(

@@ -9,6 +9,8 @@ import numpy as np
 
 from ..backends.windows import Window, reach
 from ..base.memory_formats import order_of
+from ..base.modes import MODE
+from ..declare.batched import batched, is_batched
 from ..declare.kinds import linear
 from ..tensor.storage import memory_of
 from ..tensor.tensor import Tensor
@@ -31,6 +33,8 @@ def as_strided(input: Tensor, size: Any, stride: Any, storage_offset: int | None
         tensor([[0, 1],
                 [1, 2]])
     """
+    if is_batched(input):
+        return _of_all_examples(input, tuple(size), tuple(stride), storage_offset)
     own = input.storage_offset()
     offset = own if storage_offset is None else storage_offset
     size, stride = tuple(size), tuple(stride)
@@ -52,6 +56,36 @@ def as_strided(input: Tensor, size: Any, stride: Any, storage_offset: int | None
         )
     at = Window((input._shape, input.stride()), own, (size, stride), offset)
     return _as_strided(input, size, stride, offset, at)
+
+
+def _of_all_examples(
+    input: Tensor, size: tuple[int, ...], stride: tuple[int, ...], storage_offset: int | None
+) -> Tensor:
+    """`as_strided` under `vmap`: the same steps from where each example begins. They stay within the example."""
+    if len(size) != len(stride):
+        raise RuntimeError(
+            "Tensor.as_strided(size, stride, ...): size and stride must have the same length! Got size "
+            f"{list(size)} and stride {list(stride)}"
+        )
+    data = input._data
+    base = input.storage_offset()
+    offset = base if storage_offset is None else storage_offset
+    high = base + reach(input._shape, input.stride())
+    if 0 not in size and (offset < base or offset + reach(size, stride) > high):
+        raise RuntimeError(
+            f"result = tensor.as_strided({list(size)}, {list(stride)}, {offset}) can access memory outside of `tensor`."
+            f" `result` can access some memory in range [{offset}, {offset + reach(size, stride)}], but `tensor` can "
+            f"only access some memory in range [{base}, {high}]. This is not supported inside of vmap, please try to "
+            "rewrite the `as_strided` call as a sequence of PyTorch view operations"
+        )
+    mode = MODE.get()
+    token = MODE.set(mode.replace(levels=mode.levels[: mode.levels.index(data.level)]))
+    try:
+        whole = data.value
+        made = as_strided(whole, (whole._shape[0], *size), (whole.stride(0), *stride), offset)
+    finally:
+        MODE.reset(token)
+    return batched(made, data.level)
 
 
 @linear(

@@ -17,6 +17,7 @@ from ..base import dtypes
 from ..base.dtypes import BOOL, COMPLEX, FLOATING, INTEGRAL, dtype
 from ..base.modes import MODE
 from ..declare.apply import explain
+from ..declare.batched import is_batched
 from ..declare.inplace import check_overlap, check_writable, inplace, set_history, tensors_in
 from ..declare.op import Op
 from ..declare.record import record
@@ -127,7 +128,7 @@ def value_form(name: str, number: Any, tensor: Any, input: Any, value: Any) -> t
             raise RuntimeError(
                 f"{name} only supports a 0-dimensional value tensor, but got tensor with {value.ndim} dimension(s)."
             )
-        if value._spec is not input._spec:
+        if value._spec.dtype is not input._spec.dtype and not is_batched(value):
             number_for(value.item(), input._spec.dtype)
         return tensor, value
     if not isinstance(value, int | float | complex):

@@ -129,9 +129,9 @@ class TensorBase:
 
     def storage_offset(self) -> int:
         """Where the tensor starts in its storage, in elements."""
-        owner = owner_of(self._data)
-        start = address_of(self._data) - address_of(owner)
-        return int(start // self._data.itemsize)
+        data = self._spec.backend.root(self._data)
+        owner = owner_of(data)
+        return int((address_of(data) - address_of(owner)) // data.itemsize)
 
     def data_ptr(self) -> int:
         """The address of the first element."""

@@ -8,6 +8,7 @@ from typing import Any
 from ..base import dtypes
 from ..base.dtypes import FLOATING
 from ..base.layouts import sparse_coo
+from ..base.modes import TRANSFORMS
 
 OPTIONS: dict[str, Any] = {"precision": 4, "threshold": 1000, "edgeitems": 3, "linewidth": 80, "sci_mode": None}
 _PROFILES: dict[str, dict[str, Any]] = {
@@ -139,8 +140,16 @@ def _with_suffixes(text: str, suffixes: list[str], indent: int) -> str:
     return text
 
 
+# How a tensor prints that a functional transform differentiates by; the module of transforms puts it here.
+TRANSFORMED: list[Any] = [lambda tensor: None]
+
+
 def render(tensor: Any) -> str:
     """The text of a tensor: values, and what is not the default of dtype, device and history."""
+    if TRANSFORMS.get():
+        inside: str | None = TRANSFORMED[0](tensor)
+        if inside is not None:
+            return inside
     d = tensor.dtype
     kind = type(tensor)
     if not tensor._spec.numpy:

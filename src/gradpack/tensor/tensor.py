@@ -378,10 +378,16 @@ class Tensor(TensorBase):
             found = _dispatch(_data_of, self)
             if found is not NotImplemented:
                 return found
+        innermost = _innermost()
+        if innermost is not None and innermost.has(self):
+            raise RuntimeError("accessing `data` under vmap transform is not allowed")
         return _data_of(self)
 
     @data.setter
     def data(self, value: Tensor) -> None:
+        if TRANSFORMS.get() or MODE.get().levels:
+            where = "inside functorch" if _innermost() is None else "under vmap"
+            raise RuntimeError(f"mutating directly with `.data` {where} transform is not allowed.")
         if not isinstance(value, Tensor):
             raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
         if self._edge is not None and value._spec.dtype.category < FLOATING:
@@ -392,6 +398,14 @@ class Tensor(TensorBase):
         self._data, self._shape, self._spec = value._data, value._shape, value._spec
         if type(self._edge) is AccumulateGrad:
             self._remains.follow(self)
+
+
+def _innermost() -> Any:
+    """The level of `vmap` that is further in than all transforms that differentiate, if there is one."""
+    levels, transforms = MODE.get().levels, TRANSFORMS.get()
+    if not levels or (transforms and transforms[-1].number > levels[-1].number):
+        return None
+    return levels[-1]
 
 
 def _dispatch(func: Any, self: Tensor) -> Any:
