@@ -144,15 +144,16 @@ def leaky_relu(input: Any, negative_slope: float = 0.01) -> Any:
         >>> torch.nn.functional.leaky_relu(torch.tensor([-1.0, 1.0]))
         tensor([-0.0100,  1.0000])
     """
-    below = input * negative_slope
-    if type(negative_slope) is float and 0 <= negative_slope <= 1:
-        return np.maximum(input, below)
-    return select(input > 0, input, below)
+    return (
+        np.maximum(input, input * negative_slope)
+        if 0 <= negative_slope <= 1
+        else select(input > 0, input, input * negative_slope)
+    )
 
 
 def _elu_body(input: Any, alpha: Any = 1.0, scale: Any = 1.0, input_scale: Any = 1.0) -> Any:
     """`scale * input` above zero, `scale * alpha * (exp(input_scale * input) - 1)` below."""
-    return select(input > 0, input * scale, np.expm1(np.minimum(input, 0) * input_scale) * (alpha * scale))
+    return np.maximum(input, 0) * scale + np.expm1(np.minimum(input, 0) * input_scale) * (alpha * scale)
 
 
 def _declare_elu(name: str) -> Any:
@@ -255,10 +256,10 @@ def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0) -> Any:
         >>> torch.nn.functional.hardtanh(torch.tensor([-2.0, 0.5]))
         tensor([-1.0000,  0.5000])
     """
-    return np.minimum(np.maximum(input, min_val), max_val)
+    return np.clip(input, min_val, max_val)
 
 
-@elementwise(input=lambda g, input: where((input > -3) & (input < 3), g / 6, 0.0), dtypes="f")
+@elementwise(input=lambda g, input: where((input > -3) & (input < 3), g * (1 / 6), 0.0), dtypes="f")
 def hardsigmoid(input: Any) -> Any:
     """`relu6(input + 3) / 6`.
 
@@ -268,10 +269,12 @@ def hardsigmoid(input: Any) -> Any:
         >>> torch.nn.functional.hardsigmoid(torch.tensor([0.0]))
         tensor([0.5000])
     """
-    return np.minimum(np.maximum(input + 3, 0), 6) / 6
+    return np.clip(input * (1 / 6) + 0.5, 0.0, 1.0)
 
 
-@elementwise(input=lambda g, input: g * where(input <= -3, 0.0, where(input < 3, input / 3 + 0.5, 1.0)), dtypes="f")
+@elementwise(
+    input=lambda g, input: g * where(input <= -3, 0.0, where(input < 3, input * (1 / 3) + 0.5, 1.0)), dtypes="f"
+)
 def hardswish(input: Any) -> Any:
     """`input * relu6(input + 3) / 6`.
 
@@ -281,7 +284,7 @@ def hardswish(input: Any) -> Any:
         >>> torch.nn.functional.hardswish(torch.tensor([3.0]))
         tensor([3.])
     """
-    return input * np.minimum(np.maximum(input + 3, 0), 6) / 6
+    return input * np.clip(input * (1 / 6) + 0.5, 0.0, 1.0)
 
 
 def softsign(input: Tensor) -> Tensor:
