@@ -164,19 +164,32 @@ def take_along(x: Any, indices: Any, place: int) -> Any:
 PLACES = 1 << 14  # indices that are worked on at a time, beside the elements that they name
 
 
+def _row_portions(table: Any, length: int) -> Any:
+    """For portions of rows of indices: their slice, and the places that they name in these rows of this length."""
+    step = max(1, min(len(table), PLACES // max(1, table.shape[1])))
+    starts = np.empty((step, table.shape[1]), np.int64)  # written out: adding a column to rows takes longer
+    starts[:] = np.arange(0, step * length, length)[:, None]
+    buffer = np.empty_like(starts)
+    for start in range(0, len(table), step):
+        some = table[start : start + step]
+        yield slice(start, start + len(some)), np.add(some, starts[: len(some)], out=buffer[: len(some)])
+
+
 def take_in_rows(x: Any, indices: Any) -> Any:
     """Elements of rows by place, in portions that stay in the cache; the places are known to be right."""
-    count = indices.shape[-1]
-    flat, table = x.reshape(-1), indices.reshape(-1, count)
+    table, rows = indices.reshape(-1, indices.shape[-1]), x.reshape(-1, x.shape[-1])
     out = np.empty(table.shape, x.dtype)
-    step = max(1, PLACES // count)
-    places = np.empty((step, count), np.int64)
-    starts = _starts(x)
-    for start in range(0, table.shape[0], step):
-        some = table[start : start + step]
-        here = np.add(some, starts[start : start + step], out=places[: len(some)])
-        np.take(flat, here, out=out[start : start + step], mode="clip")  # "raise" would copy what it takes
+    for part, places in _row_portions(table, x.shape[-1]):
+        np.take(rows[part].reshape(-1), places, out=out[part], mode="clip")  # "raise" would copy what it takes
     return out.reshape(indices.shape)
+
+
+def add_in_rows(out: Any, indices: Any, values: Any) -> None:
+    """Add `values` to elements of the rows of `out` by place; the places are known to be right."""
+    table, rows = indices.reshape(-1, indices.shape[-1]), out.reshape(-1, out.shape[-1])
+    given = values.reshape(table.shape)
+    for part, places in _row_portions(table, out.shape[-1]):
+        np.add.at(rows[part].reshape(-1), places.reshape(-1), given[part].reshape(-1))
 
 
 def placed_along(shape: tuple[int, ...], indices: Any, values: Any, place: int) -> Any:
