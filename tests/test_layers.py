@@ -52,6 +52,7 @@ NUMPY = {
     "declare/kinds": "compiled code is for NumPy arrays; all others take the interpreted path",
     "declare/block_parts": "what loops over blocks call",
     "declare/blocks": "divides large arrays of NumPy's into blocks",
+    "declare/fuse_steps": "calls functions of NumPy's",
     "declare/fuse": "knows the names of NumPy's functions",
     "declare/nodes": "sums the gradients of compiled code",
     "extend/places": "asks NumPy for a dtype by what the user has of it",

@@ -10,7 +10,8 @@ import pytest
 import gradpack as torch
 from gradpack.declare.block_parts import BLOCK, pick
 from gradpack.declare.blocks import LARGE, alike, fused, in_blocks
-from gradpack.declare.fuse import Unknown, loop, statements
+from gradpack.declare.fuse import loop, statements
+from gradpack.declare.fuse_steps import Unknown
 from gradpack.nn import functional as F
 
 SIZE = 2 * LARGE + 77  # several blocks, the last one odd

@@ -12,6 +12,10 @@ _KEPT = 8  # blocks that are kept for the next loop; malloc would hand a megabyt
 _spare: list[Any] = []
 
 
+class Unfit(Exception):  # noqa: N818 - a message to the caller, no error
+    """These arguments are none for the loop."""
+
+
 def borrow(count: int) -> list[Any]:
     """So many blocks of bytes, each of which starts with a cache line: NumPy is twice as fast on those."""
     blocks = []
@@ -35,6 +39,17 @@ try:  # without the checks of `numpy.clip`, which take longer than a small block
     clip: Any = np._core.umath.clip  # type: ignore[attr-defined]
 except AttributeError:
     clip = np.clip
+
+
+def limit_into(x: Any, low: Any, high: Any, out: Any) -> Any:
+    """Write `x` into `out`, limited by two numbers; None is no limit."""
+    least, most = -math.inf if low is None else low, math.inf if high is None else high
+    if type(least) not in _NUMBERS or type(most) not in _NUMBERS or least != least or most != most:  # noqa: PLR0124
+        raise Unfit
+    return clip(x, least, most, out=out)
+
+
+_NUMBERS = (int, float)
 
 
 def pick(condition: Any, x: Any, y: Any, out: Any, mask: Any) -> None:

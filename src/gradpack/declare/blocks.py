@@ -57,25 +57,78 @@ def fused(code: list[ast.stmt], function: Function, bound: Function) -> Function
         code: the statements of `function`.
         bound: `function` for NumPy's arrays.
     """
-    from .fuse import Unknown, loop
+    from .fuse import loop
+    from .fuse_steps import Unknown
 
     params = function.__code__.co_varnames[: function.__code__.co_argcount + function.__code__.co_kwonlyargcount]
     loops: dict[str, Function | None] = {}
+    bound = _by_position(function, bound)
     only = code[-1].value if len(code) == 1 and isinstance(code[-1], ast.Return) else None
     otherwise = bound if _call_of_helper(only) else in_blocks(bound)  # what is one function divides its arrays itself
 
-    def run(*args: Any) -> Any:
+    def run(*args: Any, into: Any = None) -> Any:
         kinds = alike(args)
-        if "f" not in kinds:
-            return otherwise(*args)
-        if kinds not in loops:
+        if "f" in kinds and kinds not in loops:
             try:
                 loops[kinds] = loop(code, function.__globals__, params, kinds)
             except Unknown:
                 loops[kinds] = None
-        return (loops[kinds] or otherwise)(*args)
+        found = loops.get(kinds)
+        if found is None:
+            return otherwise(*args)
+        if into is not None:
+            return found(*args, into)
+        try:
+            return found(*args)
+        except Exception:
+            return otherwise(*args)  # which raises what is right, or knows better
 
     return run
+
+
+def _by_position(function: Function, bound: Function) -> Function:
+    """`bound`, called with all arguments by position."""
+    code = function.__code__
+    if not code.co_kwonlyargcount:
+        return bound
+    names = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
+    first = code.co_argcount
+    return lambda *args: bound(*args[:first], **dict(zip(names, args[first:], strict=True)))
+
+
+def of_body(op: Op, body: Function) -> Function:
+    """The body of an operation for large arrays; `into=` names one that may take the result."""
+    from .fuse import statements
+    from .fuse_steps import Unknown
+
+    try:
+        return fused(statements(op.forward), op.forward, body)
+    except Unknown:
+        made = in_blocks(_by_position(op.forward, body))
+        return lambda *args, into=None: made(*args)
+
+
+_looped: dict[Any, Function] = {}
+
+
+def looped(function: Function, *args: Any) -> Any:
+    """`function(*args)` for a function that works on each element by itself, with a loop over blocks where that pays.
+
+    The bodies of operations of other kinds use it for what they do to elements.
+    """
+    first = args[0]
+    if type(first) is not np.ndarray or first.size < LARGE:
+        return function(*args)
+    code = function.__code__
+    if code not in _looped:
+        from .fuse import statements
+        from .fuse_steps import Unknown
+
+        try:
+            _looped[code] = fused(statements(function), function, function)
+        except Unknown:
+            _looped[code] = in_blocks(function)
+    return _looped[code](*args)
 
 
 def alike(args: tuple[Any, ...]) -> str:
@@ -106,7 +159,7 @@ def alike(args: tuple[Any, ...]) -> str:
 
 def body_in_blocks(op: Op, expression: ast.expr | None) -> bool:
     """Whether the body of an operation, of this one expression if it is one, takes large arrays in blocks."""
-    if op.kind != "elementwise" or op.returns or op.extra or op.blocks is False or op.scalars or op.keyword_only:
+    if op.kind != "elementwise" or op.returns or op.extra or op.blocks is False:
         return False
     return "generator" not in op.params and (expression is None or _several(expression, op.arrays))
 
@@ -139,14 +192,9 @@ def _call_of_helper(expression: ast.expr | None) -> bool:
 
 def large_forms(op: Op, inlined: Any, body: Function, formulas: dict[str, Function]) -> dict[str, Any]:
     """What compiled code calls for large arrays: `_forward_large`, and `_vjp_<input>_large` for each formula."""
-    from .fuse import Unknown, statements
-
     names: dict[str, Any] = {}
     if body_in_blocks(op, inlined.expression("forward")):
-        try:
-            names["_forward_large"] = fused(statements(op.forward), op.forward, body)
-        except Unknown:
-            names["_forward_large"] = in_blocks(body)
+        names["_forward_large"] = of_body(op, body)
     for p, formula in formulas.items():
         expression = inlined.expression(p)
         if formula_in_blocks(op, p, expression):

@@ -17,11 +17,12 @@ import inspect
 import textwrap
 from collections.abc import Callable
 from types import FunctionType, ModuleType
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from .block_parts import BLOCK, borrow, clip, give_back, pick
+from .block_parts import BLOCK
+from .fuse_steps import Unknown, Value, Writer
 
 _BINARY = {
     ast.Add: "add", ast.Sub: "subtract", ast.Mult: "multiply", ast.Div: "true_divide", ast.BitAnd: "bitwise_and",
@@ -38,72 +39,9 @@ _FLOATS = frozenset(
 )
 
 
-class Unknown(Exception):  # noqa: N818 - a message to the caller, no error
-    """This text is not understood."""
-
-
-class Value(NamedTuple):
-    """A part of an expression: "f" an array of the common dtype, "?" one of bools, "s" anything else."""
-
-    kind: str
-    text: str
-    buffer: bool = False  # may its memory be written to when it has been read?
-
-
-class Writer:
-    """Steps on blocks, and the buffers that they need."""
-
-    def __init__(self) -> None:
-        self.lines: list[str] = []
-        self.free: dict[str, list[str]] = {"f": [], "?": []}
-        self.made: dict[str, list[str]] = {"f": [], "?": []}
-        self.filled: dict[str, str] = {}  # buffers that hold one number, by the text of the number
-        self.names: dict[str, Any] = {
-            "np": np,
-            "_pick": pick,
-            "_borrow": borrow,
-            "_give_back": give_back,
-            "_clip": clip,
-        }
-        self.masks = False
-        self.depth = 0
-
-    def known(self, value: Any) -> str:
-        """A name for a constant from outside."""
-        name = f"_k{id(value)}"
-        self.names[name] = value  # which keeps it, so that nothing else gets its id
-        return name
-
-    def buffer(self, kind: str) -> str:
-        if self.free[kind]:
-            return self.free[kind].pop()
-        name = f"_{'b' if kind == '?' else 'f'}{len(self.made[kind])}"
-        self.made[kind].append(name)
-        return name
-
-    def release(self, *values: Value) -> None:
-        for text, kind in dict.fromkeys((v.text, v.kind) for v in values if v.buffer):
-            self.free[kind].append(text)
-
-    def line(self, text: str) -> None:
-        self.lines.append("    " * self.depth + text)
-
-    def step(self, name: str, values: list[Value], kind: str, into: str | None) -> Value:
-        """One call of a function of NumPy's, which writes into a buffer: that of an operand if there is one."""
-        if all(v.kind == "s" for v in values):
-            raise Unknown(name)
-        texts = [v.text for v in values]
-        if name in ("maximum", "minimum"):  # of an array and a number take twice as long
-            texts = [self.constant(v.text) if v.kind == "s" else v.text for v in values]
-        self.release(*values)
-        target = into or self.buffer(kind)
-        self.line(f"np.{name}({', '.join(texts)}, out={target})")
-        return Value(kind, target, into is None)
-
-    def constant(self, text: str) -> str:
-        if text not in self.filled:
-            self.filled[text] = f"_c{len(self.filled)}"
-        return self.filled[text]
+_MANY = 6  # buffers, above which blocks are to be shorter
+_LIMITS = {"clamp_min": "maximum", "clamp_max": "minimum"}  # operations whose bodies ask for the size of arrays
+_ANSWERS = {"is_complex": False, "is_whole": False, "is_number": False, "isinstance": False, "hasattr": True}
 
 
 class Reader:
@@ -131,7 +69,7 @@ class Reader:
     def scalar(self, node: ast.expr) -> str:
         if any(isinstance(n, ast.Lambda | ast.comprehension | ast.NamedExpr) for n in ast.walk(node)):
             raise Unknown(ast.unparse(node))
-        copied = ast.parse(ast.unparse(node), mode="eval").body
+        copied = _copy(node)
         for name in ast.walk(copied):
             if isinstance(name, ast.Name) and name.id in self.env:
                 name.id = self.env[name.id].text  # which is text that stands for itself anywhere
@@ -175,20 +113,7 @@ class Reader:
         return Value("?", target, into is None)
 
     def of_ifexp(self, node: ast.IfExp, into: str | None) -> Value:
-        if not self.plain(node.test):
-            raise Unknown(ast.unparse(node))
-        writer = self.writer
-        target = into or writer.buffer("f")
-        for head, branch in ((f"if {self.scalar(node.test)}:", node.body), ("else:", node.orelse)):
-            writer.line(head)
-            writer.depth += 1
-            found = self.value(branch, target)
-            if found.kind == "s":
-                writer.line(f"{target}.fill({found.text})")
-            elif found.kind != "f":
-                raise Unknown(ast.unparse(node))
-            writer.depth -= 1
-        return Value("f", target, into is None)
+        return self.either(node.test, [ast.Return(node.body)], [ast.Return(node.orelse)], into)
 
     def of_call(self, node: ast.Call, into: str | None) -> Value:
         function = self.function(node.func)
@@ -202,10 +127,12 @@ class Reader:
         if not isinstance(function, FunctionType) or self.depth > 8:
             raise Unknown(ast.unparse(node))
         op = getattr(function, "op", None)
+        if op is not None and op.name in _LIMITS:
+            return self.writer.step(_LIMITS[op.name], [self.value(a) for a in node.args], "f", into)
         if (op.name if op is not None else name) in ("where", "select"):
             return self.where([self.value(a) for a in node.args], into)
         if name == "limit" and op is None:
-            return self.clip([self.value(a) for a in node.args], into)
+            return self.limit([self.value(a) for a in node.args], into)
         return self.inlined(function if op is None else op.forward, node, into)
 
     def function(self, node: ast.expr) -> Any:
@@ -223,6 +150,16 @@ class Reader:
         self.writer.release(*values)
         target = into or self.writer.buffer("f")
         self.writer.line(f"_clip({', '.join(v.text for v in values)}, out={target})")
+        return Value("f", target, into is None)
+
+    def limit(self, values: list[Value], into: str | None) -> Value:
+        """`selection.limit`: a bound that is None is none."""
+        if len(values) != 3 or values[0].kind != "f" or any(v.kind != "s" for v in values[1:]):
+            raise Unknown("limit")
+        low, high = (v.text for v in values[1:])
+        self.writer.release(values[0])
+        target = into or self.writer.buffer("f")
+        self.writer.line(f"_limit({values[0].text}, {low}, {high}, {target})")
         return Value("f", target, into is None)
 
     def where(self, values: list[Value], into: str | None) -> Value:
@@ -253,8 +190,18 @@ class Reader:
         return result
 
     def run(self, code: list[ast.stmt], into: str | None) -> Value:
-        mine: list[Value] = []
-        for statement in code[:-1]:
+        """Statements of which the last one returns."""
+        mine: dict[str, Value] = {}
+        for nr, statement in enumerate(code):
+            if isinstance(statement, ast.Return) and statement.value is not None:
+                result = self.value(statement.value, into)
+                break
+            if isinstance(statement, ast.Try):  # an exception sends the caller the plain way
+                result = self.run(statement.body, into)
+                break
+            if isinstance(statement, ast.If):
+                result = self.either(statement.test, statement.body, statement.orelse + code[nr + 1 :], into)
+                break
             if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
                 target, source = statement.targets[0], statement.value
             elif isinstance(statement, ast.AugAssign):
@@ -263,22 +210,97 @@ class Reader:
                 raise Unknown(ast.unparse(statement))
             if not isinstance(target, ast.Name):
                 raise Unknown(ast.unparse(statement))
-            self.env[target.id] = made = self.value(source)
-            mine.append(made)
-        last = code[-1]
-        if not isinstance(last, ast.Return) or last.value is None:
-            raise Unknown(ast.unparse(last))
-        result = self.value(last.value, into)
-        for v in mine:
+            made = self.value(source)
+            past = [mine.pop(target.id)] if target.id in mine else []
+            self.env[target.id] = mine[target.id] = made
+            later = {n.id for after in code[nr + 1 :] for n in ast.walk(after) if isinstance(n, ast.Name)}
+            past += [mine.pop(name) for name in list(mine) if name not in later]
+            alive = {self.env[name].text for name in later if name in self.env}
+            self.writer.release(*(v for v in past if v.text not in alive))
+        else:
+            raise Unknown("a function that returns nothing")
+        for v in mine.values():
             if v.text != result.text:
                 self.writer.release(v)
             elif v.buffer:
                 result = v
         return result
 
+    def either(self, test: ast.expr, yes: list[ast.stmt], no: list[ast.stmt], into: str | None) -> Value:
+        """Two ways to go on: one of them is chosen now if the kinds of operands say which."""
+        test = _Decided(self.env).visit(_copy(test))
+        if isinstance(test, ast.Constant):
+            return self.run(yes if test.value else no, into)
+        if not self.plain(test):
+            raise Unknown(ast.unparse(test))
+        kinds = [self.kind_of(branch) for branch in (yes, no)]
+        if kinds[0] == kinds[1] == "" or set(kinds) >= {"f", "?"}:
+            raise Unknown(ast.unparse(test))
+        kind = "?" if "?" in kinds else "f"
+        target = into or self.writer.buffer(kind)
+        for head, branch, understood in ((f"if {self.scalar(test)}:", yes, kinds[0]), ("else:", no, kinds[1])):
+            self.writer.line(head)
+            self.writer.depth += 1
+            if not understood:  # it raises, or is nothing for a loop
+                self.writer.line("raise _Unfit")
+            else:
+                found = Reader(self.writer, dict(self.env), self.outside, self.depth).run(branch, target)
+                if found.kind == "s":
+                    self.writer.line(f"{target}.fill({found.text})")
+            self.writer.depth -= 1
+        return Value(kind, target, into is None)
+
+    def kind_of(self, branch: list[ast.stmt]) -> str:
+        """The kind of what statements return; empty if they are not understood."""
+        try:
+            return Reader(Writer(), dict(self.env), self.outside, self.depth + 1).run(branch, None).kind
+        except Unknown:
+            return ""
+
+
+class _Decided(ast.NodeTransformer):
+    """Answers those questions of a condition that are for the kind of an operand: arrays hold real floating numbers."""
+
+    def __init__(self, env: dict[str, Value]) -> None:
+        self.env = env
+
+    def _is_array(self, node: ast.expr) -> bool:
+        return isinstance(node, ast.Name) and node.id in self.env and self.env[node.id].kind == "f"
+
+    def visit(self, node: ast.AST) -> Any:
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            operand = self.visit(node.operand)
+            return (
+                ast.Constant(not operand.value) if isinstance(operand, ast.Constant) else ast.UnaryOp(node.op, operand)
+            )
+        if isinstance(node, ast.BoolOp):
+            stop = isinstance(node.op, ast.Or)
+            values = [self.visit(v) for v in node.values]
+            if any(isinstance(v, ast.Constant) and bool(v.value) is stop for v in values):
+                return ast.Constant(stop)
+            values = [v for v in values if not isinstance(v, ast.Constant)]
+            return (
+                ast.Constant(not stop) if not values else values[0] if len(values) == 1 else ast.BoolOp(node.op, values)
+            )
+        if (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Name)
+            and node.args
+            and self._is_array(node.args[0])
+        ):
+            known = _ANSWERS.get(node.func.id)
+            return node if known is None else ast.Constant(known)
+        if isinstance(node, ast.Compare) and self._is_array(node.left) and isinstance(node.ops[0], ast.Is | ast.IsNot):
+            return ast.Constant(isinstance(node.ops[0], ast.IsNot))
+        return node
+
+
+def _copy(node: ast.expr) -> ast.expr:
+    return ast.parse(ast.unparse(node), mode="eval").body
+
 
 def _loaded(target: ast.expr) -> ast.expr:
-    return ast.parse(ast.unparse(target), mode="eval").body
+    return _copy(target)
 
 
 def statements(function: Callable[..., Any]) -> list[ast.stmt]:
@@ -297,9 +319,9 @@ def statements(function: Callable[..., Any]) -> list[ast.stmt]:
 
 
 TEXT = """\
-def run({params}):
+def run({params}, _into=None):
     _n = {first}.size
-    _out = np.empty({first}.shape, {dtype})
+    _out = np.empty({first}.shape, {dtype}) if _into is None else _into
     _o_all = _out.reshape(-1)
 {flat}\
     _size = {bytes} // {first}.itemsize
@@ -309,9 +331,10 @@ def run({params}):
         if _e > _n:
             _r = _n - _i
 {trim}\
-        _o = _o_all[_i:_e]
+        _o = _o_all[_i:_e] if _into is None else _made[: _n - _i]
 {slices}\
 {steps}\
+        if _into is not None: _o_all[_i:_e] = _o
     _give_back(_blocks)
     return _out
 """
@@ -332,15 +355,19 @@ def text_of(
     buffers = [(b, f"{first}.dtype") for b in writer.made["f"]] + [(b, "np.bool_") for b in writer.made["?"]]
     buffers += [("_mask", f"f'i{{{first}.itemsize}}'")] if writer.masks else []
     buffers += [(c, f"{first}.dtype") for c in writer.filled.values()]
-    lines = [f"    _blocks = _borrow({len(buffers)})\n"]
+    lines = [f"    _blocks = _borrow({len(buffers)} + (_into is not None))\n"]
     lines += [f"    {b} = _blocks[{nr}].view({d})[:_size]\n" for nr, (b, d) in enumerate(buffers)]
+    dtype = "np.bool_" if result.kind == "?" else f"{first}.dtype"
+    lines += [
+        f"    if _into is not None: _made = _blocks[-1].view({dtype})[:_size]\n"
+    ]  # operands are read till the end
     lines += [f"    {c}.fill({text})\n" for text, c in writer.filled.items()]
     text = TEXT.format(
         params=", ".join(f"p_{p}" for p in params),
         first=first,
-        dtype="np.bool_" if result.kind == "?" else f"{first}.dtype",
+        dtype=dtype,
         flat="".join(f"    {a}_all = {a}.reshape(-1)\n" for a in arrays),
-        bytes=BLOCK,
+        bytes=BLOCK if len(buffers) <= _MANY else BLOCK // 2,
         buffers="".join(lines),
         trim="".join(f"            {b} = {b}[:_r]\n" for b, _ in buffers),
         slices="".join(f"        {a} = {a}_all[_i:_e]\n" for a in arrays),

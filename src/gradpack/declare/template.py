@@ -310,7 +310,10 @@ def _function_text(op: Op, inlined: Inlined) -> str:
     parts += [f"{p}={arrays[p]}" for p in op.params[positional:]]
     call = inlined.text("forward", arrays) or f"_forward({', '.join(parts)})"
     if body_in_blocks(op, inlined.expression("forward")):
-        call = f"{call} if {tensors[0]}_.size < {LARGE} else _forward_large({', '.join(parts)})"
+        small = f"{tensors[0]}_.size < {LARGE}"
+        if tensors[0] in op.scalars:
+            small = f"type({tensors[0]}_) is not _ndarray or {small}"
+        call = f"{call} if {small} else _forward_large({', '.join(arrays[p] for p in op.params)})"
     extra = "".join(f", {n}_" for n in op.extra)
     quiet = op.name not in _NEEDS_NO_QUIET and not op.structural and op.result != "bool"
     forward = (FORWARD_QUIET if quiet else FORWARD).format(extra=extra, call=call, values=values)

@@ -238,12 +238,16 @@ def mish(input: Any) -> Any:
         >>> torch.nn.functional.mish(torch.tensor([1.0]))
         tensor([0.8651])
     """
-    return input * np.tanh(np.logaddexp(input, 0))
+    e = np.exp(np.minimum(input, 20.0))  # above, the quotient is 1; tanh(log(1 + e)) is n / (n + 2)
+    n = e * (e + 2)
+    return input * (n / (n + 2))
 
 
 def _mish_slope(input: Any) -> Any:
-    t = tanh(softplus(input))
-    return t + input * sigmoid(input) * (1 - t * t)
+    e = exp(where(input > 20, 20.0, input))
+    n = e * (e + 2)
+    t = n / (n + 2)
+    return t + input * (e / (e + 1)) * (1 - t * t)
 
 
 @elementwise(input=lambda g, input, min_val, max_val: where((input > min_val) & (input < max_val), g, 0.0), dtypes="if")
@@ -307,7 +311,7 @@ def threshold(input: Any, threshold: Any, value: Any) -> Any:
         >>> torch.nn.functional.threshold(torch.tensor([1.0, 3.0]), 2.0, -1.0)
         tensor([-1.,  3.])
     """
-    return np.where(input > threshold, input, value)
+    return select(input > threshold, input, value)
 
 
 SELU_ALPHA, SELU_SCALE = 1.6732632423543772848170429916717, 1.0507009873554804934193349852946

@@ -143,7 +143,9 @@ def logaddexp(input: Any, other: Any) -> Any:
         larger = np.where(np.real(input) < np.real(other), other, input)
         smaller = np.where(np.real(input) < np.real(other), input, other)
         return larger + np.log1p(np.exp(smaller - larger))
-    return np.logaddexp(input, other)
+    larger = np.maximum(input, other)
+    gap = np.where(input == other, 0.0, np.minimum(input, other) - larger)  # 0 between equal infinities, too
+    return larger + np.log1p(np.exp(gap))
 
 
 @elementwise(

@@ -19,6 +19,7 @@ _maximum: Any = np.maximum.reduce
 _minimum: Any = np.minimum.reduce
 
 SMALL = 4096  # elements, below which no detour pays
+ROWS = 1 << 15  # elements of rows that go through the cache together
 CHUNK = 1024  # elements that BLAS may add up one after another
 
 
@@ -104,17 +105,39 @@ def multiply_up(x: Any, over: Any = None, keepdims: bool = False) -> Any:
         return np.prod(x, axis=over, keepdims=keepdims)
     if x.size >= SMALL and x.dtype.kind in "fc" and x.flags.c_contiguous and over in (None, -1, x.ndim - 1):
         lead, length = ((1,) * x.ndim, x.size) if over is None else ((*x.shape[:-1], 1), x.shape[-1])
-        rows = x.reshape(-1, length)
-        odd = None
-        while length > 8:  # one half times the other: whole vectors instead of one element after another
-            half = length // 2
-            if length % 2:
-                odd = rows[:, -1] if odd is None else odd * rows[:, -1]
-            rows, length = rows[:, :half] * rows[:, half : 2 * half], half
-        out = _multiply(rows, 1)
-        out = out if odd is None else out * odd
+        rows, step = x.reshape(-1, length), max(1, ROWS // length)
+        if over is None:
+            out = _products(_folded(x.reshape(-1))[None])
+        else:
+            out = np.empty(len(rows), x.dtype)
+            for start in range(0, len(rows), step):
+                out[start : start + step] = _products(rows[start : start + step])
         return out.reshape(lead if keepdims else x.shape[:-1] if over is not None else ())
     return _multiply(x, over, None, None, keepdims)
+
+
+def _folded(vector: Any) -> Any:
+    """A vector that fits into the cache and has the same product."""
+    if vector.size < 2 * ROWS:
+        return vector
+    whole = vector.size - vector.size % ROWS
+    out = vector[:ROWS].copy()
+    for start in range(ROWS, whole, ROWS):
+        out *= vector[start : start + ROWS]
+    out[: vector.size - whole] *= vector[whole:]
+    return out
+
+
+def _products(rows: Any) -> Any:
+    """Products of the rows of a matrix: one half times the other, whole vectors instead of element after element."""
+    length, odd = rows.shape[1], None
+    while length > 8:
+        half = length // 2
+        if length % 2:
+            odd = rows[:, -1] if odd is None else odd * rows[:, -1]
+        rows, length = rows[:, :half] * rows[:, half : 2 * half], half
+    out = _multiply(rows, 1) if length > 1 else rows[:, 0]
+    return out if odd is None else out * odd
 
 
 def largest(x: Any, over: Any = None, keepdims: bool = False) -> Any:
