@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..declare.blocks import looped
 from ..declare.kinds import elementwise
 from ..tensor.tensor import Tensor
 from .error_function import gelu_gradient_of, gelu_of, gelu_slope_of
@@ -41,6 +42,7 @@ def _gelu_meaning(input: Any, approximate: str) -> Any:
     input=lambda g, input, out, approximate: _gelu_gradient(g, input, out, approximate),
     meaning=_gelu_meaning,
     dtypes="f",
+    blocks=False,
 )
 def gelu(input: Any, *, approximate: str = "none") -> Any:
     """`input * P(X <= input)` for a standard normal X.
@@ -60,13 +62,15 @@ def gelu(input: Any, *, approximate: str = "none") -> Any:
     if approximate == "none":
         return gelu_of(input)
     if approximate == "tanh":
-        out = input * input
-        out *= _CUBIC * _SQRT_2_OVER_PI
-        out += _SQRT_2_OVER_PI
-        out *= input
-        out = np.tanh(out)
-    else:
-        raise RuntimeError(f"gelu(): approximate argument must be either none or tanh, got {approximate!r}")
+        return looped(_gelu_by_tanh, input)
+    raise RuntimeError(f"gelu(): approximate argument must be either none or tanh, got {approximate!r}")
+
+
+def _gelu_by_tanh(input: Any) -> Any:
+    out = input * input
+    out *= _CUBIC * _SQRT_2_OVER_PI
+    out += _SQRT_2_OVER_PI
+    out = np.tanh(out * input)
     out += 1
     out *= input
     out *= 0.5

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from ..declare.blocks import looped
-from .blockwise import blockwise, is_numpy
+from .blockwise import SHORT_EXP2, blockwise, is_numpy
 from .selection import select
 
 # R in powers of x^2 for |x| < 3.95, beyond which float32 has 1: 9.9e-9.
@@ -160,8 +160,11 @@ def gelu_gradient_of(g: Any, x: Any, value: Any) -> Any:
     return g * gelu_slope_of(x, value)
 
 
+_GELU_EXP2 = tuple(v * (-2 / math.log(2) if nr < 3 else 1) for nr, v in enumerate(_GELU))
+
+
 def _gelu_single(x: Any, out: Any, y: Any, square: Any) -> None:
-    a, b, c, d, e = _GELU
+    a, b, c, d, e = _GELU_EXP2 if SHORT_EXP2 else _GELU
     np.square(x, square)
     np.add(square, d, y)
     np.multiply(y, square, y)
@@ -171,6 +174,11 @@ def _gelu_single(x: Any, out: Any, y: Any, square: Any) -> None:
     np.add(y, square, y)
     np.add(y, a, y)
     np.multiply(y, x, y)
+    if SHORT_EXP2:  # (1 + tanh(z)) / 2 = 1 / (1 + exp(-2 z))
+        np.exp2(y, y)
+        np.add(y, 1, y)
+        np.divide(x, y, out)
+        return
     np.tanh(y, y)
     np.add(y, 1, y)
     np.multiply(y, x, y)
