@@ -17,11 +17,13 @@ from importlib import metadata
 from itertools import repeat
 from pathlib import Path
 from statistics import median, quantiles
-from time import perf_counter
+from time import perf_counter, thread_time
 from types import ModuleType
 from typing import NamedTuple
 
 Step = Callable[[], object]
+Clock = Callable[[], float]
+CPU_TIME: Clock = thread_time  # of work on one thread: what other processes take does not count
 
 THREAD_VARIABLES = (
     "OMP_NUM_THREADS",
@@ -63,12 +65,12 @@ def pin_threads() -> None:
         os.environ[variable] = "1"
 
 
-def seconds_of(step: Step, repetitions: int) -> float:
-    """Wall-clock seconds of so many calls of `step`."""
-    start = perf_counter()
+def seconds_of(step: Step, repetitions: int, clock: Clock = perf_counter) -> float:
+    """Seconds of so many calls of `step`, on the wall clock or another."""
+    start = clock()
     for _ in repeat(None, repetitions):
         step()
-    return perf_counter() - start
+    return clock() - start
 
 
 def warm_up(step: Step, seconds: float, calls: int = 16) -> None:
@@ -79,16 +81,21 @@ def warm_up(step: Step, seconds: float, calls: int = 16) -> None:
         calls -= 1
 
 
-def repetitions_for(step: Step, seconds: float) -> int:
+def repetitions_for(step: Step, seconds: float, clock: Clock = perf_counter) -> int:
     """How many calls of `step` fill a block of at least so many seconds."""
     repetitions = 1
-    while (taken := seconds_of(step, repetitions)) < seconds:
+    while (taken := seconds_of(step, repetitions, clock)) < seconds:
         repetitions = max(repetitions + 1, int(repetitions * min(10.0, 1.2 * seconds / max(taken, 1e-9))))
     return repetitions
 
 
 def compare(
-    steps: Mapping[str, Step], rounds: int = 15, block: float = 0.02, warm: float = 0.1, calls: int = 16
+    steps: Mapping[str, Step],
+    rounds: int = 15,
+    block: float = 0.02,
+    warm: float = 0.1,
+    calls: int = 16,
+    clock: Clock = perf_counter,
 ) -> dict[str, Timing]:
     """Time every step in turn, `rounds` times over, each turn a block of at least `block` seconds.
 
@@ -109,12 +116,12 @@ def compare(
         raise ValueError(f"compare: rounds is {rounds}, and quartiles need at least 2")
     for step in steps.values():
         warm_up(step, warm, calls)
-    repetitions = {name: repetitions_for(step, block) for name, step in steps.items()}
+    repetitions = {name: repetitions_for(step, block, clock) for name, step in steps.items()}
     seconds: dict[str, list[float]] = {name: [] for name in steps}
     for _ in range(rounds):
         for name, step in steps.items():
             gc.collect()
-            seconds[name].append(seconds_of(step, repetitions[name]) / repetitions[name])
+            seconds[name].append(seconds_of(step, repetitions[name], clock) / repetitions[name])
     return {name: Timing(tuple(taken), repetitions[name]) for name, taken in seconds.items()}
 
 

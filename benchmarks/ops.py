@@ -2,8 +2,9 @@
 
     python -m benchmarks.ops [--only NAME]... [--size small|medium|large]... [--rounds N] [--json FILE]
 
-A ratio above 1 means that gradpack takes longer. Both compute on one thread, take turns in one
-process, and must agree on the values first. At the end stand the operators that take more than
+A ratio above 1 means that gradpack takes longer. Both compute on one thread, whose time is measured
+(what other processes take of a processor does not count), take turns in one process, and must agree
+on the values first. At the end stand the operators that take more than
 twice torch's time at the large size. Products, elementwise operations, softmax, layer_norm,
 reductions, indexing and 3x3 convolutions should not be among them.
 """
@@ -48,6 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if unknown := set(options.only or []) - known:
         print(f"ops: no operator is called {', '.join(sorted(unknown))}", file=sys.stderr)
         return 1
+    settle_malloc()
     facts = harness.machine(("gradpack", "numpy", "torch"))
     print(describe(facts))
 
@@ -82,6 +84,17 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, default=7, help="rounds per operator (default 7)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the times there")
     return parser.parse_args(arguments)
+
+
+def settle_malloc() -> None:
+    """Let glibc keep freed memory up to 32 MiB, as in any process that has freed as much before.
+
+    Until then, arrays of a few megabytes go back to the system whenever several are freed at once, and what is
+    measured is which library frees the next one at the wrong moment.
+    """
+    import numpy as np
+
+    np.ones(4_000_000)
 
 
 def operands(expression: str) -> list[str]:
@@ -168,7 +181,9 @@ def measure(operator: Any, size: str, libraries: dict[str, ModuleType], rounds: 
         if operator.checked:
             agree(what, listed(jobs["gradpack"]()), listed(jobs["torch"]()))
         gc.freeze()  # what is alive now is not looked at again by every collection between the blocks
-        timings = harness.compare(jobs, rounds, block=0.004, warm=0.004, calls=3 if size == "large" else 16)
+        timings = harness.compare(
+            jobs, rounds, block=0.004, warm=0.004, calls=3 if size == "large" else 16, clock=harness.CPU_TIME
+        )
         gc.unfreeze()
         record["microseconds"][what] = {label: 1e6 * t.median for label, t in timings.items()}
         pairs = zip(timings["gradpack"].seconds, timings["torch"].seconds, strict=True)

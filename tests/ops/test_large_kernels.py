@@ -126,3 +126,50 @@ def test_gather_in_rows():
 def test_bags_of_one_size():
     table, bags = normal(50, 40), np.random.default_rng(1).integers(0, 50, (600, 8))
     compare(lambda t: F.embedding_bag(torch.tensor(bags), t, mode="sum"), lambda t: t[torch.tensor(bags)].sum(1), table)
+
+
+@pytest.mark.parametrize("shape", [(200, 150), (3, 70, 130), (2, 20000)])
+def test_places_in_rows_are_worked_on_in_portions(shape):
+    rng = np.random.default_rng(4)
+    x, values = rng.normal(size=shape), rng.normal(size=(*shape[:-1], 140))
+    index = rng.integers(0, shape[-1], (*shape[:-1], 140))
+    leaf = torch.tensor(x, requires_grad=True)
+    out = torch.gather(leaf, -1, torch.tensor(index))
+    np.testing.assert_array_equal(out.detach().numpy(), np.take_along_axis(x, index, -1))
+    (gradient,) = torch.autograd.grad(out, leaf, torch.tensor(values))
+    added = np.zeros(shape).reshape(-1, shape[-1])
+    rows = np.arange(len(added))[:, None]
+    np.add.at(added, (rows, index.reshape(len(added), -1)), values.reshape(len(added), -1))
+    np.testing.assert_allclose(gradient.numpy(), added.reshape(shape), rtol=1e-12)
+    found = torch.scatter_add(torch.tensor(x), -1, torch.tensor(index), torch.tensor(values))
+    np.testing.assert_allclose(found.numpy(), x + added.reshape(shape), rtol=1e-12)
+
+
+def test_one_index_for_all_rows():
+    rng = np.random.default_rng(5)
+    x, values, index = rng.normal(size=(300, 90)), rng.normal(size=(300, 120)), rng.integers(0, 90, 120)
+    expected = x.copy()
+    np.add.at(expected, (slice(None), index), values)
+    found = torch.index_add(torch.tensor(x), 1, torch.tensor(index), torch.tensor(values))
+    np.testing.assert_allclose(found.numpy(), expected, rtol=1e-12)
+
+
+def test_an_index_out_of_bounds_is_said_for_large_arrays_too():
+    index = torch.zeros(200, 150, dtype=torch.int64)
+    index[199, 149] = 150
+    with pytest.raises(RuntimeError, match="index 150 is out of bounds"):
+        torch.gather(torch.zeros(200, 150), 1, index)
+
+
+def test_products_of_long_vectors():
+    x = 1 + np.random.default_rng(6).normal(size=100_003) / 300
+    np.testing.assert_allclose(torch.tensor(x).prod().numpy(), np.prod(x), rtol=1e-9)
+
+
+def test_nansum_with_and_without_nan():
+    x = np.random.default_rng(7).normal(size=(100, 80))
+    np.testing.assert_allclose(torch.tensor(x).nansum(1).numpy(), x.sum(1), rtol=1e-9)
+    x[::3, 5] = np.nan
+    np.testing.assert_allclose(torch.tensor(x).nansum(1).numpy(), np.nansum(x, 1), rtol=1e-9)
+    x[0, 0], x[0, 1] = np.inf, -np.inf
+    assert np.isnan(torch.tensor(x).nansum(1).numpy()[0])

@@ -51,6 +51,10 @@ class Inlined:
         self.names.update({n: bind(v) for n, v in outside.items()})
         self._found[what] = (expression, function)
 
+    def expression(self, what: str) -> ast.expr | None:
+        """The expression as it was written; None if it is to be called."""
+        return self._found[what][0] if what in self._found else None
+
     def text(self, what: str, renamed: dict[str, str]) -> str | None:
         """The expression, its parameters renamed; None if it is to be called."""
         if what not in self._found:

@@ -7,6 +7,7 @@ refuses (a read-only array, shapes that do not fit) it refuses before it writes,
 from __future__ import annotations
 
 from collections.abc import Callable
+from textwrap import indent
 from types import FunctionType
 from typing import Any
 
@@ -16,6 +17,8 @@ from ..backends.numpy import NUMPY, hush, silent, unhush
 from ..base.modes import MODE
 from ..tensor.parameter import Parameter
 from ..tensor.tensor import Tensor
+from .block_parts import limit_into
+from .blocks import LARGE, of_body
 from .op import Op
 from .template import _NEEDS_NO_QUIET
 from .timed import timed
@@ -43,13 +46,16 @@ _UFUNCS: dict[str, tuple[Any, str]] = {
     "abs": (np.absolute, ""),
     "floor": (np.floor, ""),
     "ceil": (np.ceil, ""),
+    "clamp_to_numbers": (limit_into, ""),
 }
+_WITH_NUMBERS = frozenset({"clamp_to_numbers"})  # those of the functions that take the other arguments, too
+_UNCHECKED = frozenset({"lerp"})  # whose check refuses only what is no operand here
 
 FUNCTION = """\
 def {name}({signature}):
     _mode = _MODE()
     _kind = type({first})
-    if _mode.special or (_kind is not _Tensor and _kind is not _Parameter){guard}: return _slow({values})
+    if _mode.special or (_kind is not _Tensor and _kind is not _Parameter): return _slow({values})
     _spec = {first}._spec
     _counter = {first}._counter
     if not _spec.plain or type(_counter) is not list or len(_counter) != 1: return _slow({values})
@@ -92,6 +98,17 @@ INTO = """\
     except Exception: return _slow({values})
 """
 
+LARGE_FORM = """\
+    if _array.size >= {limit}{numbers}:
+        try: _data = _forward_large({args}, into=_array)
+        except Exception: return _slow({values})
+        if _data is not _array:
+            if _data.shape != _array.shape: return _slow({values})
+            _array[...] = _data
+        _counter[0] += 1
+        return {first}
+"""
+
 THROUGH = """\
     try:
         _data = {call}
@@ -106,9 +123,11 @@ def text(op: Op, name: str) -> str | None:
     tensors = [p for p in op.params if p in op.inputs or p in op.promote]
     if op.kind != "elementwise" or op.returns or op.lists or op.extra or op.keyword_only > 1:
         return None
-    if op.check is not None and op.name not in _UFUNCS:
+    if op.check is not None and op.name not in _UFUNCS and op.name not in _UNCHECKED:
         return None
-    if not tensors or tensors[0] != op.params[0] or set(op.arrays) - set(tensors) or op.result not in _RESULTS:
+    if not tensors or tensors[0] != op.params[0] or op.result not in _RESULTS:
+        return None
+    if set(op.arrays) - set(tensors) and op.name not in _WITH_NUMBERS:
         return None
     first = tensors[0]
     values = "(" + "".join(f"{p}, " for p in op.params) + ")"
@@ -128,21 +147,30 @@ def text(op: Op, name: str) -> str | None:
         )
         for p in tensors[1:]
     )
-    guard = ""
+    arrays = {p: f"{p}_" if p in tensors else p for p in op.params} | {first: "_array"}
+    large = ""
+    if op.blocks is not False and not op.extra and "generator" not in op.params:
+        large = LARGE_FORM.format(
+            limit=LARGE,
+            numbers="".join(f" and not isinstance({p}, _Tensor)" for p in op.params if p not in tensors),
+            args=", ".join(arrays[p] for p in op.params),
+            values=values,
+            first=first,
+        )
     ufunc = _UFUNCS.get(op.name)
     if ufunc is not None:
-        operands = ", ".join(["_array", *(f"{p}_" for p in tensors[1:])])
+        operands = ", ".join(arrays[p] for p in (op.params if op.name in _WITH_NUMBERS else tensors))
         write = INTO.format(operands=operands, values=values)
-        guard = f" or not ({ufunc[1]})" if ufunc[1] else ""
+        if ufunc[1]:
+            write = f"    if not ({ufunc[1]}):\n{indent(large, '    ')}        return _slow({values})\n{write}"
     else:
-        arrays = {p: f"{p}_" if p in tensors else p for p in op.params} | {first: "_array"}
         parts = [arrays[p] for p in op.params[:positional]]
         parts += [f"{p}={arrays[p]}" for p in op.params[positional:]]
-        write = THROUGH.format(call=f"_forward({', '.join(parts)})", values=values)
-    if op.name not in _NEEDS_NO_QUIET:
-        write = f"    _token = _hush(_SILENT)\n{write}    finally: _unhush(_token)\n"
+        write = large + THROUGH.format(call=f"_forward({', '.join(parts)})", values=values)
+    if op.name not in _NEEDS_NO_QUIET or large:
+        write = f"    _token = _hush(_SILENT)\n    try:\n{indent(write, '    ')}    finally: _unhush(_token)\n"
     return FUNCTION.format(
-        name=name, signature=", ".join(signature), first=first, guard=guard, values=values, others=others, write=write
+        name=name, signature=", ".join(signature), first=first, values=values, others=others, write=write
     )
 
 
@@ -175,6 +203,7 @@ def function(op: Op, name: str, slow: Callable[[tuple[Any, ...]], Any]) -> Funct
         names["_text"] = source
         names["_ufunc"] = _UFUNCS[op.name][0] if op.name in _UFUNCS else None
         names["_forward"] = NUMPY.bind(op.forward)
+        names["_forward_large"] = of_body(op, names["_forward"])
         names.update({f"_default_{p}": v for p, v in op.defaults.items()})
         scratch = dict(names)
         exec(compile(source, f"<in-place op {op.name}>", "exec"), scratch)

@@ -47,7 +47,7 @@ from .timed import timed, watched
 
 _OPTIONS = frozenset(
     "jvp result view results differentiable extra meaning promote lists structural scalars holomorphic node many "
-    "broadcasts name uniform blame check dtypes joint inputs sparse".split()
+    "broadcasts name uniform blame check dtypes joint inputs sparse blocks".split()
 )
 
 
@@ -123,6 +123,7 @@ def _compiled(text: str) -> CodeType:
 
 def _materialise(op: Op) -> None:
     """Generate, compile and install the text of an operation."""
+    from .blocks import large_forms
     from .inline import Inlined
     from .template import source
     from .variants import into
@@ -169,7 +170,9 @@ def _materialise(op: Op) -> None:
         common["_joint"] = NUMPY.bind(op.joint)
     common.update({f"_vjp_{p}": NUMPY.bind(f) for p, f in op.formulas.items()})
     common.update({f"_default_{p}": v for p, v in op.defaults.items()})
-    common.update(Inlined(op).names)
+    inlined = Inlined(op)
+    common.update(inlined.names)
+    common.update(large_forms(op, inlined, common["_forward"], {p: common[f"_vjp_{p}"] for p in op.formulas}))
     names = {**common, "__name__": "gradpack.ops"}
     exec(_compiled(text), names)
     _install_node(op, names["_Backward"], filename)

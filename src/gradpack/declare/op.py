@@ -62,11 +62,14 @@ class Op:
         dtypes: what it takes: letters of "bifc" for bool, integer, floating and complex; "F": floating but not 16 bits.
         sparse: takes or gives sparse tensors: no compiled code, which knows dense ones only.
         structural: moves elements and computes nothing: any dtype as it is.
+        blocks: False if the body of an elementwise operation is to get large arrays whole: it takes one step, or
+            divides them itself.
     """
 
     __slots__ = (
         "arrays",
         "blame",
+        "blocks",
         "broadcasts",
         "check",
         "defaults",
@@ -138,6 +141,7 @@ class Op:
         inputs: tuple[str, ...] = (),
         name: str | None = None,
         sparse: bool = False,
+        blocks: bool | None = None,
     ) -> None:
         code = function.__code__
         count = code.co_argcount + code.co_kwonlyargcount
@@ -157,7 +161,7 @@ class Op:
         self.results, self.uniform, self.blame, self.check, self.dtypes = results, uniform, blame, check, dtypes
         self.returns = bool(results) or many  # does the body return a tuple of results?
         self.differentiable = differentiable
-        self.sparse = sparse
+        self.sparse, self.blocks = sparse, blocks
         if joint is not None:
             if meaning is None:
                 raise TypeError(f"{self.name}: a joint formula needs the composition that the operation means")

@@ -11,6 +11,7 @@ from functools import partial
 from textwrap import indent
 from typing import Any
 
+from .blocks import LARGE, body_in_blocks, formula_in_blocks
 from .inline import Inlined
 from .op import Op
 
@@ -232,6 +233,9 @@ def _node_text(op: Op, inlined: Inlined) -> str:
         expression = inlined.text(p, {_gradient_name(op, p): "_g"})
         if expression is None:
             expression = f"_vjp_{p}({', '.join(['_g', *op.reads[p]])})"
+        if formula_in_blocks(op, p, inlined.expression(p)):
+            large = f"_vjp_{p}_large({', '.join(['_g', *op.reads[p]])})"
+            expression = f"{expression} if _g.size < {LARGE} else {large}"
         body = "".join(load(n) for n in op.reads[p] if n not in shared) + f"{p}_g = {expression}\n"
         if many:
             body = f"if {p}_edge is not None:\n{indent(body, '    ')}else: {p}_g = None\n"
@@ -301,12 +305,15 @@ def _function_text(op: Op, inlined: Inlined) -> str:
         return f"def _call({signature(op)}):\n{out_text(op)}    return _slow({values})\n"
 
     arrays = {p: f"{p}_" if p in tensors or p in op.arrays else p for p in op.params}
-    call = inlined.text("forward", arrays)
-    if call is None:
-        positional = len(op.params) - op.keyword_only
-        parts = [arrays[p] for p in op.params[:positional]]
-        parts += [f"{p}={arrays[p]}" for p in op.params[positional:]]
-        call = f"_forward({', '.join(parts)})"
+    positional = len(op.params) - op.keyword_only
+    parts = [arrays[p] for p in op.params[:positional]]
+    parts += [f"{p}={arrays[p]}" for p in op.params[positional:]]
+    call = inlined.text("forward", arrays) or f"_forward({', '.join(parts)})"
+    if body_in_blocks(op, inlined.expression("forward")):
+        small = f"{tensors[0]}_.size < {LARGE}"
+        if tensors[0] in op.scalars:
+            small = f"type({tensors[0]}_) is not _ndarray or {small}"
+        call = f"{call} if {small} else _forward_large({', '.join(arrays[p] for p in op.params)})"
     extra = "".join(f", {n}_" for n in op.extra)
     quiet = op.name not in _NEEDS_NO_QUIET and not op.structural and op.result != "bool"
     forward = (FORWARD_QUIET if quiet else FORWARD).format(extra=extra, call=call, values=values)

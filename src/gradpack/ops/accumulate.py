@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 
 from ..backends import spec_of
+from .blockwise import is_numpy
+from .kernels import add_in_rows
 
 PORTION = 1 << 16  # elements that are added at a time
 
@@ -152,6 +154,9 @@ def add_along(out: Any, shape: Any, dim: int, index: Any, values: Any) -> Any:
     """`out`, the flat array of a shape, with `values` added where `take(array, index, dim)` reads."""
     index = np.reshape(counted_from_front(index, shape[dim]), (-1,))
     before, after, n = size_of(shape[:dim]), size_of(shape[dim + 1 :]), index.shape[0]
+    if after == 1 and before > 1 and n and is_numpy(out) and is_numpy(values) and out.dtype == values.dtype:
+        add_in_rows(np.reshape(out, (before, shape[dim])), np.broadcast_to(index, (before, n)), values)
+        return out
     if before != 1:  # the rows of all leading dimensions together
         index = np.reshape(np.arange(before)[:, None] * shape[dim] + index[None, :], (-1,))
     if not out.shape[0] or not n:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..declare.blocks import looped
 from ..declare.kinds import elementwise
 from ..tensor.saved import derived_from
 from ..tensor.tensor import Tensor, wrap
@@ -42,6 +43,7 @@ def _gelu_meaning(input: Any, approximate: str) -> Any:
     input=lambda g, input, out, approximate: _gelu_gradient(g, input, out, approximate),
     meaning=_gelu_meaning,
     dtypes="f",
+    blocks=False,
 )
 def gelu(input: Any, *, approximate: str = "none") -> Any:
     """`input * P(X <= input)` for a standard normal X.
@@ -61,13 +63,15 @@ def gelu(input: Any, *, approximate: str = "none") -> Any:
     if approximate == "none":
         return gelu_of(input)
     if approximate == "tanh":
-        out = input * input
-        out *= _CUBIC * _SQRT_2_OVER_PI
-        out += _SQRT_2_OVER_PI
-        out *= input
-        out = np.tanh(out)
-    else:
-        raise RuntimeError(f"gelu(): approximate argument must be either none or tanh, got {approximate!r}")
+        return looped(_gelu_by_tanh, input)
+    raise RuntimeError(f"gelu(): approximate argument must be either none or tanh, got {approximate!r}")
+
+
+def _gelu_by_tanh(input: Any) -> Any:
+    out = input * input
+    out *= _CUBIC * _SQRT_2_OVER_PI
+    out += _SQRT_2_OVER_PI
+    out = np.tanh(out * input)
     out += 1
     out *= input
     out *= 0.5
@@ -153,15 +157,16 @@ def leaky_relu(input: Any, negative_slope: float = 0.01) -> Any:
         >>> torch.nn.functional.leaky_relu(torch.tensor([-1.0, 1.0]))
         tensor([-0.0100,  1.0000])
     """
-    below = input * negative_slope
-    if type(negative_slope) is float and 0 <= negative_slope <= 1:
-        return np.maximum(input, below)
-    return select(input > 0, input, below)
+    return (
+        np.maximum(input, input * negative_slope)
+        if 0 <= negative_slope <= 1
+        else select(input > 0, input, input * negative_slope)
+    )
 
 
 def _elu_body(input: Any, alpha: Any = 1.0, scale: Any = 1.0, input_scale: Any = 1.0) -> Any:
     """`scale * input` above zero, `scale * alpha * (exp(input_scale * input) - 1)` below."""
-    return select(input > 0, input * scale, np.expm1(np.minimum(input, 0) * input_scale) * (alpha * scale))
+    return np.maximum(input, 0) * scale + np.expm1(np.minimum(input, 0) * input_scale) * (alpha * scale)
 
 
 def _declare_elu(name: str) -> Any:
@@ -246,12 +251,16 @@ def mish(input: Any) -> Any:
         >>> torch.nn.functional.mish(torch.tensor([1.0]))
         tensor([0.8651])
     """
-    return input * np.tanh(np.logaddexp(input, 0))
+    e = np.exp(np.minimum(input, 20.0))  # above, the quotient is 1; tanh(log(1 + e)) is n / (n + 2)
+    n = e * (e + 2)
+    return input * (n / (n + 2))
 
 
 def _mish_slope(input: Any) -> Any:
-    t = tanh(softplus(input))
-    return t + input * sigmoid(input) * (1 - t * t)
+    e = exp(where(input > 20, 20.0, input))
+    n = e * (e + 2)
+    t = n / (n + 2)
+    return t + input * (e / (e + 1)) * (1 - t * t)
 
 
 @elementwise(input=lambda g, input, min_val, max_val: where((input > min_val) & (input < max_val), g, 0.0), dtypes="if")
@@ -264,10 +273,10 @@ def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0) -> Any:
         >>> torch.nn.functional.hardtanh(torch.tensor([-2.0, 0.5]))
         tensor([-1.0000,  0.5000])
     """
-    return np.minimum(np.maximum(input, min_val), max_val)
+    return np.clip(input, min_val, max_val)
 
 
-@elementwise(input=lambda g, input: where((input > -3) & (input < 3), g / 6, 0.0), dtypes="f")
+@elementwise(input=lambda g, input: where((input > -3) & (input < 3), g * (1 / 6), 0.0), dtypes="f")
 def hardsigmoid(input: Any) -> Any:
     """`relu6(input + 3) / 6`.
 
@@ -277,10 +286,12 @@ def hardsigmoid(input: Any) -> Any:
         >>> torch.nn.functional.hardsigmoid(torch.tensor([0.0]))
         tensor([0.5000])
     """
-    return np.minimum(np.maximum(input + 3, 0), 6) / 6
+    return np.clip(input * (1 / 6) + 0.5, 0.0, 1.0)
 
 
-@elementwise(input=lambda g, input: g * where(input <= -3, 0.0, where(input < 3, input / 3 + 0.5, 1.0)), dtypes="f")
+@elementwise(
+    input=lambda g, input: g * where(input <= -3, 0.0, where(input < 3, input * (1 / 3) + 0.5, 1.0)), dtypes="f"
+)
 def hardswish(input: Any) -> Any:
     """`input * relu6(input + 3) / 6`.
 
@@ -290,7 +301,7 @@ def hardswish(input: Any) -> Any:
         >>> torch.nn.functional.hardswish(torch.tensor([3.0]))
         tensor([3.])
     """
-    return input * np.minimum(np.maximum(input + 3, 0), 6) / 6
+    return input * np.clip(input * (1 / 6) + 0.5, 0.0, 1.0)
 
 
 def softsign(input: Tensor) -> Tensor:
@@ -313,7 +324,7 @@ def threshold(input: Any, threshold: Any, value: Any) -> Any:
         >>> torch.nn.functional.threshold(torch.tensor([1.0, 3.0]), 2.0, -1.0)
         tensor([-1.,  3.])
     """
-    return np.where(input > threshold, input, value)
+    return select(input > threshold, input, value)
 
 
 SELU_ALPHA, SELU_SCALE = 1.6732632423543772848170429916717, 1.0507009873554804934193349852946

@@ -11,6 +11,7 @@ from ..base.errors import not_implemented_for
 from ..declare.kinds import elementwise
 from ..tensor.tensor import Tensor
 from .operands import is_bool, is_complex, is_number, is_whole
+from .selection import select
 
 FUNCTIONS = (
     "add sub mul div true_divide floor_divide remainder fmod neg positive reciprocal square rsub lerp addcmul addcdiv"
@@ -253,7 +254,7 @@ def lerp(input: Any, end: Any, weight: Any) -> Any:
     step = end - input
     if is_number(weight):
         return input + weight * step if abs(weight) < 0.5 else end - step * (1 - weight)
-    return np.where(np.abs(weight) < 0.5, input + weight * step, end - step * (1 - weight))
+    return select(np.abs(weight) < 0.5, input + weight * step, end - step * (1 - weight))
 
 
 @elementwise(

@@ -14,6 +14,12 @@ import numpy as np
 _array_type = np.ndarray  # NumPy's own, also where `np` is bound to another library
 BLOCK = 1 << 17  # bytes: three of these fit into the second-level cache of common processors
 
+try:
+    _features: Any = np._core._multiarray_umath.__cpu_features__  # type: ignore[attr-defined]
+except AttributeError:
+    _features = {}
+SHORT_EXP2: bool = _features.get("AVX512_SKX", False)  # NumPy has vectorised exp2, half as long as exp, for these only
+
 
 def is_numpy(array: Any) -> bool:
     """Whether an array is NumPy's and so can be written to."""

@@ -140,11 +140,11 @@ def _convolution(
     if transposed:
         made = tuple((n - 1) * s - 2 * p + d * (k - 1) + o + 1 for n, k, s, p, d, o in steps)
         out = correlate_input(input, weight, made, stride, padding, dilation, groups)
+        if bias is not None:
+            out += np.reshape(bias, (-1, *(1,) * len(size)))
     else:
         made = tuple((n + 2 * p - d * (k - 1) - 1) // s + 1 for n, k, s, p, d, o in steps)
-        out = correlate(input, weight, stride, padding, dilation, groups, made)
-    if bias is not None:
-        out += np.reshape(bias, (-1, *(1,) * len(size)))
+        out = correlate(input, weight, stride, padding, dilation, groups, made, bias)
     return out
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from .correlate_rows import correlate_rows, correlate_weight_rows, worth_while
 from .sliding import at, cropped, extent, offsets, reaching, size_of, windows
 
 BLOCK = 3 << 18  # bytes of copied windows at a time: they are to stay in the second-level cache
@@ -48,15 +49,24 @@ def _is_pointwise(kernel: Any, stride: Any) -> bool:
     return size_of(kernel) == 1 and all(s == 1 for s in stride)
 
 
-def correlate(x: Any, weight: Any, stride: Any, padding: Any, dilation: Any, groups: int, count: Any) -> Any:
-    """The derivative by y: the convolution, for `count` places."""
+def correlate(
+    x: Any, weight: Any, stride: Any, padding: Any, dilation: Any, groups: int, count: Any, bias: Any = None
+) -> Any:
+    """The derivative by y: the convolution, for `count` places; a bias for each channel of it is added."""
     kernel, ndim = weight.shape[2:], len(count)
+    in_rows = x.size and weight.size and worth_while(kernel, dilation, groups, x.shape[0], count)
+    if bias is not None and not in_rows:
+        out = correlate(x, weight, stride, padding, dilation, groups, count)
+        out += np.reshape(bias, (-1, *(1,) * len(count)))
+        return out
     batch, channels, outs = x.shape[0], x.shape[1], weight.shape[0]
     dtype = np.result_type(x.dtype, weight.dtype)
     out = np.empty((batch, outs, *count), dtype)
     if not out.size or not weight.size:
         out.fill(0)
         return out
+    if in_rows:
+        return correlate_rows(x, weight, stride, padding, dilation, out, bias)
     x = reaching(x, padding, kernel, stride, dilation, count)
     places, per = size_of(count), outs // groups
     if _is_pointwise(kernel, stride) and x.shape[2:] == tuple(count) and places >= 16:
@@ -184,6 +194,8 @@ def correlate_weight(y: Any, x: Any, kernel: Any, stride: Any, padding: Any, dil
     total = np.zeros((groups, outs // groups, channels // groups * size_of(kernel)), dtype)
     if not total.size or not y.size:
         return np.reshape(total, shape)
+    if stride[0] == 1 and worth_while(kernel, dilation, groups, batch, count):
+        return np.reshape(correlate_weight_rows(y, x, kernel, stride, padding, dilation, total[0]), shape)
     x = reaching(x, padding, kernel, stride, dilation, count)
     per = outs // groups
     views = windows(x, kernel, stride, dilation, count)

@@ -10,6 +10,7 @@ from ..declare.inplace import inplace
 from ..declare.kinds import elementwise
 from ..tensor.tensor import Tensor
 from .operands import is_whole, no_gradient, zeros_for
+from .remainders import floor_divide_of, fmod_of, remainder_of
 
 
 @elementwise(
@@ -61,7 +62,7 @@ def div(input: Any, other: Any, *, rounding_mode: str | None = None, out: Any = 
 def _div_rounded(input: Any, other: Any, rounding_mode: str) -> Any:
     """`input / other`, rounded towards zero or down."""
     if rounding_mode == "floor":
-        return np.floor_divide(input, _not_zero("div", input, other))
+        return floor_divide_of(input, _not_zero("div", input, other))
     if rounding_mode != "trunc":
         raise RuntimeError(
             f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding_mode}'"
@@ -105,7 +106,7 @@ def floor_divide(input: Any, other: Any) -> Any:
         >>> torch.tensor([7, -7]) // 2
         tensor([ 3, -4])
     """
-    return np.floor_divide(input, _not_zero("floor_divide", input, other))
+    return floor_divide_of(input, _not_zero("floor_divide", input, other))
 
 
 @elementwise(input=lambda g: g, other=lambda g, input, other: -g * _div_rounded(input, other, "floor"), dtypes="if")
@@ -121,7 +122,7 @@ def remainder(input: Any, other: Any) -> Any:
         >>> torch.remainder(torch.tensor([-3.0, 3.0]), 2)
         tensor([1., 1.])
     """
-    return np.remainder(input, _not_zero("remainder", input, other))
+    return remainder_of(input, _not_zero("remainder", input, other))
 
 
 @elementwise(
@@ -142,7 +143,7 @@ def fmod(input: Any, other: Any) -> Any:
         >>> torch.fmod(torch.tensor([-3.0, 3.0]), 2)
         tensor([-1.,  1.])
     """
-    return np.fmod(input, _not_zero("fmod", input, other))
+    return fmod_of(input, _not_zero("fmod", input, other))
 
 
 def _method_div_(self: Tensor, other: Any, *, rounding_mode: str | None = None) -> Tensor:

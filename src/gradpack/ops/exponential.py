@@ -12,7 +12,7 @@ from ..base.errors import missing_extra
 from ..declare.inplace import check_result
 from ..declare.kinds import elementwise
 from ..tensor.tensor import Tensor
-from .blockwise import blockwise, is_numpy
+from .blockwise import SHORT_EXP2
 from .error_function import erf_of, erfc_of
 from .operands import is_complex, is_number
 
@@ -29,6 +29,7 @@ OPERATORS = {"__pow__": "pow"}
 REFLECTED = {"__rpow__": "pow"}
 INPLACE_OPERATORS = {"__ipow__": "pow"}
 
+_LOG2_E = 1 / math.log(2)
 _LN2, _LN10 = math.log(2), math.log(10)
 
 
@@ -142,7 +143,9 @@ def logaddexp(input: Any, other: Any) -> Any:
         larger = np.where(np.real(input) < np.real(other), other, input)
         smaller = np.where(np.real(input) < np.real(other), input, other)
         return larger + np.log1p(np.exp(smaller - larger))
-    return np.logaddexp(input, other)
+    larger = np.maximum(input, other)
+    gap = np.where(input == other, 0.0, np.minimum(input, other) - larger)  # 0 between equal infinities, too
+    return larger + np.log1p(np.exp(gap))
 
 
 @elementwise(
@@ -199,17 +202,11 @@ def sigmoid(input: Any) -> Any:
         >>> torch.sigmoid(torch.tensor([0.0, 2.0]))
         tensor([0.5000, 0.8808])
     """
-    if is_numpy(input) and input.size > 1 << 14:
-        return blockwise(sigmoid_block, input, 0)
-    return 1 / (np.exp(-input) + 1)
+    return 1 / (_exp_of_negative(input) + 1)
 
 
-def sigmoid_block(x: Any, out: Any) -> None:
-    """The sigmoid of a block, written into `out`."""
-    np.negative(x, out)
-    np.exp(out, out)
-    np.add(out, 1, out)
-    np.divide(1, out, out)
+def _exp_of_negative(x: Any) -> Any:
+    return np.exp2(x * -_LOG2_E) if SHORT_EXP2 and x.dtype == np.float32 else np.exp(-x)
 
 
 @elementwise(input=lambda g, input, eps: _logit_slope(g, input, eps), result="float", dtypes="bif")

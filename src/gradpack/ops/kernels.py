@@ -19,6 +19,7 @@ _maximum: Any = np.maximum.reduce
 _minimum: Any = np.minimum.reduce
 
 SMALL = 4096  # elements, below which no detour pays
+ROWS = 1 << 15  # elements of rows that go through the cache together
 CHUNK = 1024  # elements that BLAS may add up one after another
 
 
@@ -104,17 +105,39 @@ def multiply_up(x: Any, over: Any = None, keepdims: bool = False) -> Any:
         return np.prod(x, axis=over, keepdims=keepdims)
     if x.size >= SMALL and x.dtype.kind in "fc" and x.flags.c_contiguous and over in (None, -1, x.ndim - 1):
         lead, length = ((1,) * x.ndim, x.size) if over is None else ((*x.shape[:-1], 1), x.shape[-1])
-        rows = x.reshape(-1, length)
-        odd = None
-        while length > 8:  # one half times the other: whole vectors instead of one element after another
-            half = length // 2
-            if length % 2:
-                odd = rows[:, -1] if odd is None else odd * rows[:, -1]
-            rows, length = rows[:, :half] * rows[:, half : 2 * half], half
-        out = _multiply(rows, 1)
-        out = out if odd is None else out * odd
+        rows, step = x.reshape(-1, length), max(1, ROWS // length)
+        if over is None:
+            out = _products(_folded(x.reshape(-1))[None])
+        else:
+            out = np.empty(len(rows), x.dtype)
+            for start in range(0, len(rows), step):
+                out[start : start + step] = _products(rows[start : start + step])
         return out.reshape(lead if keepdims else x.shape[:-1] if over is not None else ())
     return _multiply(x, over, None, None, keepdims)
+
+
+def _folded(vector: Any) -> Any:
+    """A vector that fits into the cache and has the same product."""
+    if vector.size < 2 * ROWS:
+        return vector
+    whole = vector.size - vector.size % ROWS
+    out = vector[:ROWS].copy()
+    for start in range(ROWS, whole, ROWS):
+        out *= vector[start : start + ROWS]
+    out[: vector.size - whole] *= vector[whole:]
+    return out
+
+
+def _products(rows: Any) -> Any:
+    """Products of the rows of a matrix: one half times the other, whole vectors instead of element after element."""
+    length, odd = rows.shape[1], None
+    while length > 8:
+        half = length // 2
+        if length % 2:
+            odd = rows[:, -1] if odd is None else odd * rows[:, -1]
+        rows, length = rows[:, :half] * rows[:, half : 2 * half], half
+    out = _multiply(rows, 1) if length > 1 else rows[:, 0]
+    return out if odd is None else out * odd
 
 
 def largest(x: Any, over: Any = None, keepdims: bool = False) -> Any:
@@ -164,19 +187,32 @@ def take_along(x: Any, indices: Any, place: int) -> Any:
 PLACES = 1 << 14  # indices that are worked on at a time, beside the elements that they name
 
 
+def _row_portions(table: Any, length: int) -> Any:
+    """For portions of rows of indices: their slice, and the places that they name in these rows of this length."""
+    step = max(1, min(len(table), PLACES // max(1, table.shape[1])))
+    starts = np.empty((step, table.shape[1]), np.int64)  # written out: adding a column to rows takes longer
+    starts[:] = np.arange(0, step * length, length)[:, None]
+    buffer = np.empty_like(starts)
+    for start in range(0, len(table), step):
+        some = table[start : start + step]
+        yield slice(start, start + len(some)), np.add(some, starts[: len(some)], out=buffer[: len(some)])
+
+
 def take_in_rows(x: Any, indices: Any) -> Any:
     """Elements of rows by place, in portions that stay in the cache; the places are known to be right."""
-    count = indices.shape[-1]
-    flat, table = x.reshape(-1), indices.reshape(-1, count)
+    table, rows = indices.reshape(-1, indices.shape[-1]), x.reshape(-1, x.shape[-1])
     out = np.empty(table.shape, x.dtype)
-    step = max(1, PLACES // count)
-    places = np.empty((step, count), np.int64)
-    starts = _starts(x)
-    for start in range(0, table.shape[0], step):
-        some = table[start : start + step]
-        here = np.add(some, starts[start : start + step], out=places[: len(some)])
-        np.take(flat, here, out=out[start : start + step], mode="clip")  # "raise" would copy what it takes
+    for part, places in _row_portions(table, x.shape[-1]):
+        np.take(rows[part].reshape(-1), places, out=out[part], mode="clip")  # "raise" would copy what it takes
     return out.reshape(indices.shape)
+
+
+def add_in_rows(out: Any, indices: Any, values: Any) -> None:
+    """Add `values` to elements of the rows of `out` by place; the places are known to be right."""
+    table, rows = indices.reshape(-1, indices.shape[-1]), out.reshape(-1, out.shape[-1])
+    given = values.reshape(table.shape)
+    for part, places in _row_portions(table, out.shape[-1]):
+        np.add.at(rows[part].reshape(-1), places.reshape(-1), given[part].reshape(-1))
 
 
 def placed_along(shape: tuple[int, ...], indices: Any, values: Any, place: int) -> Any:

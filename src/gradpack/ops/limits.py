@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -9,10 +10,11 @@ import numpy as np
 from ..base.dtypes import FLOATING
 from ..base.info import finfo
 from ..declare.inplace import inplace
+from ..declare.inplace_text import function
 from ..declare.kinds import elementwise
 from ..tensor.tensor import Tensor
-from .operands import is_number, is_whole
-from .selection import LARGE, limit
+from .operands import is_complex, is_number, is_whole
+from .selection import LARGE, limit, select
 
 
 def clamp(input: Tensor, min: Any = None, max: Any = None, *, out: Any = None) -> Tensor:
@@ -165,12 +167,31 @@ def _nan_to_num(input: Any, nan: float, posinf: float, neginf: float) -> Any:
     """`input` with numbers in the place of NaN and the infinities."""
     if is_whole(input):
         return input * np.ones((), dtype=input.dtype)
-    return np.nan_to_num(input, nan=nan, posinf=posinf, neginf=neginf)
+    if is_complex(input):
+        return np.nan_to_num(input, nan=nan, posinf=posinf, neginf=neginf)
+    inside = (
+        np.clip(input, neginf, posinf)
+        if neginf == -posinf and posinf == _largest(input.dtype)
+        else select(input == math.inf, posinf, select(input == -math.inf, neginf, input))
+    )
+    return select(input == input, inside, nan)  # noqa: PLR0124 - not NaN
+
+
+def _largest(native: Any) -> float:
+    return float(np.finfo(native).max) if native in (np.float32, np.float64) else math.inf
 
 
 def _method_clamp_(self: Tensor, min: Any = None, max: Any = None) -> Tensor:
     """In-place form of `clamp`: writes the result into this tensor and returns it."""
-    return inplace(_clamp_for(self, min, max).op, "clamp_", [self, min, max])
+    which = _clamp_for(self, min, max)
+    if which is _clamp_to_numbers:
+        return _clamp_to_numbers_(self, min, max)
+    return inplace(which.op, "clamp_", [self, min, max])
+
+
+_clamp_to_numbers_ = function(
+    _clamp_to_numbers.op, "clamp_", lambda values: inplace(_clamp_to_numbers.op, "clamp_", list(values))
+)
 
 
 def _method_nan_to_num_(

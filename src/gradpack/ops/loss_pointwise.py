@@ -12,6 +12,7 @@ from ..base.errors import cpp_name, not_implemented_for, scalar_type
 from ..base.modes import using
 from ..declare.autocast import in_float32
 from ..declare.batched import is_batched
+from ..declare.blocks import looped
 from ..declare.kinds import general
 from ..tensor.tensor import Tensor
 from .reduction import MEAN, NONE, reduce_array, reduced, refuse_gradient, spread_back
@@ -132,11 +133,11 @@ def binary_cross_entropy_with_logits(
 
 
 @general(
-    input=lambda g, input, target, reduction, beta: (
-        spread_back(g, input.shape, reduction) * _between((input - target) * (1 / beta), 1.0)
+    input=lambda g, input, target, reduction, beta: looped(
+        _slope_within, input, target, spread_back(g, input.shape, reduction), 1 / beta, 1.0
     ),
-    target=lambda g, input, target, reduction, beta: (
-        spread_back(g, input.shape, reduction) * _between((target - input) * (1 / beta), 1.0)
+    target=lambda g, input, target, reduction, beta: looped(
+        _slope_within, target, input, spread_back(g, input.shape, reduction), 1 / beta, 1.0
     ),
     dtypes="f",
 )
@@ -151,16 +152,15 @@ def smooth_l1_loss(input: Any, target: Any, reduction: int = MEAN, beta: float =
     """
     if beta < 0:
         raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
-    d = np.abs(input - target)
-    return reduce_array(np.where(d < beta, d * d * (0.5 / beta), d - 0.5 * beta), reduction)
+    return reduce_array(looped(_smooth, input, target, beta), reduction)
 
 
 @general(
-    input=lambda g, input, target, reduction, delta: (
-        spread_back(g, input.shape, reduction) * _between(input - target, delta)
+    input=lambda g, input, target, reduction, delta: looped(
+        _slope_within, input, target, spread_back(g, input.shape, reduction), 1, delta
     ),
-    target=lambda g, input, target, reduction, delta: (
-        spread_back(g, input.shape, reduction) * _between(target - input, delta)
+    target=lambda g, input, target, reduction, delta: looped(
+        _slope_within, target, input, spread_back(g, input.shape, reduction), 1, delta
     ),
     dtypes="f",
 )
@@ -175,8 +175,7 @@ def huber_loss(input: Any, target: Any, reduction: int = MEAN, delta: float = 1.
     """
     if delta <= 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
-    d = np.abs(input - target)
-    return reduce_array(np.where(d <= delta, d * d * 0.5, delta * (d - 0.5 * delta)), reduction)
+    return reduce_array(looped(_huber, input, target, delta), reduction)
 
 
 @general(
@@ -198,8 +197,20 @@ def soft_margin_loss(input: Any, target: Any, reduction: int = MEAN) -> Any:
     return reduce_array(np.logaddexp(0, -target.astype(input.dtype) * input), reduction)
 
 
-def _between(x: Any, limit: float) -> Any:
-    return clamp_min(clamp_max(x, limit), -limit)
+def _smooth(input: Any, target: Any, beta: float) -> Any:
+    d = np.abs(input - target)
+    inner = np.minimum(d, beta)  # beyond, the product below is a straight line
+    return d if beta == 0 else inner * (d - inner * 0.5) * (1 / beta)
+
+
+def _huber(input: Any, target: Any, delta: float) -> Any:
+    d = np.abs(input - target)
+    inner = np.minimum(d, delta)
+    return inner * (d - inner * 0.5)
+
+
+def _slope_within(x: Any, y: Any, g: Any, factor: float, limit: float) -> Any:
+    return g * clamp_min(clamp_max((x - y) * factor, limit), -limit)
 
 
 # -- composed, as in torch --

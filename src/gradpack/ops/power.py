@@ -20,6 +20,7 @@ from .operands import is_complex, is_number, is_whole
     exponent=lambda g, input, exponent, out: g * _slope_of_exponent(input, exponent, out),
     dtypes="ifc",
     node="PowBackward0",
+    blocks=False,
 )
 def pow(input: Any, exponent: Any) -> Any:
     """`input` to the power of `exponent`; one of them may be a number.

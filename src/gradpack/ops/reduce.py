@@ -242,8 +242,13 @@ def mean(
 )
 def _nansum(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
     """The sum, NaN counting as zero."""
+    over = axes(dim, len(input.shape))
+    if type(input) is _array_type and float_kind(input):
+        total = add_up(input, over, keepdim)
+        if not np.isnan(total).any():  # as a rule there is none
+            return total
     numbers = np.where(input == input, input, np.zeros_like(input)) if float_kind(input) else input  # noqa: PLR0124
-    return add_up(numbers, axes(dim, len(input.shape)), keepdim)
+    return add_up(numbers, over, keepdim)
 
 
 def nansum(

@@ -84,7 +84,8 @@ def sign(input: Any) -> Any:
     above, below = input > 0, input < 0
     if input.dtype == above.dtype:
         return above  # bool
-    return np.asarray(above, dtype=input.dtype) - np.asarray(below, dtype=input.dtype)
+    steps = np.asarray(above, dtype=np.int8) - np.asarray(below, dtype=np.int8)  # bytes first: they are short
+    return np.asarray(steps, dtype=input.dtype)
 
 
 @elementwise(input=lambda g, input, out: _sgn_slope(g, input, out), holomorphic=False)

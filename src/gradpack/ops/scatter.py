@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from ..backends import spec_of
 from ..declare.inplace import inplace
 from ..declare.kinds import general, linear
 from ..tensor.tensor import Tensor
 from .accumulate import add_flat, as_dtype, flat_of, fresh, narrowed, places_along, set_flat, size_of, store, widened
 from .blockwise import is_numpy
-from .kernels import take_in_rows
+from .kernels import add_in_rows, take_in_rows
 from .writing import number_for, number_tensor, write_part
 
 FUNCTIONS = "gather scatter scatter_add"
@@ -107,7 +108,13 @@ def _in_rows(input: Any, dim: int, index: Any) -> bool:
 @linear(input=lambda g, index, dim: gather(g, dim, index), structural=True, name="gather_backward")
 def _gather_backward(input: Any, index: Any, shape: Any = (), dim: int = 0) -> Any:
     """Zeros of `shape` with `input` added where `gather` reads."""
-    places, values = places_in("gather", shape, dim, index), widened(input)
+    values = widened(input)
+    if is_numpy(values) and values.flags.c_contiguous and len(shape) == values.ndim:
+        out = np.zeros(shape, values.dtype)
+        if _in_rows(out, dim, index):
+            add_in_rows(out, index, values)
+            return narrowed(out, input.dtype)
+    places = places_in("gather", shape, dim, index)
     out = np.zeros((size_of(shape),), dtype=values.dtype)
     return np.reshape(narrowed(add_flat(out, places, values), input.dtype), tuple(shape))
 
@@ -162,6 +169,9 @@ def _scatter_add(input: Any, dim: int, index: Any, src: Any) -> Any:
 
 
 def add_places(array: Any, dim: int, index: Any, src: Any) -> Any:
+    if array.dtype == src.dtype and is_numpy(src) and not spec_of(src).dtype.low and _in_rows(array, dim, index):
+        add_in_rows(array, index, np.ascontiguousarray(np.broadcast_to(src, index.shape)))
+        return array
     places = places_in("scatter_add", array.shape, dim, index)
     return store(array, add_flat(widened(flat_of(array)), places, widened(src)))
 

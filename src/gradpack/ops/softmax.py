@@ -29,7 +29,7 @@ def _exponentials(input: Any, over: Any) -> Any:
     return None
 
 
-_BLOCK = 1 << 15  # elements of the rows that go through the cache together
+_BLOCK = 1 << 16  # elements of the rows that go through the cache together
 
 
 def _in_rows(input: Any, dim: int, *others: Any) -> bool:
@@ -49,12 +49,30 @@ def _row_blocks(rows: Any) -> Any:
     return [slice(start, start + step) for start in range(0, rows.shape[0], step)]
 
 
+class _Repeat:
+    """Columns repeated along rows, block by block.
+
+    As a product of matrices with two columns and two rows, that takes BLAS a third of the time of an operation in
+    which NumPy repeats a column.
+    """
+
+    def __init__(self, rows: Any) -> None:
+        many = max(1, min(rows.shape[0], _BLOCK // rows.shape[1]))
+        self.pair, self.ones = np.zeros((many, 2), rows.dtype), np.ones((2, rows.shape[1]), rows.dtype)
+        self.buffer = aligned(many * rows.shape[1], rows.dtype).reshape(many, rows.shape[1])
+
+    def __call__(self, column: Any) -> Any:
+        count = len(column)
+        self.pair[:count, 0] = column
+        return np.matmul(self.pair[:count], self.ones, out=self.buffer[:count])
+
+
 def _rows_of_softmax(input: Any, logarithm: bool) -> Any:
     """Softmax of the last dimension, or its logarithm, block by block."""
     rows = input.reshape(-1, input.shape[-1])
     out = np.empty(rows.shape, rows.dtype)
     buffer = aligned(max(_BLOCK, rows.shape[1]), rows.dtype)
-    ones = np.ones(rows.shape[1], rows.dtype)
+    ones, repeat = np.ones(rows.shape[1], rows.dtype), _Repeat(rows)
     for block in _row_blocks(rows):
         x, made = rows[block], out[block]
         spare = buffer[: x.size].reshape(x.shape)
@@ -66,13 +84,13 @@ def _rows_of_softmax(input: Any, logarithm: bool) -> Any:
             x = np.subtract(x, largest(x, -1, True), out=made)
             total = np.exp(x, out=spare) @ ones
         if not logarithm:
-            np.divide(spare, total[:, None], out=made)
+            np.multiply(spare, repeat(1 / total), out=made)
             continue
         exact = np.log(total, dtype=np.float64)
         rounded = exact.astype(rows.dtype)
-        np.subtract(x, rounded[:, None], out=made)
+        np.subtract(x, repeat(rounded), out=made)
         if plain and rows.dtype != np.float64:  # in two parts: see `_log_softmax`
-            made -= (exact - rounded).astype(rows.dtype)[:, None]
+            np.subtract(made, repeat(exact - rounded), out=made)
     return out.reshape(input.shape)
 
 
@@ -82,15 +100,15 @@ def _rows_of_slope(g: Any, out: Any, logarithm: bool) -> Any:
     given, known = g.reshape(-1, length), out.reshape(-1, length)
     slope = np.empty(known.shape, known.dtype)
     buffer = aligned(max(_BLOCK, length), known.dtype)
-    ones = np.ones(length, known.dtype)
+    ones, repeat = np.ones(length, known.dtype), _Repeat(known)
     for block in _row_blocks(known):
         some, result, made = given[block], known[block], slope[block]
         if logarithm:
             spare = np.exp(result, out=buffer[: result.size].reshape(result.shape))
-            spare *= (some @ ones)[:, None]
+            np.multiply(spare, repeat(some @ ones), out=spare)
             np.subtract(some, spare, out=made)
         else:
-            np.subtract(some, np.vecdot(some, result)[:, None], out=made)
+            np.subtract(some, repeat(np.vecdot(some, result)), out=made)
             np.multiply(made, result, out=made)
     return slope.reshape(out.shape)
 

@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from ..declare.blocks import looped
 from ..declare.kinds import elementwise
+from .blockwise import is_numpy
 from .operands import is_complex
 
 FUNCTIONS = "sin cos tan asin acos atan atan2 sinh cosh tanh asinh acosh atanh sinc hypot deg2rad rad2deg"
@@ -246,7 +248,17 @@ def hypot(input: Any, other: Any) -> Any:
         >>> torch.hypot(torch.tensor([3.0]), torch.tensor([4.0]))
         tensor([5.])
     """
+    if is_numpy(input) and input.dtype.char == "f":
+        return looped(_hypot_single, input, other)
     return np.hypot(input, other)
+
+
+def _hypot_single(x: Any, y: Any) -> Any:
+    """For float32, whose squares neither overflow nor vanish in float64; C's function goes element by element."""
+    squares = np.square(x, dtype=np.float64)
+    squares += np.square(y, dtype=np.float64)
+    out = np.sqrt(squares, out=squares).astype(x.dtype)
+    return np.hypot(x, y) if np.isnan(out).any() else out  # infinity beside NaN is infinity
 
 
 @elementwise(input=lambda g: g * (math.pi / 180), result="float", dtypes="bif", node="Deg2RadBackward0")

@@ -1,0 +1,53 @@
+"""Remainders and lengths of float32 are worked out in float64: they are NumPy's, to the last bit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import gradpack as torch
+from gradpack.declare.blocks import LARGE
+
+SIZE = LARGE + 1000
+SPECIAL = [0.0, -0.0, 1.0, -1.0, 2.5, -2.5, 1e-40, -1e-40, 3e38, -3e38, np.inf, -np.inf, np.nan, 1e-3, 7.0]
+PAIRS = [(torch.remainder, np.remainder), (torch.fmod, np.fmod), (torch.floor_divide, np.floor_divide)]
+
+
+def operands(scale):
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=SIZE) * scale, rng.normal(size=SIZE)
+    x[::7], y[::5] = np.round(x[::7]), np.round(y[::5]) + 0.25
+    return x.astype(np.float32), y.astype(np.float32)
+
+
+def same(found, expected):
+    np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(np.signbit(found), np.signbit(expected))
+
+
+@pytest.mark.parametrize(("ours", "numpys"), PAIRS)
+@pytest.mark.parametrize("scale", [1.0, 1e4, 1e9])  # the last one leaves what is exact
+def test_remainders(ours, numpys, scale):
+    x, y = operands(scale)
+    with np.errstate(all="ignore"):
+        same(ours(torch.tensor(x), torch.tensor(y)).numpy(), numpys(x, y))
+        same(ours(torch.tensor(x), 1.5).numpy(), numpys(x, np.float32(1.5)))
+
+
+@pytest.mark.parametrize(("ours", "numpys"), PAIRS)
+def test_remainders_of_special_numbers(ours, numpys):
+    x = np.array([a for a in SPECIAL for _ in SPECIAL], np.float32)
+    y = np.array(SPECIAL * len(SPECIAL), np.float32)
+    with np.errstate(all="ignore"):
+        for a, b in zip(x, y, strict=True):
+            expected = numpys(a[None], b[None])
+            found = ours(torch.tensor(a[None]), torch.tensor(b[None])).numpy()
+            np.testing.assert_array_equal(found, expected, f"{a}, {b}")
+
+
+def test_hypot():
+    x, y = operands(1.0)
+    x[:15], y[:15] = SPECIAL, SPECIAL[::-1]
+    with np.errstate(all="ignore"):
+        expected = np.hypot(x.astype(np.float64), y.astype(np.float64)).astype(np.float32)
+        np.testing.assert_array_equal(torch.hypot(torch.tensor(x), torch.tensor(y)).numpy(), expected)
