@@ -49,7 +49,8 @@ def _check_floating(op: str, d: Any) -> None:
 
 
 def rand(
-    *size: Any,
+    *sizes: Any,
+    size: Any = None,
     generator: Generator | None = None,
     names: Any = None,
     out: Any = None,
@@ -70,11 +71,16 @@ def rand(
     dtype = dtype_for("rand", out, dtype)
     native = _native("rand", dtype, device)
     _check_floating("check_uniform_bounds", dtype)
-    return filled("rand", out, finish(uniform_array(generator, shape_of("rand", size), native), requires_grad))
+    return filled(
+        "rand",
+        out,
+        finish(uniform_array(generator, shape_of("rand", sizes if size is None else (size,)), native), requires_grad),
+    )
 
 
 def randn(
-    *size: Any,
+    *sizes: Any,
+    size: Any = None,
     generator: Generator | None = None,
     names: Any = None,
     out: Any = None,
@@ -95,7 +101,11 @@ def randn(
     dtype = dtype_for("randn", out, dtype)
     native = _native("randn", dtype, device)
     _check_floating("normal_kernel_cpu", dtype)
-    return filled("randn", out, finish(normal_array(generator, shape_of("randn", size), native), requires_grad))
+    return filled(
+        "randn",
+        out,
+        finish(normal_array(generator, shape_of("randn", sizes if size is None else (size,)), native), requires_grad),
+    )
 
 
 def _check_bounds(low: int, high: int, d: Any) -> None:
@@ -113,7 +123,7 @@ def _check_bounds(low: int, high: int, d: Any) -> None:
 
 
 def randint(
-    low: Any,
+    low: Any = None,
     high: Any = None,
     size: Any = None,
     *,
@@ -133,10 +143,13 @@ def randint(
         >>> bool((torch.randint(3, (10,)) < 3).all())
         True
     """
-    if size is None:
-        if high is None or isinstance(high, int):
-            raise TypeError("randint() missing required argument: 'size' must be a tuple of ints")
+    if low is not None and size is None:  # randint(high, size)
         low, high, size = 0, low, high
+    elif low is not None and high is None:
+        low, high = 0, low
+    low = 0 if low is None else low
+    if high is None or size is None or isinstance(size, int):
+        raise TypeError("randint() missing required arguments: 'high' must be an int, 'size' a tuple of ints")
     if low >= high:
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
     d = dtype_for("randint", out, dtype) or dtypes.int64
@@ -229,7 +242,7 @@ def randn_like(
 
 def randint_like(
     input: Tensor,
-    low: Any,
+    low: Any = None,
     high: Any = None,
     *,
     generator: Generator | None = None,
@@ -248,7 +261,9 @@ def randint_like(
         >>> torch.randint_like(torch.ones(2), 1)
         tensor([0., 0.])
     """
-    low, high = (0, low) if high is None else (low, high)
+    if high is None and low is None:
+        raise TypeError("randint_like() missing required argument: 'high' must be an int")
+    low, high = (0, low) if high is None else (low or 0, high)
     return randint(
         low, high, input._shape, generator=generator, dtype=dtype or input._spec.dtype, requires_grad=requires_grad
     )
