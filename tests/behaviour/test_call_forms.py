@@ -125,3 +125,11 @@ def test_nothing_to_put_into_a_number(torch):
 def test_the_norm_of_infinity(torch):
     x = torch.tensor([float("inf"), float("-inf")], requires_grad=True)
     assert torch.autograd.grad(torch.linalg.vector_norm(x, 1), x)[0].tolist() == [1.0, -1.0]
+
+
+def test_quotients_of_half_precision_are_rounded_before_they_are_cut_off(torch):
+    a, b = torch.tensor([17.875, 7.0]), torch.tensor([0.9961, 2.0])
+    low = a.to(torch.bfloat16), b.to(torch.bfloat16)
+    assert torch.div(*low, rounding_mode="trunc").tolist() == [18.0, 3.0]
+    assert torch.div(low[0].float(), low[1].float(), rounding_mode="trunc").tolist() == [17.0, 3.0]
+    assert low[0].div_(low[1], rounding_mode="trunc").tolist() == [18.0, 3.0] and low[0]._version == 1

@@ -80,7 +80,8 @@ def _div_rounded(input: Any, other: Any, rounding_mode: str, narrow: Any = None)
         if narrow is None:
             return np.trunc(input / other)
         a, b = (x if hasattr(x, "dtype") else np.asarray(x, dtype=narrow) for x in (input, other))
-        return np.trunc((a / b).astype(narrow))
+        quotient = a / b
+        return np.trunc(quotient.astype(narrow)).astype(quotient.dtype)
     floor = np.floor_divide(input, _not_zero("div", input, other))
     return floor + ((floor * other != input) & ((input < 0) != (other < 0)))
 
