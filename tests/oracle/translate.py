@@ -53,10 +53,8 @@ class Translation:
             return getattr(gradpack, str(value).removeprefix("torch."))
         if isinstance(value, torch.device):
             return gradpack.device(str(value))
-        if isinstance(value, torch.memory_format):
-            return str(value).removeprefix("torch.")
-        if isinstance(value, torch.layout):
-            return str(value).removeprefix("torch.")
+        if isinstance(value, torch.memory_format | torch.layout):
+            return getattr(gradpack, str(value).removeprefix("torch."))
         if isinstance(value, slice):
             return slice(self(value.start), self(value.stop), self(value.step))
         if type(value) in (list, tuple):

@@ -32,7 +32,10 @@ WHOLE = [
     S(T(5, kind="int", low=-9, high=9), 3),
     S(17, T(5, kind="int", low=1, high=5)),
 ]
-ROUNDED = [S(*s.args, mode) for s in JUMPING for mode in ("trunc", "floor")]
+ROUNDED = [
+    *(S(*s.args, mode) for s in JUMPING for mode in ("trunc", "floor")),
+    S(T.of([7.3, -5.2]), T.of([2.0, 3.0]), "trunc", "float16"),
+]
 UNARY = [S(T(3, 4, **POSITIVE)), S(T((), **POSITIVE)), S(T(0, 3)), S(T(2, 1, 3, **POSITIVE))]
 THREE = [
     S(T(3, 4), T(3, 4), T(3, 4, **POSITIVE)),

@@ -1,5 +1,8 @@
 """Modules, their functions, starting values and helpers."""
 
+from importlib import import_module
+from typing import Any
+
 from . import functional, grad, init, utils
 from .activations import ELU, GELU, LeakyReLU, LogSoftmax, ReLU, Sigmoid, SiLU, Softmax, Softplus, Tanh
 from .adaptive import AdaptiveLogSoftmaxWithLoss
@@ -200,6 +203,19 @@ __all__ = [
     "LPPool3d",
     "LSTMCell",
     "LayerNorm",
+    "LazyBatchNorm1d",
+    "LazyBatchNorm2d",
+    "LazyBatchNorm3d",
+    "LazyConv1d",
+    "LazyConv2d",
+    "LazyConv3d",
+    "LazyConvTranspose1d",
+    "LazyConvTranspose2d",
+    "LazyConvTranspose3d",
+    "LazyInstanceNorm1d",
+    "LazyInstanceNorm2d",
+    "LazyInstanceNorm3d",
+    "LazyLinear",
     "LeakyReLU",
     "Linear",
     "LinearCrossEntropyLoss",
@@ -269,6 +285,8 @@ __all__ = [
     "TripletMarginWithDistanceLoss",
     "Unflatten",
     "Unfold",
+    "UninitializedBuffer",
+    "UninitializedParameter",
     "Upsample",
     "UpsamplingBilinear2d",
     "UpsamplingNearest2d",
@@ -280,3 +298,17 @@ __all__ = [
     "init",
     "utils",
 ]
+
+_LATER = {"UninitializedBuffer": "uninitialized", "UninitializedParameter": "uninitialized"}
+
+
+def __getattr__(name: str) -> Any:
+    """What few programs use is imported when it is asked for."""
+    module = _LATER.get(name, "lazy_layers" if name.startswith("Lazy") and name in __all__ else "")
+    if name == "lazy":
+        return import_module(".lazy", __name__)
+    if not module:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = getattr(import_module(f".{module}", __name__), name)
+    globals()[name] = found
+    return found

@@ -32,11 +32,15 @@ def apply_to_tensors(self: M, fn: Callable[[Tensor], Tensor], recurse: bool = Tr
             continue
         gradient = parameter.grad
         with no_grad():
-            parameter.data = fn(parameter.detach())
+            parameter.data = fn(parameter.data)
             if gradient is not None:
                 gradient.data = fn(gradient.detach())
     for name, buffer in self._buffers.items():
-        if buffer is not None:
+        if buffer is None:
+            continue
+        if hasattr(buffer, "materialize"):  # one that is not initialized stays such a one
+            buffer.data = fn(buffer.data)
+        else:
             self._buffers[name] = fn(buffer)
     return self
 

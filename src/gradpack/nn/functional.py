@@ -304,7 +304,7 @@ def normalize(input: Tensor, p: float = 2.0, dim: Any = 1, eps: float = 1e-12, o
     return div(input, input.norm(p, dim, True).clamp_min_(eps).expand_as(input), out=out)
 
 
-def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
+def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
     """A one in the place of each class index.
 
     Example::
@@ -318,20 +318,20 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
     from ..declare.batched import is_batched
     from ..ops.fill import arange
 
-    if tensor.dtype is not int64:
-        raise RuntimeError(f"one_hot is only applicable to index tensor of type LongTensor, got {tensor.dtype}")
-    if is_batched(tensor):
+    if input.dtype is not int64:
+        raise RuntimeError(f"one_hot is only applicable to index tensor of type LongTensor, got {input.dtype}")
+    if is_batched(input):
         if num_classes <= 0:
             raise RuntimeError(
                 "When vmap-ing torch.nn.functional.one_hot, please provide an explicit positive num_classes argument."
             )
-        return (tensor.unsqueeze(-1) == arange(num_classes)).to(int64)
-    if not tensor.numel() and num_classes <= 0:
-        raise RuntimeError("Can not infer total number of classes from empty tensor.")
-    if tensor.numel() and int(tensor.min()) < 0:
+        return (input.unsqueeze(-1) == arange(num_classes)).to(int64)
+    if not input.numel() and num_classes <= 0:
+        raise RuntimeError("Can not infer total number of classes from empty input.")
+    if input.numel() and int(input.min()) < 0:
         raise RuntimeError("Class values must be non-negative.")
     if num_classes == -1:
-        num_classes = int(tensor.max()) + 1
-    elif tensor.numel() and int(tensor.max()) >= num_classes:
+        num_classes = int(input.max()) + 1
+    elif input.numel() and int(input.max()) >= num_classes:
         raise RuntimeError("Class values must be smaller than num_classes.")
-    return (tensor.unsqueeze(-1) == arange(num_classes)).to(int64)
+    return (input.unsqueeze(-1) == arange(num_classes)).to(int64)

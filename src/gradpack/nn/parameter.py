@@ -64,3 +64,12 @@ def clear_grad(tensor: Tensor, set_to_none: bool) -> None:
         else:
             gradient.requires_grad_(False)
         gradient.zero_()
+
+
+def __getattr__(name: str) -> Any:
+    """Those that are not initialized are imported when they are asked for."""
+    if name in ("UninitializedBuffer", "UninitializedParameter", "UninitializedTensorMixin", "is_lazy"):
+        from . import uninitialized
+
+        return getattr(uninitialized, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -237,6 +237,8 @@ def load_own(
                 missing_keys.append(key)
             continue
         value = state_dict[key]
+        if hasattr(current, "materialize") and hasattr(value, "materialize"):
+            continue  # neither is initialized: there is nothing to copy
         if isinstance(value, Tensor) and current.dim() == 0 and value.dim() == 1 and value.numel():
             value = value[0]  # torch before 0.4 had no 0-dim tensors
         complaint = _complaint(key, current, value)

@@ -142,9 +142,9 @@ def _fold(g: Any, shape: tuple[int, ...], repeats: Any) -> Any:
     return reshape(total, tuple(shape))
 
 
-def _method_repeat(self: Tensor, *repeats: Any) -> Tensor:
+def _method_repeat(self: Tensor, *times: Any, repeats: Any = None) -> Tensor:
     """Repeat along each dimension: `x.repeat(2, 1)`."""
-    return repeat(self, _ints(repeats))
+    return repeat(self, _ints(times if repeats is None else (repeats,)))
 
 
 def tile(input: Tensor, dims: Any) -> Tensor:
@@ -160,9 +160,9 @@ def tile(input: Tensor, dims: Any) -> Tensor:
     return repeat(input, (1,) * (input.ndim - len(dims)) + dims)
 
 
-def _method_tile(self: Tensor, *dims: Any) -> Tensor:
+def _method_tile(self: Tensor, *times: Any, dims: Any = None) -> Tensor:
     """Repeat along the last dimensions."""
-    return tile(self, _ints(dims))
+    return tile(self, _ints(times if dims is None else (dims,)))
 
 
 @looking_at("repeats")

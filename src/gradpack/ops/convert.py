@@ -218,28 +218,28 @@ def _is_free(tensor: Tensor) -> bool:
     )
 
 
-def _method_copy_(self: Tensor, src: Any, non_blocking: Any = False) -> Tensor:
-    """Write the elements of `src` into this tensor, broadcasting and converting."""
+def _method_copy_(self: Tensor, other: Any, non_blocking: Any = False) -> Tensor:
+    """Write the elements of `other` into this tensor, broadcasting and converting."""
     if (
-        type(src) is Tensor
-        and src._spec is self._spec
-        and src._counter is not self._counter
-        and ((src._edge is None and src._view is None) or not MODE.get().grad)
+        type(other) is Tensor
+        and other._spec is self._spec
+        and other._counter is not self._counter
+        and ((other._edge is None and other._view is None) or not MODE.get().grad)
         and _is_free(self)
     ):
         try:
-            self._data[...] = src._data
+            self._data[...] = other._data
         except ValueError:
             pass  # said in full below
         else:
             self._counter[0] += 1
             return self
-    if not isinstance(src, Tensor):
-        raise TypeError(f"copy_(): argument 'src' (position 1) must be Tensor, not {type(src).__name__}")
-    if src is self and not (MODE.get().grad and self.requires_grad) and type(self._counter) is list:
+    if not isinstance(other, Tensor):
+        raise TypeError(f"copy_(): argument 'other' (position 1) must be Tensor, not {type(other).__name__}")
+    if other is self and not (MODE.get().grad and self.requires_grad) and type(self._counter) is list:
         self._counter[0] += 1  # also where several elements lie in one place, which no other write may be made to
         return self
-    return inplace(_copied.op, "copy_", [self, src])
+    return inplace(_copied.op, "copy_", [self, other])
 
 
 @linear(
@@ -380,7 +380,8 @@ def _method_new_tensor(
 def _new_filled(name: str) -> Any:
     def method(
         self: Tensor,
-        *size: Any,
+        *sizes: Any,
+        size: Any = None,
         dtype: Any = None,
         device: Any = None,
         requires_grad: Any = False,
@@ -392,9 +393,15 @@ def _new_filled(name: str) -> Any:
         if is_batched(self):
             from .create import shape_of
 
-            shape = shape_of(f"new_{name}", size)
+            shape = shape_of(f"new_{name}", sizes if size is None else (size,))
             return of_all_examples(lambda v: method(v, (v._shape[0], *shape), dtype=dtype), self)
-        return getattr(fill, name)(*size, dtype=dtype or self._spec.dtype, requires_grad=requires_grad)
+        return getattr(fill, name)(
+            *sizes,
+            size=size,
+            dtype=dtype or self._spec.dtype,
+            device=device or self._spec.device,
+            requires_grad=requires_grad,
+        )
 
     method.__doc__ = f"A new tensor of the same dtype: `gradpack.{name}`."
     return method
@@ -422,14 +429,28 @@ def _method_new_empty_strided(
 
 
 def _method_new_full(
-    self: Tensor, size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None, requires_grad: Any = False
+    self: Tensor,
+    size: Any,
+    fill_value: Any,
+    *,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: Any = False,
+    requires_grad: Any = False,
 ) -> Tensor:
     """A new tensor of the same dtype, filled with one value."""
     from .fill import full
 
     if is_batched(self):
         return of_all_examples(lambda v: _method_new_full(v, (v._shape[0], *size), fill_value, dtype=dtype), self)
-    return full(size, fill_value, dtype=dtype or self._spec.dtype, requires_grad=requires_grad)
+    return full(
+        size,
+        fill_value,
+        dtype=dtype or self._spec.dtype,
+        device=device or self._spec.device,
+        requires_grad=requires_grad,
+    )
 
 
 from .fill import zeros_like  # noqa: E402 - adjoints name each other

@@ -24,6 +24,8 @@ FUNCTIONS = (
 
 def shape_of(op: str, size: tuple[Any, ...]) -> tuple[int, ...]:
     """The shape that `zeros(2, 3)`, `zeros((2, 3))` and `zeros(torch.Size([2, 3]))` mean."""
+    if not size:
+        raise TypeError(f"{op}() missing 1 required positional argument: 'size'")
     if len(size) == 1 and isinstance(size[0], Sequence | Tensor) and not isinstance(size[0], str):
         size = tuple(size[0])
     out = []
@@ -292,7 +294,15 @@ def from_numpy(ndarray: Any) -> Tensor:
     return wrap(ndarray)
 
 
-def scalar_tensor(s: Any, *, dtype: dtype | None = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+def scalar_tensor(
+    s: Any,
+    *,
+    dtype: dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+) -> Tensor:
     """A 0-dim tensor of the default dtype unless another is given.
 
     Example::

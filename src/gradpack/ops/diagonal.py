@@ -64,7 +64,14 @@ def triu(input: Any, diagonal: int = 0) -> Any:
 
 
 def tril_indices(
-    row: int, col: int, offset: int = 0, *, dtype: dtype = dtypes.int64, device: Any = None, layout: Any = None
+    row: int,
+    col: int,
+    offset: int = 0,
+    *,
+    dtype: dtype = dtypes.int64,
+    device: Any = None,
+    layout: Any = None,
+    pin_memory: bool = False,
 ) -> Tensor:
     """Row and column numbers of the lower triangle of a `row` by `col` matrix, as a tensor of two rows.
 
@@ -79,7 +86,14 @@ def tril_indices(
 
 
 def triu_indices(
-    row: int, col: int, offset: int = 0, *, dtype: dtype = dtypes.int64, device: Any = None, layout: Any = None
+    row: int,
+    col: int,
+    offset: int = 0,
+    *,
+    dtype: dtype = dtypes.int64,
+    device: Any = None,
+    layout: Any = None,
+    pin_memory: bool = False,
 ) -> Tensor:
     """Row and column numbers of the upper triangle of a `row` by `col` matrix, as a tensor of two rows.
 

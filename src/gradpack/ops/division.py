@@ -49,7 +49,17 @@ def div(input: Any, other: Any, *, rounding_mode: str | None = None, out: Any = 
     """
     if rounding_mode is None:
         return true_divide(input, other, out=out)
-    return _div_rounded(input, other, rounding_mode, out=out)
+    return _div_rounded(input, other, rounding_mode, _quotients(input, other), out=out)
+
+
+def _quotients(input: Any, other: Any) -> Any:
+    """The half precision that torch rounds quotients to before it cuts them off, else None."""
+    low = next((x for x in (input, other) if isinstance(x, Tensor) and x._spec.dtype.low), None)
+    if low is None:
+        return None
+    from .convert import result_type
+
+    return low._spec.native if result_type(input, other) is low._spec.dtype else None
 
 
 @elementwise(
@@ -59,8 +69,8 @@ def div(input: Any, other: Any, *, rounding_mode: str | None = None, out: Any = 
     node="DivBackward2",
     name="div_rounded",
 )
-def _div_rounded(input: Any, other: Any, rounding_mode: str) -> Any:
-    """`input / other`, rounded towards zero or down."""
+def _div_rounded(input: Any, other: Any, rounding_mode: str, narrow: Any = None) -> Any:
+    """`input / other`, rounded towards zero or down; before it is cut off, to the precision of `narrow`."""
     if rounding_mode == "floor":
         return floor_divide_of(input, _not_zero("div", input, other))
     if rounding_mode != "trunc":
@@ -68,7 +78,11 @@ def _div_rounded(input: Any, other: Any, rounding_mode: str) -> Any:
             f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding_mode}'"
         )
     if not _are_whole(input, other):
-        return np.trunc(input / other)
+        if narrow is None:
+            return np.trunc(input / other)
+        a, b = (x if hasattr(x, "dtype") else np.asarray(x, dtype=narrow) for x in (input, other))
+        quotient = a / b
+        return np.trunc(quotient.astype(narrow)).astype(quotient.dtype)
     floor = np.floor_divide(input, _not_zero("div", input, other))
     return floor + ((floor * other != input) & ((input < 0) != (other < 0)))
 
@@ -150,7 +164,7 @@ def _method_div_(self: Tensor, other: Any, *, rounding_mode: str | None = None) 
     """In-place form of `div`: writes the result into this tensor and returns it."""
     if rounding_mode is None:
         return inplace(true_divide.op, "div_", [self, other])
-    return inplace(_div_rounded.op, "div_", [self, other, rounding_mode])
+    return inplace(_div_rounded.op, "div_", [self, other, rounding_mode, _quotients(self, other)])
 
 
 def _method_true_divide_(self: Tensor, other: Any) -> Tensor:

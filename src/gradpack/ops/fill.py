@@ -31,7 +31,8 @@ def _without_entries(name: str, size: Any, dtype: dtype | None, device: Any, req
 
 
 def zeros(
-    *size: Any,
+    *sizes: Any,
+    size: Any = None,
     out: Any = None,
     dtype: dtype | None = None,
     layout: Any = None,
@@ -49,14 +50,16 @@ def zeros(
                 [0., 0.]])
     """
     if layout is sparse_coo:
-        return _without_entries("zeros", size, dtype, device, requires_grad)
+        return _without_entries("zeros", sizes if size is None else (size,), dtype, device, requires_grad)
     dtype = dtype_for("zeros", out, dtype)
-    made = finish(np.zeros(shape_of("zeros", size), _native("zeros", dtype, device)), requires_grad, device)
+    shape = shape_of("zeros", sizes if size is None else (size,))
+    made = finish(np.zeros(shape, _native("zeros", dtype, device)), requires_grad, device)
     return filled("zeros", out, made)
 
 
 def ones(
-    *size: Any,
+    *sizes: Any,
+    size: Any = None,
     out: Any = None,
     dtype: dtype | None = None,
     layout: Any = None,
@@ -75,12 +78,14 @@ def ones(
     if layout is sparse_coo:
         raise RuntimeError("full(...) is not implemented for sparse layout")
     dtype = dtype_for("ones", out, dtype)
-    made = finish(np.ones(shape_of("ones", size), _native("ones", dtype, device)), requires_grad, device)
+    shape = shape_of("ones", sizes if size is None else (size,))
+    made = finish(np.ones(shape, _native("ones", dtype, device)), requires_grad, device)
     return filled("ones", out, made)
 
 
 def empty(
-    *size: Any,
+    *sizes: Any,
+    size: Any = None,
     out: Any = None,
     dtype: dtype | None = None,
     layout: Any = None,
@@ -98,9 +103,10 @@ def empty(
         gradpack.Size([2, 3])
     """
     if layout is sparse_coo:
-        return _without_entries("empty", size, dtype, device, requires_grad)
+        return _without_entries("empty", sizes if size is None else (size,), dtype, device, requires_grad)
     dtype = dtype_for("empty", out, dtype)
-    made = in_format(np.empty(shape_of("empty", size), _native("empty", dtype, device)), memory_format)
+    shape = shape_of("empty", sizes if size is None else (size,))
+    made = in_format(np.empty(shape, _native("empty", dtype, device)), memory_format)
     return filled("empty", out, finish(made, requires_grad, device))
 
 
@@ -279,7 +285,7 @@ def _number(value: Any) -> Any:
 
 
 def arange(
-    start: Any,
+    start: Any = None,
     end: Any = None,
     step: Any = 1,
     *,
@@ -299,7 +305,11 @@ def arange(
         tensor([1, 3, 5])
     """
     if end is None:
+        if start is None:
+            raise TypeError("arange() missing 1 required positional argument: 'end'")
         start, end = 0, start
+    elif start is None:
+        start = 0
     start, end, step = _number(start), _number(end), _number(step)
     if step == 0:
         raise RuntimeError("step must be nonzero")
@@ -312,13 +322,15 @@ def arange(
         dtype = dtypes.int64 if all(isinstance(v, int) for v in (start, end, step)) else dtypes.get_default_dtype()
     refuse("arange_cpu", dtype, "bc")
     native = _native("arange", dtype, device)
-    if dtype.category < FLOATING:
+    if dtype is dtypes.int64:
         start, end, step = int(start), int(end), int(step)  # each by itself, as torch does
         if step == 0:
             raise ValueError(f"step must be nonzero: it is cut off to 0 for {dtype}")
         array = np.arange(start, end, step).astype(native)
     else:
         count = max(int(np.ceil((end - start) / step)), 0)
+        if dtype.category < FLOATING:  # of other integers, only the values are cut off, not their number
+            start, step = int(start), int(step)
         array = (start + np.arange(count) * step).astype(native)
     return filled("arange", out, finish(array, requires_grad, device), keeps_shape=True)
 
@@ -329,7 +341,9 @@ def range(
     step: Any = 1,
     *,
     dtype: dtype | None = None,
+    layout: Any = None,
     device: Any = None,
+    pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Tensor:
     """Like `arange`, with `end` included. Deprecated in torch.
@@ -377,20 +391,34 @@ def linspace(
     first, last = _number(start), _number(end)
     if native.kind == "b" and steps > 1:
         raise not_implemented_for("linspace_cpu", dtypes.bool_)
-    if native.kind in "iu":  # each end by itself becomes an integer, as in torch
-        values = _whole_steps(int(first), int(last), steps)
+    if native.kind in "iu":
+        values = _whole_steps(first, last, steps, native)
     else:
         values = np.linspace(first, last, steps)
     return filled("linspace", out, finish(values.astype(native), requires_grad, device), keeps_shape=True)
 
 
-def _whole_steps(first: int, last: int, steps: int) -> Any:
-    """Evenly spaced values counted from the nearer end: torch's own way, which decides what is cut off."""
+def _whole(value: Any, native: Any) -> int:
+    """A number as an integer of a dtype; negative ones count back from the end of an unsigned dtype."""
+    most = np.iinfo(native).max
+    least = -most if native.kind == "u" and isinstance(value, int) else np.iinfo(native).min
+    if not least <= value <= most:
+        raise RuntimeError(f"value cannot be converted to type {native} without overflow: {value}")
+    return int(np.asarray(int(value)).astype(native))
+
+
+def _whole_steps(first: Any, last: Any, steps: int, native: Any) -> Any:
+    """Evenly spaced values counted from the nearer end: torch's own way, which decides what is cut off.
+
+    Each end by itself becomes an integer first.
+    """
+    first, last = _whole(first, native), _whole(last, native)
     if steps == 1:
         return np.array([first])
-    place = np.arange(steps).astype(np.longdouble)  # products are not rounded before they are added to
+    place = np.arange(steps).astype(np.longdouble)  # a product and a sum are rounded once, as by a fused instruction
     step = (last - first) / max(steps - 1, 1)
-    return np.where(place < steps // 2, first + step * place, last - step * (steps - 1 - place))
+    values = np.where(place < steps // 2, first + step * place, last - step * (steps - 1 - place))
+    return values.astype(np.float64)
 
 
 @each_example
@@ -417,9 +445,14 @@ def logspace(
     """
     if steps < 0:
         raise RuntimeError("number of steps must be non-negative")
-    values = np.logspace(_number(start), _number(end), steps, base=base)
     dtype = dtype_for("logspace", out, dtype)
-    made = finish(values.astype(_native("logspace", dtype, device)), requires_grad, device)
+    native = _native("logspace", dtype, device)
+    first, last = _number(start), _number(end)
+    if native.kind in "iu":
+        values = np.power(float(base), _whole_steps(first, last, steps, native))
+    else:
+        values = np.logspace(first, last, steps, base=base)
+    made = finish(values.astype(native), requires_grad, device)
     return filled("logspace", out, made, keeps_shape=True)
 
 

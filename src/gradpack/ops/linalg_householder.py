@@ -101,7 +101,7 @@ def _reflections(input: Any, tau: Any) -> Any:
     tau=lambda g, input, tau: _reflected_back(g, input, tau)[1],
     result=None,
     holomorphic=False,
-    check=floats("torch.linalg.householder_product", kernel="orgqr_cpu"),
+    check=floats("torch.linalg.householder_product", kernel="orgqr_cpu", whole="orgqr_cpu"),
     name="linalg_householder_product",
 )
 def _product(input: Any, tau: Any) -> Any:

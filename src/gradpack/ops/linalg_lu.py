@@ -367,8 +367,8 @@ def _lu_solve(LU: Any, pivots: Any, B: Any, left: bool = True, adjoint: bool = F
 
 
 @with_out
-def lu_solve(b: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Any:
-    """`linalg.lu_solve(LU_data, LU_pivots, b)`.
+def lu_solve(input: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Any:
+    """`linalg.lu_solve(LU_data, LU_pivots, input)`.
 
     Example::
 
@@ -377,7 +377,7 @@ def lu_solve(b: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Any:
         tensor([[0.5000],
                 [0.5000]])
     """
-    return linalg_lu_solve(LU_data, LU_pivots, b)
+    return linalg_lu_solve(LU_data, LU_pivots, input)
 
 
 from ..declare.variants import put  # noqa: E402 - what follows is named late, by formulas too

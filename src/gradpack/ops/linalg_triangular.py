@@ -57,15 +57,15 @@ def _check_triangular(values: Any, common: Any) -> None:
 
 @with_out
 def linalg_solve_triangular(
-    A: Tensor, B: Tensor, *, upper: Any = None, left: bool = True, unitriangular: bool = False
+    input: Tensor, B: Tensor, *, upper: Any = None, left: bool = True, unitriangular: bool = False
 ) -> Any:
-    """`X` with `A @ X = B` for triangular `A`; the other triangle is not looked at.
+    """`X` with `input @ X = B` for a triangular `input`; the other triangle is not looked at.
 
     Args:
-        A: of shape (..., n, n).
+        input: of shape (..., n, n).
         B: of shape (..., n, k).
         upper: which triangle.
-        left: False for `X @ A = B`.
+        left: False for `X @ input = B`.
         unitriangular: take the diagonal as ones.
 
     Example::
@@ -78,10 +78,10 @@ def linalg_solve_triangular(
     """
     if upper is None:
         raise TypeError('linalg_solve_triangular() missing 1 required positional arguments: "upper"')
-    if isinstance(A, Tensor) and isinstance(B, Tensor):
-        square("linalg.solve_triangular", A)
-        same_dtype("linalg.solve_triangular", A, B)
-    return _solve_triangular(A, B, upper, left, unitriangular)
+    if isinstance(input, Tensor) and isinstance(B, Tensor):
+        square("linalg.solve_triangular", input)
+        same_dtype("linalg.solve_triangular", input, B)
+    return _solve_triangular(input, B, upper, left, unitriangular)
 
 
 def _coefficient_gradient(g: Any, A: Any, solution: Any, upper: bool, transpose: bool, unitriangular: bool) -> Any:

@@ -62,11 +62,11 @@ def _slope(g: Any, input: Any, out: Any, ord: Any, dim: Any, keepdim: bool) -> A
         return zeros_like(input)
     g = restored(g, shape, dim, keepdim)
     if ord == 1:
-        return _direction(input) * g
+        return sgn(input) * g
     out = restored(out, shape, dim, keepdim)
     if abs_of(ord) == math.inf:
         reached = eq(abs(input), out)
-        return _direction(input) * where(reached, g / ties(reached, g, dim), 0.0)
+        return sgn(input) * where(reached, g / ties(reached, g, dim), 0.0)
     origin = eq(out, 0)
     norm = where(origin, 1.0, out)
     if ord == 2:
@@ -74,12 +74,6 @@ def _slope(g: Any, input: Any, out: Any, ord: Any, dim: Any, keepdim: bool) -> A
     zero = eq(input, 0)
     size = abs(where(zero, 1.0, input))
     return input * where(zero, 0.0, size ** (ord - 2)) * where(origin, 0.0, g / norm ** (ord - 1))
-
-
-def _direction(input: Any) -> Any:
-    """`input / abs(input)`, 0 for 0."""
-    zero = eq(input, 0)
-    return where(zero, 0.0, input / abs(where(zero, 1.0, input)))
 
 
 def norm(input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, out: Any = None, dtype: Any = None) -> Any:
@@ -158,4 +152,4 @@ from .compare import eq  # noqa: E402 - adjoints name each other
 from .extremes import ties  # noqa: E402
 from .fill import zeros_like  # noqa: E402
 from .reduce import converted  # noqa: E402
-from .rounding import abs, where  # noqa: E402
+from .rounding import abs, sgn, where  # noqa: E402

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..base import dtypes
+from ..base.errors import refuse
 from ..declare.kinds import general
 from ..tensor.tensor import Tensor
 from .blockwise import aligned
@@ -273,6 +274,7 @@ def rms_norm(input: Tensor, normalized_shape: Any, weight: Tensor | None = None,
     from ..base.info import finfo
 
     shape = _check_normalized("rms_norm", input, normalized_shape, weight)
+    refuse("rms_norm", input._spec.dtype, "biul")
     dims = tuple(range(-len(shape), 0))
     small = finfo(input._spec.dtype).eps if eps is None else eps
     low = input._spec.dtype.low  # squares of half precision numbers overflow

@@ -109,13 +109,13 @@ def _limit(x: Any) -> int:
 
 
 def _family(name: str, family: str, shifted: bool, words: str, example: str) -> Any:
-    def function(input: Any, n: Any, *, out: Any = None) -> Any:
+    def function(x: Any, n: Any, *, out: Any = None) -> Any:
         if out is None:
-            return _polynomial(input, n, family, shifted)
-        return _polynomial(input, n, family, shifted, out=out)
+            return _polynomial(x, n, family, shifted)
+        return _polynomial(x, n, family, shifted, out=out)
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"""{words} of degree `n`, at `input`: 0 for a negative degree.
+    function.__doc__ = f"""{words} of degree `n`, at `x`: 0 for a negative degree.
 
     Either may be a number. There is no derivative, as in torch.
 

@@ -42,6 +42,8 @@ def _put_into(array: Any, index: Any, source: Any, accumulate: bool) -> Any:
         if not -size <= i < size:
             raise IndexError(f"out of range: tried to access index {i} on a tensor of {size} elements.")
     places = np.where(places < 0, places + size, places)
+    if not places.shape[0]:
+        return array
     if accumulate:
         store(array, add_flat(widened(flat_of(array)), places, widened(values)))
     else:

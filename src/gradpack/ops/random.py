@@ -51,7 +51,8 @@ def _check_floating(op: str, d: Any) -> None:
 
 @drawing
 def rand(
-    *size: Any,
+    *sizes: Any,
+    size: Any = None,
     generator: Generator | None = None,
     names: Any = None,
     out: Any = None,
@@ -72,12 +73,14 @@ def rand(
     dtype = dtype_for("rand", out, dtype)
     native = _native("rand", dtype, device)
     _check_floating("check_uniform_bounds", dtype)
-    return filled("rand", out, finish(uniform_array(generator, shape_of("rand", size), native), requires_grad, device))
+    shape = shape_of("rand", sizes if size is None else (size,))
+    return filled("rand", out, finish(uniform_array(generator, shape, native), requires_grad, device))
 
 
 @drawing
 def randn(
-    *size: Any,
+    *sizes: Any,
+    size: Any = None,
     generator: Generator | None = None,
     names: Any = None,
     out: Any = None,
@@ -98,7 +101,8 @@ def randn(
     dtype = dtype_for("randn", out, dtype)
     native = _native("randn", dtype, device)
     _check_floating("normal_kernel_cpu", dtype)
-    return filled("randn", out, finish(normal_array(generator, shape_of("randn", size), native), requires_grad, device))
+    shape = shape_of("randn", sizes if size is None else (size,))
+    return filled("randn", out, finish(normal_array(generator, shape, native), requires_grad, device))
 
 
 def _check_bounds(low: int, high: int, d: Any) -> None:
@@ -117,7 +121,7 @@ def _check_bounds(low: int, high: int, d: Any) -> None:
 
 @drawing
 def randint(
-    low: Any,
+    low: Any = None,
     high: Any = None,
     size: Any = None,
     *,
@@ -137,10 +141,13 @@ def randint(
         >>> bool((torch.randint(3, (10,)) < 3).all())
         True
     """
-    if size is None:
-        if high is None or isinstance(high, int):
-            raise TypeError("randint() missing required argument: 'size' must be a tuple of ints")
+    if low is not None and size is None:  # randint(high, size)
         low, high, size = 0, low, high
+    elif low is not None and high is None:
+        low, high = 0, low
+    low = 0 if low is None else low
+    if high is None or size is None or isinstance(size, int):
+        raise TypeError("randint() missing required arguments: 'high' must be an int, 'size' a tuple of ints")
     if low >= high:
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
     d = dtype_for("randint", out, dtype) or dtypes.int64
@@ -241,7 +248,7 @@ def randn_like(
 @drawing
 def randint_like(
     input: Tensor,
-    low: Any,
+    low: Any = None,
     high: Any = None,
     *,
     generator: Generator | None = None,
@@ -260,7 +267,9 @@ def randint_like(
         >>> torch.randint_like(torch.ones(2), 1)
         tensor([0., 0.])
     """
-    low, high = (0, low) if high is None else (low, high)
+    if high is None and low is None:
+        raise TypeError("randint_like() missing required argument: 'high' must be an int")
+    low, high = (0, low) if high is None else (low or 0, high)
     return randint(
         low,
         high,

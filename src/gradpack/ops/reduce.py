@@ -142,7 +142,7 @@ def sum_to_size(input: Any, size: Any) -> Any:
     return np.reshape(add_up(input, over), size)
 
 
-def _method_sum_to_size(self: Tensor, *size: Any) -> Tensor:
+def _method_sum_to_size(self: Tensor, *sizes: Any, size: Any = None) -> Tensor:
     """Sum over dimensions so that the result has this shape, which must broadcast to that of the tensor.
 
     Example::
@@ -151,7 +151,7 @@ def _method_sum_to_size(self: Tensor, *size: Any) -> Tensor:
         >>> torch.ones(2, 3).sum_to_size(1, 3)
         tensor([[2., 2., 2.]])
     """
-    shape = _ints(size)
+    shape = _ints(sizes if size is None else (size,))
     if shape == self._shape and shape:
         return self
     integral = self._spec.dtype.category < dtypes.FLOATING

@@ -66,7 +66,12 @@ def _method_transpose_(self: Tensor, dim0: int, dim1: int) -> Tensor:
     return _relaid("transpose_", "TransposeBackward1", self, lambda x: transpose(x, dim0, dim1))
 
 
-_method_swapaxes_ = _method_swapdims_ = _method_transpose_
+_method_swapdims_ = _method_transpose_
+
+
+def _method_swapaxes_(self: Tensor, axis0: int, axis1: int) -> Tensor:
+    """In-place form of `swapaxes`."""
+    return _method_transpose_(self, axis0, axis1)
 
 
 def _method_squeeze_(self: Tensor, dim: Any = None) -> Tensor:
@@ -116,18 +121,18 @@ def contiguous_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(reversed(strides))
 
 
-def _method_resize_(self: Tensor, *sizes: Any, memory_format: Any = None) -> Tensor:
+def _method_resize_(self: Tensor, *sizes: Any, size: Any = None, memory_format: Any = None) -> Tensor:
     """Other sizes for the same memory, row by row; more memory if it does not suffice. New elements are zeros.
 
     Raises:
         RuntimeError: if the tensor requires grad.
     """
-    return _resized(self, _ints(sizes))
+    return _resized(self, _ints(sizes if size is None else (size,)))
 
 
-def _method_resize_as_(self: Tensor, other: Tensor, *, memory_format: Any = None) -> Tensor:
-    """The sizes of `other`: see `resize_`."""
-    return _resized(self, other._shape)
+def _method_resize_as_(self: Tensor, the_template: Tensor, *, memory_format: Any = None) -> Tensor:
+    """The sizes of another tensor: see `resize_`."""
+    return _resized(self, the_template._shape)
 
 
 def _method_set_(

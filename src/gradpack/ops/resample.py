@@ -106,15 +106,45 @@ def _lanczos(x: Any) -> Any:
     return np.where(np.abs(x) < 3, np.sinc(x) * np.sinc(x / 3), 0.0)
 
 
-def _apply(input: Any, plan: Any, whole: Any = None) -> Any:
-    """Resized along the last dimensions; integers of a dtype `whole` are rounded after each, as torch does."""
+@lru_cache(maxsize=512)
+def _fixed(mode: str, size: int, count: int, align_corners: bool, factor: float | None) -> tuple[Taps, int] | None:
+    """The map with weights that are integers of 16 bits, as torch resizes bytes, and how many bits stand for 1."""
+    taps = _map(mode, size, count, align_corners, factor, True)
+    if taps is None or taps.weight is None:
+        return None if taps is None else (taps, 0)
+    weight = np.array(taps.weight)
+    for later in range(1, len(weight)):  # what is taken several times at an edge is taken once
+        for earlier in range(later):
+            same = taps.index[earlier] == taps.index[later]
+            weight[earlier] += np.where(same, weight[later], 0.0)
+            weight[later] = np.where(same, 0.0, weight[later])
+    bits = 0
+    while bits < 22 and int(0.5 + weight.max() * (1 << bits + 1)) < 1 << 15:
+        bits += 1
+    scaled = weight * (1 << bits)
+    return Taps(taps.index, np.trunc(scaled + np.copysign(0.5, scaled)).astype(np.int64), size), bits
+
+
+def _apply(input: Any, plan: Any) -> Any:
+    """Resized along the last dimensions."""
     out = input
     for i in reversed(range(len(plan))):
         taps = _map(*plan[i])
         if taps is not None:
             out = taken(out, taps, i - len(plan))
-            if whole is not None:
-                out = np.clip(np.floor(out + 0.5), np.iinfo(whole).min, np.iinfo(whole).max)
+    return np.array(out) if out is input else out
+
+
+def _apply_to_bytes(input: Any, plan: Any) -> Any:
+    """The same of bytes, rounded to bytes after each dimension."""
+    out = input
+    for i in reversed(range(len(plan))):
+        fixed = _fixed(*plan[i][:-1])
+        if fixed is not None:
+            taps, bits = fixed
+            out = taken(out.astype(np.int64) if bits else out, taps, i - len(plan))
+            if bits:
+                out = np.clip((out + (1 << bits - 1)) >> bits, 0, 255).astype(input.dtype)
     return np.array(out) if out is input else out
 
 
@@ -131,9 +161,7 @@ def _resized_back(input: Any, plan: Any) -> Any:
 
 def _declared(name: str, node: str) -> Callable[..., Any]:
     def function(input: Any, plan: Any) -> Any:
-        if input.dtype.kind not in "iu":
-            return _apply(input, plan)
-        return _apply(input.astype(np.float64), plan, input.dtype).astype(input.dtype)
+        return (_apply_to_bytes if input.dtype.kind == "u" else _apply)(input, plan)
 
     function.__doc__ = "Resizing along the last dimensions."
     made: Callable[..., Any] = linear(input=lambda g, plan: _resized_back(g, plan), name=name, node=node, dtypes="if")(

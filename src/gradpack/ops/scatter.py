@@ -256,6 +256,8 @@ def _scatter_call(name: str, input: Any, dim: int, index: Any, src: Any, value: 
         raise RuntimeError(f"reduce argument must be either add or multiply, got {reduce}.")
     if not hasattr(index, "shape"):
         raise TypeError(f"{name}(): argument 'index' (position 3) must be Tensor, not {type(index).__name__}")
+    if isinstance(value, Tensor):
+        value = value.item()  # a number, as for torch
     number = src if value is None else value
     if not hasattr(number, "shape"):
         if not isinstance(number, int | float | complex):

@@ -100,12 +100,12 @@ def reshape(input: Any, shape: Any) -> Any:
     return np.reshape(input, infer(tuple(shape), input.shape))
 
 
-def _method_reshape(self: Tensor, *shape: Any) -> Tensor:
+def _method_reshape(self: Tensor, *sizes: Any, shape: Any = None) -> Tensor:
     """The same elements in another shape: `x.reshape(2, 3)` or `x.reshape((2, 3))`."""
-    return reshape(self, _ints(shape))
+    return reshape(self, _ints(sizes if shape is None else (shape,)))
 
 
-def _method_view(self: Tensor, *shape: Any, dtype: Any = None) -> Tensor:
+def _method_view(self: Tensor, *shape: Any, size: Any = None, dtype: Any = None) -> Tensor:
     """A view of another shape, or of another dtype of the same bits.
 
     Raises:
@@ -115,7 +115,7 @@ def _method_view(self: Tensor, *shape: Any, dtype: Any = None) -> Tensor:
 
     if dtype is not None or (shape and isinstance(shape[0], dtype_type)):
         return _reinterpret(self, dtype if dtype is not None else shape[0])
-    sizes = infer(_ints(shape), self._shape)
+    sizes = infer(_ints(shape if size is None else (size,)), self._shape)
     out = reshape(self, sizes)
     made, given = out, self
     while is_batched(made) and is_batched(given):
@@ -188,9 +188,9 @@ def expand(input: Any, size: Any) -> Any:
     return np.broadcast_to(input, tuple(full))
 
 
-def _method_expand(self: Tensor, *size: Any, implicit: bool = False) -> Tensor:
+def _method_expand(self: Tensor, *sizes: Any, size: Any = None, implicit: bool = False) -> Tensor:
     """Broadcast to a shape without copying; -1 keeps a size."""
-    return expand(self, _ints(size))
+    return expand(self, _ints(sizes if size is None else (size,)))
 
 
 def _method_expand_as(self: Tensor, other: Tensor) -> Tensor:

@@ -47,7 +47,7 @@ def _values_at(input: Any, indices: Any) -> Any:
     return at(input, indices, indices.shape[0])
 
 
-@linear(input=lambda g, input: _masked_like(g, input), node="ToDenseBackward0", promote=(), result=None, sparse=True)
+@linear(input=lambda g, input: _masked_by(g, input), node="ToDenseBackward0", promote=(), result=None, sparse=True)
 def _to_dense(input: Any) -> Any:
     """The dense tensor; gradients arrive where there are entries."""
     return input.to_dense()
@@ -109,6 +109,24 @@ def _masked_like(input: Any, like: Any) -> Any:
     return CooArray(own.indices, at(input, own.indices, own.sparse_dim), own.shape)
 
 
+@linear(
+    input=lambda g, like: _dense_again(_masked_like(g, like)),
+    node="SparseMaskBackward0",
+    promote=(),
+    result=None,
+    sparse=True,
+)
+def _dense_masked_like(input: Any, like: Any) -> Any:
+    """`_masked_like` of a dense tensor, whose gradient is dense too."""
+    own = like.coalesce()
+    return CooArray(own.indices, at(input, own.indices, own.sparse_dim), own.shape)
+
+
+def _masked_by(input: Any, like: Any) -> Any:
+    sparse = input.is_sparse if isinstance(input, Tensor) else isinstance(input, CooArray)
+    return (_masked_like if sparse else _dense_masked_like)(input, like)
+
+
 @linear(input=lambda g: _dense_again(g), node="ToSparseBackward1", promote=(), result=None, sparse=True)
 def _entries_and_others(input: Any, like: Any) -> Any:
     """A dense tensor with entries where a sparse one has them, and wherever else it is not zero."""
@@ -131,9 +149,8 @@ def _sparse_mask(input: Any, mask: Any) -> Any:
 
 
 for _op in (
-    _coo, _values_at, _to_dense, _to_dense_unmasked, _to_sparse, _all_sparse, _dense_again, _coalesce, _values_of,
-    _at_places_of, _values_at_like, _masked_like, _sparse_mask,
-    _entries_and_others,
+    _coo, _values_at, _to_dense, _dense_masked_like, _to_dense_unmasked, _to_sparse, _all_sparse, _dense_again,
+    _coalesce, _values_of, _at_places_of, _values_at_like, _masked_like, _sparse_mask, _entries_and_others,
 ):  # fmt: skip
     sparse_bodies.own(_op)
 

@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 
 from ..base.dtypes import FLOATING
-from ..base.errors import not_a_tensor, scalar_type
+from ..base.errors import not_a_tensor, refuse, scalar_type
 from ..declare.batched import is_batched
 from ..tensor.tensor import Tensor
 from .create import from_numpy
@@ -97,6 +97,8 @@ def stft(
     if input._spec.dtype.low:
         raise RuntimeError(f"MKL FFT doesn't support tensors of type: {scalar_type(input._spec.dtype)}")
     x = input
+    if center and pad_mode != "constant":
+        refuse("reflection_pad1d" if pad_mode == "reflect" else "replication_pad1d", x._spec.dtype, "b")
     if x._spec.dtype.category >= FLOATING and center and 0 < x.ndim < 3 and n_fft > 0:
         x = _pad_ends(x, n_fft // 2, pad_mode)
     hop = n_fft // 4 if hop_length is None else hop_length

@@ -144,7 +144,7 @@ def unsafe_split_with_sizes(input: Any, split_sizes: Any, dim: int = 0) -> Any:
     return _cut(input, split_sizes, dim)
 
 
-def unsafe_split(tensor: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor, ...]:
+def unsafe_split(input: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor, ...]:
     """`split` whose parts may be written to: autograd does not take them for views, and they must not be used as such.
 
     Example::
@@ -153,7 +153,7 @@ def unsafe_split(tensor: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor,
         >>> torch.unsafe_split(torch.arange(3), 2)
         (tensor([0, 1]), tensor([2]))
     """
-    return _unsafe_split(tensor, split_size, dim)
+    return _unsafe_split(input, split_size, dim)
 
 
 def unsafe_chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
@@ -238,7 +238,13 @@ def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
 
 
 def tensor_split(
-    input: Tensor, indices_or_sections: Any = None, dim: int = 0, *, indices: Any = None, sections: Any = None
+    input: Tensor,
+    indices_or_sections: Any = None,
+    dim: int = 0,
+    *,
+    indices: Any = None,
+    sections: Any = None,
+    tensor_indices_or_sections: Any = None,
 ) -> tuple[Tensor, ...]:
     """Parts along a dimension: as many as said, of sizes that differ by at most 1, or cut at given indices. Views.
 
@@ -250,7 +256,8 @@ def tensor_split(
     """
     if not input._shape:
         raise RuntimeError("tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims")
-    where = next((w for w in (indices_or_sections, indices, sections) if w is not None), None)
+    given = (indices_or_sections, indices, sections, tensor_indices_or_sections)
+    where = next((w for w in given if w is not None), None)
     if where is None:
         raise TypeError("tensor_split() missing 1 required positional arguments: indices_or_sections")
     if isinstance(where, Tensor):
@@ -272,7 +279,8 @@ def tensor_split(
     return tuple(_slice(input, (*(FULL,) * d, slice(a, b), ...)) for a, b in pairs)
 
 
-def _split_along(name: str, input: Tensor, where: Any, dim: int, least: int) -> tuple[Tensor, ...]:
+def _split_along(name: str, input: Tensor, given: tuple[Any, ...], dim: int, least: int) -> tuple[Tensor, ...]:
+    where = next((w for w in given if w is not None), None)
     if input.ndim < least:
         raise RuntimeError(
             f"{name} requires a tensor with at least {least} dimension, but got a tensor with {input.ndim} dimensions!"
@@ -292,7 +300,9 @@ def _split_along(name: str, input: Tensor, where: Any, dim: int, least: int) -> 
     return tensor_split(input, where, dim)
 
 
-def hsplit(input: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]:
+def hsplit(
+    input: Tensor, indices_or_sections: Any = None, *, indices: Any = None, sections: Any = None
+) -> tuple[Tensor, ...]:
     """Parts along the second dimension, of a vector along its only one. Views.
 
     Example::
@@ -301,10 +311,12 @@ def hsplit(input: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]:
         >>> torch.hsplit(torch.arange(4), 2)
         (tensor([0, 1]), tensor([2, 3]))
     """
-    return _split_along("hsplit", input, indices_or_sections, 0 if input.ndim == 1 else 1, 1)
+    return _split_along("hsplit", input, (indices_or_sections, indices, sections), 0 if input.ndim == 1 else 1, 1)
 
 
-def vsplit(input: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]:
+def vsplit(
+    input: Tensor, indices_or_sections: Any = None, *, indices: Any = None, sections: Any = None
+) -> tuple[Tensor, ...]:
     """Parts along the first dimension. Views.
 
     Example::
@@ -313,10 +325,12 @@ def vsplit(input: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]:
         >>> torch.vsplit(torch.tensor([[1, 2], [3, 4]]), 2)
         (tensor([[1, 2]]), tensor([[3, 4]]))
     """
-    return _split_along("vsplit", input, indices_or_sections, 0, 2)
+    return _split_along("vsplit", input, (indices_or_sections, indices, sections), 0, 2)
 
 
-def dsplit(input: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]:
+def dsplit(
+    input: Tensor, indices_or_sections: Any = None, *, indices: Any = None, sections: Any = None
+) -> tuple[Tensor, ...]:
     """Parts along the third dimension. Views.
 
     Example::
@@ -325,7 +339,7 @@ def dsplit(input: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]:
         >>> [part.shape for part in torch.dsplit(torch.zeros(1, 1, 2), 2)]
         [gradpack.Size([1, 1, 1]), gradpack.Size([1, 1, 1])]
     """
-    return _split_along("dsplit", input, indices_or_sections, 2, 3)
+    return _split_along("dsplit", input, (indices_or_sections, indices, sections), 2, 3)
 
 
 from .index import _slice, zeros_as  # noqa: E402 - what follows is named late, by formulas too

@@ -37,9 +37,9 @@ def _inverse(dims: Any) -> tuple[int, ...]:
     return tuple(sorted(builtins.range(len(dims)), key=dims.__getitem__))
 
 
-def _method_permute(self: Tensor, *dims: Any) -> Tensor:
+def _method_permute(self: Tensor, *order: Any, dims: Any = None) -> Tensor:
     """Reorder the dimensions: `x.permute(1, 0)` or `x.permute((1, 0))`."""
-    return permute(self, _ints(dims))
+    return permute(self, _ints(order if dims is None else (dims,)))
 
 
 @linear(input=lambda g, dim0, dim1: transpose(g, dim0, dim1), view=True, structural=True)
@@ -146,7 +146,20 @@ OPERATORS = {
     "mH": property(adjoint),
 }
 
-swapaxes = swapdims = transpose
+swapdims = transpose
 moveaxis = movedim
+
+
+def swapaxes(input: Any, axis0: int, axis1: int) -> Any:
+    """`transpose`, by NumPy's name.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.swapaxes(torch.zeros(2, 3), 0, 1).shape
+        gradpack.Size([3, 2])
+    """
+    return transpose(input, axis0, axis1)
+
 
 from .shape import _ints, wrap_dim, wrap_dims  # noqa: E402 - what follows is named late, by formulas too

@@ -1,0 +1,87 @@
+"""What makes a module lazy: it gets its parameters when it sees its first input."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .uninitialized import is_lazy
+
+__all__ = ["LazyModuleMixin"]
+
+
+class LazyModuleMixin:
+    """Mixed into a module, before its class, whose parameters take their shapes from the first input.
+
+    The module makes `UninitializedParameter`s, and materializes them in `initialize_parameters`, which gets the
+    arguments of the first call. After that call it is an ordinary module, of class `cls_to_become` if that is set.
+    State that is loaded before gives the shapes as well.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> class Scale(torch.nn.lazy.LazyModuleMixin, torch.nn.Module):
+        ...     def __init__(self):
+        ...         super().__init__()
+        ...         self.factor = torch.nn.UninitializedParameter()
+        ...
+        ...     def initialize_parameters(self, x):
+        ...         self.factor.materialize(x.shape[-1:])
+        ...         torch.nn.init.ones_(self.factor)
+        ...
+        ...     def forward(self, x):
+        ...         return x * self.factor
+        >>> module = Scale()
+        >>> module(torch.ones(4, 3)).shape, module.factor.shape
+        (gradpack.Size([4, 3]), gradpack.Size([3]))
+    """
+
+    cls_to_become: type | None = None
+
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.register_load_state_dict_pre_hook(_take_shapes)
+        self.register_forward_pre_hook(_first_call, with_kwargs=True)
+
+    def _save_to_state_dict(self: Any, destination: Any, prefix: str, keep_vars: bool) -> None:
+        from .state import own_state
+
+        lazy = {name: value for name, value in own_state(self).items() if is_lazy(value)}
+        for name, value in own_state(self).items():
+            destination[prefix + name] = value if keep_vars or name in lazy else value.detach()
+
+    def initialize_parameters(self: Any, *args: Any, **kwargs: Any) -> None:
+        """Materialize the parameters: to be defined. It gets what `forward` will.
+
+        Raises:
+            NotImplementedError: unless a subclass defines it.
+        """
+        raise NotImplementedError(f"initialize_parameters is not implemented for {type(self).__name__}")
+
+    def has_uninitialized_params(self: Any) -> bool:
+        """Are there parameters or buffers whose shape is not known yet?"""
+        return any(is_lazy(t) for t in (*self._parameters.values(), *self._buffers.values()))
+
+    def _infer_parameters(self: Any, args: Any, kwargs: Any = None) -> None:
+        """Initialize the parameters for these arguments, and be lazy no longer."""
+        self.initialize_parameters(*args, **(kwargs or {}))
+        if self.has_uninitialized_params():
+            raise RuntimeError(f"module {type(self).__name__} has not been fully initialized")
+        for hooks, own in ((self._forward_pre_hooks, _first_call), (self._load_state_dict_pre_hooks, _take_shapes)):
+            for key in [key for key, hook in hooks.items() if hook is own]:
+                del hooks[key]
+                self._forward_pre_hooks_with_kwargs.pop(key, None)
+        if self.cls_to_become is not None:
+            self.__class__ = self.cls_to_become
+
+
+def _first_call(module: Any, args: Any, kwargs: Any) -> None:
+    module._infer_parameters(args, kwargs)
+
+
+def _take_shapes(module: Any, state_dict: Any, prefix: str, *rest: Any) -> None:
+    """Before loading: what is not initialized takes the shape of what will be copied into it."""
+    for registry in module._parameters, module._buffers:
+        for name, value in registry.items():
+            given = state_dict.get(prefix + name)
+            if is_lazy(value) and given is not None and not is_lazy(given):
+                value.materialize(given.shape)

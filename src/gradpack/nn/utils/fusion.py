@@ -1,0 +1,149 @@
+"""A layer and the batch normalization after it as one layer, for evaluating."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+from ...ops.exponential import rsqrt
+from ...ops.fill import ones_like, zeros_like
+from ...tensor.tensor import Tensor
+from ..parameter import Parameter
+
+__all__ = ["fuse_conv_bn_eval", "fuse_conv_bn_weights", "fuse_linear_bn_eval", "fuse_linear_bn_weights"]
+
+
+def _check(layer: Any, bn: Any) -> None:
+    if layer.training or bn.training:
+        raise AssertionError("Fusion only for eval!")
+    if bn.running_mean is None or bn.running_var is None:
+        raise AssertionError("fusing needs running statistics: the normalization was made without them")
+
+
+def fuse_conv_bn_eval(conv: Any, bn: Any, transpose: bool = False) -> Any:
+    """A copy of a convolution that also does the batch normalization after it. Both must be evaluating.
+
+    Args:
+        transpose: for a transposed convolution.
+
+    Raises:
+        AssertionError: if either is training, or the normalization has no running statistics.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> conv, bn = torch.nn.Conv1d(2, 3, 1).eval(), torch.nn.BatchNorm1d(3).eval()
+        >>> bn.running_mean += 1
+        >>> x = torch.randn(4, 2, 5)
+        >>> fused = torch.nn.utils.fuse_conv_bn_eval(conv, bn)
+        >>> torch.allclose(fused(x), bn(conv(x)), atol=1e-6)
+        True
+    """
+    _check(conv, bn)
+    fused = copy.deepcopy(conv)
+    fused.weight, fused.bias = fuse_conv_bn_weights(
+        conv.weight, conv.bias, bn.running_mean, bn.running_var, bn.eps, bn.weight, bn.bias, transpose
+    )
+    return fused
+
+
+def fuse_conv_bn_weights(
+    conv_w: Tensor,
+    conv_b: Tensor | None,
+    bn_rm: Tensor,
+    bn_rv: Tensor,
+    bn_eps: float,
+    bn_w: Tensor | None,
+    bn_b: Tensor | None,
+    transpose: bool = False,
+) -> tuple[Parameter, Parameter]:
+    """Weight and bias of a convolution that also does a batch normalization.
+
+    Args:
+        conv_w: weight of the convolution, of shape (out, in / groups, ...), transposed (in, out / groups, ...).
+        conv_b: its bias.
+        bn_rm: the running mean, and `bn_rv` the running variance, of shape (out,).
+        bn_eps: what is added to the variance.
+        bn_w: weight, and `bn_b` bias of the normalization.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> one = torch.ones(1)
+        >>> weight, bias = torch.nn.utils.fuse_conv_bn_weights(torch.ones(1, 1, 1), None, one, 4 * one, 0.0, None, one)
+        >>> weight.item(), bias.item()
+        (0.5, 0.5)
+    """
+    bias = zeros_like(bn_rm) if conv_b is None else conv_b
+    factor = rsqrt(bn_rv + bn_eps) * (ones_like(bn_rm) if bn_w is None else bn_w)
+    shift = (bias - bn_rm) * factor + (zeros_like(bn_rm) if bn_b is None else bn_b)
+    spread = (1,) * (conv_w.ndim - 2)
+    if transpose:
+        per_group = conv_w.shape[1]
+        groups = factor.numel() // per_group
+        by_row = factor.reshape(groups, per_group).repeat_interleave(conv_w.shape[0] // groups, 0)
+        weight = conv_w * by_row.reshape((*by_row.shape, *spread))
+    else:
+        weight = conv_w * factor.reshape((-1, 1, *spread))
+    return _parameters(weight, shift, conv_w, conv_b)
+
+
+def fuse_linear_bn_eval(linear: Any, bn: Any) -> Any:
+    """A copy of a linear layer that also does the batch normalization after it. Both must be evaluating.
+
+    Raises:
+        AssertionError: if either is training, or their sizes differ, or the normalization has no running statistics.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> linear, bn = torch.nn.Linear(2, 3).eval(), torch.nn.BatchNorm1d(3).eval()
+        >>> x = torch.randn(4, 2)
+        >>> torch.allclose(torch.nn.utils.fuse_linear_bn_eval(linear, bn)(x), bn(linear(x)), atol=1e-6)
+        True
+    """
+    _check(linear, bn)
+    if bn.num_features not in (1, linear.out_features):
+        raise AssertionError(
+            f"To fuse, linear.out_features == bn.num_features or bn.num_features == 1: they are {linear.out_features} "
+            f"and {bn.num_features}"
+        )
+    fused = copy.deepcopy(linear)
+    fused.weight, fused.bias = fuse_linear_bn_weights(
+        linear.weight, linear.bias, bn.running_mean, bn.running_var, bn.eps, bn.weight, bn.bias
+    )
+    return fused
+
+
+def fuse_linear_bn_weights(
+    linear_w: Tensor,
+    linear_b: Tensor | None,
+    bn_rm: Tensor,
+    bn_rv: Tensor,
+    bn_eps: float,
+    bn_w: Tensor | None,
+    bn_b: Tensor | None,
+) -> tuple[Parameter, Parameter]:
+    """Weight and bias of a linear layer that also does a batch normalization: see `fuse_conv_bn_weights`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> one = torch.ones(1)
+        >>> weight, bias = torch.nn.utils.fuse_linear_bn_weights(torch.ones(1, 1), None, one, 4 * one, 0.0, one, one)
+        >>> weight.item(), bias.item()
+        (0.5, 0.5)
+    """
+    bias = zeros_like(bn_rm) if linear_b is None else linear_b
+    factor = rsqrt(bn_rv + bn_eps) * (ones_like(bn_rm) if bn_w is None else bn_w)
+    shift = (bias - bn_rm) * factor + (zeros_like(bn_rm) if bn_b is None else bn_b)
+    return _parameters(linear_w * factor.unsqueeze(-1), shift, linear_w, linear_b)
+
+
+def _parameters(weight: Tensor, bias: Tensor, old: Tensor, old_bias: Tensor | None) -> tuple[Parameter, Parameter]:
+    """Leaves of the old dtypes that require grad where the old ones did."""
+    kind = old.dtype if old_bias is None else old_bias.dtype
+    return (
+        Parameter(weight.detach().to(old.dtype), old.requires_grad),
+        Parameter(bias.detach().to(kind), old_bias is not None and old_bias.requires_grad),
+    )

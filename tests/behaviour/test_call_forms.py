@@ -1,0 +1,135 @@
+"""Arguments by torch's names for them, and what whole numbers become where torch cuts them off."""
+
+from __future__ import annotations
+
+import pytest
+
+FACTORIES = ("zeros", "ones", "empty", "rand", "randn")
+
+
+@pytest.mark.parametrize("name", FACTORIES)
+def test_factories_take_the_size_by_name(torch, name):
+    assert getattr(torch, name)(size=(2, 3)).shape == (2, 3)
+    with pytest.raises(TypeError):
+        getattr(torch, name)()
+
+
+@pytest.mark.parametrize(
+    ("name", "keyword", "value", "shape"),
+    [
+        ("reshape", "shape", (3, 2), (3, 2)),
+        ("view", "size", (6,), (6,)),
+        ("expand", "size", (4, 2, 3), (4, 2, 3)),
+        ("permute", "dims", (1, 0), (3, 2)),
+        ("repeat", "repeats", (2, 1), (4, 3)),
+        ("tile", "dims", (2,), (2, 6)),
+        ("sum_to_size", "size", (1, 3), (1, 3)),
+        ("resize_", "size", (2, 2), (2, 2)),
+        ("new_zeros", "size", (4,), (4,)),
+        ("new_ones", "size", (4,), (4,)),
+        ("new_empty", "size", (4,), (4,)),
+    ],
+)
+def test_methods_of_many_numbers_take_them_by_name(torch, name, keyword, value, shape):
+    assert getattr(torch.zeros(2, 3), name)(**{keyword: value}).shape == shape
+
+
+@pytest.mark.filterwarnings("ignore:.*lu_solve is deprecated")
+def test_other_names(torch):
+    x = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
+    assert torch.swapaxes(x, axis0=0, axis1=1).tolist() == x.swapaxes(axis0=1, axis1=0).tolist() == x.T.tolist()
+    assert x.clone().swapaxes_(axis0=0, axis1=1).tolist() == x.T.tolist()
+    assert torch.zeros(2, 2).copy_(other=x).tolist() == x.tolist()
+    assert torch.zeros(1).resize_as_(the_template=x).shape == (2, 2)
+    assert [p.tolist() for p in torch.hsplit(x, sections=2)] == [[[1.0], [3.0]], [[2.0], [4.0]]]
+    assert [len(p) for p in x.vsplit(indices=[1])] == [1, 1]
+    assert [len(p) for p in torch.tensor_split(x, tensor_indices_or_sections=torch.tensor(2))] == [1, 1]
+    assert len(torch.unsafe_split(input=x, split_size=1)) == 2
+    assert torch.nn.functional.one_hot(input=torch.tensor([1]), num_classes=2).tolist() == [[0, 1]]
+    assert torch.special.chebyshev_polynomial_t(x=x, n=1).tolist() == x.tolist()
+    upper = torch.tensor([[1.0, 1.0], [0.0, 2.0]])
+    assert torch.linalg.solve_triangular(input=upper, B=upper, upper=True).tolist() == [[1.0, 0.0], [0.0, 1.0]]
+    solved = torch.lu_solve(x, *torch.linalg.lu_factor(torch.eye(2)))
+    assert torch.lu_solve(input=x, LU_data=torch.eye(2), LU_pivots=torch.tensor([1, 2], dtype=torch.int32)).equal(
+        solved
+    )
+    index = torch.tensor([[0, 1]])
+    assert x.scatter(0, index, value=torch.tensor(9.0), reduce="add").tolist() == [[10.0, 2.0], [3.0, 13.0]]
+
+
+def test_bounds_of_random_integers(torch):
+    x = torch.zeros(2)
+    for made in torch.randint(3, (2,)), torch.randint(high=3, size=(2,)), torch.randint(3, size=(2,)):
+        assert made.shape == (2,) and bool((made < 3).all())
+    assert torch.randint_like(x, high=1).tolist() == torch.randint_like(x, 1).tolist() == [0.0, 0.0]
+    for call in (
+        lambda: torch.randint(3),
+        lambda: torch.randint(3, 2),
+        lambda: torch.randint_like(x),
+        lambda: torch.arange(),
+    ):
+        with pytest.raises(TypeError):
+            call()
+    assert torch.arange(end=3).tolist() == torch.arange(0, end=3).tolist() == [0, 1, 2]
+
+
+def test_how_many_whole_numbers(torch):
+    """The number of elements counts the steps as they are, of int64 alone as whole ones."""
+    assert torch.arange(0.0, -8.000001, -4.0, dtype=torch.int32).tolist() == [0, -4, -8]
+    assert torch.arange(0.0, -8.000001, -4.0, dtype=torch.int64).tolist() == [0, -4]
+    assert torch.arange(0.0, 4.0, 1.5, dtype=torch.int16).tolist() == [0, 1, 2]
+    assert torch.arange(0.0, 1.5, 0.5, dtype=torch.uint8).tolist() == [0, 0, 0]
+    with pytest.raises(ValueError, match="step must be nonzero"):
+        torch.arange(0.0, 1.5, 0.5, dtype=torch.int64)
+
+
+def test_whole_numbers_at_even_distances(torch):
+    seven = torch.linspace(0, 7, 50, dtype=torch.int64).tolist()
+    assert [seven.count(n) for n in range(8)] == [7, 7, 7, 7, 7, 7, 7, 1]
+    assert torch.logspace(0, 1.2, 2, dtype=torch.int64).tolist() == [1, 10]
+    assert torch.logspace(0, 3, 4, base=2, dtype=torch.int32).tolist() == [1, 2, 4, 8]
+    assert torch.linspace(0, -2, 3, dtype=torch.uint8).tolist() == [0, 127, 254]
+    for name in "linspace", "logspace":
+        with pytest.raises(RuntimeError, match="without overflow"):
+            getattr(torch, name)(0, -2.5, 3, dtype=torch.uint8)
+
+
+def test_bytes_are_resized_with_weights_of_16_bits(torch):
+    x = torch.tensor([[[[0, 255, 7], [100, 3, 200]]]], dtype=torch.uint8)
+    resize = torch.nn.functional.interpolate
+    assert resize(x, (3, 4), mode="bilinear").tolist() == EXPECTED[0]
+    assert resize(x, (3, 4), mode="bicubic").tolist() == EXPECTED[1]
+    assert resize(x, (1, 2), mode="bilinear", antialias=True).tolist() == EXPECTED[2]
+
+
+EXPECTED = [
+    [[[[0, 159, 162, 7], [50, 99, 120, 104], [100, 39, 77, 200]]]],
+    [[[[0, 205, 205, 0], [54, 103, 129, 107], [116, 1, 52, 233]]]],
+    [[[[80, 113]]]],
+]
+
+
+def test_what_only_floats_have(torch):
+    whole = torch.ones(2, 2, dtype=torch.int64)
+    with pytest.raises(NotImplementedError):
+        torch.nn.functional.rms_norm(whole, (2,))
+    with pytest.raises(NotImplementedError):
+        torch.linalg.householder_product(whole, whole[0])
+
+
+def test_nothing_to_put_into_a_number(torch):
+    nothing = torch.zeros(0, dtype=torch.int64)
+    assert torch.put(torch.tensor(3.0), nothing, torch.zeros(0)).item() == 3.0
+
+
+def test_the_norm_of_infinity(torch):
+    x = torch.tensor([float("inf"), float("-inf")], requires_grad=True)
+    assert torch.autograd.grad(torch.linalg.vector_norm(x, 1), x)[0].tolist() == [1.0, -1.0]
+
+
+def test_quotients_of_half_precision_are_rounded_before_they_are_cut_off(torch):
+    a, b = torch.tensor([17.875, 7.0]), torch.tensor([0.9961, 2.0])
+    low = a.to(torch.bfloat16), b.to(torch.bfloat16)
+    assert torch.div(*low, rounding_mode="trunc").tolist() == [18.0, 3.0]
+    assert torch.div(low[0].float(), low[1].float(), rounding_mode="trunc").tolist() == [17.0, 3.0]
+    assert low[0].div_(low[1], rounding_mode="trunc").tolist() == [18.0, 3.0] and low[0]._version == 1
