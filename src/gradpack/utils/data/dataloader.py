@@ -1,0 +1,231 @@
+"""Batches of a dataset, one after the other, in this process."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from itertools import islice
+from typing import Any, Generic, TypeVar
+
+from ...ops.generator import Generator
+from .collate import default_collate, default_convert
+from .dataset import IterableDataset
+from .sampler import BatchSampler, RandomSampler, SequentialSampler
+
+T_co = TypeVar("T_co", covariant=True)
+
+_FIXED = frozenset("batch_size batch_sampler sampler drop_last dataset persistent_workers".split())
+_told = False  # that workers are not started, once in a process
+
+
+def get_worker_info() -> None:
+    """What a process that reads for a loader knows of itself: None, as in the main process, which reads here.
+
+    Example::
+
+        >>> from gradpack.utils.data import get_worker_info
+        >>> get_worker_info() is None
+        True
+    """
+
+
+class DataLoader(Generic[T_co]):
+    """Goes through a dataset in batches.
+
+    Args:
+        dataset: with `__getitem__` and `__len__`, or an `IterableDataset`.
+        batch_size: how many examples a batch has; None for examples as they are.
+        shuffle: in an order drawn anew each time.
+        sampler: indices in the order wanted, instead of `shuffle`.
+        batch_sampler: lists of indices, instead of `batch_size`, `shuffle`, `sampler` and `drop_last`.
+        num_workers: checked; whatever it is, this process reads, and says so once.
+        collate_fn: makes a batch of a list of examples: `default_collate`, or `default_convert` without batches.
+        drop_last: leave out a last batch that is not full.
+        generator: draws the order.
+        pin_memory, timeout, worker_init_fn, multiprocessing_context, prefetch_factor, persistent_workers,
+        pin_memory_device, in_order: of workers and devices that are not there; accepted.
+
+    Raises:
+        ValueError: for options that contradict one another.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> from gradpack.utils.data import DataLoader, TensorDataset
+        >>> for x, y in DataLoader(TensorDataset(torch.arange(3), torch.arange(3) * 10), batch_size=2):
+        ...     print(x, y)
+        tensor([0, 1]) tensor([ 0, 10])
+        tensor([2]) tensor([20])
+    """
+
+    dataset: Any
+    sampler: Any
+    batch_sampler: Any
+    batch_size: int | None
+    drop_last: bool
+    collate_fn: Callable[[Any], Any]
+
+    def __init__(
+        self,
+        dataset: Any,
+        batch_size: int | None = 1,
+        shuffle: bool | None = None,
+        sampler: Any = None,
+        batch_sampler: Any = None,
+        num_workers: int = 0,
+        collate_fn: Callable[[list[Any]], Any] | None = None,
+        pin_memory: bool = False,
+        drop_last: bool = False,
+        timeout: float = 0,
+        worker_init_fn: Callable[[int], None] | None = None,
+        multiprocessing_context: Any = None,
+        generator: Generator | None = None,
+        *,
+        prefetch_factor: int | None = None,
+        persistent_workers: bool = False,
+        pin_memory_device: str = "",
+        in_order: bool = True,
+    ) -> None:
+        _check_workers(num_workers, timeout, prefetch_factor, persistent_workers, multiprocessing_context)
+        given = {"shuffle": shuffle or None, "sampler": sampler, "batch_sampler": batch_sampler}
+        self._iterable = isinstance(dataset, IterableDataset)
+        if self._iterable:
+            for name, value in given.items():
+                if value is not None:
+                    raise ValueError(
+                        f"DataLoader with IterableDataset: expected unspecified {name} option, but got {name}={value}"
+                    )
+        if sampler is not None and shuffle:
+            raise ValueError("sampler option is mutually exclusive with shuffle")
+        if batch_sampler is not None:
+            if batch_size != 1 or shuffle or sampler is not None or drop_last:
+                raise ValueError(
+                    "batch_sampler option is mutually exclusive with batch_size, shuffle, sampler, and drop_last"
+                )
+            batch_size = None
+        elif batch_size is None and drop_last:
+            raise ValueError("batch_size=None option disables auto-batching and is mutually exclusive with drop_last")
+        if sampler is None:
+            if self._iterable:
+                sampler = _Nones()
+            else:
+                sampler = RandomSampler(dataset, generator=generator) if shuffle else SequentialSampler(dataset)
+        if batch_size is not None:
+            batch_sampler = BatchSampler(sampler, batch_size, drop_last)
+        if collate_fn is None:
+            collate_fn = default_convert if batch_sampler is None else default_collate
+        vars(self).update(
+            dataset=dataset, batch_size=batch_size, sampler=sampler, batch_sampler=batch_sampler,
+            num_workers=num_workers, collate_fn=collate_fn, pin_memory=pin_memory, drop_last=drop_last,
+            timeout=timeout, worker_init_fn=worker_init_fn, multiprocessing_context=multiprocessing_context,
+            generator=generator, prefetch_factor=2 if num_workers and prefetch_factor is None else prefetch_factor,
+            persistent_workers=persistent_workers, pin_memory_device=pin_memory_device, in_order=in_order,
+        )  # fmt: skip
+        self._length: int | None = None  # what was said of the length of an iterable dataset
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in _FIXED:
+            raise ValueError(f"{name} attribute should not be set after {type(self).__name__} is initialized")
+        super().__setattr__(name, value)
+
+    def __iter__(self) -> Iterator[Any]:
+        return _Batches(self)
+
+    def __len__(self) -> int:
+        """How many batches there are.
+
+        Raises:
+            TypeError: for an iterable dataset that does not say how long it is.
+        """
+        if not self._iterable:
+            return len(self.sampler if self.batch_sampler is None else self.batch_sampler)
+        self._length = n = len(self.dataset)
+        if self.batch_size is None:
+            return n
+        return n // self.batch_size if self.drop_last else -(-n // self.batch_size)
+
+
+def _check_workers(workers: int, timeout: float, prefetch: int | None, persistent: bool, context: Any) -> None:
+    if workers < 0:
+        raise ValueError("num_workers option should be non-negative; use num_workers=0 to disable multiprocessing.")
+    if timeout < 0:
+        raise ValueError("timeout option should be non-negative")
+    if workers == 0 and prefetch is not None:
+        raise ValueError(
+            "prefetch_factor option could only be specified in multiprocessing. let num_workers > 0 to enable "
+            "multiprocessing, otherwise set prefetch_factor to None."
+        )
+    if prefetch is not None and prefetch < 0:
+        raise ValueError("prefetch_factor option should be non-negative")
+    if persistent and workers == 0:
+        raise ValueError("persistent_workers option needs num_workers > 0")
+    if context is not None and workers == 0:
+        raise ValueError(
+            "multiprocessing_context can only be used with multi-process loading (num_workers > 0), but got "
+            f"num_workers={workers}"
+        )
+    global _told
+    if workers and not _told:
+        _told = True
+        warnings.warn(
+            f"DataLoader: num_workers={workers}, but this process reads the data itself: worker processes are not "
+            "started, and worker_init_fn is not called",
+            stacklevel=3,
+        )
+
+
+class _Nones:
+    """An endless order for datasets that have their own."""
+
+    def __iter__(self) -> Iterator[None]:
+        while True:
+            yield None
+
+
+class _Batches(Iterator[Any]):
+    """One round through the dataset."""
+
+    def __init__(self, loader: DataLoader[Any]) -> None:
+        self._loader = loader
+        self._given = 0
+        if loader._iterable:
+            self._examples = iter(loader.dataset)
+        else:
+            self._indices = iter(loader.sampler if loader.batch_sampler is None else loader.batch_sampler)
+
+    def __len__(self) -> int:
+        return len(self._loader)
+
+    def __next__(self) -> Any:
+        batch = self._next_of_iterable() if self._loader._iterable else self._next_of_map()
+        return self._loader.collate_fn(batch)
+
+    def _next_of_map(self) -> Any:
+        loader, dataset = self._loader, self._loader.dataset
+        wanted = next(self._indices)
+        if loader.batch_sampler is None:
+            return dataset[wanted]
+        if callable(getattr(dataset, "__getitems__", None)):
+            return dataset.__getitems__(wanted)
+        return [dataset[i] for i in wanted]
+
+    def _next_of_iterable(self) -> Any:
+        loader = self._loader
+        if loader.batch_size is None:
+            found = next(self._examples)
+            self._given += 1
+        else:
+            found = list(islice(self._examples, loader.batch_size))
+            if not found or (loader.drop_last and len(found) < loader.batch_size):
+                raise StopIteration
+            self._given += 1
+        if loader._length is not None and self._given > loader._length:
+            warnings.warn(
+                f"Length of IterableDataset {loader.dataset} was reported to be {loader._length} (when accessing "
+                f"len(dataloader)), but {self._given} samples have been fetched. ",
+                stacklevel=3,
+            )
+        return found
+
+
+__all__ = ["DataLoader", "default_collate", "default_convert", "get_worker_info"]
