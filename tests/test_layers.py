@@ -32,6 +32,7 @@ LAYERS = [
     "examples",
     "extend",
     "testing",
+    "as_torch",
     "cli",
 ]
 LEVEL = {name: level for level, name in enumerate(LAYERS)}
@@ -77,6 +78,7 @@ NUMPY = {
     "testing/sim/arena": "its memory is that of a NumPy array",
     "testing/sim/array": "its kernels compute with NumPy",
     "testing/sim/backend": "its kernels compute with NumPy",
+    "utils/data/collate": "makes tensors of the arrays and numbers that examples are made of",
     "tensor/typed": "typed constructors make host memory, as Tensor(...) does",
     "tensor/construct": "Tensor(...) makes host memory before any operation exists",
 }

@@ -42,6 +42,8 @@ MODULES = [
     "gradpack.special",
     "gradpack.serialization",
     "gradpack.utils.checkpoint",
+    "gradpack.utils.data",
+    "gradpack.as_torch",
 ]
 
 

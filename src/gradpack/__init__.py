@@ -53,6 +53,7 @@ if _TYPE_CHECKING:  # imported when they are first asked for
     from . import sparse as sparse
     from . import special as special
     from . import utils as utils
+    from .as_torch import install_as_torch as install_as_torch
     from .func import vmap as vmap
     from .serialization import load as load
     from .serialization import save as save
@@ -106,12 +107,13 @@ _when_imported("einops._backends", "gradpack.utils.einops_backend")
 # Modules that are imported when they are first asked for.
 _LAZY = tuple(
     (
-        "__config__ accelerator backends cli cpu cuda extend fft func library linalg masked mps nn optim overrides "
-        "profiler random return_types saved serialization signal sparse special testing types utils version xpu"
+        "__config__ accelerator as_torch backends cli cpu cuda extend fft func library linalg masked mps nn optim "
+        "overrides profiler random return_types saved serialization signal sparse special testing types utils "
+        "version xpu"
     ).split()
 )
 # Functions of such modules.
-_FROM = {"save": "serialization", "load": "serialization", "vmap": "func"}
+_FROM = {"save": "serialization", "load": "serialization", "vmap": "func", "install_as_torch": "as_torch"}
 _FROM |= dict.fromkeys(
     (
         "are_deterministic_algorithms_enabled get_deterministic_debug_mode get_float32_matmul_precision "

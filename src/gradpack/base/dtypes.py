@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from . import spelling
+
 BOOL, INTEGRAL, FLOATING, COMPLEX = range(4)  # categories: a higher one wins
 
 
@@ -49,7 +51,7 @@ class dtype:  # noqa: N801 - torch's name
         return complex128 if self is float64 else complex64
 
     def __repr__(self) -> str:
-        return f"gradpack.{self.name}"
+        return f"{spelling.library}.{self.name}"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _named, (self.name,)

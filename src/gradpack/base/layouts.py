@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from . import spelling
+
 
 class layout:  # noqa: N801 - torch's name
     """A way of keeping elements; there is one object for each.
@@ -19,7 +21,7 @@ class layout:  # noqa: N801 - torch's name
         self.name = name
 
     def __repr__(self) -> str:
-        return f"gradpack.{self.name}"
+        return f"{spelling.library}.{self.name}"
 
     def __reduce__(self) -> str:
         return self.name

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from . import spelling
+
 
 class memory_format:  # noqa: N801 - torch's name
     """The order of a tensor's elements in memory.
@@ -24,7 +26,7 @@ class memory_format:  # noqa: N801 - torch's name
         self.name = name
 
     def __repr__(self) -> str:
-        return f"gradpack.{self.name}"
+        return f"{spelling.library}.{self.name}"
 
     def __reduce__(self) -> str:
         return self.name

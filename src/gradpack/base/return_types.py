@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from operator import itemgetter
 from typing import Any
 
+from . import spelling
+
 TYPES: dict[str, type[Results]] = {}
 
 
@@ -28,7 +30,7 @@ class Results(tuple[Any, ...]):
 
     def __repr__(self) -> str:
         lines = ",\n".join(f"{name}={value!r}" for name, value in zip(self._fields, self, strict=True))
-        return f"gradpack.return_types.{type(self).__name__}(\n{lines})"
+        return f"{spelling.library}.return_types.{type(self).__name__}(\n{lines})"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (_again, (type(self).__name__, tuple(self)))

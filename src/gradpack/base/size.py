@@ -5,6 +5,8 @@ from __future__ import annotations
 from math import prod
 from typing import Any, SupportsIndex
 
+from . import spelling
+
 
 class Size(tuple[int, ...]):
     """A shape. Behaves like a tuple of ints.
@@ -25,7 +27,7 @@ class Size(tuple[int, ...]):
         return prod(self)
 
     def __repr__(self) -> str:
-        return f"gradpack.Size({list(self)})"
+        return f"{spelling.library}.Size({list(self)})"
 
     def __getitem__(self, index: SupportsIndex | slice) -> Any:
         item: Any = tuple.__getitem__(self, index)

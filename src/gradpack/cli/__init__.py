@@ -15,6 +15,7 @@ from .problem import Problem
 
 COMMANDS = {
     "demo": "train a small transformer on text, and compare ways of keeping saved tensors",
+    "run": "run a program that imports torch on gradpack",
     "ops": "list the operations, tell about one, or say which names of torch are missing",
 }
 
@@ -24,6 +25,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     0: done. 1: it began and failed. 2: it was asked for something that cannot be done. 130: Ctrl-C.
     """
+    argv = list(sys.argv[1:] if argv is None else argv)
+    if argv[:1] == ["run"]:  # the program that it runs has its own arguments, streams and exceptions
+        return _run(argv[1:])
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")  # a terminal may lack characters that the text has
@@ -47,3 +51,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     return code
+
+
+def _run(argv: Sequence[str]) -> int:
+    from . import run
+
+    try:
+        return run.main(argv)
+    except Problem as problem:
+        print(f"gradpack: {problem}", file=sys.stderr)
+        return problem.code

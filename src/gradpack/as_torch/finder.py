@@ -1,0 +1,127 @@
+"""The finder that answers for `torch`, and the modules that it gives."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any
+
+from . import missing
+from .names import LIBRARY, VERSION, sources
+
+# Settings live where operations read them. What programs put into other modules stays in these.
+_SETTINGS = "backends"
+
+
+class AnsweringModule(ModuleType):
+    """A module of torch's: names are looked up in modules of gradpack when they are first asked for."""
+
+    def __init__(self, path: str, found: tuple[str, ...], undo: list[Callable[[], None]]) -> None:
+        name = f"torch.{path}" if path else "torch"
+        first = import_module(found[-1])
+        super().__init__(name, first.__doc__)
+        vars(self).update(_path=path, _found=found, _undo=undo, __file__=getattr(first, "__file__", None))
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "__all__":
+            return sorted({n for s in self._found for n in getattr(import_module(s), "__all__", ())})
+        path = f"{self._path}.{name}" if self._path else name
+        if name[:2] == "__" and name not in ("__version__", "__config__"):
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+        value = self._look_up(name)
+        if value is not _NONE and not _is_ours(value):
+            if not self._path.startswith(_SETTINGS):
+                vars(self)[name] = value
+            return value
+        if sources(path) is None:
+            raise missing.attribute(path, self)
+        return import_module(f"torch.{path}")
+
+    def _look_up(self, name: str) -> Any:
+        for source in self._found:
+            try:
+                return getattr(import_module(source), name)
+            except AttributeError:
+                continue
+        return _NONE
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if isinstance(value, AnsweringModule):
+            # The import system puts a module into the one above it. Where a function has its name, that stays.
+            found = self._look_up(name)
+            if found is not _NONE and not isinstance(found, ModuleType):
+                return
+        elif self._path.startswith(_SETTINGS) and name[:2] != "__":
+            target = import_module(self._found[-1])
+            if name in vars(target):
+                before = vars(target)[name]
+                self._undo.append(lambda: setattr(target, name, before))
+                setattr(target, name, value)
+                return
+        super().__setattr__(name, value)
+
+    def __dir__(self) -> list[str]:
+        return sorted({n for s in self._found for n in dir(import_module(s))} | set(vars(self)))
+
+    def __repr__(self) -> str:
+        return f"<module {self.__name__!r} of {LIBRARY}>"
+
+
+_NONE = object()
+
+
+def _is_ours(value: Any) -> bool:
+    return isinstance(value, ModuleType) and value.__name__.partition(".")[0] == LIBRARY
+
+
+class Finder(MetaPathFinder, Loader):
+    """Finds `torch` and what is below it in gradpack, and the version of the package `torch`."""
+
+    def __init__(self) -> None:
+        self.undo: list[Callable[[], None]] = []  # how settings were before programs set them
+
+    def find_spec(self, fullname: str, path: Any, target: ModuleType | None = None) -> ModuleSpec | None:
+        if fullname != "torch" and not fullname.startswith("torch."):
+            return None
+        below = fullname[6:]
+        if sources(below) is None:
+            if missing.importing():
+                raise missing.module(below)
+            return None  # somebody only wants to know
+        return ModuleSpec(fullname, self, origin=LIBRARY, is_package=True)
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        path = spec.name[6:]
+        found = sources(path)
+        assert found is not None
+        return AnsweringModule(path, found, self.undo)
+
+    def exec_module(self, module: ModuleType) -> None:
+        """The modules that it stands for have been executed already."""
+
+    def find_distributions(self, context: Any = None) -> Iterator[Any]:
+        """For `importlib.metadata.version("torch")`, by which packages decide what they may use."""
+        name = getattr(context, "name", None)
+        if name is None or name.lower() == "torch":
+            yield _distribution()
+
+    def invalidate_caches(self) -> None:
+        """There are none."""
+
+
+def _distribution() -> Any:
+    from importlib.metadata import Distribution
+    from pathlib import Path
+
+    class Torch(Distribution):
+        def read_text(self, filename: str) -> str | None:
+            return f"Metadata-Version: 2.1\nName: torch\nVersion: {VERSION}\n" if filename == "METADATA" else None
+
+        def locate_file(self, path: Any) -> Any:
+            return Path(sys.modules[LIBRARY].__path__[0]) / path
+
+    return Torch()

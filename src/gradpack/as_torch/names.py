@@ -1,0 +1,160 @@
+"""Which module answers for which module of torch, and what to say of those that none answers for.
+
+Without an entry here `torch.a.b` is `gradpack.a.b`, where that exists.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+from functools import cache
+from types import ModuleType
+
+LIBRARY = __name__.partition(".")[0]
+VERSION = f"2.13.0+{LIBRARY}"
+
+# Parts of gradpack that are no part of torch, whatever they are called.
+_OURS = frozenset("as_torch base cli declare examples extend graph saved tensor ops".split())
+# Files of gradpack whose names stand for something else in torch, or for nothing.
+_NOT_MODULES = frozenset(
+    "autograd.api autograd.arguments backends.absent backends.array_api backends.base backends.coo backends.numpy "
+    "backends.sparse backends.windows func.arguments func.sources nn.attention nn.layers nn.losses nn.state".split()
+)
+
+# What is asked for names, in this order. `+` is the folder `stand_ins` beside this file.
+_SOURCES: dict[str, str] = {
+    "": "+top .",
+    "_C": "_C",
+    "_C._autograd": "_C",
+    "_dynamo": "+dynamo",
+    "_dynamo.config": "+anything",
+    "_jit_internal": "+jit",
+    "_tensor": ".",
+    "_utils": "+utils",
+    "autograd.function": "autograd.function",
+    "compiler": "+compiler",
+    "cuda": "+cuda cuda",
+    "cuda.amp": "+cuda_amp amp",
+    "cuda.amp.autocast_mode": "+cuda_amp amp",
+    "cuda.amp.grad_scaler": "+cuda_amp",
+    "cuda.random": "cuda",
+    "distributed": "+distributed",
+    "functional": ".",
+    "fx": "+fx",
+    "hub": "+hub",
+    "_inductor": "+anything",
+    "_inductor.config": "+anything",
+    "jit": "+jit",
+    "jit.annotations": "+jit",
+    "multiprocessing": "+multiprocessing",
+    "nn.attention": "+nn_attention",
+    "nn.common_types": "+nn_modules_utils",
+    "nn.modules": "nn",
+    "nn.modules.activation": "nn nn.activations nn.more_activations",
+    "nn.modules.adaptive": "nn nn.adaptive",
+    "nn.modules.batchnorm": "nn nn.batch_norm",
+    "nn.modules.container": "nn nn.containers",
+    "nn.modules.conv": "nn nn.convolution",
+    "nn.modules.distance": "nn",
+    "nn.modules.dropout": "nn nn.normalize",
+    "nn.modules.flatten": "nn",
+    "nn.modules.fold": "nn",
+    "nn.modules.instancenorm": "nn nn.batch_norm",
+    "nn.modules.linear": "nn nn.layers",
+    "nn.modules.loss": "nn nn.losses nn.margin_losses nn.more_losses",
+    "nn.modules.module": "nn nn.module nn.hooks",
+    "nn.modules.normalization": "nn nn.normalize nn.batch_norm",
+    "nn.modules.padding": "nn nn.padding",
+    "nn.modules.pixelshuffle": "nn",
+    "nn.modules.pooling": "nn nn.pooling nn.adaptive_pooling",
+    "nn.modules.rnn": "nn nn.rnn nn.rnn_cells",
+    "nn.modules.sparse": "nn nn.embedding_bag",
+    "nn.modules.transformer": "nn nn.transformer nn.transformer_layers",
+    "nn.modules.upsampling": "nn",
+    "nn.modules.utils": "+nn_modules_utils",
+    "nn.parallel": "+nn_parallel",
+    "nn.parallel.distributed": "+nn_parallel",
+    "nn.parallel.data_parallel": "+nn_parallel",
+    "nn.utils.parametrizations": "nn.utils.parametrizations",
+    "onnx": "+onnx",
+    "ops": "ops",
+    "optim.adagrad": "optim",
+    "optim.adadelta": "optim",
+    "optim.adamax": "optim",
+    "optim.adamw": "optim",
+    "optim.asgd": "optim",
+    "optim.nadam": "optim",
+    "optim.radam": "optim",
+    "optim.rmsprop": "optim",
+    "optim.rprop": "optim",
+    "storage": "+top types",
+    "torch_version": "+version",
+    "utils": "utils",
+    "utils._pytree": "base.tree",
+    "utils.model_zoo": "+hub",
+    "version": "+version version",
+}
+
+# What is said of paths that no module answers for, and of all below them.
+_REASONS: dict[str, str] = {
+    "ao": "models are not quantised here",
+    "quantization": "models are not quantised here",
+    "distributions": "probability distributions are outside of gradpack",
+    "distributed": "a program runs in one process: torch.distributed.is_available() is False",
+    "export": "there is no compiler: operations run one by one",
+    "fx": "there is no compiler: operations run one by one",
+    "_inductor": "there is no compiler: operations run one by one",
+    "_dynamo": "there is no compiler: operations run one by one",
+    "jit": "there is no compiler: torch.jit.script and torch.jit.trace give back what they are given",
+    "onnx": "models are not exported",
+    "cuda": "there is no CUDA device",
+    "hub": "nothing is downloaded",
+    "profiler": "this gradpack has no profiler of that form",
+    "package": "files hold data only; save a state_dict() instead",
+    "utils.bottleneck": "Python's cProfile does this",
+    "utils.cpp_extension": "extensions in C++ need PyTorch's own headers",
+    "utils.data.datapipes": "torch.utils.data has datasets, samplers and DataLoader",
+    "utils.tensorboard": "event files are not written; print the numbers, or write them to a file of your own",
+    "nn.quantized": "models are not quantised here",
+    "nn.intrinsic": "models are not quantised here",
+    "nn.parallel": "a program runs in one process on one device",
+    "testing._internal": "this is a part of PyTorch's own tests",
+}
+
+
+def _full(word: str) -> str:
+    """The name of a module of ours, from how the tables write it."""
+    if word == ".":
+        return LIBRARY
+    return f"{__package__}.stand_ins.{word[1:]}" if word[0] == "+" else f"{LIBRARY}.{word}"
+
+
+@cache
+def sources(path: str) -> tuple[str, ...] | None:
+    """The modules of ours that answer for `torch.<path>`; None if there is no module of that name."""
+    if path in _SOURCES:
+        return tuple(_full(word) for word in _SOURCES[path].split())
+    if path.partition(".")[0] in _OURS or path in _NOT_MODULES or path.rpartition(".")[2] == "__main__":
+        return None
+    parent, _, name = path.rpartition(".")
+    above = sources(parent)
+    if above is None:
+        return None
+    full = f"{LIBRARY}.{path}"
+    try:
+        if full in sys.modules or importlib.util.find_spec(full) is not None:
+            return (full,)
+    except ModuleNotFoundError:  # what is above is no package
+        return None
+    made = getattr(importlib.import_module(above[-1]), name, None)  # a module that has no file
+    return (full,) if isinstance(made, ModuleType) and made.__name__ == full else None
+
+
+def reason(path: str) -> str:
+    """Why `torch.<path>` is not there, as half a sentence; empty where there is nothing to say."""
+    while path:
+        if path in _REASONS:
+            return _REASONS[path]
+        path = path.rpartition(".")[0]
+    return ""

@@ -1,0 +1,41 @@
+"""`torch.compiler` without a compiler."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from .jit import _given
+
+
+def is_compiling() -> bool:
+    """Whether a compiler reads the code: no."""
+    return False
+
+
+is_dynamo_compiling = is_exporting = is_compiling
+disable = allow_in_graph = assume_constant_result = substitute_in_graph = _given
+forbid_in_graph = nested_compile_region = _given
+
+
+def reset() -> None:
+    """Forget what was compiled: nothing was."""
+
+
+def cudagraph_mark_step_begin() -> None:
+    """There are no graphs of that kind."""
+
+
+def list_backends(exclude_tags: Any = ()) -> list[str]:
+    """The compilers that there are: none."""
+    return []
+
+
+@contextmanager
+def set_stance(stance: Any = "default", **options: Any) -> Iterator[None]:
+    """How to compile: nothing is."""
+    yield
+
+
+__all__ = ["allow_in_graph", "disable", "is_compiling", "is_dynamo_compiling", "is_exporting", "reset"]

@@ -1,0 +1,56 @@
+"""`torch.distributed`: one process, which says so. Everything else is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .refuse import refused
+
+
+def is_available() -> bool:
+    """Whether processes can talk to each other: no."""
+    return False
+
+
+is_initialized = is_torchelastic_launched = is_nccl_available = is_gloo_available = is_mpi_available = is_available
+
+
+def get_rank(group: Any = None) -> int:
+    """The number of this process: refused, as torch refuses without a group of processes.
+
+    Raises:
+        ValueError: always.
+    """
+    raise ValueError("Default process group has not been initialized, please make sure to call init_process_group.")
+
+
+get_world_size = barrier = destroy_process_group = get_backend = get_rank
+
+init_process_group = refused("distributed.init_process_group")
+all_reduce = refused("distributed.all_reduce")
+all_gather = refused("distributed.all_gather")
+all_gather_into_tensor = refused("distributed.all_gather_into_tensor")
+broadcast = refused("distributed.broadcast")
+reduce = refused("distributed.reduce")
+reduce_scatter = refused("distributed.reduce_scatter")
+scatter = refused("distributed.scatter")
+gather = refused("distributed.gather")
+send = refused("distributed.send")
+recv = refused("distributed.recv")
+new_group = refused("distributed.new_group")
+ProcessGroup = refused("distributed.ProcessGroup")
+
+
+class ReduceOp:
+    """Names of ways to combine."""
+
+    SUM, AVG, PRODUCT, MIN, MAX = "sum", "avg", "product", "min", "max"
+
+
+class group:  # noqa: N801 - torch's name
+    """There is no group."""
+
+    WORLD = None
+
+
+__all__ = ["is_available", "is_initialized"]

@@ -1,0 +1,28 @@
+"""`torch.hub`: it may be imported, and downloads nothing."""
+
+from __future__ import annotations
+
+import os
+
+from .refuse import refused
+
+load, download_url_to_file, load_state_dict_from_url, load_url, list, help = map(
+    refused,
+    "hub.load hub.download_url_to_file hub.load_state_dict_from_url utils.model_zoo.load_url hub.list hub.help".split(),
+)
+
+_folder = os.path.join(os.environ.get("TORCH_HOME", os.path.join("~", ".cache", "torch")), "hub")
+
+
+def get_dir() -> str:
+    """The folder in which downloads are looked for."""
+    return os.path.expanduser(_folder)
+
+
+def set_dir(d: str) -> None:
+    """Set what `get_dir` says."""
+    global _folder
+    _folder = d
+
+
+__all__ = ["download_url_to_file", "get_dir", "help", "list", "load", "load_state_dict_from_url", "set_dir"]
