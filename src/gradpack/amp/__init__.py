@@ -1,5 +1,19 @@
 """Automatic mixed precision: `torch.amp`."""
 
+from typing import TYPE_CHECKING, Any
+
 from .autocast_mode import autocast, custom_bwd, custom_fwd, is_autocast_available
 
-__all__ = ["autocast", "custom_bwd", "custom_fwd", "is_autocast_available"]
+if TYPE_CHECKING:  # imported when it is first asked for
+    from .grad_scaler import GradScaler as GradScaler
+
+
+def __getattr__(name: str) -> Any:
+    if name == "GradScaler":
+        from .grad_scaler import GradScaler
+
+        return GradScaler
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+__all__ = ["GradScaler", "autocast", "custom_bwd", "custom_fwd", "is_autocast_available"]

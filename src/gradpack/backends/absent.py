@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from types import ModuleType
+from contextlib import contextmanager, nullcontext
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 
@@ -18,10 +18,33 @@ def _says(name: str, answer: Any) -> Callable[..., Any]:
     return ask
 
 
+def _switches(names: str) -> SimpleNamespace:
+    return SimpleNamespace(**dict.fromkeys(names.split(), False))
+
+
 # Functions with what they answer, and settings with what they start as. Settings may be set: nothing reads them.
 _MODULES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "cpu": ({"get_cpu_capability": "DEFAULT"}, {}),
-    "cuda": ({"is_built": False, "is_flash_attention_available": False}, {}),
+    "cuda": (
+        {
+            "is_built": False,
+            "is_flash_attention_available": False,
+            "flash_sdp_enabled": False,
+            "mem_efficient_sdp_enabled": False,
+            "cudnn_sdp_enabled": False,
+            "math_sdp_enabled": True,  # attention is computed in one way, the plain one
+            "enable_flash_sdp": None,
+            "enable_mem_efficient_sdp": None,
+            "enable_cudnn_sdp": None,
+            "enable_math_sdp": None,
+            "sdp_kernel": nullcontext(),
+        },
+        {
+            "matmul": _switches(
+                "allow_tf32 allow_fp16_reduced_precision_reduction allow_bf16_reduced_precision_reduction"
+            )
+        },
+    ),
     "cudnn": (
         {"is_available": False, "version": None, "is_acceptable": False},
         {"enabled": True, "deterministic": False, "benchmark": False, "benchmark_limit": None, "allow_tf32": True},
