@@ -19,6 +19,8 @@ from ..tensor.parameter import Parameter
 from ..tensor.tensor import Tensor
 from .block_parts import limit_into
 from .blocks import LARGE, of_body
+from .former import ORDERS
+from .former import call as in_former_order
 from .op import Op
 from .template import _NEEDS_NO_QUIET
 from .timed import timed
@@ -53,6 +55,7 @@ _UNCHECKED = frozenset({"lerp"})  # whose check refuses only what is no operand 
 
 FUNCTION = """\
 def {name}({signature}):
+{former}\
     _mode = _MODE()
     _kind = type({first})
     if _mode.special or (_kind is not _Tensor and _kind is not _Parameter): return _slow({values})
@@ -135,7 +138,7 @@ def text(op: Op, name: str) -> str | None:
     signature = []
     for i, p in enumerate(op.params):
         if i == positional:
-            signature.append("*")
+            signature.append("*_former" if op.name in ORDERS else "*")
         signature.append(f"{p}=_default_{p}" if p in op.defaults else p)
     others = "".join(
         OTHER.format(
@@ -169,8 +172,11 @@ def text(op: Op, name: str) -> str | None:
         write = large + THROUGH.format(call=f"_forward({', '.join(parts)})", values=values)
     if op.name not in _NEEDS_NO_QUIET or large:
         write = f"    _token = _hush(_SILENT)\n    try:\n{indent(write, '    ')}    finally: _unhush(_token)\n"
+    former = ""
+    if op.name in ORDERS:
+        former = f"    if _former: return _in_former_order(({', '.join(op.params[:positional])}, *_former))\n"
     return FUNCTION.format(
-        name=name, signature=", ".join(signature), first=first, values=values, others=others, write=write
+        former=former, name=name, signature=", ".join(signature), first=first, values=values, others=others, write=write
     )
 
 
@@ -198,9 +204,14 @@ def function(op: Op, name: str, slow: Callable[[tuple[Any, ...]], Any]) -> Funct
     def compile_first(*args: Any, **kwargs: Any) -> Any:
         source = text(op, name)
         if source is None:
-            source = f"def {name}(*args, **kwargs): return _slow(_bind(args, kwargs))"
+            former = ""
+            if op.name in ORDERS:
+                former = f"if len(args) > {len(op.params) - op.keyword_only}: return _in_former_order(args)\n    "
+            source = f"def {name}(*args, **kwargs):\n    {former}return _slow(_bind(args, kwargs))"
             names["_bind"] = op.bind
         names["_text"] = source
+        if op.name in ORDERS:
+            names["_in_former_order"] = lambda values: in_former_order(op, name, made, values)
         names["_ufunc"] = _UFUNCS[op.name][0] if op.name in _UFUNCS else None
         names["_forward"] = NUMPY.bind(op.forward)
         names["_forward_large"] = of_body(op, names["_forward"])

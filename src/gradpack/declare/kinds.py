@@ -124,6 +124,8 @@ def _compiled(text: str) -> CodeType:
 def _materialise(op: Op) -> None:
     """Generate, compile and install the text of an operation."""
     from .blocks import large_forms
+    from .former import ORDERS
+    from .former import call as in_former_order
     from .inline import Inlined
     from .template import source
     from .variants import into
@@ -163,6 +165,8 @@ def _materialise(op: Op) -> None:
         "_into": lambda out, values: watched(op, op.name, lambda *given: into(op, out, given), values),
         "_text": text,
     }
+    if op.name in ORDERS:
+        common["_in_former_order"] = lambda values, out: in_former_order(op, op.name, op.public, values, out)
     if op.returns:
         common |= {"_Slot": Slot, "_Part": Part, "_Output": Output, "_tuple": tuple.__new__}
         common["_result_type"] = getattr(op.public, "result_type", None)

@@ -12,6 +12,7 @@ from textwrap import indent
 from typing import Any
 
 from .blocks import LARGE, body_in_blocks, formula_in_blocks
+from .former import ORDERS
 from .inline import Inlined
 from .op import Op
 
@@ -168,7 +169,7 @@ def signature(op: Op) -> str:
     positional = len(op.params) - op.keyword_only
     for i, p in enumerate(op.params):
         if i == positional:
-            parts.append("*")
+            parts.append("*_former" if op.name in ORDERS else "*")
         parts.append(f"{p}=_default_{p}" if p in op.defaults else p)
     if not op.view:
         parts += ["out=None"] if op.keyword_only else ["*", "out=None"]
@@ -180,7 +181,11 @@ def values_of(op: Op) -> str:
 
 
 def out_text(op: Op) -> str:
-    return "" if op.view else f"    if out is not None: return _into(out, {values_of(op)})\n"
+    former = ""
+    if op.name in ORDERS:
+        positional = ", ".join(op.params[: len(op.params) - op.keyword_only])
+        former = f"    if _former: return _in_former_order(({positional}, *_former), out)\n"
+    return "" if op.view else f"{former}    if out is not None: return _into(out, {values_of(op)})\n"
 
 
 def reads(op: Op) -> list[str]:

@@ -74,7 +74,7 @@ def _compiled(op: Op, name: str, slow: Slow, names: dict[str, Any]) -> Slow:
     text = names["_text"]
     body = text[text.index("def _call(" if "def _call(" in text else "def ") :]
     first, _, body = body.partition("\n")
-    body = re.sub(r"^    if out is not None: return _into\(.*\n", "", body, flags=re.MULTILINE)
+    body = re.sub(r"^    if (?:_former|out is not None): return .*\n", "", body, flags=re.MULTILINE)
     if body.lstrip().startswith("return _slow(") or "*args" in first:
 
         def uncompiled(*values: Any) -> Any:

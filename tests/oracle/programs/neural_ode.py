@@ -54,7 +54,17 @@ for itr in range(1, args.iters + 1):
     optimizer.step()
     print(f"Iter {itr:04d} | Total Loss {loss.item():.8f} calls {func.calls}")
 
-for method in ("euler", "midpoint", "rk4", "explicit_adams", "implicit_adams", "bosh3", "fehlberg2", "adaptive_heun", "dopri8"):
+for method in (
+    "euler",
+    "midpoint",
+    "rk4",
+    "explicit_adams",
+    "implicit_adams",
+    "bosh3",
+    "fehlberg2",
+    "adaptive_heun",
+    "dopri8",
+):
     func.zero_grad()
     end = odeint(func, true_y0, t, method=method, rtol=1e-6, atol=1e-8)[-1]
     end.sum().backward()

@@ -1,0 +1,53 @@
+"""Orders of arguments that torch once had and still takes: `x.add_(2, y)` for `x.add_(y, alpha=2)`."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+from ..tensor.tensor import Tensor
+from .op import Op
+
+# For tensors (t) and numbers (n) in this order: what each is given as; "" by position.
+_ALPHA = {"tnt": ("", "alpha", ""), "tnn": ("", "alpha", "")}
+_VALUE = {"tntt": ("", "value", "", "")}
+_BETA = {
+    "tntt": ("", "beta", "", ""),
+    "tnntt": ("", "beta", "alpha", "", ""),
+    "nttt": ("beta", "", "", ""),
+    "ntntt": ("beta", "", "alpha", "", ""),
+}
+ORDERS: dict[str, dict[str, tuple[str, ...]]] = {
+    "add": _ALPHA,
+    "sub": _ALPHA,
+    "addcmul": _VALUE,
+    "addcdiv": _VALUE,
+    **dict.fromkeys("addmm addbmm baddbmm addmv addr".split(), _BETA),
+}
+_told = False
+
+
+def call(op: Op, name: str, function: Callable[..., Any], values: tuple[Any, ...], out: Any = None) -> Any:
+    """The call with its arguments in today's order. Warns once in a process, as torch does.
+
+    Raises:
+        TypeError: for arguments that are in no order that there has been.
+    """
+    roles = ORDERS[op.name].get("".join("t" if isinstance(v, Tensor) else "n" for v in values))
+    if roles is None:
+        positional = len(op.params) - op.keyword_only
+        raise TypeError(f"{name}() takes {positional} positional arguments but {len(values)} were given")
+    global _told
+    if not _told:
+        _told = True
+        named = [role for role in roles if role]
+        warnings.warn(
+            f"This overload of {name} is deprecated: give {' and '.join(named)} by name, after the tensors",
+            UserWarning,
+            stacklevel=4,
+        )
+    named_values = {role: value for role, value in zip(roles, values, strict=True) if role}
+    if out is not None:
+        named_values["out"] = out
+    return function(*(value for role, value in zip(roles, values, strict=True) if not role), **named_values)
