@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from ..base.modes import MODE, Mode
 from ..declare.timed import ANNOTATION, FUNCTION, MEMORY, NODE, OP, sequence_of
 from ..declare.torch_names import VARIANTS
-from ..graph.node import Node, Nowhere, Part, Slot
+from ..graph.node import Node, Nowhere, Origin, Part, Slot
 from ..tensor.memory import Tracker
 from ..tensor.tensor import Tensor
 
@@ -204,7 +204,7 @@ class Pass:
     def start(self, node: Node, g: Any) -> None:
         """A node begins to run."""
         kind = type(node)
-        if kind is Slot or kind is Nowhere:
+        if kind is Slot or kind is Nowhere or kind is Origin:
             return  # ours alone: part of what the node before did
         now = perf_counter_ns()
         label = self.label
