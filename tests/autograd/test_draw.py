@@ -109,7 +109,9 @@ def test_modules_in_one_box():
     assert set(boxes) == {"inner.0", "inner.1", "norm"}
     flat = draw(model, x, collapse=1)
     boxes = {node.label[0]: node for node in flat.nodes if node.kind == "module"}
-    assert set(boxes) == {"inner", "norm"} and boxes["inner"].nodes == 2
+    assert set(boxes) == {"inner", "norm"} and boxes["inner"].nodes == 4
+    assert boxes["inner"].label[1] == "2 nodes, 2 leaves" and boxes["norm"].label[1] == "1 node, 2 leaves"
+    assert not any(node.kind == "leaf" for node in flat.nodes)
     assert deep.saved_bytes == flat.saved_bytes == draw(model, x).saved_bytes > 0
     assert sum(node.nodes for node in flat.nodes) == len(draw(model, x).nodes)
 
@@ -189,7 +191,7 @@ def test_the_picture(collapse):
         heights = [float(point.split(",")[1]) for point in points.split()]
         assert heights == sorted(heights), "an edge goes up"
     texts = {text.text for text in root.iter(f"{SVG}text")}
-    assert {"<Block>", "norm.weight"} <= texts
+    assert {"<Block>", "norm" if collapse else "norm.weight"} <= texts
     assert "<script" not in picture.svg
 
 

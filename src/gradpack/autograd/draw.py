@@ -120,8 +120,9 @@ def draw(
         outputs: what to draw the graph of. Or a module, to be called with `inputs`: then boxes know in which module
             they were made, and parameters have their names.
         module: a module whose parameters have names, if `outputs` are tensors.
-        collapse: True makes one box of each module that has no modules inside, a number one of each module so many
-            levels down, 1 for the children of the outermost. Needs a module in the place of `outputs`.
+        collapse: True makes one box of what was made in one call of the innermost module, a number one of each call
+            of a module so many levels down, 1 for the children of the outermost. Parameters that no other module uses
+            are in the box. Needs a module in the place of `outputs`.
         saved: say in each box what it saved for backward.
         title: a line to stand below.
 
@@ -241,12 +242,8 @@ def _drawing(
     saved: bool,
     title: str,
 ) -> GraphDrawing:
-    box_of: dict[Node, int] = {}
-    members: list[list[Node]] = []
-    boxes = _boxes(order, groups)
-    for box, nodes in enumerate(boxes):
-        members.append(nodes)
-        box_of.update(dict.fromkeys(nodes, box))
+    members = _boxes(order, groups)
+    box_of = {node: box for box, nodes in enumerate(members) for node in nodes}
     edges: dict[tuple[int, int], None] = {}
     for node in order:
         for edge in node.edges:
@@ -292,19 +289,42 @@ def _boxes(order: list[Node], groups: list[str]) -> list[list[Node]]:
             found.append(open_boxes[group])
         open_boxes[group].append(node)
         last = group
-    return sorted(found, key=lambda nodes: order.index(nodes[0]))
+    _take_leaves(order, found, group_of)
+    place = {node: i for i, node in enumerate(order)}
+    return sorted(filter(None, found), key=lambda nodes: place[nodes[0]])
+
+
+def _take_leaves(order: list[Node], boxes: list[list[Node]], group_of: dict[Node, str]) -> None:
+    """Put leaves that only one module uses into the box of that module."""
+    box_of = {node: box for box, nodes in enumerate(boxes) for node in nodes}
+    users: dict[Node, set[int]] = {}
+    for node in order:
+        for edge in node.edges:
+            if type(edge) is AccumulateGrad:
+                users.setdefault(edge, set()).add(box_of[node])
+    for leaf, found in users.items():
+        (box, *others) = found
+        if not others and group_of[boxes[box][0]]:
+            boxes[box_of[leaf]].clear()
+            boxes[box].append(leaf)
 
 
 def _label(nodes: list[Node], path: str, names: dict[int, str]) -> tuple[str, list[str]]:
     node = nodes[0]
     if path:
-        return "module", [path, f"{len(nodes)} node{'s' if len(nodes) > 1 else ''}"]
+        leaves = sum(type(n) is AccumulateGrad for n in nodes)
+        counts = [_counted(len(nodes) - leaves, "node"), _counted(leaves, "leaf")]
+        return "module", [path, ", ".join(counts[: 2 if leaves else 1])]
     if isinstance(node, AccumulateGrad):
         leaf = node.variable
         name = names.get(id(leaf))
         shape = str(tuple(leaf._shape)) if isinstance(leaf, Tensor) else ""
         return "leaf", ["AccumulateGrad" if name is None else name, shape]
     return "node", [node.settled().name().rpartition("::")[2]]
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {'leaves' if what == 'leaf' else what + 's'}"
 
 
 def saved_memory(node: Node) -> dict[int, int]:

@@ -74,11 +74,12 @@ def lay_out(sizes: Sequence[tuple[float, float]], edges: Sequence[tuple[int, int
             above[b].append(a)
     x = _across(boxes, rows, above, below, gap)
     y: list[float] = [0.0] * len(boxes)
+    heights = [0.0] * len(boxes)  # of the rows that they are in
     top = gap
     for members in rows:
         height = max((boxes[i][1] for i in members), default=0.0)
         for i in members:
-            y[i] = top + height / 2
+            y[i], heights[i] = top + height / 2, height
         top += height + 2 * gap
     left = min((x[i] - boxes[i][0] / 2 for i in range(len(boxes))), default=0.0) - gap
     right = max((x[i] + boxes[i][0] / 2 for i in range(len(boxes))), default=0.0) + gap
@@ -86,7 +87,8 @@ def lay_out(sizes: Sequence[tuple[float, float]], edges: Sequence[tuple[int, int
     for chain in chains:
         first, last = chain[0], chain[-1]
         path = [(x[first] - left, y[first] + boxes[first][1] / 2)]
-        path += [(x[i] - left, y[i]) for i in chain[1:-1]]
+        for i in chain[1:-1]:  # straight down beside the boxes of the row
+            path += [(x[i] - left, y[i] - heights[i] / 2), (x[i] - left, y[i] + heights[i] / 2)]
         paths.append([*path, (x[last] - left, y[last] - boxes[last][1] / 2)])
     centres = [(x[i] - left, y[i]) for i in range(len(sizes))]
     return Layout(centres, paths, right - left, max(top - gap, 2 * gap))
