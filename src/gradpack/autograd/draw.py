@@ -8,8 +8,7 @@ from html import escape
 from typing import Any
 
 from ..graph.node import AccumulateGrad, Node, Nowhere, Origin, Slot, upcoming
-from ..tensor.memory import owner_of
-from ..tensor.saved import Packed
+from ..tensor.memory import kept_by, owner_of
 from ..tensor.tensor import Tensor
 from .layered import Layout, lay_out
 from .profiler_table import format_memory
@@ -329,31 +328,9 @@ def _counted(count: int, what: str) -> str:
 
 def saved_memory(node: Node) -> dict[int, int]:
     """The bytes of each piece of memory that a node keeps for backward, by the identity of its array."""
-    found: dict[int, int] = {}
     if type(node) is AccumulateGrad:
-        return found
-    for kind in type(node).__mro__:
-        for name in vars(kind).get("__slots__", ()):
-            if name not in ("edges", "extras", "_like", "__weakref__", "__dict__", "seq"):
-                _add(found, getattr(node, name, None), 3)
-    return found
-
-
-def _add(found: dict[int, int], value: Any, depth: int) -> None:
-    if isinstance(value, Tensor):
-        value = value._data
-    elif isinstance(value, Packed):
-        value = getattr(value.handle, "_data", value.handle)
-    if hasattr(value, "nbytes") and hasattr(value, "shape"):
-        whole = owner_of(value)
-        found[id(whole)] = int(whole.nbytes)
-    elif depth and isinstance(value, list | tuple):
-        for item in value:
-            _add(found, item, depth - 1)
-    elif depth and type(value).__module__.startswith(__name__.partition(".")[0] + "."):
-        for name in getattr(type(value), "__slots__", ()):
-            if name not in ("node", "parent", "spec", "counter"):
-                _add(found, getattr(value, name, None), depth - 1)
+        return {}
+    return {id(whole): int(whole.nbytes) for whole in map(owner_of, kept_by(node))}
 
 
 def _quoted(text: str) -> str:

@@ -12,6 +12,7 @@ from threading import get_ident
 from time import perf_counter_ns
 from typing import Any, NamedTuple
 
+from ..base.devices import device
 from ..base.modes import MODE, Mode
 from ..declare.timed import ANNOTATION, FUNCTION, MEMORY, NODE, OP, sequence_of
 from ..declare.torch_names import VARIANTS
@@ -48,9 +49,12 @@ class Recorder:
         self._flat: list[Any] = []
         self.note = self._flat.extend
         self.shapes, self.stack, self.modules, self.outer = shapes, stack, modules, outer
-        self.memory = Tracker(self._changed) if memory else None
+        self.memory: Tracker | None = Tracker(self._changed) if memory else None
+        self.watch: Tracker | None = (
+            None if outer is None else outer.watch
+        )  # counts memory around it: see `MemoryWatch`
         self.running: tuple[str, ...] = ()  # the modules that are, outermost first
-        self.append = None if shapes or stack or memory or modules else self.note
+        self.append = None if shapes or stack or memory or modules or self.watch is not None else self.note
         self.start_ns = self.end_ns = perf_counter_ns()
 
     @property
@@ -71,6 +75,8 @@ class Recorder:
         detail = Detail(shapes, given, dtypes, callers(2) if self.stack else None, self.running)
         if self.memory is not None:
             self.memory.know(values)
+        if self.watch is not None:
+            self.watch.know(values)
         seq = None
         start = perf_counter_ns()
         try:
@@ -84,10 +90,13 @@ class Recorder:
         self.note((kind, name, start, end, get_ident(), seq, detail))
         if self.memory is not None:
             self.memory.see(out, end)
+        if self.watch is not None:
+            self.watch.see(out, end)
         return out
 
-    def _changed(self, change: int, time: int) -> None:
-        self.note((MEMORY, "[memory]", time, time, get_ident(), None, change))
+    def _changed(self, change: int, time: int, place: device) -> None:
+        if place.type == "cpu":
+            self.note((MEMORY, "[memory]", time, time, get_ident(), None, change))
 
     def nodes(self) -> Pass:
         """An observer of a backward pass."""
@@ -184,6 +193,21 @@ def _label(node: Node) -> str:
     return node.name() if known is None else known
 
 
+class Both:
+    """Two trackers of memory, of which one may be None."""
+
+    def __init__(self, *trackers: Tracker | None) -> None:
+        self.trackers = [t for t in trackers if t is not None]
+
+    def know(self, values: Any) -> None:
+        for tracker in self.trackers:
+            tracker.know(values)
+
+    def see(self, values: Any, time: int) -> None:
+        for tracker in self.trackers:
+            tracker.see(values, time)
+
+
 class Pass:
     """Observes the nodes of one backward pass.
 
@@ -194,7 +218,8 @@ class Pass:
     __slots__ = ("began", "detailed", "ended", "label", "memory", "note", "seq", "shapes", "thread", "what")
 
     def __init__(self, recorder: Recorder) -> None:
-        self.note, self.memory, self.shapes = recorder.note, recorder.memory, recorder.shapes
+        self.note, self.shapes = recorder.note, recorder.shapes
+        self.memory: Any = recorder.memory if recorder.watch is None else Both(recorder.memory, recorder.watch)
         self.detailed = self.shapes or self.memory is not None
         self.label: str | None = None
         self.began = self.ended = self.seq = 0
