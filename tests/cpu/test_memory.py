@@ -11,6 +11,7 @@ import gradpack as torch
 from gradpack.autograd import profiler
 from gradpack.base.modes import MODE
 from gradpack.tensor.memory import held
+from gradpack.testing import sim
 
 cpu = torch.cpu
 
@@ -156,6 +157,19 @@ def test_other_devices():
         assert getattr(torch.accelerator, name)("cpu") == getattr(cpu, name)()
     torch.accelerator.empty_cache()
     cpu.empty_cache()
+
+
+def test_an_added_device():
+    with sim.devices(capacity="1 MiB"):
+        x = torch.ones(1000, device="sim:0", requires_grad=True)
+        assert cpu.memory_allocated("sim:0") == 4000 == cpu.memory_allocated(x.device)
+        before = cpu.memory_allocated()
+        cpu.reset_peak_memory_stats()
+        (x.exp() * 2).sum().backward()
+        assert cpu.memory_allocated("sim:0") == 8000 and cpu.max_memory_allocated("sim:0") >= 12000
+        assert cpu.max_memory_allocated() - before < 4000
+        assert "device sim:0" in cpu.memory_summary("sim:0")
+        cpu.memory._record_memory_history(enabled=None)
 
 
 def test_looking_leaves_no_references():

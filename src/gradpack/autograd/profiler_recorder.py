@@ -95,8 +95,7 @@ class Recorder:
         return out
 
     def _changed(self, change: int, time: int, place: device) -> None:
-        if place.type == "cpu":
-            self.note((MEMORY, "[memory]", time, time, get_ident(), None, change))
+        self.note((MEMORY, place.type, time, time, get_ident(), None, change))
 
     def nodes(self) -> Pass:
         """An observer of a backward pass."""
