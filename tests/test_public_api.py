@@ -22,6 +22,8 @@ MODULES = [
     "gradpack.autograd.graph",
     "gradpack.autograd.profiler",
     "gradpack.autograd.profiler_util",
+    "gradpack.accelerator",
+    "gradpack.cpu",
     "gradpack.fft",
     "gradpack.masked",
     "gradpack.extend",

@@ -28,7 +28,7 @@ max_memory_allocated = memory_reserved = max_memory_reserved = memory_allocated
 
 
 def memory_stats(device: Any = None) -> OrderedDict[str, Any]:
-    """Numbers of the allocator of a CUDA device: none. For saved tensors there is `gradpack.saved.meter`."""
+    """Numbers of the allocator of a CUDA device: none. Those of the CPU: `gradpack.cpu.memory_stats()`."""
     return OrderedDict()
 
 

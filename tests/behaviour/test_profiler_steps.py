@@ -149,8 +149,10 @@ def test_before_it_ran(profiler, tmp_path):
     assert prof.get_trace_id() is None
 
 
-def test_activities(profiler):
+def test_activities(torch, profiler):
     activity = profiler.ProfilerActivity
+    assert torch.autograd.ProfilerActivity is activity is torch.autograd.profiler.ProfilerActivity
+    assert torch.autograd.DeviceType is profiler.DeviceType and profiler.DeviceType.CPU.name == "CPU"
     assert activity.CPU in profiler.supported_activities()
     assert {"CPU", "CUDA", "XPU", "MTIA", "HPU", "PrivateUse1"} <= set(activity.__members__)
     with pytest.raises(AssertionError, match="No valid profiler activities found"):

@@ -59,6 +59,8 @@ _LAZY = ("functional", "profiler", "profiler_util")
 def __getattr__(name: str) -> Any:
     if name in _LAZY:
         return _import_module(f"{__name__}.{name}")
+    if name in ("DeviceType", "ProfilerActivity"):
+        return getattr(_import_module(f"{__name__}.profiler_util"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

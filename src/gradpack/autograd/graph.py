@@ -5,7 +5,8 @@ from __future__ import annotations
 import abc
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, Literal
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Literal
 from weakref import WeakKeyDictionary
 
 from ..base.modes import RUN
@@ -23,11 +24,16 @@ from .saved_hooks import (
     saved_tensors_hooks,
 )
 
+if TYPE_CHECKING:  # imported when they are first asked for
+    from .draw import GraphDrawing, draw
+
 __all__ = [
     "GradientEdge",
+    "GraphDrawing",
     "Node",
     "allow_mutation_on_saved_tensors",
     "disable_saved_tensors_hooks",
+    "draw",
     "get_gradient_edge",
     "increment_version",
     "region_activation_memory_budget",
@@ -229,3 +235,9 @@ def set_warn_on_accumulate_grad_stream_mismatch(enabled: bool) -> None:
 
 def set_override_stale_capture_stream(enabled: bool) -> None:
     """How to treat stale streams while a GPU graph is captured. There are no streams on the CPU."""
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("GraphDrawing", "draw"):
+        return getattr(import_module(f"{__package__}.draw"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -18,7 +18,7 @@ from ..base.modes import MODE
 from .nvprof import EnforceUnique, load_nvprof, parse_nvprof_trace
 from .profiler_emit import emit_itt, emit_nvtx
 from .profiler_recorder import Recorder
-from .profiler_util import DeviceType, EventList, FunctionEvent, FunctionEventAvg
+from .profiler_util import DeviceType, EventList, FunctionEvent, FunctionEventAvg, ProfilerActivity
 
 _UNFINISHED = "<unfinished torch.autograd.profile>"
 
@@ -409,6 +409,7 @@ __all__ = [
     "FunctionEvent",
     "FunctionEventAvg",
     "KinetoStepTracker",
+    "ProfilerActivity",
     "emit_itt",
     "emit_nvtx",
     "kineto_available",

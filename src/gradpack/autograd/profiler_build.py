@@ -87,23 +87,29 @@ def _threads_of_forward(records: list[Record]) -> dict[int | None, int]:
 
 def _remember(events: EventList, changes: list[Record], origin: int) -> None:
     """Give events the memory that was taken and given back while they ran; the rest are events of their own."""
-    by_thread: dict[int, list[tuple[float, int]]] = defaultdict(list)
-    for _, _, time, _, ident, _, change in changes:
-        by_thread[thread_number(ident)].append(((time - origin) / 1000, change))
-    for thread, pairs in by_thread.items():
+    groups: dict[tuple[int, str], list[tuple[float, int]]] = defaultdict(list)
+    for _, place, time, _, ident, _, change in changes:
+        groups[thread_number(ident), place].append(((time - origin) / 1000, change))
+    ran = list(events)
+    for (thread, place), pairs in groups.items():
+        name = "cpu_memory_usage" if place == "cpu" else "device_memory_usage"
         pairs.sort()
         times = [time for time, _ in pairs]
         sums = [0, *accumulate(change for _, change in pairs)]
         covered = bytearray(len(pairs))
-        for event in events:
+        for event in ran:
             if event.thread == thread:
                 first, last = bisect_left(times, event.time_range.start), bisect_right(times, event.time_range.end)
-                event.cpu_memory_usage = sums[last] - sums[first]
+                setattr(event, name, getattr(event, name) + sums[last] - sums[first])
                 if event.cpu_parent is None:
                     covered[first:last] = b"\1" * (last - first)
         for (when, change), inside in zip(pairs, covered, strict=True):
             if not inside:
-                alone = FunctionEvent(len(events) + 1, "[memory]", thread, when, when, cpu_memory_usage=change)
+                alone = FunctionEvent(len(events) + 1, "[memory]", thread, when, when)
+                setattr(alone, name, change)
                 alone.stack, alone.input_shapes, alone.flops, alone.fwd_thread = [], [], 0, 0
                 alone.trace_name, alone.overload_name = "[memory]", ""
                 events.append(alone)
+    places = sorted({place for _, place in groups} - {"cpu"})
+    for event in events if places else ():
+        event.use_device = event.use_device or places[0]

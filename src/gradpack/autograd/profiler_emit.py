@@ -12,14 +12,9 @@ from typing import Any, ClassVar
 
 from ..base.modes import MODE, Mode
 from ..declare.timed import OP
-from ..graph.node import AccumulateGrad, Node, Nowhere, Slot, next_seq
+from ..graph.node import AccumulateGrad, Node, Nowhere, Origin, Slot, upcoming
 from .aten_names import aten_name
 from .profiler_recorder import _described, _label, shapes_of
-
-
-def upcoming() -> int:
-    """The number that the next node will get. Asking does not use it up."""
-    return -int(repr(next_seq.__self__).partition("(")[2].partition(",")[0])  # type: ignore[attr-defined]
 
 
 class Emitter:
@@ -68,7 +63,7 @@ class Ranges:
         return f"{text}, sizes = {shapes_of(g)}" if self.emitter.shapes else text
 
     def start(self, node: Node, g: Any) -> None:
-        if type(node) is not Slot and type(node) is not Nowhere:
+        if type(node) not in (Slot, Nowhere, Origin):
             self.emitter.push(self._text(node, g))
             self.open += 1
 

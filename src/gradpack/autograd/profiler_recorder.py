@@ -12,10 +12,11 @@ from threading import get_ident
 from time import perf_counter_ns
 from typing import Any, NamedTuple
 
+from ..base.devices import device
 from ..base.modes import MODE, Mode
 from ..declare.timed import ANNOTATION, FUNCTION, MEMORY, NODE, OP, sequence_of
 from ..declare.torch_names import VARIANTS
-from ..graph.node import Node, Nowhere, Part, Slot
+from ..graph.node import Node, Nowhere, Origin, Part, Slot
 from ..tensor.memory import Tracker
 from ..tensor.tensor import Tensor
 
@@ -48,9 +49,12 @@ class Recorder:
         self._flat: list[Any] = []
         self.note = self._flat.extend
         self.shapes, self.stack, self.modules, self.outer = shapes, stack, modules, outer
-        self.memory = Tracker(self._changed) if memory else None
+        self.memory: Tracker | None = Tracker(self._changed) if memory else None
+        self.watch: Tracker | None = (
+            None if outer is None else outer.watch
+        )  # counts memory around it: see `MemoryWatch`
         self.running: tuple[str, ...] = ()  # the modules that are, outermost first
-        self.append = None if shapes or stack or memory or modules else self.note
+        self.append = None if shapes or stack or memory or modules or self.watch is not None else self.note
         self.start_ns = self.end_ns = perf_counter_ns()
 
     @property
@@ -71,6 +75,8 @@ class Recorder:
         detail = Detail(shapes, given, dtypes, callers(2) if self.stack else None, self.running)
         if self.memory is not None:
             self.memory.know(values)
+        if self.watch is not None:
+            self.watch.know(values)
         seq = None
         start = perf_counter_ns()
         try:
@@ -84,10 +90,12 @@ class Recorder:
         self.note((kind, name, start, end, get_ident(), seq, detail))
         if self.memory is not None:
             self.memory.see(out, end)
+        if self.watch is not None:
+            self.watch.see(out, end)
         return out
 
-    def _changed(self, change: int, time: int) -> None:
-        self.note((MEMORY, "[memory]", time, time, get_ident(), None, change))
+    def _changed(self, change: int, time: int, place: device) -> None:
+        self.note((MEMORY, place.type, time, time, get_ident(), None, change))
 
     def nodes(self) -> Pass:
         """An observer of a backward pass."""
@@ -184,6 +192,21 @@ def _label(node: Node) -> str:
     return node.name() if known is None else known
 
 
+class Both:
+    """Two trackers of memory, of which one may be None."""
+
+    def __init__(self, *trackers: Tracker | None) -> None:
+        self.trackers = [t for t in trackers if t is not None]
+
+    def know(self, values: Any) -> None:
+        for tracker in self.trackers:
+            tracker.know(values)
+
+    def see(self, values: Any, time: int) -> None:
+        for tracker in self.trackers:
+            tracker.see(values, time)
+
+
 class Pass:
     """Observes the nodes of one backward pass.
 
@@ -194,7 +217,8 @@ class Pass:
     __slots__ = ("began", "detailed", "ended", "label", "memory", "note", "seq", "shapes", "thread", "what")
 
     def __init__(self, recorder: Recorder) -> None:
-        self.note, self.memory, self.shapes = recorder.note, recorder.memory, recorder.shapes
+        self.note, self.shapes = recorder.note, recorder.shapes
+        self.memory: Any = recorder.memory if recorder.watch is None else Both(recorder.memory, recorder.watch)
         self.detailed = self.shapes or self.memory is not None
         self.label: str | None = None
         self.began = self.ended = self.seq = 0
@@ -204,7 +228,7 @@ class Pass:
     def start(self, node: Node, g: Any) -> None:
         """A node begins to run."""
         kind = type(node)
-        if kind is Slot or kind is Nowhere:
+        if kind is Slot or kind is Nowhere or kind is Origin:
             return  # ours alone: part of what the node before did
         now = perf_counter_ns()
         label = self.label

@@ -49,7 +49,13 @@ def _row(event: FunctionEvent, pid: int, base_us: float) -> dict[str, Any]:
     row: dict[str, Any] = {"name": event.trace_name or event.name, "pid": pid, "tid": event.thread}
     row["ts"] = base_us + start
     if event.name == "[memory]":
-        return {**row, "ph": "i", "s": "t", "cat": "cpu_instant_event", "args": {"Bytes": event.cpu_memory_usage}}
+        return {
+            **row,
+            "ph": "i",
+            "s": "t",
+            "cat": "cpu_instant_event",
+            "args": {"Bytes": event.cpu_memory_usage + event.device_memory_usage},
+        }
     args: dict[str, Any] = {"External id": event.id}
     if event.sequence_nr >= 0:
         args |= {"Sequence number": event.sequence_nr, "Fwd thread id": event.fwd_thread}
@@ -67,6 +73,8 @@ def _row(event: FunctionEvent, pid: int, base_us: float) -> dict[str, Any]:
         args["flops"] = event.flops
     if event.cpu_memory_usage:
         args["Bytes"] = event.cpu_memory_usage
+    if event.device_memory_usage:
+        args["Device Bytes"] = event.device_memory_usage
     kind = "user_annotation" if event.is_user_annotation else "python_function" if event.scope == 7 else "cpu_op"
     return {**row, "ph": "X", "cat": kind, "dur": event.time_range.elapsed_us(), "args": args}
 

@@ -29,6 +29,17 @@ class DeviceType(Enum):
         return f"<DeviceType.{self.name}: {self.value}>"
 
 
+class ProfilerActivity(Enum):
+    """What there is to record. Here: the CPU."""
+
+    CPU = 0
+    XPU = 1
+    MTIA = 2
+    CUDA = 3
+    HPU = 4
+    PrivateUse1 = 5
+
+
 class Interval:
     """From `start` to `end`."""
 

@@ -1,6 +1,19 @@
-"""What torch has under `torch.cpu`: `amp`, and answers about the only device of its kind."""
+"""What torch has under `torch.cpu`: `amp`, answers about the only device of its kind, and what memory tensors hold."""
 
-from . import amp
+from . import amp, memory
+from .memory import (
+    empty_cache,
+    max_memory_allocated,
+    max_memory_reserved,
+    memory_allocated,
+    memory_reserved,
+    memory_stats,
+    memory_stats_as_nested_dict,
+    memory_summary,
+    reset_accumulated_memory_stats,
+    reset_max_memory_allocated,
+    reset_peak_memory_stats,
+)
 
 
 def is_available() -> bool:
@@ -22,4 +35,22 @@ def synchronize(device: object = None) -> None:
     """Wait for work on the CPU: it has ended when a call returns."""
 
 
-__all__ = ["amp", "current_device", "device_count", "is_available", "synchronize"]
+__all__ = [
+    "amp",
+    "current_device",
+    "device_count",
+    "empty_cache",
+    "is_available",
+    "max_memory_allocated",
+    "max_memory_reserved",
+    "memory",
+    "memory_allocated",
+    "memory_reserved",
+    "memory_stats",
+    "memory_stats_as_nested_dict",
+    "memory_summary",
+    "reset_accumulated_memory_stats",
+    "reset_max_memory_allocated",
+    "reset_peak_memory_stats",
+    "synchronize",
+]

@@ -11,7 +11,14 @@ from collections.abc import Callable, Iterable
 from itertools import count
 from typing import Any, ClassVar
 
-next_seq: Callable[[], int] = count(0, -1).__next__
+_numbers = count(0, -1)
+next_seq: Callable[[], int] = _numbers.__next__
+
+
+def upcoming() -> int:
+    """The number, counted upward, that the next node will get. Asking does not use it up."""
+    return -int(repr(_numbers).removeprefix("count(").partition(",")[0])
+
 
 Gradient = Any  # an array, a Tensor under create_graph, a Part, or None
 

@@ -2,11 +2,11 @@
 
 from ..autograd.profiler import _ExperimentalConfig as _ExperimentalConfig
 from ..autograd.profiler import kineto_available, record_function
-from ..autograd.profiler_util import DeviceType
+from ..autograd.profiler_util import DeviceType, ProfilerActivity
 from . import itt
 from .profiler import _KinetoProfile as _KinetoProfile
 from .profiler import profile, tensorboard_trace_handler
-from .schedules import ProfilerAction, ProfilerActivity, schedule, supported_activities
+from .schedules import ProfilerAction, schedule, supported_activities
 
 __all__ = [
     "DeviceType",

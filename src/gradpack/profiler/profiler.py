@@ -11,8 +11,9 @@ from typing import Any
 from warnings import warn
 
 from ..autograd import profiler as plain
-from ..autograd.profiler_util import EventList
-from .schedules import ProfilerAction, ProfilerActivity, always, supported_activities
+from ..autograd.profiler_util import EventList, ProfilerActivity
+from ..declare.timed import MEMORY
+from .schedules import ProfilerAction, always, supported_activities
 
 _STEP = "ProfilerStep"
 _RECORDING = (ProfilerAction.RECORD, ProfilerAction.RECORD_AND_SAVE)
@@ -190,7 +191,7 @@ class _KinetoProfile:
         Args:
             path: the file; compressed, if it ends in `.gz`. For a name in `raw.json.gz` it holds the changes instead:
                 `[time, 1 (made) or 3 (dropped), bytes, kind]`.
-            device: "cpu".
+            device: the kind of device: "cpu" by default.
 
         Raises:
             ValueError: if memory was not recorded, or for a name in `.html`.
@@ -205,7 +206,8 @@ class _KinetoProfile:
             raise ValueError("profile_memory=True required for memory profiling.")
         if path.endswith(".html"):
             raise ValueError(f"{path}: a plot is not written here; name a file in .json or .json.gz")
-        changes = sorted((time, change) for _, name, time, _, _, _, change in recorder.records if name == "[memory]")
+        place = device or "cpu"
+        changes = sorted((r[2], r[6]) for r in recorder.records if r[0] == MEMORY and r[1] == place)
         data: list[Any]
         if path.endswith("raw.json.gz"):
             data = [[time, 1 if change > 0 else 3, abs(change), _KINDS - 1] for time, change in changes]

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from enum import Enum
 from warnings import warn
 
+from ..autograd.profiler_util import ProfilerActivity
+
 
 class ProfilerAction(Enum):
     """What a profiler does in a step. `DEVICE_STOPPED` is never given by a schedule."""
@@ -15,17 +17,6 @@ class ProfilerAction(Enum):
     RECORD = 2
     RECORD_AND_SAVE = 3
     DEVICE_STOPPED = 4
-
-
-class ProfilerActivity(Enum):
-    """What there is to record. Here: the CPU."""
-
-    CPU = 0
-    XPU = 1
-    MTIA = 2
-    CUDA = 3
-    HPU = 4
-    PrivateUse1 = 5
 
 
 def supported_activities() -> set[ProfilerActivity]:

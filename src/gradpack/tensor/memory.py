@@ -5,11 +5,15 @@ Counted are the arrays that own their memory: once each, however many tensors an
 
 from __future__ import annotations
 
+import gc
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from time import perf_counter_ns
 from typing import Any
 
+from ..backends import spec_of
+from ..base.devices import device
+from ..graph.node import Node
 from .tensor import Tensor
 
 
@@ -32,46 +36,104 @@ def arrays_in(value: Any) -> Iterable[Any]:
         yield value
 
 
+def held() -> dict[int, tuple[Any, device]]:
+    """The arrays that all tensors, gradients and nodes hold now, each with its device: by identity, once each."""
+    found: dict[int, tuple[Any, device]] = {}
+    kinds: dict[type, int] = {}
+    for thing in gc.get_objects():
+        kind = type(thing)
+        known = kinds.get(kind)
+        if known is None:
+            known = kinds[kind] = 1 if issubclass(kind, Tensor) else 2 if issubclass(kind, Node) else 0
+        if known == 1:
+            arrays: Iterable[Any] = arrays_in(getattr(thing, "_data", None))
+        elif known == 2:
+            arrays = kept_by(thing)
+        else:
+            continue
+        for array in arrays:
+            owner = owner_of(array)
+            if id(owner) not in found:
+                found[id(owner)] = owner, spec_of(array).device
+    return found
+
+
+_NOT_SAVED = frozenset({"edges", "extras", "_like", "__weakref__", "__dict__", "seq", "node", "parent", "spec"})
+
+
+def kept_by(thing: Any, depth: int = 3) -> Iterator[Any]:
+    """The arrays in the slots of a node: what it saved, packed or not, and the gradient of a leaf."""
+    for kind in type(thing).__mro__:
+        for name in vars(kind).get("__slots__", ()):
+            if name not in _NOT_SAVED:
+                yield from _arrays_of(getattr(thing, name, None), depth)
+
+
+def _arrays_of(value: Any, depth: int) -> Iterator[Any]:
+    if isinstance(value, Tensor):
+        value = value._data
+    if hasattr(value, "nbytes") and hasattr(value, "shape"):
+        yield value
+    elif depth and isinstance(value, list | tuple):
+        for item in value:
+            yield from _arrays_of(item, depth - 1)
+    elif depth and type(value).__module__.startswith(_OURS) and not isinstance(value, Node):
+        yield from kept_by(value, depth - 1)
+
+
+_OURS = __name__.partition(".")[0] + "."
+
+
 class Tracker:
     """Watches arrays from when they are seen to when they are dropped.
 
     Args:
-        tell: is called with each change in bytes, and its time in nanoseconds.
+        tell: is called with each change in bytes, its time in nanoseconds, and the device.
+        all: count arrays also when they are first met as arguments: what has no operation made them.
     """
 
-    def __init__(self, tell: Callable[[int, int], None]) -> None:
-        self.tell: Callable[[int, int], None] | None = tell
+    def __init__(self, tell: Callable[[int, int, device], None], *, all: bool = False) -> None:
+        self.tell: Callable[[int, int, device], None] | None = tell
+        self.all = all
         self._held: dict[int, Any] = {}
 
     def know(self, values: Any) -> None:
         """Arrays that are there already: what is made from them as a view is no new memory."""
         for array in arrays_in(values):
-            self._add(array, None)
+            self._add(array, perf_counter_ns() if self.all else None)
 
     def see(self, values: Any, time: int) -> None:
         """Arrays that an operation gave, at a time in nanoseconds."""
         for array in arrays_in(list(values) if isinstance(values, list | tuple) else values):
             self._add(array, time)
 
+    def adopt(self) -> None:
+        """All arrays that are held now."""
+        time = perf_counter_ns()
+        for owner, place in held().values():
+            self._watch(owner, time, place)
+
     def _add(self, array: Any, time: int | None) -> None:
         owner = owner_of(array)
+        if id(owner) not in self._held:
+            self._watch(owner, time, spec_of(array).device)
+
+    def _watch(self, owner: Any, time: int | None, place: device) -> None:
         key = id(owner)
-        if key in self._held:
-            return
         nbytes = int(owner.nbytes) if time is not None else 0
         tracker = weakref.ref(self)
 
         def gone(_: Any) -> None:
             this = tracker()
             if this is not None and this._held.pop(key, None) is not None and nbytes and this.tell is not None:
-                this.tell(-nbytes, perf_counter_ns())
+                this.tell(-nbytes, perf_counter_ns(), place)
 
         try:
             self._held[key] = weakref.ref(owner, gone)
         except TypeError:  # arrays of a library that has none
             return
         if nbytes and time is not None and self.tell is not None:
-            self.tell(nbytes, time)
+            self.tell(nbytes, time, place)
 
     def close(self) -> None:
         """Stop watching."""
