@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from ..base.dtypes import FLOATING
 from ..base.errors import saved_was_freed, saved_was_modified
 from ..graph.node import Node, Part, Slot
-from ..tensor.saved import FREED, Packed, Same, pack_input
+from ..tensor.saved import FREED, Packed, Same, pack_input, tell
 from ..tensor.tensor import Tensor, _new, alias, wrap
 from .function_context import FunctionCtx
 from .function_saved import Saved, SavedOfFunction
@@ -194,21 +194,21 @@ class BackwardCFunction(Node, FunctionCtx):
                 saved.edge = None
                 saved.value = alias(t._data, t._spec, t._shape)  # the result itself would be a cycle
                 saved.value._counter = t._counter
+            packed = None
+            label = (self.name(), f"saved_tensors[{i}]")
             if mode.hooks is not None or mode.mutation is not None:
-                packed = saved.value = pack_input(mode, t, (self.name(), f"saved_tensors[{i}]"))
+                packed = saved.value = pack_input(mode, t, label, node)
                 if saved.nr is not None and packed.handle is t:
                     packed.handle = Same(t)
             if mode.recorder is not None:
-                mode.recorder.saved(
-                    self._forward_cls.__name__, f"saved_tensors[{i}]", t, getattr(saved.value, "handle", None)
-                )
+                tell(mode, self._forward_cls.__name__, label, t, packed, node)
         self._saved = found
 
     def _unpack(self, i: int, saved: Saved) -> Any:
         value = saved.value
         if value is None:
             return None
-        if type(value) is Packed:
+        if isinstance(value, Packed):
             value = value.get(self, f"saved_tensors[{i}]")
         elif value._counter[0] != saved.version and int(value._counter[0]) != int(saved.version):
             whose = f"output {saved.nr} of {self.name()}" if saved.nr is not None else ""

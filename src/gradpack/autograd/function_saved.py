@@ -45,7 +45,7 @@ class SavedOfFunction(SavedTensor):
         """
         saved = self._saved
         usable = callable(pack_hook) and callable(unpack_hook)
-        if not usable or saved is None or saved is FREED or type(saved) is Packed:
+        if not usable or saved is None or saved is FREED or isinstance(saved, Packed):
             super().register_hooks(pack_hook, unpack_hook)  # which says what is wrong
             return
         mode = MODE.get().replace(hooks=(pack_hook, unpack_hook), mutation=None)

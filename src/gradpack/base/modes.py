@@ -29,10 +29,12 @@ _FIELDS = (
 class Mode:
     """What holds for the operations that run now. Never changed: `replace` makes another one."""
 
-    __slots__ = (*_FIELDS, "special", "without_grad")
+    __slots__ = (*_FIELDS, "special", "traced", "without_grad")
 
     grad: bool  # record a graph?
-    hooks: tuple[Any, Any] | None  # (pack, unpack) around every saved tensor
+    hooks: (
+        tuple[Any, ...] | None
+    )  # (pack, unpack) around every saved tensor; with a third, informed: see tensor/saved.py
     forbidden: str | None  # why saved tensor hooks may not be used here
     inference: bool  # make inference tensors?
     dual: int  # forward-mode level, 0 for none
@@ -46,11 +48,12 @@ class Mode:
     autocast: Any  # the state of autocast, None when off everywhere
     without_grad: Mode | None  # the same without grad, once somebody has asked
     special: bool  # must operations take the interpreted path?
+    traced: bool  # do modules note that they are called?
 
     def __init__(
         self,
         grad: bool = True,
-        hooks: tuple[Any, Any] | None = None,
+        hooks: tuple[Any, ...] | None = None,
         forbidden: str | None = None,
         inference: bool = False,
         dual: int = 0,
@@ -77,6 +80,7 @@ class Mode:
         self.ops = ops
         self.autocast = autocast
         self.without_grad = None
+        self.traced = recorder is not None or (hooks is not None and len(hooks) > 2)
         self.special = bool(
             inference
             or dual

@@ -48,7 +48,9 @@ class CompiledNode(Node):
         """Not where unpacking would call a hook."""
         for name in _needed(self.op, None):
             saved = getattr(self, name, None)
-            if type(saved) is Packed or (type(saved) is SavedList and any(type(v) is Packed for v in saved.items)):
+            if isinstance(saved, Packed) or (
+                type(saved) is SavedList and any(isinstance(v, Packed) for v in saved.items)
+            ):
                 return False
         return True
 

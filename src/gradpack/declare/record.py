@@ -8,7 +8,7 @@ from ..backends import Spec
 from ..base.dtypes import FLOATING, dtype
 from ..base.modes import Mode
 from ..graph.node import Node, Nowhere, Slot, next_seq
-from ..tensor.saved import Constant, pack_array, pack_input, pack_result
+from ..tensor.saved import Constant, pack_array, pack_input, pack_result, tell
 from ..tensor.tensor import Tensor, _new, alias, wrap
 from .op import Op
 
@@ -97,13 +97,14 @@ def _save(
     extras: list[Any],
     mode: Mode,
 ) -> None:
+    kept: Any
     what = op.saves(name)
     label = (op.node_name, name)
     if what == "meta":
         param, _, field = name.rpartition("_")
         value = values[index[param]]
         if param in op.lists:
-            kept: Any = [_meta(v, field) for v in value]
+            kept = [_meta(v, field) for v in value]
         else:
             kept = _meta(value, field)
         setattr(node, name, kept)
@@ -112,10 +113,10 @@ def _save(
     elif what == "input":
         value = values[index[name]]
         if isinstance(value, Tensor):
-            setattr(node, name, _saved_tensor(op, name, value, mode))
+            setattr(node, name, _saved_tensor(op, name, value, mode, node))
             setattr(node, name + "_v", value._counter[0])
         elif isinstance(value, list | tuple) and any(isinstance(v, Tensor) for v in value):
-            items = [_saved_tensor(op, name, v, mode) if isinstance(v, Tensor) else v for v in value]
+            items = [_saved_tensor(op, name, v, mode, node) if isinstance(v, Tensor) else v for v in value]
             versions = [v._counter[0] if isinstance(v, Tensor) else 0 for v in value]
             setattr(node, name, SavedList(items, versions))
         elif value is None or isinstance(value, int | float | complex):
@@ -128,14 +129,14 @@ def _save(
         if mode.hooks is not None or mode.mutation is not None:
             differentiable = node.outputs > nr and out._spec.dtype.category >= FLOATING
             edge = None if not differentiable else node if node.outputs == 1 else Slot(node, nr, node.outputs)
-            packed = pack_result(mode, out, edge, label)
+            packed = pack_result(mode, out, edge, label, node)
             setattr(node, name, packed)
             if mode.recorder is not None:
-                mode.recorder.saved(op.name, name, out, packed.handle if mode.hooks is not None else None)
+                tell(mode, op.name, label, out, packed, node)
         else:
             setattr(node, name, out._data)
             if mode.recorder is not None:
-                mode.recorder.saved(op.name, name, out, None)
+                tell(mode, op.name, label, out, None, node)
         setattr(node, name + "_c", out._counter)
         setattr(node, name + "_v", out._counter[0])
     else:
@@ -143,9 +144,9 @@ def _save(
         counter = [0]
         kept = data
         if mode.hooks is not None or mode.mutation is not None:
-            kept = pack_array(mode, data, counter, label)
+            kept = pack_array(mode, data, counter, label, node)
         if mode.recorder is not None:
-            mode.recorder.saved(op.name, name, wrap(data), kept.handle if mode.hooks is not None else None)
+            tell(mode, op.name, label, wrap(data), None if kept is data else kept, node)
         setattr(node, name, kept)
         setattr(node, name + "_c", counter)
         setattr(node, name + "_v", 0)
@@ -157,10 +158,11 @@ def _meta(value: Any, field: str) -> Any:
     return value._spec.dtype if isinstance(value, Tensor) else None
 
 
-def _saved_tensor(op: Op, name: str, value: Tensor, mode: Mode) -> Any:
+def _saved_tensor(op: Op, name: str, value: Tensor, mode: Mode, node: Any) -> Any:
     kept: Any = value
+    label = (op.node_name, name)
     if mode.hooks is not None or mode.mutation is not None:
-        kept = pack_input(mode, value, (op.node_name, name))
+        kept = pack_input(mode, value, label, node)
     if mode.recorder is not None:
-        mode.recorder.saved(op.name, name, value, kept.handle if mode.hooks is not None else None)
+        tell(mode, op.name, label, value, None if kept is value else kept, node)
     return kept

@@ -389,10 +389,10 @@ def _save_text(op: Op, inputs: list[str], arrays: dict[str, Any], pair: bool) ->
         elif what == "constant":
             always.append(f"{test}_node.{n} = {n}")
         elif what == "input":
-            pack = f"_node.{n} = _pack_input(_mode, {n}, {label!r})"
+            pack = f"_node.{n} = _pack_input(_mode, {n}, {label!r}, _node)"
             if n in op.promote and op.scalars and len(op.promote) > 1:  # may be a number, which has no versions
                 plain.append(f"{test}_node.{n} = {n}; _node.{n}_v = 0 if {n}_s is None else {n}._counter[0]")
-                packed.append(f"{test}_node.{n} = {n} if {n}_s is None else _pack_input(_mode, {n}, {label!r})")
+                packed.append(f"{test}_node.{n} = {n} if {n}_s is None else _pack_input(_mode, {n}, {label!r}, _node)")
             elif n in inputs and op.defaults.get(n, 0) is not None:
                 plain.append(f"{test}_node.{n} = {n}; _node.{n}_v = {n}._counter[0]")
                 packed.append(f"{test}{pack}")
@@ -407,7 +407,8 @@ def _save_text(op: Op, inputs: list[str], arrays: dict[str, Any], pair: bool) ->
             counter = "_out._counter" if what == "result" else "[0]"
             plain.append(f"{test}_node.{n} = {data}; _node.{n}_c = {counter}; _node.{n}_v = _node.{n}_c[0]")
             pack = "_pack_result(_mode, _out, _node" if what == "result" else f"_pack_array(_mode, {data}, {counter}"
-            packed.append(f"{test}_node.{n} = {pack}, {label!r}); _node.{n}_c = [0]; _node.{n}_v = 0")
+            last = "" if what == "result" else ", _node"
+            packed.append(f"{test}_node.{n} = {pack}, {label!r}{last}); _node.{n}_c = [0]; _node.{n}_v = 0")
     if many:
         if op.broadcasts:
             shapes = ", ".join(f"{p}_s" if op.scalars and len(op.promote) > 1 else f"{p}._shape" for p in inputs)

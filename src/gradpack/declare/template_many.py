@@ -250,7 +250,7 @@ def _named_results(op: Op) -> str:
             plain.append(f"_node.{n} = {n}_; _node.{n}_c = {counter}; _node.{n}_v = 0")
             label = (op.node_name, n)
             packed.append(
-                f"_node.{n} = _pack_array(_mode, {n}_, {counter}, {label!r}); _node.{n}_c = [0]; _node.{n}_v = 0"
+                f"_node.{n} = _pack_array(_mode, {n}_, {counter}, {label!r}, _node); _node.{n}_c = [0]; _node.{n}_v = 0"
             )
     if plain:
         lines.append("        if _mode.hooks is None:\n" + indent("\n".join(plain), " " * 12) + "\n")
@@ -276,7 +276,7 @@ def _save(op: Op) -> str:
             label = (op.node_name, n)
             keep, pack = (
                 f"_node.{n} = {n}; _node.{n}_v = {n}._counter[0]",
-                f"_node.{n} = _pack_input(_mode, {n}, {label!r})",
+                f"_node.{n} = _pack_input(_mode, {n}, {label!r}, _node)",
             )
             if n in op.inputs:
                 plain.append(keep)

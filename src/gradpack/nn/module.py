@@ -6,8 +6,10 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any, Self
 
+from ..base.modes import MODE
 from ..tensor.tensor import Tensor
 from . import conversion, finding, hooks, state
+from .calls import CALLS, Call
 from .parameter import Buffer, Parameter, clear_grad
 
 
@@ -74,6 +76,12 @@ class Module:
         raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if MODE.get().traced:
+            token = CALLS.set(Call(self, CALLS.get()))
+            try:
+                return self._called(args, kwargs)
+            finally:
+                CALLS.reset(token)
         own = self.__dict__
         try:
             hooked = (
@@ -85,6 +93,14 @@ class Module:
         except KeyError as missing:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {missing}: {_CALL_INIT}") from None
         if hooked:
+            return hooks.call(self, args, kwargs)
+        return self.forward(*args, **kwargs)
+
+    def _called(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        own = self.__dict__
+        if "_forward_hooks" not in own:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute '_forward_hooks': {_CALL_INIT}")
+        if any(own[name] for name in _CALL_HOOKS):
             return hooks.call(self, args, kwargs)
         return self.forward(*args, **kwargs)
 
@@ -362,6 +378,7 @@ class Module:
 
 
 _REGISTRIES = ("_parameters", "_buffers", "_modules")
+_CALL_HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
 _CALL_INIT = "call super().__init__() first in the module's __init__"
 
 

@@ -1,7 +1,10 @@
-"""Ways of keeping saved tensors, as pairs of functions for `saved_tensors_hooks`, and a meter."""
+"""Saved tensors under control: ways of keeping them, chosen by what they are, and a meter."""
 
 from .codecs import bfloat16
+from .info import SavedInfo
 from .meter import Meter, meter
+from .policy import Policy
+from .scope import bypass, forbid, name, propagate
 from .spill import Disk
 
-__all__ = ["Disk", "Meter", "bfloat16", "meter"]
+__all__ = ["Disk", "Meter", "Policy", "SavedInfo", "bfloat16", "bypass", "forbid", "meter", "name", "propagate"]

@@ -24,6 +24,11 @@ def owner(array: Any) -> Any:
     return array
 
 
+def same_memory(a: Any, b: Any) -> bool:
+    """Whether two arrays show memory of one owner."""
+    return a is b or owner(a) is owner(b)
+
+
 class Storages:
     """A fixed set of storages, such as those of a model's parameters. Keeps none of them alive."""
 

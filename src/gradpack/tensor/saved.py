@@ -9,15 +9,21 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable
+from sys import _getframe
+from time import perf_counter
 from typing import Any
 
 from ..backends import Spec, spec_of
+from ..base.callers import Where, place_of
 from ..base.dtypes import FLOATING
 from ..base.errors import saved_was_freed, saved_was_modified
 from ..base.modes import MODE, Mode, without_grad
 from .detached import check_detached
 from .tensor import Tensor, _new, alias
 
+# `Mode.hooks` is a pair, as torch has it: pack(tensor) and unpack(packed). With a third, hooks are informed:
+# describe(tensor, (name of the node, slot), node, where) makes a note of what is saved, and they are called as
+# pack(tensor, note) and unpack(packed). A recorder with a method `describe` is informed, too: see `tell`.
 Hooks = tuple[Callable[[Tensor], Any], Callable[[Any], Tensor]]
 
 
@@ -51,7 +57,7 @@ class Packed:
     written to in between, the value is not the one that was saved.
     """
 
-    __slots__ = ("counter", "handle", "seen", "shape", "spec", "unpack")
+    __slots__ = ("counter", "handle", "info", "seen", "shape", "spec", "unpack", "where")
 
     handle: Any
     unpack: Callable[[Any], Tensor]
@@ -59,30 +65,60 @@ class Packed:
     seen: int
     shape: tuple[int, ...]
     spec: Spec
+    where: Any  # of the user's program: for `Where(*where)`
+    info: Any  # of `PackedWithInfo`, and set there only
 
     def get(self, node: Any, slot: str) -> Tensor:
         """The tensor, unpacked and checked. Each call unpacks again."""
         handle = self.handle
-        result = self.unpack(handle.tensor(node) if type(handle) is Same else handle)
-        if type(result) is not Tensor and not isinstance(result, Tensor):
-            raise TypeError(
+        try:
+            result = self.unpack(handle.tensor(node) if type(handle) is Same else handle)
+            if (type(result) is Tensor or isinstance(result, Tensor)) and (
+                result._shape == self.shape and result._spec is self.spec
+            ):
+                if result._counter is not self.counter or int(self.counter[0]) == int(self.seen):
+                    return result
+                raise saved_was_modified(node.name(), slot, self.spec.dtype, self.shape, "", self.counter[0], self.seen)
+            raise self._wrong(result, node, slot)
+        except Exception as error:
+            at = "" if self.where is None else f", saved at {said(self.where)}"
+            error.add_note(f"While unpacking {slot!r} of {node.name()}{at}.")
+            raise
+
+    def _wrong(self, result: Any, node: Any, slot: str) -> Exception:
+        if not isinstance(result, Tensor):
+            return TypeError(
                 f"Output of saved tensor unpack_hook expected to be a Tensor but got result of type "
                 f"{type(result).__name__} (for {slot!r} of {node.name()})"
             )
         if result._shape != self.shape:
-            raise RuntimeError(
+            return RuntimeError(
                 f"the saved tensor unpack_hook returned a tensor of shape {list(result._shape)} for {slot!r} of "
                 f"{node.name()}, which was saved with shape {list(self.shape)}: unpack must restore the shape"
             )
-        if result._spec is not self.spec:
-            raise RuntimeError(
-                f"the saved tensor unpack_hook returned a tensor of dtype {result.dtype} on {result.device} for "
-                f"{slot!r} of {node.name()}, which was saved as {self.spec.dtype} on {self.spec.device}: unpack must "
-                "restore dtype and device"
-            )
-        if result._counter is self.counter and int(self.counter[0]) != int(self.seen):
-            raise saved_was_modified(node.name(), slot, self.spec.dtype, self.shape, "", self.counter[0], self.seen)
+        return RuntimeError(
+            f"the saved tensor unpack_hook returned a tensor of dtype {result.dtype} on {result.device} for "
+            f"{slot!r} of {node.name()}, which was saved as {self.spec.dtype} on {self.spec.device}: unpack must "
+            "restore dtype and device"
+        )
+
+
+class PackedWithInfo(Packed):
+    """Packed by informed hooks, or seen by an informed recorder, which keep a note of it."""
+
+    __slots__ = ()
+
+    def get(self, node: Any, slot: str) -> Tensor:
+        start = perf_counter()
+        result = Packed.get(self, node, slot)
+        self.info.unpack_seconds += perf_counter() - start
+        self.info.unpacks += 1
         return result
+
+
+def said(where: Any) -> str:
+    """A place of the user's program in words."""
+    return "an unknown place" if where is None else str(Where(*where))
 
 
 class Same:
@@ -105,17 +141,18 @@ class Same:
         return again
 
 
-def pack_input(mode: Mode, tensor: Tensor, label: tuple[str, str]) -> Packed:
+def pack_input(mode: Mode, tensor: Tensor, label: tuple[str, str], node: Any = None) -> Packed:
     """Pack one tensor with the mode's hooks. The hook gets the very tensor that is saved."""
     hooks: Any = mode.hooks
+    if hooks is not None and len(hooks) == 3:
+        return _pack_with_info(mode, tensor, label, node, place_of(_getframe(2)))
     packed = _new(Packed)
     packed.spec = tensor._spec
     packed.shape = tensor._shape
+    packed.where = None  # finding it costs more than all the rest: informed hooks pay for it
     if mode.mutation is not None:  # a write copies what is kept: it is never out of date
         if hooks is None:
-            packed.counter, packed.seen = UNCOUNTED, 0
-            packed.handle, packed.unpack = mode.mutation.keep(tensor), mode.mutation.unpack
-            return packed
+            return _kept(packed, mode, tensor)
         edge = tensor._edge
         tensor = alias(tensor._spec.backend.copy(tensor._data), tensor._spec, tensor._shape)
         tensor._edge = edge
@@ -125,33 +162,94 @@ def pack_input(mode: Mode, tensor: Tensor, label: tuple[str, str]) -> Packed:
     token = MODE.set(mode.without_grad or without_grad(mode)) if mode.grad else None
     try:
         packed.handle = hooks[0](tensor)
+        if counter[0] != seen:
+            raise _written(label)
+    except Exception as error:
+        error.add_note(f"While packing {label[1]!r} of {label[0]}, saved at {said(place_of(_getframe(2)))}.")
+        raise
     finally:
         if token is not None:
             MODE.reset(token)
-    if counter[0] != seen:
-        raise RuntimeError(
-            "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook "
-            "cannot be modified by in-place operations as this can lead to unexpected side-effects. "
-            "Please open an issue if you need to perform in-place operations on the input to a pack hook. "
-            f"Or pack a clone(). (Packing {label[1]!r} of {label[0]}.)"
-        )
     return packed
 
 
-def pack_result(mode: Mode, out: Tensor, edge: Any, label: tuple[str, str]) -> Packed:
+def _pack_with_info(mode: Mode, tensor: Tensor, label: tuple[str, str], node: Any, where: Any) -> PackedWithInfo:
+    hooks: Any = mode.hooks
+    pack, unpack, describe = hooks
+    packed = _new(PackedWithInfo)
+    packed.spec, packed.shape, packed.where = tensor._spec, tensor._shape, where
+    packed.counter, packed.seen, packed.unpack = tensor._counter, tensor._counter[0], unpack
+    token = MODE.set(without_grad(mode)) if mode.grad else None
+    try:
+        info = packed.info = describe(tensor, label, node, where)
+        start = perf_counter()
+        packed.handle = pack(tensor, info)
+        info.pack_seconds += perf_counter() - start
+        if packed.counter[0] != packed.seen:
+            raise _written(label)
+    except Exception as error:
+        error.add_note(f"While packing {label[1]!r} of {label[0]}, saved at {said(where)}.")
+        raise
+    finally:
+        if token is not None:
+            MODE.reset(token)
+    if mode.mutation is not None and packed.handle is tensor:
+        _kept(packed, mode, tensor)
+    return packed
+
+
+def _written(label: tuple[str, str]) -> RuntimeError:
+    return RuntimeError(
+        "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook "
+        "cannot be modified by in-place operations as this can lead to unexpected side-effects. "
+        "Please open an issue if you need to perform in-place operations on the input to a pack hook. "
+        f"Or pack a clone(). (Packing {label[1]!r} of {label[0]}.)"
+    )
+
+
+def _kept(packed: Packed, mode: Mode, tensor: Tensor) -> Packed:
+    """Kept as it is, and copied when somebody writes to it."""
+    packed.counter, packed.seen = UNCOUNTED, 0
+    packed.handle, packed.unpack = mode.mutation.keep(tensor), mode.mutation.unpack
+    return packed
+
+
+def pack_result(mode: Mode, out: Tensor, edge: Any, label: tuple[str, str], node: Any = None) -> Packed:
     """Pack a result. `edge` becomes its history: the hook sees the tensor that the user will get."""
     out._edge = edge
-    packed = pack_input(mode, out, label)
+    packed = pack_input(mode, out, label, edge if node is None else node)
     if packed.handle is out:
         packed.handle = Same(out)
     return packed
 
 
-def pack_array(mode: Mode, data: Any, counter: list[int], label: tuple[str, str]) -> Packed:
+def pack_array(mode: Mode, data: Any, counter: list[int], label: tuple[str, str], node: Any = None) -> Packed:
     """Pack an array that only the node knows."""
     tensor = alias(data, spec_of(data), tuple(data.shape))
     tensor._counter = counter
-    return pack_input(mode, tensor, label)
+    return pack_input(mode, tensor, label, node)
+
+
+def tell(
+    mode: Mode, op_name: str, label: tuple[str, str], tensor: Tensor, packed: Packed | None, node: Any = None
+) -> None:
+    """Tell the mode's recorder of a saved tensor.
+
+    A plain recorder has `saved(op_name, slot, tensor, handle)`, where the handle is what a pack hook returned, or
+    None. One with a method `describe`, which hooks have for a third, gets `note(info, tensor, packed)` instead: the
+    note of the hooks if they are informed, else its own, and the `Packed`, or None.
+    """
+    recorder = mode.recorder
+    if not hasattr(recorder, "describe"):
+        recorder.saved(op_name, label[1], tensor, None if packed is None or mode.hooks is None else packed.handle)
+        return
+    info = getattr(packed, "info", None)
+    if info is None:
+        info = recorder.describe(tensor, label, node, place_of(_getframe(2)))
+        if packed is not None:  # so that unpacking is timed
+            packed.__class__ = PackedWithInfo
+            packed.info = info
+    recorder.note(info, tensor, packed)
 
 
 def keep_tensor(tensor: Tensor, owner: str = "checkpoint", slot: str = "an argument") -> Callable[[], Tensor]:
@@ -160,7 +258,7 @@ def keep_tensor(tensor: Tensor, owner: str = "checkpoint", slot: str = "an argum
     if mode.hooks is None and mode.mutation is None:
         version = tensor._counter[0]
         if mode.recorder is not None:
-            mode.recorder.saved(owner, slot, tensor, None)
+            tell(mode, owner, (owner, slot), tensor, None)
 
         def same() -> Tensor:
             if tensor._counter[0] != version:
@@ -170,7 +268,7 @@ def keep_tensor(tensor: Tensor, owner: str = "checkpoint", slot: str = "an argum
         return same
     packed = pack_input(mode, tensor, (owner, slot))
     if mode.recorder is not None:
-        mode.recorder.saved(owner, slot, tensor, None if mode.hooks is None else packed.handle)
+        tell(mode, owner, (owner, slot), tensor, packed)
 
     def unpacked() -> Tensor:
         value = packed.get(who, slot)

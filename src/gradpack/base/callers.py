@@ -1,0 +1,66 @@
+"""Where in the user's program are we? Found out cheaply now, put into words when somebody asks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import CodeType
+from typing import Any
+
+_INSIDE = str(Path(__file__).parent.parent)
+_EXAMPLES = str(Path(_INSIDE, "examples"))  # are programs of users
+
+_ours: dict[str, bool] = {}  # file -> is it part of the library?
+
+
+def is_ours(file: str) -> bool:
+    """Whether a file is part of the library: its text, or text that it compiled."""
+    known = _ours.get(file)
+    if known is None:
+        known = file.startswith((_INSIDE, "<op ")) and not file.startswith(_EXAMPLES)
+        _ours[file] = known
+    return known
+
+
+class Where:
+    """A place in a program: some code, and how far it had come. Keeps no frame alive, so no variables.
+
+    `file`, `line` and `function` say where; `str()` is "file:line in function".
+    """
+
+    __slots__ = ("_code", "_reached")
+
+    def __init__(self, code: CodeType, reached: int) -> None:
+        self._code, self._reached = code, reached
+
+    @property
+    def file(self) -> str:
+        return self._code.co_filename
+
+    @property
+    def function(self) -> str:
+        return self._code.co_qualname
+
+    @property
+    def line(self) -> int:
+        line = self._code.co_firstlineno
+        for start, end, number in self._code.co_lines():
+            if number is not None and start <= self._reached < end:
+                line = number
+        return line
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line} in {self.function}"
+
+
+def place_of(frame: Any) -> tuple[CodeType, int] | None:
+    """The innermost place of the user's program that led to a frame, for `Where(*place)`; None if there is none."""
+    ours = _ours
+    while frame is not None:
+        code = frame.f_code
+        known = ours.get(code.co_filename)
+        if known is None:
+            known = is_ours(code.co_filename)
+        if not known:
+            return code, frame.f_lasti
+        frame = frame.f_back
+    return None

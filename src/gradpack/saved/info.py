@@ -1,0 +1,235 @@
+"""`SavedInfo`: what is known of a saved tensor, without unpacking it and without holding it."""
+
+from __future__ import annotations
+
+from itertools import count
+from typing import TYPE_CHECKING, Any
+from weakref import ref
+
+from ..base.callers import Where
+from ..base.dtypes import FLOATING
+from ..declare.op import Op
+from ..nn.calls import CALLS, Call
+from ..tensor.tensor import Tensor
+from .storage import owner, same_memory
+
+if TYPE_CHECKING:
+    from ..base.devices import device
+    from ..base.dtypes import dtype
+
+KINDS = ("input", "output", "parameter", "buffer", "constant", "mask", "index", "stat")
+
+_STATS = frozenset({"mean", "rstd", "invstd", "var", "lse", "logsumexp", "alpha", "norm"})
+_MASKS = frozenset({"mask", "kept", "noise"})
+_EXACT = frozenset({"log_softmax", "logsumexp", "ctc"})  # beside the operations of `ops/loss*.py`
+
+_ordinal = count().__next__
+_serial = count(1).__next__
+_serials: dict[int, tuple[ref[Any], int]] = {}
+
+
+class SavedInfo:
+    """What one saved tensor is. Informed pack hooks get it beside the tensor; `saved.record()` keeps it.
+
+    Attributes:
+        node_name: the node that saves it, as torch names it: "MulBackward0".
+        slot: under which name: "input", "other", "out", "mask".
+        kind: one of "input", "output" (of the very operation that saves it), "parameter", "buffer", "constant" (no
+            gradient goes there), "mask", "index", "stat" (a mean, a norm: one number that many depend on).
+        shape: its sizes.
+        dtype, device: of its elements.
+        nbytes: bytes of its distinct elements: an expanded tensor counts what there is.
+        strides: in elements, or None where the array library has none.
+        version: how often its storage had been written to.
+        offset: of its first element within the storage, in bytes.
+        ordinal: counts all saved tensors, in the order of saving.
+        name: what `saved.name` called it, or None.
+        where: the place in the user's program: `file`, `line`, `function`; or None.
+        exact: do a loss or statistics depend on it, so that lossy policies are to leave it alone?
+        pack_seconds, unpack_seconds, unpacks: what hooks took, and how often it was unpacked.
+        packed_bytes, policy, tier: what a policy notes: the bytes it keeps, the policies that applied, and where
+            the bytes are ("memory", "disk", ...).
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "_call",
+        "_node",
+        "_op",
+        "_owner",
+        "_what",
+        "_where",
+        "kind",
+        "name",
+        "nbytes",
+        "node_name",
+        "offset",
+        "ordinal",
+        "pack_seconds",
+        "packed_bytes",
+        "policy",
+        "shape",
+        "slot",
+        "spec",
+        "strides",
+        "tier",
+        "unpack_seconds",
+        "unpacks",
+        "version",
+    )
+
+    def __init__(self, tensor: Tensor, label: tuple[str, str], node: Any = None, where: Any = None) -> None:
+        data: Any = tensor._data
+        self.node_name, self.slot = label
+        self._where = where
+        self.ordinal = _ordinal()
+        self.shape = tensor._shape
+        self.spec = tensor._spec
+        self.version = int(tensor._counter[0])
+        self.name: str | None = tensor.__dict__.get("_saved_name")
+        self.pack_seconds = self.unpack_seconds = 0.0
+        self.unpacks = 0
+        self.packed_bytes: int | None = None
+        self.policy = self.tier = ""
+        self._call: Call | None = CALLS.get()
+        self._node: Any = None if node is None else ref(node)
+        op = getattr(node, "op", None)
+        self._op = op = op if isinstance(op, Op) else None
+        self._what = "input" if op is None or label[1] not in op.saved else op.saves(label[1])
+        whole = owner(data)
+        self._owner = ref(whole)
+        strides = getattr(data, "strides", None)
+        size = self.spec.dtype.itemsize
+        self.nbytes = size * tensor.numel()
+        self.strides: tuple[int, ...] | None = None
+        self.offset = 0
+        if strides is not None:
+            self.strides = tuple(s // size for s in strides)
+            if 0 in strides:
+                distinct = size
+                for n, stride in zip(self.shape, strides, strict=True):
+                    distinct *= n if stride or not n else 1
+                self.nbytes = distinct
+            if whole is not data:
+                self.offset = data.__array_interface__["data"][0] - whole.__array_interface__["data"][0]
+        self.kind = self._kind_of(tensor)
+
+    def _kind_of(self, tensor: Tensor) -> str:
+        dtype = tensor._spec.dtype
+        if dtype.name == "bool" or self.slot in _MASKS:
+            return "mask"
+        if dtype.category < FLOATING:
+            return "index"
+        if self.slot in _STATS:
+            return "stat"
+        if self._what == "extra":
+            return "output"
+        root = tensor
+        while root._view is not None:
+            root = root._view.parent
+        if root._is_param:
+            return "parameter"
+        call = self._call
+        while call is not None:
+            module = call.module()
+            if module is not None:
+                for kind, held in (("parameter", "_parameters"), ("buffer", "_buffers")):
+                    for candidate in module.__dict__[held].values():
+                        if candidate is not None and same_memory(candidate._data, tensor._data):
+                            return kind
+            call = call.outer
+        if self._what == "result":
+            return "output"
+        return "input" if tensor._edge is not None or root._edge is not None else "constant"
+
+    @property
+    def op(self) -> str:
+        """The operation: "mul", or what stands for one: the class of a `Function`, "checkpoint"."""
+        op = self._op
+        return (
+            op.name.lstrip("_") if op is not None else self.node_name.removesuffix("Backward0").removesuffix("Backward")
+        )
+
+    @property
+    def node(self) -> Any:
+        """The node that saves it; None once it is gone."""
+        return None if self._node is None else self._node()
+
+    @property
+    def dtype(self) -> dtype:
+        return self.spec.dtype
+
+    @property
+    def device(self) -> device:
+        return self.spec.device
+
+    @property
+    def module(self) -> str:
+        """The module that was being called: "blocks.0.mlp.1"; "" for the outermost, or outside of all."""
+        return "" if self._call is None else self._call.path
+
+    @property
+    def modules(self) -> tuple[str, ...]:
+        """The classes of the modules that were being called, from the outermost in."""
+        found = []
+        call = self._call
+        while call is not None:
+            module = call.module()
+            found.append("" if module is None else type(module).__name__)
+            call = call.outer
+        return tuple(reversed(found))
+
+    @property
+    def storage(self) -> int | None:
+        """A number for the memory that it lies in: the same for views, never given again. None if that is gone."""
+        whole = self._owner()
+        return None if whole is None else storage_number(whole)
+
+    @property
+    def storage_bytes(self) -> int:
+        """The size of all the memory that it keeps alive; 0 if that is gone."""
+        whole = self._owner()
+        return 0 if whole is None else int(whole.nbytes)
+
+    @property
+    def exact(self) -> bool:
+        if self.kind == "stat":
+            return True
+        op = self._op
+        if op is None:
+            return False
+        return op.name.lstrip("_") in _EXACT or op.forward.__module__.rpartition(".")[2].startswith("loss")
+
+    @property
+    def where(self) -> Where | None:
+        return None if self._where is None else Where(*self._where)
+
+    @property
+    def file(self) -> str | None:
+        return None if self.where is None else self.where.file
+
+    @property
+    def line(self) -> int | None:
+        return None if self.where is None else self.where.line
+
+    def __repr__(self) -> str:
+        return (
+            f"<{self.slot!r} of {self.node_name}: {self.kind}, {self.dtype.name}{list(self.shape)}, {self.nbytes} bytes"
+            f"{f', in {self.module}' if self.module else ''}{f', at {self.where}' if self.where else ''}>"
+        )
+
+
+def storage_number(whole: Any) -> int:
+    """A number for an array that owns its memory, never given to another."""
+    key = id(whole)
+    found = _serials.get(key)
+    if found is not None and found[0]() is whole:
+        return found[1]
+
+    def forget(dead: ref[Any]) -> None:
+        if key in _serials and _serials[key][0] is dead:
+            del _serials[key]
+
+    number = _serial()
+    _serials[key] = (ref(whole, forget), number)
+    return number
