@@ -201,7 +201,7 @@ class BackwardCFunction(Node, FunctionCtx):
                 if saved.nr is not None and packed.handle is t:
                     packed.handle = Same(t)
             if mode.recorder is not None:
-                tell(mode, self._forward_cls.__name__, label, t, packed, node)
+                saved.hold = tell(mode, self._forward_cls.__name__, label, t, packed, node)
         self._saved = found
 
     def _unpack(self, i: int, saved: Saved) -> Any:

@@ -234,9 +234,15 @@ class GeneralNode(CompiledNode):
     outputs: int
     backend: Any
     tangents: dict[str, Tensor]  # of saved results, while the level of forward mode lasts
+    held: tuple[Any, ...]  # what a recorder gave for each saved tensor, to keep as long; where there is one
 
     def movable(self) -> bool:
         return bool(self.backend.is_numpy) and CompiledNode.movable(self)
+
+    def _free(self) -> None:
+        super()._free()
+        node: Any = self  # whose class has the slot
+        node.held = ()
 
     def backward(self, g: Any, keep: bool) -> list[Any]:
         op, sources = self.op, self._sources()

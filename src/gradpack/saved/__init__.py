@@ -4,7 +4,21 @@ from .codecs import bfloat16
 from .info import SavedInfo
 from .meter import Meter, meter
 from .policy import Policy
+from .record import Record, record
 from .scope import bypass, forbid, name, propagate
 from .spill import Disk
 
-__all__ = ["Disk", "Meter", "Policy", "SavedInfo", "bfloat16", "bypass", "forbid", "meter", "name", "propagate"]
+__all__ = [
+    "Disk",
+    "Meter",
+    "Policy",
+    "Record",
+    "SavedInfo",
+    "bfloat16",
+    "bypass",
+    "forbid",
+    "meter",
+    "name",
+    "propagate",
+    "record",
+]

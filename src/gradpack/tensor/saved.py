@@ -145,7 +145,10 @@ def pack_input(mode: Mode, tensor: Tensor, label: tuple[str, str], node: Any = N
     """Pack one tensor with the mode's hooks. The hook gets the very tensor that is saved."""
     hooks: Any = mode.hooks
     if hooks is not None and len(hooks) == 3:
-        return _pack_with_info(mode, tensor, label, node, place_of(_getframe(2)))
+        return _pack_with_info(mode, hooks, tensor, label, node, place_of(_getframe(2)))
+    if mode.mutation is None and hasattr(mode.recorder, "describe"):
+        informed = (lambda tensor, info: hooks[0](tensor)), hooks[1], mode.recorder.describe
+        return _pack_with_info(mode, informed, tensor, label, node, place_of(_getframe(2)))
     packed = _new(Packed)
     packed.spec = tensor._spec
     packed.shape = tensor._shape
@@ -173,8 +176,9 @@ def pack_input(mode: Mode, tensor: Tensor, label: tuple[str, str], node: Any = N
     return packed
 
 
-def _pack_with_info(mode: Mode, tensor: Tensor, label: tuple[str, str], node: Any, where: Any) -> PackedWithInfo:
-    hooks: Any = mode.hooks
+def _pack_with_info(
+    mode: Mode, hooks: tuple[Any, ...], tensor: Tensor, label: tuple[str, str], node: Any, where: Any
+) -> PackedWithInfo:
     pack, unpack, describe = hooks
     packed = _new(PackedWithInfo)
     packed.spec, packed.shape, packed.where = tensor._spec, tensor._shape, where
@@ -232,24 +236,25 @@ def pack_array(mode: Mode, data: Any, counter: list[int], label: tuple[str, str]
 
 def tell(
     mode: Mode, op_name: str, label: tuple[str, str], tensor: Tensor, packed: Packed | None, node: Any = None
-) -> None:
+) -> Any:
     """Tell the mode's recorder of a saved tensor.
 
     A plain recorder has `saved(op_name, slot, tensor, handle)`, where the handle is what a pack hook returned, or
     None. One with a method `describe`, which hooks have for a third, gets `note(info, tensor, packed)` instead: the
-    note of the hooks if they are informed, else its own, and the `Packed`, or None.
+    note of the hooks if they are informed, else its own, and the `Packed`, or None. What `note` returns is to be kept
+    for as long as the saved tensor is: its death tells the recorder that the tensor was let go of.
     """
     recorder = mode.recorder
     if not hasattr(recorder, "describe"):
         recorder.saved(op_name, label[1], tensor, None if packed is None or mode.hooks is None else packed.handle)
-        return
+        return None
     info = getattr(packed, "info", None)
     if info is None:
         info = recorder.describe(tensor, label, node, place_of(_getframe(2)))
         if packed is not None:  # so that unpacking is timed
             packed.__class__ = PackedWithInfo
             packed.info = info
-    recorder.note(info, tensor, packed)
+    return recorder.note(info, tensor, packed)
 
 
 def keep_tensor(tensor: Tensor, owner: str = "checkpoint", slot: str = "an argument") -> Callable[[], Tensor]:
@@ -257,20 +262,18 @@ def keep_tensor(tensor: Tensor, owner: str = "checkpoint", slot: str = "an argum
     mode, who, edge = MODE.get(), Owner(owner), tensor._current_edge()
     if mode.hooks is None and mode.mutation is None:
         version = tensor._counter[0]
-        if mode.recorder is not None:
-            tell(mode, owner, (owner, slot), tensor, None)
+        hold = None if mode.recorder is None else tell(mode, owner, (owner, slot), tensor, None)
 
-        def same() -> Tensor:
+        def same(hold: Any = hold) -> Tensor:
             if tensor._counter[0] != version:
                 check_since(who, slot, tensor, version)
             return tensor
 
         return same
     packed = pack_input(mode, tensor, (owner, slot))
-    if mode.recorder is not None:
-        tell(mode, owner, (owner, slot), tensor, packed)
+    hold = None if mode.recorder is None else tell(mode, owner, (owner, slot), tensor, packed)
 
-    def unpacked() -> Tensor:
+    def unpacked(hold: Any = hold) -> Tensor:
         value = packed.get(who, slot)
         out = alias(value._data, value._spec, value._shape)
         out._counter, out._edge = value._counter, edge

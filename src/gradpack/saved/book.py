@@ -1,0 +1,268 @@
+"""The book that a recording keeps: one row for each saved tensor, what is held on whose account, and when."""
+
+from __future__ import annotations
+
+from _thread import RLock
+from collections import deque
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import Any
+
+from ..base.modes import MODE, RUN
+from ..tensor.mutation import Kept
+from ..tensor.saved import Packed
+from ..tensor.tensor import Tensor
+from .document import Span, Totals
+from .info import SavedInfo, storage_number
+from .origins import Made, Origins, cost
+from .rows import Row
+from .storage import arrays_in, owner
+from .timeline import IN_MEMORY, Label, Timeline
+
+_EXEMPT = ("parameter", "buffer")  # alive anyway: the model holds them
+_SHARES = 100  # ids of sharing rows to list
+
+
+class Hold:
+    """Lies beside a saved tensor for as long as a node keeps it. Its death is the release."""
+
+    __slots__ = ("_id", "_notes")
+
+    def __init__(self, notes: deque[tuple[float, int, int | None]], row: int) -> None:
+        self._notes, self._id = notes, row
+
+    def __del__(self) -> None:
+        # This may run at any moment, in any thread: so only leave a note.
+        running = RUN.get()
+        self._notes.append((perf_counter(), self._id, None if running is None else id(running)))
+
+
+@dataclass(slots=True)
+class _Held:
+    """Some memory that saved tensors keep alive."""
+
+    label: Label
+    size: int  # that counts
+    row: Row  # which is charged with it
+    saves: dict[int, None] = field(default_factory=dict)  # ids of the rows that hold it now
+
+
+@dataclass(slots=True)
+class _Live:
+    """A row that is not released, and what it holds."""
+
+    row: Row
+    info: SavedInfo
+    made: Made | None
+    keys: list[Any] = field(default_factory=list)
+
+
+class Book:
+    """What was saved, row by row. `Record` writes it and reads from it.
+
+    Times that come in are those of `perf_counter`; those that go out are seconds since the start.
+    """
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self.start = self._last = perf_counter()
+        self.rows: dict[int, Row] = {}
+        self.timeline, self.totals, self.origins = Timeline(), Totals(), Origins()
+        self.spans: list[Span] = []
+        self.forgotten = 0
+        self.notes: deque[tuple[float, int, int | None]] = deque()
+        self.lock = RLock()
+        self._live: dict[int, _Live] = {}
+        self._held: dict[Any, _Held] = {}
+        self._fresh: list[_Live] = []  # it is not known yet what would make them again
+        self._parameters: set[int] = set()
+        self._places: dict[Any, tuple[str, int, str]] = {}
+        self._pass: int | None = None  # the backward pass of the last span
+        self._beyond = 0  # rows beyond the limit since some were forgotten
+
+    @property
+    def seconds(self) -> float:
+        """From the start to the last entry."""
+        return self._last - self.start
+
+    # --- saves ---
+
+    def add(self, info: SavedInfo, tensor: Tensor, packed: Packed | None, now: float, running: Any) -> Hold:
+        """Take in one saved tensor."""
+        self.settle()
+        if self._fresh and self._fresh[0].info.node is not info.node:
+            self._find_costs()
+        at = self._at(now)
+        row = self._row(info, at, self._phase(at, None if running is None else id(running)))
+        live = self._live[row.id] = _Live(row, info, self.origins.of(row.storage, info.version))
+        self.rows[row.id] = row
+        totals = self.totals
+        totals.saves += 1
+        totals.saved_bytes += row.bytes
+        if packed is None or type(packed.handle) is Kept:
+            self._hold(live, ("storage", row.storage), row.storage_bytes)
+        else:
+            row.pack_ms = info.pack_seconds * 1e3
+            totals.pack_ms += row.pack_ms
+            row.policy = row.policy or _name_of_hooks()
+            self._hold_packed(live, packed.handle)
+        if row.charged:
+            self._fresh.append(live)
+        self._beyond += row.id >= self.limit
+        return Hold(self.notes, row.id)
+
+    def _row(self, info: SavedInfo, at: float, phase: str) -> Row:
+        where, file, line, function = info.where, "", 0, ""
+        if where is not None:
+            key = (where._code, where._reached)
+            if key not in self._places:
+                self._places[key] = where.file, where.line, where.function
+            file, line, function = self._places[key]
+        return Row(
+            id=self.totals.saves,
+            op=info.op,
+            slot=info.slot,
+            kind=info.kind,
+            shape=tuple(info.shape),
+            dtype=info.dtype.name,
+            strides=info.strides,
+            device=str(info.device),
+            bytes=info.nbytes,
+            storage=info.storage or 0,
+            storage_bytes=info.storage_bytes,
+            saved_at=at,
+            phase=phase,
+            module=info.module,
+            file=file,
+            line=line,
+            function=function,
+            name=info.name or "",
+            policy=info.policy,
+            tier=info.tier or IN_MEMORY,
+        )
+
+    def _hold_packed(self, live: _Live, handle: Any) -> None:
+        """Count what a pack hook returned: what its policy says of it, else the arrays in it."""
+        row, told = live.row, live.info.packed_bytes
+        if told is not None:
+            row.packed_bytes = told
+            self._hold(live, ("packed", id(handle)), told)
+            return
+        found = {id(whole): whole for whole in map(owner, arrays_in(handle))}
+        if found:
+            row.packed_bytes = sum(int(whole.nbytes) for whole in found.values())
+        for whole in found.values():
+            self._hold(live, ("storage", storage_number(whole)), int(whole.nbytes))
+
+    def _hold(self, live: _Live, key: tuple[str, int], size: int) -> None:
+        row, totals = live.row, self.totals
+        live.keys.append(key)
+        held = self._held.get(key)
+        if held is None:
+            counted = size
+            if row.kind in _EXEMPT and key == ("storage", row.storage):
+                counted = 0
+                if row.storage not in self._parameters:
+                    self._parameters.add(row.storage)
+                    totals.parameter_bytes += size
+            held = self._held[key] = _Held((row.tier, row.kind), counted, row)
+            totals.storages += 1
+            totals.distinct_bytes += counted
+            totals.packed_bytes += counted if row.packed_bytes is not None else 0
+            row.charged += counted
+            if counted:
+                self.timeline.change(held.label, counted, row.saved_at)
+        else:
+            row.shares = list(held.saves)[-_SHARES:]
+            for other in row.shares:
+                shares = self._live[other].row.shares
+                if len(shares) < _SHARES:
+                    shares.append(row.id)
+        held.saves[row.id] = None
+
+    def _find_costs(self) -> None:
+        """Find out what would make the last rows again. Only now is known all that their operation saved."""
+        for live in self._fresh:
+            found = cost(live.made, lambda number: ("storage", number) in self._held)
+            if found is not None:
+                live.row.recompute_ms, live.row.needs = found
+        self._fresh.clear()
+
+    # --- releases ---
+
+    def settle(self) -> None:
+        """Take in the notes of what was let go of."""
+        notes = self.notes
+        if notes and self._fresh:
+            self._find_costs()
+        while notes:
+            moment, number, running = notes.popleft()
+            live = self._live.pop(number)
+            at = self._at(moment)
+            if running is not None:
+                self._phase(at, running)
+            live.row.released_at = at
+            _copy_times(live)
+            self.totals.unpack_ms += live.info.unpack_seconds * 1e3
+            self.totals.unpacks += live.info.unpacks
+            for key in live.keys:
+                held = self._held[key]
+                del held.saves[number]
+                if not held.saves:
+                    self._let_go(key, held, at)
+        if self._beyond > max(100, self.limit // 10):
+            self._forget_some()
+
+    def _let_go(self, key: Any, held: _Held, at: float) -> None:
+        del self._held[key]
+        held.row.until = at
+        if held.size:
+            self.timeline.change(held.label, -held.size, at)
+
+    def _forget_some(self) -> None:
+        """Beyond the limit, keep the rows of what is held now and of what was held at the peak."""
+        peak = self.timeline.peak_at
+        for row in [row for row in self.rows.values() if row.id >= self.limit and row.id not in self._live]:
+            if not row.held_at(peak) and not (row.charged and row.until is None):
+                del self.rows[row.id]
+                self.forgotten += 1
+        self._beyond = 0
+
+    def look(self) -> None:
+        """Bring everything up to now."""
+        with self.lock:
+            self.settle()
+            self._find_costs()
+            for live in self._live.values():
+                _copy_times(live)
+
+    # --- time ---
+
+    def _at(self, moment: float) -> float:
+        self._last = max(self._last, moment)  # threads may leave notes out of order
+        return self._last - self.start
+
+    def _phase(self, at: float, running: int | None) -> str:
+        """Which phase a moment is in. Each backward pass is one, and forward is what comes before."""
+        name = "forward" if running is None else "backward"
+        last = self.spans[-1] if self.spans else None
+        if last is not None and last.name == name and running == self._pass:
+            last.end = at
+        else:
+            if last is not None and name == "backward" and last.name == "forward":
+                last.end = at
+            self.spans.append(Span(name, at, at))
+        self._pass = running
+        return name
+
+
+def _copy_times(live: _Live) -> None:
+    row, info = live.row, live.info
+    row.unpacks = info.unpacks
+    row.unpack_ms = info.unpack_seconds * 1e3 if info.unpacks else None
+
+
+def _name_of_hooks() -> str:
+    hooks = MODE.get().hooks
+    pack: Any = "" if hooks is None else hooks[0]
+    return getattr(pack, "__qualname__", type(pack).__name__)
