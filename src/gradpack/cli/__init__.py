@@ -15,6 +15,7 @@ from .problem import Problem
 
 COMMANDS = {
     "demo": "train a small transformer on text, and compare ways of keeping saved tensors",
+    "inspect": "run a program, and report every tensor that autograd saved in it",
     "ops": "list the operations, tell about one, or say which names of torch are missing",
 }
 

@@ -156,7 +156,8 @@ def size(count: float) -> str:
 def _summary(seconds: float, totals: Totals, timeline: Timeline) -> str:
     if not totals.saves:
         return f"In {seconds:.2f} s, no operation saved a tensor for backward."
-    many = f"{totals.saves:,} tensor{'s' if totals.saves > 1 else ''} on {totals.storages:,} pieces of memory"
+    pieces = f"{totals.storages:,} piece{'' if totals.storages == 1 else 's'} of memory"
+    many = f"{totals.saves:,} tensor{'' if totals.saves == 1 else 's'} on {pieces}"
     return (
         f"In {seconds:.2f} s, operations saved {many}; backward kept at most {size(timeline.peak)} "
         f"alive, {timeline.peak_at:.3f} s after the start."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from os import PathLike
 from time import perf_counter
 from typing import Any
 
@@ -150,7 +151,7 @@ class Record:
 
         return page(self.document(), flame)
 
-    def write(self, file: str) -> None:
+    def write(self, file: str | PathLike[str]) -> None:
         """Write to a file what its name asks for: `.html`, `.trace.json` or `.json`.
 
         Raises:
@@ -163,7 +164,7 @@ class Record:
                 with open(file, "w", encoding="utf-8") as out:
                     out.write(text)
                 return
-        raise ValueError(f"write(): the name must end in one of {', '.join(endings)}, and {file!r} does not")
+        raise ValueError(f"write(): the name must end in one of {', '.join(endings)}, and {str(file)!r} does not")
 
 
 def record(title: str = "saved tensors", limit: int = 20_000) -> Record:

@@ -19,9 +19,12 @@ def tables(document: dict[str, Any], top: int | None = 20) -> Any:
     """
     try:
         from rich.console import Group
+        from rich.text import Text
     except ImportError as error:
         raise ImportError(f"a table of saved tensors needs rich: pip install 'gradpack[cli]' ({error})") from None
-    return Group(_largest(document, top), _what_if(document))
+    if not document["rows"]:
+        return Text(document["summary"])
+    return Group(Text(document["summary"]), _largest(document, top), _what_if(document))
 
 
 def _largest(document: dict[str, Any], top: int | None) -> Any:
@@ -30,7 +33,7 @@ def _largest(document: dict[str, Any], top: int | None) -> Any:
 
     rows = sorted(document["rows"], key=lambda row: (-row["charged"], -row["bytes"], row["id"]))
     shown = rows[:top]
-    table = Table(title=Text(document["summary"]), title_justify="left", caption_justify="left", expand=False)
+    table = Table(caption_justify="left", expand=False)
     for heading, right in _HEADINGS:
         table.add_column(heading, justify="right" if right else "left", no_wrap=heading != "module", overflow="fold")
     for row in shown:

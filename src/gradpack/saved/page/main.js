@@ -3,7 +3,7 @@
 
 const doc = JSON.parse(byId("data").textContent);
 const state = { moment: doc.peak.at, range: null, by: "module", path: [], kind: "", text: "", held: false,
-  sort: "held", down: true, shown: 200, zoom: null, time: (ms) => duration(ms) };
+  sort: "held", down: true, shown: 200, zoom: null };
 
 function figures() {
   const totals = doc.totals;
