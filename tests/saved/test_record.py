@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import threading
+import time
 import weakref
 
 import numpy as np
@@ -404,3 +405,26 @@ def test_a_write_ends_what_is_known_of_the_contents():
     assert found["exp"] is not None, "from the parameter, which is there"
     assert found["sin"] is None
     del b, d
+
+
+def test_a_backward_pass_is_one_phase_from_its_begin_to_its_end():
+    class Slow(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 1
+
+        @staticmethod
+        def backward(ctx, g):
+            time.sleep(0.02)
+            return g
+
+    x = ones(10)
+    with record() as r:
+        y = Slow.apply(checkpoint(lambda t: t.exp().sin(), Slow.apply(x.exp()), use_reentrant=True)).sum()
+        y.backward()
+        with pytest.raises(RuntimeError, match="second time"):
+            y.backward()
+    spans = r.document()["spans"]
+    assert [span["name"] for span in spans] == ["forward", "backward", "backward"]
+    assert spans[1]["end"] - spans[1]["start"] >= 0.04, "both sleeps are in it: that before anything is freed as well"
+    assert spans[0]["end"] <= spans[1]["start"] and spans[1]["end"] <= spans[2]["start"]

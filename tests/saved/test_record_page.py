@@ -1,4 +1,4 @@
-"""The page: well-formed, by itself, safe whatever names are in it, and its arithmetic right (under node, if it is here)."""
+"""The page: well-formed, by itself, safe whatever names are in it, and its arithmetic right (where there is node)."""
 
 import json
 import re

@@ -78,6 +78,7 @@ class Book:
         self._parameters: set[int] = set()
         self._places: dict[Any, tuple[str, int, str]] = {}
         self._pass: int | None = None  # the backward pass of the last span
+        self._passes = 0  # that are going on
         self._beyond = 0  # rows beyond the limit since some were forgotten
 
     @property
@@ -242,11 +243,24 @@ class Book:
         self._last = max(self._last, moment)  # threads may leave notes out of order
         return self._last - self.start
 
+    def backward(self, begins: bool, now: float, running: Any) -> None:
+        """Take in that a backward pass begins or ends. One inside of another is part of it."""
+        self.settle()
+        at = self._at(now)
+        if begins:
+            if not self._passes:
+                self._pass = None  # so that a span begins
+            self._passes += 1
+        self._phase(at, id(running))
+        if not begins:
+            self._passes -= 1
+
     def _phase(self, at: float, running: int | None) -> str:
         """Which phase a moment is in. Each backward pass is one, and forward is what comes before."""
         name = "forward" if running is None else "backward"
         last = self.spans[-1] if self.spans else None
-        if last is not None and last.name == name and running == self._pass:
+        same = name == "forward" or running == self._pass or (self._passes > 0 and self._pass is not None)
+        if last is not None and last.name == name and same:
             last.end = at
         else:
             if last is not None and name == "backward" and last.name == "forward":

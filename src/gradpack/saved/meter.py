@@ -74,6 +74,11 @@ class Meter:
         if self._outer is not None:
             self._outer.ran(op, values, outs, seconds)
 
+    def backward(self, begins: bool) -> None:
+        """What the tape calls when a backward pass begins or ends."""
+        if self._outer is not None:
+            self._outer.backward(begins)
+
     def _watch(self, array: Any) -> None:
         whole = owner(array)
         known = self._live.get(id(whole))

@@ -52,6 +52,14 @@ class Record:
         if self._outer is not None:
             self._outer.ran(op, values, outs, seconds)
 
+    def backward(self, begins: bool) -> None:
+        """Take in that a backward pass begins, or ends."""
+        now = perf_counter()
+        with self._book.lock:
+            self._book.backward(begins, now, RUN.get())
+        if self._outer is not None:
+            self._outer.backward(begins)
+
     @property
     def _outer(self) -> Any:
         return self._open[0][0] if self._open else None

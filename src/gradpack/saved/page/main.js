@@ -26,7 +26,8 @@ function whatIf() {
     h("span", { class: "soft" }, note)];
   byId("whatif").replaceChildren(...line("as it is", doc.peak.bytes, bytes(doc.peak.bytes)),
     ...doc.what_if.flatMap((w) => line(w.policy, w.bytes,
-      `${bytes(w.bytes)}, ${((100 * w.bytes) / most).toFixed(0)} %, for ${duration(w.ms) || "nothing"}`)));
+      w.rows ? `${bytes(w.bytes)}, ${((100 * w.bytes) / most).toFixed(0)} %, for ${duration(w.ms)}`
+        : "nothing that it can do")));
 }
 
 function drawTreeAndTable() {
