@@ -26,6 +26,7 @@ LAYERS = [
     "optim",
     "utils",
     "saved",
+    "testing",
     "serialization",
     "examples",
     "extend",
@@ -57,7 +58,7 @@ NUMPY = {
     "saved/storage": "finds the array that owns the memory of a view",
     "serialization/containers": "reads and writes NumPy's files",
     "serialization/tree": "files hold arrays",
-    "testing": "compares values",
+    "testing/comparing": "compares values",
     "tensor/typed": "typed constructors make host memory, as Tensor(...) does",
     "tensor/construct": "Tensor(...) makes host memory before any operation exists",
 }

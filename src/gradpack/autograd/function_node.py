@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from ..base.dtypes import FLOATING
 from ..base.errors import saved_was_freed, saved_was_modified
 from ..graph.node import Node, Part, Slot
-from ..tensor.saved import FREED, Packed, Same, pack_input, tell
+from ..tensor.saved import FREED, Packed, Same, keep_attributes, pack_input, tell
 from ..tensor.tensor import Tensor, _new, alias, wrap
 from .function_context import FunctionCtx
 from .function_saved import Saved, SavedOfFunction
@@ -222,6 +222,7 @@ class BackwardCFunction(Node, FunctionCtx):
         out = alias(value._data, value._spec, value._shape)
         out._counter = value._counter
         out._edge = saved.edge
+        keep_attributes(value, out)
         if saved.nr is not None:
             node = self if self._home is None else self._home()
             count = len(node._results)

@@ -14,7 +14,16 @@ from ..backends.coo import CooArray
 from ..backends.sparse import SPARSE
 from ..base.dtypes import dtype
 from ..graph.node import Node, Part, Slot
-from ..tensor.saved import FREED, Constant, Packed, check, result_as_tensor, unpack_input, unpack_result
+from ..tensor.saved import (
+    FREED,
+    Constant,
+    Packed,
+    check,
+    keep_attributes,
+    result_as_tensor,
+    unpack_input,
+    unpack_result,
+)
 from ..tensor.tensor import Tensor, alias, wrap
 from . import saved_attributes
 from .op import REGISTRY, Op
@@ -308,6 +317,7 @@ def _with_edge(value: Tensor, edge: Node | None) -> Tensor:
     out._counter, out._edge = value._counter, edge
     if value._tangents is not None:
         out._tangents = value._tangents
+    keep_attributes(value, out)
     return out
 
 

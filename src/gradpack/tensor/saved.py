@@ -292,6 +292,13 @@ class Owner:
         return self._name
 
 
+def keep_attributes(value: Tensor, out: Tensor) -> None:
+    """Give `out` the attributes that users have set on `value`."""
+    for name, attribute in value.__dict__.items():
+        if name[0] != "_":
+            out.__dict__[name] = attribute
+
+
 def unpack_input(node: Any, slot: str) -> Any:
     """The value of a saved input: an array, or what it was if it was no tensor."""
     saved = getattr(node, slot)

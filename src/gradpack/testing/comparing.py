@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from .base.dtypes import FLOATING, dtype, promote_types
-from .ops import methods
-from .tensor.tensor import Tensor, wrap
+from ..base.dtypes import FLOATING, dtype, promote_types
+from ..ops import methods
+from ..tensor.tensor import Tensor, wrap
 
 # dtype -> (relative, absolute) tolerance; all others are to be equal
 _TOLERANCES = {
@@ -248,7 +248,7 @@ def make_tensor(
         raise ValueError(f"`low` must be less than `high`, but got {low} >= {high}")
     rand = methods.exported("rand") if "rand" in methods.FUNCTIONS else methods.EXPORTED["rand"]
     wide = {"float64": "float64", "complex128": "float64"}.get(kind, "float32")
-    from .base.dtypes import DTYPES
+    from ..base.dtypes import DTYPES
 
     drawn = size if not noncontiguous or not size else (*size[:-1], 2 * size[-1])
     numbers = low + (high - low) * rand(drawn, dtype=DTYPES[wide])
@@ -267,7 +267,7 @@ def make_tensor(
 
 
 def _tiny(d: dtype) -> float:
-    from .base.info import finfo
+    from ..base.info import finfo
 
     return finfo(d).tiny
 

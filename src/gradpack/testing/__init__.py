@@ -1,0 +1,7 @@
+"""`torch.testing`: comparing results, and making tensors to compare. `gradpack.testing.hooks` checks hooks."""
+
+from __future__ import annotations
+
+from .comparing import assert_close, make_tensor
+
+__all__ = ["assert_close", "make_tensor"]
