@@ -195,7 +195,7 @@ class BackwardCFunction(Node, FunctionCtx):
                 saved.value = alias(t._data, t._spec, t._shape)  # the result itself would be a cycle
                 saved.value._counter = t._counter
             packed = None
-            label = (self.name(), f"saved_tensors[{i}]")
+            label = (node.name(), f"saved_tensors[{i}]")  # the name of `self` may be the user's
             if mode.hooks is not None or mode.mutation is not None:
                 packed = saved.value = pack_input(mode, t, label, node)
                 if saved.nr is not None and packed.handle is t:

@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--top", type=positive, metavar="N", default=15, help="rows to print (default: %(default)s)")
     parser.add_argument(
-        "--limit", type=positive, metavar="N", default=20_000, help="saved tensors to list (default: %(default)s)"
+        "--limit", type=positive, metavar="N", default=5000, help="saved tensors to list (default: %(default)s)"
     )
     parser.add_argument("-m", dest="is_module", action="store_true", help="SCRIPT is the name of a module")
     parser.add_argument("script", metavar="SCRIPT", help="a Python file, or with -m a module")

@@ -74,11 +74,11 @@ def document(
         "version": VERSION,
         "title": title,
         "summary": _summary(seconds, totals, timeline),
-        "seconds": seconds,
+        "seconds": _ns(seconds),
         "totals": asdict(totals),
         "peak": {
             "bytes": timeline.peak,
-            "at": timeline.peak_at,
+            "at": _ns(timeline.peak_at),
             "phase": during or "outside",
             "rows": [row.id for row in peak],
             "by_kind": _sums(peak, lambda row: row.kind),
@@ -88,16 +88,21 @@ def document(
         },
         "what_if": [_in_all(name, [by_id[row.id] for row in peak], timeline.peak) for name in estimates],
         "curve": {
-            "times": times,
+            "times": list(map(_ns, times)),
             "bands": [
                 {"tier": tier, "kind": kind, "bytes": values}
                 for (tier, kind), values in zip(timeline.labels, series, strict=True)
             ],
         },
-        "spans": [asdict(span) for span in spans],
+        "spans": [{"name": span.name, "start": _ns(span.start), "end": _ns(span.end)} for span in spans],
         "forgotten": forgotten,
         "rows": told,
     }
+
+
+def _ns(moment: float | None) -> float | None:
+    """To the nanosecond: more digits say nothing, and order is kept."""
+    return None if moment is None else round(moment, 9)
 
 
 def _before(end: float | None, moment: float) -> bool:
@@ -107,6 +112,8 @@ def _before(end: float | None, moment: float) -> bool:
 def _row(row: Row, estimates: Estimates) -> dict[str, Any]:
     found = asdict(row)
     found["shape"], found["strides"] = list(row.shape), None if row.strides is None else list(row.strides)
+    for moment in ("saved_at", "released_at", "until"):
+        found[moment] = _ns(found[moment])
     found["shared"] = len(row.shares)
     found["shares"] = row.shares[:20]
     told = {name: estimate(row) for name, estimate in estimates.items()}

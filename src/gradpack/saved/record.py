@@ -128,7 +128,7 @@ class Record:
         return document(self.title, seconds, rows, book.timeline, book.spans, book.totals, estimates(), book.forgotten)
 
     def table(self, top: int | None = 20) -> Any:
-        """Tables to print with rich: the `top` largest saved tensors, and what other ways of keeping would give.
+        """Tables to print with rich: the `top` largest of what is held at the peak, and what other ways would give.
 
         Raises:
             ImportError: without rich, which the extra `cli` brings.

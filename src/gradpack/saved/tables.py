@@ -8,7 +8,7 @@ from .document import size
 
 
 def tables(document: dict[str, Any], top: int | None = 20) -> Any:
-    """What can be printed with rich: a summary, the largest saved tensors, and what other policies would give.
+    """What can be printed with rich: a summary, the largest of what is held at the peak, and what other policies would give.
 
     Args:
         document: what `Record.document()` gives.
@@ -31,9 +31,11 @@ def _largest(document: dict[str, Any], top: int | None) -> Any:
     from rich.table import Table
     from rich.text import Text
 
-    rows = sorted(document["rows"], key=lambda row: (-row["charged"], -row["bytes"], row["id"]))
+    at_peak = set(document["peak"]["rows"])
+    rows = [row for row in document["rows"] if row["id"] in at_peak]
+    rows.sort(key=lambda row: (-row["charged"], row["id"]))
     shown = rows[:top]
-    table = Table(caption_justify="left", expand=False)
+    table = Table(title="Held at the peak", title_justify="left", caption_justify="left", expand=False)
     for heading, right in _HEADINGS:
         table.add_column(heading, justify="right" if right else "left", no_wrap=heading != "module", overflow="fold")
     for row in shown:
@@ -41,7 +43,7 @@ def _largest(document: dict[str, Any], top: int | None) -> Any:
     left = rows[len(shown) :]
     if left:
         held = sum(row["charged"] for row in left)
-        table.caption = Text(f"and {len(left):,} more, {size(held)} held on their account")
+        table.caption = Text(f"and {len(left):,} more, which hold {size(held)}")
     return table
 
 

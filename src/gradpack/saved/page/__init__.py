@@ -55,7 +55,7 @@ script-src 'unsafe-inline'">
 <div class="head"><h2 id="h-rows">Saved tensors</h2><span class="tools">
 <input type="search" id="search" placeholder="filter: words in any column" aria-label="filter">
 <select id="kind" aria-label="kind"><option value="">every kind</option></select>
-<label><input type="checkbox" id="heldonly"> held at the moment</label></span></div>
+<label><input type="checkbox" id="heldonly" checked> held at that moment</label></span></div>
 <p class="note" id="count"></p>
 <div id="rows"></div>
 </section>

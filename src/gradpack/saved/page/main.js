@@ -2,7 +2,7 @@
 // Puts the parts together. Whatever the reader chooses lies in one state that all of them draw from.
 
 const doc = JSON.parse(byId("data").textContent);
-const state = { moment: doc.peak.at, range: null, by: "module", path: [], kind: "", text: "", held: false,
+const state = { moment: doc.peak.at, range: null, by: "module", path: [], kind: "", text: "", held: true,
   sort: "held", down: true, shown: 200, zoom: null };
 
 function figures() {
