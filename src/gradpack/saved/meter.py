@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from threading import RLock
 from time import perf_counter
 from typing import Any
 from weakref import ref
@@ -30,7 +31,7 @@ class Meter:
     cannot be freed, but backward would keep it otherwise.
     """
 
-    __slots__ = ("__weakref__", "_exempt", "_live", "_outer", "_scope", "_start", "curve", "now", "peak")
+    __slots__ = ("__weakref__", "_exempt", "_live", "_lock", "_outer", "_scope", "_start", "_tell", "curve", "now", "peak")
 
     now: int  # bytes kept at this moment
     peak: int  # the most there were
@@ -43,6 +44,15 @@ class Meter:
         self._live: dict[int, _Watch] = {}
         self._outer: Any = None
         self._start = perf_counter()
+        self._lock = RLock()  # policies store on threads of theirs
+        me = ref(self)
+
+        def tell(packed: object) -> None:
+            meter = me()
+            if meter is not None:
+                meter._watch_all(packed)
+
+        self._tell = tell
 
     def __enter__(self) -> Meter:
         self._outer = MODE.get().recorder
@@ -61,23 +71,28 @@ class Meter:
         if self._outer is not None:
             self._outer.saved(op_name, slot, tensor, packed)
         self._watch(tensor._data)
-        for array in _arrays(packed):
+        self._watch_all(packed)
+
+    def _watch_all(self, packed: object) -> None:
+        for array in _arrays(packed, self._tell):
             self._watch(array)
 
     def _watch(self, array: Any) -> None:
         whole = owner(array)
-        known = self._live.get(id(whole))
-        if (known is not None and known() is whole) or whole in self._exempt:
-            return
-        watch = _Watch(whole, _on_death(ref(self)))
-        watch.key, watch.size = id(whole), whole.nbytes
-        self._live[watch.key] = watch
+        with self._lock:
+            known = self._live.get(id(whole))
+            if (known is not None and known() is whole) or whole in self._exempt:
+                return
+            watch = _Watch(whole, _on_death(ref(self)))
+            watch.key, watch.size = id(whole), whole.nbytes
+            self._live[watch.key] = watch
         self._change(watch.size)
 
     def _change(self, by: int) -> None:
-        self.now += by
-        self.peak = max(self.peak, self.now)
-        self.curve.append((perf_counter() - self._start, self.now))
+        with self._lock:
+            self.now += by
+            self.peak = max(self.peak, self.now)
+            self.curve.append((perf_counter() - self._start, self.now))
 
 
 def _on_death(meter: ref[Meter]) -> Any:
@@ -91,14 +106,16 @@ def _on_death(meter: ref[Meter]) -> Any:
     return died
 
 
-def _arrays(packed: object) -> Iterator[Any]:
+def _arrays(packed: object, tell: Callable[[object], None]) -> Iterator[Any]:
     if isinstance(packed, Tensor):
         yield packed._data
     elif isinstance(packed, tuple | list):
         for item in packed:
-            yield from _arrays(item)
+            yield from _arrays(item, tell)
     elif isinstance(packed, dict):
-        yield from _arrays(list(packed.values()))
+        yield from _arrays(list(packed.values()), tell)
+    elif hasattr(packed, "held"):  # of our policies: `tell` hears of arrays that come later
+        yield from _arrays(packed.held(tell), tell)
     elif hasattr(packed, "nbytes") and hasattr(packed, "shape"):
         yield packed
 
