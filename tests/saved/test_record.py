@@ -428,3 +428,43 @@ def test_a_backward_pass_is_one_phase_from_its_begin_to_its_end():
     assert [span["name"] for span in spans] == ["forward", "backward", "backward"]
     assert spans[1]["end"] - spans[1]["start"] >= 0.04, "both sleeps are in it: that before anything is freed as well"
     assert spans[0]["end"] <= spans[1]["start"] and spans[1]["end"] <= spans[2]["start"]
+
+
+def test_policies_that_round():
+    x = torch.randn(4, 1024, requires_grad=True)
+    with record() as r, saved.bf16():
+        h = x.exp()
+        y = h.sin().sum() + h[2:].cos().sum()
+    sizes = {row.packed_bytes for row in r.rows}
+    assert sizes == {8192} and r.now == 8192, "views of one memory share what was packed of it"
+    assert {row.policy for row in r.rows} == {"bf16()"} and [row.charged for row in r.rows] == [8192, 0, 0]
+    assert r.rows[0].shares == [1, 2]
+    y.backward()
+    assert r.now == 0 and r.totals.unpack_ms > 0
+    assert {row.tier for row in r.rows} == {"memory"}
+
+
+def test_a_policy_that_moves_to_disk():
+    x = torch.randn(64, 1024, requires_grad=True)
+    with record() as r, saved.disk() as policy:
+        y = x.exp().sin()
+        policy.wait()
+        assert r.now == 0 and r.peak > 0
+        assert r.tiers == {"memory": 0, "disk": 64 * 4096}
+    assert [(row.tier, row.packed_bytes, row.charged) for row in r.rows if row.charged] == [("disk", 262144, 262144)]
+    y.sum().backward()
+    assert r.tiers == {"memory": 0, "disk": 0}
+    assert all(row.until is not None for row in r.rows if row.charged)
+
+
+def test_policies_one_after_the_other_and_chosen():
+    x = torch.randn(64, 1024, requires_grad=True)
+    policy = (saved.quantize(8) >> saved.disk()).where(op="sin")
+    with record() as r, policy:
+        y = x.exp().sin()
+        policy.wait()
+    exp, sin = r.rows
+    assert exp.charged == exp.packed_bytes == exp.storage_bytes and exp.tier == "memory"
+    y.sum().backward()
+    assert sin.tier == "disk" and 0 < sin.packed_bytes < 70_000
+    assert r.tiers == {"memory": 0, "disk": 0}

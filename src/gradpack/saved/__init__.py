@@ -1,12 +1,18 @@
 """Saved tensors under control: ways of keeping them, chosen by what they are, and a meter."""
 
+from .casts import bf16, fp8, fp16
 from .codecs import bfloat16
+from .disk import disk
 from .info import SavedInfo
+from .lossless import lossless
+from .masks import mask
 from .meter import Meter, meter
 from .policy import Policy
+from .quantize import quantize
 from .record import Record, record
 from .scope import bypass, forbid, name, propagate
 from .spill import Disk
+from .store import keep
 
 __all__ = [
     "Disk",
@@ -14,11 +20,19 @@ __all__ = [
     "Policy",
     "Record",
     "SavedInfo",
+    "bf16",
     "bfloat16",
     "bypass",
+    "disk",
     "forbid",
+    "fp8",
+    "fp16",
+    "keep",
+    "lossless",
+    "mask",
     "meter",
     "name",
     "propagate",
+    "quantize",
     "record",
 ]

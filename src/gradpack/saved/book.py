@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from _thread import RLock
 from collections import deque
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any
+from weakref import ref
 
 from ..base.modes import MODE, RUN
 from ..tensor.mutation import Kept
@@ -23,12 +25,18 @@ _EXEMPT = ("parameter", "buffer")  # alive anyway: the model holds them
 _SHARES = 100  # ids of sharing rows to list
 
 
+Key = tuple[str, int]  # what is held: ("storage", its number), or ("stored", ...), ("disk", ...), ("packed", ...)
+Note = tuple[
+    float, Any, Any
+]  # when; the id of a row and the pass in which it was released, or what was stored, and how
+
+
 class Hold:
     """Lies beside a saved tensor for as long as a node keeps it. Its death is the release."""
 
     __slots__ = ("_id", "_notes")
 
-    def __init__(self, notes: deque[tuple[float, int, int | None]], row: int) -> None:
+    def __init__(self, notes: deque[Note], row: int) -> None:
         self._notes, self._id = notes, row
 
     def __del__(self) -> None:
@@ -44,7 +52,8 @@ class _Held:
     label: Label
     size: int  # that counts
     row: Row  # which is charged with it
-    saves: dict[int, None] = field(default_factory=dict)  # ids of the rows that hold it now
+    saves: dict[int | Key, None] = field(default_factory=dict)  # who holds it now: ids of rows, and what is stored
+    parts: list[Key] = field(default_factory=list)  # of what is stored: what it consists of now
 
 
 @dataclass(slots=True)
@@ -54,7 +63,7 @@ class _Live:
     row: Row
     info: SavedInfo
     made: Made | None
-    keys: list[Any] = field(default_factory=list)
+    keys: list[Key] = field(default_factory=list)
 
 
 class Book:
@@ -70,7 +79,7 @@ class Book:
         self.timeline, self.totals, self.origins = Timeline(), Totals(), Origins()
         self.spans: list[Span] = []
         self.forgotten = 0
-        self.notes: deque[tuple[float, int, int | None]] = deque()
+        self.notes: deque[Note] = deque()
         self.lock = RLock()
         self._live: dict[int, _Live] = {}
         self._held: dict[Any, _Held] = {}
@@ -101,7 +110,7 @@ class Book:
         totals.saves += 1
         totals.saved_bytes += row.bytes
         if packed is None or type(packed.handle) is Kept:
-            self._hold(live, ("storage", row.storage), row.storage_bytes)
+            self._hold(row, ("storage", row.storage), row.storage_bytes, row.id)
         else:
             row.pack_ms = info.pack_seconds * 1e3
             totals.pack_ms += row.pack_ms
@@ -143,21 +152,63 @@ class Book:
         )
 
     def _hold_packed(self, live: _Live, handle: Any) -> None:
-        """Count what a pack hook returned: what its policy says of it, else the arrays in it."""
+        """Count what a pack hook returned: of our policies, what they keep; else what is told of it, or its arrays."""
         row, told = live.row, live.info.packed_bytes
-        if told is not None:
+        handle = unwrapped(handle)
+        if hasattr(handle, "held"):
+            self._hold_stored(live, handle)
+        elif told is not None:
             row.packed_bytes = told
-            self._hold(live, ("packed", id(handle)), told)
-            return
-        found = {id(whole): whole for whole in map(owner, arrays_in(handle))}
-        if found:
-            row.packed_bytes = sum(int(whole.nbytes) for whole in found.values())
-        for whole in found.values():
-            self._hold(live, ("storage", storage_number(whole)), int(whole.nbytes))
+            self._hold(row, ("packed", id(handle)), told, row.id)
+        elif (sizes := _sizes(arrays_in(handle, _no_more))) or isinstance(handle, tuple | list):
+            row.packed_bytes = sum(sizes.values())
+            for number, size in sizes.items():
+                self._hold(row, ("storage", number), size, row.id)
 
-    def _hold(self, live: _Live, key: tuple[str, int], size: int) -> None:
-        row, totals = live.row, self.totals
+    def _hold_stored(self, live: _Live, handle: Any) -> None:
+        """Count what a policy has stored. Tensors that share it hold it together."""
+        stored = getattr(handle, "record", handle)
+        key = ("stored", storage_number(stored))
+        row, held = live.row, self._held.get(key)
         live.keys.append(key)
+        if held is None:
+            held = self._held[key] = _Held((row.tier, row.kind), 0, row)
+            notes, weak = self.notes, ref(stored)
+
+            def tell(parts: Any) -> None:  # on whatever thread
+                mine = weak()
+                if mine is not None:
+                    sizes = _sizes(arrays_in(parts, _no_more))
+                    notes.append((perf_counter(), key, (sizes, getattr(mine, "bytes_on_disk", 0))))
+
+            sizes = _sizes(arrays_in(handle.held(tell), _no_more))
+            self._keep(key, held, sizes, getattr(stored, "bytes_on_disk", 0))
+        else:
+            row.packed_bytes = held.row.packed_bytes
+            self._share(row, held)
+        held.saves[row.id] = None
+
+    def _keep(self, key: Key, held: _Held, sizes: dict[int, int], on_disk: int) -> None:
+        """What something stored consists of now."""
+        before, held.parts = held.parts, []
+        row = held.row
+        row.packed_bytes = sum(sizes.values()) + on_disk
+        row.charged = 0
+        for number, size in sizes.items():
+            held.parts.append(("storage", number))
+            self._hold(row, ("storage", number), size, key, IN_MEMORY)
+        if on_disk:
+            held.parts.append(("disk", key[1]))
+            self._hold(row, ("disk", key[1]), on_disk, key, "disk")
+        for part in before:
+            self._drop(part, key)
+        row.until = None
+
+    def _hold(self, row: Row, key: Key, size: int, holder: int | Key, tier: str = "") -> None:
+        """Count some memory once, on account of the row that is the first to hold it."""
+        totals = self.totals
+        if holder == row.id:
+            self._live[row.id].keys.append(key)
         held = self._held.get(key)
         if held is None:
             counted = size
@@ -166,20 +217,23 @@ class Book:
                 if row.storage not in self._parameters:
                     self._parameters.add(row.storage)
                     totals.parameter_bytes += size
-            held = self._held[key] = _Held((row.tier, row.kind), counted, row)
+            held = self._held[key] = _Held((tier or row.tier, row.kind), counted, row)
             totals.storages += 1
             totals.distinct_bytes += counted
             totals.packed_bytes += counted if row.packed_bytes is not None else 0
             row.charged += counted
             if counted:
-                self.timeline.change(held.label, counted, row.saved_at)
-        else:
-            row.shares = list(held.saves)[-_SHARES:]
-            for other in row.shares:
-                shares = self._live[other].row.shares
-                if len(shares) < _SHARES:
-                    shares.append(row.id)
-        held.saves[row.id] = None
+                self.timeline.change(held.label, counted, self._last - self.start)
+        elif holder == row.id:
+            self._share(row, held)
+        held.saves[holder] = None
+
+    def _share(self, row: Row, held: _Held) -> None:
+        row.shares = [other for other in held.saves if isinstance(other, int)][-_SHARES:]
+        for other in row.shares:
+            shares = self._live[other].row.shares
+            if len(shares) < _SHARES:
+                shares.append(row.id)
 
     def _find_costs(self) -> None:
         """Find out what would make the last rows again. Only now is known all that their operation saved."""
@@ -197,25 +251,35 @@ class Book:
         if notes and self._fresh:
             self._find_costs()
         while notes:
-            moment, number, running = notes.popleft()
-            live = self._live.pop(number)
+            moment, what, more = notes.popleft()
             at = self._at(moment)
-            if running is not None:
-                self._phase(at, running)
+            if isinstance(what, tuple):
+                held = self._held.get(what)
+                if held is not None:
+                    self._keep(what, held, *more)
+                continue
+            live = self._live.pop(what)
+            if more is not None:
+                self._phase(at, more)
             live.row.released_at = at
             _copy_times(live)
             self.totals.unpack_ms += live.info.unpack_seconds * 1e3
             self.totals.unpacks += live.info.unpacks
             for key in live.keys:
-                held = self._held[key]
-                del held.saves[number]
-                if not held.saves:
-                    self._let_go(key, held, at)
+                self._drop(key, what)
         if self._beyond > max(100, self.limit // 10):
             self._forget_some()
 
-    def _let_go(self, key: Any, held: _Held, at: float) -> None:
+    def _drop(self, key: Key, holder: int | Key) -> None:
+        """One holder lets go of some memory; the last one frees it."""
+        held = self._held[key]
+        del held.saves[holder]
+        if held.saves:
+            return
         del self._held[key]
+        at = self._last - self.start
+        for part in held.parts:
+            self._drop(part, key)
         held.row.until = at
         if held.size:
             self.timeline.change(held.label, -held.size, at)
@@ -268,6 +332,22 @@ class Book:
             self.spans.append(Span(name, at, at))
         self._pass = running
         return name
+
+
+def unwrapped(handle: Any) -> Any:
+    """What a policy packed, without the note of a combined policy of which one of its parts packed it."""
+    while hasattr(handle, "packed") and hasattr(handle, "policy"):
+        handle = handle.packed
+    return handle
+
+
+def _sizes(arrays: Iterable[Any]) -> dict[int, int]:
+    """Bytes of the memory behind each array, by the number of that memory."""
+    return {storage_number(whole): int(whole.nbytes) for whole in map(owner, arrays)}
+
+
+def _no_more(arrays: object) -> None:
+    """What is called with arrays that come later, where none are asked for."""
 
 
 def _copy_times(live: _Live) -> None:

@@ -6,7 +6,9 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 from weakref import ref
 
+from ..backends import NUMPY
 from ..base.callers import Where
+from ..base.devices import CPU
 from ..base.dtypes import FLOATING
 from ..declare.op import Op
 from ..nn.calls import CALLS, Call
@@ -25,6 +27,12 @@ _EXACT = frozenset({"log_softmax", "logsumexp", "ctc"})  # beside the operations
 
 _ordinal = count().__next__
 _serial = count(1).__next__
+
+
+def _nothing() -> None:
+    return None
+
+
 _serials: dict[int, tuple[ref[Any], int]] = {}
 
 
@@ -97,7 +105,7 @@ class SavedInfo:
         self._op = op = op if isinstance(op, Op) else None
         self._what = "input" if op is None or label[1] not in op.saved else op.saves(label[1])
         whole = owner(data)
-        self._owner = ref(whole)
+        self._owner: Any = ref(whole)
         strides = getattr(data, "strides", None)
         size = self.spec.dtype.itemsize
         self.nbytes = size * tensor.numel()
@@ -113,6 +121,26 @@ class SavedInfo:
             if whole is not data:
                 self.offset = data.__array_interface__["data"][0] - whole.__array_interface__["data"][0]
         self.kind = self._kind_of(tensor)
+
+    @classmethod
+    def of_foreign(
+        cls, shape: tuple[int, ...], strides: tuple[int, ...], dtype: dtype, version: int, kind: str
+    ) -> SavedInfo:
+        """Of a tensor of another library: what its hooks are given does not say who saves it."""
+        spec = NUMPY.spec_for(dtype, CPU)
+        distinct = dtype.itemsize
+        for n, stride in zip(shape, strides, strict=True):
+            distinct *= n if stride or not n else 1
+        self = cls.__new__(cls)
+        self.node_name = self.slot = self._what = self.policy = self.tier = ""
+        self.shape, self.strides, self.spec, self.version, self.nbytes = shape, strides, spec, version, distinct
+        self.kind = "mask" if dtype.name == "bool" else kind if dtype.category >= FLOATING else "index"
+        self.ordinal, self.offset, self.name, self.packed_bytes = _ordinal(), 0, None, None
+        self.pack_seconds = self.unpack_seconds = 0.0
+        self.unpacks = 0
+        self._where = self._call = self._node = self._op = None
+        self._owner = _nothing
+        return self
 
     def _kind_of(self, tensor: Tensor) -> str:
         dtype = tensor._spec.dtype

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from threading import RLock
 from time import perf_counter
 from typing import Any
 from weakref import ref
@@ -32,7 +33,19 @@ class Meter:
     cannot be freed, but backward would keep it otherwise.
     """
 
-    __slots__ = ("__weakref__", "_exempt", "_live", "_outer", "_scope", "_start", "curve", "now", "peak")
+    __slots__ = (
+        "__weakref__",
+        "_exempt",
+        "_live",
+        "_lock",
+        "_outer",
+        "_scope",
+        "_start",
+        "_tell",
+        "curve",
+        "now",
+        "peak",
+    )
 
     now: int  # bytes kept at this moment
     peak: int  # the most there were
@@ -45,6 +58,15 @@ class Meter:
         self._live: dict[int, _Watch] = {}
         self._outer: Any = None
         self._start = perf_counter()
+        self._lock = RLock()  # policies store on threads of theirs
+        me = ref(self)
+
+        def tell(packed: object) -> None:
+            meter = me()
+            if meter is not None:
+                meter._watch_all(packed)
+
+        self._tell = tell
 
     def __enter__(self) -> Meter:
         self._outer = MODE.get().recorder
@@ -65,8 +87,8 @@ class Meter:
     def note(self, info: Any, tensor: Tensor, packed: Packed | None) -> Any:
         """What the tape calls for each tensor that it saves."""
         self._watch(tensor._data)
-        for array in () if packed is None else arrays_in(packed.handle):
-            self._watch(array)
+        if packed is not None:
+            self._watch_all(packed.handle)
         return None if self._outer is None else self._outer.note(info, tensor, packed)
 
     def ran(self, op: Any, values: Sequence[Any], outs: Sequence[Tensor], seconds: float) -> None:
@@ -79,20 +101,26 @@ class Meter:
         if self._outer is not None:
             self._outer.backward(begins)
 
+    def _watch_all(self, packed: object) -> None:
+        for array in arrays_in(packed, self._tell):
+            self._watch(array)
+
     def _watch(self, array: Any) -> None:
         whole = owner(array)
-        known = self._live.get(id(whole))
-        if (known is not None and known() is whole) or whole in self._exempt:
-            return
-        watch = _Watch(whole, _on_death(ref(self)))
-        watch.key, watch.size = id(whole), whole.nbytes
-        self._live[watch.key] = watch
+        with self._lock:
+            known = self._live.get(id(whole))
+            if (known is not None and known() is whole) or whole in self._exempt:
+                return
+            watch = _Watch(whole, _on_death(ref(self)))
+            watch.key, watch.size = id(whole), whole.nbytes
+            self._live[watch.key] = watch
         self._change(watch.size)
 
     def _change(self, by: int) -> None:
-        self.now += by
-        self.peak = max(self.peak, self.now)
-        self.curve.append((perf_counter() - self._start, self.now))
+        with self._lock:
+            self.now += by
+            self.peak = max(self.peak, self.now)
+            self.curve.append((perf_counter() - self._start, self.now))
 
 
 def _on_death(meter: ref[Meter]) -> Any:

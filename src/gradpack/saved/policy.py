@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 
 from ..autograd.decorate import decorate
 from ..base.modes import MODE
-from ..tensor.tensor import Tensor
 from .blocks import enter, leave
+from .foreign import described
 from .info import SavedInfo
 from .select import Select, selector
 
@@ -141,10 +141,11 @@ class Selected(Policy):
     def pack(self, tensor: Any, info: Any = None) -> Any:
         if info is None:
             info = described(tensor)
-        return self.policy.pack(tensor, info) if self.select(info) else tensor
+        packed = self.policy.pack(tensor, info) if self.select(info) else tensor
+        return tensor if packed is tensor else Packed(self.policy, packed)
 
     def unpack(self, packed: Any) -> Any:
-        return packed if isinstance(packed, Tensor) else self.policy.unpack(packed)
+        return packed.policy.unpack(packed.packed) if type(packed) is Packed else packed
 
 
 class Chain(Policy):
@@ -168,14 +169,13 @@ class Chain(Policy):
 
 
 class Packed:
-    """What one policy of a chain has packed."""
+    """What one of several policies has packed."""
 
     __slots__ = ("packed", "policy")
 
     def __init__(self, policy: Policy, packed: Any) -> None:
         self.policy, self.packed = policy, packed
 
-
-def described(tensor: Any) -> SavedInfo:
-    """What can be known of a tensor by itself."""
-    return SavedInfo(tensor, ("", ""))
+    def held(self, tell: Callable[[Any], None]) -> Any:
+        """What it keeps, for a meter."""
+        return (self.packed,)

@@ -98,6 +98,15 @@ class Record:
         return self._book.timeline.in_memory
 
     @property
+    def tiers(self) -> dict[str, int]:
+        """Bytes that backward keeps now in each place: "memory", "disk"."""
+        self._book.look()
+        found: dict[str, int] = {}
+        for (tier, _), size in self._book.timeline.now.items():
+            found[tier] = found.get(tier, 0) + size
+        return found
+
+    @property
     def peak(self) -> int:
         """The most bytes that there were."""
         self._book.look()
@@ -200,7 +209,7 @@ def record(title: str = "saved tensors", limit: int = 20_000) -> Record:
         ...     y = x.exp().sin().sum()
         ...     y.backward()
         >>> r.peak, r.now
-        (8000, 0)
+        (4000, 0)
         >>> [(row.op, row.slot, row.kind, row.bytes) for row in r.rows]
         [('exp', 'out', 'output', 4000), ('sin', 'input', 'input', 4000)]
     """

@@ -41,5 +41,10 @@ class Row:
     shares: list[int] = field(default_factory=list)  # ids of other rows on the same memory, some of them
 
     def held_at(self, moment: float) -> bool:
-        """Whether what this row is charged with was held then."""
-        return bool(self.charged) and self.saved_at <= moment and (self.until is None or moment < self.until)
+        """Whether what this row is charged with was held in memory then."""
+        return (
+            bool(self.charged)
+            and self.tier != "disk"
+            and self.saved_at <= moment
+            and (self.until is None or moment < self.until)
+        )

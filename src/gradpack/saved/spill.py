@@ -63,7 +63,7 @@ class Disk:
 
     at_least: int
     peak: int
-    _open: Callable[[], _File]
+    _open: Callable[[], ExtentFile]
 
     def __init__(
         self,
@@ -79,10 +79,10 @@ class Disk:
         self.at_least = at_least
         self.peak = 0
         self._exempt = Storages(parameters)
-        self._open = lambda: _File(directory, step)
+        self._open = lambda: ExtentFile(directory, step)
         self._use(self._open())
 
-    def _use(self, file: _File) -> None:
+    def _use(self, file: ExtentFile) -> None:
         self._file = file
         self._write = once(file.write)
 
@@ -127,7 +127,7 @@ class Extent:
 
     __slots__ = ("__weakref__", "_dtype", "_file", "_layout", "length", "start")
 
-    def __init__(self, file: _File, start: int, length: int, dtype: Any, layout: Layout) -> None:
+    def __init__(self, file: ExtentFile, start: int, length: int, dtype: Any, layout: Layout) -> None:
         self._file, self.start, self.length = file, start, length
         self._dtype, self._layout = dtype, layout
 
@@ -141,7 +141,7 @@ class Extent:
         self._file.dead.append((self.start, self.length))
 
 
-class _File:
+class ExtentFile:
     """An unlinked file, and which parts of it are free."""
 
     __slots__ = ("_end", "_free", "_lock", "_step", "_used", "dead", "directory", "fd", "process", "size")
@@ -174,14 +174,17 @@ class _File:
         with self._lock:
             start = self._place(contents.nbytes)
         extent = Extent(self, start, contents.nbytes, elements.dtype, layout)
+        self._write_all(contents, start, contents.nbytes)
+        return extent
+
+    def _write_all(self, contents: Any, start: int, whole: int) -> None:
         done = 0
         while done < contents.nbytes:  # the system may take less than it is given
             try:
                 count = os.pwrite(self.fd, contents[done:], start + done)
             except OSError as error:
-                raise self._failed(error, "write", contents.nbytes) from error
+                raise self._failed(error, "write", whole) from error
             done += count
-        return extent
 
     def read_into(self, elements: Any, start: int) -> None:
         if self.fd < 0:
@@ -227,11 +230,15 @@ class _File:
         if needed <= self.size:
             return
         size = -(-needed // self._step) * self._step
+        self._room(size - self.size)
         try:
             _extend(self.fd, self.size, size)
         except OSError as error:
             raise self._failed(error, "make room for", needed - self._end) from error
         self.size = size
+
+    def _room(self, more: int) -> None:
+        """Raise if the file had better not grow so much."""
 
     def _bury(self) -> None:
         """Makes the places of dead extents free, joined with their free neighbours."""

@@ -30,17 +30,23 @@ def same_memory(a: Any, b: Any) -> bool:
     return a is b or owner(a) is owner(b)
 
 
-def arrays_in(packed: object) -> Iterator[Any]:
-    """The arrays in what a pack hook returned: arrays, tensors, and tuples, lists and dicts of them."""
+def arrays_in(packed: object, tell: Callable[[object], None]) -> Iterator[Any]:
+    """The arrays in what a pack hook returned: arrays, tensors, and tuples, lists and dicts of them.
+
+    What a policy of ours returned has a method `held`, which tells its arrays, and calls `tell` with those that it
+    will consist of later, on whatever thread, when a job of its own is done.
+    """
     if isinstance(packed, Tensor):
         yield packed._data
     elif isinstance(packed, Same):
         yield packed.data
     elif isinstance(packed, tuple | list):
         for item in packed:
-            yield from arrays_in(item)
+            yield from arrays_in(item, tell)
     elif isinstance(packed, dict):
-        yield from arrays_in(list(packed.values()))
+        yield from arrays_in(list(packed.values()), tell)
+    elif hasattr(packed, "held"):
+        yield from arrays_in(packed.held(tell), tell)
     elif hasattr(packed, "nbytes") and hasattr(packed, "shape"):
         yield packed
 

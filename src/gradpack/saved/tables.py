@@ -8,7 +8,7 @@ from .document import size
 
 
 def tables(document: dict[str, Any], top: int | None = 20) -> Any:
-    """What can be printed with rich: a summary, the largest of what is held at the peak, and what other policies would give.
+    """What can be printed with rich: a summary, the largest of what is held at the peak, and other ways of keeping.
 
     Args:
         document: what `Record.document()` gives.

@@ -61,6 +61,13 @@ class Mutation:
         counter.append((weakref.ref(handle), weakref.ref(self)))
         return handle
 
+    def before_write(self, handle: Kept) -> None:
+        """Copy what a handle stands for."""
+        kept = self.original.pop(handle, None)
+        if kept is not None:
+            kept._data = kept._spec.backend.copy(kept._data)
+            self.cloned[handle] = kept
+
     def unpack(self, handle: Kept) -> Tensor:
         """What a handle stands for."""
         if MODE.get().mutation is not None:
@@ -76,13 +83,13 @@ class Mutation:
 
 
 def before_write(counter: list[Any]) -> None:
-    """Give those who keep a storage copies of their own: it is about to be written to."""
-    for handle_ref, mutation_ref in counter[1:]:
-        handle, mutation = handle_ref(), mutation_ref()
-        if handle is None or mutation is None:
-            continue
-        kept = mutation.original.pop(handle, None)
-        if kept is not None:
-            kept._data = kept._spec.backend.copy(kept._data)
-            mutation.cloned[handle] = kept
+    """Tell those who keep a storage that it is about to be written to.
+
+    Beside the modes that allow mutation these may be others, with a method `before_write(handle)`.
+    """
+    told = counter[1:]
     del counter[1:]
+    for handle_ref, keeper_ref in told:
+        handle, keeper = handle_ref(), keeper_ref()
+        if handle is not None and keeper is not None:
+            keeper.before_write(handle)

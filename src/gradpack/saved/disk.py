@@ -1,0 +1,227 @@
+"""Saved tensors in a file that has no name, written and read beside the program.
+
+The file cannot outlive the process: its name is gone before the first byte is written. Reads and
+writes go around the page cache where the system allows it, through aligned blocks of one megabyte, so
+that what leaves memory does not come back as cache. Every piece carries a checksum.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import zlib
+from errno import ENOSPC
+from typing import Any
+
+import numpy as np
+
+from .info import SavedInfo
+from .spill import ExtentFile
+from .stage import Parts, Stage, arguments, check_bytes
+from .store import Stored
+
+LEAST = 16384
+_ALIGN = 4096
+_BLOCK = 1 << 20
+
+_local = threading.local()
+
+
+def _block() -> Any:
+    """An aligned block of memory of this thread."""
+    block = getattr(_local, "block", None)
+    if block is None:
+        from mmap import mmap
+
+        block = _local.block = np.frombuffer(mmap(-1, _BLOCK), np.uint8)
+    return block
+
+
+class _File(ExtentFile):
+    """The file, with checksums."""
+
+    __slots__ = ("checks", "is_direct", "reserve")
+
+    def __init__(self, directory: Any, step: int, reserve: int, is_direct: bool, checks: bool) -> None:
+        super().__init__(directory, step)
+        self.reserve, self.checks = reserve, checks
+        self.is_direct = is_direct and _around_cache(self.fd)
+
+    def put(self, part: Any) -> Piece:
+        contents = part.view(np.uint8)
+        size = contents.nbytes
+        with self._lock:
+            start = self._place(-(-size // _ALIGN) * _ALIGN)
+        piece = Piece(self, start, size, part.dtype)
+        block = _block()
+        checksum = 0
+        for at in range(0, size, _BLOCK):
+            count = min(_BLOCK, size - at)
+            block[:count] = contents[at : at + count]
+            if self.checks:
+                checksum = zlib.crc32(block[:count], checksum)
+            padded = -(-count // _ALIGN) * _ALIGN
+            block[count:padded] = 0
+            self._write_all(block[:padded], start + at, size)
+            if not self.is_direct and hasattr(os, "posix_fadvise") and (start + at) % (8 * _BLOCK) < _BLOCK:
+                os.fdatasync(self.fd)
+                os.posix_fadvise(self.fd, 0, 0, os.POSIX_FADV_DONTNEED)
+        piece.checksum = checksum
+        return piece
+
+    def get(self, piece: Piece) -> Any:
+        out = np.empty(piece.size, np.uint8)
+        block = _block()
+        checksum = 0
+        for at in range(0, piece.size, _BLOCK):
+            count = min(_BLOCK, piece.size - at)
+            self.read_into(block[: -(-count // _ALIGN) * _ALIGN], piece.start + at)
+            if self.checks:
+                checksum = zlib.crc32(block[:count], checksum)
+            out[at : at + count] = block[:count]
+        if checksum != piece.checksum:
+            raise OSError(
+                f"a saved tensor of {piece.size} bytes came back from the temporary file in {self.directory} with "
+                "another checksum: the disk or something else has changed it. The gradient would have been wrong"
+            )
+        if not self.is_direct and hasattr(os, "posix_fadvise"):
+            os.posix_fadvise(self.fd, piece.start, piece.size, os.POSIX_FADV_DONTNEED)
+        return out.view(piece.dtype)
+
+    def _room(self, more: int) -> None:
+        state = os.statvfs(self.directory)
+        free = state.f_bavail * state.f_frsize
+        if free < more + self.reserve:
+            raise OSError(
+                ENOSPC,
+                f"no room on disk for saved tensors: {self.directory} has {free} bytes free, {more} more are needed, "
+                f"and {self.reserve} are to stay free. Free some, or name another folder: disk(directory)",
+            )
+
+
+def _around_cache(fd: int) -> bool:
+    """Have reads and writes go around the page cache, if the file system can."""
+    flag = getattr(os, "O_DIRECT", 0)
+    if not flag:
+        return False
+    from fcntl import F_GETFL, F_SETFL, fcntl
+
+    before = fcntl(fd, F_GETFL)
+    try:
+        fcntl(fd, F_SETFL, before | flag)
+        os.pwrite(fd, _block()[:_ALIGN], 0)
+    except OSError:
+        fcntl(fd, F_SETFL, before)
+        return False
+    return True
+
+
+class Piece:
+    """The place of one array in the file, free again when this object dies."""
+
+    __slots__ = ("__weakref__", "checksum", "dtype", "file", "size", "start")
+
+    def __init__(self, file: _File, start: int, size: int, dtype: Any) -> None:
+        self.file, self.start, self.size, self.dtype = file, start, size, dtype
+        self.checksum = 0
+
+    def __del__(self) -> None:
+        # This may run at any moment, also while the file looks for a place: so only leave a note.
+        self.file.dead.append((self.start, -(-self.size // _ALIGN) * _ALIGN))
+
+
+class OnDisk(Stage):
+    """Writes arrays to a file and reads them back."""
+
+    background = True
+    tier = "disk"
+
+    def __init__(
+        self, directory: Any, window: int, step: int, reserve: int, direct: bool, checksum: bool, min_bytes: int
+    ) -> None:
+        check_bytes("disk", window=window, step=step, reserve=reserve, min_bytes=min_bytes)
+        if not hasattr(os, "pwrite"):
+            raise OSError("disk() needs os.pread and os.pwrite, which this system does not have")
+        self.window, self.min_bytes = window, min_bytes
+        self._how = (directory, max(step, _ALIGN), reserve, direct, checksum)
+        self._lock = threading.Lock()
+        self._file = _File(*self._how)  # now, so that a folder that cannot be written to shows here
+        given = arguments(min_bytes=None if min_bytes == LEAST else min_bytes)
+        self.name = f"disk({', '.join(filter(None, ['' if directory is None else repr(str(directory)), given]))})"
+
+    @property
+    def file(self) -> _File:
+        with self._lock:
+            if self._file.process != os.getpid():  # a fork: the file is the parent's
+                self._file = _File(*self._how)
+            return self._file
+
+    def takes(self, info: SavedInfo) -> bool:
+        return Stage.takes(self, info)
+
+    def encode(self, parts: Parts, number: int) -> tuple[Parts, Any]:
+        file = self.file
+        # Scales and the like of a few bytes are not worth a block of the file.
+        stays = [part.nbytes < min(self.min_bytes, _ALIGN) for part in parts]
+        pieces = [None if stay else file.put(part) for part, stay in zip(parts, stays, strict=True)]
+        return tuple([part for part, stay in zip(parts, stays, strict=True) if stay]), pieces
+
+    def decode(self, parts: Parts, extra: Any) -> Parts:
+        left = list(parts)
+        return tuple([left.pop(0) if piece is None else piece.file.get(piece) for piece in extra])
+
+
+class DiskPolicy(Stored):
+    """`disk()`, which knows its file."""
+
+    @property
+    def bytes_on_disk(self) -> int:
+        """The bytes of the file that are in use."""
+        return sum(stage.file.in_use for stage, _ in self.steps if isinstance(stage, OnDisk))
+
+
+OnDisk.policy = DiskPolicy
+
+
+def disk(
+    directory: str | os.PathLike[str] | None = None,
+    *,
+    window: int = 8 << 20,
+    step: int = 64 << 20,
+    reserve: int = 64 << 20,
+    direct: bool = True,
+    checksum: bool = True,
+    min_bytes: int = LEAST,
+) -> DiskPolicy:
+    """Keep saved tensors in a temporary file until backward needs them. Exact.
+
+    Two threads write while the program goes on, and read ahead in the order of the last backward. Backward that comes
+    before the write is done uses the tensor in memory; an in-place write to it waits. The file has no name and is
+    readable by nobody else; it is gone when the process ends, however it ends.
+
+    Args:
+        directory: where the file is to be; by default the system's folder for temporary files.
+        window: bytes that may wait to be written; who saves more waits.
+        step: by how many bytes the file grows.
+        reserve: bytes of the disk to leave free.
+        direct: go around the page cache where the file system can.
+        checksum: notice when what comes back is not what was written.
+        min_bytes: smaller tensors stay in memory.
+
+    Raises:
+        OSError: here, when the file cannot be made; in backward, at the tensor that needs it, when the disk was full,
+            could not be read, or gave back something else.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> from gradpack import saved
+        >>> x = torch.randn(10000, requires_grad=True)
+        >>> with saved.disk() as policy:
+        ...     y = x.exp().sum()
+        >>> policy.wait()
+        >>> policy.packed_bytes, policy.bytes_on_disk
+        (0, 40960)
+        >>> y.backward()
+    """
+    return DiskPolicy((OnDisk(directory, window, step, reserve, direct, checksum, min_bytes), None))

@@ -1,0 +1,140 @@
+"""The memory behind a tensor, ours or that of an installed torch, so that policies treat both alike.
+
+A storage is known by what it is while it lives, never by its address alone: once it is gone, the next
+one may lie at the same place.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+from weakref import ref
+
+import numpy as np
+from ml_dtypes import bfloat16 as BFLOAT16
+
+from ..base import dtypes
+from ..tensor.tensor import Tensor, alias
+from .info import SavedInfo
+from .storage import owner
+
+
+class Memory:
+    """Where a tensor lies.
+
+    Attributes:
+        data: its array.
+        whole: the array of all the memory that it keeps alive.
+        key: a number of that memory, unique while it lives.
+        alive: says whether it does.
+        tensor: the tensor itself.
+        like: what `tensor_like` needs to make it again.
+        guards: can it tell of writes?
+    """
+
+    __slots__ = ("_counter", "alive", "data", "guards", "key", "like", "tensor", "version", "whole")
+
+    alive: Callable[[], bool]
+
+    def __init__(self, tensor: Tensor) -> None:
+        self.tensor, self.data = tensor, tensor._data
+        self.whole = whole = owner(self.data)
+        self._counter: list[Any] = tensor._counter
+        self.version = int(self._counter[0])
+        self.like: Any = (tensor._spec, tensor._shape)
+        self.key = id(whole)
+        self.alive = _Alive(whole)
+        self.guards = True
+
+    def guard(self, record: Any) -> None:
+        """Have `record.before_write()` called before the memory is written to."""
+        counter = self._counter
+        counter[1:] = [entry for entry in counter[1:] if entry[0]() is not None]
+        counter.append((ref(record), _guard_ref))
+
+
+class _Alive:
+    """Whether something is: holds it weakly."""
+
+    __slots__ = ("_what",)
+
+    def __init__(self, what: Any) -> None:
+        self._what = ref(what)
+
+    def __call__(self) -> bool:
+        return self._what() is not None
+
+
+class _Guard:
+    """Stands among those who are to be told of writes, beside the modes that allow mutation."""
+
+    def before_write(self, record: Any) -> None:
+        record.before_write()
+
+
+_guard = _Guard()
+_guard_ref = ref(_guard)
+
+
+def memory_of(tensor: Any) -> Memory | None:
+    """Where a tensor lies, ours or torch's; None if it is no array of NumPy's and cannot be shown as one."""
+    if isinstance(tensor, Tensor):
+        return Memory(tensor) if type(tensor._data) is np.ndarray else None
+    torch = sys.modules.get("torch")
+    if torch is None or not isinstance(tensor, torch.Tensor):
+        raise TypeError(f"a policy packs tensors, not {type(tensor).__name__}")
+    if tensor.device.type != "cpu" or tensor.layout != torch.strided or tensor.is_conj() or tensor.is_neg():
+        return None
+    return _TorchMemory(torch, tensor)
+
+
+class _TorchMemory(Memory):
+    """Where a tensor of an installed torch lies."""
+
+    __slots__ = ()
+
+    def __init__(self, torch: Any, tensor: Any) -> None:
+        from torch.multiprocessing.reductions import StorageWeakRef
+
+        storage = tensor.untyped_storage()
+        plain = tensor.detach()
+        flat = plain.as_strided((storage.nbytes() // tensor.element_size(),), (1,), 0)
+        self.tensor = tensor
+        self.data, self.whole = _array(torch, plain), _array(torch, flat)
+        self.version = tensor._version
+        self.like = tensor.dtype
+        self.key = storage._cdata
+        held = StorageWeakRef(storage)
+        self.alive = lambda: not held.expired()
+        self.guards = False
+
+
+def _array(torch: Any, tensor: Any) -> Any:
+    if tensor.dtype is torch.bfloat16:
+        return tensor.view(torch.int16).numpy().view(BFLOAT16)
+    return tensor.numpy()
+
+
+def tensor_like(array: Any, like: Any, counter: list[int]) -> Any:
+    """A tensor around an array, like the one whose `Memory.like` this is."""
+    if type(like) is tuple:
+        out = alias(array, *like)
+        out._counter = counter
+        return out
+    torch = sys.modules["torch"]
+    if like is torch.bfloat16:
+        return torch.from_numpy(array.view(np.int16)).view(torch.bfloat16)
+    return torch.from_numpy(array)
+
+
+def described(tensor: Any) -> SavedInfo:
+    """What can be known of a tensor by itself: neither the operation nor the slot."""
+    if isinstance(tensor, Tensor):
+        return SavedInfo(tensor, ("", ""))
+    torch = sys.modules["torch"]
+    root = tensor if tensor._base is None else tensor._base
+    kind = "parameter" if isinstance(root, torch.nn.Parameter) else None
+    kind = kind or ("input" if tensor.requires_grad else "constant")
+    dtype = getattr(dtypes, str(tensor.dtype).rpartition(".")[2].replace("bool", "bool_"))
+    return SavedInfo.of_foreign(tuple(tensor.shape), tensor.stride(), dtype, tensor._version, kind)
