@@ -54,7 +54,6 @@ NUMPY = {
     "declare/nodes": "sums the gradients of compiled code",
     "extend/places": "asks NumPy for a dtype by what the user has of it",
     "saved/spill": "maps files as arrays",
-    "saved/what_if": "times what int8 takes, on arrays",
     "saved/storage": "finds the array that owns the memory of a view",
     "serialization/containers": "reads and writes NumPy's files",
     "serialization/tree": "files hold arrays",

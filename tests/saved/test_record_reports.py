@@ -45,7 +45,12 @@ def test_what_if(recorded):
     assert gains["disk"]["bytes"] == 0 < gains["int8"]["bytes"] < gains["bf16"]["bytes"] < document["peak"]["bytes"]
     assert all(w["ms"] > 0 for w in gains.values() if w["rows"])
     for row in document["rows"]:
-        exact = row["kind"] in ("parameter", "mask", "index", "stat") or row["dtype"] != "float32" or not row["charged"]
+        exact = (
+            row["exact"]
+            or row["kind"] in ("parameter", "mask", "index", "stat")
+            or row["dtype"] != "float32"
+            or not row["charged"]
+        )
         assert (row["what_if"]["bf16"] is None) == exact
         if not exact:
             saved, ms = row["what_if"]["bf16"]

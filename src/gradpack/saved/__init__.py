@@ -9,7 +9,7 @@ from .masks import mask
 from .meter import Meter, meter
 from .policy import Policy
 from .quantize import quantize
-from .record import Record, record
+from .recording import Record, record
 from .scope import bypass, forbid, name, propagate
 from .spill import Disk
 from .store import keep

@@ -147,6 +147,7 @@ class Book:
             line=line,
             function=function,
             name=info.name or "",
+            exact=info.exact,
             policy=info.policy,
             tier=info.tier or IN_MEMORY,
         )

@@ -36,6 +36,7 @@ class Row:
     released_at: float | None = None  # None while it is held
     until: float | None = None  # when what it is charged with was let go of; None while that is held
     name: str = ""  # what the user called it
+    exact: bool = False  # does a loss or statistics depend on it, so that it is not to be rounded?
     recompute_ms: float | None = None  # None where it cannot be made again from what else is held
     needs: list[int] = field(default_factory=list)  # the storages that it would be made from
     shares: list[int] = field(default_factory=list)  # ids of other rows on the same memory, some of them

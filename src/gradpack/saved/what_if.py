@@ -1,112 +1,97 @@
 """What other ways of keeping saved tensors would save, and what they would take on this machine.
 
-The ways are timed once per process, on a small and a large tensor; what lies between is a line.
+Each policy is tried once per process, on a small and on a large tensor; what lies between is a line. Work
+that a policy does beside the program counts as if the program waited for it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import closing
+from contextlib import suppress
 from contextvars import Context
 from functools import cache
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
-import numpy as np
-
-from ..tensor.tensor import Tensor, wrap
-from .codecs import bfloat16
+from ..ops.fill import linspace
+from .casts import bf16
+from .disk import disk
 from .document import Estimates
+from .quantize import quantize
 from .rows import Row
-from .spill import Disk
 
-_SMALL, _LARGE = 4 << 10, 4 << 20  # bytes
-_GROUP = 256  # elements that share a scale, in int8
+_SMALL, _LARGE = 1 << 10, 1 << 20  # elements
+_TRIES = 5
 _WIDE = {"float32": 4, "float64": 8}  # what is wide enough to gain from fewer bits
 _EXACT = ("parameter", "buffer", "stat", "mask", "index")
 
-Line = tuple[float, float]  # milliseconds for nothing, and for each byte
+
+class Way(NamedTuple):
+    """What keeping tensors some other way takes."""
+
+    kept: float  # bytes in memory for each element
+    fixed: float  # milliseconds to pack and unpack, whatever the size
+    per_byte: float  # and for each byte of what is packed
+
+    def ms(self, size: int) -> float:
+        return self.fixed + self.per_byte * size
 
 
 def estimates() -> Estimates:
     """For each way, from a row to the bytes that it would save and the milliseconds that it would take."""
-    return {"bf16": _bf16, "int8": _int8, "recompute": _recompute, "disk": _disk}
+    return {"bf16": lambda row: _rounded("bf16", row), "int8": lambda row: _rounded("int8", row)} | {
+        "recompute": _recomputed,
+        "disk": _on_disk,
+    }
 
 
-def _bf16(row: Row) -> tuple[int, float] | None:
-    if not _may_round(row):
+def _rounded(name: str, row: Row) -> tuple[int, float] | None:
+    """Of a float that is kept as it is, and that rounding does not spoil."""
+    if not row.charged or row.dtype not in _WIDE or row.kind in _EXACT or row.exact or row.packed_bytes is not None:
         return None
-    return row.charged - row.charged * 2 // _WIDE[row.dtype], _time(_rates()["bf16"], row)
+    way = _ways()[name]
+    saved = round(row.charged - way.kept * (row.charged // _WIDE[row.dtype]))
+    return (saved, way.ms(row.charged)) if saved > 0 else None
 
 
-def _int8(row: Row) -> tuple[int, float] | None:
-    if not _may_round(row):
-        return None
-    elements = row.charged // _WIDE[row.dtype]
-    kept = elements + 4 * -(-elements // _GROUP)
-    return (row.charged - kept, _time(_rates()["int8"], row)) if kept < row.charged else None
-
-
-def _recompute(row: Row) -> tuple[int, float] | None:
+def _recomputed(row: Row) -> tuple[int, float] | None:
     return None if row.recompute_ms is None else (row.charged, row.recompute_ms)
 
 
-def _disk(row: Row) -> tuple[int, float] | None:
-    line = _rates().get("disk")
-    if line is None or not row.charged or row.tier == "disk":
-        return None
-    return row.charged, _time(line, row)
-
-
-def _may_round(row: Row) -> bool:
-    """Whether it is a float that is kept as it is, and nothing that rounding spoils."""
-    return bool(row.charged) and row.dtype in _WIDE and row.kind not in _EXACT and row.packed_bytes is None
-
-
-def _time(line: Line, row: Row) -> float:
-    return line[0] + line[1] * row.charged
+def _on_disk(row: Row) -> tuple[int, float] | None:
+    way = _ways().get("disk")
+    return None if way is None or not row.charged or row.tier == "disk" else (row.charged, way.ms(row.charged))
 
 
 @cache
-def _rates() -> dict[str, Line]:
-    """What packing and unpacking take here, whatever mode is on."""
-    return Context().run(_measure_all)
+def _ways() -> dict[str, Way]:
+    """What packing and unpacking take here, whatever modes are on."""
+    return Context().run(_try_all)
 
 
-def _measure_all() -> dict[str, Line]:
-    found = {"bf16": _line(*bfloat16(at_least=0)), "int8": _line(_to_int8, _from_int8)}
-    try:
-        with closing(Disk(at_least=1)) as disk:
-            found["disk"] = _line(*disk)
-    except OSError:  # no place for a temporary file: no estimate
-        pass
+def _try_all() -> dict[str, Way]:
+    found = {"bf16": _try(bf16(min_bytes=0)), "int8": _try(quantize(8, min_bytes=0))}
+    with suppress(OSError):  # no place for a temporary file: no estimate
+        found["disk"] = _try(disk(min_bytes=0))
     return found
 
 
-def _line(pack: Callable[[Tensor], Any], unpack: Callable[[Any], Any]) -> Line:
-    small, large = _measured(pack, unpack, _SMALL), _measured(pack, unpack, _LARGE)
-    slope = max(0.0, (large - small) / (_LARGE - _SMALL))
-    return max(0.0, small - slope * _SMALL), slope
+def _try(policy: Any) -> Way:
+    small, _ = _measured(policy, _SMALL)
+    large, kept = _measured(policy, _LARGE)
+    per_byte = max(0.0, (large - small) / (4 * (_LARGE - _SMALL)))
+    return Way(kept / _LARGE, max(0.0, small - per_byte * 4 * _SMALL), per_byte)
 
 
-def _measured(pack: Callable[[Tensor], Any], unpack: Callable[[Any], Any], size: int) -> float:
-    """The least milliseconds of some tries: what is in the way of a try only ever makes it longer."""
-    values = np.linspace(-1, 1, size // 4, dtype=np.float32)
-    best = float("inf")
-    for _ in range(5):
-        tensor = wrap(values.copy())
+def _measured(policy: Any, elements: int) -> tuple[float, int]:
+    """The least milliseconds of some tries, as what is in the way of one only makes it longer; and the bytes kept."""
+    best, kept = float("inf"), 0
+    for _ in range(_TRIES):
+        tensor = linspace(-1, 1, elements)
         start = perf_counter()
-        unpack(pack(tensor))
+        handle = policy.pack(tensor)
+        policy.wait()
+        kept = policy.packed_bytes
+        policy.unpack(handle)
         best = min(best, perf_counter() - start)
-    return best * 1e3
-
-
-def _to_int8(tensor: Tensor) -> Any:
-    groups = tensor._data.reshape(-1, _GROUP)
-    scale = np.maximum(np.abs(groups).max(axis=1, keepdims=True), 1e-30) / 127
-    return np.rint(groups / scale).astype(np.int8), scale
-
-
-def _from_int8(packed: Any) -> Any:
-    values, scale = packed
-    return values.astype(np.float32) * scale
+        del handle
+    return best * 1e3, kept
