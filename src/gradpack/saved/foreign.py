@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 from weakref import ref
 
@@ -81,9 +82,7 @@ def memory_of(tensor: Any) -> Memory | None:
     """Where a tensor lies, ours or torch's; None if it is no array of NumPy's and cannot be shown as one."""
     if isinstance(tensor, Tensor):
         return Memory(tensor) if type(tensor._data) is np.ndarray else None
-    torch = sys.modules.get("torch")
-    if torch is None or not isinstance(tensor, torch.Tensor):
-        raise TypeError(f"a policy packs tensors, not {type(tensor).__name__}")
+    torch = sys.modules["torch"]
     if tensor.device.type != "cpu" or tensor.layout != torch.strided or tensor.is_conj() or tensor.is_neg():
         return None
     return _TorchMemory(torch, tensor)
@@ -95,8 +94,7 @@ class _TorchMemory(Memory):
     __slots__ = ()
 
     def __init__(self, torch: Any, tensor: Any) -> None:
-        from torch.multiprocessing.reductions import StorageWeakRef
-
+        StorageWeakRef: Any = import_module("torch.multiprocessing.reductions").StorageWeakRef
         storage = tensor.untyped_storage()
         plain = tensor.detach()
         flat = plain.as_strided((storage.nbytes() // tensor.element_size(),), (1,), 0)
@@ -105,7 +103,7 @@ class _TorchMemory(Memory):
         self.version = tensor._version
         self.like = tensor.dtype
         self.key = storage._cdata
-        held = StorageWeakRef(storage)
+        held: Any = StorageWeakRef(storage)
         self.alive = lambda: not held.expired()
         self.guards = False
 
@@ -132,7 +130,9 @@ def described(tensor: Any) -> SavedInfo:
     """What can be known of a tensor by itself: neither the operation nor the slot."""
     if isinstance(tensor, Tensor):
         return SavedInfo(tensor, ("", ""))
-    torch = sys.modules["torch"]
+    torch = sys.modules.get("torch")
+    if torch is None or not isinstance(tensor, torch.Tensor):
+        raise TypeError(f"a policy packs tensors, not {type(tensor).__name__}")
     root = tensor if tensor._base is None else tensor._base
     kind = "parameter" if isinstance(root, torch.nn.Parameter) else None
     kind = kind or ("input" if tensor.requires_grad else "constant")

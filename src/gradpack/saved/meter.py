@@ -31,7 +31,19 @@ class Meter:
     cannot be freed, but backward would keep it otherwise.
     """
 
-    __slots__ = ("__weakref__", "_exempt", "_live", "_lock", "_outer", "_scope", "_start", "_tell", "curve", "now", "peak")
+    __slots__ = (
+        "__weakref__",
+        "_exempt",
+        "_live",
+        "_lock",
+        "_outer",
+        "_scope",
+        "_start",
+        "_tell",
+        "curve",
+        "now",
+        "peak",
+    )
 
     now: int  # bytes kept at this moment
     peak: int  # the most there were
