@@ -27,7 +27,8 @@ class Quantize(Lossy):
 
     The noise that is added before cutting off is subtracted again in decoding. So the error is uniform
     between minus and plus half a step whatever the value, its mean is zero, and its variance is that of
-    rounding to the nearest, half of what rounding up or down at random gives.
+    rounding to the nearest, half of what rounding up or down at random gives. In hooks of torch, where
+    nobody says whose tensor it is, noise stays in: then the least of a group, the zeros of relu, is exact.
     """
 
     coarse = True
@@ -52,11 +53,12 @@ class Quantize(Lossy):
     def takes(self, info: SavedInfo) -> bool:
         return Lossy.takes(self, info) and info.dtype.name in ("float32", "float64", "float16", "bfloat16")
 
-    def draw(self, row: int) -> tuple[int, int]:
-        return next(self._number), row * max(1, round(_WIDTH / row)) if 1 < row <= _WIDEST else _WIDTH
+    def draw(self, row: int, known: bool) -> tuple[int, int, bool]:
+        width = row * max(1, round(_WIDTH / row)) if 1 < row <= _WIDEST else _WIDTH
+        return next(self._number), width, known and self.stochastic
 
     def encode(self, parts: Parts, drawn: Any) -> tuple[Parts, Any]:
-        number, width = (next(self._number), _WIDTH) if drawn is None else drawn
+        number, width, subtracts = drawn
         made: list[Any] = []
         extra: list[Any] = []
         for i, part in enumerate(parts):
@@ -65,7 +67,7 @@ class Quantize(Lossy):
                 extra.append(None)
                 continue
             made += self._encode(part, [self.seed, number, i], width)
-            extra.append((part.size, part.dtype, width, [self.seed, number, i]))
+            extra.append((part.size, part.dtype, width, [self.seed, number, i] if subtracts else None))
         return tuple(made), extra
 
     def _encode(self, part: Any, seed: list[int], width: int) -> tuple[Any, Any]:
@@ -112,8 +114,8 @@ class Quantize(Lossy):
             found.append(self._decode(codes, scales, *how))
         return tuple(found)
 
-    def _decode(self, codes: Any, scales: Any, size: int, dtype: Any, width: int, seed: list[int]) -> Any:
-        noise = _Noise(self.seed, seed) if self.stochastic else None
+    def _decode(self, codes: Any, scales: Any, size: int, dtype: Any, width: int, seed: list[int] | None) -> Any:
+        noise = None if seed is None else _Noise(self.seed, seed)
         per = 8 // self.bits
         out = np.empty(size, np.float32)
         least, step = (scales.astype(np.uint32) << np.uint32(16)).view(np.float32)

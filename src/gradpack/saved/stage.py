@@ -42,11 +42,12 @@ class Stage:
         """Whether it applies to a tensor. Those that stay in memory anyway are left alone."""
         return info.nbytes >= self.min_bytes and info.kind not in OTHERS
 
-    def draw(self, row: int) -> Any:
+    def draw(self, row: int, known: bool) -> Any:
         """What one encoding depends on beside the arrays: asked for in the order of packing.
 
         Args:
             row: the last size of the first array, 1 if it is not known.
+            known: is it known which operation saves it? If not, backward may compare it with zero.
         """
         return None
 

@@ -67,7 +67,7 @@ class Stored(Policy):
         if record is None and is_base and info.nbytes * SMALL >= whole.nbytes:
             if not steps:
                 return memory.tensor
-            record = self._record(key, memory, whole.reshape(-1, order="A"), None, steps, True)
+            record = self._record(key, memory, whole.reshape(-1, order="A"), None, steps, True, bool(info.op))
         if record is None:
             key += (start, data.shape, data.strides, data.dtype)
             record = self._find(key)
@@ -76,7 +76,7 @@ class Stored(Policy):
             is_shared = bool(np.may_share_memory(elements, data))
             if is_shared and not steps:
                 elements, is_shared = elements.copy(), False
-            record = self._record(key, memory, elements.reshape(-1), layout, steps, is_shared)
+            record = self._record(key, memory, elements.reshape(-1), layout, steps, is_shared, bool(info.op))
         info.policy, info.tier, info.packed_bytes = self.name, record.tier, record.nbytes
         if record.layout is not None:
             return Handle(record, None, memory.like)
@@ -89,18 +89,18 @@ class Stored(Policy):
         return record if record is not None and record.alive() else None
 
     def _record(
-        self, key: Any, memory: Memory, flat: Any, layout: Any, steps: tuple[Stage, ...], is_shared: bool
+        self, key: Any, memory: Memory, flat: Any, layout: Any, steps: tuple[Stage, ...], is_shared: bool, known: bool
     ) -> Record:
         workers = self._workers if any(stage.background for stage in steps) else None
         if workers is not None and is_shared and not memory.guards:
             flat = flat.copy()
         row = memory.whole.shape[-1] if layout is None and memory.whole.ndim else 1
-        record = Record(flat, layout, steps, memory.alive, self._order, workers, row)
-        known = self._known
+        record = Record(flat, layout, steps, memory.alive, self._order, workers, row, known)
+        table = self._known
 
         def forget(dead: ref[Record]) -> None:
-            if known.get(key) is dead:
-                del known[key]
+            if table.get(key) is dead:
+                del table[key]
 
         if workers is not None:
             weak = ref(record)
@@ -115,7 +115,7 @@ class Stored(Policy):
                 memory.guard(record)
         else:
             record.encode()
-        known[key] = ref(record, forget)
+        table[key] = ref(record, forget)
         return record
 
     def unpack(self, packed: Any) -> Any:
@@ -200,6 +200,7 @@ class Record:
         order: Order,
         workers: Workers | None,
         row: int,
+        known: bool,
     ) -> None:
         self._workers = workers
         self.told: Any = None  # is called with the arrays that it consists of, once it is stored
@@ -216,7 +217,7 @@ class Record:
         self.job: Job | None = None
         self._ahead: Job | None = None
         self.counter = [0]  # of what was unpacked
-        self._drawn = tuple([stage.draw(row) for stage in steps])
+        self._drawn = tuple([stage.draw(row, known) for stage in steps])
         self._place = order.packed(self)
 
     @property
@@ -337,6 +338,8 @@ class Handle:
     def tensor(self) -> Any:
         record = self.record
         flat = record.flat()
+        if type(self.like) is not tuple and not flat.flags.writeable:
+            flat = flat.copy()  # torch knows no memory that must not be written to
         if self.recipe is None:
             array = undense(flat, record.layout)
         else:
