@@ -16,7 +16,7 @@ import numpy as np
 
 from ..tensor.saved import DERIVED, Derived
 from .background import Job, Workers
-from .foreign import Memory, described, memory_of, tensor_like
+from .foreign import DeviceMemory, Memory, described, memory_of, tensor_like
 from .info import SavedInfo
 from .order import Order
 from .policy import Policy
@@ -59,6 +59,8 @@ class Stored(Policy):
         return self._keep(memory, steps, info)
 
     def _keep(self, memory: Memory, steps: tuple[Stage, ...], info: SavedInfo) -> Any:
+        if isinstance(memory, DeviceMemory):
+            return self._keep_from_device(memory, steps, info)
         data, whole = memory.data, memory.whole
         start = data.__array_interface__["data"][0]
         key: Any = (memory.key, memory.version, steps)
@@ -67,7 +69,16 @@ class Stored(Policy):
         if record is None and is_base and info.nbytes * SMALL >= whole.nbytes:
             if not steps:
                 return memory.tensor
-            record = self._record(key, memory, whole.reshape(-1, order="A"), None, steps, True, bool(info.op))
+            record = self._record(
+                key,
+                memory,
+                whole.reshape(-1, order="A"),
+                None,
+                steps,
+                True,
+                bool(info.op),
+                whole.shape[-1] if whole.ndim else 1,
+            )
         if record is None:
             key += (start, data.shape, data.strides, data.dtype)
             record = self._find(key)
@@ -83,18 +94,37 @@ class Stored(Policy):
         offset = start - whole.__array_interface__["data"][0]
         return Handle(record, (data.shape, data.dtype, offset, data.strides), memory.like)
 
+    def _keep_from_device(self, memory: DeviceMemory, steps: tuple[Stage, ...], info: SavedInfo) -> Any:
+        key = (memory.key, memory.version, steps)
+        record = self._find(key)
+        if record is None:
+            if not steps:
+                return memory.tensor
+            host = memory.fetch()
+            row = host.shape[-1] if host.ndim else 1
+            record = self._record(key, memory, host.reshape(-1), dense(host)[1], steps, False, bool(info.op), row)
+        info.policy, info.tier, info.packed_bytes = self.name, record.tier, record.nbytes
+        return Handle(record, None, memory.like)
+
     def _find(self, key: Any) -> Record | None:
         found = self._known.get(key)
         record = None if found is None else found()
         return record if record is not None and record.alive() else None
 
     def _record(
-        self, key: Any, memory: Memory, flat: Any, layout: Any, steps: tuple[Stage, ...], is_shared: bool, known: bool
+        self,
+        key: Any,
+        memory: Memory,
+        flat: Any,
+        layout: Any,
+        steps: tuple[Stage, ...],
+        is_shared: bool,
+        known: bool,
+        row: int = 1,
     ) -> Record:
         workers = self._workers if any(stage.background for stage in steps) else None
         if workers is not None and is_shared and not memory.guards:
             flat = flat.copy()
-        row = memory.whole.shape[-1] if layout is None and memory.whole.ndim else 1
         record = Record(flat, layout, steps, memory.alive, self._order, workers, row, known)
         table = self._known
 
