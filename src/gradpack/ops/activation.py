@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from ..declare.kinds import elementwise
-from ..tensor.tensor import Tensor
+from ..tensor.saved import DERIVED, unpack_input
+from ..tensor.tensor import Tensor, wrap
 from .error_function import gelu_gradient_of, gelu_of, gelu_slope_of
 from .selection import LARGE, limit, select
 
@@ -71,6 +72,14 @@ def gelu(input: Any, *, approximate: str = "none") -> Any:
     out *= input
     out *= 0.5
     return out
+
+
+def _gelu_again(node: Any) -> Any:
+    """The result of a node of gelu, made of its saved input."""
+    return gelu(wrap(unpack_input(node, "input")), approximate=node.approximate)._data
+
+
+DERIVED["GeluBackward0", "out"] = _gelu_again
 
 
 _SQRT_HALF = math.sqrt(0.5)

@@ -2,6 +2,7 @@
 
 from .casts import bf16, fp8, fp16
 from .codecs import bfloat16
+from .cpu import cpu
 from .disk import disk
 from .info import SavedInfo
 from .lossless import lossless
@@ -23,6 +24,7 @@ __all__ = [
     "bf16",
     "bfloat16",
     "bypass",
+    "cpu",
     "disk",
     "forbid",
     "fp8",

@@ -34,7 +34,7 @@ class Job:
         try:
             if self.work is not None:
                 self.work()
-        except BaseException as error:  # noqa: BLE001 - raised again where the result is asked for
+        except BaseException as error:  # raised again where the result is asked for
             self.error = error
         finally:
             self.work = None

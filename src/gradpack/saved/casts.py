@@ -26,7 +26,7 @@ class Cast(Lossy):
     def takes(self, info: SavedInfo) -> bool:
         return Lossy.takes(self, info) and info.dtype.itemsize > self.to.itemsize
 
-    def encode(self, parts: Parts, number: int) -> tuple[Parts, Any]:
+    def encode(self, parts: Parts, drawn: Any) -> tuple[Parts, Any]:
         with np.errstate(over="ignore", invalid="ignore"):
             return tuple([part.astype(self.to) if _is_float(part) else part for part in parts]), [
                 part.dtype for part in parts
@@ -43,15 +43,16 @@ class Eight(Cast):
 
     coarse = True
 
-    def encode(self, parts: Parts, number: int) -> tuple[Parts, Any]:
-        small, extra = [], []
+    def encode(self, parts: Parts, drawn: Any) -> tuple[Parts, Any]:
+        small: list[Any] = []
+        extra: list[Any] = []
         for part in parts:
             if not _is_float(part):
                 small.append(part)
                 extra.append(None)
                 continue
             largest = float(max(part.max(initial=0.0), -part.min(initial=0.0)))
-            scale = largest / float(ml_dtypes.finfo(self.to).max) if 0 < largest < np.inf else 1.0
+            scale = largest / float(_values(self.to)[_LARGEST[self.to.name]]) if 0 < largest < np.inf else 1.0
             small.append(_eight_bits(part, scale, self.to))
             extra.append((part.dtype, scale))
         return tuple(small), extra
@@ -63,9 +64,13 @@ class Eight(Cast):
                 large.append(part)
                 continue
             dtype, scale = how
-            values = (_values(self.to) * scale).astype(dtype)
+            with np.errstate(over="ignore", invalid="ignore"):
+                values = (_values(self.to) * scale).astype(dtype)
             large.append(np.take(values, part.view(np.uint8), mode="clip"))
         return tuple(large)
+
+
+_LARGEST = {"float8_e4m3fn": 0x7E, "float8_e5m2": 0x7B}  # the codes of the largest finite values
 
 
 def _is_float(part: Any) -> bool:
@@ -74,7 +79,8 @@ def _is_float(part: Any) -> bool:
 
 @cache
 def _values(to: Any) -> Any:
-    return np.arange(256, dtype=np.uint8).view(to).astype(np.float64)
+    with np.errstate(invalid="ignore"):
+        return np.arange(256, dtype=np.uint8).view(to).astype(np.float64)
 
 
 @cache
@@ -82,7 +88,7 @@ def _codes(to: Any) -> Any:
     """The code of eight bits for each float16: rounding twice costs little, and a table is much faster."""
     with np.errstate(over="ignore", invalid="ignore"):
         halves = np.arange(65536, dtype=np.uint16).view(np.float16).astype(np.float32)
-    return halves.astype(to).view(np.uint8)
+        return halves.astype(to).view(np.uint8)
 
 
 def _eight_bits(part: Any, scale: float, to: Any) -> Any:

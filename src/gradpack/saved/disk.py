@@ -48,11 +48,11 @@ class _File(ExtentFile):
         self.is_direct = is_direct and _around_cache(self.fd)
 
     def put(self, part: Any) -> Piece:
-        contents = part.view(np.uint8)
+        contents = part.reshape(-1).view(np.uint8)
         size = contents.nbytes
         with self._lock:
             start = self._place(-(-size // _ALIGN) * _ALIGN)
-        piece = Piece(self, start, size, part.dtype)
+        piece = Piece(self, start, size, part.dtype, part.shape)
         block = _block()
         checksum = 0
         for at in range(0, size, _BLOCK):
@@ -86,7 +86,7 @@ class _File(ExtentFile):
             )
         if not self.is_direct and hasattr(os, "posix_fadvise"):
             os.posix_fadvise(self.fd, piece.start, piece.size, os.POSIX_FADV_DONTNEED)
-        return out.view(piece.dtype)
+        return out.view(piece.dtype).reshape(piece.shape)
 
     def _room(self, more: int) -> None:
         state = os.statvfs(self.directory)
@@ -119,10 +119,10 @@ def _around_cache(fd: int) -> bool:
 class Piece:
     """The place of one array in the file, free again when this object dies."""
 
-    __slots__ = ("__weakref__", "checksum", "dtype", "file", "size", "start")
+    __slots__ = ("__weakref__", "checksum", "dtype", "file", "shape", "size", "start")
 
-    def __init__(self, file: _File, start: int, size: int, dtype: Any) -> None:
-        self.file, self.start, self.size, self.dtype = file, start, size, dtype
+    def __init__(self, file: _File, start: int, size: int, dtype: Any, shape: tuple[int, ...]) -> None:
+        self.file, self.start, self.size, self.dtype, self.shape = file, start, size, dtype, shape
         self.checksum = 0
 
     def __del__(self) -> None:
@@ -159,7 +159,7 @@ class OnDisk(Stage):
     def takes(self, info: SavedInfo) -> bool:
         return Stage.takes(self, info)
 
-    def encode(self, parts: Parts, number: int) -> tuple[Parts, Any]:
+    def encode(self, parts: Parts, drawn: Any) -> tuple[Parts, Any]:
         file = self.file
         # Scales and the like of a few bytes are not worth a block of the file.
         stays = [part.nbytes < min(self.min_bytes, _ALIGN) for part in parts]

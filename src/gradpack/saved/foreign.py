@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 from weakref import ref
 
@@ -78,15 +79,34 @@ _guard_ref = ref(_guard)
 
 
 def memory_of(tensor: Any) -> Memory | None:
-    """Where a tensor lies, ours or torch's; None if it is no array of NumPy's and cannot be shown as one."""
+    """Where a tensor lies, ours or torch's; None if it is in memory, but no array of NumPy's."""
     if isinstance(tensor, Tensor):
-        return Memory(tensor) if type(tensor._data) is np.ndarray else None
-    torch = sys.modules.get("torch")
-    if torch is None or not isinstance(tensor, torch.Tensor):
-        raise TypeError(f"a policy packs tensors, not {type(tensor).__name__}")
+        if type(tensor._data) is np.ndarray:
+            return Memory(tensor)
+        return None if tensor._spec.device.type == "cpu" else DeviceMemory(tensor)
+    torch = sys.modules["torch"]
     if tensor.device.type != "cpu" or tensor.layout != torch.strided or tensor.is_conj() or tensor.is_neg():
         return None
     return _TorchMemory(torch, tensor)
+
+
+class DeviceMemory(Memory):
+    """Where a tensor lies that is on another device. Its elements are copied from there when they are asked for."""
+
+    __slots__ = ()
+
+    def __init__(self, tensor: Tensor) -> None:
+        self.tensor = tensor
+        self._counter = tensor._counter
+        self.version = int(self._counter[0])
+        self.like = (tensor._spec, tensor._shape)
+        self.key = id(tensor._data)
+        self.alive = _Alive(tensor._data)
+        self.guards = False
+
+    def fetch(self) -> Any:
+        """A copy of the elements in host memory."""
+        return np.array(self.tensor._spec.backend.to_numpy(self.tensor._data), order="C")
 
 
 class _TorchMemory(Memory):
@@ -95,8 +115,7 @@ class _TorchMemory(Memory):
     __slots__ = ()
 
     def __init__(self, torch: Any, tensor: Any) -> None:
-        from torch.multiprocessing.reductions import StorageWeakRef
-
+        StorageWeakRef: Any = import_module("torch.multiprocessing.reductions").StorageWeakRef
         storage = tensor.untyped_storage()
         plain = tensor.detach()
         flat = plain.as_strided((storage.nbytes() // tensor.element_size(),), (1,), 0)
@@ -105,7 +124,7 @@ class _TorchMemory(Memory):
         self.version = tensor._version
         self.like = tensor.dtype
         self.key = storage._cdata
-        held = StorageWeakRef(storage)
+        held: Any = StorageWeakRef(storage)
         self.alive = lambda: not held.expired()
         self.guards = False
 
@@ -119,7 +138,10 @@ def _array(torch: Any, tensor: Any) -> Any:
 def tensor_like(array: Any, like: Any, counter: list[int]) -> Any:
     """A tensor around an array, like the one whose `Memory.like` this is."""
     if type(like) is tuple:
-        out = alias(array, *like)
+        spec, shape = like
+        if not spec.backend.is_numpy:
+            array = spec.backend.asarray(array, spec.dtype, spec.device)
+        out = alias(array, spec, shape)
         out._counter = counter
         return out
     torch = sys.modules["torch"]
@@ -132,7 +154,9 @@ def described(tensor: Any) -> SavedInfo:
     """What can be known of a tensor by itself: neither the operation nor the slot."""
     if isinstance(tensor, Tensor):
         return SavedInfo(tensor, ("", ""))
-    torch = sys.modules["torch"]
+    torch = sys.modules.get("torch")
+    if torch is None or not isinstance(tensor, torch.Tensor):
+        raise TypeError(f"a policy packs tensors, not {type(tensor).__name__}")
     root = tensor if tensor._base is None else tensor._base
     kind = "parameter" if isinstance(root, torch.nn.Parameter) else None
     kind = kind or ("input" if tensor.requires_grad else "constant")

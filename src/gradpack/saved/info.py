@@ -143,15 +143,6 @@ class SavedInfo:
         return self
 
     def _kind_of(self, tensor: Tensor) -> str:
-        dtype = tensor._spec.dtype
-        if dtype.name == "bool" or self.slot in _MASKS:
-            return "mask"
-        if dtype.category < FLOATING:
-            return "index"
-        if self.slot in _STATS:
-            return "stat"
-        if self._what == "extra":
-            return "output"
         root = tensor
         while root._view is not None:
             root = root._view.parent
@@ -166,6 +157,15 @@ class SavedInfo:
                         if candidate is not None and same_memory(candidate._data, tensor._data):
                             return kind
             call = call.outer
+        dtype = tensor._spec.dtype
+        if dtype.name == "bool" or self.slot in _MASKS:
+            return "mask"
+        if dtype.category < FLOATING:
+            return "index"
+        if self.slot in _STATS:
+            return "stat"
+        if self._what == "extra":
+            return "output"
         if self._what == "result":
             return "output"
         return "input" if tensor._edge is not None or root._edge is not None else "constant"

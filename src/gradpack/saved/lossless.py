@@ -39,20 +39,28 @@ class Lossless(Stage):
     def takes(self, info: SavedInfo) -> bool:
         return Stage.takes(self, info)
 
-    def encode(self, parts: Parts, number: int) -> tuple[Parts, Any]:
-        made, extra = [], []
-        for part in parts:
+    def encode(self, parts: Parts, drawn: Any) -> tuple[Parts, Any]:
+        made: list[Any] = []
+        extra: list[Any] = []
+        for whole in parts:
+            part = whole.reshape(-1)
             packed = self._compress(part) if 0 < part.nbytes <= _WHOLE else None
             if packed is None or len(packed) >= part.nbytes:
-                made.append(part)
+                made.append(whole)
                 extra.append(None)
             else:
                 made.append(np.frombuffer(packed, np.uint8))
-                extra.append((part.dtype, part.size))
+                extra.append((part.dtype, part.size, whole.shape))
         return tuple(made), extra
 
     def decode(self, parts: Parts, extra: Any) -> Parts:
-        return tuple([p if how is None else self._decompress(p, *how) for p, how in zip(parts, extra, strict=True)])
+        made = []
+        for part, how in zip(parts, extra, strict=True):
+            if how is not None:
+                dtype, size, shape = how
+                part = self._decompress(part, dtype, size).reshape(shape)
+            made.append(part)
+        return tuple(made)
 
 
 def _shuffled(part: Any) -> Any:

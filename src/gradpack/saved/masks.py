@@ -24,7 +24,7 @@ class Bits(Stage):
     def takes(self, info: SavedInfo) -> bool:
         return Stage.takes(self, info) and info.kind in ("mask", "constant", "index") and not info.dtype.is_complex
 
-    def encode(self, parts: Parts, number: int) -> tuple[Parts, Any]:
+    def encode(self, parts: Parts, drawn: Any) -> tuple[Parts, Any]:
         made, extra = [], []
         for part in parts:
             value = _other(part)

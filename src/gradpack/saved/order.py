@@ -8,6 +8,7 @@ last packed comes first. A wrong guess costs time only.
 from __future__ import annotations
 
 from collections import OrderedDict, deque
+from itertools import pairwise
 from typing import Any
 from weakref import ref
 
@@ -76,6 +77,6 @@ class Order:
     def _learn(self, done: Round) -> None:
         first = list(dict.fromkeys(done.unpacked))
         if first:
-            self._seen[hash(tuple(done.sizes))] = dict(zip(first, first[1:], strict=False))
+            self._seen[hash(tuple(done.sizes))] = dict(pairwise(first))
             while len(self._seen) > REMEMBERED:
                 self._seen.popitem(last=False)

@@ -14,14 +14,21 @@ from .stage import Lossy, Parts, arguments, check_bytes
 from .store import Stored
 
 LEAST = 1024
-_WIDTH = 512  # groups side by side: elements of one group are as far apart
+_WIDTH = 768  # about so many groups lie side by side; elements of one group are as far apart
+_WIDEST = 1536
 
 
 class Quantize(Lossy):
     """Maps each group of numbers to whole numbers from 0 to 2**bits - 1.
 
-    The groups of a block lie side by side, `_WIDTH` of them, so that NumPy works along rows, all groups
-    at a time.
+    The groups of a block lie side by side, so that NumPy works along rows, all groups at a time. Where
+    the number of groups is a multiple of the last size, a group is one feature of many rows: features
+    differ more than rows do. Scales are kept as bfloat16, rounded so that no value is out of range.
+
+    The noise that is added before cutting off is subtracted again in decoding. So the error is uniform
+    between minus and plus half a step whatever the value, its mean is zero, and its variance is that of
+    rounding to the nearest, half of what rounding up or down at random gives. In hooks of torch, where
+    nobody says whose tensor it is, noise stays in: then the least of a group, the zeros of relu, is exact.
     """
 
     coarse = True
@@ -46,54 +53,55 @@ class Quantize(Lossy):
     def takes(self, info: SavedInfo) -> bool:
         return Lossy.takes(self, info) and info.dtype.name in ("float32", "float64", "float16", "bfloat16")
 
-    def draw(self) -> int:
-        return next(self._number)
+    def draw(self, row: int, known: bool) -> tuple[int, int, bool]:
+        width = row * max(1, round(_WIDTH / row)) if 1 < row <= _WIDEST else _WIDTH
+        return next(self._number), width, known and self.stochastic
 
-    def encode(self, parts: Parts, number: int) -> tuple[Parts, Any]:
+    def encode(self, parts: Parts, drawn: Any) -> tuple[Parts, Any]:
+        number, width, subtracts = drawn
         made: list[Any] = []
-        extra = []
+        extra: list[Any] = []
         for i, part in enumerate(parts):
-            if part.dtype.kind in "biuV" and part.dtype.name != "bfloat16":
+            if part.dtype.kind not in "fV" or part.dtype.itemsize < 2:  # V: bfloat16
                 made.append(part)
                 extra.append(None)
                 continue
-            made += self._encode(part, number * 8 + i)
-            extra.append((part.size, part.dtype))
+            made += self._encode(part, [self.seed, number, i], width)
+            extra.append((part.size, part.dtype, width, [self.seed, number, i] if subtracts else None))
         return tuple(made), extra
 
-    def _encode(self, part: Any, number: int) -> tuple[Any, Any, Any]:
+    def _encode(self, part: Any, seed: list[int], width: int) -> tuple[Any, Any]:
         values = part if part.dtype == np.float32 else part.astype(np.float32)
-        per = 8 // self.bits
-        rows = self.group
-        noise = _noise(rows, self.seed, number) if self.stochastic else _HALF
-        blocks = _blocks(values.size, rows)
-        total = sum(width for _, _, width in blocks)
-        least, step = np.empty(total, np.float32), np.empty(total, np.float32)
+        per, rows = 8 // self.bits, self.group
+        noise = _Noise(self.seed, seed) if self.stochastic else None
+        blocks = _blocks(values.size, rows, width)
+        scales = np.empty((2, sum(w for _, _, w in blocks)), np.uint16)
         codes = np.empty(sum(-(-r // per) * w for _, r, w in blocks), np.uint8)
-        work, inverse = _buffers(rows)
+        work = _buffers(rows * max((w for _, _, w in blocks), default=0))
         at = done = 0
-        for start, r, width in blocks:
-            block = values[start : start + r * width].reshape(r, width)
-            low, high = least[done : done + width], step[done : done + width]
-            np.minimum.reduce(block, axis=0, out=low)
-            np.maximum.reduce(block, axis=0, out=high)
-            np.subtract(high, low, out=high)
-            np.multiply(high, 1 / self.top, out=high)
-            inv = inverse[:width]
-            np.maximum(high, np.finfo(np.float32).tiny, out=inv)
-            np.divide(_ALMOST, inv, out=inv)  # so that the largest value and a noise just below 1 stay within the code
-            scaled = work[: r * width].reshape(r, width)
+        for start, r, w in blocks:
+            block = values[start : start + r * w].reshape(r, w)
+            low = _down(np.minimum.reduce(block, axis=0))
+            step = np.maximum.reduce(block, axis=0)
+            step -= low
+            step *= 1 / (self.top - _SPARE)
+            step = _up(step)
+            scales[0, done : done + w] = low.view(np.uint16)[1::2]
+            scales[1, done : done + w] = step.view(np.uint16)[1::2]
+            np.maximum(step, np.finfo(np.float32).tiny, out=step)
+            np.divide(1, step, out=step)
+            scaled = work[: r * w].reshape(r, w)
             np.subtract(block, low, out=scaled)
-            np.multiply(scaled, inv, out=scaled)
-            np.add(scaled, noise if noise is _HALF else noise[:r, :width], out=scaled)
-            size = -(-r // per) * width
+            np.multiply(scaled, step, out=scaled)
+            np.add(scaled, _HALF if noise is None else noise.next(r, w), out=scaled)
+            size = -(-r // per) * w
             if per == 1:
-                np.copyto(codes[at : at + size].reshape(r, width), scaled, casting="unsafe")
+                np.copyto(codes[at : at + size].reshape(r, w), scaled, casting="unsafe")
             else:
-                _pack(scaled, self.bits, codes[at : at + size].reshape(-1, width))
+                _pack(scaled, self.bits, codes[at : at + size].reshape(-1, w))
             at += size
-            done += width
-        return codes, least, step
+            done += w
+        return codes, scales
 
     def decode(self, parts: Parts, extra: Any) -> Parts:
         found = []
@@ -102,46 +110,68 @@ class Quantize(Lossy):
             if how is None:
                 found.append(rest.pop(0))
                 continue
-            (codes, least, step), rest = rest[:3], rest[3:]
-            found.append(self._decode(codes, least, step, *how))
+            (codes, scales), rest = rest[:2], rest[2:]
+            found.append(self._decode(codes, scales, *how))
         return tuple(found)
 
-    def _decode(self, codes: Any, least: Any, step: Any, size: int, dtype: Any) -> Any:
+    def _decode(self, codes: Any, scales: Any, size: int, dtype: Any, width: int, seed: list[int] | None) -> Any:
+        noise = None if seed is None else _Noise(self.seed, seed)
         per = 8 // self.bits
         out = np.empty(size, np.float32)
+        least, step = (scales.astype(np.uint32) << np.uint32(16)).view(np.float32)
+        if noise is not None:  # what was added before cutting off is taken away again: 0.5 less on the average
+            least = least + step * _HALF
         at = done = 0
-        for start, r, width in _blocks(size, self.group):
-            block = out[start : start + r * width].reshape(r, width)
-            held = -(-r // per) * width
-            packed = codes[at : at + held].reshape(-1, width)
+        for start, r, w in _blocks(size, self.group, width):
+            block = out[start : start + r * w].reshape(r, w)
+            held = -(-r // per) * w
+            packed = codes[at : at + held].reshape(-1, w)
             if per == 1:
                 np.copyto(block, packed)
             else:
                 _unpack(packed, self.bits, block)
-            np.multiply(block, step[done : done + width], out=block)
-            np.add(block, least[done : done + width], out=block)
+            if noise is not None:
+                np.subtract(block, noise.next(r, w), out=block)
+            np.multiply(block, step[done : done + w], out=block)
+            np.add(block, least[done : done + w], out=block)
             at += held
-            done += width
+            done += w
         return out if dtype == np.float32 else out.astype(dtype)
 
 
-_GROUPS = {8: 128, 4: 64, 2: 32}
+_GROUPS = {8: 256, 4: 64, 2: 32}
 _HALF = np.float32(0.5)  # added before cutting off, rounds to the nearest
-_ALMOST = np.float32(1 - 2**-16)
+_SPARE = 2**-6  # of a step: so that the largest value, with a noise just below 1, stays within the code
 
 
-def _blocks(size: int, rows: int) -> list[tuple[int, int, int]]:
+def _down(x: Any) -> Any:
+    """The nearest float32 not above that has the bits of a bfloat16 only. In place."""
+    bits = x.view(np.uint32)
+    bits += (bits >> np.uint32(31)) * np.uint32(0xFFFF)
+    bits &= np.uint32(0xFFFF0000)
+    return x
+
+
+def _up(x: Any) -> Any:
+    """The nearest not below, of what is not negative. In place."""
+    bits = x.view(np.uint32)
+    bits += np.uint32(0xFFFF)
+    bits &= np.uint32(0xFFFF0000)
+    return x
+
+
+def _blocks(size: int, rows: int, width: int) -> list[tuple[int, int, int]]:
     """(start, rows, width) of the blocks of a flat array; each column is a group."""
     found = []
-    whole = rows * _WIDTH
+    whole = rows * width
     start = 0
     while size - start >= whole:
-        found.append((start, rows, _WIDTH))
-        start += whole
-    width = (size - start) // rows
-    if width:
         found.append((start, rows, width))
-        start += rows * width
+        start += whole
+    left = (size - start) // rows
+    if left:
+        found.append((start, rows, left))
+        start += rows * left
     if start < size:
         found.append((start, size - start, 1))
     return found
@@ -168,29 +198,35 @@ def _unpack(packed: Any, bits: int, out: Any) -> None:
 _local = threading.local()
 
 
-def _buffers(rows: int) -> tuple[Any, Any]:
+def _buffers(size: int) -> Any:
     """Work space of this thread."""
-    known = _local.__dict__.setdefault("buffers", {})
-    if rows not in known:
-        known[rows] = np.empty(rows * _WIDTH, np.float32), np.empty(_WIDTH, np.float32)
-    found: tuple[Any, Any] = known[rows]
-    return found
+    known = getattr(_local, "buffer", None)
+    if known is None or known.size < size:
+        known = _local.buffer = np.empty(size, np.float32)
+    return known
 
 
 @cache
-def _uniform(rows: int, seed: int) -> Any:
+def _uniform(seed: int, size: int) -> Any:
     """Evenly spaced numbers from 0 to below 1 in random order: any one of them, drawn at random, is uniform."""
-    size = (rows + 64) * (_WIDTH + 512)
-    random = np.random.default_rng([seed, rows])
-    return random.permutation((np.arange(size, dtype=np.float32) + np.float32(0.5)) / np.float32(size)).reshape(
-        rows + 64, _WIDTH + 512
-    )
+    random = np.random.default_rng(seed)
+    return random.permutation((np.arange(size, dtype=np.float32) + np.float32(0.5)) / np.float32(size))
 
 
-def _noise(rows: int, seed: int, number: int) -> Any:
-    """A window of the table at a place drawn at random. Drawing all of it each time would cost more than the rest."""
-    down, right = np.random.default_rng([seed, number]).integers(0, (64, 512))
-    return _uniform(rows, seed)[down : down + rows, right : right + _WIDTH]
+class _Noise:
+    """Windows of a table at places drawn at random: drawing all numbers each time would cost more than the rest."""
+
+    __slots__ = ("_random", "_seed")
+
+    def __init__(self, seed: int, places: list[int]) -> None:
+        self._seed, self._random = seed, np.random.default_rng(places)
+
+    def next(self, rows: int, width: int) -> Any:
+        size = rows * width
+        room = 1 << 17
+        table = _uniform(self._seed, max(2 * room, 1 << (size + room - 1).bit_length()))
+        start = int(self._random.integers(0, len(table) - size + 1))
+        return table[start : start + size].reshape(rows, width)
 
 
 def quantize(
@@ -203,10 +239,10 @@ def quantize(
 
     Args:
         bits: 8, 4 or 2.
-        group: how many elements share a scale: fewer are more exact, and cost 8 bytes for each group. By default 128,
+        group: how many elements share a scale: fewer are more exact, and cost 4 bytes for each group. By default 256,
             64 or 32.
-        stochastic: round up or down at random, so that the mean over many draws is the exact value. If False, round to
-            the nearest, which halves the variance.
+        stochastic: add noise before rounding and take it away after, so that the mean over many draws is the exact
+            value. If False, round to the nearest: the error is as large, but depends on the value.
         seed: the same seed gives the same gradients.
         min_bytes: smaller tensors stay as they are.
 

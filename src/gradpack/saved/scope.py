@@ -10,6 +10,7 @@ from ..autograd.decorate import decorate
 from ..autograd.saved_hooks import disable_saved_tensors_hooks
 from ..base.modes import MODE, using
 from ..nn.calls import CALLS
+from ..tensor.saved import PackedWithInfo, Same
 from ..tensor.tensor import Tensor
 from .blocks import enter, leave
 
@@ -100,7 +101,8 @@ def propagate(function: F) -> F:
 def name(tensor: Tensor, name: str) -> Tensor:
     """Give a tensor a name that policies choose by and reports show; returns it.
 
-    Names are for what is saved after this: the operation that made the tensor may have saved it before.
+    Operations that save the tensor after this see the name. If the one that made it has saved it before, the policy
+    that is active gets to choose again.
 
     Example::
 
@@ -113,4 +115,15 @@ def name(tensor: Tensor, name: str) -> Tensor:
     if not isinstance(name, str):
         raise TypeError(f"name(): argument 'name' (position 2) must be str, not {type(name).__name__}")
     tensor.__dict__["_saved_name"] = name
+    node: Any = tensor._edge
+    op = getattr(node, "op", None)
+    hooks = MODE.get().hooks
+    if op is not None and hooks is not None and len(hooks) == 3:
+        for slot in op.saved:
+            packed = getattr(node, slot, None)
+            if isinstance(packed, PackedWithInfo) and op.saves(slot) == "result" and packed.unpack == hooks[1]:
+                packed.info.name = name
+                packed.handle = None  # let go of it first: packing again would find it
+                handle = hooks[0](tensor, packed.info)
+                packed.handle = Same(tensor) if handle is tensor else handle
     return tensor

@@ -42,11 +42,16 @@ class Stage:
         """Whether it applies to a tensor. Those that stay in memory anyway are left alone."""
         return info.nbytes >= self.min_bytes and info.kind not in OTHERS
 
-    def draw(self) -> int:
-        """A number for one encoding, taken in the order of packing: what is random depends on it alone."""
-        return 0
+    def draw(self, row: int, known: bool) -> Any:
+        """What one encoding depends on beside the arrays: asked for in the order of packing.
 
-    def encode(self, parts: Parts, number: int) -> tuple[Parts, Any]:
+        Args:
+            row: the last size of the first array, 1 if it is not known.
+            known: is it known which operation saves it? If not, backward may compare it with zero.
+        """
+        return None
+
+    def encode(self, parts: Parts, drawn: Any) -> tuple[Parts, Any]:
         """Other arrays instead of `parts`, and whatever else decoding needs. May run on another thread."""
         raise TypeError(f"{type(self).__name__} has no encode")
 
@@ -58,10 +63,20 @@ class Stage:
         return self.name
 
 
+# Operations whose backward compares what they saved: with a bound, or with their result. What was rounded falls on the
+# other side, or equals no more. (relu does, too: rounding to another floating-point dtype keeps the sign.)
+COMPARING = frozenset(
+    "abs amax amin cdist clamp clamp_max clamp_min clamp_to_numbers copysign fmax fmin hardshrink hardsigmoid "
+    "hardswish hardtanh leaky_relu linalg_vector_norm logcumsumexp max_all maximum median_all min_all minimum "
+    "nanmedian_all prelu prod prod_dim scatter_prod scatter_reduce sgn softshrink threshold".split()
+)
+
+
 class Lossy(Stage):
     """A stage for floating-point values that need not come back exactly.
 
-    It leaves alone what is no number to round: integers, parameters, what losses and statistics depend on.
+    It leaves alone what is no number to round: integers, parameters, what losses and statistics depend on, and what
+    backward compares.
     """
 
     lossless = False
@@ -72,6 +87,7 @@ class Lossy(Stage):
             and info.dtype.category == FLOATING
             and not info.exact
             and info.kind not in ("stat", "mask", "index")
+            and info.op not in COMPARING
         )
 
 

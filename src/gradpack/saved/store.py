@@ -14,19 +14,20 @@ from weakref import ref
 
 import numpy as np
 
-from ..backends.numpy import quiet
-from ..tensor.saved import unpack_input
-from ..tensor.tensor import Tensor, wrap
+from ..tensor.saved import DERIVED, Derived
 from .background import Job, Workers
-from .foreign import Memory, described, memory_of, tensor_like
+from .foreign import DeviceMemory, Memory, described, memory_of, tensor_like
 from .info import SavedInfo
 from .order import Order
 from .policy import Policy
 from .select import Select
+from .signs import SIGNS
 from .stage import Stage
 from .storage import dense, undense
 
 SMALL = 4  # a view of less than one part in so many of its memory is copied
+
+_SIGNS_ONLY = ("ReluBackward0", "out")  # whose backward asks which elements are above zero, and nothing else
 
 Step = tuple[Stage, Select | None]
 
@@ -46,18 +47,20 @@ class Stored(Policy):
         if info is None:
             info = described(tensor)
         steps = tuple([stage for stage, select in self.steps if (select is None or select(info)) and stage.takes(info)])
-        if not steps and self.steps:
-            return tensor
-        memory = memory_of(tensor)
+        label = (info.node_name, info.slot)
+        if label in DERIVED and _is_coarse(info.node, steps):
+            info.policy, info.packed_bytes = f"{self.name} (from the input)", 0
+            return Derived(info.node, label)
+        if label == _SIGNS_ONLY and any(stage.coarse for stage in steps):
+            steps = (SIGNS, *(stage for stage in steps if stage.lossless))
+        memory = memory_of(tensor) if steps or not self.steps else None
         if memory is None:
             return tensor
-        derive = _DERIVED.get(info.op) if info.slot == "out" and any(stage.coarse for stage in steps) else None
-        if derive is not None and info.node is not None:
-            info.policy, info.packed_bytes = f"{self.name} (from the input)", 0
-            return Derived(ref(info.node), derive)
         return self._keep(memory, steps, info)
 
     def _keep(self, memory: Memory, steps: tuple[Stage, ...], info: SavedInfo) -> Any:
+        if isinstance(memory, DeviceMemory):
+            return self._keep_from_device(memory, steps, info)
         data, whole = memory.data, memory.whole
         start = data.__array_interface__["data"][0]
         key: Any = (memory.key, memory.version, steps)
@@ -66,7 +69,16 @@ class Stored(Policy):
         if record is None and is_base and info.nbytes * SMALL >= whole.nbytes:
             if not steps:
                 return memory.tensor
-            record = self._record(key, memory, whole.reshape(-1, order="A"), None, steps, True)
+            record = self._record(
+                key,
+                memory,
+                whole.reshape(-1, order="A"),
+                None,
+                steps,
+                True,
+                bool(info.op),
+                whole.shape[-1] if whole.ndim else 1,
+            )
         if record is None:
             key += (start, data.shape, data.strides, data.dtype)
             record = self._find(key)
@@ -75,12 +87,24 @@ class Stored(Policy):
             is_shared = bool(np.may_share_memory(elements, data))
             if is_shared and not steps:
                 elements, is_shared = elements.copy(), False
-            record = self._record(key, memory, elements.reshape(-1), layout, steps, is_shared)
+            record = self._record(key, memory, elements.reshape(-1), layout, steps, is_shared, bool(info.op))
         info.policy, info.tier, info.packed_bytes = self.name, record.tier, record.nbytes
         if record.layout is not None:
             return Handle(record, None, memory.like)
         offset = start - whole.__array_interface__["data"][0]
         return Handle(record, (data.shape, data.dtype, offset, data.strides), memory.like)
+
+    def _keep_from_device(self, memory: DeviceMemory, steps: tuple[Stage, ...], info: SavedInfo) -> Any:
+        key = (memory.key, memory.version, steps)
+        record = self._find(key)
+        if record is None:
+            if not steps:
+                return memory.tensor
+            host = memory.fetch()
+            row = host.shape[-1] if host.ndim else 1
+            record = self._record(key, memory, host.reshape(-1), dense(host)[1], steps, False, bool(info.op), row)
+        info.policy, info.tier, info.packed_bytes = self.name, record.tier, record.nbytes
+        return Handle(record, None, memory.like)
 
     def _find(self, key: Any) -> Record | None:
         found = self._known.get(key)
@@ -88,17 +112,25 @@ class Stored(Policy):
         return record if record is not None and record.alive() else None
 
     def _record(
-        self, key: Any, memory: Memory, flat: Any, layout: Any, steps: tuple[Stage, ...], is_shared: bool
+        self,
+        key: Any,
+        memory: Memory,
+        flat: Any,
+        layout: Any,
+        steps: tuple[Stage, ...],
+        is_shared: bool,
+        known: bool,
+        row: int = 1,
     ) -> Record:
-        workers = self._workers if any([stage.background for stage in steps]) else None
+        workers = self._workers if any(stage.background for stage in steps) else None
         if workers is not None and is_shared and not memory.guards:
             flat = flat.copy()
-        record = Record(flat, layout, steps, memory.alive, self._order, workers)
-        known = self._known
+        record = Record(flat, layout, steps, memory.alive, self._order, workers, row, known)
+        table = self._known
 
         def forget(dead: ref[Record]) -> None:
-            if known.get(key) is dead:
-                del known[key]
+            if table.get(key) is dead:
+                del table[key]
 
         if workers is not None:
             weak = ref(record)
@@ -113,7 +145,7 @@ class Stored(Policy):
                 memory.guard(record)
         else:
             record.encode()
-        known[key] = ref(record, forget)
+        table[key] = ref(record, forget)
         return record
 
     def unpack(self, packed: Any) -> Any:
@@ -149,6 +181,14 @@ def _shown(step: Step) -> str:
     return repr(stage) if select is None else f"{stage!r}.where({select})"
 
 
+def _is_coarse(node: Any, steps: tuple[Stage, ...]) -> bool:
+    """Whether a result, or the input that it is to be divided by, comes back inexactly."""
+    held = getattr(getattr(node, "input", None), "handle", None)
+    held = getattr(held, "packed", held)  # of a chain
+    stages = (*steps, *held.record.steps) if type(held) is Handle else steps
+    return any(stage.coarse for stage in stages)
+
+
 def _is_dense(array: Any) -> bool:
     return bool(array.flags.c_contiguous or array.flags.f_contiguous)
 
@@ -160,9 +200,9 @@ class Record:
         "__weakref__",
         "_again",
         "_ahead",
+        "_drawn",
         "_extras",
         "_lock",
-        "_numbers",
         "_order",
         "_parts",
         "_place",
@@ -189,6 +229,8 @@ class Record:
         alive: Callable[[], bool],
         order: Order,
         workers: Workers | None,
+        row: int,
+        known: bool,
     ) -> None:
         self._workers = workers
         self.told: tuple[Any, ...] = ()  # are called with the arrays that it consists of, once it is stored
@@ -205,7 +247,7 @@ class Record:
         self.job: Job | None = None
         self._ahead: Job | None = None
         self.counter = [0]  # of what was unpacked
-        self._numbers = tuple([stage.draw() for stage in steps])
+        self._drawn = tuple([stage.draw(row, known) for stage in steps])
         self._place = order.packed(self)
 
     @property
@@ -227,8 +269,8 @@ class Record:
         """Store it. On the thread of the program, or on another one."""
         parts: tuple[Any, ...] = (self._source,)
         extras = []
-        for stage, number in zip(self.steps, self._numbers, strict=True):
-            parts, extra = stage.encode(parts, number)
+        for stage, drawn in zip(self.steps, self._drawn, strict=True):
+            parts, extra = stage.encode(parts, drawn)
             extras.append(extra)
         self.nbytes = sum([part.nbytes for part in parts])
         self._extras = extras
@@ -333,33 +375,14 @@ class Handle:
     def tensor(self) -> Any:
         record = self.record
         flat = record.flat()
+        if type(self.like) is not tuple and not flat.flags.writeable:
+            flat = flat.copy()  # torch knows no memory that must not be written to
         if self.recipe is None:
             array = undense(flat, record.layout)
         else:
             shape, dtype, offset, strides = self.recipe
             array = np.ndarray(shape, dtype, flat, offset, strides)
         return tensor_like(array, self.like, record.counter)
-
-
-class Derived:
-    """Stands for a result that is a function of the node's saved input: with an inexact one, exactly its result."""
-
-    __slots__ = ("derive", "node")
-
-    def __init__(self, node: ref[Any], derive: Callable[[Any], Any]) -> None:
-        self.node, self.derive = node, derive
-
-    def tensor(self) -> Tensor:
-        return wrap(self.derive(self.node()))
-
-
-def _gelu(node: Any) -> Any:
-    with quiet():
-        return node.op.forward(unpack_input(node, "input"), approximate=node.approximate)
-
-
-# The backward of these divides the result by the input.
-_DERIVED: dict[str, Callable[[Any], Any]] = {"gelu": _gelu}
 
 
 def keep() -> Stored:

@@ -1,0 +1,27 @@
+"""One bit for each element: is it above zero? All that the backward of relu asks of its result."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .stage import Parts, Stage
+
+
+class Signs(Stage):
+    """Comes back as ones and zeros."""
+
+    name = "signs()"
+    lossless = False
+
+    def encode(self, parts: Parts, drawn: Any) -> tuple[Parts, Any]:
+        (part,) = parts
+        return (np.packbits(part > 0),), (part.size, part.dtype)
+
+    def decode(self, parts: Parts, extra: Any) -> Parts:
+        size, dtype = extra
+        return (np.unpackbits(parts[0], count=size).astype(dtype),)
+
+
+SIGNS = Signs()
