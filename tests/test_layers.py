@@ -18,6 +18,8 @@ LAYERS = [
     "declare",
     "ops",
     "autograd",
+    "func",
+    "profiler",
     "amp",
     "cpu",
     "signal",
@@ -26,10 +28,10 @@ LAYERS = [
     "optim",
     "utils",
     "saved",
-    "testing",
     "serialization",
     "examples",
     "extend",
+    "testing",
     "cli",
 ]
 LEVEL = {name: level for level, name in enumerate(LAYERS)}
@@ -38,6 +40,9 @@ LEVEL = {name: level for level, name in enumerate(LAYERS)}
 # function: when the module is loaded, the upper layer is not.
 DIFFERENTIATES = "differentiating twice by a composition asks the engine for gradients of operations"
 ALLOWED = {
+    "declare/batching_rules": {"ops": "the numbers of the examples are a tensor"},
+    "declare/batching_layers": {"ops": "the state of the default generator is set back"},
+    "autograd/profiler": {"nn": "a profiler that shows modules observes their calls"},
     "declare/copy_slices": {"autograd": DIFFERENTIATES, "ops": DIFFERENTIATES},
     "declare/nodes": {"autograd": DIFFERENTIATES},
     "declare/tangents": {"autograd": DIFFERENTIATES, "ops": "an absent tangent is a tensor of zeros"},
@@ -48,7 +53,6 @@ ALLOWED = {
 NUMPY = {
     "__config__": "tells its version",
     "cli/report": "draws curves from what was measured",
-    "declare/apply": "asks whether two arrays overlap, which only NumPy's can be asked",
     "declare/inplace_text": "names the functions of NumPy's that write into an array",
     "declare/kinds": "compiled code is for NumPy arrays; all others take the interpreted path",
     "declare/nodes": "sums the gradients of compiled code",
@@ -66,6 +70,9 @@ NUMPY = {
     "serialization/containers": "reads and writes NumPy's files",
     "serialization/tree": "files hold arrays",
     "testing/comparing": "compares values",
+    "testing/sim/arena": "its memory is that of a NumPy array",
+    "testing/sim/array": "its kernels compute with NumPy",
+    "testing/sim/backend": "its kernels compute with NumPy",
     "tensor/typed": "typed constructors make host memory, as Tensor(...) does",
     "tensor/construct": "Tensor(...) makes host memory before any operation exists",
 }

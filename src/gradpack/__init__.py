@@ -40,17 +40,20 @@ if _TYPE_CHECKING:  # imported when they are first asked for
     from . import cpu as cpu
     from . import extend as extend
     from . import fft as fft
+    from . import func as func
     from . import library as library
     from . import linalg as linalg
     from . import masked as masked
     from . import nn as nn
     from . import optim as optim
+    from . import profiler as profiler
     from . import saved as saved
     from . import serialization as serialization
     from . import signal as signal
     from . import sparse as sparse
     from . import special as special
     from . import utils as utils
+    from .func import vmap as vmap
     from .serialization import load as load
     from .serialization import save as save
 
@@ -103,18 +106,18 @@ _when_imported("einops._backends", "gradpack.utils.einops_backend")
 # Modules that are imported when they are first asked for.
 _LAZY = tuple(
     (
-        "__config__ accelerator backends cli cpu cuda extend fft library linalg masked mps nn optim overrides "
-        "random return_types saved serialization signal sparse special testing types utils version xpu"
+        "__config__ accelerator backends cli cpu cuda extend fft func library linalg masked mps nn optim overrides "
+        "profiler random return_types saved serialization signal sparse special testing types utils version xpu"
     ).split()
 )
 # Functions of such modules.
-_FROM = {"save": "serialization", "load": "serialization"}
+_FROM = {"save": "serialization", "load": "serialization", "vmap": "func"}
 _FROM |= dict.fromkeys(
     (
         "are_deterministic_algorithms_enabled get_deterministic_debug_mode get_float32_matmul_precision "
         "get_num_interop_threads is_deterministic_algorithms_warn_only_enabled is_warn_always_enabled "
         "set_deterministic_debug_mode set_float32_matmul_precision set_flush_denormal set_num_interop_threads "
-        "set_warn_always use_deterministic_algorithms"
+        "profiler_allow_cudagraph_cupti_lazy_reinit_cuda12 set_warn_always use_deterministic_algorithms"
     ).split(),
     "base.settings",
 )

@@ -83,6 +83,7 @@ def test_other_settings(torch):
     torch.set_warn_always(False)
     assert torch.get_num_interop_threads() >= 1 and torch.compiled_with_cxx11_abi() in (True, False)
     assert torch.set_flush_denormal(False) is True
+    assert torch.profiler_allow_cudagraph_cupti_lazy_reinit_cuda12() is True
 
 
 def test_numbers_of_tracing(torch):

@@ -72,8 +72,7 @@ def test_a_device():
     assert w.to("far", torch.float64).dtype is torch.float64
     with pytest.raises(RuntimeError, match="Expected all tensors to be on the same device"):
         moved + w
-    with pytest.raises(RuntimeError, match=r"zeros\(\): makes tensors on the CPU: move this one with .to\('far'\)"):
-        torch.zeros(2, device="far")
+    assert torch.zeros(2, device="far").device.type == "far" and torch.zeros_like(moved).device.type == "far"
     extend.remove("far")
     assert backend_of(type(strict.asarray(0.0))) is before
     with pytest.raises(RuntimeError, match="Expected one of cpu"):

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from gradpack.declare.op import REGISTRY
-from tests.ops import calling_checks, checks, dtype_checks, layout_checks, memory_checks, saved_checks
+from tests.ops import calling_checks, checks, dtype_checks, layout_checks, memory_checks, profiler_checks, saved_checks
 from tests.ops.cases import Case, cases, operations, unreached
 from tests.samples.base import all_samples
 
@@ -139,3 +139,8 @@ def test_out(name):
 @every_operation
 def test_bad_input(name):
     each(name, calling_checks.bad_input, 4)
+
+
+@every_operation
+def test_profiled(name):
+    each(name, profiler_checks.profiled, 2)

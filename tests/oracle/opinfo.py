@@ -30,6 +30,7 @@ from tests.oracle.agreement import TOLERANCE, differences, flat, name_of, same_p
 from tests.oracle.translate import Translation, exists, our_function, our_variant, ours_from, resolve
 
 import gradpack
+from gradpack.extend.names import paths
 
 CATEGORIES = "forward dtype backward double tangent inplace method out refused".split()
 DTYPES = "float64 complex128 float32 int64 bool bfloat16 float16 uint8 complex64 int32 int16 int8".split()
@@ -38,7 +39,7 @@ DIFFERENTIATED = ("float64", "complex128", "bfloat16")
 TIES = ("sort", "argsort", "topk", "kthvalue", "median", "nanmedian", "mode", "msort")
 # Vectors whose sign or phase each LAPACK chooses for itself: compared in the form that torch's own tests compare.
 UP_TO_PHASE = ("linalg.eig", "linalg.eigh", "linalg.svd", "svd", "svd_lowrank", "pca_lowrank")
-SEEDS = Path("/work/shared/ops.tsv")
+KNOWN = Path(__file__).with_name("opinfo_known.tsv")
 
 
 def table() -> dict[str, Any]:
@@ -523,10 +524,22 @@ def tally_of(
     return tally
 
 
+def known() -> dict[str, dict[str, str]]:
+    """What differs and why, by operator and category. A category with `*` differs on later samples only."""
+    found: dict[str, dict[str, str]] = {}
+    for line in KNOWN.read_text(encoding="utf-8").splitlines()[1:]:
+        name, category, reason = line.split("\t")
+        found.setdefault(name, {})[category] = reason
+    return found
+
+
 def report(name: str, info: Any, limit: int | None = None) -> list[str]:
-    """What differs for one operator: an empty list is what we want."""
+    """What differs for one operator without a known reason: an empty list is what we want."""
     tally = tally_of(name, info, limit)
-    return ["missing"] if tally is None else tally.lines()
+    if tally is None:
+        return ["missing"]
+    explained = {category.rstrip("*") for category in known().get(name, ())}
+    return [line for (category, _), line in zip(tally.told, tally.lines(), strict=True) if category not in explained]
 
 
 def describe(sample: Any) -> str:
@@ -545,17 +558,14 @@ def describe(sample: Any) -> str:
 
 def seeds() -> set[str]:
     """The operators that the project began with."""
-    if not SEEDS.exists():
-        return set()
-    rows = [line.split("\t") for line in SEEDS.read_text().splitlines()]
-    return {row[0].rstrip("_") for row in rows if row[1] == "op"}
+    return {path.rpartition(".")[2].rstrip("_") for path in paths()}
 
 
 def summary(tallies: dict[str, Tally | None]) -> None:
     """Percentages: of the operators, those that agree wholly, and of the comparisons, those that agree."""
-    known = seeds()
+    first = seeds()
     for title, wanted in ("seeds", True), ("beyond", False):
-        group = {n: t for n, t in tallies.items() if (n.split(".")[-1] in known or n.split(".")[0] in known) is wanted}
+        group = {n: t for n, t in tallies.items() if (n.split(".")[-1] in first or n.split(".")[0] in first) is wanted}
         some = [t for t in group.values() if t is not None]
         print(f"{title}: {len(group)} operators, {len(group) - len(some)} missing")
         for category in CATEGORIES:

@@ -210,6 +210,7 @@ JOBS = {
     "float": lambda lib: net(lib).double().float().state_dict(),
     "type": lambda lib: {k: v.dtype.itemsize for k, v in net(lib).type(lib.float64).state_dict().items()},
     "to a device that is not there": lambda lib: net(lib).cuda(7),
+    "to an accelerator that is not there": lambda lib: net(lib).cuda(),
     "train": lambda lib: [m.training for m in net(lib).eval().modules()],
     "train with a number": lambda lib: net(lib).train(1),
     "apply": lambda lib: applied(net(lib)),

@@ -1,5 +1,7 @@
 """Automatic differentiation: `torch.autograd`, from scratch."""
 
+from importlib import import_module as _import_module
+from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any
 
 from . import anomaly_mode, forward_ad, function, grad_mode, graph
@@ -31,6 +33,11 @@ from .saved_hooks import (
 )
 from .variable import Variable
 
+if _TYPE_CHECKING:  # imported when they are first asked for
+    from . import functional as functional
+    from . import profiler as profiler
+    from . import profiler_util as profiler_util
+
 
 def variable(*args: Any, **kwargs: Any) -> Any:
     """Refused, as in torch: use `tensor`. The module of this name is `autograd.variable` for imports only."""
@@ -43,6 +50,20 @@ variable.Variable = Variable  # type: ignore[attr-defined]
 def kineto_available() -> bool:
     """Whether Kineto, the library behind torch's profiler, is there: no."""
     return False
+
+
+# Modules that are imported when they are first asked for.
+_LAZY = ("functional", "profiler", "profiler_util")
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LAZY:
+        return _import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LAZY})
 
 
 __all__ = [
@@ -60,6 +81,7 @@ __all__ = [
     "enforce_grad_layout_policy",
     "forward_ad",
     "function",
+    "functional",
     "grad",
     "grad_mode",
     "gradcheck",
@@ -71,6 +93,8 @@ __all__ = [
     "is_view_replay_enabled",
     "kineto_available",
     "no_grad",
+    "profiler",
+    "profiler_util",
     "save_on_cpu",
     "saved_tensors_hooks",
     "set_detect_anomaly",

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import count
 from typing import Any
 
 from ..backends.numpy import hush, silent, unhush
-from ..base.modes import MODE, RUN, without_grad
+from ..base.modes import MODE, RUN, TRANSFORMS, using, without_grad
+from ..declare.batched import VmapLevel, all_examples, batched, bottom, entered, is_batched_now, lifted
 from ..graph import engine
 from ..graph.node import Node, Nowhere, Slot
 from ..tensor import copying as _copying  # noqa: F401 - tells tensors how to be copied
@@ -94,17 +95,32 @@ def _run(
     if mode.grad is not create_graph:
         token = MODE.set(mode.replace(grad=True) if create_graph else without_grad(mode))
     silenced = hush(silent)
-    threads = mode.threads and not mode.special and not tensors
+    threads = mode.threads and not mode.busy and not tensors
+    observer = None if mode.profiler is None else mode.profiler.nodes()
     try:
         if this.depth and this.depth % _DEEP == 0:
             _in_a_thread(
-                lambda: engine.run(roots, keep=keep, create_graph=tensors, plan=plan, capture=capture, threads=threads)
+                lambda: engine.run(
+                    roots,
+                    keep=keep,
+                    create_graph=tensors,
+                    plan=plan,
+                    capture=capture,
+                    threads=threads,
+                    observer=observer,
+                )
             )
         else:
-            engine.run(roots, keep=keep, create_graph=tensors, plan=plan, capture=capture, threads=threads)
+            engine.run(
+                roots, keep=keep, create_graph=tensors, plan=plan, capture=capture, threads=threads, observer=observer
+            )
+        if observer is not None:
+            observer.close()
         while this.callbacks:
             this.callbacks.pop(0)()
     finally:
+        if observer is not None:
+            observer.close()
         unhush(silenced)
         if tell is not None:
             tell(False)
@@ -153,6 +169,11 @@ def backward(
                 "use `grad_tensors`."
             )
         grad_tensors = grad_variables
+    if TRANSFORMS.get() or MODE.get().levels:
+        raise RuntimeError(
+            "backward() called inside a functorch transform. This is not supported, please use functorch.grad or "
+            "functorch.vjp instead or call backward() outside of functorch transforms."
+        )
     named = () if inputs is None else inputs_of(inputs, "backward")
     outputs = sequence(tensors)
     seeds = seeds_of(outputs, grad_tensors, False)
@@ -244,9 +265,15 @@ def grad(
     seeds = seeds_of(targets, grad_outputs, is_grads_batched)
     keep = create_graph if retain_graph is None else retain_graph
     count = batch_size(seeds) if is_grads_batched else 0
-    edges = [root_edge(out, i) for i, out in enumerate(targets)]
-    wanted = [input_edge(value) for value in sources]
-    if is_grads_batched:
+    edges: list[Node] = []
+    wanted: list[Node] = []
+    within = bool(MODE.get().levels) and not is_grads_batched and any(map(is_batched_now, (*targets, *sources)))
+    if not within:
+        edges = [root_edge(out, i) for i, out in enumerate(targets)]
+        wanted = [input_edge(value) for value in sources]
+    if within:
+        found = _of_examples(targets, sources, seeds, keep, create_graph)
+    elif is_grads_batched:
         found = _batched(edges, seeds, count, wanted, keep, create_graph)
     else:
         found = _captured(edges, seeds, wanted, keep, create_graph)
@@ -291,16 +318,76 @@ def _captured(
     return [found[place] for place in places]
 
 
+def rows_of(
+    edges: list[Node], rows: Iterable[list[Tensor]], wanted: list[Node], create_graph: bool
+) -> list[list[Tensor | None]]:
+    """`_captured` for many seeds of one graph, which is kept: it is looked through but once."""
+    mode = MODE.get()
+    tensors = create_graph or bool(mode.dual) or bool(mode.levels)
+    if tensors and not create_graph:
+        return [_captured(edges, seeds, wanted, True, create_graph) for seeds in rows]
+    if mode.anomaly is not None:
+        mode.anomaly.watch(edges)
+    plan = engine.Plan(edges, wanted)
+    places = [(edge.parent, edge.nr) if isinstance(edge, Slot) else (edge, -1) for edge in wanted]
+    outer = RUN.get()
+    found: list[list[Tensor | None]] = []
+    token = MODE.set(mode.replace(grad=True) if create_graph else without_grad(mode))
+    silenced = hush(silent)
+    running = RUN.set(outer)
+    try:
+        for seeds in rows:
+            this = Pass(plan, 0 if outer is None else outer.depth + 1)
+            RUN.set(this)
+            plan.captured = dict.fromkeys(plan.captured)
+            roots: list[tuple[Node, Any]] = [
+                (edge, seed if tensors else seed._data) for edge, seed in zip(edges, seeds, strict=True)
+            ]
+            engine.run(roots, keep=True, create_graph=tensors, plan=plan, capture=True)
+            while this.callbacks:
+                this.callbacks.pop(0)()
+            row: list[Tensor | None] = []
+            for node, nr in places:
+                g = plan.captured[node]
+                if nr >= 0 and g is not None:
+                    g = g[nr]
+                row.append(g if g is None or isinstance(g, Tensor) else wrap(g))
+            found.append(row)
+    finally:
+        RUN.reset(running)
+        unhush(silenced)
+        MODE.reset(token)
+    return found
+
+
 def _batched(
     edges: list[Node], seeds: list[Any], count: int, wanted: list[Node], keep: bool, create_graph: bool
 ) -> list[Tensor | None]:
-    """One backward for each gradient of the batch, the results stacked."""
-    from ..ops.join import stack
+    """One backward for all gradients of the batch, by a level of `vmap`."""
+    mode = MODE.get()
+    level = VmapLevel(count, "error", len(mode.levels) + 1)
+    token = MODE.set(entered(mode, level))
+    try:
+        found = _captured(edges, [batched(seed, level) for seed in seeds], wanted, keep, create_graph)
+    finally:
+        MODE.reset(token)
+    return [g if g is None else all_examples(g, level) for g in found]
 
-    rows = [
-        _captured(edges, [seed[i] for seed in seeds], wanted, keep or i < count - 1, create_graph) for i in range(count)
-    ]
-    return [None if any(g is None for g in column) else stack(list(column)) for column in zip(*rows, strict=True)]
+
+def _of_examples(
+    targets: tuple[Any, ...], sources: tuple[Any, ...], seeds: list[Any], keep: bool, create_graph: bool
+) -> list[Tensor | None]:
+    """Gradients under `vmap` of what it has batched: in the graph of all examples."""
+    levels = MODE.get().levels
+    depth = 1 + max(levels.index(v._data.level) for v in (*targets, *sources) if is_batched_now(v))
+    used, inner = levels[:depth], levels[depth:]
+    whole = [bottom(v, used, inner) if isinstance(v, Tensor) else v for v in targets]
+    edges = [root_edge(out, i) for i, out in enumerate(whole)]
+    wanted = [input_edge(bottom(v, used, inner) if isinstance(v, Tensor) else v) for v in sources]
+    grads = [g if g is None else bottom(g, used, inner) for g in seeds]
+    with using(levels=inner):
+        found = _captured(edges, grads, wanted, keep, create_graph)
+    return [g if g is None else lifted(g, used, inner) for g in found]
 
 
 def _tensor_backward(
@@ -322,6 +409,7 @@ def _tensor_backward(
         and edge is not None
         and type(edge) is not Nowhere
         and self._spec.plain
+        and not TRANSFORMS.get()
     ):
         # The loss of a training step: one number, whose gradient is one.
         if create_graph:

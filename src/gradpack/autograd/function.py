@@ -190,7 +190,7 @@ def once_differentiable(fn: Callable[..., Any]) -> Callable[..., Any]:
         if not mode.grad or not any(isinstance(a, Tensor) and a.requires_grad for a in args):
             return results
         items = results if isinstance(results, tuple) else (results,)
-        marked = _Error.apply(*[r.detach().requires_grad_() if isinstance(r, Tensor) else r for r in items])
+        marked = _Error.apply(*[r.detach()._follow() if isinstance(r, Tensor) else r for r in items])
         return marked if isinstance(results, tuple) else marked[0]
 
     return wrapper

@@ -7,7 +7,10 @@ import warnings
 from typing import Any
 
 from ..base.dtypes import FLOATING
-from ..base.modes import MODE, without_grad
+from ..base.modes import MODE, TRANSFORMS, without_grad
+from ..declare.batched import outside
+from ..declare.timed import FUNCTION as FUNCTION_CALL
+from ..declare.timed import watched
 from ..graph.node import AccumulateGrad, Node, Nowhere, Slot, next_seq
 from ..tensor.tensor import InferenceCounter, Tensor, alias
 from ..tensor.views import FUNCTION, MULTIPLE, mark_view
@@ -24,6 +27,13 @@ _MANY_WITH_VIEW = (
 
 def call(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any], with_setup: bool) -> Any:
     """Call `cls.forward` and record the call."""
+    if MODE.get().profiler is not None:
+        values = (*args, *kwargs.values())
+        return watched(cls, cls.__name__, lambda *_: _call(cls, args, kwargs, with_setup), values, FUNCTION_CALL)
+    return _call(cls, args, kwargs, with_setup)
+
+
+def _call(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any], with_setup: bool) -> Any:
     if with_setup:
         bound = inspect.signature(cls.forward).bind(*args, **kwargs)
         bound.apply_defaults()
@@ -31,6 +41,22 @@ def call(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any], with_setup: bo
     if kwargs:
         args = _by_position(cls, args, kwargs, with_setup)
     mode = MODE.get()
+    if mode.levels or TRANSFORMS.get():
+        if not with_setup:
+            raise RuntimeError(
+                "In order to use an autograd.Function with functorch transforms (vmap, grad, jvp, jacrev, ...), it "
+                "must override the setup_context staticmethod. For more details, please see "
+                "https://pytorch.org/docs/main/notes/extending.func.html"
+            )
+        if mode.levels:
+            from ..base.tree import tree_leaves
+            from .function_vmap import call_mapped
+
+            level = mode.levels[-1]
+            if any(map(level.has, tree_leaves(args))):
+                return call_mapped(cls, level, args)
+            with outside():
+                return call(cls, args, {}, with_setup)
     needs = tuple([isinstance(a, Tensor) and a._current_edge() is not None for a in args])
     edges: tuple[Node | None, ...] = tuple(
         [None if type(a._edge) is Nowhere else a._edge for a in args if isinstance(a, Tensor)]

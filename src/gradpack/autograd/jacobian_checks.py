@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from ..declare.batched import mapped
 from ..ops import random as _random
 from ..ops.compare import allclose
 from ..ops.fill import zeros_like
@@ -172,21 +173,49 @@ class Comparison:
         for nr, output in enumerate(outputs):
             seeds = [_random.randn_like(output) for _ in range(2)]
             one_by_one = [grad(output, self.sources, s, retain_graph=True, allow_unused=True) for s in seeds]
-            together = grad(
-                output, self.sources, stacked(seeds), retain_graph=True, allow_unused=True, is_grads_batched=True
-            )
+            try:
+                together = grad(
+                    output, self.sources, stacked(seeds), retain_graph=True, allow_unused=True, is_grads_batched=True
+                )
+            except RuntimeError as error:
+                raise GradcheckError(f"While computing batched gradients, got: {error}\n\n{_BACKWARD}") from error
             for i, (x, batch) in enumerate(zip(self.sources, together, strict=True)):
                 expected = stacked([zeros_like(x) if g[i] is None else g[i] for g in one_by_one])
-                _check_batch(zeros_like(expected) if batch is None else batch, expected, i, nr, "grad")
+                _check_batch(zeros_like(expected) if batch is None else batch, expected, i, nr, _BACKWARD)
 
     def batched_forward(self) -> None:
-        """Tangents of two directions must add up to the tangent of their sum, whichever comes first."""
+        """Tangents of two directions at once, by `vmap`, are those of one after the other."""
+        from .forward_push import push_forward
+
         for i, x in enumerate(self.sources):
             directions = [_random.randn_like(x) for _ in range(2)]
             one_by_one = [forward_directions(self.outputs_of_duals, self.inputs, i, d) for d in directions]
-            together = forward_directions(self.outputs_of_duals, self.inputs, i, directions[0] + directions[1])
+            place = next(k for k, v in enumerate(self.inputs) if v is x)
+
+            def pushed(columns: tuple[Tensor, ...], place: int = place, x: Tensor = x) -> Any:
+                def call(values: list[Tensor]) -> Any:
+                    given: list[Any] = [v.detach() if isinstance(v, Tensor) else v for v in self.inputs]
+                    given[place] = values[0]
+                    return self.outputs_of_duals(*given), None
+
+                return push_forward(call, [x.detach()], [columns[0]])[1]
+
+            try:
+                together = mapped(pushed, (stacked(directions),))
+            except RuntimeError as error:
+                raise GradcheckError(f"While computing batched gradients, got: {error}\n\n{_FORWARD}") from error
             for nr, found in enumerate(together):
-                _check_batch(found, one_by_one[0][nr] + one_by_one[1][nr], i, nr, "forward grad")
+                _check_batch(found, stacked([row[nr] for row in one_by_one]), i, nr, _FORWARD)
+
+
+_BACKWARD = (
+    "gradcheck or gradgradcheck failed while testing batched gradient computation, which runs backward under vmap. To "
+    "leave that out, pass check_batched_grad=False."
+)
+_FORWARD = (
+    "gradcheck failed while testing batched gradient computation with forward-mode AD, which runs the function under "
+    "vmap. To leave that out, pass check_batched_forward_grad=False."
+)
 
 
 def stacked(tensors: Sequence[Tensor]) -> Tensor:
@@ -195,12 +224,9 @@ def stacked(tensors: Sequence[Tensor]) -> Tensor:
     return stack(list(tensors))
 
 
-def _check_batch(batch: Tensor, expected: Tensor, i: int, nr: int, what: str) -> None:
+def _check_batch(batch: Tensor, expected: Tensor, i: int, nr: int, why: str) -> None:
     if not allclose(batch, expected, rtol=1e-5, atol=1e-8, equal_nan=True):
-        raise GradcheckError(
-            f"For output {nr} and input {i}: a batched {what} is not what it is one by one.\n"
-            f"batched:\n{batch}\none by one:\n{expected}\n"
-        )
+        raise GradcheckError(f"For output {nr} and input {i}:\n\n{why}\n\nGot:\n{batch}\n\nExpected:\n{expected}")
 
 
 def _direction(like: Tensor) -> Tensor:

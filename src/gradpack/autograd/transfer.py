@@ -29,8 +29,9 @@ class ToCopy(Function):
 
 def _moved(tensor: Tensor, target: device) -> Tensor:
     backend = backend_on(target.type) or NUMPY
-    host = tensor._spec.backend.to_numpy(tensor._data)
-    return wrap(backend.asarray(host, tensor._spec.dtype, target))
+    own = tensor._spec.backend
+    data = tensor._data if backend is own else own.to_numpy(tensor._data)
+    return wrap(backend.asarray(data, tensor._spec.dtype, target))
 
 
 def to_device(tensor: Tensor, target: device) -> Tensor:

@@ -93,6 +93,28 @@ class Backend:
     def to_numpy(self, array: Any) -> Any:
         raise NotImplementedError
 
+    # -- what stands for arrays but is none (batched tensors) says otherwise --
+
+    def number(self, array: Any) -> Any:
+        """The one element of an array as a Python number."""
+        return self.to_numpy(array).reshape(()).tolist()
+
+    def truth(self, array: Any) -> bool:
+        """Whether the one element of an array is not zero."""
+        return bool(self.number(array))
+
+    def detached(self, tensor: Any) -> Any:
+        """A tensor out of the graph, where that is more than another object around its array; else None."""
+        return None
+
+    def follow(self, tensor: Any, wanted: bool) -> bool:
+        """Let autograd follow a tensor or not, where that is more than an edge of its own; whether it was done."""
+        return False
+
+    def text(self, tensor: Any) -> str | None:
+        """How a tensor prints, if not by its elements."""
+        return None
+
     # -- what follows --
 
     def spec(self, array: Any) -> Spec:

@@ -62,10 +62,10 @@ def _laid(memory: Any, layout: Layout, start: int) -> Any:
 
 def window(base: Any, view: Any) -> Window | None:
     """Where the array `view` lies within `base`; None if that cannot be said: another dtype, no NumPy arrays."""
-    if type(base) is not np.ndarray or type(view) is not np.ndarray or base.dtype != view.dtype:
+    if not (_has_address(base) and _has_address(view)) or base.dtype != view.dtype:
         return None
     size = base.itemsize
-    start = view.__array_interface__["data"][0] - base.__array_interface__["data"][0]
+    start = address_of(view) - address_of(base)
     if start % size or any(s < 0 or s % size for s in (*base.strides, *view.strides)):
         return None
     layouts = [(a.shape, tuple(s // size for s in a.strides)) for a in (base, view)]
@@ -114,20 +114,36 @@ def partly_overlap(a: Any, b: Any) -> bool:
 
     Said only of dense arrays, as torch does; of others it would be too hard to say.
     """
-    if a is b or not isinstance(a, np.ndarray) or not isinstance(b, np.ndarray) or not np.may_share_memory(a, b):
+    if a is b or not may_overlap(a, b):
         return False
     if not a.size or not b.size or not dense(a) or not dense(b):
         return False
-    first, second = (x.__array_interface__["data"][0] for x in (a, b))
+    first, second = map(address_of, (a, b))
     if first == second and a.nbytes == b.nbytes:
         return _steps(a) != _steps(b)
     return True
 
 
+def may_overlap(a: Any, b: Any) -> bool:
+    """Whether the memory from the first to the last element of one array overlaps with that of another."""
+    if isinstance(a, np.ndarray):
+        return isinstance(b, np.ndarray) and bool(np.may_share_memory(a, b))
+    if not (hasattr(a, "address") and hasattr(b, "address")) or not a.size or not b.size:
+        return False
+    (first, last), (start, end) = _bounds(a), _bounds(b)
+    return first < end and start < last
+
+
+def _bounds(array: Any) -> tuple[int, int]:
+    """The addresses of the first byte of an array, and of what comes after the last."""
+    reaches = [s * (n - 1) for s, n in zip(array.strides, array.shape, strict=True)]
+    low: int = array.address + sum(r for r in reaches if r < 0)
+    return low, array.address + sum(r for r in reaches if r > 0) + array.itemsize
+
+
 def overlap(a: Any, b: Any) -> bool:
     """Whether two dense arrays share memory."""
-    arrays = isinstance(a, np.ndarray) and isinstance(b, np.ndarray)
-    return arrays and bool(a.size and b.size) and dense(a) and dense(b) and bool(np.may_share_memory(a, b))
+    return may_overlap(a, b) and bool(a.size and b.size) and dense(a) and dense(b)
 
 
 def _steps(array: Any) -> list[tuple[int, int]]:
@@ -164,8 +180,18 @@ def writable(array: Any) -> Any:
 
 def _whole(owner: Any, array: Any) -> Any:
     """A writable array of the owner's memory that starts where `array` does."""
-    start = array.__array_interface__["data"][0] - owner.__array_interface__["data"][0]
+    start = address_of(array) - address_of(owner)
     flat = owner.reshape(-1) if owner.flags.c_contiguous else owner.ravel(order="K")
     if not np.may_share_memory(flat, owner):
         raise RuntimeError("the tensor's array is read-only: clone() the tensor before writing to it")
     return flat.view(np.uint8)[start:][: array.itemsize].view(array.dtype).reshape(())
+
+
+def address_of(array: Any) -> int:
+    """Where the first element of an array is. Arrays that the host cannot read say it by themselves."""
+    own = getattr(array, "address", None)
+    return int(array.__array_interface__["data"][0] if own is None else own)
+
+
+def _has_address(array: Any) -> bool:
+    return type(array) is np.ndarray or hasattr(array, "address")

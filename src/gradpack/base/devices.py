@@ -50,9 +50,9 @@ class device:  # noqa: N801 - torch's name
             own = type.index
             type, index = type.type, own if index is None else index
         if not isinstance(type, str):
-            if type.__class__ is int:
-                raise RuntimeError("Cannot access accelerator device when none is available.")
-            raise TypeError(f"device(): argument 'type' must be a str or a device, not {type.__class__.__name__}")
+            if type.__class__ is not int:
+                raise TypeError(f"device(): argument 'type' must be a str or a device, not {type.__class__.__name__}")
+            index, type = type, _accelerator()
         kind, colon, number = type.partition(":")
         if colon:
             if index is not None:
@@ -102,6 +102,26 @@ class device:  # noqa: N801 - torch's name
                 return function(*args, **kwargs)
 
         return inside
+
+
+def _accelerator() -> str:
+    """The kind of device that a bare index means."""
+    for kind in ("cuda", "xpu", "mps"):
+        if kind in KINDS:
+            return kind
+    raise RuntimeError("Cannot access accelerator device when none is available.")
+
+
+def cuda_device(value: Any) -> device:
+    """The device that an argument of `cuda()` means: an index, a name, or None for the one in use.
+
+    Raises:
+        RuntimeError: for an index where there is no accelerator, or for a device of another kind.
+    """
+    wanted = device("cuda") if value is None else device(value)
+    if wanted.type != "cuda":
+        raise RuntimeError("Invalid device, must be cuda device")
+    return wanted
 
 
 CPU = device("cpu")

@@ -124,3 +124,13 @@ def saved_was_modified(
 
 def missing_extra(what: str, package: str, extra: str) -> ImportError:
     return ImportError(f"{what} needs {package}, which is not installed: pip install 'gradpack[{extra}]'")
+
+
+def inside_a_transform(name: str) -> RuntimeError:
+    """For a method that a function under a functional transform may not call."""
+    return RuntimeError(
+        f"You are attempting to call Tensor.{name}() (or perhaps using torch.autograd.functional.* APIs) inside of a "
+        "function being transformed by a functorch transform. This is unsupported, please attempt to use the functorch "
+        f"transforms (e.g. grad, vjp, jacrev, jacfwd, hessian) or call {name}() outside of a function being "
+        "transformed instead."
+    )

@@ -29,25 +29,25 @@ _FIELDS = (
 class Mode:
     """What holds for the operations that run now. Never changed: `replace` makes another one."""
 
-    __slots__ = (*_FIELDS, "special", "traced", "without_grad")
+    __slots__ = (*_FIELDS, "below", "busy", "special", "traced", "without_grad")
 
     grad: bool  # record a graph?
-    hooks: (
-        tuple[Any, ...] | None
-    )  # (pack, unpack) around every saved tensor; with a third, informed: see tensor/saved.py
+    hooks: tuple[Any, ...] | None  # (pack, unpack) around every saved tensor; with a third, as in tensor/saved.py
     forbidden: str | None  # why saved tensor hooks may not be used here
     inference: bool  # make inference tensors?
     dual: int  # forward-mode level, 0 for none
     anomaly: Any  # anomaly settings, None when off
     recorder: Any  # is told of every saved tensor
-    profiler: Any  # is told of every operation
+    profiler: Any  # is told of every operation: see declare/timed.py
     levels: tuple[Any, ...]  # functional transforms, innermost last
     mutation: Any  # allow_mutation_on_saved_tensors bookkeeping
     threads: bool  # may backward use several threads?
     ops: tuple[Any, ...]  # operation modes, innermost last: see `OpMode`
     autocast: Any  # the state of autocast, None when off everywhere
     without_grad: Mode | None  # the same without grad, once somebody has asked
-    special: bool  # must operations take the interpreted path?
+    below: Mode | None  # the same without the innermost level, once somebody has asked
+    busy: bool  # must operations take the interpreted path?
+    special: bool  # must they at least tell the profiler?
     traced: bool  # do modules note that they are called?
 
     def __init__(
@@ -79,19 +79,19 @@ class Mode:
         self.threads = threads
         self.ops = ops
         self.autocast = autocast
-        self.without_grad = None
+        self.without_grad = self.below = None
         self.traced = recorder is not None or (hooks is not None and len(hooks) > 2)
-        self.special = bool(
+        self.busy = bool(
             inference
             or dual
             or levels
             or anomaly is not None
             or recorder is not None
-            or profiler is not None
             or mutation is not None
             or ops
             or (autocast is not None and autocast.active)
         )
+        self.special = self.busy or profiler is not None
 
     def replace(self, **changes: Any) -> Mode:
         fields = {name: getattr(self, name) for name in _FIELDS}
@@ -101,6 +101,10 @@ class Mode:
 
 MODE: ContextVar[Mode] = ContextVar("gradpack mode", default=Mode())  # noqa: B039 - a Mode never changes
 
+
+# The functional transforms that are going on, of those that differentiate: for each the edges of what it
+# differentiates by.
+TRANSFORMS: ContextVar[tuple[set[Any], ...]] = ContextVar("gradpack transforms", default=())
 
 # The backward pass that is going on: something with an identity, None outside.
 RUN: ContextVar[Any] = ContextVar("gradpack backward pass", default=None)

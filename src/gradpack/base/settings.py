@@ -196,3 +196,15 @@ def set_flush_denormal(mode: bool, /) -> bool:
         True
     """
     return not mode
+
+
+def profiler_allow_cudagraph_cupti_lazy_reinit_cuda12() -> bool:
+    """Whether a setting of CUDA's profiling library is allowed: there is none here. True, as torch says of itself.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.profiler_allow_cudagraph_cupti_lazy_reinit_cuda12()
+        True
+    """
+    return True

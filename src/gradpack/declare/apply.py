@@ -16,6 +16,7 @@ from ..backends import Spec, backend_of
 from ..backends.coo import UnsupportedError
 from ..backends.numpy import quiet
 from ..backends.sparse import SPARSE
+from ..backends.windows import may_overlap
 from ..base import dtypes
 from ..base.dtypes import BOOL, FLOATING, INTEGRAL, dtype
 from ..base.errors import (
@@ -49,9 +50,6 @@ def apply(op: Op, args: tuple[Any, ...]) -> Any:
     values = list(args)
     if not _normalise(op, values):
         return raw_forward(op, values)
-    if mode.profiler is not None:
-        with mode.profiler.operation(op, values):
-            return _apply(op, values, mode)
     return _apply(op, values, mode)
 
 
@@ -276,9 +274,7 @@ def _wrapped_int(value: int, d: dtype) -> int:
 
 def _shares(a: Any, b: Any) -> bool:
     """Whether two arrays of one origin overlap in memory (bounds are enough: neither copies partly)."""
-    import numpy as np
-
-    return a is b or (isinstance(a, np.ndarray) and bool(np.may_share_memory(a, b)))
+    return a is b or may_overlap(a, b)
 
 
 def _dtypes(

@@ -10,6 +10,7 @@ from __future__ import annotations
 import weakref
 from typing import Any
 
+from ..backends import spec_of
 from ..backends.windows import Window, window
 from ..base.errors import saved_was_freed
 from ..base.modes import MODE, Mode
@@ -83,7 +84,9 @@ class AsStridedBackward0(Node):
         self.at = at
 
     def backward(self, g: Any, keep: bool) -> list[Any]:
-        return [None if self.edges[0] is None else self.at.spread(g)]
+        if self.edges[0] is None:
+            return [None]
+        return [spec_of(g).backend.body(REGISTRY["_part_spread"])(g, self.at)]
 
     def backward_graph(self, g: Any, keep: bool) -> list[Any]:
         return [None if self.edges[0] is None else REGISTRY["_part_spread"].public(g, self.at)]
@@ -127,7 +130,7 @@ class CopySlices(Node):
 
     def backward(self, g: Any, keep: bool) -> list[Any]:
         node = self._take_node(keep)
-        if not hasattr(g, "flags"):
+        if not hasattr(g, "__array_interface__"):
             return [x if x is None else x._data for x in self._graph(node, wrap(g), keep)]
         if isinstance(self.at, list):
             result = g.copy()
@@ -166,7 +169,7 @@ class CopySlices(Node):
         from ..autograd.api import grad
         from ..ops.fill import zeros_like
 
-        zeros = zeros_like(like).requires_grad_()
+        zeros = zeros_like(like)._follow()
         return grad(self._view(zeros), zeros, part, create_graph=True)[0]
 
     def __getattr__(self, name: str) -> Any:

@@ -14,12 +14,13 @@ from ..backends.windows import overlap, partly_overlap, repeats, writable
 from ..base import dtypes
 from ..base.errors import scalar_type
 from ..base.modes import MODE, using, without_grad
-from ..graph.node import AccumulateGrad, Node, Nowhere, Slot
+from ..graph.node import AccumulateGrad, Node, Nowhere, Origin, Slot
 from ..tensor.hooks import move_retained, retaining
 from ..tensor.mutation import before_write
 from ..tensor.tensor import InferenceCounter, Tensor, _new, alias
 from ..tensor.torch_function import handle, overriding
 from ..tensor.views import base_of, meta_of, refused, renew
+from .batched import NOT_WRITABLE, all_examples, outside
 from .copy_slices import CopySlices, where
 from .nodes import variant_of
 from .op import REGISTRY, Op
@@ -40,7 +41,9 @@ def _inplace(op: Op, name: str, values: list[Any]) -> Tensor:
     if found:
         return handle(getattr(Tensor, name), name, found, *_split_given(op, values))
     mode = MODE.get()
-    if mode.grad and not mode.special and type(target) is Tensor and target._spec.plain:
+    if mode.levels:
+        return _inplace_of_batch(op, name, values)
+    if mode.grad and not mode.busy and type(target) is Tensor and target._spec.plain:
         if _recorded(op, target, values):
             return target
     others = tensors_in(values[1:])
@@ -77,6 +80,25 @@ def _inplace(op: Op, name: str, values: list[Any]) -> Tensor:
     return target
 
 
+def _inplace_of_batch(op: Op, name: str, values: list[Any]) -> Tensor:
+    """A write under `vmap`: the result for all examples, written where all examples are."""
+    target, level = values[0], MODE.get().levels[-1]
+    if not level.has(target):
+        if any(map(level.has, tensors_in(values))):
+            raise RuntimeError(NOT_WRITABLE)
+        with outside():
+            return inplace(op, name, values)
+    check_writable(target._data.value, name, any(t._current_edge() is not None for t in tensors_in(values[1:])))
+    result = _call(op, values)
+    check_result(target, result)
+    with outside():
+        whole = target._data.value
+        inplace(REGISTRY["_copied"], "copy_", [whole, all_examples(result, level)])
+    if target._edge is not None or result._edge is not None:
+        target._edge = whole._current_edge()
+    return target
+
+
 def _split_given(op: Op, values: list[Any]) -> tuple[tuple[Any, ...], dict[str, Any] | None]:
     """The arguments as they were given: without those at the end that are defaults."""
     count = len(op.params) - op.keyword_only
@@ -109,7 +131,7 @@ def _recorded(op: Op, target: Tensor, values: list[Any]) -> bool:
         edge = base._edge
         if base._view is not None or view.meta is not None:
             return False
-    if edge is None or type(edge) is AccumulateGrad or op.returns or op.lists or len(counter) > 1:
+    if edge is None or type(edge) in (AccumulateGrad, Nowhere, Origin) or op.returns or op.lists or len(counter) > 1:
         return False
     if view is not None:
         if counter[0] != view.version:
@@ -232,7 +254,7 @@ def check_history(target: Tensor, others_need: bool = False) -> None:
                 raise RuntimeError(
                     "a view of a leaf Variable that requires grad is being used in an in-place operation."
                 )
-    if type(target._edge) is AccumulateGrad or type(target._edge) is Nowhere:
+    if type(target._edge) in (AccumulateGrad, Nowhere, Origin):
         raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
 
 

@@ -18,6 +18,7 @@ from ..tensor.parameter import Parameter
 from ..tensor.tensor import Tensor
 from .op import Op
 from .template import _NEEDS_NO_QUIET
+from .timed import timed
 
 
 def _relu_into(x: Any, out: Any) -> Any:
@@ -159,11 +160,11 @@ def function(op: Op, name: str, slow: Callable[[tuple[Any, ...]], Any]) -> Funct
         "_MODE": MODE.get,
         "_Tensor": Tensor,
         "_Parameter": Parameter,
-        "_slow": slow,
         "_hush": hush,
         "_unhush": unhush,
         "_SILENT": silent,
     }
+    names["_slow"] = timed(op, name, slow, names)
     made = FunctionType(_stub.__code__.replace(co_name=name, co_qualname=name), names, name)
 
     def compile_first(*args: Any, **kwargs: Any) -> Any:
@@ -171,6 +172,7 @@ def function(op: Op, name: str, slow: Callable[[tuple[Any, ...]], Any]) -> Funct
         if source is None:
             source = f"def {name}(*args, **kwargs): return _slow(_bind(args, kwargs))"
             names["_bind"] = op.bind
+        names["_text"] = source
         names["_ufunc"] = _UFUNCS[op.name][0] if op.name in _UFUNCS else None
         names["_forward"] = NUMPY.bind(op.forward)
         names.update({f"_default_{p}": v for p, v in op.defaults.items()})

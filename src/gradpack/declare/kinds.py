@@ -43,6 +43,7 @@ from . import subclass  # noqa: F401 - attaches its method
 from .apply import Output, apply
 from .nodes import CompiledNode, GeneralNode, constant, fit_arrays
 from .op import Op, register
+from .timed import timed, watched
 
 _OPTIONS = frozenset(
     "jvp result view results differentiable extra meaning promote lists structural scalars holomorphic node many "
@@ -97,7 +98,8 @@ def copy_of(op: Op, name: str, slow: Callable[[tuple[Any, ...]], Any]) -> Functi
 
     The text is made at the first call: importing is fast, and what is not used costs nothing.
     """
-    names: dict[str, Any] = {"__name__": "gradpack.ops", "_slow": slow}
+    names: dict[str, Any] = {"__name__": "gradpack.ops"}
+    names["_slow"] = timed(op, op.name, slow, names)
     function = FunctionType(_stub.__code__.replace(co_name=name, co_qualname=name), names, name)
 
     def compile_first(*args: Any, **kwargs: Any) -> Any:
@@ -157,7 +159,8 @@ def _materialise(op: Op) -> None:
         "_fit_arrays": fit_arrays,
         "_forward": NUMPY.bind(op.forward),
         "_public": op.public,
-        "_into": lambda out, values: into(op, out, values),
+        "_into": lambda out, values: watched(op, op.name, lambda *given: into(op, out, given), values),
+        "_text": text,
     }
     if op.returns:
         common |= {"_Slot": Slot, "_Part": Part, "_Output": Output, "_tuple": tuple.__new__}

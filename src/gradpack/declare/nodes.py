@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 from ..backends.coo import CooArray
 from ..backends.sparse import SPARSE
 from ..base.dtypes import dtype
+from ..base.modes import MODE
 from ..graph.node import Node, Part, Slot
 from ..tensor.saved import (
     FREED,
@@ -46,7 +47,15 @@ class CompiledNode(Node):
         """One gradient, as a Tensor with a history, for each edge."""
         op = self.op
         if op.meaning is not None:
-            gradients = self._by_meaning(g)
+            mode = MODE.get()
+            if mode.grad:
+                gradients = self._by_meaning(g)
+            else:  # which is only there to be differentiated
+                token = MODE.set(mode.replace(grad=True))
+                try:
+                    gradients = [x if x is None else x.detach() for x in self._by_meaning(g)]
+                finally:
+                    MODE.reset(token)
         else:
             gradients = self._formulas(g)
         if not keep:

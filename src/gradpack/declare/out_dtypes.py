@@ -26,8 +26,8 @@ _EXACT = frozenset(
 )
 # Element by element, and yet without conversion.
 _FOUND = frozenset(
-    "abs bitwise_not ceil conj_physical floor frac neg hardshrink softshrink softplus gelu round sgn sign trunc ifft "
-    "ihfft".split()
+    "abs bitwise_not ceil conj_physical floor frac neg hardshrink softshrink softplus gelu round sgn sign trunc "
+    "ifft_of_real ihfft".split()
 )
 _SAME_SCALAR_TYPE = frozenset("index_select masked_select".split())
 _EXPECTED = frozenset("cummax cummin diff logcumsumexp".split())

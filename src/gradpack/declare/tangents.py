@@ -137,7 +137,7 @@ def transpose_twice(op: Op, tangents: dict[str, Any], given: dict[str, Any], out
         result = _call(op, call)
         results = list(result) if isinstance(result, tuple) else [result]
         followed = [r for r in results if r.requires_grad]
-        seeds = [zeros_like(r).requires_grad_() for r in followed]
+        seeds = [zeros_like(r)._follow() for r in followed]
         back = grad(followed, sources, seeds, create_graph=True, allow_unused=True)
         pairs = [(b, t) for b, t in zip(back, pushed, strict=True) if b is not None and b.requires_grad]
         if pairs:
@@ -179,7 +179,7 @@ def _source(value: Tensor, alone: bool) -> Tensor:
 
     out = _no_tangent(value)
     if not out.requires_grad:
-        return out.detach().requires_grad_()
+        return out.detach()._follow()
     return out if alone else reshape(out, out._shape)
 
 

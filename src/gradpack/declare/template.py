@@ -51,10 +51,10 @@ FIT = """\
 FUNCTION = """\
 def _call({signature}):
 {out}\
-{unwrap}\
-    if {guard}: return _slow({values})
     _mode = _MODE()
     if _mode.special: return _slow({values})
+{unwrap}\
+    if {guard}: return _slow({values})
 {forward}\
     if type(_data) is not _ndarray: _data = _asarray(_data)
     _out = _new(_Tensor)

@@ -42,10 +42,10 @@ RECORD_LIST = """\
 LIST_FUNCTION = """\
 def _call({signature}):
 {out}\
-{unwrap}\
-    if {guard}: return _slow({values})
     _mode = _MODE()
     if _mode.special: return _slow({values})
+{unwrap}\
+    if {guard}: return _slow({values})
     try: _data = _forward({call})
     except Exception: return _slow({values})
     if type(_data) is not _ndarray: _data = _asarray(_data)
@@ -62,10 +62,10 @@ def _call({signature}):
 MANY_FUNCTION = """\
 def _call({signature}):
 {out}\
-{unwrap}\
-    if {guard}: return _slow({values})
     _mode = _MODE()
     if _mode.special: return _slow({values})
+{unwrap}\
+    if {guard}: return _slow({values})
     _token = _hush(_SILENT)
     try: _parts = _forward({call})
     except Exception: return _slow({values})

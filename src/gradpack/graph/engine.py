@@ -64,6 +64,7 @@ def run(
     plan: Plan | None = None,
     capture: bool = False,
     threads: bool = False,
+    observer: Any = None,
 ) -> None:
     """Send each root's gradient down the graph.
 
@@ -74,6 +75,8 @@ def run(
         plan: which leaves to serve when, and which nodes to run at all.
         capture: put the gradients of the plan's inputs into `plan.captured` and accumulate nothing.
         threads: other threads may take part, once the graph is wide and gradients are large.
+        observer: is told of every node: `start(node, g)` before it runs and `end(grads)` after; `alone(node, g,
+            keep)` runs a node, on whatever thread, and `serving(serve)` is what serves a leaf. None for none.
     """
     pending: dict[Node, Gradient] = {}  # gradients of nodes in `ready`, and the only one so far of leaves
     sums: dict[Node, Gradient] = {}  # gradients of leaves that nobody else holds, because they are sums
@@ -83,7 +86,8 @@ def run(
     needed = None if plan is None else plan.needed
     wanted = None if plan is None or plan.needed is None else plan.captured
     leaf_type = AccumulateGrad
-    usual = wanted is None and not create_graph
+    usual = wanted is None and not create_graph and observer is None
+    serve = _serve if observer is None else observer.serving(_serve)
 
     for node, g in roots:
         if needed is not None and node not in needed:
@@ -96,7 +100,7 @@ def run(
                 heappush(ready, (node.seq, node))
     if counts is not None:
         for leaf in [n for n in pending if type(n) is leaf_type and not counts.get(n)]:
-            _serve(leaf, pending.pop(leaf), create_graph, wanted, capture)
+            serve(leaf, pending.pop(leaf), create_graph, wanted, capture)
     roots.clear()
     grads: Any
     node = g = None  # type: ignore[assignment]
@@ -112,7 +116,15 @@ def run(
                 if threads and len(ready) > 1 and getattr(pending[ready[0][1]], "nbytes", 0) >= parallel.LARGE:
                     threads = False  # decided once
                     if parallel.finish(
-                        pending, sums, ready, keep=keep, needed=needed, wanted=wanted, capture=capture, serve=_serve
+                        pending,
+                        sums,
+                        ready,
+                        keep=keep,
+                        needed=needed,
+                        wanted=wanted,
+                        capture=capture,
+                        serve=serve,
+                        observer=observer,
                     ):
                         break
                 node = heappop(ready)[1]
@@ -132,12 +144,16 @@ def run(
                 if last:
                     wanted[node] = g  # type: ignore[index]
                     continue
+                if observer is not None:
+                    observer.start(node, g)
                 if extras is not None:
                     grads = extras.run_node(node, g, keep, create_graph)
                 elif g is None:
                     grads = node.undefined(keep, create_graph)
                 else:
                     grads = node.backward_graph(g, keep) if create_graph else node.backward(g, keep)
+                if observer is not None:
+                    observer.end(grads)
                 extras = None
             g = None
             for edge, ge in zip(node.edges, grads):  # noqa: B905 - a node returns one gradient for each edge
@@ -178,7 +194,7 @@ def run(
             while due:  # not before the node's gradients are let go of: a leaf keeps what nobody else holds
                 edge = due.pop(0)
                 group = sums if edge in sums else pending
-                _serve(edge, group.pop(edge, None), create_graph, wanted, capture)
+                serve(edge, group.pop(edge, None), create_graph, wanted, capture)
             if following is not None and ready:
                 other: Node = following
                 pending[other] = incoming
@@ -199,7 +215,7 @@ def run(
     for group in (pending, sums):
         while group:
             leaf = next(iter(group))  # type: ignore[assignment]
-            _serve(leaf, group.pop(leaf), create_graph, wanted, capture)
+            serve(leaf, group.pop(leaf), create_graph, wanted, capture)
 
 
 def _serve_finished(

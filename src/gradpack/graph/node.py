@@ -57,7 +57,7 @@ class Node:
         edges = self.edges if places is None else [self.edges[i] for i in places]
         return tuple(
             (None, 0)
-            if e is None or type(e) is Nowhere
+            if e is None or type(e) in (Nowhere, Origin)
             else (e.parent.settled(), e.nr)
             if isinstance(e, Slot)
             else (e.settled(), 0)
@@ -122,6 +122,20 @@ class Nowhere(Node):
 
     Such a view was taken before its base required grad, or under `no_grad`.
     """
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        self.edges, self.seq, self.extras = (), next_seq(), None
+
+    def backward(self, g: Gradient, keep: bool) -> Iterable[Gradient]:
+        return ()
+
+    backward_graph = backward
+
+
+class Origin(Node):
+    """The edge of what a functional transform differentiates by. Gradients that arrive are for the transform only."""
 
     __slots__ = ()
 

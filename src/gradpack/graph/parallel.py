@@ -57,9 +57,10 @@ class Crew:
         wanted: dict[Node, Gradient] | None,
         capture: bool,
         serve: Serve,
+        observer: Any = None,
     ) -> None:
         self.boxes, self.keep, self.needed, self.wanted, self.capture = boxes, keep, needed, wanted, capture
-        self.serve = serve
+        self.serve, self.observer = serve, observer
         self.changed = Condition()
         self.movable: list[tuple[int, Node]] = []
         self.fixed: list[tuple[int, Node]] = []  # nodes that only the caller's thread may run
@@ -113,8 +114,10 @@ class Crew:
         if self.values[node] is None:
             del self.values[node]
             grads = node.undefined(self.keep, False)
-        else:
+        elif self.observer is None:
             grads = node.backward(self.values.pop(node), self.keep)
+        else:
+            grads = self.observer.alone(node, self.values.pop(node), self.keep)
         given = list(zip(node.edges, grads, strict=True))
         del grads
         for i in range(len(given)):
@@ -187,6 +190,7 @@ def finish(
     wanted: dict[Node, Gradient] | None,
     capture: bool,
     serve: Serve,
+    observer: Any = None,
 ) -> bool:
     """Do the rest of a pass on several threads: True if that was possible.
 
@@ -200,7 +204,7 @@ def finish(
     boxes = _survey([node for _, node in ready], needed) if workers > 0 else None
     if boxes is None:
         return False
-    crew = Crew(boxes, keep, needed, wanted, capture, serve)
+    crew = Crew(boxes, keep, needed, wanted, capture, serve, observer)
     for node, box in boxes.items():
         if node in sums:
             box.value, box.owned = sums.pop(node), True

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..autograd.grad_mode import no_grad
+from ..base.devices import cuda_device
 from ..base.devices import device as Device
 from ..base.dtypes import bfloat16 as BFLOAT16
 from ..base.dtypes import dtype as DType
@@ -134,9 +135,10 @@ def cuda(self: M, device: Any = None) -> M:
     """Move to a CUDA device, the first or that of an index.
 
     Raises:
-        RuntimeError: if no installed array library brings that kind of device.
+        AssertionError: there is none, in torch's words.
+        RuntimeError: for an index where there is no accelerator, or for a device of another kind.
     """
-    return self.to("cuda" if device is None else f"cuda:{device}" if isinstance(device, int) else device)
+    return self.to(cuda_device(device))
 
 
 def cpu(self: M) -> M:

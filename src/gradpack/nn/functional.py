@@ -315,10 +315,17 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
                 [0, 0, 1]])
     """
     from ..base.dtypes import int64
+    from ..declare.batched import is_batched
     from ..ops.fill import arange
 
     if tensor.dtype is not int64:
         raise RuntimeError(f"one_hot is only applicable to index tensor of type LongTensor, got {tensor.dtype}")
+    if is_batched(tensor):
+        if num_classes <= 0:
+            raise RuntimeError(
+                "When vmap-ing torch.nn.functional.one_hot, please provide an explicit positive num_classes argument."
+            )
+        return (tensor.unsqueeze(-1) == arange(num_classes)).to(int64)
     if not tensor.numel() and num_classes <= 0:
         raise RuntimeError("Can not infer total number of classes from empty tensor.")
     if tensor.numel() and int(tensor.min()) < 0:

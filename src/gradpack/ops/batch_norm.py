@@ -170,9 +170,13 @@ def _check(op: str, input: Any, training: bool, channels: int, **operands: Any) 
 def _update(running: Tensor | None, new: Any, momentum: float) -> None:
     """Move a running statistic towards a new value: no write that autograd sees, as in torch."""
     if running is not None:
-        data = running._data
-        wide = data.astype(np.float64) * (1 - momentum) + np.asarray(new, dtype=np.float64) * momentum
-        data[...] = wide.astype(data.dtype)
+        data, backend = running._data, running._spec.backend
+        backend.write(data, backend.bind(_mixed)(data, new, momentum))
+
+
+def _mixed(old: Any, new: Any, momentum: float) -> Any:
+    wide = old.astype(np.float64) * (1 - momentum) + np.asarray(new, dtype=np.float64) * momentum
+    return wide.astype(old.dtype)
 
 
 def _statistics(input: Tensor, running_mean: Any, running_var: Any, training: bool, momentum: float, eps: float) -> Any:

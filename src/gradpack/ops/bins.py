@@ -12,6 +12,7 @@ from ..base import dtypes
 from ..base.dtypes import BOOL, COMPLEX, FLOATING
 from ..base.errors import _SCALAR_TYPES, not_a_tensor, not_implemented_for
 from ..base.return_types import return_type
+from ..declare.batching import each_example
 from ..declare.kinds import nondifferentiable
 from ..tensor.tensor import Tensor
 from .kernels import float_kind
@@ -23,6 +24,7 @@ METHODS = "bincount histc histogram"
 # -- counting whole numbers --
 
 
+@each_example
 def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
     """How often each whole number occurs in a vector.
 

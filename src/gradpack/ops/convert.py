@@ -8,10 +8,12 @@ import numpy as np
 
 from ..backends import backend_of
 from ..base import dtypes
-from ..base.devices import as_device, device
+from ..base.devices import as_device, cuda_device, device
+from ..base.devices import device as Device
 from ..base.dtypes import dtype
 from ..base.memory_formats import order_of
 from ..base.modes import MODE
+from ..declare.batched import is_batched, of_all_examples
 from ..declare.inplace import inplace
 from ..declare.kinds import general, linear
 from ..tensor.detached import forbid_saved
@@ -75,7 +77,7 @@ def _method_to(
         elif isinstance(arg, bool):
             if i == len(args) - 1 and i and isinstance(args[i - 1], bool):
                 copy = arg
-        elif isinstance(arg, str) or arg is None or hasattr(arg, "index"):
+        elif isinstance(arg, str | int | Device) or arg is None:
             place = arg if arg is not None else place
         else:
             raise TypeError(
@@ -135,8 +137,13 @@ def _method_cpu(self: Tensor, memory_format: Any = None) -> Tensor:
 
 
 def _method_cuda(self: Tensor, device: Any = None, non_blocking: bool = False, memory_format: Any = None) -> Tensor:
-    """This tensor on a CUDA device."""
-    return _method_to(self, "cuda" if device is None else f"cuda:{device}" if isinstance(device, int) else device)
+    """This tensor on a CUDA device, where there is one.
+
+    Raises:
+        AssertionError: there is none, in torch's words.
+        RuntimeError: for an index where there is no accelerator, or for a device of another kind.
+    """
+    return _method_to(self, cuda_device(device))
 
 
 def _method_pin_memory(self: Tensor, device: Any = None) -> Tensor:
@@ -382,6 +389,11 @@ def _new_filled(name: str) -> Any:
     ) -> Tensor:
         from . import fill
 
+        if is_batched(self):
+            from .create import shape_of
+
+            shape = shape_of(f"new_{name}", size)
+            return of_all_examples(lambda v: method(v, (v._shape[0], *shape), dtype=dtype), self)
         return getattr(fill, name)(*size, dtype=dtype or self._spec.dtype, requires_grad=requires_grad)
 
     method.__doc__ = f"A new tensor of the same dtype: `gradpack.{name}`."
@@ -415,6 +427,8 @@ def _method_new_full(
     """A new tensor of the same dtype, filled with one value."""
     from .fill import full
 
+    if is_batched(self):
+        return of_all_examples(lambda v: _method_new_full(v, (v._shape[0], *size), fill_value, dtype=dtype), self)
     return full(size, fill_value, dtype=dtype or self._spec.dtype, requires_grad=requires_grad)
 
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from ..backends import NUMPY, backend_of
+from ..backends import NUMPY, backend_of, backend_on
 from ..base import dtypes
-from ..base.devices import as_device
+from ..base.devices import CPU, KINDS, as_device
 from ..base.dtypes import FLOATING, dtype
 from ..base.errors import not_a_tensor, not_implemented_for, scalar_type
 from ..base.modes import MODE
@@ -44,8 +44,10 @@ def check_dtype(op: str, d: Any) -> None:
         raise TypeError(f"{op}(): argument 'dtype' must be gradpack.dtype, not {type(d).__name__}")
 
 
-def finish(array: Any, requires_grad: bool) -> Tensor:
+def finish(array: Any, requires_grad: bool, device: Any = None) -> Tensor:
     out = wrap(array)
+    if len(KINDS) > 1:
+        out = _placed(out, device)
     if not isinstance(requires_grad, builtins.bool) and requires_grad is not None:
         raise TypeError(f"argument 'requires_grad' must be bool, not {type(requires_grad).__name__}")
     if requires_grad and not (out._spec.dtype.is_floating_point or out._spec.dtype.is_complex):
@@ -59,12 +61,21 @@ def finish(array: Any, requires_grad: bool) -> Tensor:
     return out
 
 
+def _placed(made: Tensor, device: Any) -> Tensor:
+    """The same tensor on the device that it was asked for on, or on the default one."""
+    if device is None and not made._spec.numpy:
+        return made
+    where = as_device(device)
+    if where.type == made._spec.device.type and where.index in (None, made._spec.device.index, 0):
+        return made
+    backend = backend_on(where.type) or NUMPY
+    return wrap(backend.asarray(made._spec.backend.to_numpy(made._data), made._spec.dtype, where))
+
+
 def _native(op: str, d: dtype | None, device: Any) -> Any:
     check_dtype(op, d)
-    where = as_device(device)
-    if where.type != "cpu":
-        raise RuntimeError(f"{op}(): makes tensors on the CPU: move this one with .to({str(where)!r})")
-    return NUMPY.spec_for(dtypes.get_default_dtype() if d is None else d, where).native
+    as_device(device)  # is there such a device? `finish` moves the array to it
+    return NUMPY.spec_for(dtypes.get_default_dtype() if d is None else d, CPU).native
 
 
 def _leaves(data: Any) -> Any:
@@ -128,15 +139,15 @@ def tensor(
         )
         spec = data._spec
         array = spec.backend.copy(spec.backend.cast(data._data, dtype or spec.dtype))
-        return finish(array, requires_grad)
+        return finish(array, requires_grad, device)
     backend = backend_of(type(data))
     if backend is not None and not isinstance(data, np.generic | np.ndarray):
-        return finish(backend.copy(data if dtype is None else backend.cast(data, dtype)), requires_grad)
+        return finish(backend.copy(data if dtype is None else backend.cast(data, dtype)), requires_grad, device)
     if backend is None and hasattr(data, "__array__") and not isinstance(data, list | tuple):
         data = np.asarray(data)
     if isinstance(data, np.generic | np.ndarray):
         d = NUMPY.spec(np.asarray(data)).dtype
-        return finish(np.array(NUMPY.cast(np.asarray(data), dtype or d), order="C"), requires_grad)
+        return finish(np.array(NUMPY.cast(np.asarray(data), dtype or d), order="C"), requires_grad, device)
     if not isinstance(data, list | tuple | bool | int | float | builtins.complex):
         if hasattr(data, "__iter__") and hasattr(data, "__len__"):
             data = list(data)
@@ -145,7 +156,7 @@ def tensor(
     array = _plain_numbers(data)
     if array is not None:
         kind = {"b": dtypes.bool_, "i": dtypes.int64, "f": dtypes.get_default_dtype(), "c": dtypes.default_complex()}
-        return finish(_converted(array, dtype or kind[array.dtype.kind], where), requires_grad)
+        return finish(_converted(array, dtype or kind[array.dtype.kind], where), requires_grad, device)
     d = dtype or _leaves(data) or dtypes.get_default_dtype()
     try:
         source = np.array(_plain(data), dtype=_staging(d))
@@ -157,7 +168,7 @@ def tensor(
         raise
     except TypeError:
         source = np.array(_plain(data))
-    return finish(_converted(source, d, where), requires_grad)
+    return finish(_converted(source, d, where), requires_grad, device)
 
 
 def _plain_numbers(data: Any) -> Any:

@@ -13,6 +13,7 @@ from ..base.devices import as_device
 from ..base.dtypes import FLOATING, INTEGRAL, dtype
 from ..base.errors import not_implemented_for, refuse
 from ..base.layouts import sparse_coo
+from ..declare.batched import is_batched, of_all_examples
 from ..tensor.tensor import Tensor
 from .create import _native, check_dtype, dtype_for, filled, finish, shape_of
 from .memory_formats import in_format
@@ -49,7 +50,7 @@ def zeros(
     if layout is sparse_coo:
         return _without_entries("zeros", size, dtype, device, requires_grad)
     dtype = dtype_for("zeros", out, dtype)
-    made = finish(np.zeros(shape_of("zeros", size), _native("zeros", dtype, device)), requires_grad)
+    made = finish(np.zeros(shape_of("zeros", size), _native("zeros", dtype, device)), requires_grad, device)
     return filled("zeros", out, made)
 
 
@@ -73,7 +74,7 @@ def ones(
     if layout is sparse_coo:
         raise RuntimeError("full(...) is not implemented for sparse layout")
     dtype = dtype_for("ones", out, dtype)
-    made = finish(np.ones(shape_of("ones", size), _native("ones", dtype, device)), requires_grad)
+    made = finish(np.ones(shape_of("ones", size), _native("ones", dtype, device)), requires_grad, device)
     return filled("ones", out, made)
 
 
@@ -99,7 +100,7 @@ def empty(
         return _without_entries("empty", size, dtype, device, requires_grad)
     dtype = dtype_for("empty", out, dtype)
     made = in_format(np.empty(shape_of("empty", size), _native("empty", dtype, device)), memory_format)
-    return filled("empty", out, finish(made, requires_grad))
+    return filled("empty", out, finish(made, requires_grad, device))
 
 
 def empty_strided(
@@ -124,7 +125,7 @@ def empty_strided(
     needed = 1 + builtins.sum((n - 1) * s for n, s in zip(size, stride, strict=True)) if all(size) else 0
     base = np.empty(needed, native)
     strides = tuple(s * native.itemsize for s in stride)
-    return finish(np.lib.stride_tricks.as_strided(base, tuple(size), strides), requires_grad)
+    return finish(np.lib.stride_tricks.as_strided(base, tuple(size), strides), requires_grad, device)
 
 
 def full(
@@ -149,7 +150,7 @@ def full(
     value = fill_value.item() if isinstance(fill_value, Tensor) else fill_value
     d = dtype_for("full", out, dtype) or dtypes.scalar_dtype(value)
     native = _native("full", d, device)
-    return filled("full", out, finish(np.full(shape_of("full", (size,)), value, native), requires_grad))
+    return filled("full", out, finish(np.full(shape_of("full", (size,)), value, native), requires_grad, device))
 
 
 def _like(op: str, input: Tensor, d: dtype | None, device: Any) -> tuple[Any, Any]:
@@ -182,8 +183,12 @@ def zeros_like(
     """
     if isinstance(input, np.ndarray | np.generic):
         return np.zeros_like(input)  # formulas call it on arrays
+    if is_batched(input):
+        return of_all_examples(zeros_like, input, dtype=dtype, device=device)
     backend, spec = _like("zeros_like", input, dtype, device)
-    return finish(in_format(backend.xp.zeros_like(input._data, dtype=spec.native), memory_format), requires_grad)
+    return finish(
+        in_format(backend.xp.zeros_like(input._data, dtype=spec.native), memory_format), requires_grad, device
+    )
 
 
 def ones_like(
@@ -206,8 +211,10 @@ def ones_like(
     """
     if isinstance(input, np.ndarray | np.generic):
         return np.ones_like(input)
+    if is_batched(input):
+        return of_all_examples(ones_like, input, dtype=dtype, device=device)
     backend, spec = _like("ones_like", input, dtype, device)
-    return finish(in_format(backend.xp.ones_like(input._data, dtype=spec.native), memory_format), requires_grad)
+    return finish(in_format(backend.xp.ones_like(input._data, dtype=spec.native), memory_format), requires_grad, device)
 
 
 def full_like(
@@ -229,11 +236,15 @@ def full_like(
         >>> torch.full_like(torch.zeros(2), 7)
         tensor([7., 7.])
     """
+    if is_batched(input) and not isinstance(fill_value, Tensor):
+        return of_all_examples(full_like, input, fill_value, dtype=dtype, device=device)
     backend, spec = _like("full_like", input, dtype, device)
     value = fill_value.item() if isinstance(fill_value, Tensor) else fill_value
     if isinstance(value, int) and spec.dtype.category == INTEGRAL:  # numbers wrap around
         value = np.asarray(value).astype(spec.native)[()]
-    return finish(in_format(backend.xp.full_like(input._data, value, dtype=spec.native), memory_format), requires_grad)
+    return finish(
+        in_format(backend.xp.full_like(input._data, value, dtype=spec.native), memory_format), requires_grad, device
+    )
 
 
 def empty_like(
@@ -254,8 +265,12 @@ def empty_like(
         >>> torch.empty_like(torch.zeros(2)).shape
         gradpack.Size([2])
     """
+    if is_batched(input):
+        return of_all_examples(empty_like, input, dtype=dtype, device=device)
     backend, spec = _like("empty_like", input, dtype, device)
-    return finish(in_format(backend.xp.empty_like(input._data, dtype=spec.native), memory_format), requires_grad)
+    return finish(
+        in_format(backend.xp.empty_like(input._data, dtype=spec.native), memory_format), requires_grad, device
+    )
 
 
 def _number(value: Any) -> Any:
@@ -304,7 +319,7 @@ def arange(
     else:
         count = max(int(np.ceil((end - start) / step)), 0)
         array = (start + np.arange(count) * step).astype(native)
-    return filled("arange", out, finish(array, requires_grad), keeps_shape=True)
+    return filled("arange", out, finish(array, requires_grad, device), keeps_shape=True)
 
 
 def range(
@@ -328,7 +343,7 @@ def range(
         start, end = 0, start
     count = int((end - start) / step) + 1
     d = dtype or dtypes.get_default_dtype()
-    return finish((start + np.arange(count) * step).astype(_native("range", d, device)), requires_grad)
+    return finish((start + np.arange(count) * step).astype(_native("range", d, device)), requires_grad, device)
 
 
 def linspace(
@@ -364,7 +379,7 @@ def linspace(
         values = _whole_steps(int(first), int(last), steps)
     else:
         values = np.linspace(first, last, steps)
-    return filled("linspace", out, finish(values.astype(native), requires_grad), keeps_shape=True)
+    return filled("linspace", out, finish(values.astype(native), requires_grad, device), keeps_shape=True)
 
 
 def _whole_steps(first: int, last: int, steps: int) -> Any:
@@ -401,7 +416,7 @@ def logspace(
         raise RuntimeError("number of steps must be non-negative")
     values = np.logspace(_number(start), _number(end), steps, base=base)
     dtype = dtype_for("logspace", out, dtype)
-    made = finish(values.astype(_native("logspace", dtype, device)), requires_grad)
+    made = finish(values.astype(_native("logspace", dtype, device)), requires_grad, device)
     return filled("logspace", out, made, keeps_shape=True)
 
 
@@ -430,4 +445,4 @@ def eye(
             f"n must be greater or equal to 0, got {n}" if n < 0 else f"m must be greater or equal to 0, got {m}"
         )
     dtype = dtype_for("eye", out, dtype)
-    return filled("eye", out, finish(np.eye(n, m, dtype=_native("eye", dtype, device)), requires_grad))
+    return filled("eye", out, finish(np.eye(n, m, dtype=_native("eye", dtype, device)), requires_grad, device))

@@ -10,6 +10,7 @@ from ..base import dtypes
 from ..base.errors import refuse
 from ..declare.inplace import check_writable, inplace
 from ..tensor.tensor import Tensor, wrap
+from .drawing import drawing
 from .generator import Generator, source
 from .random import normal_array, uniform_array
 
@@ -42,8 +43,13 @@ def _filled(name: str, draw: Any) -> Any:
                 f"{_CONTINUOUS[name]} distribution is a continuous probability distribution. dtype must be a floating "
                 f"point but you specified {d.name}"
             )
-        check_writable(self, name)  # before the generator moves on
-        return inplace(_copied.op, name, [self, wrap(np.asarray(draw(self, generator, *args, **kwargs)))])
+        if self._spec.numpy:
+            check_writable(self, name)  # before the generator moves on
+        return inplace(_copied.op, name, [self, drawn(self, *args, generator=generator, **kwargs)])
+
+    @drawing
+    def drawn(t: Tensor, *args: Any, generator: Generator | None = None, **kwargs: Any) -> Tensor:
+        return wrap(np.asarray(draw(t, generator, *args, **kwargs)))
 
     method.__name__ = method.__qualname__ = name
     method.__doc__ = draw.__doc__

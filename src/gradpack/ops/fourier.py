@@ -225,7 +225,8 @@ def given(op: str, out: Any, made: Tensor, input: Tensor, kind: str = "complex")
     if out._spec.dtype.is_complex != (kind == "complex") or out._spec.dtype.category < FLOATING:
         raise RuntimeError(f"{op} expects a {kind} output tensor, but got {_SCALAR_TYPES[out._spec.dtype.name]}")
     refuse_grad(op, input, out)
-    put(op, out, made)
+    # as torch: the inverse of real numbers is a conjugate, and that writes to its own dtype only
+    put("ifft_of_real" if op == "ifft" and not input._spec.dtype.is_complex else op, out, made)
     return out
 
 

@@ -293,7 +293,7 @@ def _frequencies(
     else:
         places = np.concatenate([np.arange((n + 1) // 2), np.arange(-(n // 2), 0)])
     scale = 1.0 / (n * d) if n * d else np.inf
-    return _into_out(out, finish((places * scale).astype(_native(op, wanted, device)), requires_grad))
+    return _into_out(out, finish((places * scale).astype(_native(op, wanted, device)), requires_grad, device))
 
 
 def fftfreq(

@@ -11,6 +11,7 @@ from ..base.dtypes import bool_
 from ..base.modes import MODE
 from ..declare.apply import apply
 from ..declare.inplace import inplace
+from ..declare.timed import watched
 from ..tensor.tensor import Tensor
 from .subscript import FULL, INDEX_DTYPES, parse
 from .writing import number_for, number_tensor, write_part
@@ -81,7 +82,9 @@ def _getitem(self: Tensor, index: Any) -> Tensor:
         return _index_along(part, indices[dim], dim)
     if len(indices) == 2 and all(i._spec.dtype in INDEX_DTYPES for i in indices if i is not None):
         return _index_pair(part, *indices)
-    return apply(_index.op, (part, indices))  # straight to where a list is unwrapped
+    return watched(
+        _index.op, "index", lambda *values: apply(_index.op, values), (part, indices)
+    )  # straight to where a list is unwrapped
 
 
 def _is_plain(item: slice) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..declare.batching import of_images
 from ..declare.kinds import bilinear, elementwise, nondifferentiable
 from ..tensor.tensor import Tensor
 from .resample import cubic_weights
@@ -209,6 +210,7 @@ def _check(op: str, input: Tensor, grid: Tensor, mode: str) -> None:
         raise RuntimeError(f"{op}(): bicubic interpolation only supports 4D input")
 
 
+@of_images
 def grid_sampler(input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool) -> Any:
     """`grid_sample`, with numbers for its modes.
 
@@ -224,6 +226,7 @@ def grid_sampler(input: Tensor, grid: Tensor, interpolation_mode: int, padding_m
 grid_sampler_2d = grid_sampler_3d = grid_sampler
 
 
+@of_images
 def grid_sample(
     input: Tensor, grid: Tensor, mode: str = "bilinear", padding_mode: str = "zeros", align_corners: bool | None = None
 ) -> Any:

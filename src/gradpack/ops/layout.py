@@ -102,7 +102,7 @@ def empty_permuted(
     if len(set(order)) != len(order):
         raise RuntimeError(f"Duplicate dim not allowed: {list(order)}")
     array = np.empty(tuple(size[d] for d in order), _native("empty_permuted", dtype, device))
-    return finish(np.transpose(array, np.argsort(order)) if order else array, requires_grad)
+    return finish(np.transpose(array, np.argsort(order)) if order else array, requires_grad, device)
 
 
 def _chunk_cat(tensors: Any, dim: int, num_chunks: int, *, out: Any = None) -> Tensor:

@@ -197,4 +197,5 @@ LAZY: dict[str, tuple[str, str, str]] = {
         "_is_laid_out col_indices const_data_ptr crow_indices dequantize dim_order eig ipu is_distributed is_ipu is_maia is_mkldnn is_mps is_mtia is_nonzero is_sparse_csr is_vulkan is_xla is_xpu lstsq module_load new record_stream reinforce resize resize_as solve storage storage_type symeig xpu",
         "",
     ),
+    "examples_products": ("", "", "linear_each product_each"),
 }

@@ -11,6 +11,7 @@ from ..base.dtypes import FLOATING
 from ..base.errors import LinAlgError, scalar_type
 from ..base.modes import MODE
 from ..base.return_types import return_type
+from ..declare.batched import is_batched
 from ..declare.variants import put
 from ..tensor.tensor import Tensor, wrap
 
@@ -85,6 +86,8 @@ def first_bad(info: Any) -> tuple[str, int] | None:
 
 def array_of(value: Any) -> Any:
     """The array of a tensor; an array itself."""
+    while is_batched(value):  # to look at values of all examples
+        value = value._data.value
     return value._data if isinstance(value, Tensor) else value
 
 
@@ -104,7 +107,7 @@ def diagonal_of(x: Any) -> Any:
 def identity(n: int, like: Any, columns: int | None = None) -> Any:
     """The identity matrix as an array or tensor like another."""
     if isinstance(like, Tensor):
-        return wrap(np.eye(n, columns, dtype=like._data.dtype))
+        return wrap(np.eye(n, columns, dtype=like._spec.native))
     return np.eye(n, columns, dtype=like.dtype)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..base.dtypes import FLOATING
 from ..base.errors import scalar_type
+from ..declare.batching import each_example
 from ..tensor.tensor import Tensor, wrap
 from .linalg_check import array_of, first_bad, refuse_dtype, square, with_out
 
@@ -216,7 +217,7 @@ def cond(input: Tensor, p: Any = None) -> Any:
     inverse, info = _inv(input)
     product = matrix_norm(input, p) * matrix_norm(inverse, p)
     if first_bad(array_of(info)) is not None:
-        product = where(wrap(array_of(info) != 0), math.inf, product)
+        product = where(info != 0, math.inf, product)
     return where(ne(product, product), math.inf, product)
 
 
@@ -234,6 +235,7 @@ def tolerances(S: Any, shape: Any, atol: Any, rtol: Any) -> Any:
 
 
 @with_out
+@each_example
 def matrix_rank(input: Tensor, tol: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None) -> Any:
     """How many singular values are larger than `max(atol, rtol * the largest)`.
 

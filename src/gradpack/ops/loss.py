@@ -10,6 +10,7 @@ import numpy as np
 from ..base.dtypes import FLOATING
 from ..base.errors import scalar_type
 from ..declare.autocast import in_float32
+from ..declare.batched import is_batched
 from ..declare.kinds import elementwise, general, linear
 from ..tensor.tensor import Tensor
 from .kernels import add_up
@@ -165,6 +166,8 @@ def nll_loss(
         return reshape(out, target._shape) if kind == NONE else out
     if (input._shape[0], *input._shape[2:]) != target._shape:
         raise RuntimeError(f"Expected target size {[input._shape[0], *input._shape[2:]]}, got {list(target._shape)}")
+    if is_batched(target) or is_batched(weight):
+        return _nll_of_examples(input, target, weight, ignore_index, kind)
     take = _take_by_class if input.ndim == 2 else _take_by_class_2d
     return take(input, *counted(input._spec, input._shape[1], target, weight, ignore_index, kind))
 
@@ -191,6 +194,24 @@ def counted(
     each = counts.astype(native) if weight is None else np.where(counts, weight._data[safe], np.zeros((), native))
     divisor = None if kind == NONE else 1.0 if kind == SUM else float(np.sum(each, dtype=np.float64))
     return wrap(safe), wrap(each), divisor
+
+
+def _nll_of_examples(input: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int, kind: int) -> Tensor:
+    """The same for targets, or weights, that differ between the examples of `vmap`."""
+    whole = target
+    while is_batched(whole):
+        whole = whole._data.value
+    index = whole._data
+    wrong = (index != ignore_index) & ((index < 0) | (index >= input._shape[1]))
+    if np.any(wrong):
+        raise IndexError(f"Target {int(index[wrong].flat[0])} is out of bounds.")
+    counts = ne(target, ignore_index)
+    safe = where(counts, target, 0)
+    each = counts.to(input.dtype) if weight is None else where(counts, weight[safe], 0.0)
+    losses = _take_by_class(input, safe, each)
+    if kind == NONE:
+        return losses
+    return sum(losses) if kind == SUM else sum(losses) / sum(each)
 
 
 @in_float32

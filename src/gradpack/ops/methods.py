@@ -36,7 +36,7 @@ _LATER = (
     "sparse sparse_products linalg_solve linalg_svd linalg_triangular linalg_vectors matrix_functions statistics "
     "loss_pointwise loss_margin ctc similarity gated recurrent reparametrize sampling "
     "exchange numpy_protocol "
-    "attributes"
+    "attributes examples_products"
 )
 
 EXPORTED = PUBLIC

@@ -14,6 +14,7 @@ from ..base.info import finfo, iinfo
 from ..base.modes import MODE
 from ..tensor.tensor import Tensor, wrap
 from .create import _into_out, _native, check_dtype, dtype_for, filled, finish, shape_of
+from .drawing import drawing
 from .fill import zeros_like
 from .generator import Generator, source
 from .rounding import where
@@ -48,6 +49,7 @@ def _check_floating(op: str, d: Any) -> None:
         raise not_implemented_for(op, d)
 
 
+@drawing
 def rand(
     *size: Any,
     generator: Generator | None = None,
@@ -70,9 +72,10 @@ def rand(
     dtype = dtype_for("rand", out, dtype)
     native = _native("rand", dtype, device)
     _check_floating("check_uniform_bounds", dtype)
-    return filled("rand", out, finish(uniform_array(generator, shape_of("rand", size), native), requires_grad))
+    return filled("rand", out, finish(uniform_array(generator, shape_of("rand", size), native), requires_grad, device))
 
 
+@drawing
 def randn(
     *size: Any,
     generator: Generator | None = None,
@@ -95,7 +98,7 @@ def randn(
     dtype = dtype_for("randn", out, dtype)
     native = _native("randn", dtype, device)
     _check_floating("normal_kernel_cpu", dtype)
-    return filled("randn", out, finish(normal_array(generator, shape_of("randn", size), native), requires_grad))
+    return filled("randn", out, finish(normal_array(generator, shape_of("randn", size), native), requires_grad, device))
 
 
 def _check_bounds(low: int, high: int, d: Any) -> None:
@@ -112,6 +115,7 @@ def _check_bounds(low: int, high: int, d: Any) -> None:
             raise RuntimeError(f"{label} is out of bounds for {cpp_name(d)}")
 
 
+@drawing
 def randint(
     low: Any,
     high: Any = None,
@@ -142,9 +146,10 @@ def randint(
     d = dtype_for("randint", out, dtype) or dtypes.int64
     _check_bounds(low, high, d)
     values = source(generator).integers(low, high, shape_of("randint", (size,)))
-    return filled("randint", out, finish(values.astype(_native("randint", d, device)), requires_grad))
+    return filled("randint", out, finish(values.astype(_native("randint", d, device)), requires_grad, device))
 
 
+@drawing
 def randperm(
     n: int,
     *,
@@ -168,7 +173,7 @@ def randperm(
         raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")
     dtype = dtype_for("randperm", out, dtype) or dtypes.int64
     values = source(generator).permutation(n).astype(_native("randperm", dtype, device))
-    return filled("randperm", out, finish(values, requires_grad))
+    return filled("randperm", out, finish(values, requires_grad, device))
 
 
 def _like(op: str, input: Any, d: dtype | None, kernel: str) -> Any:
@@ -179,6 +184,7 @@ def _like(op: str, input: Any, d: dtype | None, kernel: str) -> Any:
     return input._spec.backend.spec_for(d or input._spec.dtype, CPU).native
 
 
+@drawing
 def rand_like(
     input: Tensor,
     *,
@@ -199,10 +205,13 @@ def rand_like(
         gradpack.Size([2])
     """
     return finish(
-        uniform_array(generator, input._shape, _like("rand_like", input, dtype, "check_uniform_bounds")), requires_grad
+        uniform_array(generator, input._shape, _like("rand_like", input, dtype, "check_uniform_bounds")),
+        requires_grad,
+        device or input._spec.device,
     )
 
 
+@drawing
 def randn_like(
     input: Tensor,
     *,
@@ -223,10 +232,13 @@ def randn_like(
         gradpack.Size([2])
     """
     return finish(
-        normal_array(generator, input._shape, _like("randn_like", input, dtype, "normal_kernel_cpu")), requires_grad
+        normal_array(generator, input._shape, _like("randn_like", input, dtype, "normal_kernel_cpu")),
+        requires_grad,
+        device or input._spec.device,
     )
 
 
+@drawing
 def randint_like(
     input: Tensor,
     low: Any,
@@ -250,10 +262,17 @@ def randint_like(
     """
     low, high = (0, low) if high is None else (low, high)
     return randint(
-        low, high, input._shape, generator=generator, dtype=dtype or input._spec.dtype, requires_grad=requires_grad
+        low,
+        high,
+        input._shape,
+        generator=generator,
+        dtype=dtype or input._spec.dtype,
+        requires_grad=requires_grad,
+        device=device or input._spec.device,
     )
 
 
+@drawing
 def normal(
     mean: Any,
     std: Any = 1.0,
@@ -284,7 +303,7 @@ def normal(
         if std < 0:
             raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")
         drawn = (normal_array(generator, shape_of("normal", (size,)), native) * std + mean).astype(native)
-        return filled("normal", out, finish(drawn, requires_grad))
+        return filled("normal", out, finish(drawn, requires_grad, device))
     m, s = (v._data if isinstance(v, Tensor) else v for v in (mean, std))
     if isinstance(std, Tensor) and std._spec.dtype.is_complex:
         raise RuntimeError("normal expects standard deviation to be non-complex")
@@ -307,6 +326,7 @@ def normal(
     return _into_out(out, _without_slope(drawn, mean, std))
 
 
+@drawing
 def bernoulli(input: Tensor, p: Any = None, *, generator: Generator | None = None, out: Any = None) -> Tensor:
     """Zeros and ones, with the probabilities in `input` (or `p`) of a one. No gradient flows.
 
@@ -337,6 +357,7 @@ def _without_slope(drawn: Any, *sources: Any) -> Tensor:
     return made
 
 
+@drawing
 def multinomial(
     input: Tensor, num_samples: int, replacement: bool = False, *, generator: Generator | None = None, out: Any = None
 ) -> Tensor:

@@ -34,7 +34,7 @@ def _signal(
         values = np.ones(M)
     else:
         values = shape(np.arange(M, dtype=np.float64), M - 1 if sym else M)
-    return finish(values.astype(_native(op, d, device)), requires_grad)
+    return finish(values.astype(_native(op, d, device)), requires_grad, device)
 
 
 def general_cosine(

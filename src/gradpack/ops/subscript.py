@@ -15,6 +15,7 @@ import numpy as np
 
 from ..base import dtypes
 from ..base.dtypes import INTEGRAL
+from ..declare.batched import is_batched
 from ..tensor.tensor import Tensor, wrap
 
 FULL = slice(None)
@@ -189,6 +190,8 @@ def _slice(item: slice) -> slice:
 def _tensor(item: Tensor) -> Any:
     d = item._spec.dtype
     if d.category <= INTEGRAL and not item._shape:
+        if d in INDEX_DTYPES and is_batched(item):
+            return item  # an index for each example of `vmap`
         if d in _MASK_DTYPES:
             _deprecated_mask(d)
             return bool(item.item())

@@ -35,7 +35,7 @@ def _window(op: str, length: Any, periodic: bool, shape: Any, dtype: Any, device
         values = np.ones(length)
     else:
         values = shape(np.arange(length, dtype=np.float64), length if periodic else length - 1)
-    return finish(values.astype(_native(op, d, device)), requires_grad)
+    return finish(values.astype(_native(op, d, device)), requires_grad, device)
 
 
 def _cosines(k: Any, n: int, *weights: float) -> Any:

@@ -20,7 +20,8 @@ from ..declare.apply import explain
 from ..declare.inplace import check_overlap, check_writable, inplace, set_history, tensors_in
 from ..declare.op import Op
 from ..declare.record import record
-from ..tensor.tensor import Tensor, alias
+from ..declare.timed import watched
+from ..tensor.tensor import Tensor, alias, wrap
 
 
 def write_part(
@@ -34,9 +35,15 @@ def write_part(
     Args:
         indexed: whether an expanded tensor is written to all the same, with a warning; None: without one.
     """
+    if MODE.get().profiler is not None:
+        return watched(op, name, lambda *given: _write_part(op, name, list(given), kernel, indexed), tuple(values))
+    return _write_part(op, name, values, kernel, indexed)
+
+
+def _write_part(op: Op, name: str, values: list[Any], kernel: Callable[..., Any], indexed: bool | None) -> Tensor:
     target = values[0]
     mode = MODE.get()
-    if not isinstance(target, Tensor) or mode.special or not target._spec.numpy or len(target._counter) > 1:
+    if not isinstance(target, Tensor) or mode.busy or not target._spec.numpy or len(target._counter) > 1:
         return inplace(op, name, values)
     rest = values[1:]
     others = tensors_in(rest)
@@ -110,7 +117,7 @@ def number_tensor(value: Any, like: Tensor) -> Tensor:
     """A Python number as a 0-dim tensor of the dtype and device of `like`."""
     spec = like._spec
     array = spec.backend.asarray(number_for(value, spec.dtype), spec.dtype, spec.device)
-    return alias(array, spec, ())
+    return wrap(array)
 
 
 def value_form(name: str, number: Any, tensor: Any, input: Any, value: Any) -> tuple[Any, Any]:

@@ -12,6 +12,7 @@ from typing import Any
 
 from ..autograd.grad_mode import enable_grad
 from ..base.dtypes import dtype, float32
+from ..base.modes import MODE
 from ..nn.hooks import add
 from ..nn.parameter import clear_grad
 from ..tensor.hooks import RemovableHandle
@@ -51,12 +52,26 @@ def register_optimizer_step_post_hook(hook: Callable[..., Any]) -> RemovableHand
     return add(_after_every_step, hook)
 
 
+def _record(name: str) -> Any:
+    """A block that profilers show."""
+    from ..autograd.profiler import record_function
+
+    return record_function(name)
+
+
 def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
     """`step` with the hooks around it. When one step calls another (by super()), only the outer one has them."""
 
     @wraps(step)
     def hooked_step(self: Optimizer, *args: Any, **kwargs: Any) -> Any:
         self._opt_called = True  # for schedulers, which complain if they are stepped first
+        if MODE.get().profiler is not None and not self._in_step and not self._in_profile:
+            self._in_profile = True
+            try:
+                with _record(f"Optimizer.step#{type(self).__name__}.step"):
+                    return hooked_step(self, *args, **kwargs)
+            finally:
+                self._in_profile = False
         before, after = self._optimizer_step_pre_hooks, self._optimizer_step_post_hooks
         if self._in_step or not (before or after or _before_every_step or _after_every_step):
             return step(self, *args, **kwargs)
@@ -117,6 +132,7 @@ class Optimizer:
     _optimizer_load_state_dict_pre_hooks: OrderedDict[int, Any]
     _optimizer_load_state_dict_post_hooks: OrderedDict[int, Any]
     _in_step = False
+    _in_profile = False
     _opt_called = False
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -155,6 +171,13 @@ class Optimizer:
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Drop the gradients of all parameters, or fill them with zeros if not `set_to_none`."""
+        if MODE.get().profiler is not None:
+            with _record(f"Optimizer.zero_grad#{type(self).__name__}.zero_grad"):
+                self._zero_grad(set_to_none)
+        else:
+            self._zero_grad(set_to_none)
+
+    def _zero_grad(self, set_to_none: bool) -> None:
         for group in self.param_groups:
             if set_to_none:
                 drop_gradients(group["params"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ..backends.windows import address_of, owner_of
 from ..base.devices import device
 from ..base.dtypes import FLOATING, INTEGRAL, dtype
 from ..base.layouts import layout, strided
@@ -128,15 +129,13 @@ class TensorBase:
 
     def storage_offset(self) -> int:
         """Where the tensor starts in its storage, in elements."""
-        owner = self._data
-        while getattr(owner, "base", None) is not None and hasattr(owner.base, "__array_interface__"):
-            owner = owner.base
-        start = self._data.__array_interface__["data"][0] - owner.__array_interface__["data"][0]
+        owner = owner_of(self._data)
+        start = address_of(self._data) - address_of(owner)
         return int(start // self._data.itemsize)
 
     def data_ptr(self) -> int:
         """The address of the first element."""
-        return int(self._data.__array_interface__["data"][0])
+        return address_of(self._data)
 
     def is_contiguous(self, memory_format: Any = None) -> bool:
         """Whether the elements lie in row-major order, or that of another memory format, without gaps."""
@@ -207,7 +206,7 @@ class TensorBase:
             raise ValueError(
                 f"only one element tensors can be converted to {what}: this one has shape {list(self._shape)}"
             )
-        return self._spec.backend.to_numpy(self._data).reshape(()).tolist()
+        return self._spec.backend.number(self._data)
 
     def item(self) -> Any:
         """The value of a one-element tensor as a Python number.
@@ -230,7 +229,7 @@ class TensorBase:
                 if not self.numel()
                 else "Boolean value of Tensor with more than one value is ambiguous"
             )
-        return bool(self.item())
+        return self._spec.backend.truth(self._data)
 
     def __float__(self) -> float:
         return float(self._one("Python scalars"))

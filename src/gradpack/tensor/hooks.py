@@ -11,6 +11,8 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from ..base.errors import inside_a_transform
+from ..base.modes import MODE, TRANSFORMS
 from ..graph.node import AccumulateGrad, Gradient, Node, Nowhere, Part, Slot
 from .tensor import Tensor, raw, wrap
 
@@ -350,6 +352,8 @@ def register_post_accumulate_grad_hook(self: Tensor, hook: Callable[[Tensor], No
 
 def retain_grad(self: Tensor) -> None:
     """Keep the gradient of this non-leaf in `.grad`. Does nothing for a leaf."""
+    if TRANSFORMS.get() or MODE.get().levels:
+        raise inside_a_transform("retain_grad")
     edge = self._edge
     if edge is not None and type(edge) is not Nowhere:
         edge = self._current_edge()

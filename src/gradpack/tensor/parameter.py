@@ -45,7 +45,7 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
 
             data = empty_tensor()
         if type(data) is not Tensor and not issubclass(type(data), Parameter):
-            made = data.detach().requires_grad_(requires_grad)  # an AttributeError for what is no tensor, as in torch
+            made = data.detach()._follow(requires_grad)  # an AttributeError for what is no tensor, as in torch
             if type(made) is not Tensor:
                 made._is_param = True
                 return made

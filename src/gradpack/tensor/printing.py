@@ -143,6 +143,10 @@ def render(tensor: Any) -> str:
     """The text of a tensor: values, and what is not the default of dtype, device and history."""
     d = tensor.dtype
     kind = type(tensor)
+    if not tensor._spec.numpy:
+        text: str | None = tensor._spec.backend.text(tensor)
+        if text is not None:
+            return text
     name = vars(kind).get("_shown_as")
     prefix = f"{name or kind.__name__}("
     if tensor._spec.layout is sparse_coo:

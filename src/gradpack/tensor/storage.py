@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..backends.windows import owner_of
+from ..backends.windows import address_of, owner_of
 
 if TYPE_CHECKING:
     from ..backends import Spec
@@ -35,7 +35,7 @@ class UntypedStorage:
 
     def data_ptr(self) -> int:
         """The address of the first byte."""
-        return int(self._owner.__array_interface__["data"][0])
+        return address_of(self._owner)
 
     def nbytes(self) -> int:
         """The size in bytes."""

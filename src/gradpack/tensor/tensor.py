@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from ..backends import Spec, spec_of
 from ..base.dtypes import FLOATING
-from ..base.modes import MODE
-from ..graph.node import AccumulateGrad, Node, Nowhere, Slot
+from ..base.errors import inside_a_transform
+from ..base.modes import MODE, TRANSFORMS
+from ..graph.node import AccumulateGrad, Node, Nowhere, Origin, Slot
 from .described import TensorBase
 from .dropped import Remains
 
@@ -161,7 +162,7 @@ class Tensor(TensorBase):
 
             renew(self)
             edge = self._edge
-        if edge is None or type(edge) is AccumulateGrad or type(edge) is Nowhere:
+        if edge is None or type(edge) in (AccumulateGrad, Nowhere, Origin):
             return None
         node, nr, outputs = (edge.parent, edge.nr, edge.outputs) if isinstance(edge, Slot) else (edge, 0, 1)
         if len(getattr(node, "_like", ())) != outputs:
@@ -181,7 +182,7 @@ class Tensor(TensorBase):
         if self._view is not None:  # its history may have to be made again
             return self.grad_fn is None
         edge = self._edge
-        return edge is None or type(edge) is AccumulateGrad or type(edge) is Nowhere
+        return edge is None or type(edge) in (AccumulateGrad, Nowhere, Origin)
 
     @property
     def requires_grad(self) -> bool:
@@ -196,6 +197,8 @@ class Tensor(TensorBase):
     def requires_grad(self, wanted: bool) -> None:
         if wanted is not True and wanted is not False:
             raise RuntimeError("requires_grad must be a bool")
+        if not self._spec.numpy and self._spec.backend.follow(self, wanted):
+            return
         edge = self._edge
         if type(edge) is Nowhere:
             edge = None
@@ -231,6 +234,11 @@ class Tensor(TensorBase):
             tell(self, leaf)
         self._edge = leaf
 
+    def _follow(self, wanted: bool = True) -> Tensor:
+        """`requires_grad_` without its checks."""
+        self.requires_grad = wanted
+        return self
+
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Set whether autograd follows this leaf; returns it.
 
@@ -242,6 +250,8 @@ class Tensor(TensorBase):
                 "requires_grad_(): argument 'requires_grad' (position 1) must be bool, not "
                 f"{type(requires_grad).__name__}"
             )
+        if TRANSFORMS.get() or MODE.get().levels:
+            raise inside_a_transform("requires_grad_")
         if requires_grad and self._spec.dtype.category < FLOATING:
             raise RuntimeError(
                 f"only Tensors of floating point dtype can require gradients (or complex), and this one is {self.dtype}"
@@ -353,6 +363,10 @@ class Tensor(TensorBase):
             found = _dispatch(Tensor.detach, self)
             if found is not NotImplemented:
                 return found
+        if not self._spec.numpy:
+            out = self._spec.backend.detached(self)
+            if out is not None:
+                return out
         out = alias(self._data, self._spec, self._shape)
         out._counter = self._counter
         return out
@@ -387,6 +401,10 @@ def _dispatch(func: Any, self: Tensor) -> Any:
 
 
 def _data_of(self: Tensor) -> Tensor:
+    if not self._spec.numpy:
+        found = self._spec.backend.detached(self)
+        if found is not None:
+            return found
     out: Tensor = alias(self._data, self._spec, self._shape)
     if type(self._counter) is InferenceCounter:
         out._counter = self._counter

@@ -173,7 +173,7 @@ def _tensors(
 
 def _wide(t: Tensor) -> Any:
     """Values as an array in which differences neither wrap around nor lose digits."""
-    array = t.numpy()
+    array = t.cpu().numpy()
     if t.dtype.low:
         return array.astype("float32")
     return array.astype("int64") if t.dtype.category < FLOATING else array

@@ -1,0 +1,78 @@
+"""Floating point operations of a call, by the shapes of its arguments.
+
+A product of matrices counts a multiplication and an addition for each term of its sums, a sum or a product of
+elements one for each element of the result: as in torch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import prod
+from typing import Any
+
+Shape = list[int]
+
+
+def _broadcast(*shapes: Shape) -> int:
+    """How many elements shapes have when they are broadcast."""
+    ndim = max(map(len, shapes), default=0)
+    padded = [[1] * (ndim - len(s)) + list(s) for s in shapes]
+    return prod(max(column) if 0 not in column else 0 for column in zip(*padded, strict=True))
+
+
+def _product(a: Shape, b: Shape) -> int:
+    """`a @ b`."""
+    if not a or not b:
+        return 0
+    if len(b) == 1:
+        return 2 * prod(a)
+    batch = _broadcast(a[:-2], b[:-2])
+    rows = a[-2] if len(a) > 1 else 1
+    return 2 * batch * rows * a[-1] * b[-1]
+
+
+def _linear(shapes: list[Any], values: list[Any]) -> int:
+    return 2 * prod(shapes[0]) * (shapes[1][0] if len(shapes[1]) > 1 else 1)
+
+
+def _attention(shapes: list[Any], values: list[Any]) -> int:
+    query, key, value = shapes[:3]
+    scores = _product(query, [*key[:-2], key[-1], key[-2]])
+    return scores + _product([*query[:-1], key[-2]], value)
+
+
+def _pairs(*places: int) -> Callable[[list[Any], list[Any]], int]:
+    return lambda shapes, values: _product(*(shapes[i] for i in places))
+
+
+def _convolution(shapes: list[Any], values: list[Any]) -> int:
+    input, weight = shapes[:2]
+    stride, padding, dilation, transposed = values[3:7]
+    if transposed:
+        return 2 * prod(input) * prod(weight[1:])
+    places = [
+        (n + 2 * p - d * (k - 1) - 1) // s + 1
+        for n, k, s, p, d in zip(input[2:], weight[2:], stride, padding, dilation, strict=True)
+    ]
+    return 2 * input[0] * prod(places) * prod(weight)
+
+
+def _elementwise(shapes: list[Any], values: list[Any]) -> int:
+    return _broadcast(*(s for s in shapes[:2]))
+
+
+RULES: dict[str, Callable[[list[Any], list[Any]], int]] = {
+    "matmul": _pairs(0, 1),
+    "mm": _pairs(0, 1),
+    "mv": _pairs(0, 1),
+    "dot": _pairs(0, 1),
+    "bmm": _pairs(0, 1),
+    "addmm": _pairs(1, 2),
+    "addmv": _pairs(1, 2),
+    "baddbmm": _pairs(1, 2),
+    "linear": _linear,
+    "_attention": _attention,
+    "convolution": _convolution,
+    "add": _elementwise,
+    "mul": _elementwise,
+}

@@ -1,0 +1,71 @@
+"""One pass of forward mode, inside of whatever levels of `vmap` surround it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..base.modes import MODE, TRANSFORMS
+from ..base.tree import tree_map
+from ..declare.batched import bottom, lifted
+from ..declare.tangents import alias_of, tangent_of
+from ..tensor.tensor import Tensor
+
+
+def push_forward(
+    call: Callable[[list[Any]], Any], flat: list[Tensor], pushed: list[Tensor], strict: bool = False
+) -> tuple[Any, Any, Any]:
+    """The values, the tangents and the auxiliary values of `call`, which returns a pair of nested outputs.
+
+    Tangents travel with the tensors of all examples, so what is the same for all is expanded.
+    """
+    mode = MODE.get()
+    levels = mode.levels
+    duals = []
+    for x, t in zip(flat, pushed, strict=True):
+        made = alias_of(bottom(x, levels) if levels else x)
+        tangent = bottom(t, levels) if levels else t
+        made._tangents = tangent if tangent._spec is made._spec else tangent.to(made.dtype)
+        duals.append(made)
+    token = MODE.set(mode.replace(dual=1))
+    depth = TRANSFORMS.set((*TRANSFORMS.get(), set()))
+    try:
+        output, aux = call([lifted(d, levels) for d in duals])
+    finally:
+        TRANSFORMS.reset(depth)
+        MODE.reset(token)
+    found = _values(output, levels), _tangents(output, levels, strict), _values(aux, levels)
+    for d in duals:
+        d._tangents = None
+    return found
+
+
+def _values(tree: Any, levels: Any) -> Any:
+    def value(x: Any) -> Any:
+        if not isinstance(x, Tensor):
+            return x
+        whole = bottom(x, levels) if levels else x
+        return x if whole._tangents is None and whole._view is None else lifted(_bare(whole), levels)
+
+    return tree_map(value, tree)
+
+
+def _bare(whole: Tensor) -> Tensor:
+    return alias_of(whole) if tangent_of(whole) is not None else whole
+
+
+def _tangents(tree: Any, levels: Any, strict: bool) -> Any:
+    from ..ops.fill import zeros_like
+
+    def tangent(x: Tensor) -> Tensor:
+        found = tangent_of(bottom(x, levels) if levels else x)
+        if found is None:
+            if strict:
+                raise RuntimeError(
+                    "jvp(f, primals, tangents, strict=True): The output of f is independent of the inputs. This is not "
+                    "allowed with strict=True."
+                )
+            return zeros_like(_values(x, levels).detach())
+        return lifted(found, levels)
+
+    return tree_map(tangent, tree)

@@ -1,0 +1,376 @@
+"""Jacobians, Hessians and products with them, of functions from tensors to tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..base.modes import MODE, using
+from .forward_push import push_forward
+from .functional_parts import (
+    as_given,
+    as_given_twice,
+    as_tuple,
+    basis,
+    check_followed,
+    check_v,
+    filled,
+    fresh,
+    gradients,
+    one_number,
+    one_row_at_a_time,
+    only_element,
+    without_history,
+)
+
+__all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
+
+_OUTPUTS = "outputs of the user-provided function"
+_NO_V = "The vector v can only be None if "
+_ONE_INPUT = _NO_V + "the input to the user-provided function is a single Tensor with a single element."
+
+
+def vjp(
+    func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
+) -> tuple[Any, Any]:
+    """The outputs of `func`, and `v` times its Jacobian: a backward pass that starts with `v`.
+
+    Args:
+        func: takes tensors, returns a tensor or a tuple of tensors.
+        inputs: a tensor or a tuple of tensors.
+        v: of the sizes of the outputs; may be left out if the only output is one number.
+        create_graph: give the results a history.
+        strict: raise RuntimeError if an output does not depend on an input, instead of giving zeros.
+
+    Returns:
+        The outputs, and the product in the form of the inputs.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> x = torch.tensor([1.0, 2.0])
+        >>> torch.autograd.functional.vjp(lambda x: x * x, x, torch.ones(2))
+        (tensor([1., 4.]), tensor([2., 4.]))
+    """
+    with using(grad=True):
+        is_tuple, inputs = as_tuple(inputs, "inputs", "vjp")
+        inputs = fresh(inputs, create_graph, True)
+        out_is_tuple, outputs = as_tuple(func(*inputs), _OUTPUTS, "vjp")
+        check_followed(outputs, "outputs", strict)
+        if v is not None:
+            _, v = as_tuple(v, "v", "vjp")
+            v = fresh(v, create_graph, False)
+            check_v(v, outputs, out_is_tuple)
+        else:
+            one_number(outputs, _NO_V + "the user-provided function returns a single Tensor with a single element.")
+    with using(grad=create_graph or MODE.get().grad):
+        found = gradients(outputs, inputs, v, create_graph=create_graph)
+        product = filled(found, inputs, strict, create_graph, "back")
+    outputs, product = without_history(outputs, create_graph), without_history(product, create_graph)
+    return as_given(outputs, out_is_tuple), as_given(product, is_tuple)
+
+
+def jvp(
+    func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
+) -> tuple[Any, Any]:
+    """The outputs of `func`, and its Jacobian times `v`, by differentiating backward twice.
+
+    `func.jvp` does it forward, in one pass.
+
+    Args:
+        func: takes tensors, returns a tensor or a tuple of tensors.
+        inputs: a tensor or a tuple of tensors.
+        v: of the sizes of the inputs; may be left out if the only input is one number.
+        create_graph: give the results a history.
+        strict: raise RuntimeError if an output does not depend on an input, instead of giving zeros.
+
+    Returns:
+        The outputs, and the product in the form of the outputs.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> x = torch.tensor([1.0, 2.0])
+        >>> torch.autograd.functional.jvp(lambda x: x * x, x, torch.ones(2))
+        (tensor([1., 4.]), tensor([2., 4.]))
+    """
+    from ..ops.fill import zeros_like
+
+    with using(grad=True):
+        is_tuple, inputs = as_tuple(inputs, "inputs", "jvp")
+        inputs = fresh(inputs, create_graph, True)
+        if v is not None:
+            _, v = as_tuple(v, "v", "jvp")
+            v = fresh(v, create_graph, False)
+            check_v(v, inputs, is_tuple)
+        else:
+            one_number(inputs, _ONE_INPUT)
+        out_is_tuple, outputs = as_tuple(func(*inputs), _OUTPUTS, "jvp")
+        check_followed(outputs, "outputs", strict)
+        # The gradient is linear in these, so that their values do not matter: its transpose is asked for.
+        seeds = tuple(zeros_like(out, requires_grad=True) for out in outputs)
+        back = gradients(outputs, inputs, seeds, create_graph=True)
+        check_followed(back, "grad_inputs", strict)
+    with using(grad=create_graph or MODE.get().grad):
+        found = gradients(back, seeds, v, create_graph=create_graph)
+        product = filled(found, outputs, strict, create_graph, "back_trick")
+    outputs, product = without_history(outputs, create_graph), without_history(product, create_graph)
+    return as_given(outputs, out_is_tuple), as_given(product, out_is_tuple)
+
+
+def jacobian(
+    func: Callable[..., Any],
+    inputs: Any,
+    create_graph: bool = False,
+    strict: bool = False,
+    vectorize: bool = False,
+    strategy: str = "reverse-mode",
+) -> Any:
+    """The Jacobian of `func`: for output `i` and input `j` a tensor of the shape of both, one after the other.
+
+    Args:
+        func: takes tensors, returns a tensor or a tuple of tensors.
+        inputs: a tensor or a tuple of tensors.
+        create_graph: give the result a history.
+        strict: raise RuntimeError if an output does not depend on an input, instead of giving zeros.
+        vectorize: compute all rows (or columns) at once, by `vmap`.
+        strategy: "reverse-mode": a row for each element of the outputs; or "forward-mode": a column for each
+            element of the inputs, which needs `vectorize=True`.
+
+    Returns:
+        A tensor; a tuple if inputs or outputs are one; a tuple of tuples `J[i][j]` if both are.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.autograd.functional.jacobian(lambda x: x * x, torch.tensor([1.0, 2.0]))
+        tensor([[2., 0.],
+                [0., 4.]])
+    """
+    if strategy not in ("forward-mode", "reverse-mode"):
+        raise AssertionError(
+            'Expected strategy to be either "forward-mode" or "reverse-mode". Hint: If your function has more outputs '
+            'than inputs, "forward-mode" tends to be more performant. Otherwise, prefer to use "reverse-mode".'
+        )
+    if strategy == "forward-mode":
+        if create_graph:
+            raise NotImplementedError(_TOGETHER.format("create_graph=True", "create_graph=False"))
+        if strict:
+            raise RuntimeError(_TOGETHER.format("strict=True", "strict=False"))
+        return _forward(func, inputs, vectorize)
+    with using(grad=True):
+        is_tuple, inputs = as_tuple(inputs, "inputs", "jacobian")
+        inputs = fresh(inputs, create_graph, True)
+        out_is_tuple, outputs = as_tuple(func(*inputs), _OUTPUTS, "jacobian")
+        check_followed(outputs, "outputs", strict)
+        if vectorize and strict:
+            raise RuntimeError(
+                "torch.autograd.functional.jacobian: `strict=True` and `vectorized=True` are not supported together. "
+                "Please either set `strict=False` or `vectorize=False`."
+            )
+        if vectorize:
+            rows = _all_rows(outputs, inputs, create_graph)
+        else:
+            rows = [_rows(i, out, inputs, strict, create_graph) for i, out in enumerate(outputs)]
+        result = without_history(tuple(rows), create_graph)
+    return as_given_twice(result, out_is_tuple, is_tuple)
+
+
+_TOGETHER = (
+    'torch.autograd.functional.jacobian: `{}` and `strategy="forward-mode"` are not supported together (yet). Please '
+    'either set `{}` or `strategy="reverse-mode"`.'
+)
+
+
+def _rows(i: int, out: Any, inputs: Any, strict: bool, create_graph: bool) -> tuple[Any, ...]:
+    """The Jacobian of one output: a backward pass for each of its elements."""
+    from ..ops.fill import zeros_like
+    from ..ops.join import stack
+
+    count = out.numel()
+    rows: list[Any] = [(None,) * len(inputs)] * count
+    if out.requires_grad and count:
+        rows = one_row_at_a_time(out, inputs, create_graph)
+    columns: list[list[Any]] = [[] for _ in inputs]
+    for found in rows:
+        for nr, (column, g, like) in enumerate(zip(columns, found, inputs, strict=True)):
+            if g is None and strict:
+                raise RuntimeError(
+                    f"Output {i} of the user-provided function is independent of input {nr}. This is not allowed in "
+                    "strict mode."
+                )
+            if g is not None and strict and create_graph and not g.requires_grad:
+                raise RuntimeError(
+                    f"The jacobian of the user-provided function is independent of input {i}. This is not allowed in "
+                    "strict mode when create_graph=True."
+                )
+            column.append(zeros_like(like) if g is None else g)
+    return tuple(stack(column).view((*out._shape, *like._shape)) for column, like in zip(columns, inputs, strict=True))
+
+
+def _all_rows(outputs: Any, inputs: Any, create_graph: bool) -> list[tuple[Any, ...]]:
+    """The Jacobians of all outputs from one batched backward pass."""
+    from ..ops.fill import zeros
+
+    sizes = [out.numel() for out in outputs]
+    flat = tuple(out.reshape(-1) for out in outputs)
+    found = gradients(flat, inputs, basis(outputs), create_graph=create_graph, is_grads_batched=True)
+    parts = []
+    for g, like in zip(found, inputs, strict=True):
+        g = zeros((sum(sizes), *like._shape), dtype=like.dtype, device=like.device) if g is None else g
+        parts.append([p.view((*out._shape, *like._shape)) for p, out in zip(g.split(sizes), outputs, strict=True)])
+    return [tuple(row) for row in zip(*parts, strict=True)]
+
+
+def _forward(func: Callable[..., Any], inputs: Any, vectorize: bool) -> Any:
+    """The Jacobian by forward mode: all columns from one pass over a batch of tangents."""
+    from ..declare.batched import mapped
+
+    is_tuple, inputs = as_tuple(inputs, "inputs", "jacobian")
+    if not vectorize:
+        raise NotImplementedError(
+            "Computing Jacobian using forward-AD or forward-over-reverse Hessian isonly implemented for "
+            "`vectorize=True`."
+        )
+    about: list[Any] = []
+
+    def call(values: list[Any]) -> Any:
+        out_is_tuple, outs = as_tuple(func(*values), "outputs", "jacobian")
+        about.extend((out_is_tuple, [out._shape for out in outs]))
+        return outs, None
+
+    def pushed(tangents: Any) -> Any:
+        return push_forward(call, list(inputs), [t.view_as(x) for x, t in zip(inputs, tangents, strict=True)])[1]
+
+    found = mapped(pushed, basis(inputs))
+    out_is_tuple, shapes = about
+    sizes = [x.numel() for x in inputs]
+    result = []
+    for columns, shape in zip(found, shapes, strict=True):
+        row = [
+            part.permute(*range(1, part.ndim), 0).reshape((*shape, *x._shape))
+            for part, x in zip(columns.split(sizes), inputs, strict=True)
+        ]
+        result.append(row)
+    return as_given_twice(result, out_is_tuple, is_tuple)  # lists, as in torch
+
+
+def hessian(
+    func: Callable[..., Any],
+    inputs: Any,
+    create_graph: bool = False,
+    strict: bool = False,
+    vectorize: bool = False,
+    outer_jacobian_strategy: str = "reverse-mode",
+) -> Any:
+    """The Hessian of a `func` that returns one number: the Jacobian of its gradient.
+
+    Args:
+        func: takes tensors, returns a tensor of one element.
+        inputs: a tensor or a tuple of tensors.
+        create_graph, strict, vectorize: as for `jacobian`.
+        outer_jacobian_strategy: "reverse-mode" or "forward-mode", for the second derivative.
+
+    Returns:
+        A tensor of twice the shape of the input; for a tuple of inputs a tuple of tuples `H[i][j]`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.autograd.functional.hessian(lambda x: (x ** 3).sum(), torch.tensor([1.0, 2.0]))
+        tensor([[ 6.,  0.],
+                [ 0., 12.]])
+    """
+    is_tuple, inputs = as_tuple(inputs, "inputs", "hessian")
+    if outer_jacobian_strategy not in ("forward-mode", "reverse-mode"):
+        raise AssertionError('Expected strategy to be either "forward-mode" or "reverse-mode".')
+
+    def number(*values: Any) -> Any:
+        out = func(*values)
+        out_is_tuple, outs = as_tuple(out, _OUTPUTS, "hessian")
+        check_followed(outs, "outputs", strict)
+        only_element(outs, out_is_tuple, "hessian")
+        return out.squeeze()
+
+    def slope(*values: Any) -> Any:
+        if outer_jacobian_strategy == "forward-mode":
+            values = tuple(t._follow() for t in values)  # or `fresh` would cut them off
+        found = jacobian(number, values, create_graph=True)
+        check_followed(found, "jacobian", strict)
+        return found
+
+    result = jacobian(slope, inputs, create_graph, strict, vectorize, outer_jacobian_strategy)
+    return as_given_twice(result, is_tuple, is_tuple)
+
+
+def vhp(
+    func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
+) -> tuple[Any, Any]:
+    """The output of a `func` that returns one number, and `v` times its Hessian.
+
+    Args:
+        func: takes tensors, returns a tensor of one element.
+        inputs, v: tensors or tuples of tensors of the same sizes; `v` may be left out if the only input is one number.
+        create_graph, strict: as for `vjp`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.autograd.functional.vhp(lambda x: (x ** 3).sum(), torch.tensor([1.0, 2.0]), torch.ones(2))
+        (tensor(9.), tensor([ 6., 12.]))
+    """
+    with using(grad=True):
+        is_tuple, inputs, v, outputs, slope = _slope(func, inputs, v, create_graph, strict, "vhp")
+    with using(grad=create_graph or MODE.get().grad):
+        found = gradients(slope, inputs, v, create_graph=create_graph)
+        product = filled(found, inputs, strict, create_graph, "double_back")
+    return without_history(outputs, create_graph)[0], as_given(without_history(product, create_graph), is_tuple)
+
+
+def hvp(
+    func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
+) -> tuple[Any, Any]:
+    """The output of a `func` that returns one number, and its Hessian times `v`. `vhp` is faster, and equal.
+
+    Args:
+        func: takes tensors, returns a tensor of one element.
+        inputs, v: tensors or tuples of tensors of the same sizes; `v` may be left out if the only input is one number.
+        create_graph, strict: as for `vjp`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.autograd.functional.hvp(lambda x: (x ** 3).sum(), torch.tensor([1.0, 2.0]), torch.ones(2))
+        (tensor(9.), tensor([ 6., 12.]))
+    """
+    from ..ops.fill import zeros_like
+
+    with using(grad=True):
+        is_tuple, inputs, v, outputs, slope = _slope(func, inputs, v, create_graph, strict, "hvp")
+        seeds = tuple(zeros_like(x, requires_grad=True) for x in inputs)
+        back = gradients(slope, inputs, seeds, create_graph=True)
+        check_followed(back, "hessian", strict)
+    with using(grad=create_graph or MODE.get().grad):
+        found = gradients(back, seeds, v, create_graph=create_graph)
+        product = filled(found, inputs, strict, create_graph, "double_back_trick")
+    return without_history(outputs, create_graph)[0], as_given(without_history(product, create_graph), is_tuple)
+
+
+def _slope(
+    func: Callable[..., Any], inputs: Any, v: Any, create_graph: bool, strict: bool, name: str
+) -> tuple[bool, Any, Any, Any, Any]:
+    """What products with a Hessian start from: inputs and `v`, the output and the gradient, with its history."""
+    is_tuple, inputs = as_tuple(inputs, "inputs", name)
+    inputs = fresh(inputs, create_graph, True)
+    if v is not None:
+        _, v = as_tuple(v, "v", name)
+        v = fresh(v, create_graph, False)
+        check_v(v, inputs, is_tuple)
+    else:
+        one_number(inputs, _ONE_INPUT)
+    out_is_tuple, outputs = as_tuple(func(*inputs), _OUTPUTS, name)
+    check_followed(outputs, "outputs", strict)
+    only_element(outputs, out_is_tuple, name)
+    slope = gradients(outputs, inputs, create_graph=True)
+    check_followed(slope, "jacobian", strict)
+    return is_tuple, inputs, v, outputs, slope

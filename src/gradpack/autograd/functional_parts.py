@@ -1,0 +1,178 @@
+"""What the functions of `autograd.functional` share: tuples, checks of `strict`, zeros for what does not depend."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..base.modes import MODE
+from ..tensor.tensor import Tensor
+from .api import grad, rows_of
+from .edges import input_edge, root_edge
+
+Tensors = tuple[Tensor, ...]
+
+
+def as_tuple(value: Any, what: str, name: str) -> tuple[bool, Tensors]:
+    """Whether `value` is a tuple, and the tuple. Everything in it must be a tensor.
+
+    Raises:
+        TypeError: if something is not.
+    """
+    given = isinstance(value, tuple)
+    items = value if given else (value,)
+    for i, item in enumerate(items):
+        if not isinstance(item, Tensor):
+            found = f"value at index {i} has" if given else f"given {what} has"
+            raise TypeError(
+                f"The {what} given to {name} must be either a Tensor or a tuple of Tensors but the {found} type "
+                f"{type(item)}."
+            )
+    return given, items
+
+
+def as_given(results: Any, was_tuple: bool) -> Any:
+    """The results as a tuple if what they belong to was one, else the only one."""
+    return results if was_tuple else results[0]
+
+
+def as_given_twice(results: Any, outer: bool, inner: bool) -> Any:
+    """The same for rows of results."""
+    return as_given(results if inner else tuple(row[0] for row in results), outer)
+
+
+def fresh(inputs: Tensors, create_graph: bool, need_graph: bool) -> Tensors:
+    """New tensors of the same values, so that the function can have captured the old ones.
+
+    They are connected to the old ones if the results are to be differentiable, and else leaves.
+    """
+    return tuple(t.view_as(t) if create_graph and t.requires_grad else t.detach()._follow(need_graph) for t in inputs)
+
+
+def without_history(results: Any, create_graph: bool) -> Any:
+    """The results, whose history the user gets only under `create_graph`."""
+    if create_graph:
+        return results
+    if isinstance(results[0], Tensor):
+        return tuple(r.detach() for r in results)
+    return tuple(without_history(row, create_graph) for row in results)
+
+
+def check_v(v: Tensors, other: Tensors, is_tuple: bool) -> None:
+    """Raise RuntimeError unless `v` has the sizes of `other`."""
+    if len(other) != len(v):
+        raise RuntimeError(
+            f"v is a tuple of invalid length: should be {len(other)} but got {len(v)}."
+            if is_tuple
+            else "The given v should contain a single Tensor."
+        )
+    for i, (given, wanted) in enumerate(zip(v, other, strict=True)):
+        if given._shape != wanted._shape:
+            entry = f"Entry {i} in " if is_tuple else ""
+            raise RuntimeError(f"{entry}v has invalid size: should be {wanted.size()} but got {given.size()}.")
+
+
+def only_element(outputs: Tensors, is_tuple: bool, name: str) -> None:
+    """Raise RuntimeError unless the function returned one number."""
+    if is_tuple:
+        raise RuntimeError(f"The function given to {name} should return a single Tensor")
+    if outputs[0].numel() != 1:
+        raise RuntimeError(f"The Tensor returned by the function given to {name} should contain a single element")
+
+
+def one_number(inputs: Tensors, message: str) -> None:
+    """Raise RuntimeError unless there is but one number, for which `v` may be left out."""
+    if len(inputs) != 1 or inputs[0].numel() != 1:
+        raise RuntimeError(message)
+
+
+_STRICT = {
+    "outputs": "Output {} of the user-provided function does not require gradients. The outputs must be computed in a "
+    "differentiable manner from the input when running in strict mode.",
+    "grad_inputs": "The gradient with respect to input {} is independent of the inputs of the user-provided function. "
+    "This is not allowed in strict mode.",
+    "jacobian": "While computing the hessian, found that the jacobian of the user-provided function with respect to "
+    "input {} is independent of the input. This is not allowed in strict mode. You should ensure that your function "
+    "is twice differentiable and that the jacobian depends on the inputs (this would be violated by a linear function "
+    "for example).",
+    "hessian": "The hessian of the user-provided function with respect to input {} is independent of the input. This "
+    "is not allowed in strict mode. You should ensure that your function is thrice differentiable and that the "
+    "hessian depends on the inputs.",
+}
+
+
+def check_followed(values: Any, what: str, strict: bool) -> None:
+    """In strict mode, raise RuntimeError for a value that autograd does not follow. `what` is a key of `_STRICT`."""
+    for i, value in enumerate(values if strict else ()):
+        if value is None:
+            raise RuntimeError(
+                f"The output of the user-provided function is independent of input {i}. This is not allowed in strict "
+                "mode."
+            )
+        if not value.requires_grad:
+            raise RuntimeError(_STRICT[what].format(i))
+
+
+_INDEPENDENT = {
+    "back": "The output of the user-provided function is independent of input {}. This is not allowed in strict mode.",
+    "back_trick": "The gradient with respect to the input is independent of entry {} in the grad_outputs when using "
+    "the double backward trick to compute forward mode gradients. This is not allowed in strict mode.",
+    "double_back": "The jacobian of the user-provided function is independent of input {}. This is not allowed in "
+    "strict mode.",
+    "double_back_trick": "The hessian of the user-provided function is independent of entry {} in the grad_jacobian. "
+    "This is not allowed in strict mode as it prevents from using the double backward trick to replace forward mode "
+    "AD.",
+}
+
+
+def filled(grads: Any, like: Tensors, strict: bool, create_graph: bool, stage: str) -> Tensors:
+    """The gradients, zeros for those that are None; in strict mode that is a RuntimeError."""
+    from ..ops.fill import zeros_like
+
+    found = []
+    for i, g in enumerate(grads):
+        if g is None:
+            if strict:
+                raise RuntimeError(_INDEPENDENT[stage].format(i))
+            g = zeros_like(like[i])
+        elif strict and create_graph and not g.requires_grad:
+            what = "hessian" if "double" in stage else "jacobian"
+            raise RuntimeError(
+                f"The {what} of the user-provided function is independent of input {i}. This is not allowed in strict "
+                "mode when create_graph=True."
+            )
+        found.append(g)
+    return tuple(found)
+
+
+def gradients(outputs: Any, inputs: Tensors, seeds: Any = None, **options: Any) -> Any:
+    """`autograd.grad` of those outputs that are followed; None where there is nothing to find."""
+    seeds = (None,) * len(outputs) if seeds is None else seeds
+    pairs = [(o, s) for o, s in zip(outputs, seeds, strict=True) if o is not None and o.requires_grad]
+    if not pairs:
+        return (None,) * len(inputs)
+    return grad([o for o, _ in pairs], inputs, [s for _, s in pairs], allow_unused=True, **options)
+
+
+def one_row_at_a_time(out: Tensor, inputs: Tensors, create_graph: bool) -> list[list[Tensor | None]]:
+    """The gradients of each element of an output: as many backward passes through one graph."""
+    if MODE.get().levels:
+        flat = out.reshape(-1)
+        return [
+            gradients((flat,), inputs, (u,), retain_graph=True, create_graph=create_graph) for u in basis((out,))[0]
+        ]
+    units = basis((out,))[0].reshape(out.numel(), *out._shape)
+    return rows_of([root_edge(out, 0)], ([u] for u in units), [input_edge(x) for x in inputs], create_graph)
+
+
+def basis(tensors: Tensors) -> list[Tensor]:
+    """The unit vectors of all elements of the tensors together: for each tensor its columns."""
+    from ..ops.fill import zeros
+
+    sizes = [t.numel() for t in tensors]
+    parts, start = [], 0
+    for t, size in zip(tensors, sizes, strict=True):
+        part = zeros(sum(sizes), size, dtype=t.dtype, device=t.device)
+        part.diagonal(-start).fill_(1)
+        parts.append(part)
+        start += size
+    return parts

@@ -1,0 +1,419 @@
+"""The profiler: where the time of a program goes. `torch.autograd.profiler`.
+
+`profile` tells how long operations, nodes of the graph and named blocks of code take; `emit_nvtx` and `emit_itt`
+tell it to the tools of NVIDIA and Intel instead. All hold for the thread or asyncio task in which they are entered.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from contextlib import ContextDecorator
+from dataclasses import dataclass
+from typing import Any
+from uuid import uuid4
+from warnings import warn
+
+from ..base.modes import MODE
+from .nvprof import EnforceUnique, load_nvprof, parse_nvprof_trace
+from .profiler_emit import emit_itt, emit_nvtx
+from .profiler_recorder import Recorder
+from .profiler_util import DeviceType, EventList, FunctionEvent, FunctionEventAvg
+
+_UNFINISHED = "<unfinished torch.autograd.profile>"
+
+
+@dataclass(frozen=True)
+class _ExperimentalConfig:
+    """What torch has as settings of Kineto. Two of them mean something here.
+
+    Args:
+        verbose, performance_events, enable_cuda_sync_events, profile_all_threads, capture_overload_names: accepted.
+        trace_only: events are only exported, and cannot be asked for.
+    """
+
+    profiler_metrics: tuple[str, ...] = ()
+    profiler_measure_per_kernel: bool = False
+    verbose: bool = False
+    performance_events: tuple[str, ...] = ()
+    enable_cuda_sync_events: bool = False
+    adjust_profiler_step: bool = False
+    disable_external_correlation: bool = False
+    profile_all_threads: bool = False
+    capture_overload_names: bool = False
+    trace_only: bool = False
+
+
+class profile:  # noqa: N801 - torch's name
+    """`with profile() as prof: ...` times the operations of a block.
+
+    Args:
+        enabled: False makes it do nothing.
+        use_cuda, use_device: devices beside the CPU: there are none, and a warning says so.
+        record_shapes: note the shapes of arguments.
+        with_flops: estimate floating point operations of products of matrices, convolutions and attention, of
+            additions and multiplications. Notes shapes as well.
+        profile_memory: note what memory tensors take and give back.
+        with_stack: note who called.
+        with_modules: note the modules that run: each call of one is an event, and others know which they are in.
+        use_kineto, experimental_config, activity_filters: accepted, for the sake of programs written for torch.
+        use_cpu: False is refused: nothing else could be timed.
+        acc_events: keep the events of earlier blocks when the profiler is entered again by `gradpack.profiler`.
+        custom_trace_id_callback: gives the name of the trace.
+        post_processing_timeout_s: accepted: there is no processing that would need one.
+
+    Raises:
+        AssertionError: for `use_cpu=False`.
+        RuntimeError: if it is entered twice.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> x = torch.ones(3, requires_grad=True)
+        >>> with torch.autograd.profiler.profile() as prof:
+        ...     (x * 2).sum().backward()
+        >>> [event.name for event in prof.function_events][:3]
+        ['aten::mul', 'aten::sum', 'autograd::engine::evaluate_function: SumBackward0']
+        >>> sorted(average.key for average in prof.key_averages())[:2]
+        ['MulBackward0', 'SumBackward0']
+    """
+
+    def __init__(
+        self,
+        enabled: bool = True,
+        *,
+        use_cuda: bool = False,
+        use_device: str | None = None,
+        record_shapes: bool = False,
+        with_flops: bool = False,
+        profile_memory: bool = False,
+        with_stack: bool = False,
+        with_modules: bool = False,
+        use_kineto: bool = False,
+        use_cpu: bool = True,
+        experimental_config: Any = None,
+        acc_events: bool = False,
+        custom_trace_id_callback: Callable[[], str] | None = None,
+        post_processing_timeout_s: float | None = None,
+        activity_filters: Mapping[Any, set[str]] | None = None,
+    ) -> None:
+        self.enabled = enabled
+        self.record_shapes, self.with_flops = record_shapes or with_flops, with_flops
+        self.profile_memory, self.with_stack, self.with_modules = profile_memory, with_stack, with_modules
+        self.use_cpu, self.acc_events = use_cpu, acc_events
+        self.experimental_config = experimental_config or _ExperimentalConfig()
+        self.custom_trace_id_callback = custom_trace_id_callback
+        self.post_processing_timeout_s = post_processing_timeout_s
+        self.activity_filters = dict(activity_filters or {})
+        self.entered = False
+        self.trace_id = ""
+        self.use_device: str | None = None
+        self.use_cuda = False
+        self._recorder: Recorder | None = None
+        self._stop_modules: Callable[[], None] | None = None
+        self._events: EventList | None = None
+        self._earlier: EventList | None = None
+        self._started_us = 0.0
+        if not enabled:
+            return
+        if use_cuda:
+            warn(
+                "The attribute `use_cuda` will be deprecated soon, please use ``use_device = 'cuda'`` instead.",
+                FutureWarning,
+                stacklevel=2,
+            )
+            use_device = "cuda"
+        if use_device is not None and use_device not in ("cuda", "xpu", "mtia", "hpu"):
+            warn(f"The {use_device} is not a valid device option.", stacklevel=2)
+        elif use_device is not None:
+            name = use_device.upper()
+            warn(f"{name} is not available, disabling {name} profiling", stacklevel=2)
+        if not use_cpu:
+            if not use_kineto:
+                raise AssertionError("Device-only events supported only with Kineto (use_kineto=True)")
+            raise AssertionError("No activities specified for the profiler: there is no device beside the CPU")
+        if post_processing_timeout_s is not None and post_processing_timeout_s < 0:
+            raise ValueError("post_processing_timeout_s must be non-negative")
+
+    def default_trace_id(self) -> str:
+        """A name for a trace that no other one has."""
+        return f"{uuid4().int:032X}"
+
+    def create_trace_id(self) -> str:
+        """The name for a trace: by `custom_trace_id_callback`, if that was given."""
+        return self.default_trace_id() if self.custom_trace_id_callback is None else self.custom_trace_id_callback()
+
+    # -- on and off --
+
+    def __enter__(self) -> profile | None:
+        if not self.enabled:
+            return None
+        if self.entered:
+            raise RuntimeError("Profiler context manager is not reentrant")
+        self._prepare_trace()
+        self._start_trace()
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        if not self.enabled or self._recorder is None:
+            return
+        if self._stop_modules is not None:
+            self._stop_modules()
+            self._stop_modules = None
+        self._recorder.stop()
+        if self._events is not None and self.acc_events:
+            self._earlier = self._events
+        self._events = None
+
+    def _prepare_trace(self) -> None:
+        self.entered = True
+        self.trace_id = self.create_trace_id()
+
+    def _start_trace(self) -> None:
+        outer = MODE.get().profiler
+        if outer is not None and not isinstance(outer, Recorder):
+            raise RuntimeError(f"the profiler cannot be used inside of {outer.name}: leave that first")
+        if self._recorder is not None and self.acc_events:
+            self._earlier = self.function_events
+        self._events = None
+        self._recorder = Recorder(
+            shapes=self.record_shapes,
+            stack=self.with_stack,
+            memory=self.profile_memory,
+            modules=self.with_modules,
+            outer=outer,
+        )
+        if self.with_modules:
+            from ..nn.observed import observe
+
+            self._stop_modules = observe()
+        self._started_us = time.time_ns() / 1000
+        self._recorder.start()
+
+    # -- what was found --
+
+    def _found(self) -> EventList:
+        if self._events is None:
+            if self.experimental_config.trace_only:
+                raise RuntimeError(
+                    "events() is not available when trace_only=True in ExperimentalConfig. Use export_chrome_trace() "
+                    "instead."
+                )
+            self._events = self._built()
+            if self._earlier is not None:
+                self._events.extend(self._earlier)
+                self._earlier = None
+        return self._events
+
+    def _built(self) -> EventList:
+        from .profiler_build import build
+
+        if self._recorder is None:
+            nothing = EventList(profile_memory=self.profile_memory, with_flops=self.with_flops)
+            nothing._build_tree()
+            return nothing
+        return build(self._recorder, use_device=self.use_device, with_flops=self.with_flops)
+
+    @property
+    def function_events(self) -> EventList:
+        """The events, oldest first: an `EventList` of `FunctionEvent`s."""
+        return self._found()
+
+    def __repr__(self) -> str:
+        return repr(self._found()) if self._recorder is not None else _UNFINISHED
+
+    def __str__(self) -> str:
+        return str(self._found()) if self._recorder is not None else _UNFINISHED
+
+    def table(
+        self,
+        sort_by: str | None = None,
+        row_limit: int = 100,
+        max_src_column_width: int | None = 75,
+        max_name_column_width: int | None = 55,
+        max_shapes_column_width: int | None = 80,
+        header: str | None = None,
+        top_level_events_only: bool = False,
+    ) -> str:
+        """The events as a table. See `EventList.table`."""
+        return self._found().table(
+            sort_by=sort_by,
+            row_limit=row_limit,
+            max_src_column_width=max_src_column_width,
+            max_name_column_width=max_name_column_width,
+            max_shapes_column_width=max_shapes_column_width,
+            header=header,
+            top_level_events_only=top_level_events_only,
+        )
+
+    def export_chrome_trace(
+        self, path: str, metadata: Mapping[str, Any] | None = None, use_python_export: bool = False
+    ) -> None:
+        """Write a trace that chrome://tracing, Perfetto and TensorBoard open; compressed, if `path` ends in `.gz`.
+
+        Arrows lead from operations to the nodes of the graph that are their backward.
+
+        Args:
+            metadata: goes in beside the events, at the top.
+            use_python_export: accepted: there is no other way.
+        """
+        from .profiler_trace import write_trace
+
+        flags = {n: int(getattr(self, n)) for n in ("with_stack", "record_shapes", "with_modules", "profile_memory")}
+        given = {"trace_id": self.trace_id, "deviceProperties": [], **flags, **(metadata or {})}
+        events = self._built() if self.experimental_config.trace_only else self._found()
+        write_trace(path, events, given, base_us=self._started_us)
+
+    def export_stacks(self, path: str, metric: str = "self_cpu_time_total") -> None:
+        """Write callers and times: what flame graphs are made of. See `EventList.export_stacks`.
+
+        Raises:
+            AssertionError: if stacks were not asked for, by `with_stack=True`.
+        """
+        if not self.with_stack:
+            raise AssertionError("export_stacks() requires with_stack=True")
+        self._found().export_stacks(path, metric)
+
+    def toggle_collection_dynamic(self, enabled: bool, activities: Any) -> None:
+        """Stop to take records, or go on, in the middle of the block."""
+        if self._recorder is not None and any(getattr(a, "name", a) == "CPU" for a in activities):
+            MODE.set(MODE.get().replace(profiler=self._recorder if enabled else self._recorder.outer))
+
+    def key_averages(
+        self, group_by_input_shape: bool = False, group_by_stack_n: int = 0, group_by_overload_name: bool = False
+    ) -> EventList:
+        """The sums over events of the same name. See `EventList.key_averages`."""
+        return self._found().key_averages(group_by_input_shape, group_by_stack_n, group_by_overload_name)
+
+    def total_average(self) -> FunctionEventAvg:
+        """The sums over all events."""
+        return self._found().total_average()
+
+    @property
+    def self_cpu_time_total(self) -> float:
+        """The sum of the times of all events, each without those inside of it, in microseconds."""
+        return self._found().self_cpu_time_total
+
+    def flame(self) -> list[dict[str, Any]]:
+        """The events as nested plain data, to be drawn.
+
+        Each is a dict of name, start and duration (in microseconds), thread and children.
+
+        Example::
+
+            >>> import gradpack as torch
+            >>> with torch.autograd.profiler.profile() as prof:
+            ...     with torch.autograd.profiler.record_function("twice"):
+            ...         y = torch.ones(3) * 2
+            >>> (top,) = prof.flame()
+            >>> top["name"], [child["name"] for child in top["children"]]
+            ('twice', ['aten::mul'])
+        """
+        return flame(self._found())
+
+
+def flame(events: EventList) -> list[dict[str, Any]]:
+    """Events that are inside of no other, as nested plain data."""
+    made: dict[int, dict[str, Any]] = {}
+    tops: list[dict[str, Any]] = []
+    for event in events:  # a parent comes before its children
+        span = event.time_range
+        row = {"name": event.name, "start": span.start, "duration": span.elapsed_us(), "thread": event.thread}
+        row["children"] = []
+        made[id(event)] = row
+        parent = None if event.cpu_parent is None else made.get(id(event.cpu_parent))
+        (tops if parent is None else parent["children"]).append(row)
+    return tops
+
+
+class record_function(ContextDecorator):  # noqa: N801 - torch's name
+    """A name for a block of code, or for the calls of a function, that profilers show.
+
+    Args:
+        name: the name.
+        args: a text that goes with it.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> with torch.autograd.profiler.profile() as prof:
+        ...     with torch.autograd.profiler.record_function("block"):
+        ...         y = torch.ones(3) * 2
+        >>> [(event.name, event.is_user_annotation) for event in prof.function_events]
+        [('block', True), ('aten::mul', False)]
+    """
+
+    def __init__(self, name: str, args: str | None = None) -> None:
+        self.name, self.args = name, args
+        self._open: list[tuple[Any, Any]] = []
+
+    def _recreate_cm(self) -> record_function:
+        return type(self)(self.name, self.args)
+
+    def __enter__(self) -> record_function:
+        profiler = MODE.get().profiler
+        self._open.append((profiler, None if profiler is None else profiler.enter(self.name, self.args)))
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        profiler, token = self._open.pop()
+        if profiler is not None:
+            profiler.leave(token)
+
+    def __repr__(self) -> str:
+        return (
+            f"record_function({self.name!r})" if self.args is None else f"record_function({self.name!r}, {self.args!r})"
+        )
+
+
+class KinetoStepTracker:
+    """Counts steps for all who announce them: the count is the largest of theirs."""
+
+    _current_step = 0
+    _step_dict: dict[str, int] = {}  # noqa: RUF012 - one for all, as in torch
+
+    @classmethod
+    def init_step_count(cls, requester: str) -> None:
+        """Begin to count for someone."""
+        cls._step_dict[requester] = cls._current_step
+
+    @classmethod
+    def erase_step_count(cls, requester: str) -> bool:
+        """Forget someone; whether there was such a one."""
+        return cls._step_dict.pop(requester, None) is not None
+
+    @classmethod
+    def increment_step(cls, requester: str) -> int:
+        """Count a step of someone, and say how many there are."""
+        if requester not in cls._step_dict:
+            cls.init_step_count(requester)
+        cls._step_dict[requester] += 1
+        cls._current_step = max(cls._current_step, *cls._step_dict.values())
+        return cls._current_step
+
+    @classmethod
+    def current_step(cls) -> int:
+        """How many steps there were."""
+        return cls._current_step
+
+
+def kineto_available() -> bool:
+    """Whether Kineto, the library behind torch's profiler, is there: no."""
+    return False
+
+
+__all__ = [
+    "DeviceType",
+    "EnforceUnique",
+    "EventList",
+    "FunctionEvent",
+    "FunctionEventAvg",
+    "KinetoStepTracker",
+    "emit_itt",
+    "emit_nvtx",
+    "kineto_available",
+    "load_nvprof",
+    "parse_nvprof_trace",
+    "profile",
+    "record_function",
+]

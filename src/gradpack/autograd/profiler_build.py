@@ -1,0 +1,109 @@
+"""Events out of the records of a profiler."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from itertools import accumulate
+
+from ..declare.timed import ANNOTATION, FUNCTION, MEMORY, MODULE, NODE, OP
+from .aten_names import aten_name
+from .flops import RULES
+from .profiler_recorder import Detail, Record, Recorder
+from .profiler_util import EventList, FunctionEvent
+
+_EVALUATE = "autograd::engine::evaluate_function: "
+_SCOPES = {OP: 0, FUNCTION: 0, NODE: 1, ANNOTATION: 7, MODULE: 7}
+_STEP = "ProfilerStep#"
+_NOTHING = Detail()
+
+_threads: dict[int, int] = {}  # the number of a thread: in order of appearance, from 1
+
+
+def thread_number(ident: int) -> int:
+    """A small number for a thread, the same for all profilers."""
+    return _threads.setdefault(ident, len(_threads) + 1)
+
+
+def build(
+    recorder: Recorder, *, use_device: str | None = None, with_flops: bool = False, with_modules: bool = False
+) -> EventList:
+    """The events of a recorder, oldest first, each knowing what is inside of it."""
+    noted = recorder.records
+    records = [r for r in noted if r[0] != MEMORY]
+    changes = [r for r in noted if r[0] == MEMORY]
+    origin = recorder.start_ns
+    rows: list[tuple[int, int, int, str, Record]] = []  # start, -end, scope, name, record
+    for record in records:
+        kind, name, start, end, _, _, detail = record
+        if kind == NODE:
+            over = detail if isinstance(detail, int) else detail[0]
+            rows.append((start, -over, 0, _EVALUATE + name, record))
+            rows.append((start, -end, 1, name, record))
+        else:
+            rows.append((start, -end, _SCOPES[kind], aten_name(name) if kind == OP else name, record))
+    rows.sort(key=lambda row: row[:3])  # a node and what belongs to it may begin and end at once
+    forward = _threads_of_forward(records)
+    events = EventList(use_device=use_device, profile_memory=recorder.memory is not None, with_flops=with_flops)
+    for number, (start, end, scope, name, record) in enumerate(rows, 1):
+        kind, label, _, _, ident, seq, detail = record
+        thread = thread_number(ident)
+        if kind == NODE:
+            shapes = [] if scope == 0 or isinstance(detail, int) else detail[1]
+            event = FunctionEvent(number, name, thread, 0, 0, input_shapes=shapes or [], scope=scope)
+            event.fwd_thread = forward.get(seq, thread if seq is not None and seq <= 0 else 0)
+            event.stack = []
+        else:
+            what: Detail = detail or _NOTHING
+            event = FunctionEvent(number, name, thread, 0, 0, input_shapes=what.shapes or [], scope=scope)
+            event.stack, event.concrete_inputs, event.kwinputs = what.stack or [], what.values or [], {}
+            event.input_dtypes, event.module_hierarchy = what.dtypes or [], ".".join(what.modules)
+            event.fwd_thread = 0
+            if with_flops and kind == OP and what.shapes is not None:
+                rule = RULES.get(label.removesuffix("_"))
+                event.flops = 0 if rule is None else rule(what.shapes, what.values or [])
+        event.time_range.start, event.time_range.end = (start - origin) / 1000, (-end - origin) / 1000
+        event.sequence_nr = -seq if seq is not None and seq <= 0 else -1
+        event.is_user_annotation = kind == ANNOTATION
+        event.trace_name, event.use_device, event.overload_name = name, use_device, ""
+        if name.startswith(_STEP) and kind == ANNOTATION:
+            event.name = f"{_STEP[:-1]}*"  # so that the averages are over all steps
+        event.flops = event.flops or 0
+        events.append(event)
+    events._build_tree()
+    if changes:
+        _remember(events, changes, origin)
+    return events
+
+
+def _threads_of_forward(records: list[Record]) -> dict[int | None, int]:
+    """By sequence number, the thread of the operation that made the node."""
+    found: dict[int | None, int] = {}
+    for kind, _, _, _, ident, seq, _ in records:
+        if kind != NODE and seq is not None and seq <= 0:
+            found.setdefault(seq, thread_number(ident))
+    return found
+
+
+def _remember(events: EventList, changes: list[Record], origin: int) -> None:
+    """Give events the memory that was taken and given back while they ran; the rest are events of their own."""
+    by_thread: dict[int, list[tuple[float, int]]] = defaultdict(list)
+    for _, _, time, _, ident, _, change in changes:
+        by_thread[thread_number(ident)].append(((time - origin) / 1000, change))
+    for thread, pairs in by_thread.items():
+        pairs.sort()
+        times = [time for time, _ in pairs]
+        sums = [0, *accumulate(change for _, change in pairs)]
+        covered = bytearray(len(pairs))
+        for event in events:
+            if event.thread == thread:
+                first, last = bisect_left(times, event.time_range.start), bisect_right(times, event.time_range.end)
+                event.cpu_memory_usage = sums[last] - sums[first]
+                if event.cpu_parent is None:
+                    covered[first:last] = b"\1" * (last - first)
+        for (when, change), inside in zip(pairs, covered, strict=True):
+            if not inside:
+                alone = FunctionEvent(len(events) + 1, "[memory]", thread, when, when, cpu_memory_usage=change)
+                alone.stack, alone.input_shapes, alone.flops, alone.fwd_thread = [], [], 0, 0
+                alone.trace_name, alone.overload_name = "[memory]", ""
+                events.append(alone)

@@ -1,0 +1,275 @@
+"""What a profiler notes while a program runs: as little as possible. `profiler_build` makes events of it.
+
+A record is a tuple: what it is of, its name, start and end in nanoseconds, the thread, the sequence number of
+the node (as nodes have it: falling from 0), and details, None for most.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from threading import get_ident
+from time import perf_counter_ns
+from typing import Any, NamedTuple
+
+from ..base.modes import MODE, Mode
+from ..declare.timed import ANNOTATION, FUNCTION, MEMORY, NODE, OP, sequence_of
+from ..declare.torch_names import VARIANTS
+from ..graph.node import Node, Nowhere, Part, Slot
+from ..tensor.memory import Tracker
+from ..tensor.tensor import Tensor
+
+Record = tuple[int, str, int, int, int, int | None, Any]
+
+
+class Detail(NamedTuple):
+    """What is noted of a call when that is asked for."""
+
+    shapes: list[Any] | None = None  # of each argument; [] for what is no tensor, a list for a list of tensors
+    values: list[Any] | None = None  # each argument that is no tensor; None for tensors
+    dtypes: list[str] | None = None
+    stack: list[str] | None = None  # the callers, innermost first
+    modules: tuple[str, ...] = ()  # the modules that are running, outermost first
+
+
+class Recorder:
+    """Takes records of operations, of nodes and of blocks of code, in the thread or task where it was started."""
+
+    def __init__(
+        self,
+        *,
+        shapes: bool = False,
+        stack: bool = False,
+        memory: bool = False,
+        modules: bool = False,
+        outer: Recorder | None = None,
+    ) -> None:
+        # One flat list, whose entries are numbers and texts: tuples that stay would make the garbage collector busy.
+        self._flat: list[Any] = []
+        self.note = self._flat.extend
+        self.shapes, self.stack, self.modules, self.outer = shapes, stack, modules, outer
+        self.memory = Tracker(self._changed) if memory else None
+        self.running: tuple[str, ...] = ()  # the modules that are, outermost first
+        self.append = None if shapes or stack or memory or modules else self.note
+        self.start_ns = self.end_ns = perf_counter_ns()
+
+    @property
+    def records(self) -> list[Record]:
+        """What was noted, in the order in which it ended."""
+        entries = iter(self._flat)
+        return list(zip(*[entries] * 7, strict=True))
+
+    # -- what operations call --
+
+    def around(
+        self, op: Any, name: str, run: Callable[..., Any], values: tuple[Any, ...], mode: Mode, kind: int = OP
+    ) -> Any:
+        """Run an operation, and note all that was asked for."""
+        shapes = given = dtypes = None
+        if self.shapes:
+            shapes, given, dtypes = _described(values)
+        detail = Detail(shapes, given, dtypes, callers(2) if self.stack else None, self.running)
+        if self.memory is not None:
+            self.memory.know(values)
+        seq = None
+        start = perf_counter_ns()
+        try:
+            out = run(*values)
+        except BaseException:
+            self.note((kind, name, start, perf_counter_ns(), get_ident(), None, detail))
+            raise
+        end = perf_counter_ns()
+        if mode.grad:
+            seq = sequence_of(out)
+        self.note((kind, name, start, end, get_ident(), seq, detail))
+        if self.memory is not None:
+            self.memory.see(out, end)
+        return out
+
+    def _changed(self, change: int, time: int) -> None:
+        self.note((MEMORY, "[memory]", time, time, get_ident(), None, change))
+
+    def nodes(self) -> Pass:
+        """An observer of a backward pass."""
+        return Pass(self)
+
+    # -- what blocks call --
+
+    def enter(self, name: str, args: str | None) -> Any:
+        """The beginning of a block of the user's."""
+        return name, args, perf_counter_ns(), callers(2) if self.stack else None
+
+    def leave(self, token: Any, kind: int = ANNOTATION) -> None:
+        """The end of it."""
+        name, args, start, stack = token
+        detail = None
+        if args is not None or stack is not None or self.running:
+            detail = Detail(None, None if args is None else [args], None, stack, self.running)
+        self.note((kind, name, start, perf_counter_ns(), get_ident(), None, detail))
+
+    # -- on and off --
+
+    def start(self) -> None:
+        """Begin to take records in this thread or task."""
+        self.start_ns = perf_counter_ns()
+        MODE.set(MODE.get().replace(profiler=self))
+
+    def stop(self) -> None:
+        """End it; whoever recorded around this one has the same records."""
+        self.end_ns = perf_counter_ns()
+        if self.memory is not None:
+            self.memory.close()
+        mode = MODE.get()
+        if mode.profiler is self:
+            MODE.set(mode.replace(profiler=self.outer))
+        if self.outer is not None:
+            for record in self.records:
+                if record[0] in _SHARED:
+                    self.outer.note(record)
+
+
+_SHARED = frozenset({OP, NODE, ANNOTATION, FUNCTION})
+
+
+def _described(values: tuple[Any, ...]) -> tuple[list[Any], list[Any], list[str]]:
+    """The shapes of arguments, the values of those that are no tensors, and what they are."""
+    shapes: list[Any] = []
+    given: list[Any] = []
+    dtypes: list[str] = []
+    for value in values:
+        if isinstance(value, Tensor):
+            shapes.append(list(value._shape))
+            given.append(None)
+            dtypes.append(value._spec.dtype.name)
+        elif isinstance(value, list | tuple) and any(isinstance(v, Tensor) for v in value):
+            shapes.append([list(v._shape) if isinstance(v, Tensor) else [] for v in value])
+            given.append(None)
+            dtypes.append("TensorList")
+        else:
+            shapes.append([])
+            given.append(value)
+            plain = isinstance(value, bool | int | float | complex)
+            dtypes.append("" if value is None else "Scalar" if plain else type(value).__name__)
+    return shapes, given, dtypes
+
+
+_OURS = __name__.partition(".")[0] + "."
+
+
+def callers(skip: int) -> list[str]:
+    """Who called, innermost first, as `file(line): function`; calls inside of the library are left out."""
+    found: list[str] = []
+    frame: Any = sys._getframe(skip)
+    while frame is not None:
+        name = frame.f_globals.get("__name__", "")
+        if not name.startswith(_OURS) or name.startswith(_OURS + "examples"):
+            code = frame.f_code
+            found.append(f"{code.co_filename}({frame.f_lineno}): {code.co_name}")
+        frame = frame.f_back
+    return found
+
+
+_labels: dict[type, str | None] = {}
+
+
+def _label(node: Node) -> str:
+    """The name of a node; of most it is known by its type."""
+    kind = type(node)
+    try:
+        known = _labels[kind]
+    except KeyError:
+        op = getattr(kind, "op", None)
+        fixed = op is not None and (op.name not in VARIANTS or getattr(kind, "is_settled", False))
+        known = _labels[kind] = node.name() if fixed else None
+    return node.name() if known is None else known
+
+
+class Pass:
+    """Observes the nodes of one backward pass.
+
+    A node's own time is one event. From its start to that of the next one (the gradients handed on and added up,
+    hooks of tensors) is another around it, as in torch.
+    """
+
+    __slots__ = ("began", "detailed", "ended", "label", "memory", "note", "seq", "shapes", "thread", "what")
+
+    def __init__(self, recorder: Recorder) -> None:
+        self.note, self.memory, self.shapes = recorder.note, recorder.memory, recorder.shapes
+        self.detailed = self.shapes or self.memory is not None
+        self.label: str | None = None
+        self.began = self.ended = self.seq = 0
+        self.thread = get_ident()
+        self.what: list[Any] | None = None  # the shapes of its gradients
+
+    def start(self, node: Node, g: Any) -> None:
+        """A node begins to run."""
+        kind = type(node)
+        if kind is Slot or kind is Nowhere:
+            return  # ours alone: part of what the node before did
+        now = perf_counter_ns()
+        label = self.label
+        if label is not None:
+            detail = now if self.what is None else (now, self.what)
+            self.note((NODE, label, self.began, self.ended, self.thread, self.seq, detail))
+        else:
+            self.thread = get_ident()
+        self.label = _labels.get(kind) or _label(node)
+        self.seq = node.seq
+        self.began = now
+        if self.detailed:
+            if self.shapes:
+                self.what = shapes_of(g)
+            if self.memory is not None:
+                self.memory.know((g,))
+
+    def end(self, grads: Any) -> None:
+        """It has run."""
+        self.ended = perf_counter_ns()
+        if self.memory is not None:
+            self.memory.see(grads, self.ended)
+
+    def close(self) -> None:
+        """The pass is over, or has failed."""
+        if self.label is not None:
+            now = perf_counter_ns()
+            ended = self.ended if self.ended >= self.began else now
+            detail = now if self.what is None else (now, self.what)
+            self.note((NODE, self.label, self.began, ended, self.thread, self.seq, detail))
+            self.label = None
+
+    def alone(self, node: Node, g: Any, keep: bool) -> Any:
+        """Run a node on whatever thread this is."""
+        label, what = _label(node), shapes_of(g) if self.shapes else None
+        start = perf_counter_ns()
+        grads = node.backward(g, keep)
+        end = perf_counter_ns()
+        if type(node) is not Slot:
+            self.note((NODE, label, start, end, get_ident(), node.seq, end if what is None else (end, what)))
+        return grads
+
+    def serving(self, serve: Callable[..., None]) -> Callable[..., None]:
+        """`serve`, which gives a leaf its gradient, observed."""
+
+        def served(leaf: Node, g: Any, create_graph: bool, wanted: Any, capture: bool) -> None:
+            if wanted is not None and (leaf not in wanted or capture):
+                serve(leaf, g, create_graph, wanted, capture)
+                return
+            self.close()
+            what = shapes_of(g) if self.shapes else None
+            if self.memory is not None:
+                self.memory.know((g,))
+            start = perf_counter_ns()
+            serve(leaf, g, create_graph, wanted, capture)
+            end = perf_counter_ns()
+            detail = end if what is None else (end, what)
+            self.note((NODE, "torch::autograd::AccumulateGrad", start, end, get_ident(), 1, detail))
+            if self.memory is not None:
+                self.memory.see(leaf.grad, end)  # type: ignore[attr-defined]  # a copy, if others hold what came
+
+        return served
+
+
+def shapes_of(g: Any) -> list[Any]:
+    """The shapes of the gradients that a node gets."""
+    parts = g if isinstance(g, Part) else (g,)
+    return [[] if part is None else list(part.shape) for part in parts]

@@ -1,0 +1,82 @@
+"""Events as a trace in the format of Chrome's tracing tool, which Perfetto and TensorBoard open as well."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from .profiler_util import EventList, FunctionEvent
+
+
+def trace_of(events: EventList, metadata: Mapping[str, Any], *, base_us: float = 0.0) -> dict[str, Any]:
+    """The trace as plain data: what is written as JSON.
+
+    Args:
+        metadata: goes in beside the events, at the top.
+        base_us: is added to all times.
+    """
+    pid = os.getpid()
+    rows: list[dict[str, Any]] = [
+        {"ph": "M", "name": "process_name", "ts": base_us, "pid": pid, "tid": 0, "args": {"name": "python"}}
+    ]
+    for thread in sorted({event.thread for event in events}):
+        args = {"name": f"thread {thread}"}
+        rows.append({"ph": "M", "name": "thread_name", "ts": base_us, "pid": pid, "tid": thread, "args": args})
+    forward: dict[int, FunctionEvent] = {}
+    flows = 0
+    for event in events:
+        rows.append(_row(event, pid, base_us))
+        seq = event.sequence_nr
+        if seq < 0:
+            continue
+        if event.scope != 1:
+            if not event.name.startswith("autograd::engine"):
+                forward.setdefault(seq, event)
+        elif seq in forward:
+            flows += 1
+            first = forward[seq]
+            common = {"id": flows, "pid": pid, "cat": "fwdbwd", "name": "fwdbwd"}
+            rows.append({"ph": "s", "tid": first.thread, "ts": base_us + first.time_range.start, **common})
+            rows.append({"ph": "f", "tid": event.thread, "ts": base_us + event.time_range.start, **common, "bp": "e"})
+    return {"schemaVersion": 1, "displayTimeUnit": "ms", **metadata, "traceEvents": rows}
+
+
+def _row(event: FunctionEvent, pid: int, base_us: float) -> dict[str, Any]:
+    start = event.time_range.start
+    row: dict[str, Any] = {"name": event.trace_name or event.name, "pid": pid, "tid": event.thread}
+    row["ts"] = base_us + start
+    if event.name == "[memory]":
+        return {**row, "ph": "i", "s": "t", "cat": "cpu_instant_event", "args": {"Bytes": event.cpu_memory_usage}}
+    args: dict[str, Any] = {"External id": event.id}
+    if event.sequence_nr >= 0:
+        args |= {"Sequence number": event.sequence_nr, "Fwd thread id": event.fwd_thread}
+    if event.input_shapes:
+        args["Input Dims"] = event.input_shapes
+        if event.input_dtypes:
+            args["Input type"] = event.input_dtypes
+        if event.concrete_inputs:
+            args["Concrete Inputs"] = ["" if value is None else str(value) for value in event.concrete_inputs]
+    if event.stack:
+        args["Call stack"] = ";".join(event.stack)
+    if event.module_hierarchy:
+        args["Module Hierarchy"] = event.module_hierarchy
+    if event.flops:
+        args["flops"] = event.flops
+    if event.cpu_memory_usage:
+        args["Bytes"] = event.cpu_memory_usage
+    kind = "user_annotation" if event.is_user_annotation else "python_function" if event.scope == 7 else "cpu_op"
+    return {**row, "ph": "X", "cat": kind, "dur": event.time_range.elapsed_us(), "args": args}
+
+
+def write_trace(path: str, events: EventList, metadata: Mapping[str, Any], *, base_us: float = 0.0) -> None:
+    """Write the trace to a file; compressed, if its name ends in `.gz`."""
+    text = json.dumps(trace_of(events, {**metadata, "traceName": str(path)}, base_us=base_us))
+    if str(path).endswith(".gz"):
+        with gzip.open(path, "wt", encoding="utf-8") as packed:
+            packed.write(text)
+    else:
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)

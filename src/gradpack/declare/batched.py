@@ -1,0 +1,303 @@
+"""Tensors with a batch dimension that the function that sees them does not: the levels of `vmap`.
+
+A batched tensor has the shape of one example. Its array is a `BatchedData`: the tensor of all
+examples, batch dimension first, as it is one level further out. An operation asks the innermost
+level to process it, which takes that tensor out, runs the rule of the operation (`batching`), and
+puts the result in again. So autograd records, and tangents travel, where there are no levels any more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..backends import Spec
+from ..backends.base import Backend, register_backend
+from ..base.devices import device
+from ..base.dtypes import dtype
+from ..base.modes import MODE, TRANSFORMS, Mode, using
+from ..tensor.tensor import Tensor, alias
+from .op import REGISTRY
+
+_ESCAPED = (
+    "Either your tensor may have escaped from inside a function being vmapped and this is a user error (see "
+    "https://pytorch.org/functorch/stable/ux_limitations.html), or it is used by another vmap than the one that "
+    "batched it: return it from that function instead of keeping it"
+)
+NO_ITEM = (
+    "vmap: It looks like you're calling .item() on a Tensor. We don't support vmap over calling .item() on a Tensor, "
+    "please try to rewrite what you're doing with other operations. If error is occurring somewhere inside PyTorch "
+    "internals, please file a bug report."
+)
+NO_BRANCH = (
+    "vmap: It looks like you're attempting to use a Tensor in some data-dependent control flow. We don't support that "
+    "yet, please file an issue at https://github.com/pytorch/pytorch/issues ."
+)
+RANDOM = (
+    "vmap: called random operation while in randomness error mode. Please either use the 'same' or 'different' "
+    "randomness flags on vmap or perform the randomness operation out of vmap"
+)
+NO_STORAGE = "Cannot access data pointer of Tensor that doesn't have storage"
+NOT_WRITABLE = (
+    "vmap: inplace arithmetic(self, *extra_args) is not possible because there exists a Tensor `other` in extra_args "
+    "that has more elements than `self`. This happened due to `other` being vmapped over but `self` not being vmapped "
+    "over in a vmap. Please try to use out-of-place operators instead of inplace arithmetic. If said operator is being "
+    "called inside the PyTorch framework, please file a bug report instead."
+)
+
+
+class BatchedData:
+    """What a batched tensor has for an array: the tensor of all examples, and the level that knows the dimension."""
+
+    __slots__ = ("level", "value")
+
+    def __init__(self, value: Tensor, level: VmapLevel) -> None:
+        self.value, self.level = value, level
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.value._shape[1:]
+
+    @property
+    def dtype(self) -> Any:
+        return self.value._spec.native
+
+    @property
+    def example(self) -> Any:
+        """The array of the first example, to ask for strides and flags."""
+        data = self.value._data
+        return (data.example if type(data) is BatchedData else data)[0]
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        strides: tuple[int, ...] = self.example.strides
+        return strides
+
+    @property
+    def flags(self) -> Any:
+        return self.example.flags
+
+    @property
+    def itemsize(self) -> int:
+        return self.value._spec.dtype.itemsize
+
+    def __array__(self, *args: Any, **kwargs: Any) -> Any:
+        raise RuntimeError(NO_STORAGE)
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("__array_interface__", "__array_struct__", "__array_namespace__"):
+            raise AttributeError(name)
+        raise RuntimeError(NO_STORAGE)
+
+
+class BatchedBackend(Backend):
+    """Stands where a library of arrays would: what is asked of it, no batched tensor can do."""
+
+    name = "batched"
+    array_types = (BatchedData,)
+    aliasing = False
+
+    def native_of(self, d: dtype) -> Any:
+        from ..backends.numpy import NATIVE
+
+        return NATIVE[d]
+
+    def dtype_of(self, native: Any) -> dtype:
+        from ..backends.numpy import DTYPE
+
+        return DTYPE[native]
+
+    def device_of(self, array: Any) -> device:
+        found: device = array.value._spec.device
+        return found
+
+    def bind(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        raise RuntimeError(_ESCAPED)
+
+    def to_numpy(self, array: Any) -> Any:
+        raise RuntimeError(NO_STORAGE)
+
+    def cast(self, array: Any, d: dtype) -> Any:
+        raise RuntimeError(_ESCAPED)
+
+    def asarray(self, value: Any, d: dtype, where: device) -> Any:
+        from ..backends.numpy import NUMPY
+
+        return NUMPY.asarray(value, d, where)
+
+    def number(self, array: Any) -> Any:
+        raise RuntimeError(NO_ITEM)
+
+    def truth(self, array: Any) -> bool:
+        raise RuntimeError(NO_BRANCH)
+
+    def detached(self, tensor: Any) -> Any:
+        data = tensor._data
+        return batched(data.value.detach(), data.level)
+
+    def follow(self, tensor: Any, wanted: bool) -> bool:
+        value = tensor._data.value
+        value.requires_grad = wanted
+        tensor._edge = value._edge
+        return True
+
+    def text(self, tensor: Any) -> str | None:
+        data = tensor._data
+        inner = repr(data.value).replace("\n", "\n    ")
+        return f"BatchedTensor(lvl={data.level.number}, bdim=0, value=\n    {inner}\n)"
+
+    copy = to_numpy
+
+
+BATCHED = BatchedBackend()
+register_backend(BATCHED)
+
+
+class VmapLevel:
+    """One `vmap` that is going on."""
+
+    __slots__ = ("__weakref__", "number", "randomness", "size")
+
+    def __init__(self, size: int, randomness: str = "error", number: int = 1) -> None:
+        self.size, self.randomness, self.number = size, randomness, number
+
+    def has(self, value: Any) -> bool:
+        """Whether a value is a tensor that this level has batched."""
+        return isinstance(value, Tensor) and type(value._data) is BatchedData and value._data.level is self
+
+    def process(self, op: Any, args: tuple[Any, ...]) -> Any:
+        """Run an operation on all examples at once."""
+        from . import batching  # noqa: F401 - puts what does it in the place of this
+
+        return self.process(op, args)
+
+    def wrap(self, value: Any) -> Any:
+        return batched(value, self) if isinstance(value, Tensor) else value
+
+    def unwrap(self, value: Any) -> Any:
+        return value._data.value if self.has(value) else value
+
+
+def batched(value: Tensor, level: VmapLevel) -> Tensor:
+    """The tensor that a function sees, for a tensor of all examples."""
+    out: Tensor = alias(BatchedData(value, level), _spec(value._spec), value._shape[1:])
+    out._counter = value._counter
+    if TRANSFORMS.get():
+        out._edge = value._current_edge()
+    return out
+
+
+_SPECS: dict[Spec, Spec] = {}  # of the tensors of all examples -> of batched ones
+
+
+def _spec(spec: Spec) -> Spec:
+    found = _SPECS.get(spec)
+    if found is None:
+        found = _SPECS[spec] = spec if spec.backend is BATCHED else BATCHED.spec_for(spec.dtype, spec.device)
+    return found
+
+
+def is_batched(value: Any) -> bool:
+    return isinstance(value, Tensor) and type(value._data) is BatchedData
+
+
+def is_batched_now(value: Any) -> bool:
+    """Whether a tensor is batched by a level that is still there."""
+    return is_batched(value) and value._data.level in MODE.get().levels
+
+
+def below(mode: Mode) -> Mode:
+    """The mode without its innermost level, made once."""
+    found = mode.below
+    if found is None:
+        found = mode.below = mode.replace(levels=mode.levels[:-1])
+    return found
+
+
+class outside:  # noqa: N801 - reads as a keyword
+    """`with outside(): ...` runs one level further out."""
+
+    __slots__ = ("token",)
+
+    def __enter__(self) -> None:
+        self.token = MODE.set(below(MODE.get()))
+
+    def __exit__(self, *exc: object) -> None:
+        MODE.reset(self.token)
+
+
+def expanded(value: Tensor, size: int) -> Tensor:
+    """All examples of a tensor that is the same for each."""
+    result: Tensor = REGISTRY["expand"].public(value, (size, *value._shape))
+    return result
+
+
+def all_examples(value: Tensor, level: VmapLevel) -> Tensor:
+    """The tensor of all examples, batch dimension first; called outside the level."""
+    found: Tensor = value._data.value if level.has(value) else expanded(value, level.size)
+    return found
+
+
+def bottom(value: Tensor, levels: tuple[VmapLevel, ...], inner: tuple[VmapLevel, ...] = ()) -> Tensor:
+    """A tensor without the dimensions of `levels` being hidden: they come first, in order.
+
+    `levels` are all those from the outermost on; `inner` are the rest of those that are there, and stay as they are.
+    """
+    if inner:
+        top = inner[-1]
+        if not top.has(value):
+            return bottom(value, levels, inner[:-1])
+        found = bottom(value._data.value, levels, inner[:-1])
+        n = len(levels)
+        with using(levels=inner[:-1]):
+            return batched(REGISTRY["permute"].public(found, (n, *range(n), *range(n + 1, found.ndim))), top)
+    for place in reversed(range(len(levels))):
+        if levels[place].has(value):
+            value = value._data.value
+        else:
+            with using(levels=levels[:place]):
+                value = expanded(value, levels[place].size)
+    return value
+
+
+def lifted(value: Tensor, levels: tuple[VmapLevel, ...], inner: tuple[VmapLevel, ...] = ()) -> Tensor:
+    """The inverse of `bottom`."""
+    if inner:
+        top = inner[-1]
+        if not top.has(value):
+            return lifted(value, levels, inner[:-1])
+        found, n = value._data.value, len(levels)
+        with using(levels=inner[:-1]):
+            found = REGISTRY["permute"].public(found, (*range(1, n + 1), 0, *range(n + 1, found.ndim)))
+        return batched(lifted(found, levels, inner[:-1]), top)
+    for level in levels:
+        value = batched(value, level)
+    return value
+
+
+def of_all_examples(function: Callable[..., Any], input: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+    """A tensor like a batched one, made for all examples, so that it can be written to for each."""
+    level = input._data.level
+    mode = MODE.get()
+    levels = mode.levels[: mode.levels.index(level)] if level in mode.levels else ()
+    token = MODE.set(mode.replace(levels=levels))
+    try:
+        return batched(function(input._data.value, *args, **kwargs), level)
+    finally:
+        MODE.reset(token)
+
+
+def entered(mode: Mode, level: VmapLevel) -> Mode:
+    return mode.replace(levels=(*mode.levels, level))
+
+
+def mapped(function: Callable[..., Any], columns: Any, randomness: str = "error") -> tuple[Tensor, ...]:
+    """`function(tuple)` of tensors, mapped over their first dimension; its results are a tuple of tensors."""
+    mode = MODE.get()
+    level = VmapLevel(columns[0]._shape[0], randomness, len(mode.levels) + 1)
+    token = MODE.set(entered(mode, level))
+    try:
+        results = function(tuple(batched(c, level) for c in columns))
+    finally:
+        MODE.reset(token)
+    return tuple(all_examples(r, level) for r in results)

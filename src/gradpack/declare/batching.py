@@ -1,0 +1,305 @@
+"""How an operation runs on a batch of examples: the rule of its name or kind, or else a loop with one warning.
+
+Rules are functions of a `Call`; which operation has which stands in `batching_table`.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from ..base.dtypes import result_dtype, scalar_dtype
+from ..base.errors import dim_out_of_range
+from ..base.modes import MODE
+from ..tensor.tensor import Tensor
+from .batched import BatchedData, VmapLevel, below, expanded
+from .op import REGISTRY, Op
+
+
+class Call:
+    """An operation and its arguments, batched tensors among them as tensors of all examples.
+
+    Attributes:
+        op: the operation.
+        values: the arguments, by parameter.
+        flags: for each whether it has a batch dimension, its first; for a list of tensors a list.
+        size: of that dimension.
+    """
+
+    __slots__ = ("flags", "level", "op", "size", "values")
+
+    def __init__(self, level: VmapLevel, op: Op, values: list[Any], flags: list[Any]) -> None:
+        self.level, self.size, self.op, self.values, self.flags = level, level.size, op, values, flags
+
+    def at(self, name: str) -> int:
+        return self.op.params.index(name)
+
+    def get(self, name: str) -> Any:
+        return self.values[self.at(name)]
+
+    def has(self, name: str) -> bool:
+        """Whether an argument is batched."""
+        return bool(self.flags[self.at(name)])
+
+    def tensors(self) -> list[int]:
+        """The positions of tensors."""
+        return [i for i, v in enumerate(self.values) if isinstance(v, Tensor)]
+
+    def ndim(self, i: int) -> int:
+        """The number of dimensions that the function sees."""
+        value = self.values[i]
+        return len(value._shape) - bool(self.flags[i])
+
+    def whole(self, i: int) -> Tensor:
+        """A tensor with its batch dimension, expanded if it has none."""
+        value: Tensor = self.values[i]
+        return value if self.flags[i] else expanded(value, self.size)
+
+    def run(self, values: list[Any] | None = None, op: Op | None = None) -> Any:
+        return run(op or self.op, self.values if values is None else values)
+
+
+Rule = Callable[[Call], Any]
+
+
+def run(op: Op, values: list[Any]) -> Any:
+    if not op.keyword_only:
+        return op.public(*values)
+    count = len(op.params) - op.keyword_only
+    return op.public(*values[:count], **dict(zip(op.params[count:], values[count:], strict=True)))
+
+
+def call(name: str, *args: Any) -> Any:
+    """An operation by name."""
+    return REGISTRY[name].public(*args)
+
+
+def lift(value: Tensor, ndim: int) -> Tensor:
+    """A tensor of all examples, with dimensions of size 1 after the first so that examples have `ndim` of them."""
+    missing = ndim + 1 - len(value._shape)
+    if missing <= 0:
+        return value
+    found: Tensor = call("reshape", value, (value._shape[0], *(1,) * missing, *value._shape[1:]))
+    return found
+
+
+def shifted(dim: Any, ndim: int) -> Any:
+    """A dimension, or several, of an example, as those of all examples."""
+    if isinstance(dim, list | tuple):
+        return tuple(shifted(d, ndim) for d in dim)
+    dim, n = dim.__index__(), max(ndim, 1)
+    if not -n <= dim < n:
+        raise dim_out_of_range(dim, ndim)
+    return dim % n + 1
+
+
+def process(level: VmapLevel, op: Op, args: tuple[Any, ...]) -> Any:
+    """Run an operation one level further out, by its rule if anything is batched."""
+    mode = MODE.get()
+    values: list[Any] = []
+    flags: list[Any] = []
+    some = False
+    for value in args:
+        if isinstance(value, Tensor):
+            data = value._data
+            if type(data) is BatchedData and data.level is level:
+                values.append(data.value)
+                flags.append(True)
+                some = True
+                continue
+        elif isinstance(value, list | tuple) and any(map(level.has, value)):
+            values.append([level.unwrap(v) for v in value])
+            flags.append([level.has(v) for v in value])
+            some = True
+            continue
+        values.append(value)
+        flags.append(False)
+    token = MODE.set(below(mode))
+    try:
+        if not some:
+            return run(op, values)
+        rule = rule_of(op)
+        made = _loop(Call(level, op, values, flags)) if rule is None else rule(Call(level, op, values, flags))
+    finally:
+        MODE.reset(token)
+    return wrapped(level, made)
+
+
+VmapLevel.process = process  # type: ignore[assignment, method-assign]
+
+
+def wrapped(level: VmapLevel, made: Any) -> Any:
+    """Results of all examples as the function sees them."""
+    return results(made, level.wrap)
+
+
+def results(made: Any, change: Callable[[Any], Any]) -> Any:
+    """`change` of a result, or of each of several, in a tuple of the same type."""
+    if isinstance(made, tuple):
+        items = [change(m) for m in made]
+        return type(made)(*items) if hasattr(made, "_fields") else tuple(items)
+    return change(made)
+
+
+# -- what rules there are --
+
+
+def rule_of(op: Op) -> Rule | None:
+    """The rule of an operation, None if it has none."""
+    if not _rules:
+        from .batching_table import RULES
+
+        _rules.update(RULES)
+    found = _rules.get(op.name)
+    if found is None and op.kind == "elementwise":
+        return elementwise
+    return found
+
+
+_rules: dict[str, Rule] = {}
+
+
+def uncovered() -> list[str]:
+    """The operations that have no rule, and loop. Those of sparse tensors are not among them: vmap takes none."""
+    return sorted(name for name, op in REGISTRY.items() if not op.sparse and rule_of(op) is None)
+
+
+def elementwise(c: Call) -> Any:
+    """Align examples at their last dimensions, as broadcasting does."""
+    places = c.tensors()
+    ndim = max(c.ndim(i) for i in places)
+    values = list(c.values)
+    for i in places:
+        if c.flags[i]:
+            values[i] = lift(values[i], ndim)
+    promoted = [c.at(p) for p in c.op.promote]
+    operands = [i for i in promoted if isinstance(values[i], Tensor)]
+    specs = {id(values[i]._spec.dtype) for i in operands}
+    if len(specs) > 1 or (len(promoted) > len(operands) and not all(c.ndim(i) for i in operands)):
+        # A number per example still counts as a number when dtypes are promoted.
+        full = [values[i]._spec.dtype for i in operands if c.ndim(i)]
+        zero = [values[i]._spec.dtype for i in operands if not c.ndim(i)]
+        rest = [scalar_dtype(values[i]) for i in promoted if isinstance(values[i], bool | int | float | complex)]
+        common = result_dtype(full, zero, rest)
+        for i in operands:
+            if values[i]._spec.dtype is not common:
+                values[i] = call("_to_copy", values[i], common)
+    return c.run(values)
+
+
+# -- the loop --
+
+_warned: set[str] = set()
+
+
+def warn_of_loop(name: str) -> None:
+    """Say once that an operation has no rule."""
+    if name not in _warned:
+        _warned.add(name)
+        warnings.warn(
+            "There is a performance drop because we have not yet implemented the batching rule for "
+            f"aten::{name}. Please file us an issue on GitHub so that we can prioritize its implementation. (vmap "
+            "loops over the examples.)",
+            UserWarning,
+            stacklevel=5,
+        )
+
+
+def _loop(c: Call) -> Any:
+    """One call for each example."""
+    warn_of_loop(c.op.name)
+    if not c.size:
+        raise RuntimeError(
+            f"vmap: {c.op.name} has no batching rule, and without one there must be at least one example: the batch "
+            "dimension has size 0"
+        )
+    columns = [_examples(v, f, c.size) for v, f in zip(c.values, c.flags, strict=True)]
+    rows = [run(c.op, list(values)) for values in zip(*columns, strict=True)]
+    if isinstance(rows[0], tuple):
+        made = [_stacked(c, column) for column in zip(*rows, strict=True)]
+        return type(rows[0])(*made) if hasattr(rows[0], "_fields") else tuple(made)
+    return _stacked(c, rows)
+
+
+def each_example(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that looks at values, as one that under `vmap` is called for each example."""
+
+    @wraps(function)
+    def call_each(*args: Any, **kwargs: Any) -> Any:
+        mode = MODE.get()
+        if not mode.levels:
+            return function(*args, **kwargs)
+        level = mode.levels[-1]
+        names = list(kwargs)
+        values = [*args, *kwargs.values()]
+        flags = [level.has(v) for v in values]
+        token = MODE.set(below(mode))
+        try:
+            if not any(flags):
+                return call_each(*args, **kwargs)
+            warn_of_loop(function.__name__)
+            columns = [_examples(level.unwrap(v), f, level.size) for v, f in zip(values, flags, strict=True)]
+            rows = [
+                call_each(*row[: len(args)], **dict(zip(names, row[len(args) :], strict=True)))
+                for row in zip(*columns, strict=True)
+            ]
+            made = call("stack", rows, 0)
+        finally:
+            MODE.reset(token)
+        return level.wrap(made)
+
+    return call_each
+
+
+def of_images(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that treats each example of its tensors' first dimension alike, as one that `vmap` folds into that."""
+
+    @wraps(function)
+    def call_folded(*args: Any, **kwargs: Any) -> Any:
+        mode = MODE.get()
+        if not mode.levels:
+            return function(*args, **kwargs)
+        level = mode.levels[-1]
+        some = any(map(level.has, (*args, *kwargs.values())))
+
+        def folded(value: Any) -> Any:
+            if not some or not isinstance(value, Tensor):
+                return value
+            whole = level.unwrap(value) if level.has(value) else expanded(value, level.size)
+            return call("reshape", whole, (whole._shape[0] * whole._shape[1], *whole._shape[2:]))
+
+        token = MODE.set(below(mode))
+        try:
+            made = call_folded(*map(folded, args), **{k: folded(v) for k, v in kwargs.items()})
+            if some:
+                made = call("reshape", made, (level.size, made._shape[0] // max(level.size, 1), *made._shape[1:]))
+        finally:
+            MODE.reset(token)
+        return level.wrap(made) if some else made
+
+    return call_folded
+
+
+def _examples(value: Any, flag: Any, size: int) -> Any:
+    if flag is True:
+        return call("unbind", value, 0)
+    if isinstance(flag, list):
+        columns = [_examples(v, f, size) for v, f in zip(value, flag, strict=True)]
+        return [list(row) for row in zip(*columns, strict=True)]
+    return [value] * size
+
+
+def _stacked(c: Call, results: Any) -> Any:
+    shapes = {r._shape for r in results}
+    if len(shapes) > 1:
+        raise dynamic_shape(c.op.name)
+    return call("stack", list(results), 0)
+
+
+def dynamic_shape(name: str) -> RuntimeError:
+    return RuntimeError(
+        "vmap: We do not support batching operators that can output dynamic shape. Attempted to vmap over "
+        f"aten::{name}. Please file an issue at https://github.com/pytorch/pytorch/issues if you need this feature."
+    )

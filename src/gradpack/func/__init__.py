@@ -1,0 +1,78 @@
+"""Transforms of functions: derivatives, and mapping over examples. They compose in any order and depth."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..tensor.tensor import Tensor
+from .functional_call import functional_call, stack_module_state
+from .jacobians import hessian, jacfwd, jacrev
+from .transforms import grad, grad_and_value, jvp, linearize, vjp
+from .vmap import vmap
+
+
+def functionalize(func: Any, *, remove: str = "mutations") -> Any:
+    """`func` without writes to tensors, for tracers: there are none here, so it is `func`.
+
+    Raises:
+        RuntimeError: for another `remove` than "mutations" and "mutations_and_views".
+    """
+    if remove not in ("mutations", "mutations_and_views"):
+        raise RuntimeError(
+            f"functionalize(f, remove='mutations'): received invalid argument for remove={remove}. Valid options are:\n"
+            "     remove='mutations': all inplace and out= operators will be removed from the program, and replaced "
+            "with their out-of-place equivalents.\n"
+            "     remove='mutations_and_views': In addition to the above, all aliasing operators {view} will be "
+            "replaced with their non-aliasing counterparts, {view}_copy.\n"
+        )
+    return func
+
+
+def debug_unwrap(tensor: Tensor, *, recurse: bool = True) -> Tensor:
+    """The tensor of all examples behind one that `vmap` has batched; any other tensor as it is.
+
+    Args:
+        recurse: go on until nothing is batched.
+    """
+    from ..declare.batched import is_batched
+
+    while is_batched(tensor):
+        tensor = tensor._data.value
+        if not recurse:
+            break
+    return tensor
+
+
+def batching_coverage() -> dict[str, Any]:
+    """How many operations `vmap` has a rule for, and which loop over the examples.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> found = torch.func.batching_coverage()
+        >>> len(found["loops"]) < 0.1 * found["operations"]
+        True
+    """
+    from ..declare.batching import uncovered
+    from ..declare.op import REGISTRY
+    from ..ops.methods import load_all
+
+    load_all()
+    return {"operations": len(REGISTRY), "loops": uncovered()}
+
+
+__all__ = [
+    "debug_unwrap",
+    "functional_call",
+    "functionalize",
+    "grad",
+    "grad_and_value",
+    "hessian",
+    "jacfwd",
+    "jacrev",
+    "jvp",
+    "linearize",
+    "stack_module_state",
+    "vjp",
+    "vmap",
+]

@@ -1,0 +1,97 @@
+"""What transforms take and return: which arguments, and the checks of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..base.tree import tree_leaves
+from ..tensor.tensor import Tensor
+
+
+def selected(argnums: Any, count: int) -> int | tuple[int, ...]:
+    """`argnums`, counted from the front.
+
+    Raises:
+        RuntimeError: for what is no int or tuple of different ints in range.
+    """
+    if not isinstance(argnums, int | tuple):
+        raise RuntimeError(f"argnums must be int or Tuple[int, ...], got: {type(argnums)}")
+    if isinstance(argnums, int):
+        return _one(argnums, count)
+    found = tuple(_one(n, count) for n in argnums)
+    if not found:
+        raise RuntimeError("argnums must be non-empty")
+    if len(set(found)) != len(found):
+        raise RuntimeError(f"argnums elements must be unique, got {argnums}")
+    return found
+
+
+def _one(n: Any, count: int) -> int:
+    if not isinstance(n, int):
+        raise RuntimeError(f"argnum must be int, got: {type(n)}")
+    if not -count <= n < count:
+        raise RuntimeError(f"Got argnum={n}, but only {count} positional inputs")
+    return n % count
+
+
+def pick(args: tuple[Any, ...], argnums: Any) -> Any:
+    """The arguments of these numbers: one, or a tuple."""
+    chosen = selected(argnums, len(args))
+    return args[chosen] if isinstance(chosen, int) else tuple(args[i] for i in chosen)
+
+
+def replaced(args: tuple[Any, ...], argnums: Any, new: Any) -> tuple[Any, ...]:
+    """The arguments, with others in the places of these numbers."""
+    chosen = selected(argnums, len(args))
+    places = {chosen: new} if isinstance(chosen, int) else dict(zip(chosen, new, strict=True))
+    return tuple(places.get(i, a) for i, a in enumerate(args))
+
+
+def only_tensors(leaves: list[Any]) -> list[Tensor]:
+    """Raise ValueError unless all are tensors."""
+    for leaf in leaves:
+        if not isinstance(leaf, Tensor):
+            raise ValueError(f"Thing passed to transform API must be Tensor, got {type(leaf)}")
+    return leaves
+
+
+def without_aux(result: Any, has_aux: bool, api: str) -> tuple[Any, Any]:
+    """What a function returned, as output and auxiliary output."""
+    if not has_aux:
+        return result, None
+    if not (isinstance(result, tuple) and len(result) == 2):
+        raise RuntimeError(f"{api}: output of function f should be a tuple: (output, aux) if has_aux is True")
+    return result
+
+
+def check_nested_outputs(leaves: list[Any], api: str) -> None:
+    """Raise RuntimeError unless nested outputs are tensors, and there is one."""
+    if not leaves or (len(leaves) == 1 and leaves[0] is None):
+        raise RuntimeError(f"{api}: Expected f to be a function that has non-empty output (got output = {leaves})")
+    for out in leaves:
+        if not isinstance(out, Tensor):
+            raise RuntimeError(f"{api}: expected f(*primals) to return only tensors, got unsupported type {type(out)}")
+
+
+def some_tensors(leaves: list[Any], api: str, what: str) -> None:
+    """Raise RuntimeError unless all are tensors, and there is one."""
+    if not leaves:
+        raise RuntimeError(f"{api}: Expected {what} to contain at least one Tensor.")
+    for leaf in leaves:
+        if not isinstance(leaf, Tensor):
+            raise RuntimeError(f"{api}: Expected {what} to only contain Tensors, got {type(leaf)}")
+
+
+def refuse_complex(name: str, tree: Any, is_input: bool) -> None:
+    """Raise RuntimeError for complex tensors, of which Jacobians are not defined here."""
+    for leaf in tree_leaves(tree):
+        if isinstance(leaf, Tensor) and leaf.dtype.is_complex:
+            where = "inputs" if is_input else "outputs"
+            raise RuntimeError(
+                f"{name}: Expected all {where} to be real but received complex tensor at flattened input idx: "
+                f"{next(i for i, x in enumerate(tree_leaves(tree)) if x is leaf)}"
+            )
+
+
+Function = Callable[..., Any]

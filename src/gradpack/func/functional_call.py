@@ -1,0 +1,181 @@
+"""Modules as functions of their parameters: `functional_call`, `stack_module_state`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..tensor.tensor import Tensor
+
+
+def functional_call(
+    module: Any,
+    parameter_and_buffer_dicts: Any,
+    args: Any = None,
+    kwargs: dict[str, Any] | None = None,
+    *,
+    tie_weights: bool = True,
+    strict: bool = False,
+) -> Any:
+    """Call a module with other tensors in the places of its parameters and buffers.
+
+    Args:
+        module: a `nn.Module`; after the call it is as it was.
+        parameter_and_buffer_dicts: names and tensors, or a sequence of such dicts. What the module assigns to
+            its parameters and buffers ends up there.
+        args: the positional arguments: a tuple, or one.
+        kwargs: the others.
+        tie_weights: let what is given for one name stand for all names of the same tensor.
+        strict: raise RuntimeError unless all parameters and buffers, and no others, are given.
+
+    Raises:
+        ValueError: for what are no dicts, for a name in two of them, and for two values of tied names.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> layer = torch.nn.Linear(1, 1)
+        >>> given = {"weight": torch.ones(1, 1), "bias": torch.zeros(1)}
+        >>> torch.func.functional_call(layer, given, torch.tensor([2.0]))
+        tensor([2.])
+    """
+    if isinstance(parameter_and_buffer_dicts, dict):
+        given = parameter_and_buffer_dicts
+    elif isinstance(parameter_and_buffer_dicts, list | tuple):
+        if not all(isinstance(d, dict) for d in parameter_and_buffer_dicts):
+            raise ValueError("Expected all elements of parameter_and_buffer_dicts to be dictionaries")
+        keys = [k for d in parameter_and_buffer_dicts for k in d]
+        repeated = [k for k in dict.fromkeys(keys) if keys.count(k) > 1]
+        if repeated:
+            raise ValueError(f"{repeated} appeared in multiple dictionaries; behavior of functional call is ambiguous")
+        given = {k: v for d in parameter_and_buffer_dicts for k, v in d.items()}
+    else:
+        raise ValueError(
+            "Expected parameter_and_buffer_dicts to be a dict, or a list/tuple of dicts, but got "
+            f"{type(parameter_and_buffer_dicts)}"
+        )
+    args = () if args is None else args if isinstance(args, tuple) else (args,)
+    wanted = _tied(module, given) if tie_weights else dict(given)
+    if strict:
+        _check_names(module, wanted)
+    before: dict[str, Any] = {}
+    try:
+        for name, value in wanted.items():
+            before[name] = _exchange(module, name, value)
+        return module(*args, **(kwargs or {}))
+    finally:
+        for name, value in before.items():
+            left = _exchange(module, name, value)
+            if name in given:
+                given[name] = left
+
+
+_MISSING = object()
+
+
+def _exchange(module: Any, path: str, value: Any) -> Any:
+    """Put a tensor where a module has one, and return that."""
+    *owners, name = path.split(".")
+    for part in owners:
+        found = module._modules.get(part, _MISSING) if hasattr(module, "_modules") else _MISSING
+        if found is _MISSING or found is None:
+            raise AttributeError(f"{module._get_name()} has no attribute `{part}`")
+        module = found
+    if value is not _MISSING and not isinstance(value, Tensor) and value is not None:
+        raise TypeError(f"{value} is not an instance of torch.Tensor")
+    for table in (module._parameters, module._buffers):
+        if name in table:
+            old = table[name]
+            table[name] = value
+            return old
+    old = getattr(module, name, _MISSING)
+    if value is _MISSING:
+        delattr(module, name)
+    else:
+        setattr(module, name, value)
+    return old
+
+
+def _named(module: Any) -> dict[str, Any]:
+    """All parameters and buffers, also those of one tensor under several names."""
+    found: dict[str, Any] = {}
+    stack = [("", module)]
+    while stack:
+        prefix, owner = stack.pop()
+        for table in (owner._parameters, owner._buffers):
+            for name, value in table.items():
+                if value is not None:
+                    found[prefix + name] = value
+        stack.extend((f"{prefix}{name}.", child) for name, child in owner._modules.items() if child is not None)
+    return found
+
+
+def _tied(module: Any, given: dict[str, Any]) -> dict[str, Any]:
+    """What is given, for every name of the same tensor."""
+    groups: dict[int, list[str]] = {}
+    for name, tensor in _named(module).items():
+        groups.setdefault(id(tensor), []).append(name)
+    wanted = dict(given)
+    for group in groups.values():
+        values = [given[n] for n in group if n in given]
+        if len(group) == 1 or not values:
+            continue
+        if any(v is not values[0] for v in values):
+            raise ValueError(
+                f"functional_call got multiple values for keys {sorted(group)}, which are tied. Consider using "
+                "tie_weights=False"
+            )
+        wanted.update(dict.fromkeys(group, values[0]))
+    return wanted
+
+
+def _check_names(module: Any, wanted: dict[str, Any]) -> None:
+    known = _named(module)
+    wrong = [
+        f"{what} key(s): {', '.join(map(repr, names))}."
+        for what, names in (
+            ("Unexpected", sorted(n for n in wanted if n not in known)),
+            ("Missing", sorted(n for n in known if n not in wanted)),
+        )
+        if names
+    ]
+    if wrong:
+        raise RuntimeError(f"Error(s) in reparametrizing for {module._get_name()}:\n\t" + "\n\t".join(wrong))
+
+
+def stack_module_state(models: Any) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
+    """The parameters and the buffers of several modules of one class, each stacked along a new first dimension.
+
+    Raises:
+        RuntimeError: for no modules, different classes, or modes of training, or `requires_grad`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> models = [torch.nn.Linear(2, 3) for _ in range(4)]
+        >>> params, buffers = torch.func.stack_module_state(models)
+        >>> params["weight"].shape
+        gradpack.Size([4, 3, 2])
+    """
+    models = list(models)
+    if not models:
+        raise RuntimeError("stack_module_state: Expected at least one model, got 0.")
+    if len({m.training for m in models}) > 1:
+        raise RuntimeError("stack_module_state: Expected all models to have the same training/eval mode.")
+    if len({type(m) for m in models}) > 1:
+        raise RuntimeError("stack_module_state: Expected all models to be of the same class.")
+    params = [dict(m.named_parameters()) for m in models]
+    buffers = [dict(m.named_buffers()) for m in models]
+    return (
+        {k: _stacked([p[k] for p in params], k) for k in params[0]},
+        {k: _stacked([b[k] for b in buffers], k) for k in buffers[0]},
+    )
+
+
+def _stacked(tensors: list[Tensor], name: str) -> Tensor:
+    from ..ops.join import stack
+
+    needs = [t.requires_grad for t in tensors]
+    if any(needs) and not all(needs):
+        raise RuntimeError(f"Expected {name} from each model to have the same .requires_grad")
+    made: Tensor = stack(tensors)
+    return made.detach().requires_grad_() if all(needs) else made

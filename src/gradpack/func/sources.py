@@ -1,0 +1,169 @@
+"""Differentiating a function inside of whatever surrounds it: other transforms, `vmap`, a graph of the user's.
+
+There is one graph for all transforms. A transform gives the function new tensors of the same values, its
+sources, and asks for gradients at these. They are connected to the old ones only if what is outside is
+being differentiated too. Under `vmap` the graph is that of all examples, where a source has a batch
+dimension even if it is the same for all of them: else gradients of the examples would be added up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from ..autograd.api import _captured
+from ..base.dtypes import FLOATING
+from ..base.modes import MODE, TRANSFORMS
+from ..base.tree import tree_map
+from ..declare.batched import VmapLevel, batched, bottom, is_batched, lifted
+from ..graph.node import AccumulateGrad, Node, Origin, Slot
+from ..ops.shape import reshape
+from ..tensor.tensor import Tensor, alias
+
+
+class Sources:
+    """The tensors that a function is differentiated by.
+
+    Attributes:
+        given: what the user passed.
+        whole: the sources as the graph knows them, with the dimensions of all examples.
+        inside: the sources as the function gets them.
+        levels: the levels of `vmap` around.
+        grad: whether what is outside records.
+    """
+
+    __slots__ = ("given", "grad", "inside", "levels", "own", "whole")
+
+    def __init__(self, given: Iterable[Tensor]) -> None:
+        mode = MODE.get()
+        self.given = list(given)
+        self.levels: tuple[VmapLevel, ...] = mode.levels
+        self.grad = mode.grad
+        self.own: set[Node] = set()
+        self.whole = [self._source(t) for t in self.given]
+        self.inside = [lifted(t, self.levels) for t in self.whole]
+        for t, inner in zip(self.whole, self.inside, strict=True):
+            inner._edge = t._edge
+
+    def _source(self, value: Tensor) -> Tensor:
+        if value._spec.dtype.category < FLOATING:
+            raise RuntimeError(f"only Tensors of floating point dtype can require gradients: this one is {value.dtype}")
+        found = bottom(value, self.levels) if self.levels else value
+        if self.grad and found.requires_grad:
+            token = MODE.set(MODE.get().replace(levels=()))
+            try:
+                made: Tensor = reshape(found, found._shape)
+            finally:
+                MODE.reset(token)
+            return made
+        made = alias(found._data, found._spec, found._shape)
+        made._counter = found._counter
+        if found._tangents is not None:
+            made._tangents = found._tangents
+        node = Origin()
+        made._edge = node
+        self.own.add(node)
+        return made
+
+    def run(self, function: Callable[[], Any]) -> Any:
+        """Call the function, recording whatever the mode outside says."""
+        mode = MODE.get()
+        token = MODE.set(mode.replace(grad=True, inference=False))
+        depth = TRANSFORMS.set((*TRANSFORMS.get(), self.own))
+        try:
+            return function()
+        finally:
+            TRANSFORMS.reset(depth)
+            MODE.reset(token)
+
+    def results(self, tree: Any) -> Any:
+        """Nested results as the world outside gets them: followed only if they depend on what it follows."""
+        return tree_map(self._result, tree)
+
+    def _result(self, value: Any) -> Any:
+        if not isinstance(value, Tensor):
+            return value
+        whole = bottom(value, self.levels) if self.levels else value
+        edge = whole._current_edge()
+        if edge is None:
+            return value
+        if self.grad and reaches([edge], self.own):
+            return value
+        return cut(value)
+
+    def pull(
+        self, outputs: list[Tensor], seeds: list[Tensor | None], keep: bool, create_graph: bool | None = None
+    ) -> list[Tensor]:
+        """The gradients at the sources, from those of the outputs. Where nothing depends on one, zeros."""
+        from ..ops.fill import zeros_like
+
+        mode = MODE.get()
+        inner = mode.levels[len(self.levels) :]
+        wanted = [t._edge for t in self.whole]
+        edges: list[Node] = []
+        grads: list[Tensor] = []
+        for out, seed in zip(outputs, seeds, strict=True):
+            whole = bottom(out, self.levels) if self.levels else out
+            edge = whole._current_edge()
+            if edge is None or seed is None:
+                continue
+            g = bottom(seed, self.levels, inner) if mode.levels else seed
+            if g._spec.dtype is not whole._spec.dtype:
+                g = g.to(whole._spec.dtype)
+            edges.append(edge)
+            grads.append(g)
+        create = mode.grad and create_graph is not False
+        if create and create_graph is None:
+            create = any(map(is_followed, grads)) or reaches(edges, self.own)
+        token = MODE.set(mode.replace(levels=inner))
+        try:
+            found: list[Any] = [None] * len(wanted)
+            if edges:
+                found = _captured(edges, grads, wanted, keep, create)  # type: ignore[arg-type]
+            found = [zeros_like(t.detach()) if g is None else g for g, t in zip(found, self.whole, strict=True)]
+        finally:
+            MODE.reset(token)
+        return [lifted(g, self.levels, inner) if mode.levels else g for g in found]
+
+
+def cut(value: Tensor) -> Tensor:
+    """A tensor out of the graph, with its tangent."""
+    if is_batched(value):
+        return batched(cut(value._data.value), value._data.level)
+    made: Tensor = alias(value._data, value._spec, value._shape)
+    made._counter = value._counter
+    if value._tangents is not None:
+        made._tangents = value._tangents
+    return made
+
+
+def is_followed(value: Tensor) -> bool:
+    """Whether autograd follows a tensor, or that of all examples behind it."""
+    while is_batched(value):
+        value = value._data.value
+    return value._current_edge() is not None
+
+
+def reaches(edges: Iterable[Node], own: set[Node]) -> bool:
+    """Whether there is a way from edges to something that is followed for others.
+
+    That is a leaf, or a source of another transform that is going on.
+    """
+    active = [s for s in TRANSFORMS.get() if s is not own]
+    stack = list(edges)
+    seen: set[Node] = set()
+    while stack:
+        node = stack.pop()
+        kind = type(node)
+        if kind is AccumulateGrad:
+            return True
+        if kind is Origin:
+            if any(node in s for s in active):
+                return True
+            continue
+        if node in seen:
+            continue
+        if kind is not Slot:
+            seen.add(node)
+        stack.extend([e for e in node.edges if e is not None])
+    return False

@@ -1,0 +1,302 @@
+"""Functions that give derivatives of functions: `grad`, `grad_and_value`, `vjp`, `jvp`, `linearize`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from ..autograd.forward_push import push_forward
+from ..base.modes import MODE
+from ..base.tree import tree_flatten, tree_unflatten
+from ..tensor.tensor import Tensor
+from .arguments import Function, check_nested_outputs, only_tensors, pick, replaced, some_tensors, without_aux
+from .sources import Sources
+
+_VALUE = "grad_and_value(f)(*args)"
+_VJP = "vjp(f, *primals)"
+_JVP = "jvp(f, primals, tangents)"
+
+
+def grad(func: Function, argnums: Any = 0, has_aux: bool = False) -> Function:
+    """The gradient of a function that returns one number, as a function of the same arguments.
+
+    Args:
+        func: returns a tensor without dimensions; with `has_aux`, a pair of it and anything.
+        argnums: which arguments to differentiate by: an int, or a tuple for a tuple of gradients. Arguments
+            may be nested containers of tensors; gradients then are, too.
+        has_aux: whether there is the second part, which is returned beside the gradient.
+
+    Raises:
+        RuntimeError: if the function returns anything else.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.func.grad(torch.sin)(torch.tensor(0.0))
+        tensor(1.)
+        >>> torch.func.grad(torch.func.grad(lambda x: x ** 3))(torch.tensor(2.0))
+        tensor(12.)
+    """
+
+    @wraps(func)
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        return _grad_and_value(func, argnums, has_aux, args, kwargs, False)
+
+    return wrapped
+
+
+def grad_and_value(func: Function, argnums: Any = 0, has_aux: bool = False) -> Function:
+    """The gradient of a function that returns one number, and the number: see `grad`.
+
+    Returns:
+        A function that returns `(gradient, value)`; with `has_aux`, `(gradient, (value, aux))`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.func.grad_and_value(lambda x: x ** 2)(torch.tensor(3.0))
+        (tensor(6.), tensor(9.))
+    """
+
+    @wraps(func)
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        return _grad_and_value(func, argnums, has_aux, args, kwargs, True)
+
+    return wrapped
+
+
+def _grad_and_value(
+    func: Function, argnums: Any, has_aux: bool, args: tuple[Any, ...], kwargs: Any, with_value: bool
+) -> Any:
+    from ..ops.fill import ones_like
+
+    flat, form = tree_flatten(pick(args, argnums))
+    sources = Sources(only_tensors(flat))
+    given = replaced(args, argnums, tree_unflatten(sources.inside, form))
+    output, aux = without_aux(sources.run(lambda: func(*given, **kwargs)), has_aux, _VALUE)
+    if not isinstance(output, Tensor):
+        raise RuntimeError(f"{_VALUE}: Expected f(*args) to return a Tensor, got {type(output)}")
+    if output._shape:
+        raise RuntimeError(
+            f"{_VALUE}: Expected f(*args) to return a scalar Tensor, got tensor with {output.ndim} dims. Maybe you "
+            "wanted to use the vjp or jacrev APIs instead?"
+        )
+    if has_aux:
+        _tensors(aux)
+    slopes = sources.pull([output], [ones_like(output.detach())], keep=sources.grad)
+    slope = tree_unflatten(slopes, form)
+    aux = sources.results(aux) if has_aux else None
+    if not with_value:
+        return (slope, aux) if has_aux else slope
+    value = sources.results(output)
+    return slope, (value, aux) if has_aux else value
+
+
+def _tensors(aux: Any) -> Any:
+    for leaf in tree_flatten(aux)[0]:
+        if not isinstance(leaf, Tensor):
+            raise RuntimeError(f"Expected tensors, got unsupported type {type(leaf)}")
+    return aux
+
+
+def vjp(func: Function, *primals: Any, has_aux: bool = False) -> Any:
+    """The outputs of a function, and a function that pulls their cotangents back to the inputs.
+
+    Args:
+        primals: tensors, or nested containers of them.
+        has_aux: whether `func` returns `(output, aux)`.
+
+    Returns:
+        `(output, vjp_fn)` or `(output, vjp_fn, aux)`. `vjp_fn(cotangents)` takes what has the form of the
+        output, and returns one gradient for each input: one alone, or a tuple.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> out, pull = torch.func.vjp(torch.sin, torch.zeros(2))
+        >>> pull(torch.ones(2))
+        (tensor([1., 1.]),)
+    """
+    return vjp_of(func, primals, None, has_aux)
+
+
+def vjp_of(func: Function, primals: tuple[Any, ...], argnums: Any, has_aux: bool) -> Any:
+    """`vjp` by some of the arguments."""
+    chosen = primals if argnums is None else pick(primals, argnums)
+    flat, form = tree_flatten(chosen)
+    sources = Sources(only_tensors(flat))
+    given = tree_unflatten(sources.inside, form)
+    given = given if argnums is None else replaced(primals, argnums, given)
+    outputs, aux = without_aux(sources.run(lambda: func(*given)), has_aux, _VJP)
+    leaves, out_form = tree_flatten(outputs)
+    check_nested_outputs(leaves, _VJP)
+    for out in leaves:
+        if not (out.is_floating_point() or out.is_complex()):
+            raise RuntimeError(
+                "vjp(f, ...): All outputs of f must be floating-point or complex Tensors, got Tensor with dtype "
+                f"{out.dtype}"
+            )
+
+    def vjp_fn(cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None) -> Any:
+        seeds, seed_form = tree_flatten(cotangents)
+        if seed_form != out_form:
+            raise RuntimeError(
+                "Expected pytree structure of cotangents to be the same as pytree structure of outputs to the "
+                f"function. cotangents: {_shown(seed_form)}, primal output: {_shown(out_form)}"
+            )
+        for nr, (seed, out) in enumerate(zip(seeds, leaves, strict=True)):
+            if seed._shape != out._shape:
+                raise RuntimeError(
+                    f"Mismatch in shape: grad_output[{nr}] has a shape of {seed.shape} and output[{nr}] has a shape "
+                    f"of {out.shape}."
+                )
+        found = sources.pull(leaves, seeds, keep=retain_graph, create_graph=create_graph)
+        return tree_unflatten(found, form)
+
+    shown = tree_unflatten(sources.results(leaves), out_form)
+    return (shown, vjp_fn, sources.results(_tensors(aux))) if has_aux else (shown, vjp_fn)
+
+
+class _Star:
+    def __repr__(self) -> str:
+        return "*"
+
+
+def _shown(form: Any) -> str:
+    return repr(tree_unflatten([_Star()] * form.num_leaves, form))
+
+
+def jvp(func: Function, primals: Any, tangents: Any, *, strict: bool = False, has_aux: bool = False) -> Any:
+    """The outputs of a function, and the Jacobian times the tangents, in one pass.
+
+    Args:
+        primals: a tuple of the positional arguments.
+        tangents: a tuple of the same form and shapes.
+        strict: raise RuntimeError if an output does not depend on the inputs.
+        has_aux: whether `func` returns `(output, aux)`.
+
+    Returns:
+        `(output, tangent)` or `(output, tangent, aux)`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.func.jvp(torch.sin, (torch.zeros(2),), (torch.ones(2),))
+        (tensor([0., 0.]), tensor([1., 1.]))
+    """
+    return jvp_of(func, primals, tangents, None, strict, has_aux)
+
+
+def jvp_of(func: Function, primals: Any, tangents: Any, argnums: Any, strict: bool, has_aux: bool) -> Any:
+    """`jvp` by some of the arguments."""
+    if not isinstance(primals, tuple):
+        raise RuntimeError(f"{_JVP}: Expected primals to be a tuple. E.g. it should be valid to call f(*primals).")
+    chosen = primals if argnums is None else pick(primals, argnums)
+    flat, form = tree_flatten(chosen)
+    pushed, tangent_form = tree_flatten(tangents)
+    if argnums is not None and form.is_leaf() and tangent_form.num_leaves == 1:
+        tangent_form = form
+    if form != tangent_form:
+        raise RuntimeError(
+            f"{_JVP}: Expected primals and tangents to have the same python structure. For example, if primals is a "
+            f"tuple of 3 tensors, tangents also must be. Got primals with structure {form} and tangents with structure "
+            f"{tangent_form}"
+        )
+    some_tensors(flat, _JVP, "primals")
+    some_tensors(pushed, _JVP, "tangents")
+    for x, t in zip(flat, pushed, strict=True):
+        if x._shape != t._shape:
+            raise RuntimeError(
+                "Trying to set a forward gradient that has a different size than that of the original Tensor, this is "
+                f"not supported. Tensor is of size {list(x._shape)} while the given forward gradient is of size "
+                f"{list(t._shape)}."
+            )
+
+    def call(values: list[Any]) -> tuple[Any, Any]:
+        inner = tree_unflatten(values, form)
+        output, aux = without_aux(
+            func(*(inner if argnums is None else replaced(primals, argnums, inner))), has_aux, _JVP
+        )
+        check_nested_outputs(tree_flatten(output)[0], "jvp(f, primals, tangents)")
+        return output, _tensors(aux) if has_aux else None
+
+    push = _push_twice_back if MODE.get().dual else push_forward
+    output, tangent, aux = push(call, flat, pushed, strict)
+    return (output, tangent, aux) if has_aux else (output, tangent)
+
+
+def _push_twice_back(call: Callable[[list[Any]], Any], flat: list[Tensor], pushed: list[Tensor], strict: bool) -> Any:
+    """The transpose of the gradient, which is linear in what it starts from: where forward mode is busy already."""
+    from ..ops.fill import zeros_like
+
+    sources = Sources(flat)
+    output, aux = sources.run(lambda: call(sources.inside))
+    leaves, form = tree_flatten(output)
+
+    def product() -> list[Tensor]:
+        seeds = Sources([zeros_like(out.detach()) for out in leaves])
+        back = sources.pull(leaves, list(seeds.inside), keep=True, create_graph=True)
+        return seeds.pull(back, list(pushed), keep=True)
+
+    mode = MODE.get()
+    token = MODE.set(mode.replace(grad=True))
+    try:
+        found = product()
+    finally:
+        MODE.reset(token)
+    return sources.results(output), tree_unflatten([sources._result(f) for f in found], form), sources.results(aux)
+
+
+def linearize(func: Function, *primals: Any) -> tuple[Any, Function]:
+    """The outputs of a function, and its Jacobian at `primals` as a linear function of tangents.
+
+    The function is run once. What `jvp_fn(*tangents)` returns has the form of the output.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> out, push = torch.func.linearize(torch.sin, torch.zeros(2))
+        >>> push(torch.ones(2))
+        tensor([1., 1.])
+    """
+    from ..ops.fill import zeros_like
+
+    flat, form = tree_flatten(primals)
+    sources = Sources(only_tensors(flat))
+    given = tree_unflatten(sources.inside, form)
+    output = sources.run(lambda: func(*given))
+    leaves, out_form = tree_flatten(output)
+    if not leaves:
+        raise RuntimeError(f"Expected f to be a function that has non-empty output (got output = {output})")
+    token = MODE.set(MODE.get().replace(grad=True))
+    try:
+        seeds = Sources([zeros_like(out.detach()) for out in leaves])
+        back = sources.pull(leaves, list(seeds.inside), keep=True, create_graph=True)
+    finally:
+        MODE.reset(token)
+
+    def jvp_fn(*tangents: Any) -> Any:
+        pushed, tangent_form = tree_flatten(tangents)
+        if tangent_form != form:
+            raise RuntimeError(f"Expected the tangents {tangent_form} to have the same argspec as the primals {form}")
+        for idx, (x, t) in enumerate(zip(flat, pushed, strict=True)):
+            if t._shape != x._shape:
+                raise RuntimeError(
+                    f"tangent:{idx} with shape {t.shape} in flattened pytree doesn't match the shape {x.shape} of the "
+                    "corresponding primal."
+                )
+            if t.device != x.device:
+                raise RuntimeError(
+                    f"tangent:{idx} with device {t.device} in flattened pytree doesn't match the device {x.device} of "
+                    "the corresponding primal."
+                )
+            if t.dtype is not x.dtype:
+                raise RuntimeError(
+                    f"tangent:{idx} with dtype {t.dtype} in flattened pytree doesn't match the dtype {x.dtype} of the "
+                    "corresponding primal."
+                )
+        found = seeds.pull(back, list(pushed), keep=True)
+        return tree_unflatten([sources._result(f) for f in found], out_form)
+
+    return sources.results(output), jvp_fn

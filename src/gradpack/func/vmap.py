@@ -1,0 +1,201 @@
+"""`vmap`: a function of one example as a function of many."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from ..base.modes import MODE
+from ..base.tree import TreeSpec, broadcast_to, tree_flatten, tree_leaves, tree_unflatten
+from ..declare.batched import VmapLevel, all_examples, batched, entered
+from ..tensor.tensor import Tensor
+
+
+def name_of(func: Any) -> str:
+    """What messages call a function."""
+    if hasattr(func, "__name__"):
+        return str(func.__name__)
+    if isinstance(func, functools.partial):
+        return f"functools.partial({name_of(func.func)}, ...)"
+    return repr(func)
+
+
+def vmap(
+    func: Callable[..., Any],
+    in_dims: Any = 0,
+    out_dims: Any = 0,
+    randomness: str = "error",
+    *,
+    chunk_size: int | None = None,
+) -> Callable[..., Any]:
+    """`func`, mapped over a dimension of its arguments: one call computes all examples.
+
+    Inside, tensors have the shape of one example. What they are is not known there: Python's `if` and
+    `.item()` are refused.
+
+    Args:
+        func: takes tensors, also in nested tuples, lists and dicts, and returns such.
+        in_dims: the dimension to map over, for each argument; None for one that is the same for all
+            examples. Nested as the arguments are, or one for all of a container.
+        out_dims: where the dimension of examples goes in each result.
+        randomness: "error": random operations are refused; "same": all examples get the same numbers;
+            "different": each gets its own.
+        chunk_size: how many examples to compute at once; None for all.
+
+    Raises:
+        ValueError: for dimensions that do not fit the arguments or results, and for different sizes of them.
+        RuntimeError: for an unknown `randomness`, and for what cannot be mapped.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.vmap(torch.dot)(torch.ones(2, 3), torch.ones(2, 3))
+        tensor([3., 3.])
+    """
+    _check_randomness(randomness)
+    if chunk_size is not None and not chunk_size > 0:
+        raise ValueError(f"vmap: chunk_size should be None or greater than 0. (got {chunk_size})")
+
+    @functools.wraps(func)
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        return call(func, in_dims, out_dims, randomness, chunk_size, args, kwargs)
+
+    return wrapped
+
+
+def _check_randomness(randomness: str) -> None:
+    if randomness not in ("error", "different", "same"):
+        raise RuntimeError(f"Only allowed values for randomness are 'error', 'different', or 'same'. Got {randomness}")
+
+
+def call(
+    func: Callable[..., Any],
+    in_dims: Any,
+    out_dims: Any,
+    randomness: str,
+    chunk_size: int | None,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> Any:
+    """Call a mapped function. What is in `kwargs` is the same for all examples."""
+    if type(out_dims) is not int:
+        for dim in tree_leaves(out_dims):
+            if dim is not None and not isinstance(dim, int):
+                raise ValueError(
+                    f"vmap({name_of(func)}, ..., out_dims={out_dims}): `out_dims` must be an int, None or a python "
+                    "collection of ints representing where in the outputs the vmapped dimension should appear."
+                )
+    size, dims, flat, spec = _inputs(func, in_dims, args)
+    if chunk_size is None or chunk_size >= size:
+        return _run(func, size, dims, flat, spec, out_dims, randomness, kwargs)
+    from ..ops.join import cat
+
+    made = []
+    for start in range(0, size, chunk_size):
+        count = min(chunk_size, size - start)
+        part = [v if d is None else v.narrow(d, start, count) for v, d in zip(flat, dims, strict=True)]
+        made.append(tree_flatten(_run(func, count, dims, part, spec, out_dims, randomness, kwargs)))
+    form = made[0][1]
+    places = broadcast_to(out_dims[0] if form.is_leaf() and isinstance(out_dims, tuple) else out_dims, form)
+    columns = zip(*[leaves for leaves, _ in made], strict=True)
+    joined = [c[0] if d is None else cat(list(c), d) for c, d in zip(columns, places or (), strict=True)]
+    return tree_unflatten(joined, form)
+
+
+def _inputs(func: Any, in_dims: Any, args: tuple[Any, ...]) -> tuple[int, list[Any], list[Any], TreeSpec]:
+    """The number of examples, the dimension of each argument and the arguments, in a row, and their form."""
+    start = f"vmap({name_of(func)}, in_dims={in_dims}, ...)(<inputs>): "
+    if not isinstance(in_dims, int | tuple):
+        raise ValueError(
+            f"{start}expected `in_dims` to be int or a (potentially nested) tuple matching the structure of inputs, "
+            f"got: {type(in_dims)}."
+        )
+    if not args:
+        raise ValueError(
+            f"vmap({name_of(func)})(<inputs>): got no inputs. Maybe you forgot to add inputs, or you are trying to "
+            "vmap over a function with no inputs. The latter is unsupported."
+        )
+    flat, spec = tree_flatten(args)
+    dims = broadcast_to(in_dims, spec)
+    if dims is None:
+        raise ValueError(
+            f"{start}in_dims is not compatible with the structure of `inputs`. in_dims has structure "
+            f"{tree_flatten(in_dims)[1]} but inputs has structure {spec}."
+        )
+    sizes = []
+    for i, (value, dim) in enumerate(zip(flat, dims, strict=True)):
+        if dim is None:
+            continue
+        if not isinstance(dim, int):
+            raise ValueError(
+                f"{start}Got in_dim={dim} for an input but in_dim must be either an integer dimension or None."
+            )
+        if not isinstance(value, Tensor):
+            raise ValueError(
+                f"{start}Got in_dim={dim} for an input but the input is of type {type(value)}. We cannot vmap over "
+                "non-Tensor arguments, please use None as the respective in_dim"
+            )
+        n = len(value._shape)
+        if not -n <= dim < n:
+            raise ValueError(
+                f"{start}Got in_dim={dim} for some input, but that input is a Tensor of dimensionality {n} so expected "
+                f"in_dim to satisfy -{n} <= in_dim < {n}."
+            )
+        dims[i] = dim % n
+        sizes.append(value._shape[dim])
+    if not sizes:
+        raise ValueError("vmap: Expected at least one Tensor to vmap over")
+    if len(set(sizes)) > 1:
+        raise ValueError(
+            "vmap: Expected all tensors to have the same size in the mapped dimension, got sizes "
+            f"{sizes} for the mapped dimension"
+        )
+    return sizes[0], dims, flat, spec
+
+
+def _run(
+    func: Any, size: int, dims: list[Any], flat: list[Any], spec: TreeSpec, out_dims: Any, randomness: str, kwargs: Any
+) -> Any:
+    mode = MODE.get()
+    level = VmapLevel(size, randomness, len(mode.levels) + 1)
+    given = [v if d is None else batched(v.movedim(d, 0) if d else v, level) for v, d in zip(flat, dims, strict=True)]
+    token = MODE.set(entered(mode, level))
+    try:
+        result = func(*tree_unflatten(given, spec), **kwargs)
+    finally:
+        MODE.reset(token)
+    leaves, form = tree_flatten(result)
+    places = _places(func, result, out_dims, form)
+    name = name_of(func)
+    return tree_unflatten([_out(name, v, d, level) for v, d in zip(leaves, places, strict=True)], form)
+
+
+def _places(func: Any, result: Any, out_dims: Any, form: TreeSpec) -> list[Any]:
+    def refuse() -> NoReturn:
+        raise ValueError(
+            f"vmap({name_of(func)}, ..., out_dims={out_dims})(<inputs>): out_dims is not compatible with the structure "
+            f"of `outputs`. out_dims has structure {tree_flatten(out_dims)[1]} but outputs has structure {form}."
+        )
+
+    if isinstance(result, Tensor):
+        if isinstance(out_dims, tuple) and len(out_dims) == 1:
+            return list(out_dims)
+        if isinstance(out_dims, int) or out_dims is None:
+            return [out_dims]
+        refuse()
+    return broadcast_to(out_dims, form) or (refuse() if form.num_leaves else [])
+
+
+def _out(name: str, value: Any, dim: Any, level: VmapLevel) -> Any:
+    if dim is None:
+        if level.has(value):
+            raise ValueError(f"vmap({name}, ...): `{name}` can not return a BatchedTensor when out_dim is None")
+        return value
+    if not isinstance(value, Tensor):
+        raise ValueError(
+            f"vmap({name}, ...): `{name}` must only return Tensors, got type {type(value)}. Did you mean to set "
+            "out_dims= to None for output?"
+        )
+    found = all_examples(value, level)
+    return found.movedim(0, dim) if dim else found

@@ -1,0 +1,47 @@
+"""Calls of modules, for a profiler that wants to see them.
+
+While one is on, `Module.__call__` is another function, which tells it. Nothing of this is paid for otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from threading import Lock
+from typing import Any
+
+from ..base.modes import MODE
+from ..declare.timed import MODULE
+from .module import Module
+
+_call = Module.__call__
+_users = [0]
+_lock = Lock()
+
+
+def _observed(self: Module, *args: Any, **kwargs: Any) -> Any:
+    recorder = MODE.get().profiler
+    if not getattr(recorder, "modules", False):
+        return _call(self, *args, **kwargs)
+    before = recorder.running
+    recorder.running = (*before, type(self).__name__)
+    token = recorder.enter(f"nn.Module: {type(self).__name__}", None)
+    try:
+        return _call(self, *args, **kwargs)
+    finally:
+        recorder.running = before
+        recorder.leave(token, MODULE)
+
+
+def observe() -> Callable[[], None]:
+    """Observe the calls of modules, until what is returned is called."""
+    with _lock:
+        _users[0] += 1
+        Module.__call__ = _observed  # type: ignore[method-assign]
+
+    def stop() -> None:
+        with _lock:
+            _users[0] -= 1
+            if not _users[0]:
+                Module.__call__ = _call  # type: ignore[method-assign]
+
+    return stop

@@ -1,0 +1,31 @@
+"""The profiler with schedules: `torch.profiler`."""
+
+from ..autograd.profiler import _ExperimentalConfig as _ExperimentalConfig
+from ..autograd.profiler import kineto_available, record_function
+from ..autograd.profiler_util import DeviceType
+from . import itt
+from .profiler import _KinetoProfile as _KinetoProfile
+from .profiler import profile, tensorboard_trace_handler
+from .schedules import ProfilerAction, ProfilerActivity, schedule, supported_activities
+
+__all__ = [
+    "DeviceType",
+    "ProfilerAction",
+    "ProfilerActivity",
+    "itt",
+    "kineto_available",
+    "profile",
+    "record_function",
+    "schedule",
+    "supported_activities",
+    "tensorboard_trace_handler",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name == "ExecutionTraceObserver":
+        raise AttributeError(
+            "gradpack.profiler has no ExecutionTraceObserver, whose files are for replaying torch's kernels: "
+            "profile(...).export_chrome_trace(path) writes what was recorded"
+        )
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

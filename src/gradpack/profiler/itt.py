@@ -1,0 +1,77 @@
+"""Ranges of the user's own for Intel's VTune: `torch.profiler.itt`. They need the library ittapi (`gradpack[itt]`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from importlib.util import find_spec
+from typing import Any
+
+from ..autograd.profiler_emit import _library
+
+_depth: ContextVar[int] = ContextVar("gradpack itt depth", default=0)
+
+
+def is_available() -> bool:
+    """Whether ranges can be emitted: whether the library is installed."""
+    return find_spec("ittapi") is not None
+
+
+def _domain() -> tuple[Any, Any]:
+    library = _library("ittapi", "itt")
+    return library, library.domain("gradpack")
+
+
+def range_push(msg: str) -> int:
+    """Begin a range inside of those that are open; how many those are.
+
+    Raises:
+        ImportError: without the library.
+    """
+    library, domain = _domain()
+    library.task_begin(domain, library.string_handle(msg))
+    depth = _depth.get()
+    _depth.set(depth + 1)
+    return depth
+
+
+def range_pop() -> int:
+    """End the innermost range; how many are open around it.
+
+    Raises:
+        ImportError: without the library.
+    """
+    library, domain = _domain()
+    library.task_end(domain)
+    depth = _depth.get() - 1
+    _depth.set(depth)
+    return depth
+
+
+def mark(msg: str) -> None:
+    """A range of no length.
+
+    Raises:
+        ImportError: without the library.
+    """
+    library, domain = _domain()
+    library.task_begin(domain, library.string_handle(msg))
+    library.task_end(domain)
+
+
+@contextmanager
+def range(msg: str, *args: Any, **kwargs: Any) -> Iterator[None]:
+    """A range for a block, or for the calls of a function. Further arguments go to `msg.format`.
+
+    Raises:
+        ImportError: without the library.
+    """
+    range_push(msg.format(*args, **kwargs))
+    try:
+        yield
+    finally:
+        range_pop()
+
+
+__all__ = ["is_available", "mark", "range", "range_pop", "range_push"]

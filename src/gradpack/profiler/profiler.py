@@ -1,0 +1,396 @@
+"""A profiler that works by steps, and hands its traces to a callback."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+from warnings import warn
+
+from ..autograd import profiler as plain
+from ..autograd.profiler_util import EventList
+from .schedules import ProfilerAction, ProfilerActivity, always, supported_activities
+
+_STEP = "ProfilerStep"
+_RECORDING = (ProfilerAction.RECORD, ProfilerAction.RECORD_AND_SAVE)
+
+
+def tensorboard_trace_handler(
+    dir_name: str, worker_name: str | None = None, use_gzip: bool = False, use_python_export: bool = False
+) -> Callable[[Any], None]:
+    """A callback for `profile(on_trace_ready=...)` that writes each trace into a folder, as TensorBoard wants it.
+
+    Args:
+        dir_name: the folder, made if it is not there.
+        worker_name: the beginning of the names of files: by default `<host>_<process>`.
+        use_gzip: compress the files.
+
+    Raises:
+        RuntimeError: when it is called, if the folder cannot be made.
+    """
+    import socket
+    import time
+
+    def handler(prof: Any) -> None:
+        try:
+            os.makedirs(dir_name, exist_ok=True)
+        except OSError as error:
+            raise RuntimeError(f"Can't create directory: {dir_name}") from error
+        worker = worker_name or f"{socket.gethostname()}_{os.getpid()}"
+        name = f"{worker}.{time.time_ns()}.pt.trace.json{'.gz' if use_gzip else ''}"
+        prof.export_chrome_trace(os.path.join(dir_name, name), use_python_export=use_python_export)
+
+    return handler
+
+
+def _activities(given: Iterable[Any] | None) -> tuple[set[ProfilerActivity], dict[ProfilerActivity, set[str]]]:
+    """What to record, and of which of those what only."""
+    if given is None:
+        return supported_activities(), {}
+    found: set[ProfilerActivity] = set()
+    filters: dict[ProfilerActivity, set[str]] = {}
+    for item in given:
+        if isinstance(item, Mapping):
+            found |= set(item)
+            filters |= {activity: set(names) for activity, names in item.items()}
+        elif isinstance(item, ProfilerActivity):
+            found.add(item)
+        else:
+            raise TypeError(f"activities must be ProfilerActivity or dicts of them, not {type(item).__name__}")
+    return found, filters
+
+
+class _KinetoProfile:
+    """A profiler that is started and stopped by hand. Arguments as for `profile`."""
+
+    def __init__(
+        self,
+        *,
+        activities: Iterable[Any] | None = None,
+        record_shapes: bool = False,
+        profile_memory: bool = False,
+        with_stack: bool = False,
+        with_flops: bool = False,
+        with_modules: bool = False,
+        experimental_config: Any = None,
+        execution_trace_observer: Any = None,
+        acc_events: bool = False,
+        custom_trace_id_callback: Callable[[], str] | None = None,
+        post_processing_timeout_s: float | None = None,
+    ) -> None:
+        self.activities, self.activity_filters = _activities(activities)
+        if experimental_config is not None and experimental_config.trace_only and with_stack:
+            warn("trace_only=True does not go together with with_stack=True, and is left out", stacklevel=3)
+            experimental_config = replace(experimental_config, trace_only=False)
+        self.record_shapes, self.with_flops, self.profile_memory = record_shapes, with_flops, profile_memory
+        self.with_stack, self.with_modules, self.acc_events = with_stack, with_modules, acc_events
+        self.experimental_config = experimental_config
+        self.execution_trace_observer = execution_trace_observer
+        self.custom_trace_id_callback = custom_trace_id_callback
+        self.post_processing_timeout_s = post_processing_timeout_s
+        self.profiler: plain.profile | None = None
+        self.preset_metadata: dict[str, str] = {}
+        self._metadata: dict[str, Any] = {}
+        names = {a.name.lower() for a in self.activities} - {"cpu"}
+        self.use_device = min(names) if names else None
+
+    def start(self) -> None:
+        """Begin to record."""
+        self.prepare_trace()
+        self.start_trace()
+
+    def stop(self) -> None:
+        """End it."""
+        self.stop_trace()
+
+    def prepare_trace(self) -> None:
+        """Make ready for a trace."""
+        if self.profiler is not None and not self.acc_events:
+            warn(
+                "Warning: Profiler clears events at the end of each cycle. Only events from the current cycle will be "
+                "reported. To keep events across cycles, set acc_events=True.",
+                stacklevel=4,
+            )
+        if self.profiler is None or not self.acc_events:
+            self.profiler = plain.profile(
+                use_cpu=ProfilerActivity.CPU in self.activities,
+                use_device=self.use_device,
+                record_shapes=self.record_shapes,
+                with_flops=self.with_flops,
+                profile_memory=self.profile_memory,
+                with_stack=self.with_stack,
+                with_modules=self.with_modules,
+                use_kineto=True,
+                experimental_config=self.experimental_config,
+                acc_events=self.acc_events,
+                custom_trace_id_callback=self.custom_trace_id_callback,
+                post_processing_timeout_s=self.post_processing_timeout_s,
+                activity_filters=self.activity_filters,
+            )
+        self.profiler._prepare_trace()
+
+    def start_trace(self) -> None:
+        """Begin to record what was made ready."""
+        if self.execution_trace_observer is not None:
+            self.execution_trace_observer.start()
+        self._known("starting trace")._start_trace()
+        for key, value in self.preset_metadata.items():
+            self.add_metadata_json(key, value)
+
+    def stop_trace(self) -> None:
+        """End it."""
+        if self.execution_trace_observer is not None:
+            self.execution_trace_observer.stop()
+        self._known("stopping trace").__exit__(None, None, None)
+
+    def _known(self, what: str) -> plain.profile:
+        if self.profiler is None:
+            raise AssertionError(f"Profiler must be initialized before {what}")
+        return self.profiler
+
+    def toggle_collection_dynamic(self, enable: bool, activities: Iterable[ProfilerActivity]) -> None:
+        """Stop to record, or go on, in the middle."""
+        if self.profiler is not None:
+            self.profiler.toggle_collection_dynamic(enable, activities)
+
+    # -- what was found --
+
+    def events(self) -> EventList:
+        """The events of the trace, oldest first."""
+        return self._known("accessing events").function_events
+
+    def key_averages(
+        self, group_by_input_shape: bool = False, group_by_stack_n: int = 0, group_by_overload_name: bool = False
+    ) -> EventList:
+        """The sums over events of the same name. See `EventList.key_averages`."""
+        found = self._known("getting key averages")
+        return found.key_averages(group_by_input_shape, group_by_stack_n, group_by_overload_name)
+
+    def flame(self) -> list[dict[str, Any]]:
+        """The events as nested plain data. See `gradpack.autograd.profiler.profile.flame`."""
+        return self._known("accessing events").flame()
+
+    def export_chrome_trace(self, path: str, use_python_export: bool = False) -> None:
+        """Write the trace for chrome://tracing, Perfetto and TensorBoard; compressed, if `path` ends in `.gz`."""
+        self._known("exporting chrome trace").export_chrome_trace(path, self._metadata)
+
+    def export_stacks(self, path: str, metric: str = "self_cpu_time_total") -> None:
+        """Write callers and times: what flame graphs are made of. See `EventList.export_stacks`."""
+        self._known("exporting stacks").export_stacks(path, metric)
+
+    def export_memory_timeline(self, path: str, device: str | None = None) -> None:
+        """Write what memory tensors held, and when, as JSON: `[times in nanoseconds, bytes of each kind]`.
+
+        The kinds are those of torch, whose last is "unknown": everything is of that kind here. Counted are arrays
+        that were made while the profiler was on.
+
+        Args:
+            path: the file; compressed, if it ends in `.gz`. For a name in `raw.json.gz` it holds the changes instead:
+                `[time, 1 (made) or 3 (dropped), bytes, kind]`.
+            device: "cpu".
+
+        Raises:
+            ValueError: if memory was not recorded, or for a name in `.html`.
+        """
+        warn(
+            "`export_memory_timeline` is deprecated, as in torch: export_chrome_trace has the same numbers",
+            FutureWarning,
+            stacklevel=2,
+        )
+        recorder = self._known("exporting memory")._recorder
+        if recorder is None or recorder.memory is None:
+            raise ValueError("profile_memory=True required for memory profiling.")
+        if path.endswith(".html"):
+            raise ValueError(f"{path}: a plot is not written here; name a file in .json or .json.gz")
+        changes = sorted((time, change) for _, name, time, _, _, _, change in recorder.records if name == "[memory]")
+        data: list[Any]
+        if path.endswith("raw.json.gz"):
+            data = [[time, 1 if change > 0 else 3, abs(change), _KINDS - 1] for time, change in changes]
+        else:
+            held, sizes = 0, []
+            for _, change in changes:
+                held += change
+                sizes.append([0] * _KINDS + [max(held, 0)])
+            data = [[time for time, _ in changes], sizes]
+        if path.endswith(".gz"):
+            with gzip.open(path, "wt", encoding="utf-8") as packed:
+                json.dump(data, packed)
+        else:
+            with open(path, "w", encoding="utf-8") as file:
+                json.dump(data, file)
+
+    def add_metadata(self, key: str, value: str) -> None:
+        """Put a text beside the events of the trace."""
+        self._metadata[key] = str(value)
+
+    def add_metadata_json(self, key: str, value: str) -> None:
+        """Put something, given as JSON, beside the events of the trace.
+
+        Raises:
+            ValueError: if it is no JSON.
+        """
+        self._metadata[key] = json.loads(value)
+
+    def preset_metadata_json(self, key: str, value: str) -> None:
+        """The same, for every trace that will be started."""
+        self.preset_metadata[key] = value
+
+
+_KINDS = 8  # parameter, state of optimisers, input, temporary, activation, gradient, of autograd, unknown
+
+
+class profile(_KinetoProfile):  # noqa: N801 - torch's name
+    """`with profile(...) as prof: ...` records a block, or, with a schedule, some of its steps.
+
+    Args:
+        activities: what to record, as `ProfilerActivity`. Default: all there is, the CPU.
+        schedule: what to do in which step: see `schedule`. The block then calls `prof.step()` after each step, and
+            each step is an event `ProfilerStep*` (in traces with its number). Default: record all.
+        on_trace_ready: called with the profiler when a cycle of the schedule, or the block, has ended.
+        record_shapes, profile_memory, with_stack, with_flops, with_modules: see `gradpack.autograd.profiler.profile`.
+        acc_events: keep the events of earlier cycles.
+        execution_trace_observer: its `start`, `stop` and `cleanup` are called with the recording.
+
+    Raises:
+        AssertionError: if there is nothing to record.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> x, names = torch.ones(2), []
+        >>> with torch.profiler.profile(
+        ...     schedule=torch.profiler.schedule(wait=1, warmup=1, active=1),
+        ...     on_trace_ready=lambda prof: names.extend(event.name for event in prof.events()),
+        ... ) as prof:
+        ...     for _ in range(3):
+        ...         y = x * 2
+        ...         prof.step()
+        >>> names
+        ['ProfilerStep*', 'aten::mul']
+    """
+
+    def __init__(
+        self,
+        *,
+        activities: Iterable[Any] | None = None,
+        schedule: Callable[[int], ProfilerAction] | None = None,
+        on_trace_ready: Callable[[Any], Any] | None = None,
+        record_shapes: bool = False,
+        profile_memory: bool = False,
+        with_stack: bool = False,
+        with_flops: bool = False,
+        with_modules: bool = False,
+        experimental_config: Any = None,
+        execution_trace_observer: Any = None,
+        acc_events: bool = False,
+        use_cuda: bool | None = None,
+        custom_trace_id_callback: Callable[[], str] | None = None,
+        post_processing_timeout_s: float | None = None,
+    ) -> None:
+        if use_cuda is not None:
+            warn("`use_cuda` is deprecated, use `activities` argument instead", FutureWarning, stacklevel=2)
+        if not _activities(activities)[0]:
+            raise AssertionError("No valid profiler activities found")
+        super().__init__(
+            activities=activities,
+            record_shapes=record_shapes,
+            profile_memory=profile_memory,
+            with_stack=with_stack,
+            with_flops=with_flops,
+            with_modules=with_modules,
+            experimental_config=experimental_config,
+            execution_trace_observer=execution_trace_observer,
+            acc_events=acc_events,
+            custom_trace_id_callback=custom_trace_id_callback,
+            post_processing_timeout_s=post_processing_timeout_s,
+        )
+        self.schedule = schedule or always
+        self.record_steps = schedule is not None
+        self.on_trace_ready = on_trace_ready
+        self.step_num = 0
+        self.step_rec_fn: plain.record_function | None = None
+        self.current_action = self._planned(0)
+        plain.KinetoStepTracker.init_step_count(_STEP)
+
+    def _planned(self, step: int) -> ProfilerAction:
+        action = self.schedule(step)
+        if action is ProfilerAction.DEVICE_STOPPED:
+            raise ValueError("a schedule must not give ProfilerAction.DEVICE_STOPPED")
+        return action
+
+    def __enter__(self) -> profile:
+        self.start()
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.stop()
+        plain.KinetoStepTracker.erase_step_count(_STEP)
+        if self.execution_trace_observer is not None:
+            self.execution_trace_observer.cleanup()
+
+    def start(self) -> None:
+        """Begin the first step."""
+        self._change(ProfilerAction.NONE, self.current_action)
+        self._begin_step()
+
+    def stop(self) -> None:
+        """End the last step; what is being recorded is ready."""
+        self._end_step()
+        self._change(self.current_action, None)
+
+    def step(self) -> None:
+        """End a step, and begin the next one."""
+        self._end_step()
+        before, after = self.current_action, self._planned(self.step_num + 1)
+        self.step_num += 1
+        self.current_action = after
+        self._change(before, after)
+        self._begin_step()
+
+    def _begin_step(self) -> None:
+        if self.record_steps:
+            self.step_rec_fn = plain.record_function(f"{_STEP}#{self.step_num}")
+            self.step_rec_fn.__enter__()
+
+    def _end_step(self) -> None:
+        if self.step_rec_fn is not None:
+            self.step_rec_fn.__exit__(None, None, None)
+            self.step_rec_fn = None
+
+    def _change(self, before: ProfilerAction, after: ProfilerAction | None) -> None:
+        """From what was done in a step to what is done in the next one; None for the end."""
+        saved = before is ProfilerAction.RECORD_AND_SAVE
+        recording = before in _RECORDING
+        if after in (ProfilerAction.NONE, ProfilerAction.WARMUP) and before is ProfilerAction.RECORD:
+            warn(f"Incorrect schedule: RECORD followed by {after.name}", stacklevel=3)
+        if after is ProfilerAction.NONE and before is ProfilerAction.WARMUP:
+            warn("Incorrect schedule: WARMUP followed by NONE", stacklevel=3)
+        if recording and (saved or after not in _RECORDING):
+            self.stop_trace()
+            recording = False
+            if saved or after is None:
+                self._trace_ready()
+        if after is ProfilerAction.WARMUP and before is not ProfilerAction.WARMUP:
+            self.prepare_trace()
+        if after in _RECORDING and not recording:
+            if before is not ProfilerAction.WARMUP:
+                self.prepare_trace()
+            self.start_trace()
+
+    def _trace_ready(self) -> None:
+        if self.on_trace_ready is not None:
+            self.on_trace_ready(self)
+
+    def set_custom_trace_id_callback(self, callback: Callable[[], str]) -> None:
+        """Let `callback` give the names of traces, from the next one on."""
+        self.custom_trace_id_callback = callback
+
+    def get_trace_id(self) -> str | None:
+        """The name of the trace; None before the first one."""
+        return None if self.profiler is None else self.profiler.trace_id
+
+
+__all__ = ["profile", "tensorboard_trace_handler"]

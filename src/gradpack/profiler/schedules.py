@@ -1,0 +1,89 @@
+"""When a profiler records: what it does in each step, and what it can record at all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import Enum
+from warnings import warn
+
+
+class ProfilerAction(Enum):
+    """What a profiler does in a step. `DEVICE_STOPPED` is never given by a schedule."""
+
+    NONE = 0
+    WARMUP = 1
+    RECORD = 2
+    RECORD_AND_SAVE = 3
+    DEVICE_STOPPED = 4
+
+
+class ProfilerActivity(Enum):
+    """What there is to record. Here: the CPU."""
+
+    CPU = 0
+    XPU = 1
+    MTIA = 2
+    CUDA = 3
+    HPU = 4
+    PrivateUse1 = 5
+
+
+def supported_activities() -> set[ProfilerActivity]:
+    """What can be recorded: the CPU."""
+    return {ProfilerActivity.CPU}
+
+
+def schedule(
+    *, wait: int, warmup: int, active: int, repeat: int = 0, skip_first: int = 0, skip_first_wait: int = 0
+) -> Callable[[int], ProfilerAction]:
+    """A schedule: for the number of a step, what the profiler does in it.
+
+    Args:
+        wait, warmup, active: a cycle is so many steps of nothing, of warming up, and of recording; after the last
+            of them the trace is ready.
+        repeat: so many cycles; 0 for no end.
+        skip_first: so many steps of nothing before the first cycle.
+        skip_first_wait: not 0: the first cycle does not wait.
+
+    Raises:
+        AssertionError: for negative numbers, or nothing to record.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> plan = torch.profiler.schedule(wait=1, warmup=1, active=2, repeat=1)
+        >>> [plan(step).name for step in range(5)]
+        ['NONE', 'WARMUP', 'RECORD', 'RECORD_AND_SAVE', 'NONE']
+    """
+    if wait < 0 or warmup < 0 or active <= 0 or repeat < 0 or skip_first < 0:
+        raise AssertionError(
+            f"Invalid profiler schedule arguments. Got wait={wait} (need >= 0), warmup={warmup} (need >= 0), "
+            f"active={active} (need > 0), repeat={repeat} (need >= 0), skip_first={skip_first} (need >= 0)."
+        )
+    if warmup == 0:
+        warn("Profiler won't be using warmup, this can skew profiler results", stacklevel=2)
+    cycle = wait + warmup + active
+
+    def action(step: int) -> ProfilerAction:
+        if step < 0:
+            raise AssertionError(f"Step must be non-negative. Got {step}.")
+        step -= skip_first
+        if step < 0:
+            return ProfilerAction.NONE
+        if skip_first_wait:
+            step += wait
+        if repeat and step >= repeat * cycle:
+            return ProfilerAction.NONE
+        place = step % cycle
+        if place < wait:
+            return ProfilerAction.NONE
+        if place < wait + warmup:
+            return ProfilerAction.WARMUP
+        return ProfilerAction.RECORD_AND_SAVE if place == cycle - 1 else ProfilerAction.RECORD
+
+    return action
+
+
+def always(_: int) -> ProfilerAction:
+    """The schedule of a profiler that was given none: it records from start to stop."""
+    return ProfilerAction.RECORD

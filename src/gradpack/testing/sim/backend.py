@@ -1,0 +1,66 @@
+"""The simulated device as a backend: each body and formula is one kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...backends import NUMPY
+from ...backends.base import Backend
+from ...backends.numpy import NATIVE
+from ...base.devices import device
+from ...base.dtypes import dtype
+from .array import DEVICES, SimArray, asarray, kernel, moved, write
+
+
+class SimBackend(Backend):
+    name = "sim"
+    array_types = (SimArray,)
+    xp = np  # whose functions dispatch to arrays of the device
+
+    def device_of(self, array: Any) -> device:
+        return device("sim", array.device.index)
+
+    def dtype_of(self, native: Any) -> dtype:
+        return NUMPY.dtype_of(native)
+
+    def native_of(self, d: dtype) -> Any:
+        return NATIVE[d]
+
+    def asarray(self, value: Any, d: dtype, where: device) -> Any:
+        place = DEVICES[chosen(where)]
+        if isinstance(value, SimArray):
+            return moved(value, place) if place is not value.device else self.copy(value)
+        return asarray(value, place, NATIVE[d])
+
+    def cast(self, array: Any, d: dtype) -> Any:
+        return array if array.dtype == NATIVE[d] else kernel(lambda a: NUMPY.cast(a, d))(array)
+
+    def copy(self, array: Any) -> Any:
+        return kernel(NUMPY.copy)(array)
+
+    def write(self, array: Any, value: Any) -> None:
+        write(array, value)
+
+    def to_numpy(self, array: Any) -> Any:
+        return array.get()
+
+    def bind(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        found = self._bound.get(function)
+        if found is None:
+            found = self._bound[function] = kernel(NUMPY.bind(function))
+        return found
+
+
+def chosen(where: device) -> int:
+    """The index of a device.
+
+    Raises:
+        RuntimeError: if there is none with that index.
+    """
+    index = where.index or 0
+    if index >= len(DEVICES):
+        raise RuntimeError(f"there is no device {str(where)!r}: there are {len(DEVICES)} simulated devices")
+    return index

@@ -1,0 +1,222 @@
+"""Streams and events of a simulated device, and who may touch which block when.
+
+Kernels run at once; copies between host and device that are asked for without blocking wait in
+their stream, and run as late as they may: when something that has to come after them does. Then
+what a program forgot to wait for shows as wrong numbers. Before that, clocks show it: each stream
+counts what it was given, and knows of every other stream up to which count it has waited for it.
+Touching a block that another stream wrote later than that raises `StreamRaceError`.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable
+from contextvars import ContextVar
+from itertools import count
+from typing import Any
+
+from .arena import Arena, Block
+
+_NUMBERS = count()
+# The streams of `with stream: ...`, innermost last.
+_CURRENT: ContextVar[tuple[Stream, ...]] = ContextVar("gradpack simulated stream", default=())
+
+
+class StreamRaceError(RuntimeError):
+    """Two streams use the same memory, one of them writes, and nothing says which comes first."""
+
+
+class Event:
+    """A moment in a stream, which other streams and the host can wait for."""
+
+    def __init__(self) -> None:
+        self.clock: dict[int, int] = {}
+        self.device: Device | None = None
+
+    def record(self, stream: Stream | None = None) -> Event:
+        """All that the stream has been given until now."""
+        if stream is None:
+            raise TypeError("Event.record() needs a stream: say which with record(stream)")
+        self.clock, self.device = dict(stream.clock), stream.device
+        return self
+
+    def synchronize(self) -> None:
+        """Let the host wait for it."""
+        if self.device is not None:
+            self.device.counts["syncs"] += 1
+            self.device.reach(self.clock)
+
+    def query(self) -> bool:
+        """Whether it has been reached."""
+        return self.device is None or all(s.done >= self.clock.get(s.number, 0) for s in self.device.streams)
+
+
+class Stream:
+    """A queue of work of one device, which runs in its order."""
+
+    def __init__(self, device: Device) -> None:
+        self.device, self.number = device, next(_NUMBERS)
+        self.clock: dict[int, int] = {self.number: 0}  # of each stream, how much of it comes before what comes now
+        self.waiting: deque[tuple[dict[int, int], Callable[[], None]]] = deque()  # with the clock of each
+        device.streams.append(self)
+
+    @property
+    def done(self) -> int:
+        """How much of what it was given has happened."""
+        return self.waiting[0][0][self.number] - 1 if self.waiting else self.clock[self.number]
+
+    def wait_event(self, event: Event) -> None:
+        """What comes now comes after the event."""
+        _join(self.clock, event.clock)
+
+    def wait_stream(self, other: Stream) -> None:
+        """What comes now comes after all that the other stream has been given."""
+        _join(self.clock, other.clock)
+
+    def record(self, event: Event | None = None) -> Event:
+        return (event or Event()).record(self)
+
+    def synchronize(self) -> None:
+        """Let the host wait for all that the stream has been given."""
+        self.record().synchronize()
+
+    def __enter__(self) -> Stream:
+        _CURRENT.set((*_CURRENT.get(), self))
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        _CURRENT.set(_CURRENT.get()[:-1])
+
+    def __repr__(self) -> str:
+        return f"<stream {self.number} of {self.device}>"
+
+
+class Device:
+    """A simulated accelerator: an arena, streams, and counts of what went on.
+
+    Attributes:
+        arena: its memory.
+        counts: "h2d", "d2h" and "d2d" copies, and the bytes in each ("h2d_bytes", ...), "syncs" of the host, "kernels".
+        forbid_sync: whether the host may not wait for the device now; doing so raises.
+    """
+
+    def __init__(self, index: int, capacity: int) -> None:
+        self.index = index
+        self.arena = Arena(f"sim:{index}", capacity, self._released)
+        self.streams: list[Stream] = []
+        self.host: dict[int, int] = {}
+        self.forbid_sync = False
+        self._fault: StreamRaceError | None = None
+        self._held: list[tuple[int, int, dict[int, int]]] = []  # not to be reused before these counts
+        self.reset_counts()
+        self.default = Stream(self)
+
+    def reset_counts(self) -> None:
+        names = "h2d d2h d2d h2d_bytes d2h_bytes d2d_bytes syncs kernels".split()
+        self.counts = dict.fromkeys(names, 0)
+        self.arena.reset_peak()
+
+    def current(self) -> Stream:
+        """The stream that work of this device goes to now."""
+        return next((s for s in reversed(_CURRENT.get()) if s.device is self), self.default)
+
+    def run(self, work: Callable[[], Any], reads: Iterable[Block], writes: Iterable[Block]) -> Any:
+        """Run a kernel on the current stream. All that it comes after has happened."""
+        stream = self.current()
+        self._order(stream, reads, writes)
+        self.counts["kernels"] += 1
+        self._happen(stream.clock)
+        return work()
+
+    def later(self, work: Callable[[], None], reads: Iterable[Block], writes: Iterable[Block]) -> None:
+        """Give the current stream something to do when it must be done."""
+        stream = self.current()
+        self._order(stream, reads, writes)
+        stream.waiting.append((dict(stream.clock), work))
+
+    def reach(self, clock: dict[int, int]) -> None:
+        """Let the host wait until streams have come to these counts."""
+        if self.forbid_sync:
+            raise RuntimeError(f"sim:{self.index}: the host waits for the device, which is forbidden here")
+        self._happen(clock)
+        _join(self.host, clock)
+
+    def _happen(self, clock: dict[int, int]) -> None:
+        """Do what is waiting up to these counts, and what that waits for."""
+        for stream in self.streams:
+            while stream.waiting and stream.waiting[0][0][stream.number] <= clock.get(stream.number, 0):
+                needed, work = stream.waiting[0]
+                self._happen({k: v for k, v in needed.items() if k != stream.number})
+                work()
+                stream.waiting.popleft()
+        self._settle()
+
+    def synchronize(self) -> None:
+        """Let the host wait for all streams."""
+        for stream in self.streams:
+            stream.synchronize()
+        self._raise()
+
+    def _order(self, stream: Stream, reads: Iterable[Block], writes: Iterable[Block]) -> None:
+        self._raise()
+        _join(stream.clock, {k: v for k, v in self.host.items() if k != stream.number})
+        for block in reads:
+            self._after(stream, block.writer, "reads", "written")
+        for block in writes:
+            self._after(stream, block.writer, "writes", "written")
+            for reader in block.readers.items():
+                self._after(stream, reader, "writes", "read")
+        stream.clock[stream.number] = now = stream.clock[stream.number] + 1
+        for block in reads:
+            block.readers[stream.number] = now
+        for block in writes:
+            block.writer, block.readers = (stream.number, now), {}
+
+    def _after(self, stream: Stream, other: tuple[int, int] | None, does: str, was: str) -> None:
+        if other is not None and other[0] != stream.number and stream.clock.get(other[0], 0) < other[1]:
+            raise StreamRaceError(
+                f"sim:{self.index}: stream {stream.number} {does} memory that was {was} on stream {other[0]}, and "
+                "has not waited for it: use wait_event or wait_stream"
+            )
+
+    def _released(self, block: Block) -> bool:
+        """Whether a block that nothing refers to may be reused at once."""
+        home = next(s for s in self.streams if s.number == block.home)
+        uses = dict(block.readers)
+        if block.writer is not None:
+            uses[block.writer[0]] = max(uses.get(block.writer[0], 0), block.writer[1])
+        others = {k: v for k, v in uses.items() if k != block.home and home.clock.get(k, 0) < v}
+        unsafe = [k for k in others if k not in block.recorded and self.host.get(k, 0) < others[k]]
+        if unsafe:
+            self._fault = self._fault or StreamRaceError(
+                f"sim:{self.index}: memory was freed while stream {unsafe[0]} may still use it: wait for it before, "
+                "or call record_stream"
+            )
+            return True
+        if self._pending(uses):
+            self._held.append((block.start, block.size, uses))
+            return False
+        return True
+
+    def _pending(self, uses: dict[int, int]) -> bool:
+        return any(s.done < uses.get(s.number, 0) for s in self.streams)
+
+    def _settle(self) -> None:
+        for entry in [e for e in self._held if not self._pending(e[2])]:
+            self._held.remove(entry)
+            self.arena.free(entry[0], entry[1])
+
+    def _raise(self) -> None:
+        fault, self._fault = self._fault, None
+        if fault is not None:
+            raise fault
+
+    def __repr__(self) -> str:
+        return f"<simulated device {self.index}: {self.arena.used} of {self.arena.capacity} bytes used>"
+
+
+def _join(clock: dict[int, int], other: dict[int, int]) -> dict[int, int]:
+    for stream, moment in other.items():
+        if clock.get(stream, 0) < moment:
+            clock[stream] = moment
+    return clock

@@ -1,0 +1,98 @@
+"""Every operation under `vmap`: all examples at once give what one call for each gives."""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+
+import numpy as np
+import pytest
+
+from gradpack.base.modes import MODE
+from gradpack.declare import batched, batching, batching_rules
+from gradpack.declare.batching_table import RULES
+from gradpack.declare.op import REGISTRY
+from gradpack.func import batching_coverage
+from gradpack.tensor.tensor import wrap
+from tests.ops.cases import Case, load_operations
+from tests.samples.base import all_samples
+
+load_operations()
+SIZE = 3
+TABLE = {name: samples for name, samples in sorted(all_samples().items()) if name in REGISTRY}
+REFUSING = {batching_rules.refused, batching_rules.masked}
+DRAWS = {"_dropout", "_attention", "poisson", "_standard_gamma", "rrelu"}
+
+
+def chosen(count):
+    """Which tensors have a batch dimension: all of them, each alone."""
+    return [tuple(range(count)), *((i,) for i in range(count) if count > 1)]
+
+
+def stacked(case, which):
+    """Arrays of the leaves, for those in `which` of several examples."""
+    made = []
+    for i, (leaf, array) in enumerate(zip(case.leaves, case.arrays(), strict=True)):
+        if i in which:
+            others = [array if leaf.values is not None else leaf.array(np.random.default_rng(b)) for b in (1, 2)]
+            array = np.stack([array, *others])
+        made.append(array)
+    return made
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_all_examples_at_once(name):
+    op = REGISTRY[name]
+    rule = batching.rule_of(op)
+    if rule in REFUSING or name in DRAWS:
+        pytest.skip("refuses, or draws random numbers")
+    for nr, sample in enumerate(TABLE[name]):
+        case = Case(op, nr, sample)
+        for which in chosen(len(case.leaves)):
+            if any(case.leaves[i].kind == "bool" for i in which) and rule is not batching.elementwise:
+                continue  # masks of examples select other numbers of elements
+            arrays = stacked(case, which)
+            rows = [
+                case.call([wrap(a[b]) if i in which else wrap(a) for i, a in enumerate(arrays)]) for b in range(SIZE)
+            ]
+            level = batched.VmapLevel(SIZE)
+            token = MODE.set(batched.entered(MODE.get(), level))
+            try:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore", UserWarning)
+                    outs = case.call(
+                        [batched.batched(wrap(a), level) if i in which else wrap(a) for i, a in enumerate(arrays)]
+                    )
+            finally:
+                MODE.reset(token)
+            for out, column in zip(outs, zip(*rows, strict=True), strict=True):
+                found = batched.all_examples(out, level)._data
+                expected = np.stack([t._data for t in column])
+                assert found.shape == expected.shape and found.dtype == expected.dtype, (case, which)
+                np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-8, err_msg=f"{case} {which}")
+
+
+def test_rules_are_of_operations_that_exist():
+    assert not set(RULES) - set(REGISTRY)
+
+
+def test_coverage():
+    found = batching_coverage()
+    assert found["operations"] == len(REGISTRY)
+    assert len(found["loops"]) <= 0.1 * found["operations"]
+
+
+def test_a_loop_warns_once():
+    name = batching.uncovered()[0]
+    batching._warned.discard(name)
+    with pytest.warns(UserWarning, match=f"not yet implemented the batching rule for aten::{name}"):
+        batching.warn_of_loop(name)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        batching.warn_of_loop(name)
+
+
+def test_samples_differ_between_examples():
+    case = Case(REGISTRY["mul"], 0, TABLE["mul"][0])
+    assert not np.array_equal(*stacked(case, (0,))[0][:2])
+    assert list(itertools.chain(*chosen(2))) == [0, 1, 0, 1]
