@@ -127,6 +127,16 @@ def test_json_has_standard_output_for_itself(here):
     assert not list(here.glob("*.html"))
 
 
+def test_calls_over_time(here, capfd):
+    script = program("with torch.autograd.profiler.record_function('mine'):\n    y.backward()")
+    assert run("--profile", "-o", "r.json", script) == 0
+    calls = json.loads(Path("r.json").read_text())["flame"]
+    assert {"aten::exp", "mine"} <= {call["name"] for call in calls}
+    assert any(call["children"] for call in calls if call["name"] == "mine")
+    assert run("--profile", script) == 0
+    assert '"flame":[{' in Path("prog.saved.html").read_text()
+
+
 def test_a_trace(here, capfd):
     assert run("-o", "r.trace.json", program("y.backward()")) == 0
     assert {"C", "b", "e"} <= {event["ph"] for event in json.loads(Path("r.trace.json").read_text())["traceEvents"]}

@@ -91,6 +91,16 @@ def test_calls_are_drawn_if_there_are_any():
     assert "flame" not in json.loads(Reader(r.html()).text["data"])
 
 
+def test_of_very_many_calls_the_longest_are_drawn():
+    def call(duration, *children):
+        return {"name": "f", "start": 0.0, "duration": duration, "children": list(children)}
+
+    calls = [call(9, call(5, call(1), call(4)), call(2)), call(3)]
+    assert pages.longest(calls, 4) == [call(9, call(5, call(4))), call(3)]
+    assert pages.longest(calls, 100) == calls
+    assert pages.longest([], 100) == []
+
+
 def test_numbers_that_json_lacks_are_refused():
     with pytest.raises(ValueError, match="JSON"):
         pages.as_script(float("nan"))

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from .problem import Problem, check_writable, positive, write
 
 if TYPE_CHECKING:
+    from ..autograd.profiler import profile
     from ..saved import Record
 
 ENDINGS = (".html", ".trace.json", ".json")
@@ -25,7 +26,9 @@ INTERRUPTED = 130
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.usage = "gradpack inspect [-h] [-o FILE] [--json] [--top N] [--limit N] [-m] SCRIPT [ARGUMENT ...]"
+    parser.usage = (
+        "gradpack inspect [-h] [-o FILE] [--json] [--profile] [--top N] [--limit N] [-m] SCRIPT [ARGUMENT ...]"
+    )
     parser.add_argument(
         "-o",
         "--out",
@@ -36,6 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--json", action="store_true", help="print the report as JSON; what the program prints goes to standard error"
     )
+    parser.add_argument("--profile", action="store_true", help="draw the calls over time as well, on a page")
     parser.add_argument("--top", type=positive, metavar="N", default=15, help="rows to print (default: %(default)s)")
     parser.add_argument(
         "--limit", type=positive, metavar="N", default=5000, help="saved tensors to list (default: %(default)s)"
@@ -47,17 +51,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     out = check(args)
+    from ..autograd.profiler import profile
     from ..saved import record
 
+    calls = profile(args.profile, with_modules=True)
     recording = record(Path(args.script).name if not args.is_module else args.script, args.limit)
     with output_kept(args.json) as print_here:
         try:
-            with recording:
+            with calls, recording:
                 code = run_program(args)
         except BaseException:  # only what users can not have meant to come here, as a second Ctrl-C
-            report(recording, args, out, print_here)
+            report(recording, calls, args, out, print_here)
             raise
-        failed = report(recording, args, out, print_here)
+        failed = report(recording, calls, args, out, print_here)
     return code or failed
 
 
@@ -152,13 +158,15 @@ def output_kept(wanted: bool) -> Iterator[Any]:
         os.close(kept)
 
 
-def report(recording: Record, args: argparse.Namespace, out: str | None, print_here: Any) -> int:
+def report(recording: Record, calls: profile, args: argparse.Namespace, out: str | None, print_here: Any) -> int:
     """Writes and prints what was recorded. Returns 1 if that failed."""
-    from ..saved.page import page
+    from ..saved.page import longest, page
     from ..saved.traces import as_json, as_trace
 
     sys.stdout.flush()
     document = recording.document()
+    if args.profile:
+        document["flame"] = longest(calls.flame())
     failed = 0
     if out is not None:
         make = page if out.endswith(".html") else as_trace if out.endswith(".trace.json") else as_json

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from heapq import nlargest
 from html import escape
 from importlib.resources import files
 from typing import Any
@@ -75,9 +76,10 @@ def page(document: dict[str, Any], flame: Sequence[dict[str, Any]] | None = None
     Args:
         document: what `Record.document()` gives.
         flame: calls to draw as bars: each a dict of `name`, `start`, `duration` (microseconds) and
-            `children`, a list of the same. None for no such picture.
+            `children`, a list of the same, as `flame()` of a profiler gives. Of very many, the longest
+            are drawn. None for no such picture.
     """
-    shown = document if flame is None else document | {"flame": list(flame)}
+    shown = document if flame is None else document | {"flame": longest(flame)}
     return _PAGE.format(
         title=escape(document["title"]),
         summary=escape(document["summary"]),
@@ -85,6 +87,22 @@ def page(document: dict[str, Any], flame: Sequence[dict[str, Any]] | None = None
         script="".join(map(_read, SCRIPTS)).replace("</", "<\\/"),
         data=as_script(shown),
     )
+
+
+def longest(calls: Sequence[dict[str, Any]], count: int = 5000) -> list[dict[str, Any]]:
+    """About `count` nested calls: all that take at least as long as the last of these."""
+    durations: list[float] = []
+    stack = list(calls)
+    while stack:
+        call = stack.pop()
+        durations.append(call["duration"])
+        stack.extend(call["children"])
+    least = min(nlargest(count, durations), default=0.0)
+
+    def kept(found: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+        return [call | {"children": kept(call["children"])} for call in found if call["duration"] >= least]
+
+    return kept(calls)
 
 
 def as_script(value: Any) -> str:
