@@ -62,6 +62,9 @@ def test_the_users_file_and_line_and_the_path_of_the_module():
     assert facts(r, "op", "module") == [("exp", "parts.0"), ("sin", ""), ("cos", "")]
     first = Inner.forward.__code__.co_firstlineno
     assert facts(r, "file", "line")[0] == (__file__, first + 1)
+    with torch.autograd.profiler.profile(), record() as under_profiler:
+        Outer()(ones(2))
+    assert facts(under_profiler, "file", "line")[0] == (__file__, first + 1)
     assert r.rows[0].function.endswith("Inner.forward")
     del y
 
