@@ -167,6 +167,10 @@ def test_what_hooks_keep_counts_instead():
     with record() as r, hooks(lambda t: "gone", lambda p: torch.ones(100)):
         y = x.exp()
     assert r.now == 0 and r.rows[0].packed_bytes is None
+    scaled = hooks(lambda t: {"codes": t.numpy().astype("int8"), "scale": np.float32(2)}, lambda p: torch.ones(100))
+    with record() as r, meter(), scaled:
+        y = x.exp()
+    assert r.now == r.rows[0].packed_bytes == 100
     del y
 
 

@@ -24,11 +24,9 @@ from .timeline import IN_MEMORY, Label, Timeline
 _EXEMPT = ("parameter", "buffer")  # alive anyway: the model holds them
 _SHARES = 100  # ids of sharing rows to list
 
-
 Key = tuple[str, int]  # what is held: ("storage", its number), or ("stored", ...), ("disk", ...), ("packed", ...)
-Note = tuple[
-    float, Any, Any
-]  # when; the id of a row and the pass in which it was released, or what was stored, and how
+# When, and either the id of a row and the backward pass in which it was released, or what was stored and how.
+Note = tuple[float, Any, Any]
 
 
 class Hold:

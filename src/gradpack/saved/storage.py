@@ -47,8 +47,8 @@ def arrays_in(packed: object, tell: Callable[[object], None]) -> Iterator[Any]:
         yield from arrays_in(list(packed.values()), tell)
     elif hasattr(packed, "held"):
         yield from arrays_in(packed.held(tell), tell)
-    elif hasattr(packed, "nbytes") and hasattr(packed, "shape"):
-        yield packed
+    elif hasattr(packed, "nbytes") and hasattr(packed, "shape") and type(packed).__weakrefoffset__:
+        yield packed  # a scalar of NumPy's looks like an array, but nobody can tell when it is gone
 
 
 class Storages:
