@@ -10,6 +10,7 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
+from ..base.callers import COMPILED
 from ..base.modes import MODE, change
 from ..graph.node import AccumulateGrad, Gradient, Node
 from ..tensor.hooks import NodeExtras
@@ -37,7 +38,7 @@ class Anomaly:
     def note(self, node: Node) -> None:
         """Keep the stack of the call that made this node, without the frames of this library."""
         frame: Any = sys._getframe(1)
-        while frame is not None and frame.f_code.co_filename.startswith((_INSIDE, "<op ")):
+        while frame is not None and frame.f_code.co_filename.startswith((_INSIDE, *COMPILED)):
             frame = frame.f_back
         metadata = _watched(node).metadata
         if metadata is None:

@@ -88,6 +88,9 @@ def _run(
     outer = RUN.get()
     this = Pass(plan, 0 if outer is None else outer.depth + 1)
     running = RUN.set(this)
+    tell = getattr(mode.recorder, "backward", None)
+    if tell is not None:
+        tell(True)
     token = None
     if mode.grad is not create_graph:
         token = MODE.set(mode.replace(grad=True) if create_graph else without_grad(mode))
@@ -119,6 +122,8 @@ def _run(
         if observer is not None:
             observer.close()
         unhush(silenced)
+        if tell is not None:
+            tell(False)
         RUN.reset(running)
         if token is not None:
             MODE.reset(token)

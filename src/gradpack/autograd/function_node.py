@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from ..base.dtypes import FLOATING
 from ..base.errors import saved_was_freed, saved_was_modified
 from ..graph.node import Node, Part, Slot
-from ..tensor.saved import FREED, Packed, Same, pack_input, tell
+from ..tensor.saved import FREED, Packed, Same, keep_attributes, pack_input, tell
 from ..tensor.tensor import Tensor, _new, alias, wrap
 from .function_context import FunctionCtx
 from .function_saved import Saved, SavedOfFunction
@@ -201,7 +201,7 @@ class BackwardCFunction(Node, FunctionCtx):
                 if saved.nr is not None and packed.handle is t:
                     packed.handle = Same(t)
             if mode.recorder is not None:
-                tell(mode, self._forward_cls.__name__, label, t, packed, node)
+                saved.hold = tell(mode, self._forward_cls.__name__, label, t, packed, node)
         self._saved = found
 
     def _unpack(self, i: int, saved: Saved) -> Any:
@@ -222,6 +222,7 @@ class BackwardCFunction(Node, FunctionCtx):
         out = alias(value._data, value._spec, value._shape)
         out._counter = value._counter
         out._edge, out._tangents = saved.edge, saved.tangent
+        keep_attributes(value, out)
         if saved.nr is not None:
             node = self if self._home is None else self._home()
             count = len(node._results)

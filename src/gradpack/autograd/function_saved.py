@@ -12,13 +12,14 @@ from ..tensor.saved import FREED, Packed, pack_input
 class Saved:
     """One entry of `save_for_backward`, as the node keeps it."""
 
-    __slots__ = ("edge", "nr", "tangent", "value", "version")
+    __slots__ = ("edge", "hold", "nr", "tangent", "value", "version")
 
     value: Any  # a Tensor, a Packed, or None
     version: int
     edge: Any  # the history to give back to what hooks unpack
     tangent: Any  # of forward mode: hooks do not see it
     nr: int | None  # which result of the node it is, if it is one
+    hold: Any  # what a recorder gave, to keep as long
 
 
 class SavedOfFunction(SavedTensor):

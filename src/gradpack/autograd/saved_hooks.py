@@ -36,10 +36,11 @@ class saved_tensors_hooks:  # noqa: N801 - torch's name
         pack_hook: from the tensor (detached) to anything.
         unpack_hook: from that to a tensor with the content, shape and dtype of the original.
         fn: run this function with the hooks active, and return its result instead of a context manager.
+        compose: if there are hooks around this block, they pack the tensors that `pack_hook` makes.
 
-    The innermost pair applies. Unpacking works after the block has ended. The scope follows threads
-    and asyncio tasks. The check for in-place writes still holds: if what unpack returns shares
-    storage that was written to after packing, backward raises.
+    The innermost pair applies, and only that, unless `compose` is asked for. Unpacking works after the
+    block has ended. The scope follows threads and asyncio tasks. The check for in-place writes still
+    holds: if what unpack returns shares storage that was written to after packing, backward raises.
 
     Raises:
         TypeError: in backward, if unpack returns no tensor.
@@ -64,9 +65,10 @@ class saved_tensors_hooks:  # noqa: N801 - torch's name
         made.__init__(*args[:2], **kwargs)  # type: ignore[misc]
         return _run_inside(made, fn)
 
-    def __init__(self, pack_hook: PackHook, unpack_hook: UnpackHook) -> None:
+    def __init__(self, pack_hook: PackHook, unpack_hook: UnpackHook, *, compose: bool = False) -> None:
         self.pack_hook = pack_hook
         self.unpack_hook = unpack_hook
+        self.compose = compose
         self._before: list[dict[str, Any]] = []
 
     def __enter__(self) -> None:
@@ -79,13 +81,40 @@ class saved_tensors_hooks:  # noqa: N801 - torch's name
                     f"saved_tensors_hooks(): incompatible function arguments: {name} must be callable, not "
                     f"{type(getattr(self, name)).__name__}"
                 )
-        self._before.append(change(hooks=(self.pack_hook, self.unpack_hook)))
+        pair: tuple[Any, ...] = self.pack_hook, self.unpack_hook
+        around = MODE.get().hooks
+        if self.compose and around is not None:
+            pair = _composed(self.pack_hook, self.unpack_hook, around)
+        self._before.append(change(hooks=pair))
 
     def __exit__(self, *exc: object) -> None:
         change(**self._before.pop())
 
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        return decorate(lambda: saved_tensors_hooks(self.pack_hook, self.unpack_hook), function)
+        return decorate(lambda: saved_tensors_hooks(self.pack_hook, self.unpack_hook, compose=self.compose), function)
+
+
+class _Inner:
+    """What the inner of two composed pack hooks made, where that is no tensor: nothing for the outer one."""
+
+    __slots__ = ("packed",)
+
+    def __init__(self, packed: Any) -> None:
+        self.packed = packed
+
+
+def _composed(pack: PackHook, unpack: UnpackHook, around: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Hooks that hand the tensors that `pack` makes to the hooks around it."""
+    pack_around, unpack_around = around[:2]
+
+    def pack_both(tensor: Tensor, *note: Any) -> Any:
+        packed = pack(tensor)
+        return pack_around(packed, *note) if isinstance(packed, Tensor) else _Inner(packed)
+
+    def unpack_both(packed: Any) -> Tensor:
+        return unpack(packed.packed if type(packed) is _Inner else unpack_around(packed))
+
+    return (pack_both, unpack_both, *around[2:])
 
 
 def _pack_to_cpu(tensor: Tensor) -> Any:

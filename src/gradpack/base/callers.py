@@ -7,7 +7,8 @@ from types import CodeType
 from typing import Any
 
 _INSIDE = str(Path(__file__).parent.parent)
-_EXAMPLES = str(Path(_INSIDE, "examples"))  # are programs of users
+COMPILED = ("<op ", "<watched op ", "<profiled op ")  # how the file names of generated text begin
+_USERS = tuple(str(Path(_INSIDE, *names)) for names in (("examples",), ("testing", "hooks")))  # programs, as users have
 
 _ours: dict[str, bool] = {}  # file -> is it part of the library?
 
@@ -16,7 +17,7 @@ def is_ours(file: str) -> bool:
     """Whether a file is part of the library: its text, or text that it compiled."""
     known = _ours.get(file)
     if known is None:
-        known = file.startswith((_INSIDE, "<op ")) and not file.startswith(_EXAMPLES)
+        known = file.startswith((_INSIDE, *COMPILED)) and not file.startswith(_USERS)
         _ours[file] = known
     return known
 

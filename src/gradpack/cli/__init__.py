@@ -16,6 +16,7 @@ from .problem import Problem
 COMMANDS = {
     "demo": "train a small transformer on text, and compare ways of keeping saved tensors",
     "run": "run a program that imports torch on gradpack",
+    "inspect": "run a program, and report every tensor that autograd saved in it",
     "ops": "list the operations, tell about one, or say which names of torch are missing",
 }
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from functools import cache
 from inspect import isfunction, signature
+from time import perf_counter
 from typing import Any
 
 from ..backends import Spec, backend_of
@@ -163,10 +164,13 @@ def _apply(op: Op, values: list[Any], mode: Mode) -> Any:
     if op.check is not None:
         op.check(op, values, compute)
 
+    start = 0.0 if mode.recorder is None else perf_counter()
     if mode.ops:
         outs, extras = through_modes(op, values, lambda: _compute(op, values, spec, out_dtype, compute, mode))
     else:
         outs, extras = _compute(op, values, spec, out_dtype, compute, mode)
+    if mode.recorder is not None and hasattr(mode.recorder, "ran"):
+        mode.recorder.ran(op, values, outs, perf_counter() - start)
     if not outs:  # `unbind` of a dimension of size 0
         return ()
 

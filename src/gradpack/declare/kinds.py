@@ -203,6 +203,7 @@ def _install_node(op: Op, node_class: Any, filename: str) -> None:
             "__slots__": (
                 "backend",
                 "compute",
+                "held",
                 "low",
                 "tangents",
                 *(n for n in ("fit", "outputs") if n not in node_class.__slots__),

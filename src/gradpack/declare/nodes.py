@@ -15,7 +15,16 @@ from ..backends.sparse import SPARSE
 from ..base.dtypes import dtype
 from ..base.modes import MODE
 from ..graph.node import Node, Part, Slot
-from ..tensor.saved import FREED, Constant, Packed, check, result_as_tensor, unpack_input, unpack_result
+from ..tensor.saved import (
+    FREED,
+    Constant,
+    Packed,
+    check,
+    keep_attributes,
+    result_as_tensor,
+    unpack_input,
+    unpack_result,
+)
 from ..tensor.tensor import Tensor, alias, wrap
 from . import saved_attributes
 from .op import REGISTRY, Op
@@ -243,9 +252,15 @@ class GeneralNode(CompiledNode):
     outputs: int
     backend: Any
     tangents: dict[str, Tensor]  # of saved results, while the level of forward mode lasts
+    held: tuple[Any, ...]  # what a recorder gave for each saved tensor, to keep as long; where there is one
 
     def movable(self) -> bool:
         return bool(self.backend.is_numpy) and CompiledNode.movable(self)
+
+    def _free(self) -> None:
+        super()._free()
+        node: Any = self  # whose class has the slot
+        node.held = ()
 
     def backward(self, g: Any, keep: bool) -> list[Any]:
         op, sources = self.op, self._sources()
@@ -311,6 +326,7 @@ def _with_edge(value: Tensor, edge: Node | None) -> Tensor:
     out._counter, out._edge = value._counter, edge
     if value._tangents is not None:
         out._tangents = value._tangents
+    keep_attributes(value, out)
     return out
 
 

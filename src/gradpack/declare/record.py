@@ -132,11 +132,11 @@ def _save(
             packed = pack_result(mode, out, edge, label, node)
             setattr(node, name, packed)
             if mode.recorder is not None:
-                tell(mode, op.name, label, out, packed, node)
+                _held(node, tell(mode, op.name, label, out, packed, node))
         else:
             setattr(node, name, out._data)
             if mode.recorder is not None:
-                tell(mode, op.name, label, out, None, node)
+                _held(node, tell(mode, op.name, label, out, None, node))
         setattr(node, name + "_c", out._counter)
         setattr(node, name + "_v", out._counter[0])
     else:
@@ -146,7 +146,7 @@ def _save(
         if mode.hooks is not None or mode.mutation is not None:
             kept = pack_array(mode, data, counter, label, node)
         if mode.recorder is not None:
-            tell(mode, op.name, label, wrap(data), None if kept is data else kept, node)
+            _held(node, tell(mode, op.name, label, wrap(data), None if kept is data else kept, node))
         setattr(node, name, kept)
         setattr(node, name + "_c", counter)
         setattr(node, name + "_v", 0)
@@ -164,5 +164,11 @@ def _saved_tensor(op: Op, name: str, value: Tensor, mode: Mode, node: Any) -> An
     if mode.hooks is not None or mode.mutation is not None:
         kept = pack_input(mode, value, label, node)
     if mode.recorder is not None:
-        tell(mode, op.name, label, value, None if kept is value else kept, node)
+        _held(node, tell(mode, op.name, label, value, None if kept is value else kept, node))
     return kept
+
+
+def _held(node: Any, hold: Any) -> None:
+    """Keep what a recorder gave for a saved tensor until the node frees it."""
+    if hold is not None:
+        node.held = (*getattr(node, "held", ()), hold)

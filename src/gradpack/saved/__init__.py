@@ -10,6 +10,7 @@ from .masks import mask
 from .meter import Meter, meter
 from .policy import Policy
 from .quantize import quantize
+from .recording import Record, record
 from .scope import bypass, forbid, name, propagate
 from .spill import Disk
 from .store import keep
@@ -18,6 +19,7 @@ __all__ = [
     "Disk",
     "Meter",
     "Policy",
+    "Record",
     "SavedInfo",
     "bf16",
     "bfloat16",
@@ -34,4 +36,5 @@ __all__ = [
     "name",
     "propagate",
     "quantize",
+    "record",
 ]

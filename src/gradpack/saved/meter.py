@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Sequence
 from threading import RLock
 from time import perf_counter
 from typing import Any
 from weakref import ref
 
 from ..base.modes import MODE, using
+from ..tensor.saved import Packed
 from ..tensor.tensor import Tensor
-from .storage import Storages, owner
+from .info import SavedInfo
+from .storage import Storages, arrays_in, owner
 
 
 class _Watch(ref[Any]):
@@ -78,15 +80,29 @@ class Meter:
         del self._scope  # holds the meter: a cycle
         self._outer = None
 
-    def saved(self, op_name: str, slot: str, tensor: Tensor, packed: object) -> None:
+    def describe(self, tensor: Tensor, label: tuple[str, str], node: Any, where: Any) -> Any:
+        """What the tape calls for a note of a tensor that it saves: a recorder around this one may want it."""
+        return SavedInfo(tensor, label, node, where)
+
+    def note(self, info: Any, tensor: Tensor, packed: Packed | None) -> Any:
         """What the tape calls for each tensor that it saves."""
-        if self._outer is not None:
-            self._outer.saved(op_name, slot, tensor, packed)
         self._watch(tensor._data)
-        self._watch_all(packed)
+        if packed is not None:
+            self._watch_all(packed.handle)
+        return None if self._outer is None else self._outer.note(info, tensor, packed)
+
+    def ran(self, op: Any, values: Sequence[Any], outs: Sequence[Tensor], seconds: float) -> None:
+        """What the tape calls for each operation that ran."""
+        if self._outer is not None:
+            self._outer.ran(op, values, outs, seconds)
+
+    def backward(self, begins: bool) -> None:
+        """What the tape calls when a backward pass begins or ends."""
+        if self._outer is not None:
+            self._outer.backward(begins)
 
     def _watch_all(self, packed: object) -> None:
-        for array in _arrays(packed, self._tell):
+        for array in arrays_in(packed, self._tell):
             self._watch(array)
 
     def _watch(self, array: Any) -> None:
@@ -116,20 +132,6 @@ def _on_death(meter: ref[Meter]) -> Any:
             me._change(-watch.size)
 
     return died
-
-
-def _arrays(packed: object, tell: Callable[[object], None]) -> Iterator[Any]:
-    if isinstance(packed, Tensor):
-        yield packed._data
-    elif isinstance(packed, tuple | list):
-        for item in packed:
-            yield from _arrays(item, tell)
-    elif isinstance(packed, dict):
-        yield from _arrays(list(packed.values()), tell)
-    elif hasattr(packed, "held"):  # of our policies: `tell` hears of arrays that come later
-        yield from _arrays(packed.held(tell), tell)
-    elif hasattr(packed, "nbytes") and hasattr(packed, "shape"):
-        yield packed
 
 
 def meter(parameters: Iterable[Tensor] = ()) -> Meter:

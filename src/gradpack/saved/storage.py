@@ -6,12 +6,13 @@ next array once the first is gone, so an address alone would confuse the two.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
 from weakref import ref
 
 import numpy as np
 
+from ..tensor.saved import Same
 from ..tensor.tensor import Tensor
 
 _Kept = TypeVar("_Kept")
@@ -27,6 +28,27 @@ def owner(array: Any) -> Any:
 def same_memory(a: Any, b: Any) -> bool:
     """Whether two arrays show memory of one owner."""
     return a is b or owner(a) is owner(b)
+
+
+def arrays_in(packed: object, tell: Callable[[object], None]) -> Iterator[Any]:
+    """The arrays in what a pack hook returned: arrays, tensors, and tuples, lists and dicts of them.
+
+    What a policy of ours returned has a method `held`, which tells its arrays, and calls `tell` with those that it
+    will consist of later, on whatever thread, when a job of its own is done.
+    """
+    if isinstance(packed, Tensor):
+        yield packed._data
+    elif isinstance(packed, Same):
+        yield packed.data
+    elif isinstance(packed, tuple | list):
+        for item in packed:
+            yield from arrays_in(item, tell)
+    elif isinstance(packed, dict):
+        yield from arrays_in(list(packed.values()), tell)
+    elif hasattr(packed, "held"):
+        yield from arrays_in(packed.held(tell), tell)
+    elif hasattr(packed, "nbytes") and hasattr(packed, "shape") and type(packed).__weakrefoffset__:
+        yield packed  # a scalar of NumPy's looks like an array, but nobody can tell when it is gone
 
 
 class Storages:

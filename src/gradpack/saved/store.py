@@ -233,7 +233,7 @@ class Record:
         known: bool,
     ) -> None:
         self._workers = workers
-        self.told: Any = None  # is called with the arrays that it consists of, once it is stored
+        self.told: tuple[Any, ...] = ()  # are called with the arrays that it consists of, once it is stored
         self._source: Any = flat
         self.layout, self.steps, self.alive, self._order = layout, steps, alive, order
         self._parts: Any = None
@@ -255,6 +255,12 @@ class Record:
         return next((stage.tier for stage in reversed(self.steps) if stage.tier), "memory")
 
     @property
+    def bytes_on_disk(self) -> int:
+        """What is in a file of it."""
+        pieces = [piece for extra in self._extras if isinstance(extra, list) for piece in extra]
+        return sum(piece.size for piece in pieces if hasattr(piece, "file"))
+
+    @property
     def arrays(self) -> tuple[Any, ...]:
         """What is in memory of it."""
         return (self._source,) if self._parts is None else self._parts
@@ -270,8 +276,8 @@ class Record:
         self._extras = extras
         self._parts = parts
         self._source = None
-        if self.told is not None:
-            self.told(parts)
+        for tell in self.told:
+            tell(parts)
 
     def settle(self) -> None:
         """Wait until it is stored. What goes wrong shows when it is unpacked."""
@@ -362,7 +368,8 @@ class Handle:
 
     def held(self, tell: Callable[[Any], None]) -> Any:
         """The arrays in memory that this keeps; `tell` is called with others that come later."""
-        self.record.told = tell
+        if tell not in self.record.told:
+            self.record.told += (tell,)
         return self.record.arrays
 
     def tensor(self) -> Any:

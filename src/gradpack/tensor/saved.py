@@ -57,7 +57,7 @@ class Packed:
     written to in between, the value is not the one that was saved.
     """
 
-    __slots__ = ("counter", "handle", "info", "seen", "shape", "spec", "unpack", "where")
+    __slots__ = ("counter", "handle", "info", "last", "seen", "shape", "spec", "unpack", "where")
 
     handle: Any
     unpack: Callable[[Any], Tensor]
@@ -67,6 +67,7 @@ class Packed:
     spec: Spec
     where: Any  # of the user's program: for `Where(*where)`
     info: Any  # of `PackedWithInfo`, and set there only
+    last: Any  # of what something else is made again of: weakly, the array that it was last unpacked to
 
     def get(self, node: Any, slot: str) -> Tensor:
         """The tensor, unpacked and checked. Each call unpacks again."""
@@ -106,9 +107,7 @@ class Packed:
 class PackedSource(Packed):
     """Packed, and something else of the node is made again of it: see `Derived`."""
 
-    __slots__ = ("last",)
-
-    last: Any  # weakly, the array that it was last unpacked to
+    __slots__ = ()
 
     def get(self, node: Any, slot: str) -> Tensor:
         result = Packed.get(self, node, slot)
@@ -126,6 +125,8 @@ class PackedWithInfo(Packed):
         result = Packed.get(self, node, slot)
         self.info.unpack_seconds += perf_counter() - start
         self.info.unpacks += 1
+        if (self.info.node_name, slot) in SOURCES and result._spec.numpy:
+            self.last = weakref.ref(result._data)
         return result
 
 
@@ -158,11 +159,13 @@ def pack_input(mode: Mode, tensor: Tensor, label: tuple[str, str], node: Any = N
     """Pack one tensor with the mode's hooks. The hook gets the very tensor that is saved."""
     hooks: Any = mode.hooks
     if hooks is not None and len(hooks) == 3:
-        return _pack_with_info(mode, tensor, label, node, place_of(_getframe(2)))
+        return _pack_with_info(mode, hooks, tensor, label, node, place_of(_getframe(2)))
+    if mode.mutation is None and hasattr(mode.recorder, "describe"):
+        informed = (lambda tensor, info: hooks[0](tensor)), hooks[1], mode.recorder.describe
+        return _pack_with_info(mode, informed, tensor, label, node, place_of(_getframe(2)))
     packed = _new(Packed)
     if label in SOURCES and tensor._spec.numpy:
         packed = _new(PackedSource)
-        packed.last = _nothing
     packed.spec = tensor._spec
     packed.shape = tensor._shape
     packed.where = None  # finding it costs more than all the rest: informed hooks pay for it
@@ -189,8 +192,9 @@ def pack_input(mode: Mode, tensor: Tensor, label: tuple[str, str], node: Any = N
     return packed
 
 
-def _pack_with_info(mode: Mode, tensor: Tensor, label: tuple[str, str], node: Any, where: Any) -> PackedWithInfo:
-    hooks: Any = mode.hooks
+def _pack_with_info(
+    mode: Mode, hooks: tuple[Any, ...], tensor: Tensor, label: tuple[str, str], node: Any, where: Any
+) -> PackedWithInfo:
     pack, unpack, describe = hooks
     packed = _new(PackedWithInfo)
     packed.spec, packed.shape, packed.where = tensor._spec, tensor._shape, where
@@ -244,7 +248,8 @@ def derived_from(source: tuple[str, str], slot: str, derive: Callable[[Any, Any]
 
     def again(node: Any) -> Any:
         saved = getattr(node, source[1])
-        array = saved.last() if type(saved) is PackedSource else None  # hooks are asked once in a pass
+        last = getattr(saved, "last", _nothing)
+        array = last()  # hooks are asked once in a pass
         return derive(unpack_input(node, source[1]) if array is None else array, node)
 
     SOURCES.add(source)
@@ -294,24 +299,25 @@ def pack_array(mode: Mode, data: Any, counter: list[int], label: tuple[str, str]
 
 def tell(
     mode: Mode, op_name: str, label: tuple[str, str], tensor: Tensor, packed: Packed | None, node: Any = None
-) -> None:
+) -> Any:
     """Tell the mode's recorder of a saved tensor.
 
     A plain recorder has `saved(op_name, slot, tensor, handle)`, where the handle is what a pack hook returned, or
     None. One with a method `describe`, which hooks have for a third, gets `note(info, tensor, packed)` instead: the
-    note of the hooks if they are informed, else its own, and the `Packed`, or None.
+    note of the hooks if they are informed, else its own, and the `Packed`, or None. What `note` returns is to be kept
+    for as long as the saved tensor is: its death tells the recorder that the tensor was let go of.
     """
     recorder = mode.recorder
     if not hasattr(recorder, "describe"):
         recorder.saved(op_name, label[1], tensor, None if packed is None or mode.hooks is None else packed.handle)
-        return
+        return None
     info = getattr(packed, "info", None)
     if info is None:
         info = recorder.describe(tensor, label, node, place_of(_getframe(2)))
         if packed is not None:  # so that unpacking is timed
             packed.__class__ = PackedWithInfo
             packed.info = info
-    recorder.note(info, tensor, packed)
+    return recorder.note(info, tensor, packed)
 
 
 def keep_tensor(tensor: Tensor, owner: str = "checkpoint", slot: str = "an argument") -> Callable[[], Tensor]:
@@ -319,20 +325,18 @@ def keep_tensor(tensor: Tensor, owner: str = "checkpoint", slot: str = "an argum
     mode, who, edge = MODE.get(), Owner(owner), tensor._current_edge()
     if mode.hooks is None and mode.mutation is None:
         version = tensor._counter[0]
-        if mode.recorder is not None:
-            tell(mode, owner, (owner, slot), tensor, None)
+        hold = None if mode.recorder is None else tell(mode, owner, (owner, slot), tensor, None)
 
-        def same() -> Tensor:
+        def same(hold: Any = hold) -> Tensor:
             if tensor._counter[0] != version:
                 check_since(who, slot, tensor, version)
             return tensor
 
         return same
     packed = pack_input(mode, tensor, (owner, slot))
-    if mode.recorder is not None:
-        tell(mode, owner, (owner, slot), tensor, packed)
+    hold = None if mode.recorder is None else tell(mode, owner, (owner, slot), tensor, packed)
 
-    def unpacked() -> Tensor:
+    def unpacked(hold: Any = hold) -> Tensor:
         value = packed.get(who, slot)
         out = alias(value._data, value._spec, value._shape)
         out._counter, out._edge = value._counter, edge
@@ -349,6 +353,13 @@ class Owner:
 
     def name(self) -> str:
         return self._name
+
+
+def keep_attributes(value: Tensor, out: Tensor) -> None:
+    """Give `out` the attributes that users have set on `value`."""
+    for name, attribute in value.__dict__.items():
+        if name[0] != "_":
+            out.__dict__[name] = attribute
 
 
 def unpack_input(node: Any, slot: str) -> Any:

@@ -1,4 +1,7 @@
-"""`torch.testing`: comparing results, and making tensors to compare. `gradpack.testing.sim` is a device to test on."""
+"""`torch.testing`: comparing results, and making tensors to compare.
+
+`gradpack.testing.sim` is a device to test on, `gradpack.testing.hooks` checks saved tensor hooks.
+"""
 
 from __future__ import annotations
 

@@ -18,6 +18,7 @@ from typing import Any
 from ..base.modes import MODE, OpMode
 from ..ops import aten
 from ..ops.aten import OpOverload, OpOverloadPacket, arguments_of, overload_of
+from ..tensor.saved import tell
 from ..tensor.tensor import Tensor, alias
 
 
@@ -57,6 +58,8 @@ _RECOMPUTE, _CONSUMED = object(), object()
 
 class _Entry:
     """The results of one operation, as they were."""
+
+    holds: list[Any]  # what a recorder gave for each, to keep as long; where there is one
 
     def __init__(self, op: Any, values: list[Any], outs: list[Tensor], extras: list[Any]) -> None:
         self.extras = extras
@@ -102,10 +105,10 @@ class _Keeping(OpMode):
             self.storage[name][nr] = _RECOMPUTE
             return outs, extras
         entry = self.storage[name][nr] = _Entry(op, values, outs, extras)
-        recorder = MODE.get().recorder
-        if recorder is not None:
-            for kept in entry.outs:
-                recorder.saved(op.name, "selective checkpoint", kept, None)
+        mode = MODE.get()
+        if mode.recorder is not None:
+            label = (op.name, "selective checkpoint")
+            entry.holds = [tell(mode, op.name, label, kept, None) for kept in entry.outs]
         return outs, extras
 
 

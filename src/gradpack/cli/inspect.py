@@ -1,0 +1,200 @@
+"""Runs a Python program and reports every tensor that autograd saved in it: bytes over time, by module,
+operation and line, and what other ways of keeping them would give. The program runs as `python SCRIPT`
+would run it; the report is written however it ends. Options stand before the script.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import runpy
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .problem import Problem, check_writable, positive, write
+
+if TYPE_CHECKING:
+    from ..autograd.profiler import profile
+    from ..saved import Record
+
+ENDINGS = (".html", ".trace.json", ".json")
+INTERRUPTED = 130
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.usage = (
+        "gradpack inspect [-h] [-o FILE] [--json] [--profile] [--top N] [--limit N] [-m] SCRIPT [ARGUMENT ...]"
+    )
+    parser.add_argument(
+        "-o",
+        "--out",
+        metavar="FILE",
+        help="report: a page (.html), all that is known (.json), or a trace for Perfetto (.trace.json); "
+        "default: the script's name with .saved.html, in this folder",
+    )
+    parser.add_argument(
+        "--json", action="store_true", help="print the report as JSON; what the program prints goes to standard error"
+    )
+    parser.add_argument("--profile", action="store_true", help="draw the calls over time as well, on a page")
+    parser.add_argument("--top", type=positive, metavar="N", default=15, help="rows to print (default: %(default)s)")
+    parser.add_argument(
+        "--limit", type=positive, metavar="N", default=5000, help="saved tensors to list (default: %(default)s)"
+    )
+    parser.add_argument("-m", dest="is_module", action="store_true", help="SCRIPT is the name of a module")
+    parser.add_argument("script", metavar="SCRIPT", help="a Python file, or with -m a module")
+    parser.add_argument("arguments", metavar="ARGUMENT", nargs=argparse.REMAINDER, help="of the program")
+
+
+def run(args: argparse.Namespace) -> int:
+    out = check(args)
+    from ..autograd.profiler import profile
+    from ..saved import record
+
+    calls = profile(args.profile, with_modules=True)
+    recording = record(Path(args.script).name if not args.is_module else args.script, args.limit)
+    with output_kept(args.json) as print_here:
+        try:
+            with calls, recording:
+                code = run_program(args)
+        except BaseException:  # only what users can not have meant to come here, as a second Ctrl-C
+            report(recording, calls, args, out, print_here)
+            raise
+        failed = report(recording, calls, args, out, print_here)
+    return code or failed
+
+
+def check(args: argparse.Namespace) -> str | None:
+    """All that can be known to fail before the program runs. Returns the file to write, if any, as an absolute path."""
+    if not args.is_module:
+        try:
+            with open(args.script, "rb"):
+                pass
+        except IsADirectoryError:
+            if not os.path.exists(os.path.join(args.script, "__main__.py")):
+                raise Problem(f"{args.script} is a folder without a __main__.py; name a Python file") from None
+        except FileNotFoundError:
+            raise Problem(f"there is no file {args.script}; name a Python file, or a module with -m") from None
+        except OSError as error:
+            raise Problem(f"cannot read {args.script}: {error.strerror}") from None
+    if args.out is None:
+        if args.json:
+            return None
+        name = args.script if args.is_module else Path(args.script).resolve().stem
+        args.out = f"{name}.saved.html"
+    if not args.out.endswith(ENDINGS):
+        raise Problem(f"-o: the name must end in one of {', '.join(ENDINGS)}, and {args.out} does not")
+    check_writable(args.out, "-o")
+    return os.path.abspath(args.out)  # the program may go elsewhere
+
+
+def run_program(args: argparse.Namespace) -> int:
+    """Runs the program as `python` would, and returns the exit code that it would have had."""
+    before = sys.argv, sys.path[:]
+    sys.argv = [args.script, *args.arguments]
+    sys.path.insert(0, os.getcwd() if args.is_module else os.path.dirname(os.path.realpath(args.script)))
+    try:
+        if args.is_module:
+            runpy.run_module(args.script, run_name="__main__", alter_sys=True)
+        else:
+            runpy.run_path(os.path.abspath(args.script), run_name="__main__")
+        wait_for_threads()
+    except SystemExit as end:
+        return exit_code(end)
+    except KeyboardInterrupt as error:
+        show(error)
+        return INTERRUPTED
+    except BaseException as error:
+        show(error)
+        return 1
+    finally:
+        sys.argv, sys.path[:] = before
+    return 0
+
+
+def wait_for_threads() -> None:
+    """Python waits for threads at the end of a program: they are part of it."""
+    for thread in threading.enumerate():
+        if thread is not threading.main_thread() and thread is not threading.current_thread() and not thread.daemon:
+            thread.join()
+
+
+def exit_code(end: SystemExit) -> int:
+    if end.code is None:
+        return 0
+    if isinstance(end.code, int):
+        return end.code & 0xFF
+    print(end.code, file=sys.stderr)
+    return 1
+
+
+def show(error: BaseException) -> None:
+    """Shows an error as Python does, without the frames of whoever ran the program."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_frame.f_code.co_filename in (__file__, runpy.__file__, "<frozen runpy>"):
+        trace = trace.tb_next
+    sys.stdout.flush()
+    sys.excepthook(type(error), error.with_traceback(trace), trace)
+
+
+@contextmanager
+def output_kept(wanted: bool) -> Iterator[Any]:
+    """While the program runs, what it prints goes to standard error. Yields a file for standard output."""
+    if not wanted:
+        yield None
+        return
+    sys.stdout.flush()
+    kept = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        with os.fdopen(kept, "w", encoding="utf-8", closefd=False) as here:
+            yield here
+    finally:
+        sys.stdout.flush()
+        os.dup2(kept, 1)
+        os.close(kept)
+
+
+def report(recording: Record, calls: profile, args: argparse.Namespace, out: str | None, print_here: Any) -> int:
+    """Writes and prints what was recorded. Returns 1 if that failed."""
+    from ..saved.page import longest, page
+    from ..saved.traces import as_json, as_trace
+
+    sys.stdout.flush()
+    document = recording.document()
+    if args.profile:
+        document["flame"] = longest(calls.flame())
+    failed = 0
+    if out is not None:
+        make = page if out.endswith(".html") else as_trace if out.endswith(".trace.json") else as_json
+        try:
+            write(out, make(document).encode(), "-o")
+        except Problem as problem:
+            print(f"gradpack: {problem}", file=sys.stderr)
+            failed = 1
+    if print_here is not None:
+        print_here.write(as_json(document))
+        print_here.flush()
+        return failed
+    print_tables(document, args.top)
+    if out is not None and not failed:
+        print(f"report: {args.out}", file=sys.stderr)
+    return failed
+
+
+def print_tables(document: dict[str, Any], top: int) -> None:
+    """Prints to standard error: standard output is the program's."""
+    try:
+        from rich.console import Console
+    except ImportError:
+        print(f"{document['summary']} (for tables: pip install 'gradpack[cli]')", file=sys.stderr)
+        return
+    from ..saved.tables import tables
+
+    console = Console(stderr=True, highlight=False, markup=False)
+    if not console.is_terminal:
+        console.width = 160  # a file has no width that lines would have to fit
+    console.print(tables(document, top))

@@ -1,0 +1,361 @@
+"""The book that a recording keeps: one row for each saved tensor, what is held on whose account, and when."""
+
+from __future__ import annotations
+
+from _thread import RLock
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import Any
+from weakref import ref
+
+from ..base.modes import MODE, RUN
+from ..tensor.mutation import Kept
+from ..tensor.saved import Packed
+from ..tensor.tensor import Tensor
+from .document import Span, Totals
+from .info import SavedInfo, storage_number
+from .origins import Made, Origins, cost
+from .rows import Row
+from .storage import arrays_in, owner
+from .timeline import IN_MEMORY, Label, Timeline
+
+_EXEMPT = ("parameter", "buffer")  # alive anyway: the model holds them
+_SHARES = 100  # ids of sharing rows to list
+
+Key = tuple[str, int]  # what is held: ("storage", its number), or ("stored", ...), ("disk", ...), ("packed", ...)
+# When, and either the id of a row and the backward pass in which it was released, or what was stored and how.
+Note = tuple[float, Any, Any]
+
+
+class Hold:
+    """Lies beside a saved tensor for as long as a node keeps it. Its death is the release."""
+
+    __slots__ = ("_id", "_notes")
+
+    def __init__(self, notes: deque[Note], row: int) -> None:
+        self._notes, self._id = notes, row
+
+    def __del__(self) -> None:
+        # This may run at any moment, in any thread: so only leave a note.
+        running = RUN.get()
+        self._notes.append((perf_counter(), self._id, None if running is None else id(running)))
+
+
+@dataclass(slots=True)
+class _Held:
+    """Some memory that saved tensors keep alive."""
+
+    label: Label
+    size: int  # that counts
+    row: Row  # which is charged with it
+    saves: dict[int | Key, None] = field(default_factory=dict)  # who holds it now: ids of rows, and what is stored
+    parts: list[Key] = field(default_factory=list)  # of what is stored: what it consists of now
+
+
+@dataclass(slots=True)
+class _Live:
+    """A row that is not released, and what it holds."""
+
+    row: Row
+    info: SavedInfo
+    made: Made | None
+    keys: list[Key] = field(default_factory=list)
+
+
+class Book:
+    """What was saved, row by row. `Record` writes it and reads from it.
+
+    Times that come in are those of `perf_counter`; those that go out are seconds since the start.
+    """
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self.start = self._last = perf_counter()
+        self.rows: dict[int, Row] = {}
+        self.timeline, self.totals, self.origins = Timeline(), Totals(), Origins()
+        self.spans: list[Span] = []
+        self.forgotten = 0
+        self.notes: deque[Note] = deque()
+        self.lock = RLock()
+        self._live: dict[int, _Live] = {}
+        self._held: dict[Any, _Held] = {}
+        self._fresh: list[_Live] = []  # it is not known yet what would make them again
+        self._parameters: set[int] = set()
+        self._places: dict[Any, tuple[str, int, str]] = {}
+        self._pass: int | None = None  # the backward pass of the last span
+        self._passes = 0  # that are going on
+        self._beyond = 0  # rows beyond the limit since some were forgotten
+
+    @property
+    def seconds(self) -> float:
+        """From the start to the last entry."""
+        return self._last - self.start
+
+    # --- saves ---
+
+    def add(self, info: SavedInfo, tensor: Tensor, packed: Packed | None, now: float, running: Any) -> Hold:
+        """Take in one saved tensor."""
+        self.settle()
+        if self._fresh and self._fresh[0].info.node is not info.node:
+            self._find_costs()
+        at = self._at(now)
+        row = self._row(info, at, self._phase(at, None if running is None else id(running)))
+        live = self._live[row.id] = _Live(row, info, self.origins.of(row.storage, info.version))
+        self.rows[row.id] = row
+        totals = self.totals
+        totals.saves += 1
+        totals.saved_bytes += row.bytes
+        if packed is None or type(packed.handle) is Kept:
+            self._hold(row, ("storage", row.storage), row.storage_bytes, row.id)
+        else:
+            row.pack_ms = info.pack_seconds * 1e3
+            totals.pack_ms += row.pack_ms
+            row.policy = row.policy or _name_of_hooks()
+            self._hold_packed(live, packed.handle)
+        if row.charged:
+            self._fresh.append(live)
+        self._beyond += row.id >= self.limit
+        return Hold(self.notes, row.id)
+
+    def _row(self, info: SavedInfo, at: float, phase: str) -> Row:
+        where, file, line, function = info.where, "", 0, ""
+        if where is not None:
+            key = (where._code, where._reached)
+            if key not in self._places:
+                self._places[key] = where.file, where.line, where.function
+            file, line, function = self._places[key]
+        return Row(
+            id=self.totals.saves,
+            op=info.op,
+            slot=info.slot,
+            kind=info.kind,
+            shape=tuple(info.shape),
+            dtype=info.dtype.name,
+            strides=info.strides,
+            device=str(info.device),
+            bytes=info.nbytes,
+            storage=info.storage or 0,
+            storage_bytes=info.storage_bytes,
+            saved_at=at,
+            phase=phase,
+            module=info.module,
+            file=file,
+            line=line,
+            function=function,
+            name=info.name or "",
+            exact=info.exact,
+            policy=info.policy,
+            tier=info.tier or IN_MEMORY,
+        )
+
+    def _hold_packed(self, live: _Live, handle: Any) -> None:
+        """Count what a pack hook returned: of our policies, what they keep; else what is told of it, or its arrays."""
+        row, told = live.row, live.info.packed_bytes
+        handle = unwrapped(handle)
+        if hasattr(handle, "held"):
+            self._hold_stored(live, handle)
+        elif told is not None:
+            row.packed_bytes = told
+            self._hold(row, ("packed", id(handle)), told, row.id)
+        elif (sizes := _sizes(arrays_in(handle, _no_more))) or isinstance(handle, tuple | list):
+            row.packed_bytes = sum(sizes.values())
+            for number, size in sizes.items():
+                self._hold(row, ("storage", number), size, row.id)
+
+    def _hold_stored(self, live: _Live, handle: Any) -> None:
+        """Count what a policy has stored. Tensors that share it hold it together."""
+        stored = getattr(handle, "record", handle)
+        key = ("stored", storage_number(stored))
+        row, held = live.row, self._held.get(key)
+        live.keys.append(key)
+        if held is None:
+            held = self._held[key] = _Held((row.tier, row.kind), 0, row)
+            notes, weak = self.notes, ref(stored)
+
+            def tell(parts: Any) -> None:  # on whatever thread
+                mine = weak()
+                if mine is not None:
+                    sizes = _sizes(arrays_in(parts, _no_more))
+                    notes.append((perf_counter(), key, (sizes, getattr(mine, "bytes_on_disk", 0))))
+
+            sizes = _sizes(arrays_in(handle.held(tell), _no_more))
+            self._keep(key, held, sizes, getattr(stored, "bytes_on_disk", 0))
+        else:
+            row.packed_bytes = held.row.packed_bytes
+            self._share(row, held)
+        held.saves[row.id] = None
+
+    def _keep(self, key: Key, held: _Held, sizes: dict[int, int], on_disk: int) -> None:
+        """What something stored consists of now."""
+        before, held.parts = held.parts, []
+        row = held.row
+        row.packed_bytes = sum(sizes.values()) + on_disk
+        row.charged = 0
+        for number, size in sizes.items():
+            held.parts.append(("storage", number))
+            self._hold(row, ("storage", number), size, key, IN_MEMORY)
+        if on_disk:
+            held.parts.append(("disk", key[1]))
+            self._hold(row, ("disk", key[1]), on_disk, key, "disk")
+        for part in before:
+            self._drop(part, key)
+        row.until = None
+
+    def _hold(self, row: Row, key: Key, size: int, holder: int | Key, tier: str = "") -> None:
+        """Count some memory once, on account of the row that is the first to hold it."""
+        totals = self.totals
+        if holder == row.id:
+            self._live[row.id].keys.append(key)
+        held = self._held.get(key)
+        if held is None:
+            counted = size
+            if row.kind in _EXEMPT and key == ("storage", row.storage):
+                counted = 0
+                if row.storage not in self._parameters:
+                    self._parameters.add(row.storage)
+                    totals.parameter_bytes += size
+            held = self._held[key] = _Held((tier or row.tier, row.kind), counted, row)
+            totals.storages += 1
+            totals.distinct_bytes += counted
+            totals.packed_bytes += counted if row.packed_bytes is not None else 0
+            row.charged += counted
+            if counted:
+                self.timeline.change(held.label, counted, self._last - self.start)
+        elif holder == row.id:
+            self._share(row, held)
+        held.saves[holder] = None
+
+    def _share(self, row: Row, held: _Held) -> None:
+        row.shares = [other for other in held.saves if isinstance(other, int)][-_SHARES:]
+        for other in row.shares:
+            shares = self._live[other].row.shares
+            if len(shares) < _SHARES:
+                shares.append(row.id)
+
+    def _find_costs(self) -> None:
+        """Find out what would make the last rows again. Only now is known all that their operation saved."""
+        for live in self._fresh:
+            found = cost(live.made, lambda number: ("storage", number) in self._held)
+            if found is not None:
+                live.row.recompute_ms, live.row.needs = found
+        self._fresh.clear()
+
+    # --- releases ---
+
+    def settle(self) -> None:
+        """Take in the notes of what was let go of."""
+        notes = self.notes
+        if notes and self._fresh:
+            self._find_costs()
+        while notes:
+            moment, what, more = notes.popleft()
+            at = self._at(moment)
+            if isinstance(what, tuple):
+                held = self._held.get(what)
+                if held is not None:
+                    self._keep(what, held, *more)
+                continue
+            live = self._live.pop(what)
+            if more is not None:
+                self._phase(at, more)
+            live.row.released_at = at
+            _copy_times(live)
+            self.totals.unpack_ms += live.info.unpack_seconds * 1e3
+            self.totals.unpacks += live.info.unpacks
+            for key in live.keys:
+                self._drop(key, what)
+        if self._beyond > max(100, self.limit // 10):
+            self._forget_some()
+
+    def _drop(self, key: Key, holder: int | Key) -> None:
+        """One holder lets go of some memory; the last one frees it."""
+        held = self._held[key]
+        del held.saves[holder]
+        if held.saves:
+            return
+        del self._held[key]
+        at = self._last - self.start
+        for part in held.parts:
+            self._drop(part, key)
+        held.row.until = at
+        if held.size:
+            self.timeline.change(held.label, -held.size, at)
+
+    def _forget_some(self) -> None:
+        """Beyond the limit, keep the rows of what is held now and of what was held at the peak."""
+        peak = self.timeline.peak_at
+        for row in [row for row in self.rows.values() if row.id >= self.limit and row.id not in self._live]:
+            if not row.held_at(peak) and not (row.charged and row.until is None):
+                del self.rows[row.id]
+                self.forgotten += 1
+        self._beyond = 0
+
+    def look(self) -> None:
+        """Bring everything up to now."""
+        with self.lock:
+            self.settle()
+            self._find_costs()
+            for live in self._live.values():
+                _copy_times(live)
+
+    # --- time ---
+
+    def _at(self, moment: float) -> float:
+        self._last = max(self._last, moment)  # threads may leave notes out of order
+        return self._last - self.start
+
+    def backward(self, begins: bool, now: float, running: Any) -> None:
+        """Take in that a backward pass begins or ends. One inside of another is part of it."""
+        self.settle()
+        at = self._at(now)
+        if begins:
+            if not self._passes:
+                self._pass = None  # so that a span begins
+            self._passes += 1
+        self._phase(at, id(running))
+        if not begins:
+            self._passes -= 1
+
+    def _phase(self, at: float, running: int | None) -> str:
+        """Which phase a moment is in. Each backward pass is one, and forward is what comes before."""
+        name = "forward" if running is None else "backward"
+        last = self.spans[-1] if self.spans else None
+        same = name == "forward" or running == self._pass or (self._passes > 0 and self._pass is not None)
+        if last is not None and last.name == name and same:
+            last.end = at
+        else:
+            if last is not None and name == "backward" and last.name == "forward":
+                last.end = at
+            self.spans.append(Span(name, at, at))
+        self._pass = running
+        return name
+
+
+def unwrapped(handle: Any) -> Any:
+    """What a policy packed, without the note of a combined policy of which one of its parts packed it."""
+    while hasattr(handle, "packed") and hasattr(handle, "policy"):
+        handle = handle.packed
+    return handle
+
+
+def _sizes(arrays: Iterable[Any]) -> dict[int, int]:
+    """Bytes of the memory behind each array, by the number of that memory."""
+    return {storage_number(whole): int(whole.nbytes) for whole in map(owner, arrays)}
+
+
+def _no_more(arrays: object) -> None:
+    """What is called with arrays that come later, where none are asked for."""
+
+
+def _copy_times(live: _Live) -> None:
+    row, info = live.row, live.info
+    row.unpacks = info.unpacks
+    row.unpack_ms = info.unpack_seconds * 1e3 if info.unpacks else None
+
+
+def _name_of_hooks() -> str:
+    hooks = MODE.get().hooks
+    pack: Any = "" if hooks is None else hooks[0]
+    return getattr(pack, "__qualname__", type(pack).__name__)

@@ -1,0 +1,171 @@
+"""A recording as plain data, from which the table, the traces and the page are made."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from .rows import Row
+from .timeline import Timeline
+
+FORMAT = "gradpack.saved.record"
+VERSION = 1
+
+Estimates = dict[str, Callable[[Row], tuple[int, float] | None]]
+
+
+@dataclass(slots=True)
+class Span:
+    """A stretch of time with a name. `end` is None while it goes on."""
+
+    name: str
+    start: float
+    end: float | None = None
+
+
+@dataclass(slots=True)
+class Totals:
+    """Sums over everything that was recorded, forgotten rows as well."""
+
+    saves: int = 0
+    storages: int = 0
+    saved_bytes: int = 0  # every save counted, as hooks see it
+    distinct_bytes: int = 0  # every memory once for each time that it came to be held, parameters not
+    parameter_bytes: int = 0
+    packed_bytes: int = 0
+    pack_ms: float = 0.0
+    unpack_ms: float = 0.0
+    unpacks: int = 0
+
+
+def document(
+    title: str,
+    seconds: float,
+    rows: Sequence[Row],
+    timeline: Timeline,
+    spans: Iterable[Span],
+    totals: Totals,
+    estimates: Estimates,
+    forgotten: int = 0,
+) -> dict[str, Any]:
+    """All that was recorded, as JSON can hold it.
+
+    Args:
+        title: names what was recorded.
+        seconds: how long it took.
+        rows: the saved tensors, in the order of saving.
+        timeline: bytes held over time.
+        spans: forward and backward.
+        totals: sums over all saves.
+        estimates: for each policy, from a row to the bytes that it would save and the milliseconds
+            that it would take, None where it cannot be used.
+        forgotten: how many saved tensors have no row.
+    """
+    spans = list(spans)
+    times, series = timeline.bands()
+    peak = [row for row in rows if row.held_at(timeline.peak_at)]
+    during = next((s.name for s in spans if s.start <= timeline.peak_at and not _before(s.end, timeline.peak_at)), "")
+    told = [_row(row, estimates) for row in rows]
+    by_id = {one["id"]: one for one in told}
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "title": title,
+        "summary": _summary(seconds, totals, timeline),
+        "seconds": _ns(seconds),
+        "totals": asdict(totals),
+        "peak": {
+            "bytes": timeline.peak,
+            "at": _ns(timeline.peak_at),
+            "phase": during or "outside",
+            "rows": [row.id for row in peak],
+            "by_kind": _sums(peak, lambda row: row.kind),
+            "by_op": _sums(peak, lambda row: row.op),
+            "by_module": _sums(peak, lambda row: row.module),
+            "by_line": _sums(peak, lambda row: f"{row.file}:{row.line}" if row.file else ""),
+        },
+        "what_if": [_in_all(name, [by_id[row.id] for row in peak], timeline.peak) for name in estimates],
+        "curve": {
+            "times": list(map(_ns, times)),
+            "bands": [
+                {"tier": tier, "kind": kind, "bytes": values}
+                for (tier, kind), values in zip(timeline.labels, series, strict=True)
+            ],
+        },
+        "spans": [{"name": span.name, "start": _ns(span.start), "end": _ns(span.end)} for span in spans],
+        "forgotten": forgotten,
+        "rows": told,
+    }
+
+
+def _ns(moment: float | None) -> float | None:
+    """To the nanosecond: more digits say nothing, and order is kept."""
+    return None if moment is None else round(moment, 9)
+
+
+def _before(end: float | None, moment: float) -> bool:
+    return end is not None and end < moment
+
+
+def _row(row: Row, estimates: Estimates) -> dict[str, Any]:
+    found = asdict(row)
+    found["shape"], found["strides"] = list(row.shape), None if row.strides is None else list(row.strides)
+    for moment in ("saved_at", "released_at", "until"):
+        found[moment] = _ns(found[moment])
+    found["shared"] = len(row.shares)
+    found["shares"] = row.shares[:20]
+    told = {name: estimate(row) for name, estimate in estimates.items()}
+    found["what_if"] = {name: None if e is None else [e[0], round(e[1], 6)] for name, e in told.items()}
+    return found
+
+
+def _sums(rows: Iterable[Row], key: Callable[[Row], str]) -> dict[str, int]:
+    """Bytes for each key, the largest first."""
+    found: Counter[str] = Counter()
+    for row in rows:
+        found[key(row)] += row.charged
+    return dict(found.most_common())
+
+
+def _in_all(name: str, peak: Iterable[dict[str, Any]], held: int) -> dict[str, Any]:
+    """What a policy would do to all that is held at the peak.
+
+    What is recomputed is made from what is kept: so of two tensors of which one is made from the other,
+    the larger is dropped and the other is not.
+    """
+    fits = [row for row in peak if row["what_if"][name] is not None]
+    if name == "recompute":
+        dropped: set[int] = set()
+        kept: set[int] = set()
+        chosen = []
+        for row in sorted(fits, key=lambda row: (-row["charged"], row["id"])):
+            if row["storage"] not in kept and not dropped.intersection(row["needs"]):
+                chosen.append(row)
+                dropped.add(row["storage"])
+                kept.update(row["needs"])
+        fits = chosen
+    gains = [row["what_if"][name] for row in fits]
+    saved = sum(gain for gain, _ in gains)
+    return {"policy": name, "bytes": held - saved, "saved": saved, "ms": sum(ms for _, ms in gains), "rows": len(fits)}
+
+
+def size(count: float) -> str:
+    """A number of bytes for people: `38.2 MiB`."""
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if abs(count) < 1024:
+            return f"{count:.0f} {unit}" if unit == "B" or abs(count) >= 100 else f"{count:.1f} {unit}"
+        count /= 1024
+    return f"{count:.1f} TiB"
+
+
+def _summary(seconds: float, totals: Totals, timeline: Timeline) -> str:
+    if not totals.saves:
+        return f"In {seconds:.2f} s, no operation saved a tensor for backward."
+    pieces = f"{totals.storages:,} piece{'' if totals.storages == 1 else 's'} of memory"
+    many = f"{totals.saves:,} tensor{'' if totals.saves == 1 else 's'} on {pieces}"
+    return (
+        f"In {seconds:.2f} s, operations saved {many}; backward kept at most {size(timeline.peak)} "
+        f"alive, {timeline.peak_at:.3f} s after the start."
+    )

@@ -1,0 +1,99 @@
+"""A recording as tables for a terminal. Needs rich, which the extra `cli` brings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .document import size
+
+
+def tables(document: dict[str, Any], top: int | None = 20) -> Any:
+    """What can be printed with rich: a summary, the largest of what is held at the peak, and other ways of keeping.
+
+    Args:
+        document: what `Record.document()` gives.
+        top: how many tensors to list; None for all.
+
+    Raises:
+        ImportError: without rich.
+    """
+    try:
+        from rich.console import Group
+        from rich.text import Text
+    except ImportError as error:
+        raise ImportError(f"a table of saved tensors needs rich: pip install 'gradpack[cli]' ({error})") from None
+    if not document["rows"]:
+        return Text(document["summary"])
+    return Group(Text(document["summary"]), _largest(document, top), _what_if(document))
+
+
+def _largest(document: dict[str, Any], top: int | None) -> Any:
+    from rich.table import Table
+    from rich.text import Text
+
+    at_peak = set(document["peak"]["rows"])
+    rows = [row for row in document["rows"] if row["id"] in at_peak]
+    rows.sort(key=lambda row: (-row["charged"], row["id"]))
+    shown = rows[:top]
+    table = Table(title="Held at the peak", title_justify="left", caption_justify="left", expand=False)
+    for heading, right in _HEADINGS:
+        table.add_column(heading, justify="right" if right else "left", no_wrap=heading != "module", overflow="fold")
+    for row in shown:
+        table.add_row(*map(Text, _cells(row)))
+    left = rows[len(shown) :]
+    if left:
+        held = sum(row["charged"] for row in left)
+        table.caption = Text(f"and {len(left):,} more, which hold {size(held)}")
+    return table
+
+
+_HEADINGS = (
+    ("held", True),
+    ("bytes", True),
+    ("op.slot", False),
+    ("kind", False),
+    ("shape", True),
+    ("dtype", False),
+    ("module", False),
+    ("line", False),
+    ("shared", True),
+    ("policy", False),
+    ("packed", True),
+    ("pack+unpack", True),
+)
+
+
+def _cells(row: dict[str, Any]) -> tuple[str, ...]:
+    packed = row["packed_bytes"]
+    times = [ms for ms in (row["pack_ms"], row["unpack_ms"]) if ms is not None]
+    return (
+        size(row["charged"]) if row["charged"] else "",
+        size(row["bytes"]),
+        f"{row['op']}.{row['slot']}",
+        row["kind"],
+        "×".join(map(str, row["shape"])) or "scalar",
+        row["dtype"],
+        row["module"],
+        f"{_name(row['file'])}:{row['line']}" if row["file"] else "",
+        str(row["shared"] or ""),
+        row["policy"] if row["tier"] == "memory" else f"{row['policy']} ({row['tier']})".strip(),
+        "" if packed is None else size(packed),
+        f"{sum(times):.2f} ms" if times else "",
+    )
+
+
+def _name(file: str) -> str:
+    return file.replace("\\", "/").rpartition("/")[2]
+
+
+def _what_if(document: dict[str, Any]) -> Any:
+    from rich.table import Table
+
+    held = document["peak"]["bytes"]
+    table = Table(title=f"The peak is {size(held)}. What if?", title_justify="left", expand=False)
+    for heading in ("all that can be", "peak", "of now", "time that it takes", "tensors"):
+        table.add_column(heading, justify="left" if heading == "all that can be" else "right")
+    for one in document["what_if"]:
+        part = f"{one['bytes'] / held:.0%}" if held else ""
+        table.add_row(one["policy"], size(one["bytes"]), part, f"{one['ms']:.2f} ms", str(one["rows"]))
+    return table

@@ -1,0 +1,102 @@
+"""Hooks that fail or return what they may not: what is said, and what state is left."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from typing import Any
+
+from .gate import Gates, hooks, leaf, near
+
+GATES = Gates()
+gate = GATES
+
+
+class Mine(Exception):  # noqa: N818 - a user's
+    """What a hook raises."""
+
+
+def _fail(_: Any) -> Any:
+    raise Mine("no")
+
+
+def _said(error: BaseException) -> str:
+    """All that an exception says of itself, without the lines of code that a traceback shows."""
+    return "\n".join([*traceback.format_exception_only(error), *map(str, getattr(error, "__notes__", ()))])
+
+
+@gate
+def error_in_pack_is_placed(torch: Any) -> None:
+    """An error in a pack hook says which operation saved the tensor, and in which line."""
+    x = leaf(torch)
+    try:
+        with hooks(torch, _fail):
+            line = sys._getframe().f_lineno + 1
+            x.sin()
+    except Mine as error:
+        said = _said(error)
+        assert "sin" in said.lower(), "it does not say which operation saved the tensor"
+        assert f"{__file__}:{line}" in said or f"line {line}" in said, "it does not say in which line"
+        return
+    raise AssertionError("the error was lost")
+
+
+@gate
+def error_in_unpack_is_placed(torch: Any) -> None:
+    """An error in an unpack hook says which operation saved the tensor."""
+    x = leaf(torch)
+    with hooks(torch, lambda t: t.clone(), _fail):
+        y = x.sin().sum()
+    try:
+        y.backward()
+    except Mine as error:
+        assert "sin" in _said(error).lower(), "it does not say which operation saved the tensor"
+        return
+    raise AssertionError("the error was lost")
+
+
+@gate
+def errors_leave_no_trace(torch: Any) -> None:
+    """After errors in pack and unpack hooks no hooks are active, grad mode is on, and the next step is right."""
+    x = leaf(torch)
+    for pack, unpack in ((_fail, None), (lambda t: t.clone(), _fail)):
+        try:
+            with hooks(torch, pack, unpack or (lambda t: t)):
+                x.sin().sum().backward()
+        except Mine:
+            pass
+        else:
+            raise AssertionError("the error was lost")
+    assert torch.is_grad_enabled(), "grad mode is off"
+    assert x.grad is None, "a gradient came of a backward that failed"
+    x.sin().sum().backward()
+    near(x.grad, x.cos())
+
+
+def _returned(torch: Any, wrong: Any, what: str) -> None:
+    x = leaf(torch)
+    with hooks(torch, lambda t: t.clone(), lambda t: wrong(t)):
+        y = x.sin().sum()
+    try:
+        y.backward()
+    except (RuntimeError, TypeError):
+        return
+    raise AssertionError(f"{what} was accepted, and the gradient is {[round(v, 4) for v in x.grad.tolist()]}")
+
+
+@gate
+def wrong_shape(torch: Any) -> None:
+    """An unpack hook that returns another shape is refused."""
+    _returned(torch, lambda t: t[:1], "one element in place of three")
+
+
+@gate
+def wrong_dtype(torch: Any) -> None:
+    """An unpack hook that returns another dtype is refused."""
+    _returned(torch, lambda t: t.to(torch.bfloat16), "bfloat16 in place of float32")
+
+
+@gate
+def wrong_type(torch: Any) -> None:
+    """An unpack hook that returns no tensor is refused."""
+    _returned(torch, lambda t: t.tolist(), "a list")
