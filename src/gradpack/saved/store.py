@@ -39,7 +39,7 @@ class Stored(Policy):
         self.steps = steps
         self.name = " >> ".join(_shown(step) for step in steps) or "keep()"
         self._known: dict[Any, ref[Record]] = {}
-        windows = [stage.window for stage, _ in steps if stage.background]
+        windows = [stage.window for stage, _ in steps if stage.background is not None]
         self._workers = Workers(2, min(windows)) if windows else None
         self._order = Order(self._workers)
 
@@ -122,7 +122,8 @@ class Stored(Policy):
         known: bool,
         row: int = 1,
     ) -> Record:
-        workers = self._workers if any(stage.background for stage in steps) else None
+        beside = any(stage.background is not None and flat.nbytes >= stage.background for stage in steps)
+        workers = self._workers if beside else None
         if workers is not None and is_shared and not memory.guards:
             flat = flat.copy()
         record = Record(flat, layout, steps, memory.alive, self._order, workers, row, known)
