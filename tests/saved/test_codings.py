@@ -65,6 +65,7 @@ def test_quantisation_takes_the_bytes_it_says():
     for bits, group in ((8, 256), (4, 64), (2, 32)):
         policy = saved.quantize(bits)
         kept = policy.pack(x)
+        policy.wait()
         assert policy.packed_bytes == (1 << 16) * bits // 8 + (1 << 16) // group * 4
         assert kept is not x
 

@@ -1,5 +1,6 @@
 """Saved tensors under control: ways of keeping them, chosen by what they are, and a meter."""
 
+from .budget import budget
 from .casts import bf16, fp8, fp16
 from .codecs import bfloat16
 from .cpu import cpu
@@ -10,6 +11,7 @@ from .masks import mask
 from .meter import Meter, meter
 from .policy import Policy
 from .quantize import quantize
+from .recompute import recompute
 from .recording import Record, record
 from .scope import bypass, forbid, name, propagate
 from .spill import Disk
@@ -23,6 +25,7 @@ __all__ = [
     "SavedInfo",
     "bf16",
     "bfloat16",
+    "budget",
     "bypass",
     "cpu",
     "disk",
@@ -36,5 +39,6 @@ __all__ = [
     "name",
     "propagate",
     "quantize",
+    "recompute",
     "record",
 ]

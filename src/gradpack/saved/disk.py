@@ -133,7 +133,7 @@ class Piece:
 class OnDisk(Stage):
     """Writes arrays to a file and reads them back."""
 
-    background = True
+    background = 0
     tier = "disk"
 
     def __init__(

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
 from ..autograd.decorate import decorate
-from ..base.modes import MODE
+from ..base.modes import MODE, OpMode
 from .blocks import enter, leave
 from .foreign import described
 from .info import SavedInfo
@@ -58,6 +58,14 @@ class Policy:
         """The tensor again, from what `pack` returned."""
         return packed
 
+    def watches(self) -> tuple[OpMode, ...]:
+        """What must see the operations of the block, beside what they save. Needed by few policies."""
+        return ()
+
+    def describe(self, tensor: Any, label: tuple[str, str], node: Any = None, where: Any = None) -> Any:
+        """What `pack` gets beside a tensor: a `SavedInfo`, or what will do in its place."""
+        return SavedInfo(tensor, label, node, where)
+
     def hooks(self) -> tuple[Callable[[Any], Any], Callable[[Any], Any]]:
         """The policy as a plain pair, `(pack, unpack)`, for `torch.autograd.graph.saved_tensors_hooks`."""
         return self.pack, self.unpack
@@ -71,7 +79,10 @@ class Policy:
         forbidden = MODE.get().forbidden
         if forbidden is not None:
             raise RuntimeError(forbidden)
-        enter(self, hooks=(self.pack, self.unpack, SavedInfo))
+        changes: dict[str, Any] = {"hooks": (self.pack, self.unpack, self.describe)}
+        if watches := self.watches():
+            changes["ops"] = (*MODE.get().ops, *watches)
+        enter(self, **changes)
         return self
 
     def __exit__(self, *exc: object) -> None:
@@ -147,6 +158,9 @@ class Selected(Policy):
     def unpack(self, packed: Any) -> Any:
         return packed.policy.unpack(packed.packed) if type(packed) is Packed else packed
 
+    def watches(self) -> tuple[OpMode, ...]:
+        return self.policy.watches()
+
 
 class Chain(Policy):
     """Two policies: what the first leaves as it is, the second gets."""
@@ -166,6 +180,9 @@ class Chain(Policy):
 
     def unpack(self, packed: Any) -> Any:
         return packed.policy.unpack(packed.packed) if type(packed) is Packed else packed
+
+    def watches(self) -> tuple[OpMode, ...]:
+        return (*self.first.watches(), *self.second.watches())
 
 
 class Packed:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..ops.blockwise import aligned
 from .info import SavedInfo
 from .stage import Lossy, Parts, arguments, check_bytes
 from .store import Stored
@@ -202,15 +203,17 @@ def _buffers(size: int) -> Any:
     """Work space of this thread."""
     known = getattr(_local, "buffer", None)
     if known is None or known.size < size:
-        known = _local.buffer = np.empty(size, np.float32)
+        known = _local.buffer = aligned(size, np.float32)
     return known
 
 
 @cache
 def _uniform(seed: int, size: int) -> Any:
     """Evenly spaced numbers from 0 to below 1 in random order: any one of them, drawn at random, is uniform."""
-    random = np.random.default_rng(seed)
-    return random.permutation((np.arange(size, dtype=np.float32) + np.float32(0.5)) / np.float32(size))
+    table = aligned(size, np.float32)
+    table[:] = np.random.default_rng(seed).permutation(np.arange(size, dtype=np.float32) + np.float32(0.5))
+    table /= np.float32(size)
+    return table
 
 
 class _Noise:
@@ -225,7 +228,7 @@ class _Noise:
         size = rows * width
         room = 1 << 17
         table = _uniform(self._seed, max(2 * room, 1 << (size + room - 1).bit_length()))
-        start = int(self._random.integers(0, len(table) - size + 1))
+        start = int(self._random.integers(0, (len(table) - size) // 16 + 1)) * 16
         return table[start : start + size].reshape(rows, width)
 
 

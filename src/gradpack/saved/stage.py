@@ -22,7 +22,7 @@ class Stage:
         name: as the user would write it.
         lossless: does `decode` give back exactly what `encode` got?
         coarse: is it so inexact that a quotient of two decoded tensors means nothing?
-        background: should it run beside the program?
+        background: how many bytes are worth running it beside the program; None for never.
         window: how many bytes may then be under way.
         policy: the class of policies with such a stage, if it is a special one.
         tier: where the bytes are, "" for where they were.
@@ -32,7 +32,7 @@ class Stage:
     name = "stage"
     lossless = True
     coarse = False
-    background = False
+    background: int | None = None
     window = 0
     policy: Any = None
     tier = ""
@@ -80,6 +80,8 @@ class Lossy(Stage):
     """
 
     lossless = False
+    background = 1 << 18
+    window = 16 << 20
 
     def takes(self, info: SavedInfo) -> bool:
         return (

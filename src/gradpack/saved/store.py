@@ -39,7 +39,7 @@ class Stored(Policy):
         self.steps = steps
         self.name = " >> ".join(_shown(step) for step in steps) or "keep()"
         self._known: dict[Any, ref[Record]] = {}
-        windows = [stage.window for stage, _ in steps if stage.background]
+        windows = [stage.window for stage, _ in steps if stage.background is not None]
         self._workers = Workers(2, min(windows)) if windows else None
         self._order = Order(self._workers)
 
@@ -122,7 +122,8 @@ class Stored(Policy):
         known: bool,
         row: int = 1,
     ) -> Record:
-        workers = self._workers if any(stage.background for stage in steps) else None
+        beside = any(stage.background is not None and flat.nbytes >= stage.background for stage in steps)
+        workers = self._workers if beside else None
         if workers is not None and is_shared and not memory.guards:
             flat = flat.copy()
         record = Record(flat, layout, steps, memory.alive, self._order, workers, row, known)
@@ -264,6 +265,11 @@ class Record:
     def arrays(self) -> tuple[Any, ...]:
         """What is in memory of it."""
         return (self._source,) if self._parts is None else self._parts
+
+    @property
+    def holding(self) -> Any:
+        """What is held because somebody is to ask for it again; None if nothing is."""
+        return self._strong
 
     def encode(self) -> None:
         """Store it. On the thread of the program, or on another one."""

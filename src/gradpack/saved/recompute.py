@@ -1,0 +1,261 @@
+"""Drop saved tensors that cheap operations can make again from what is kept anyway."""
+
+from __future__ import annotations
+
+from contextvars import ContextVar
+from time import perf_counter
+from typing import Any
+from weakref import ref
+
+from ..base.layouts import strided
+from ..base.modes import MODE, OpMode
+from ..declare.op import Op
+from ..ops.generator import DRAWN, Drawn
+from ..tensor.tensor import InferenceCounter, Tensor
+from .cheap import is_cheap, is_held, reads_little
+from .info import Brief, SavedInfo
+from .policy import Policy
+from .recipes import DEEPEST, TINY, Anchor, Call, Handle, Notes, Value, anchor_of
+from .storage import owner
+from .ways import ways_to, written
+
+_CHEAP, _DEAR = 1e-9, 8e-9  # seconds for each byte that is made, where no clock is to decide
+
+
+class Watch(OpMode):
+    """Takes note of the operations of a block: what made each tensor, of what, and how long it took.
+
+    Args:
+        cheap: only of those that are worth running again without asking what they cost.
+        steady: do not look at the clock: what an operation takes goes by its kind and the bytes that it makes.
+
+    Attributes:
+        away: seconds that packing took, which operations did not.
+    """
+
+    observes = True
+
+    def __init__(self, notes: Notes, cheap: bool, steady: bool = False) -> None:
+        super().__init__()
+        self.notes, self.cheap, self.steady = notes, cheap, steady
+        self.away = 0.0
+
+    def before(self, op: Op, args: tuple[Any, ...]) -> Any:
+        if self.cheap and not is_cheap(op):
+            return None, RUNNING.set(None), None, 0.0, 0.0
+        drawn = Drawn()
+        running = op, args, drawn
+        return running, RUNNING.set(running), DRAWN.set(drawn), self.away, perf_counter()
+
+    def after(self, told: Any, result: Any) -> None:
+        running, token, drawing, away, start = told
+        RUNNING.reset(token)
+        if running is None:
+            return
+        seconds = perf_counter() - start - (self.away - away)
+        DRAWN.reset(drawing)
+        if result is not None:
+            op, args, drawn = running
+            outs = [result] if isinstance(result, Tensor) else [out for out in result if isinstance(out, Tensor)]
+            self._note(op, args, outs, drawn.states, seconds)
+
+    def operation(self, op: Op, values: list[Any], run: Any) -> Any:
+        if self.cheap and not is_cheap(op):
+            return run()
+        drawn = Drawn()
+        token = DRAWN.set(drawn)
+        start = perf_counter()
+        try:
+            outs, extras = run()
+        finally:
+            DRAWN.reset(token)
+        self._note(op, values, outs, drawn.states, perf_counter() - start)
+        return outs, extras
+
+    def _note(self, op: Op, args: Any, outs: list[Tensor], drawn: list[Tensor], seconds: float) -> None:
+        if self.steady:
+            made = sum(out._data.nbytes for out in outs if out._spec.layout is strided)
+            seconds = 1e-6 if op.view else 1e-5 + made * (_CHEAP if is_cheap(op) else _DEAR)
+        note(self.notes, op, args, outs, drawn, seconds, self.cheap)
+
+    def find(self, tensor: Tensor) -> Value | None:
+        """The value that a tensor shows, also if it is the result of the operation that saves it just now."""
+        found = self.notes.find(tensor)
+        running = RUNNING.get()
+        if (found is None or found.call is None) and running is not None and tensor._edge is not None:
+            op, args, drawn = running
+            if not op.returns and all(arg is not tensor for arg in args):
+                self._note(op, args, [tensor], drawn.states, 0.0)
+                found = self.notes.find(tensor) or found
+        return found
+
+
+# The operation that runs now, its arguments and what it has drawn; None outside of those that are noted.
+RUNNING: ContextVar[Any] = ContextVar("gradpack noted operation", default=None)
+
+
+def note(
+    notes: Notes, op: Op, values: Any, outs: list[Tensor], drawn: list[Tensor], seconds: float, cheap: bool
+) -> None:
+    """Notes that `op` made `outs` of `values`, unless it could not be run again just so."""
+    mode = MODE.get()
+    if mode.dual or mode.levels:
+        return
+    tensors: list[Tensor] = []
+    known = [_operand(notes, value, tensors) for value in values]
+    if any(value is _UNKNOWN for value in known):
+        return
+    made = sum(out._data.nbytes for out in outs if out._spec.layout is strided)
+    if made <= TINY or (cheap and not reads_little(made, tensors)):
+        return
+    call = Call(op, known, drawn or None, seconds)
+    if call.depth > DEEPEST:
+        return
+    for nr, out in enumerate(outs):
+        if out._spec.layout is not strided or any(t._data is out._data for t in tensors):
+            continue
+        found = notes.find(out)
+        if found is not None:  # it was saved while the operation ran
+            if found.call is None:
+                found.call, found.nr = call, nr
+            else:
+                found.call.seconds = seconds
+            continue
+        whole = owner(out._data)
+        shared = next((t for t in tensors if owner(t._data) is whole), out)
+        notes.add(Value(out._data, out._spec, shared._counter, call, nr), out._data)
+
+
+_UNKNOWN = object()
+
+
+def _operand(notes: Notes, value: Any, tensors: list[Tensor]) -> Any:
+    """An argument as a note holds it."""
+    if isinstance(value, Tensor):
+        if value._spec.layout is not strided or type(value._counter) is InferenceCounter:
+            return _UNKNOWN
+        tensors.append(value)
+        found = notes.take(value)
+        found.held = found.held or is_held(value)
+        return found
+    if isinstance(value, list | tuple):
+        items = [_operand(notes, v, tensors) for v in value]
+        if any(v is _UNKNOWN for v in items):
+            return _UNKNOWN
+        return items if any(type(v) in (Value, list) for v in items) else value
+    return _UNKNOWN if getattr(value, "nbytes", 0) > TINY else value
+
+
+class Recompute(Policy):
+    """What `recompute` returns."""
+
+    def __init__(self, at_least: int) -> None:
+        self.at_least = at_least
+        self.name = f"recompute(at_least={at_least})"
+        self._notes = Notes()
+        self._kept = Living()  # storages that are held for backward
+        self._watch = Watch(self._notes, cheap=True)
+
+    def watches(self) -> tuple[OpMode, ...]:
+        return (self._watch,)
+
+    def describe(self, tensor: Tensor, label: tuple[str, str], node: Any = None, where: Any = None) -> Any:
+        """As little as will do, unless somebody takes notes."""
+        return Brief(label, node, where) if MODE.get().recorder is None else SavedInfo(tensor, label, node, where)
+
+    def pack(self, tensor: Any, info: Any = None) -> Any:
+        """A recipe for the tensor, or the tensor itself."""
+        if tensor._spec.layout is not strided or tensor._data.nbytes < self.at_least or is_held(tensor):
+            return tensor
+        value = self._watch.find(tensor)
+        recipe = None if value is None else value.known_recipe()
+        if recipe is None:
+            whole = owner(tensor._data)
+            if whole in self._kept:
+                return tensor
+            if value is not None and value.call is not None and tensor._tangents is None:
+                ways = ways_to(value, self._holds)
+                way = ways[value]
+                if way is not None and 2 * way.nbytes <= whole.nbytes:
+                    recipe = written(value, ways, self._hold)
+            if recipe is None:
+                self._kept.add(whole)
+                return tensor
+        if info is not None:
+            info.policy, info.tier, info.packed_bytes = "recompute", "recipe", 0
+        return Handle(recipe)
+
+    def unpack(self, packed: Any) -> Any:
+        return packed.tensor() if type(packed) is Handle else packed
+
+    def _holds(self, value: Value, array: Any) -> bool:
+        return array is not None and (value.held or value.is_tiny or owner(array) in self._kept)
+
+    def _hold(self, value: Value, array: Any) -> Anchor:
+        if not value.held and not value.is_tiny:
+            self._kept.add(owner(array))
+        return anchor_of(value, array)
+
+
+class Living:
+    """A set of arrays that keeps none of them alive."""
+
+    __slots__ = ("__weakref__", "_known")
+
+    def __init__(self) -> None:
+        self._known: dict[int, ref[Any]] = {}
+
+    def add(self, array: Any) -> None:
+        key, me = id(array), ref(self)
+
+        def died(gone: ref[Any]) -> None:
+            living = me()
+            if living is not None and living._known.get(key) is gone:
+                del living._known[key]
+
+        self._known[key] = ref(array, died)
+
+    def __contains__(self, array: Any) -> bool:
+        known = self._known.get(id(array))
+        return known is not None and known() is array
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+
+def recompute(at_least: int = 65536) -> Recompute:
+    """Keep no saved tensor that cheap operations can make again, exactly, from what is kept anyway.
+
+    Every operation of the block is noted. A tensor that is saved is dropped if elementwise operations,
+    normalisations, softmax, dropout, views and the like lead to it from what is held already (saved tensors,
+    parameters, what is small): backward runs them again, once in a pass for all that need the result, with the same
+    random numbers. Results of products, convolutions, attention, reductions and of anything else are kept, and so
+    is one in a chain of 32. No part of the program needs to be named, and the values are the same to the last bit.
+
+    A write in place to what a tensor is to be made from leaves it a copy of what was there. Where that cannot be,
+    backward raises, as it does for a saved tensor that was written to.
+
+    Args:
+        at_least: smaller tensors, in bytes, are kept. An operation of the block takes some 20 microseconds longer,
+            so that small tensors are not worth it.
+
+    Raises:
+        TypeError: if `at_least` is no int.
+        ValueError: if it is negative.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> from gradpack import saved
+        >>> x = torch.ones(1000, requires_grad=True)
+        >>> with saved.meter([x]) as m, saved.recompute(at_least=0):
+        ...     y = x.exp().exp().exp().sum()  # each result would be kept
+        >>> m.now
+        0
+        >>> y.backward()
+    """
+    if not isinstance(at_least, int):
+        raise TypeError(f"recompute(): at_least is a number of bytes, an int, not {type(at_least).__name__}")
+    if at_least < 0:
+        raise ValueError(f"recompute(): at_least is a number of bytes, not {at_least}")
+    return Recompute(at_least)
