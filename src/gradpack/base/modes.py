@@ -94,7 +94,7 @@ class Mode:
         )
         self.busy = busy or bool(ops)
         self.special = self.busy or profiler is not None
-        self.watched = bool(ops) and not busy and all([mode.observes for mode in ops])
+        self.watched = bool(ops) and not busy and all(mode.observes for mode in ops)
         self.unwatched = None
 
     def replace(self, **changes: Any) -> Mode:
