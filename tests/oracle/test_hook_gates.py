@@ -21,6 +21,7 @@ FAILS = {
     "attributes",
     "identity-is-freed",
     "save-on-cpu-is-freed",
+    "transforms",
     "error-in-pack-is-placed",
     "error-in-unpack-is-placed",
     "wrong-shape",

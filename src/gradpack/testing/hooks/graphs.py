@@ -114,6 +114,18 @@ def out_of_order(torch: Any) -> None:
 
 
 @gate
+def transforms(torch: Any) -> None:
+    """Hooks pack what a function saves that func.grad differentiates."""
+    func = import_module(f"{torch.__name__}.func")
+    seen: list[Any] = []
+    x = torch.tensor([0.5, 1.5, 2.5])
+    with hooks(torch, noting(seen)):
+        found = func.grad(lambda t: t.sin().sum())(x)
+    near(found, x.cos())
+    assert len(seen) == 1, f"{len(seen)} tensors were packed, and there was one"
+
+
+@gate
 def dropout_again(torch: Any) -> None:
     """A checkpoint inside of hooks draws the same dropout when it runs again."""
     import_module(f"{torch.__name__}.utils.checkpoint")  # `torch.utils` does not import it by itself
