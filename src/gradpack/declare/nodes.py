@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 from ..backends.coo import CooArray
 from ..backends.sparse import SPARSE
 from ..base.dtypes import dtype
-from ..base.modes import MODE
+from ..base.modes import MODE, RUN
 from ..graph.node import Node, Part, Slot
 from ..tensor.saved import (
     FREED,
@@ -142,8 +142,9 @@ class CompiledNode(Node):
         if isinstance(given, Part):
             given = tuple(given)
         gradients: list[Any] = []
+        asked = _asked_for(self)
         for p in op.inputs:
-            wanted = _wanted(sources[p])
+            wanted = _wanted(sources[p], asked)
             if not wanted:
                 gradients.extend([None] * (len(sources[p]) if p in op.lists else 1))
                 continue
@@ -317,8 +318,16 @@ def _needed(op: Op, sources: dict[str, Any] | None) -> list[str]:
     return list(dict.fromkeys(n for p in op.inputs if sources is None or _wanted(sources[p]) for n in op.reads[p]))
 
 
-def _wanted(source: Any) -> bool:
-    return any(e is not None for e in source) if isinstance(source, list) else source is not None
+def _wanted(source: Any, asked: set[Node] | None = None) -> bool:
+    edges = source if isinstance(source, list) else (source,)
+    return any(e is not None and (asked is None or e in asked) for e in edges)
+
+
+def _asked_for(node: Node) -> set[Node] | None:
+    """Where the backward pass that runs a node goes on, if it is to go to some inputs only."""
+    run = RUN.get()
+    needed: set[Node] | None = None if run is None or run.plan is None else run.plan.needed
+    return needed if needed is not None and node in needed else None
 
 
 def _with_edge(value: Tensor, edge: Node | None) -> Tensor:

@@ -11,6 +11,7 @@ from ..backends.coo import CooArray, at
 from ..base.dtypes import INTEGRAL
 from ..base.modes import using
 from ..declare.kinds import linear
+from ..declare.looped import each_example
 from ..tensor.tensor import Tensor
 from . import sparse_bodies
 from .accumulate import add_rows as add_wide_rows
@@ -197,6 +198,7 @@ def embedding(
     return look_up(weight, input, -1 if padding_idx is None else padding_idx, scale_grad_by_freq)
 
 
+@each_example
 def _renormalise(weight: Tensor, indices: Tensor, max_norm: float, norm_type: float) -> None:
     """Rescale the rows in use to at most `max_norm`, in place and out of the graph."""
     with using(grad=False):
