@@ -387,3 +387,17 @@ def test_a_level_is_that_of_the_thread(real, fw, dual, tangent):
         thread.join()
         assert tangent(d * 2) == [2.0]
     assert seen == [None]
+
+
+def test_as_strided_of_a_tensor_with_a_tangent_of_another_layout(torch):
+    """The tangent counts as if it lay in memory as the tensor does."""
+    x, t = torch.arange(12.0).reshape(3, 4)[:, 1:3], torch.arange(6.0).reshape(3, 2) + 1
+    with torch.autograd.forward_ad.dual_level():
+        dual = torch.autograd.forward_ad.make_dual(x, t)
+        for where, expected in (
+            (((2, 2), (4, 1), 1), [[1.0, 2.0], [3.0, 4.0]]),
+            (((2, 2), (4, 1), 0), [[0.0, 1.0], [0.0, 3.0]]),
+            (((3,), (1,), 2), [2.0, 0.0, 0.0]),
+        ):
+            tangent = torch.autograd.forward_ad.unpack_dual(torch.as_strided(dual, *where)).tangent
+            assert tangent.tolist() == expected

@@ -220,3 +220,10 @@ def test_complex_parts_written_through(torch):
     assert torch.allclose(torch.view_as_real(c), torch.tensor([[3.0, 2.0], [6.0, 8.0]]))
     torch.view_as_real(c).sum().backward()
     assert x.grad.tolist() == [7.0, 11.0]
+
+
+def test_as_strided_scatter_counts_in_the_memory_of_the_tensor(torch):
+    x = torch.arange(12.0).reshape(3, 4)[:, 1:3]
+    assert torch.as_strided_scatter(x, torch.tensor(-1.0), (), (), 0).tolist() == x.tolist()
+    made = torch.as_strided_scatter(x, torch.tensor([-1.0, -2.0]), (2,), (4,), 5)
+    assert made.tolist() == [[1.0, 2.0], [-1.0, 6.0], [-2.0, 10.0]]

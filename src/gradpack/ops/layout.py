@@ -10,6 +10,7 @@ import numpy as np
 from ..base import dtypes
 from ..base.errors import not_a_tensor
 from ..declare.looped import each_example
+from ..tensor.storage import memory_of
 from ..tensor.tensor import Tensor
 from .copies import _own
 from .create import _native, finish
@@ -43,9 +44,17 @@ def as_strided_scatter(input: Tensor, src: Tensor, size: Any, stride: Any, stora
             "expected src to have a size equal to the slice of self. src size = "
             f"{list(src._shape)}, slice size = {list(size)}"
         )
-    made: Any = _contiguous(input)
-    as_strided(made, size, stride, storage_offset or 0).copy_(src)
-    result: Tensor = made
+    result: Tensor
+    memory = memory_of(input._data)
+    if memory is None or (input._data.flags.c_contiguous and memory.size == input._data.size):
+        result = _contiguous(input)
+        as_strided(result, size, stride, storage_offset or 0).copy_(src)
+        return result
+    whole = zeros(memory.size, dtype=input.dtype)  # the same layout, and room for what lies beside the elements
+    layout = input._shape, input.stride(), input.storage_offset()
+    as_strided(whole, *layout).copy_(input)
+    as_strided(whole, size, stride, layout[2] if storage_offset is None else storage_offset).copy_(src)
+    result = as_strided(whole, *layout)
     return result
 
 
@@ -212,6 +221,7 @@ def resolve_neg(input: Tensor) -> Tensor:
 from .convert import _filled  # noqa: E402
 from .create import scalar_tensor  # noqa: E402
 from .division import floor_divide, remainder  # noqa: E402
+from .fill import zeros  # noqa: E402
 from .fourier import fitted  # noqa: E402
 from .join import cat  # noqa: E402
 from .masked import nonzero  # noqa: E402

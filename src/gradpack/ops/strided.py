@@ -90,6 +90,9 @@ def _of_all_examples(
 
 @linear(
     input=lambda g, size, stride, storage_offset, at: _part_spread(g, at),  # the first three for `_saved_size` and kin
+    jvp=lambda input_t, input, size, stride, storage_offset, at: _tangent(
+        input_t, input, (size, stride, storage_offset, at)
+    ),
     view=True,
     structural=True,
     node="AsStridedBackward0",
@@ -103,6 +106,20 @@ def _as_strided(input: Any, size: Any, stride: Any, storage_offset: int, at: Any
     return np.lib.stride_tricks.as_strided(
         memory[storage_offset:], size, tuple(s * memory.itemsize for s in stride), writeable=not repeated
     )
+
+
+def _tangent(input_t: Any, input: Any, where: tuple[Any, ...]) -> Any:
+    """The same part of the tangent, if it lies in memory as the tensor does; else what would be there if it did."""
+    size, stride, offset, at = where
+    memory = memory_of(input_t._data)
+    if (
+        memory is not None
+        and offset + reach(size, stride) <= memory.size
+        and input_t.stride() == input.stride()
+        and input_t.storage_offset() == input.storage_offset()
+    ):
+        return _as_strided(input_t, *where)
+    return _part_taken(input_t, at)
 
 
 @linear(input=lambda g, at: _part_spread(g, at), structural=True, node="AsStridedBackward0")
