@@ -36,13 +36,17 @@ def test_remainders(ours, numpys, scale):
 
 @pytest.mark.parametrize(("ours", "numpys"), PAIRS)
 def test_remainders_of_special_numbers(ours, numpys):
-    x = np.array([a for a in SPECIAL for _ in SPECIAL], np.float32)
-    y = np.array(SPECIAL * len(SPECIAL), np.float32)
     with np.errstate(all="ignore"):
-        for a, b in zip(x, y, strict=True):
-            expected = numpys(a[None], b[None])
-            found = ours(torch.tensor(a[None]), torch.tensor(b[None])).numpy()
-            np.testing.assert_array_equal(found, expected, f"{a}, {b}")
+        for a in np.array(SPECIAL, np.float32):
+            for b in np.array(SPECIAL, np.float32):
+                found = ours(torch.tensor(np.full(LARGE, a)), torch.tensor(np.full(LARGE, b))).numpy()
+                np.testing.assert_array_equal(found[-1], numpys(a, b), f"{a}, {b}")
+
+
+def test_shapes_that_broadcast():
+    x, y = operands(1.0)
+    with np.errstate(all="ignore"):
+        same(torch.remainder(torch.tensor(x[:5]), torch.tensor(y[:LARGE, None])).numpy(), x[:5] % y[:LARGE, None])
 
 
 def test_hypot():

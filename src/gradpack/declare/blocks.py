@@ -21,13 +21,14 @@ from .op import Op
 LARGE = 1 << 15  # elements, below which arrays stay in the cache anyway
 
 Function = Callable[..., Any]
+_array_type = np.ndarray  # NumPy's own, also where `np` is bound to another library
 
 
 def in_blocks(function: Function) -> Function:
     """`function`, called for one block of its arrays after another where they are alike; others it gets whole."""
 
     def run(*args: Any) -> Any:
-        given = [a for a in args if type(a) is np.ndarray and a.ndim]
+        given = [a for a in args if type(a) is _array_type and a.ndim]
         shape = given[0].shape if given else ()
         if not given or not all(a.shape == shape and a.flags.c_contiguous for a in given):
             return function(*args)
@@ -35,13 +36,13 @@ def in_blocks(function: Function) -> Function:
         size = BLOCK // max(a.itemsize for a in given)
         if length <= size:
             return function(*args)
-        values = [a.reshape(-1) if type(a) is np.ndarray and a.ndim else a for a in args]
+        values = [a.reshape(-1) if type(a) is _array_type and a.ndim else a for a in args]
         out: Any = None
         for start in range(0, length, size):
             end = start + size
-            part = function(*[a[start:end] if type(a) is np.ndarray and a.ndim else a for a in values])
+            part = function(*[a[start:end] if type(a) is _array_type and a.ndim else a for a in values])
             if out is None:
-                if type(part) is not np.ndarray or part.shape != (size,):
+                if type(part) is not _array_type or part.shape != (size,):
                     return function(*args)
                 out = np.empty(length, part.dtype)
             out[start:end] = part
@@ -117,7 +118,7 @@ def looped(function: Function, *args: Any) -> Any:
     The bodies of operations of other kinds use it for what they do to elements.
     """
     first = args[0]
-    if type(first) is not np.ndarray or first.size < LARGE:
+    if type(first) is not _array_type or first.size < LARGE:
         return function(*args)
     code = function.__code__
     if code not in _looped:
@@ -138,7 +139,7 @@ def alike(args: tuple[Any, ...]) -> str:
     """
     kinds, shape, native = "", None, None
     for a in args:
-        if type(a) is not np.ndarray or not a.ndim:
+        if type(a) is not _array_type or not a.ndim:
             if hasattr(a, "dtype") and native is not None and a.dtype is not native:
                 return ""
             kinds += "s"

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..declare.blocks import looped
+from ..declare.blocks import LARGE, looped
 from .blockwise import is_numpy
 
 _EXACT = float(1 << 22)
@@ -35,9 +35,10 @@ def fmod_of(x: Any, y: Any) -> Any:
 
 
 def _are_single(x: Any, y: Any) -> bool:
-    if not is_numpy(x) or x.dtype.char != "f":
+    """Whether they are a large array of float32 and one of the same shape, or a number."""
+    if not is_numpy(x) or x.dtype.char != "f" or x.size < LARGE:
         return False
-    return type(y) in (int, float) or (is_numpy(y) and y.dtype.char == "f")
+    return type(y) in (int, float) or (is_numpy(y) and y.dtype.char == "f" and y.shape == x.shape)
 
 
 def _divided(x: Any, y: Any, rounded: Callable[..., Any]) -> Any:

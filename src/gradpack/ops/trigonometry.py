@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..declare.blocks import looped
+from ..declare.blocks import LARGE, looped
 from ..declare.kinds import elementwise
 from .blockwise import is_numpy
 from .operands import is_complex
@@ -248,7 +248,7 @@ def hypot(input: Any, other: Any) -> Any:
         >>> torch.hypot(torch.tensor([3.0]), torch.tensor([4.0]))
         tensor([5.])
     """
-    if is_numpy(input) and input.dtype.char == "f":
+    if is_numpy(input) and input.dtype.char == "f" and input.size >= LARGE and input.shape == other.shape:
         return looped(_hypot_single, input, other)
     return np.hypot(input, other)
 
