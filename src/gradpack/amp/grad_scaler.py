@@ -86,7 +86,7 @@ class GradScaler:
             return outputs * full((), self._factor, dtype=float32, device=outputs.device)
         if isinstance(outputs, Iterable) and not isinstance(outputs, str):
             scaled = map(self.scale, outputs)
-            return type(outputs)(scaled) if isinstance(outputs, list | tuple) else scaled  # type: ignore[call-arg]
+            return type(outputs)(scaled) if isinstance(outputs, list | tuple) else scaled
         raise ValueError("outputs must be a Tensor or an iterable of Tensors")
 
     def unscale_(self, optimizer: Any) -> None:

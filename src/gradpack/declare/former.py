@@ -10,9 +10,9 @@ from ..tensor.tensor import Tensor
 from .op import Op
 
 # For tensors (t) and numbers (n) in this order: what each is given as; "" by position.
-_ALPHA = {"tnt": ("", "alpha", ""), "tnn": ("", "alpha", "")}
-_VALUE = {"tntt": ("", "value", "", "")}
-_BETA = {
+_ALPHA: dict[str, tuple[str, ...]] = {"tnt": ("", "alpha", ""), "tnn": ("", "alpha", "")}
+_VALUE: dict[str, tuple[str, ...]] = {"tntt": ("", "value", "", "")}
+_BETA: dict[str, tuple[str, ...]] = {
     "tntt": ("", "beta", "", ""),
     "tnntt": ("", "beta", "alpha", "", ""),
     "nttt": ("beta", "", "", ""),

@@ -140,6 +140,9 @@ class Optimizer:
         if "step" in cls.__dict__:
             cls.step = _with_hooks(cls.__dict__["step"])  # type: ignore[method-assign]
 
+    def _patch_step_function(self) -> None:
+        """Nothing: steps have their hooks since their class was made. Wrappers of other packages call this."""
+
     def __init__(self, params: Iterable[Any], defaults: dict[str, Any]) -> None:
         self.defaults = defaults
         self.state = defaultdict(dict)

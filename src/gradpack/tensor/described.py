@@ -248,6 +248,4 @@ class TensorBase:
     def __contains__(self, element: Any) -> bool:
         if isinstance(element, TensorBase | int | float | complex):
             return bool((self == element).any())  # type: ignore[attr-defined]
-        raise RuntimeError(
-            f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element).__name__}."
-        )
+        raise RuntimeError(f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}.")

@@ -24,20 +24,20 @@ for name in ("orthogonal", "skew", "symmetric", "grassmannian", "sln", "low_rank
         if name in ("orthogonal", "grassmannian"):
             cell.weight_hh = torch.linalg.qr(normal(6, 6, seed=9, dtype=torch.float64)).Q
         elif name in ("positive_definite",):
-            cell.weight_hh = torch.eye(6) + 0.1
+            cell.weight_hh = torch.diag(torch.arange(1.0, 7.0)) + 0.1
         elif name == "sln":
             cell.weight_hh = torch.diag(torch.tensor([2.0, 0.5, 1, 1, 4.0, 0.25]))
         elif name in ("low_rank", "fixed_rank"):
             b = normal(6, 2, seed=9, dtype=torch.float64)
             cell.weight_hh = b @ b.T
-        else:
+        elif name == "skew":
             b = normal(6, 6, seed=9, dtype=torch.float64) * 0.3
-            cell.weight_hh = b - b.T if name == "skew" else b + b.T
+            cell.weight_hh = b - b.T
     optimizer = torch.optim.SGD(cell.parameters(), lr=0.05)
     losses = []
     for _ in range(4):
         h = torch.zeros(4, 6)
-        with geotorch.parametrize.cached():
+        with nn.utils.parametrize.cached():
             for step in x:
                 h = cell(step, h)
         loss = (h - target).pow(2).mean()

@@ -27,10 +27,9 @@ CHOICES = [
     *(
         made("torch_optimizer", name, lr=1e-2)
         for name in (
-            "A2GradExp A2GradInc A2GradUni AccSGD AdaBelief AdaBound AdaMod AdamP AggMo Apollo DiffGrad Lamb "
+            "AccSGD AdaBelief AdaBound AdaMod AdamP AggMo Apollo DiffGrad Lamb "
             "LARS MADGRAD NovoGrad PID QHAdam QHM RAdam RangerQH RangerVA Ranger SGDP SGDW SWATS Shampoo Yogi"
         ).split()
-        if not name.startswith("A2Grad")
     ),
 ]
 x = normal(32, 6)
@@ -44,7 +43,7 @@ for name, make in CHOICES:
     for _ in range(6):
         optimizer.zero_grad()
         loss = (model(x) - target).pow(2).mean()
-        loss.backward(create_graph=name.endswith("Hessian"))
+        loss.backward()
         optimizer.step()
         losses.append(f"{loss.item():.5f}")
     again = make(model.parameters())

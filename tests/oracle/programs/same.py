@@ -8,7 +8,7 @@ def start(model, seed=0, scale=0.3):
     rng = np.random.default_rng(seed)
     with torch.no_grad():
         for _, parameter in sorted(model.named_parameters()):
-            values = rng.normal(size=tuple(parameter.shape)) * scale
+            values = np.asarray(rng.normal(size=tuple(parameter.shape)) * scale)
             parameter.copy_(torch.from_numpy(values).to(parameter.dtype))
     return model
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from .refuse import refused
 
+_initialized = False
 Stream, Event, CUDAGraph = refused("cuda.Stream"), refused("cuda.Event"), refused("cuda.CUDAGraph")
 graph, stream = refused("cuda.graph"), refused("cuda.stream")
 

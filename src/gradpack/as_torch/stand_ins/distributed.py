@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .refuse import refused
+from .refuse import refusals
 
 
 def is_available() -> bool:
@@ -26,19 +26,11 @@ def get_rank(group: Any = None) -> int:
 
 get_world_size = barrier = destroy_process_group = get_backend = get_rank
 
-init_process_group = refused("distributed.init_process_group")
-all_reduce = refused("distributed.all_reduce")
-all_gather = refused("distributed.all_gather")
-all_gather_into_tensor = refused("distributed.all_gather_into_tensor")
-broadcast = refused("distributed.broadcast")
-reduce = refused("distributed.reduce")
-reduce_scatter = refused("distributed.reduce_scatter")
-scatter = refused("distributed.scatter")
-gather = refused("distributed.gather")
-send = refused("distributed.send")
-recv = refused("distributed.recv")
-new_group = refused("distributed.new_group")
-ProcessGroup = refused("distributed.ProcessGroup")
+_REFUSED = (
+    "init_process_group all_reduce all_gather all_gather_object all_gather_into_tensor all_to_all broadcast "
+    "broadcast_object_list gather new_group recv reduce reduce_scatter scatter send ProcessGroup"
+)
+globals().update(refusals("distributed", _REFUSED))
 
 
 class ReduceOp:
@@ -53,4 +45,4 @@ class group:  # noqa: N801 - torch's name
     WORLD = None
 
 
-__all__ = ["is_available", "is_initialized"]
+__all__ = ["ReduceOp", "get_rank", "get_world_size", "group", "is_available", "is_initialized"]

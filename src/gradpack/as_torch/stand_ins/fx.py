@@ -1,11 +1,9 @@
 """`torch.fx`: programs are not traced."""
 
 from .jit import _identity
-from .refuse import refused
+from .refuse import refusals
 
 wrap = _identity
-GraphModule, Graph, Node, Proxy, Tracer, symbolic_trace = map(
-    refused, "fx.GraphModule fx.Graph fx.Node fx.Proxy fx.Tracer fx.symbolic_trace".split()
-)
+globals().update(refusals("fx", "GraphModule Graph Node Proxy Tracer symbolic_trace"))
 
-__all__ = ["Graph", "GraphModule", "Node", "Proxy", "Tracer", "symbolic_trace", "wrap"]
+__all__ = ["wrap"]

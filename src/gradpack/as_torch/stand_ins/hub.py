@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import os
 
-from .refuse import refused
+from .refuse import refusals
 
-load, download_url_to_file, load_state_dict_from_url, load_url, list, help = map(
-    refused,
-    "hub.load hub.download_url_to_file hub.load_state_dict_from_url utils.model_zoo.load_url hub.list hub.help".split(),
-)
+globals().update(refusals("hub", "load download_url_to_file load_state_dict_from_url load_url list help"))
 
 _folder = os.path.join(os.environ.get("TORCH_HOME", os.path.join("~", ".cache", "torch")), "hub")
 
@@ -25,4 +22,4 @@ def set_dir(d: str) -> None:
     _folder = d
 
 
-__all__ = ["download_url_to_file", "get_dir", "help", "list", "load", "load_state_dict_from_url", "set_dir"]
+__all__ = ["get_dir", "set_dir"]

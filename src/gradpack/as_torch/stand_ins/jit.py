@@ -22,7 +22,20 @@ def _given(obj: Any = None, *args: Any, **kwargs: Any) -> Any:
 script = trace = trace_module = freeze = optimize_for_inference = script_if_tracing = interface = _given
 ignore = unused = export = script_method = _overload = _overload_method = _given
 set_module = _given
-ScriptModule = ScriptFunction = RecursiveScriptModule = Module
+
+
+class ScriptModule(Module):
+    """A module; none is compiled."""
+
+
+class RecursiveScriptModule(ScriptModule):
+    """What `torch.jit.script` makes of a module: here that stays what it is."""
+
+
+class ScriptFunction:
+    """What `torch.jit.script` makes of a function: here that stays what it is."""
+
+
 load, save = refused("jit.load"), refused("jit.save")
 
 

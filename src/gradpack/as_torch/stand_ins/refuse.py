@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..names import LIBRARY, reason
+from ..missing import sentence
 
 
 def refused(path: str) -> Any:
     """A class of this name under `torch`; making one, or calling it, raises RuntimeError."""
 
     def refuse(self: Any, *args: Any, **kwargs: Any) -> None:
-        raise RuntimeError(f"torch.{path} is not in {LIBRARY}: {reason(path)}")
+        raise RuntimeError(sentence(path))
 
-    name = path.rpartition(".")[2]
-    return type(name, (), {"__init__": refuse, "__module__": f"torch.{path.rpartition('.')[0]}"})
+    module, _, name = path.rpartition(".")
+    return type(name, (), {"__init__": refuse, "__module__": f"torch.{module}"})
+
+
+def refusals(module: str, names: str) -> dict[str, Any]:
+    """The same for several names of a module."""
+    return {name: refused(f"{module}.{name}") for name in names.split()}

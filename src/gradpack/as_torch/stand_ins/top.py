@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 from ...tensor.storage import UntypedStorage
+from .foreach import named
 from .jit import _identity
 from .version import __version__
 
@@ -24,6 +26,35 @@ def compile(
 
 
 TypedStorage = UntypedStorage
+SymInt, SymFloat, SymBool = int, float, bool
 
 
-__all__ = ["TypedStorage", "UntypedStorage", "__version__", "compile"]
+def _check(cond: bool, message: Any = None) -> None:
+    """Raise RuntimeError unless `cond` holds.
+
+    Raises:
+        RuntimeError: with what `message()` says.
+    """
+    if not cond:
+        raise RuntimeError("Expected cond to be True, but got False." if message is None else message())
+
+
+def _assert(condition: Any, message: str) -> None:
+    """Raise AssertionError unless `condition` holds."""
+    assert condition, message
+
+
+_assert_async = _assert
+
+
+def __getattr__(name: str) -> Any:
+    if name.startswith("_foreach_"):
+        found = named(name)
+        if found is not None:
+            return found
+    if name == "torch":  # as torch has it
+        return import_module("torch")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+__all__ = ["SymBool", "SymFloat", "SymInt", "TypedStorage", "UntypedStorage", "__version__", "compile"]
