@@ -28,8 +28,8 @@ class AnsweringModule(ModuleType):
 
     def __getattr__(self, name: str) -> Any:
         if name == "__all__":
-            return sorted({n for s in self._found for n in getattr(import_module(s), "__all__", ())})
-        path = f"{self._path}.{name}" if self._path else name
+            return self._public()
+        path = self._below(name)
         if name[:2] == "__" and name not in ("__version__", "__config__"):
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
         value = self._look_up(name)
@@ -40,6 +40,14 @@ class AnsweringModule(ModuleType):
         if sources(path) is None:
             raise missing.attribute(path, self)
         return import_module(f"torch.{path}")
+
+    def _below(self, name: str) -> str:
+        return f"{self._path}.{name}" if self._path else name
+
+    def _public(self) -> list[str]:
+        """Public names, without those of modules of ours that are no modules of torch."""
+        names = {n for s in self._found for n in getattr(import_module(s), "__all__", ())}
+        return sorted(n for n in names if sources(self._below(n)) or not _is_ours(self._look_up(n)))
 
     def _look_up(self, name: str) -> Any:
         for source in self._found:
