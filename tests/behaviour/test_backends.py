@@ -40,5 +40,7 @@ def test_accelerators_are_not_there(torch):
     with backends.cudnn.flags(enabled=False):
         assert backends.cudnn.enabled is False
     assert backends.cudnn.enabled is True and backends.cudnn.deterministic is False
+    assert backends.cuda.matmul.allow_tf32 in (True, False)
+    backends.cuda.enable_flash_sdp(True)
     assert isinstance(backends.cpu.get_cpu_capability(), str)
     assert not hasattr(backends, "nonsense")

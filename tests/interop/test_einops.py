@@ -55,6 +55,11 @@ def test_lists_pack_and_unpack():
     assert torch.equal(a, x) and torch.equal(b, x[0])
 
 
+def test_shapes_are_those_of_tensors():
+    _, shapes = einops.pack([torch.ones(2, 3), torch.ones(2)], "a *")
+    assert [type(s) for s in shapes] == [torch.Size, torch.Size] and shapes == [(3,), ()]
+
+
 def test_parameters_bool_and_integers():
     assert einops.rearrange(torch.nn.Parameter(torch.ones(2, 3)), "a b -> b a").shape == (3, 2)
     assert einops.reduce(torch.tensor([[True, False]]), "a b -> a", "any").tolist() == [True]
