@@ -282,7 +282,8 @@ def _derived(packed: Packed, out: Tensor, node: Any, label: tuple[str, str]) -> 
 def pack_result(mode: Mode, out: Tensor, edge: Any, label: tuple[str, str], node: Any = None) -> Packed:
     """Pack a result. `edge` becomes its history: the hook sees the tensor that the user will get."""
     out._edge = edge
-    if label in DERIVED and mode.hooks is not None and len(mode.hooks) == 2:
+    hooks = mode.hooks
+    if label in DERIVED and hooks is not None and len(hooks) == 2 and not getattr(hooks[0], "is_exact", False):
         return _derived(_new(Packed), out, edge if node is None else node, label)
     packed = pack_input(mode, out, label, edge if node is None else node)
     if packed.handle is out:
