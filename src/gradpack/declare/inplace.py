@@ -21,7 +21,6 @@ from ..tensor.tensor import InferenceCounter, Tensor, _new, alias
 from ..tensor.torch_function import handle, overriding
 from ..tensor.views import base_of, meta_of, refused, renew
 from .batched import all_examples, not_writable, outside
-from .captured import refuse_captured
 from .copy_slices import CopySlices, where
 from .nodes import variant_of
 from .op import REGISTRY, Op
@@ -54,6 +53,8 @@ def _inplace(op: Op, name: str, values: list[Any]) -> Tensor:
     edge = target._current_edge() if mode.grad else None
     record = edge is not None or bool(needs)
     if mode.dual and TRANSFORMS.get() and any(tangent_of(t) is not None for t in others):
+        from .captured import refuse_captured
+
         refuse_captured(target, name)
     source = alias(target._data, target._spec, target._shape)
     source._edge = edge
@@ -224,6 +225,8 @@ def check_writable(target: Tensor, name: str, others_need: bool = False, *, inde
         raise TypeError(f"{name}(): argument 'self' must be Tensor, not {type(target).__name__}")
     check_history(target, others_need)
     if others_need and TRANSFORMS.get():
+        from .captured import refuse_captured
+
         refuse_captured(target, name)
     if type(target._counter) is InferenceCounter and not MODE.get().inference:
         raise RuntimeError(
