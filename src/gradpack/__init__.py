@@ -53,6 +53,7 @@ if _TYPE_CHECKING:  # imported when they are first asked for
     from . import sparse as sparse
     from . import special as special
     from . import utils as utils
+    from .amp.grad_scaler import GradScaler as GradScaler
     from .as_torch import install_as_torch as install_as_torch
     from .func import vmap as vmap
     from .serialization import load as load
@@ -114,6 +115,7 @@ _LAZY = tuple(
 )
 # Functions of such modules.
 _FROM = {"save": "serialization", "load": "serialization", "vmap": "func", "install_as_torch": "as_torch"}
+_FROM |= {"GradScaler": "amp.grad_scaler"}
 _FROM |= dict.fromkeys(
     (
         "are_deterministic_algorithms_enabled get_deterministic_debug_mode get_float32_matmul_precision "

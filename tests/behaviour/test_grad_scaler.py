@@ -123,6 +123,7 @@ def test_one_that_is_not_enabled_hands_through(torch):
 
 
 def test_there_is_no_cuda(torch):
+    assert torch.GradScaler is torch.amp.GradScaler
     with pytest.warns(UserWarning, match=r"torch\.cuda\.amp\.GradScaler is enabled, but CUDA is not available"):
         assert not torch.amp.GradScaler().is_enabled()
     assert not torch.amp.GradScaler("cuda", enabled=False).is_enabled()

@@ -136,3 +136,15 @@ def test_nothing_to_fill_warns() -> None:
     for function in (init.kaiming_uniform_, init.kaiming_normal_):
         with pytest.warns(UserWarning, match="zero-element"):
             function(torch.empty(0, 3))
+
+
+@pytest.mark.parametrize("name", ["xavier_uniform", "kaiming_normal", "constant"])
+def test_names_of_before_warn_and_do_the_same(name):
+    x, y = torch.empty(3, 4), torch.empty(3, 4)
+    args = (2.0,) if name == "constant" else ()
+    torch.manual_seed(0)
+    with pytest.warns(FutureWarning, match=f"`nn.init.{name}` is now deprecated in favor of `nn.init.{name}_`"):
+        assert getattr(torch.nn.init, name)(x, *args) is x
+    torch.manual_seed(0)
+    getattr(torch.nn.init, name + "_")(y, *args)
+    assert torch.equal(x, y) and not hasattr(torch.nn.init, "nonsense")

@@ -93,6 +93,7 @@ _SOURCES: dict[str, str] = {
     "optim.rmsprop": "optim",
     "optim.rprop": "optim",
     "optim.optimizer": "optim.optimizer +optim",
+    "serialization": "serialization +serialization",
     "storage": "+top types",
     "torch_version": "+version",
     "utils": "utils",

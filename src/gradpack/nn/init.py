@@ -290,3 +290,25 @@ def kaiming_normal_(
     """
     std = _kaiming_std(tensor, a, mode, nonlinearity)
     return tensor if std is None else normal_(tensor, 0.0, std, generator)
+
+
+_FORMER = frozenset(
+    "uniform normal constant eye dirac xavier_uniform xavier_normal kaiming_uniform kaiming_normal orthogonal "
+    "sparse".split()
+)
+
+
+def __getattr__(name: str) -> Any:
+    """The names of before: without the underscore at the end."""
+    if name not in _FORMER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    today = globals()[name + "_"]
+
+    def former(*args: Any, **kwargs: Any) -> Tensor:
+        warnings.warn(f"`nn.init.{name}` is now deprecated in favor of `nn.init.{name}_`.", FutureWarning, stacklevel=2)
+        filled: Tensor = today(*args, **kwargs)
+        return filled
+
+    former.__name__ = former.__qualname__ = name
+    former.__doc__ = f"`{name}_`, under the name that it had before."
+    return former
