@@ -170,7 +170,7 @@ def tally_of(
 
 
 def known() -> dict[str, dict[str, str]]:
-    """What differs and why, by operator and category. A category with `*` differs on later samples only."""
+    """What differs on two samples and why, by operator and category."""
     found: dict[str, dict[str, str]] = {}
     for line in KNOWN.read_text(encoding="utf-8").splitlines()[1:]:
         name, category, reason = line.split("\t")
@@ -179,11 +179,20 @@ def known() -> dict[str, dict[str, str]]:
 
 
 def report(name: str, info: Any, limit: int | None = None) -> list[str]:
-    """What differs for one operator without a known reason: an empty list is what we want."""
+    """What differs for one operator and is not explained: an empty list is what we want."""
     tally = tally_of(name, info, limit)
-    if tally is None:
-        return ["missing"]
-    return tally.lines(("strides", *(category.rstrip("*") for category in known().get(name, ()))))
+    return ["missing"] if tally is None else tally.lines(("strides", *explained(name)))
+
+
+def explained(name: str) -> set[str]:
+    """The categories in which an operator differs for a reason.
+
+    One list is of what two samples show, the other of what shows with all of them, or in more dtypes.
+    """
+    rows: list[list[str]] = []
+    for file in KNOWN, KNOWN.with_name("opinfo_known_beyond.tsv"):
+        rows += [line.split("\t") for line in file.read_text(encoding="utf-8").splitlines()]
+    return {category for operator, category, _ in rows if operator == name}
 
 
 def tally_named(name: str, limit: int | None, how: How) -> tuple[str, Tally | None]:
