@@ -195,13 +195,13 @@ class BackwardCFunction(Node, FunctionCtx):
                 saved.value = alias(t._data, t._spec, t._shape)  # the result itself would be a cycle
                 saved.value._counter = t._counter
             packed = None
-            label = (self.name(), f"saved_tensors[{i}]")
             if mode.hooks is not None or mode.mutation is not None:
-                packed = saved.value = pack_input(mode, t, label, node)
+                packed = saved.value = pack_input(mode, t, (self.name(), f"saved_tensors[{i}]"), node)
                 if saved.nr is not None and packed.handle is t:
                     packed.handle = Same(t)
             if mode.recorder is not None:
-                tell(mode, self._forward_cls.__name__, label, t, packed, node)
+                name = self._forward_cls.__name__
+                tell(mode, name, (name + "Backward", f"saved_tensors[{i}]"), t, packed, node)
         self._saved = found
 
     def _unpack(self, i: int, saved: Saved) -> Any:

@@ -79,7 +79,11 @@ class saved_tensors_hooks:  # noqa: N801 - torch's name
                     f"saved_tensors_hooks(): incompatible function arguments: {name} must be callable, not "
                     f"{type(getattr(self, name)).__name__}"
                 )
-        self._before.append(change(hooks=(self.pack_hook, self.unpack_hook)))
+        hooks: tuple[Any, ...] = (self.pack_hook, self.unpack_hook)
+        whose: Any = getattr(self.pack_hook, "__self__", None)
+        if hasattr(whose, "__saved_info__") and getattr(self.unpack_hook, "__self__", None) is whose:
+            hooks = (*hooks, whose.__saved_info__)  # a policy of `saved`: tell it what it packs
+        self._before.append(change(hooks=hooks))
 
     def __exit__(self, *exc: object) -> None:
         change(**self._before.pop())

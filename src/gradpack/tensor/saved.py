@@ -234,18 +234,9 @@ class Derived:
         return alias(data, spec_of(data), tuple(data.shape))
 
 
-def _derived(packed: Packed, out: Tensor, node: Any, label: tuple[str, str]) -> Packed:
-    packed.spec, packed.shape, packed.where, packed.info = out._spec, out._shape, None, None
-    packed.counter, packed.seen = UNCOUNTED, 0
-    packed.handle, packed.unpack = Derived(node, label), Derived.tensor
-    return packed
-
-
 def pack_result(mode: Mode, out: Tensor, edge: Any, label: tuple[str, str], node: Any = None) -> Packed:
     """Pack a result. `edge` becomes its history: the hook sees the tensor that the user will get."""
     out._edge = edge
-    if label in DERIVED and mode.hooks is not None and len(mode.hooks) == 2:
-        return _derived(_new(Packed), out, edge if node is None else node, label)
     packed = pack_input(mode, out, label, edge if node is None else node)
     if packed.handle is out:
         packed.handle = Same(out)
