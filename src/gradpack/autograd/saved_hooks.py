@@ -81,8 +81,9 @@ class saved_tensors_hooks:  # noqa: N801 - torch's name
                 )
         hooks: tuple[Any, ...] = (self.pack_hook, self.unpack_hook)
         whose: Any = getattr(self.pack_hook, "__self__", None)
-        if hasattr(whose, "__saved_info__") and getattr(self.unpack_hook, "__self__", None) is whose:
-            hooks = (*hooks, whose.__saved_info__)  # a policy of `saved`: tell it what it packs
+        describe = getattr(whose, "__saved_info__", None)
+        if describe is not None and getattr(self.unpack_hook, "__self__", None) is whose:
+            hooks = (*hooks, describe)  # a policy of `saved`: tell it what it packs
         self._before.append(change(hooks=hooks))
 
     def __exit__(self, *exc: object) -> None:
