@@ -77,6 +77,14 @@ def test_groups_of_equal_values_and_infinite_ones():
     assert torch.equal(there_and_back(saved.quantize(8, min_bytes=0), torch.zeros(0)), torch.zeros(0))
 
 
+@pytest.mark.parametrize("value", [float("inf"), float("-inf"), float("nan")])
+def test_a_tensor_with_what_has_no_scale_stays_exact(value):
+    x = torch.randn(3000)
+    x[7], x[8] = value, -value
+    policy = saved.quantize(8)
+    np.testing.assert_array_equal(there_and_back(policy, x).numpy(), x.numpy())
+
+
 def test_quantise_refuses_what_it_cannot():
     for arguments in ({"bits": 3}, {"group": 6}, {"group": 0}, {"min_bytes": -1}, {"bits": 8.5}):
         with pytest.raises(ValueError, match="quantize"):

@@ -225,6 +225,21 @@ def test_what_comes_next_is_fetched_in_the_order_of_the_last_time():
     assert fetched == [False, True, True]
 
 
+def test_graphs_that_overlap_for_ever_do_not_pile_up(monkeypatch):
+    from gradpack.saved import order
+
+    monkeypatch.setattr(order, "LONGEST", 50)
+    policy, x = disk(), leaf()
+    last = None
+    for _ in range(100):
+        with policy:
+            y = x.exp().sum()
+        if last is not None:
+            last.backward()
+        last = y
+    assert len(policy._order._now.records) <= 50
+
+
 def test_threads_of_the_program_may_share_a_policy():
     policy, errors = disk(window=100_000), []
 

@@ -81,11 +81,15 @@ class saved_tensors_hooks:  # noqa: N801 - torch's name
                     f"saved_tensors_hooks(): incompatible function arguments: {name} must be callable, not "
                     f"{type(getattr(self, name)).__name__}"
                 )
-        pair: tuple[Any, ...] = self.pack_hook, self.unpack_hook
+        hooks: tuple[Any, ...] = (self.pack_hook, self.unpack_hook)
+        whose: Any = getattr(self.pack_hook, "__self__", None)
+        describe = getattr(whose, "__saved_info__", None)
         around = MODE.get().hooks
         if self.compose and around is not None:
-            pair = _composed(self.pack_hook, self.unpack_hook, around)
-        self._before.append(change(hooks=pair))
+            hooks = _composed(self.pack_hook, self.unpack_hook, around)
+        elif describe is not None and getattr(self.unpack_hook, "__self__", None) is whose:
+            hooks = (*hooks, describe)  # a policy of `saved`: tell it what it packs
+        self._before.append(change(hooks=hooks))
 
     def __exit__(self, *exc: object) -> None:
         change(**self._before.pop())

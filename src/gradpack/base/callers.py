@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from os.path import dirname, join
 from types import CodeType
 from typing import Any
 
-_INSIDE = str(Path(__file__).parent.parent)
+_INSIDE = dirname(dirname(__file__))
 COMPILED = ("<op ", "<watched op ", "<profiled op ")  # how the file names of generated text begin
-_USERS = tuple(str(Path(_INSIDE, *names)) for names in (("examples",), ("testing", "hooks")))  # programs, as users have
+_USERS = tuple(join(_INSIDE, *names) for names in (("examples",), ("testing", "hooks")))  # programs, as users have
 
 _ours: dict[str, bool] = {}  # file -> is it part of the library?
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
-from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 from typing import Any
 
 
-class _Watch(MetaPathFinder):
+class _Watch:  # a finder by what it does: importlib.abc would take as long to import as all of `base`
     """Finds one module as Python would, and imports another once it has been executed."""
 
     def __init__(self, name: str, then: str) -> None:
@@ -21,11 +20,11 @@ class _Watch(MetaPathFinder):
             return None
         spec = PathFinder.find_spec(fullname, path, target)
         if spec is not None and spec.loader is not None:
-            spec.loader = _Then(spec.loader, self)
+            spec.loader = _Then(spec.loader, self)  # type: ignore[assignment]
         return spec
 
 
-class _Then(Loader):
+class _Then:
     def __init__(self, loader: Any, watch: _Watch) -> None:
         self.loader, self.watch = loader, watch
 

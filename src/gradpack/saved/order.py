@@ -14,18 +14,19 @@ from weakref import ref
 
 AHEAD = 4  # how many to fetch, at most, before they are asked for
 HELD = 3  # how many to hold, at most, because they will be asked for again
+LONGEST = 1 << 16  # a round, where graphs overlap so that there is always something left
 REMEMBERED = 8  # how many kinds of rounds
 
 
 class Round:
     """What was packed since the last time that nothing was left."""
 
-    __slots__ = ("records", "sizes", "unpacked")
+    __slots__ = ("kind", "records", "unpacked")
 
     def __init__(self) -> None:
         self.records: list[ref[Any]] = []
-        self.sizes: list[int] = []
         self.unpacked: list[int] = []
+        self.kind = 0  # of the sizes so far
 
 
 class Order:
@@ -40,20 +41,22 @@ class Order:
     def packed(self, record: Any) -> tuple[Round, int]:
         """Note that a record was packed; its place."""
         now = self._now
-        if now.records and all(found() is None for found in reversed(now.records)):
+        is_over = len(now.records) >= LONGEST or all(found() is None for found in reversed(now.records))
+        if now.records and is_over:
             self._learn(now)
             now = self._now = Round()
         now.records.append(ref(record))
-        now.sizes.append(record.size)
+        now.kind = hash((now.kind, record.size))
         return now, len(now.records) - 1
 
     def unpacked(self, place: tuple[Round, int]) -> None:
         """Note that a record was unpacked, and fetch the next ones."""
         round_, index = place
-        round_.unpacked.append(index)
+        if len(round_.unpacked) < 2 * len(round_.records):
+            round_.unpacked.append(index)
         if not self._window:
             return
-        after = self._seen.get(hash(tuple(round_.sizes)))
+        after = self._seen.get(round_.kind)
         size = 0
         for _ in range(AHEAD):
             index = index - 1 if after is None else after.get(index, -1)
@@ -77,6 +80,6 @@ class Order:
     def _learn(self, done: Round) -> None:
         first = list(dict.fromkeys(done.unpacked))
         if first:
-            self._seen[hash(tuple(done.sizes))] = dict(pairwise(first))
+            self._seen[done.kind] = dict(pairwise(first))
             while len(self._seen) > REMEMBERED:
                 self._seen.popitem(last=False)

@@ -44,13 +44,14 @@ class Policy:
     """
 
     name = "policy"
+    __saved_info__ = SavedInfo  # what tells `pack` what it packs, also where it is one of a pair of hooks
 
     def pack(self, tensor: Any, info: Any = None) -> Any:
         """What to keep of `tensor`: anything that `unpack` understands, or `tensor` itself to leave it as it is.
 
         Args:
             tensor: what is saved.
-            info: what is known of it, a `SavedInfo`; None where the policy serves as a plain pair of hooks.
+            info: what is known of it, a `SavedInfo`; None where another library calls.
         """
         return tensor
 

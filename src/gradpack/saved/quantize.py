@@ -67,11 +67,17 @@ class Quantize(Lossy):
                 made.append(part)
                 extra.append(None)
                 continue
-            made += self._encode(part, [self.seed, number, i], width)
+            with np.errstate(over="ignore", invalid="ignore"):
+                coded = self._encode(part, [self.seed, number, i], width)
+            if coded is None:
+                made.append(part)
+                extra.append(None)
+                continue
+            made += coded
             extra.append((part.size, part.dtype, width, [self.seed, number, i] if subtracts else None))
         return tuple(made), extra
 
-    def _encode(self, part: Any, seed: list[int], width: int) -> tuple[Any, Any]:
+    def _encode(self, part: Any, seed: list[int], width: int) -> tuple[Any, Any] | None:
         values = part if part.dtype == np.float32 else part.astype(np.float32)
         per, rows = 8 // self.bits, self.group
         noise = _Noise(self.seed, seed) if self.stochastic else None
@@ -85,6 +91,8 @@ class Quantize(Lossy):
             low = _down(np.minimum.reduce(block, axis=0))
             step = np.maximum.reduce(block, axis=0)
             step -= low
+            if not np.isfinite(step).all():  # inf or nan: one would spoil its whole group
+                return None
             step *= 1 / (self.top - _SPARE)
             step = _up(step)
             scales[0, done : done + w] = low.view(np.uint16)[1::2]

@@ -104,17 +104,6 @@ class Packed:
         )
 
 
-class PackedSource(Packed):
-    """Packed, and something else of the node is made again of it: see `Derived`."""
-
-    __slots__ = ()
-
-    def get(self, node: Any, slot: str) -> Tensor:
-        result = Packed.get(self, node, slot)
-        self.last = weakref.ref(result._data)
-        return result
-
-
 class PackedWithInfo(Packed):
     """Packed by informed hooks, or seen by an informed recorder, which keep a note of it."""
 
@@ -164,8 +153,6 @@ def pack_input(mode: Mode, tensor: Tensor, label: tuple[str, str], node: Any = N
         informed = (lambda tensor, info: hooks[0](tensor)), hooks[1], mode.recorder.describe
         return _pack_with_info(mode, informed, tensor, label, node, place_of(_getframe(2)))
     packed = _new(Packed)
-    if label in SOURCES and tensor._spec.numpy:
-        packed = _new(PackedSource)
     packed.spec = tensor._spec
     packed.shape = tensor._shape
     packed.where = None  # finding it costs more than all the rest: informed hooks pay for it
@@ -272,19 +259,9 @@ class Derived:
         return alias(data, spec_of(data), tuple(data.shape))
 
 
-def _derived(packed: Packed, out: Tensor, node: Any, label: tuple[str, str]) -> Packed:
-    packed.spec, packed.shape, packed.where, packed.info = out._spec, out._shape, None, None
-    packed.counter, packed.seen = UNCOUNTED, 0
-    packed.handle, packed.unpack = Derived(node, label), Derived.tensor
-    return packed
-
-
 def pack_result(mode: Mode, out: Tensor, edge: Any, label: tuple[str, str], node: Any = None) -> Packed:
     """Pack a result. `edge` becomes its history: the hook sees the tensor that the user will get."""
     out._edge = edge
-    hooks = mode.hooks
-    if label in DERIVED and hooks is not None and len(hooks) == 2 and not getattr(hooks[0], "is_exact", False):
-        return _derived(_new(Packed), out, edge if node is None else node, label)
     packed = pack_input(mode, out, label, edge if node is None else node)
     if packed.handle is out:
         packed.handle = Same(out)
