@@ -151,8 +151,9 @@ def test_increment_version(torch):
     graph.increment_version(inference)
 
 
-def test_all(torch):
-    assert set(torch.autograd.graph.__all__) == {
+def test_all(torch, real):
+    additions = set() if real else {"GraphDrawing", "draw"}
+    assert set(torch.autograd.graph.__all__) - additions == {
         *("GradientEdge", "Node", "allow_mutation_on_saved_tensors", "disable_saved_tensors_hooks"),
         *("get_gradient_edge", "increment_version", "region_activation_memory_budget", "register_multi_grad_hook"),
         *("save_on_cpu", "saved_tensors_hooks", "set_override_stale_capture_stream"),
