@@ -7,7 +7,7 @@ import traceback
 import warnings
 from collections.abc import Iterable
 from contextvars import ContextVar
-from pathlib import Path
+from os.path import dirname
 from typing import Any
 
 from ..base.callers import COMPILED
@@ -18,7 +18,7 @@ from ..tensor.tensor import raw
 
 __all__ = ["detect_anomaly", "set_detect_anomaly"]
 
-_INSIDE = str(Path(__file__).parent.parent)
+_INSIDE = dirname(dirname(__file__))
 
 # The node whose backward runs now: nodes that are made meanwhile are its doing.
 _RUNNING: ContextVar[Node | None] = ContextVar("gradpack running node", default=None)
