@@ -80,6 +80,19 @@ ARGUMENTS = {
     "gradpack.profiler.record_function": lambda: ("name",),
     "gradpack.nn.LSTMCell": lambda: (2, 3),
     "gradpack.optim.Optimizer": lambda: ([weight()], {}),
+    "gradpack.as_torch.Installed": lambda: (False,),
+    "gradpack.saved.SavedInfo": lambda: (weight(), ("MulBackward0", "other")),
+    "gradpack.utils.data.BatchSampler": lambda: ([0, 1, 2], 2, False),
+    "gradpack.utils.data.ChainDataset": lambda: ([[1]],),
+    "gradpack.utils.data.ConcatDataset": lambda: ([[1], [2]],),
+    "gradpack.utils.data.DataLoader": lambda: ([1, 2],),
+    "gradpack.utils.data.DistributedSampler": lambda: ([1, 2], 2, 0),
+    "gradpack.utils.data.RandomSampler": lambda: ([1, 2],),
+    "gradpack.utils.data.SequentialSampler": lambda: ([1, 2],),
+    "gradpack.utils.data.StackDataset": lambda: ([1], [2]),
+    "gradpack.utils.data.Subset": lambda: ([1, 2], [0]),
+    "gradpack.utils.data.SubsetRandomSampler": lambda: ([0, 1],),
+    "gradpack.utils.data.WeightedRandomSampler": lambda: ([0.5, 0.5], 2),
 }
 # What is found and not made.
 FOUND = {
@@ -167,7 +180,12 @@ def make(name, kind):
 
 
 # What cannot be made at all.
-ABSTRACT = {"gradpack.autograd.Node", "gradpack.autograd.graph.Node", "gradpack.optim.lr_scheduler.LRScheduler"}
+ABSTRACT = {
+    "gradpack.autograd.Node",
+    "gradpack.autograd.graph.Node",
+    "gradpack.optim.lr_scheduler.LRScheduler",
+    "gradpack.utils.data.IterableDataset",
+}
 
 
 @pytest.mark.parametrize("name", sorted(set(CLASSES) - ABSTRACT))
@@ -195,7 +213,7 @@ SHAPES = [(), (0,), (1,), (3,), (0, 3), (2, 3), (1, 0, 2), (2, 1, 3), (2000,), (
 def test_tensors_of_every_dtype_and_shape(name):
     dtype = dtypes.DTYPES[name]
     for shape in SHAPES:
-        x = torch.zeros(*shape).to(dtype)
+        x = torch.zeros(shape).to(dtype)
         text = repr(x)
         assert text.startswith("tensor(") and text.endswith(")")
         floating = dtype.is_floating_point or dtype.is_complex

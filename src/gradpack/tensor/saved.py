@@ -57,7 +57,7 @@ class Packed:
     written to in between, the value is not the one that was saved.
     """
 
-    __slots__ = ("counter", "handle", "info", "last", "seen", "shape", "spec", "unpack", "where")
+    __slots__ = ("counter", "handle", "info", "seen", "shape", "spec", "unpack", "where")
 
     handle: Any
     unpack: Callable[[Any], Tensor]
@@ -67,7 +67,6 @@ class Packed:
     spec: Spec
     where: Any  # of the user's program: for `Where(*where)`
     info: Any  # of `PackedWithInfo`, and set there only
-    last: Any  # of what something else is made again of: weakly, the array that it was last unpacked to
 
     def get(self, node: Any, slot: str) -> Tensor:
         """The tensor, unpacked and checked. Each call unpacks again."""
@@ -114,8 +113,6 @@ class PackedWithInfo(Packed):
         result = Packed.get(self, node, slot)
         self.info.unpack_seconds += perf_counter() - start
         self.info.unpacks += 1
-        if (self.info.node_name, slot) in SOURCES and result._spec.numpy:
-            self.last = weakref.ref(result._data)
         return result
 
 
@@ -223,24 +220,11 @@ def _kept(packed: Packed, mode: Mode, tensor: Tensor) -> Packed:
 
 # Results whose backward divides them by a saved input, by (name of the node, slot): how to make them again of it.
 DERIVED: dict[tuple[str, str], Callable[[Any], Any]] = {}
-SOURCES: set[tuple[str, str]] = set()  # those inputs
-
-
-def _nothing() -> None:
-    return None
 
 
 def derived_from(source: tuple[str, str], slot: str, derive: Callable[[Any, Any], Any]) -> None:
     """Make the result in `slot` of a node again of its input `source`, by `derive(input, node)`."""
-
-    def again(node: Any) -> Any:
-        saved = getattr(node, source[1])
-        last = getattr(saved, "last", _nothing)
-        array = last()  # hooks are asked once in a pass
-        return derive(unpack_input(node, source[1]) if array is None else array, node)
-
-    SOURCES.add(source)
-    DERIVED[source[0], slot] = again
+    DERIVED[source[0], slot] = lambda node: derive(unpack_input(node, source[1]), node)
 
 
 class Derived:

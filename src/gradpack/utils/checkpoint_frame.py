@@ -83,8 +83,6 @@ class Frame:
         self.seen.append(self.metadata(tensor))
         return token
 
-    pack.is_exact = True  # type: ignore[attr-defined]  # both of a result and what it was made of come back as they were
-
     def unpack(self, token: _Token) -> Tensor:
         try:
             return self._unpack(token)
@@ -195,7 +193,6 @@ def _collecting(frame: weakref.ref[Frame], key: int) -> saved_tensors_hooks:
         assert found is not None  # its own method is running
         return found.collect(key, tensor)
 
-    pack.is_exact = True  # type: ignore[attr-defined]  # as in the first run, so that the same is packed
     return saved_tensors_hooks(pack, lambda tensor: tensor)
 
 
