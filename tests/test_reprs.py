@@ -80,7 +80,6 @@ ARGUMENTS = {
     "gradpack.profiler.record_function": lambda: ("name",),
     "gradpack.nn.LSTMCell": lambda: (2, 3),
     "gradpack.optim.Optimizer": lambda: ([weight()], {}),
-    "gradpack.as_torch.Installed": lambda: (False,),
     "gradpack.saved.SavedInfo": lambda: (weight(), ("MulBackward0", "other")),
     "gradpack.utils.data.BatchSampler": lambda: ([0, 1, 2], 2, False),
     "gradpack.utils.data.ChainDataset": lambda: ([[1]],),
@@ -181,6 +180,7 @@ def make(name, kind):
 
 # What cannot be made at all.
 ABSTRACT = {
+    "gradpack.as_torch.Installed",  # only `install_as_torch` makes one
     "gradpack.autograd.Node",
     "gradpack.autograd.graph.Node",
     "gradpack.optim.lr_scheduler.LRScheduler",
