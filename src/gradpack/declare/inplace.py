@@ -53,6 +53,8 @@ def _inplace(op: Op, name: str, values: list[Any]) -> Tensor:
     source._edge = edge
     if mode.dual or (record and _keeps_input(op, values, edge, needs)):
         source._data = target._spec.backend.copy(target._data)
+    elif type(target._counter) is list:
+        source._counter = target._counter  # who takes note of it sees that it is written to
     if mode.dual or target._tangents is not None:
         source._tangents = _kept_tangent(target)
     given = [source if v is target else v for v in values]

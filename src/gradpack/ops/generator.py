@@ -6,6 +6,7 @@ are NumPy's (PCG64), not torch's: the same seed gives other numbers than torch.
 
 from __future__ import annotations
 
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
@@ -106,8 +107,40 @@ class Generator:
 default_generator = Generator()
 
 
+class Drawn:
+    """Notes the state of each generator that an operation asks for, before it draws."""
+
+    __slots__ = ("states",)
+
+    def __init__(self) -> None:
+        self.states: list[Tensor] = []
+
+    def next(self, generator: Generator) -> Any:
+        self.states.append(generator.get_state())
+        return generator.numpy
+
+
+class Replayed:
+    """Hands out generators in the states that were noted, so that an operation draws the same numbers again."""
+
+    __slots__ = ("_states",)
+
+    def __init__(self, states: list[Tensor]) -> None:
+        self._states = iter(states)
+
+    def next(self, generator: Generator) -> Any:
+        return Generator(generator.device).set_state(next(self._states)).numpy
+
+
+# Who is told of random numbers that are drawn here: None, a Drawn or a Replayed.
+DRAWN: ContextVar[Drawn | Replayed | None] = ContextVar("gradpack random numbers", default=None)
+
+
 def source(generator: Generator | None) -> Any:
     """The NumPy generator behind a `generator=` argument."""
+    watching = DRAWN.get()
+    if watching is not None and (generator is None or isinstance(generator, Generator)):
+        return watching.next(default_generator if generator is None else generator)
     if generator is None:
         return default_generator.numpy
     if not isinstance(generator, Generator):

@@ -1,0 +1,325 @@
+"""How a tensor was made, so that it can be made again.
+
+`Value` and `Call` are notes on every operation that ran: they hold settings, but no array that is not
+tiny, and reach back through a bounded number of operations. A `Recipe` is made of them for a tensor
+that is not kept: it holds the arrays that it starts from (`Anchor`), and is shared by all that need
+the same result.
+
+A recipe is followed at most once in a backward pass. What comes out is held by those who will still
+ask for it in this pass, and by nobody else: it dies with the last of them, at the latest with the pass.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+from weakref import finalize, ref
+
+from ..backends import Spec
+from ..base.errors import saved_was_modified
+from ..base.modes import MODE, RUN
+from ..declare.apply import apply
+from ..declare.op import Op
+from ..ops.generator import DRAWN, Replayed
+from ..tensor.mutation import Mutation
+from ..tensor.tensor import Tensor, alias
+from .storage import owner
+
+TINY = 1024  # bytes: arrays as small as this are held by the notes themselves
+DEEPEST = 32  # operations that a recipe may chain
+
+
+class Call:
+    """One operation that ran: its arguments, with a `Value` in the place of every tensor."""
+
+    __slots__ = ("depth", "drawn", "op", "values")
+
+    def __init__(self, op: Op, values: list[Any], drawn: Any) -> None:
+        self.op = op
+        self.values = values
+        self.drawn = drawn  # the states of generators that it drew from, None if it drew nothing
+        self.depth = 1 + max((v.call.depth for v in self.sources() if v.call is not None), default=0)
+
+    def sources(self) -> Iterator[Value]:
+        for value in self.values:
+            if type(value) is Value:
+                yield value
+            elif type(value) is list:
+                yield from (v for v in value if type(v) is Value)
+
+    def again(self, arrays: list[Any]) -> Any:
+        """The results of the operation on these arrays, which stand for its sources in order."""
+        left = iter(arrays)
+        values = [
+            _tensor(v, next(left))
+            if type(v) is Value
+            else [_tensor(x, next(left)) if type(x) is Value else x for x in v]
+            if type(v) is list
+            else v
+            for v in self.values
+        ]
+        mode = MODE.get()
+        token = MODE.set(
+            mode.replace(
+                grad=False, hooks=None, inference=False, dual=0, anomaly=None, recorder=None, levels=(), mutation=None,
+                ops=(), autocast=None,
+            )
+        )  # fmt: skip
+        drawing = None if self.drawn is None else DRAWN.set(Replayed(self.drawn))
+        try:
+            return apply(self.op, tuple(values))
+        finally:
+            if drawing is not None:
+                DRAWN.reset(drawing)
+            MODE.reset(token)
+
+
+class Value:
+    """An array at one version, and the call that made it, if that is known. Does not keep the array alive."""
+
+    __slots__ = ("__weakref__", "_array", "_tiny", "anchor", "call", "counter", "held", "nr", "recipe", "spec", "version")
+
+    def __init__(self, array: Any, spec: Spec, counter: list[int], call: Call | None = None, nr: int = 0) -> None:
+        self._tiny = array if array.nbytes <= TINY else None
+        self._array = ref(array)
+        self.spec, self.counter, self.version = spec, counter, counter[0]
+        self.call, self.nr = call, nr
+        self.held = False  # does the user hold it anyway?
+        self.anchor: Any = None
+        self.recipe: Any = None
+
+    def current(self) -> Any:
+        """The array, if it is still there and as it was."""
+        array = self._array() if self._tiny is None else self._tiny
+        return array if array is not None and self.counter[0] == self.version else None
+
+    @property
+    def is_tiny(self) -> bool:
+        return self._tiny is not None
+
+
+def _tensor(value: Value, array: Any) -> Tensor:
+    made: Tensor = alias(array, value.spec, tuple(array.shape))
+    return made
+
+
+# Copies are made of anchored arrays before somebody writes to them, by the means of mutation mode.
+_KEPT = Mutation()
+
+
+class Anchor:
+    """Holds an array that recipes start from. A write in place leaves it a copy of what was there."""
+
+    __slots__ = ("__weakref__", "counter", "spec", "version")
+
+    def __init__(self, value: Value, array: Any) -> None:
+        self.counter, self.version, self.spec = value.counter, value.version, value.spec
+        _KEPT.original[self] = _tensor(value, array)
+        counter: Any = self.counter
+        # The entry goes when the anchor goes, and the cycle that it makes with it.
+        counter.append((ref(self, lambda gone: _strike(counter, gone)), ref(_KEPT)))
+
+    @property
+    def array(self) -> Any:
+        copy = _KEPT.cloned.get(self)
+        if copy is not None:
+            return copy._data
+        kept = _KEPT.original[self]
+        if self.counter[0] != self.version:
+            raise saved_was_modified(
+                "recompute()", "what it starts from", self.spec.dtype, kept._shape, "", self.counter[0], self.version
+            )
+        return kept._data
+
+
+def _strike(counter: list[Any], gone: Any) -> None:
+    counter[1:] = [entry for entry in counter[1:] if entry[0] is not gone]
+
+
+def anchor_of(value: Value) -> Anchor | None:
+    """What holds the array of a value; None if it is gone or has been written to."""
+    found: Anchor | None = None if value.anchor is None else value.anchor()
+    if found is None and (array := value.current()) is not None:
+        found = Anchor(value, array)
+        value.anchor = ref(found)
+    return found
+
+
+class Recipe:
+    """How to make one tensor again. Holds what that starts from."""
+
+    __slots__ = ("__weakref__", "_again", "_counter", "handles", "held", "run", "sources", "users", "value")
+
+    def __init__(self, value: Value, sources: list[Any]) -> None:
+        self.value = value
+        self.sources = sources  # an Anchor or a Recipe for each source of the call
+        self.users: list[ref[Recipe]] = []
+        self.handles: list[ref[Handle]] = []
+        self.held: list[Any] = []  # results of sources that this will need in the pass that goes on
+        self.run: Any = None  # the pass in which it was followed last, weakly
+        self._again: Any = None
+        self._counter = [0]
+        for source in sources:
+            if type(source) is Recipe:
+                source.users = [user for user in source.users if user() is not None]
+                source.users.append(ref(self))
+
+    def living(self) -> tuple[Any, list[int]] | None:
+        """The array and its counter, if somebody still holds it: the one that was saved, or the one made again."""
+        array = self.value.current()
+        if array is not None:
+            return array, self.value.counter
+        array = None if self._again is None else self._again()
+        return None if array is None or self._counter[0] else (array, self._counter)
+
+    def follow(self, arrays: list[Any]) -> Any:
+        """Runs the call on the arrays of its sources."""
+        call = self.value.call
+        assert call is not None
+        made = call.again(arrays)
+        if isinstance(made, tuple):
+            made = made[self.value.nr]
+        self._again, self._counter = ref(made._data), [0]
+        return made._data
+
+
+class Handle:
+    """Stands in the graph for a tensor that is not kept."""
+
+    __slots__ = ("__weakref__", "held", "recipe", "run")
+
+    def __init__(self, recipe: Recipe) -> None:
+        self.recipe = recipe
+        self.held: Any = None  # the tensor made again, until this handle is asked for it
+        self.run: Any = None
+        recipe.handles = [handle for handle in recipe.handles if handle() is not None]
+        recipe.handles.append(ref(self))
+
+    def tensor(self) -> Tensor:
+        """The tensor, made again unless it was already in this backward pass."""
+        run = RUN.get()
+        found = self.recipe.living()
+        if found is None:
+            _make(self.recipe, run, self)
+            found = self.recipe.living() if self.held is None else (self.held, self.recipe._counter)
+            assert found is not None
+        array, counter = found
+        self.held, self.run = None, None if run is None else ref(run)
+        out: Tensor = alias(array, self.recipe.value.spec, tuple(array.shape))
+        out._counter = counter
+        return out
+
+
+def _make(wanted: Recipe, run: Any, asking: Handle) -> None:
+    """Follows a recipe, and first those that it needs; without recursion."""
+    known: dict[Recipe, Any] = {}
+    order = _in_order(wanted, known)
+    uses = Counter(s for recipe in order for s in recipe.sources if type(s) is Recipe)
+    touched: list[ref[Any]] = []
+    for recipe in order:
+        arrays = [s.array if type(s) is Anchor else known[s] for s in recipe.sources]
+        made = known[recipe] = recipe.follow(arrays)
+        del arrays
+        recipe.held = []
+        recipe.run = None if run is None else ref(run)
+        if run is not None:
+            _hand_out(recipe, made, run, touched)
+        for source in recipe.sources:
+            if type(source) is Recipe:
+                uses[source] -= 1
+                if not uses[source]:
+                    del known[source]
+    asking.held = known[wanted]
+    if touched:
+        finalize(run, _let_go, touched).atexit = False
+
+
+def _in_order(wanted: Recipe, known: dict[Recipe, Any]) -> list[Recipe]:
+    """The recipes to follow, sources first. What needs not be followed goes to `known`."""
+    order: list[Recipe] = []
+    opened: set[Recipe] = set()
+    done: set[Recipe] = set()
+    stack = [wanted]
+    while stack:
+        recipe = stack[-1]
+        if recipe in opened or recipe in known:
+            stack.pop()
+            if recipe in opened and recipe not in done:
+                done.add(recipe)
+                order.append(recipe)
+            continue
+        found = recipe.living()
+        if found is not None:
+            known[recipe] = found[0]
+            continue
+        opened.add(recipe)
+        stack.extend(s for s in recipe.sources if type(s) is Recipe and s not in opened)
+    return order
+
+
+def _hand_out(recipe: Recipe, made: Any, run: Any, touched: list[ref[Any]]) -> None:
+    """Lets those hold a result who will ask for it in this pass."""
+    for known in recipe.handles:
+        handle = known()
+        if handle is not None and not _was_in(handle, run):
+            handle.held = made
+            touched.append(known)
+    for used in recipe.users:
+        user = used()
+        if user is not None and not _was_in(user, run):
+            user.held.append(made)
+            touched.append(used)
+
+
+def _was_in(thing: Any, run: Any) -> bool:
+    return thing.run is not None and thing.run() is run
+
+
+def _let_go(touched: list[ref[Any]]) -> None:
+    """At the end of a pass: nobody holds anything any more."""
+    for known in touched:
+        thing = known()
+        if type(thing) is Handle:
+            thing.held = None
+        elif thing is not None:
+            thing.held = []
+
+
+class Notes:
+    """The values that are known, by their arrays, weakly."""
+
+    __slots__ = ("__weakref__", "_known")
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[ref[Any], Value]] = {}
+
+    def find(self, tensor: Tensor) -> Value | None:
+        """The value that a tensor shows, if it is known and was not written to since."""
+        known = self._known.get(id(tensor._data))
+        if known is None or known[0]() is not tensor._data:
+            return None
+        value = known[1]
+        return value if value.counter is tensor._counter and value.counter[0] == value.version else None
+
+    def take(self, tensor: Tensor) -> Value:
+        """The value of an operand; one without a call if nothing is known of it."""
+        found = self.find(tensor)
+        return self.add(Value(tensor._data, tensor._spec, tensor._counter), tensor._data) if found is None else found
+
+    def add(self, value: Value, array: Any) -> Value:
+        key, known, me = id(array), self._known, ref(self)
+
+        def died(gone: ref[Any]) -> None:
+            notes = me()
+            if notes is not None and key in notes._known and notes._known[key][0] is gone:
+                del notes._known[key]
+
+        known[key] = (ref(array, died), value)
+        return value
+
+
+def bytes_of(value: Value) -> int:
+    """The bytes of the storage that a value lies in, 0 if it is gone."""
+    array = value.current()
+    return 0 if array is None else int(owner(array).nbytes)
