@@ -10,8 +10,8 @@ import pytest
 
 import gradpack as torch
 from gradpack.base.modes import using
-from gradpack.saved import recipes
-from gradpack.saved.recompute import recompute
+from gradpack.saved import recipes, recompute
+from gradpack.saved.storage import owner
 
 F = torch.nn.functional
 SIZE = 600  # float32: above what notes hold themselves
@@ -254,13 +254,17 @@ def test_no_cycles():
     gc.collect()
     gc.disable()
     try:
-        before = sum(type(o) in (recipes.Handle, recipes.Recipe, recipes.Anchor, recipes.Value) for o in gc.get_objects())
+        before = sum(
+            type(o) in (recipes.Handle, recipes.Recipe, recipes.Anchor, recipes.Value) for o in gc.get_objects()
+        )
         x = leaf()
         with recompute(at_least=0):
             y = F.dropout((x * x).tanh().exp(), 0.3, True).exp()
         y.sum().backward()
         del x, y
-        after = sum(type(o) in (recipes.Handle, recipes.Recipe, recipes.Anchor, recipes.Value) for o in gc.get_objects())
+        after = sum(
+            type(o) in (recipes.Handle, recipes.Recipe, recipes.Anchor, recipes.Value) for o in gc.get_objects()
+        )
     finally:
         gc.enable()
     assert before == after
@@ -322,7 +326,7 @@ def test_a_transformer_with_dropout_keeps_less():
 
         class Recorder:
             def saved(self, op_name, slot, tensor, packed, seen=seen):
-                whole = recipes.owner(tensor._data)
+                whole = owner(tensor._data)
                 if not isinstance(packed, recipes.Handle):
                     seen[id(whole)] = whole
 
@@ -333,7 +337,7 @@ def test_a_transformer_with_dropout_keeps_less():
                 logits = model(tokens)
             loss = loss_of(logits, tokens)
         for p in model.parameters():
-            seen.pop(id(recipes.owner(p._data)), None)
+            seen.pop(id(owner(p._data)), None)
         kept.append(sum(array.nbytes for array in seen.values()))
         del logits
         loss.backward()

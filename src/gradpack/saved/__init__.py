@@ -10,6 +10,7 @@ from .masks import mask
 from .meter import Meter, meter
 from .policy import Policy
 from .quantize import quantize
+from .recompute import recompute
 from .scope import bypass, forbid, name, propagate
 from .spill import Disk
 from .store import keep
@@ -25,8 +26,8 @@ __all__ = [
     "cpu",
     "disk",
     "forbid",
-    "fp8",
     "fp16",
+    "fp8",
     "keep",
     "lossless",
     "mask",
@@ -34,4 +35,5 @@ __all__ = [
     "name",
     "propagate",
     "quantize",
+    "recompute",
 ]

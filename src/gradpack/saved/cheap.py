@@ -17,9 +17,9 @@ _ALSO = frozenset(
 
 # Of those kinds, but dear: tens of nanoseconds for each number.
 _DEAR = frozenset(
-    "_standard_gamma digamma erfinv igamma igammac _igamma_in_shape lgamma mvlgamma polygamma special_zeta special_erfcx "
-    "special_i0e special_i1 special_i1e i0 special_log_ndtr special_ndtri _fft_c2c _fft_c2r _fft_r2c "
-    "masked_select nonzero".split()
+    "_standard_gamma digamma erfinv igamma igammac _igamma_in_shape lgamma mvlgamma polygamma special_zeta "
+    "special_erfcx special_i0e special_i1 special_i1e i0 special_log_ndtr special_ndtri _fft_c2c _fft_c2r _fft_r2c "
+    "masked_select".split()
 )
 
 

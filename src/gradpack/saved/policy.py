@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
 from ..autograd.decorate import decorate
-from ..base.modes import MODE
+from ..base.modes import MODE, OpMode
 from .blocks import enter, leave
 from .foreign import described
 from .info import SavedInfo
@@ -44,7 +44,7 @@ class Policy:
     """
 
     name = "policy"
-    __saved_info__ = SavedInfo  # what tells `pack` what it packs, also where it is one of a pair of hooks
+    informed = True  # does `pack` make use of what is known of a tensor? Finding that out takes time
 
     def pack(self, tensor: Any, info: Any = None) -> Any:
         """What to keep of `tensor`: anything that `unpack` understands, or `tensor` itself to leave it as it is.
@@ -59,6 +59,10 @@ class Policy:
         """The tensor again, from what `pack` returned."""
         return packed
 
+    def watches(self) -> tuple[OpMode, ...]:
+        """What must see the operations of the block, beside what they save. Needed by few policies."""
+        return ()
+
     def hooks(self) -> tuple[Callable[[Any], Any], Callable[[Any], Any]]:
         """The policy as a plain pair, `(pack, unpack)`, for `torch.autograd.graph.saved_tensors_hooks`."""
         return self.pack, self.unpack
@@ -72,7 +76,10 @@ class Policy:
         forbidden = MODE.get().forbidden
         if forbidden is not None:
             raise RuntimeError(forbidden)
-        enter(self, hooks=(self.pack, self.unpack, SavedInfo))
+        changes: dict[str, Any] = {"hooks": (self.pack, self.unpack, *((SavedInfo,) if self.informed else ()))}
+        if watches := self.watches():
+            changes["ops"] = (*MODE.get().ops, *watches)
+        enter(self, **changes)
         return self
 
     def __exit__(self, *exc: object) -> None:
@@ -148,6 +155,9 @@ class Selected(Policy):
     def unpack(self, packed: Any) -> Any:
         return packed.policy.unpack(packed.packed) if type(packed) is Packed else packed
 
+    def watches(self) -> tuple[OpMode, ...]:
+        return self.policy.watches()
+
 
 class Chain(Policy):
     """Two policies: what the first leaves as it is, the second gets."""
@@ -167,6 +177,9 @@ class Chain(Policy):
 
     def unpack(self, packed: Any) -> Any:
         return packed.policy.unpack(packed.packed) if type(packed) is Packed else packed
+
+    def watches(self) -> tuple[OpMode, ...]:
+        return (*self.first.watches(), *self.second.watches())
 
 
 class Packed:

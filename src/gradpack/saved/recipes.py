@@ -24,7 +24,6 @@ from ..declare.op import Op
 from ..ops.generator import DRAWN, Replayed
 from ..tensor.mutation import Mutation
 from ..tensor.tensor import Tensor, alias
-from .storage import owner
 
 TINY = 1024  # bytes: arrays as small as this are held by the notes themselves
 DEEPEST = 32  # operations that a recipe may chain
@@ -34,6 +33,8 @@ class Call:
     """One operation that ran: its arguments, with a `Value` in the place of every tensor."""
 
     __slots__ = ("depth", "drawn", "op", "values")
+
+    depth: int
 
     def __init__(self, op: Op, values: list[Any], drawn: Any) -> None:
         self.op = op
@@ -78,7 +79,19 @@ class Call:
 class Value:
     """An array at one version, and the call that made it, if that is known. Does not keep the array alive."""
 
-    __slots__ = ("__weakref__", "_array", "_tiny", "anchor", "call", "counter", "held", "nr", "recipe", "spec", "version")
+    __slots__ = (
+        "__weakref__",
+        "_array",
+        "_tiny",
+        "anchor",
+        "call",
+        "counter",
+        "held",
+        "nr",
+        "recipe",
+        "spec",
+        "version",
+    )
 
     def __init__(self, array: Any, spec: Spec, counter: list[int], call: Call | None = None, nr: int = 0) -> None:
         self._tiny = array if array.nbytes <= TINY else None
@@ -97,6 +110,19 @@ class Value:
     @property
     def is_tiny(self) -> bool:
         return self._tiny is not None
+
+    @property
+    def has_way(self) -> bool:
+        """Whether an anchor or a recipe is there already."""
+        return (self.anchor is not None and self.anchor() is not None) or self.known_recipe() is not None
+
+    def known_recipe(self) -> Recipe | None:
+        found: Recipe | None = None if self.recipe is None else self.recipe()
+        return found
+
+    def remember(self, recipe: Recipe) -> Recipe:
+        self.recipe = ref(recipe)
+        return recipe
 
 
 def _tensor(value: Value, array: Any) -> Tensor:
@@ -137,10 +163,10 @@ def _strike(counter: list[Any], gone: Any) -> None:
     counter[1:] = [entry for entry in counter[1:] if entry[0] is not gone]
 
 
-def anchor_of(value: Value) -> Anchor | None:
-    """What holds the array of a value; None if it is gone or has been written to."""
+def anchor_of(value: Value, array: Any) -> Anchor:
+    """What holds the array of a value: the one anchor that there is of it."""
     found: Anchor | None = None if value.anchor is None else value.anchor()
-    if found is None and (array := value.current()) is not None:
+    if found is None:
         found = Anchor(value, array)
         value.anchor = ref(found)
     return found
@@ -153,7 +179,7 @@ class Recipe:
 
     def __init__(self, value: Value, sources: list[Any]) -> None:
         self.value = value
-        self.sources = sources  # an Anchor or a Recipe for each source of the call
+        self.sources = sources  # for each source of the call a Recipe, or what has its `array`
         self.users: list[ref[Recipe]] = []
         self.handles: list[ref[Handle]] = []
         self.held: list[Any] = []  # results of sources that this will need in the pass that goes on
@@ -218,7 +244,7 @@ def _make(wanted: Recipe, run: Any, asking: Handle) -> None:
     uses = Counter(s for recipe in order for s in recipe.sources if type(s) is Recipe)
     touched: list[ref[Any]] = []
     for recipe in order:
-        arrays = [s.array if type(s) is Anchor else known[s] for s in recipe.sources]
+        arrays = [known[s] if type(s) is Recipe else s.array for s in recipe.sources]
         made = known[recipe] = recipe.follow(arrays)
         del arrays
         recipe.held = []
@@ -317,9 +343,3 @@ class Notes:
 
         known[key] = (ref(array, died), value)
         return value
-
-
-def bytes_of(value: Value) -> int:
-    """The bytes of the storage that a value lies in, 0 if it is gone."""
-    array = value.current()
-    return 0 if array is None else int(owner(array).nbytes)

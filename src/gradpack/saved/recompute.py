@@ -6,15 +6,15 @@ from typing import Any
 from weakref import ref
 
 from ..base.layouts import strided
-from ..base.modes import MODE, OpMode, change
+from ..base.modes import MODE, OpMode
 from ..declare.op import Op
 from ..ops.generator import DRAWN, Drawn
 from ..tensor.tensor import InferenceCounter, Tensor
 from .cheap import is_cheap, is_held, reads_little
-from .recipes import DEEPEST, TINY, Anchor, Call, Handle, Notes, Recipe, Value, anchor_of
+from .policy import Policy
+from .recipes import DEEPEST, TINY, Anchor, Call, Handle, Notes, Value, anchor_of
 from .storage import owner
-
-_LARGEST = 64  # operations that a recipe may run
+from .ways import ways_to, written
 
 
 class Watch(OpMode):
@@ -80,129 +80,114 @@ def _operand(notes: Notes, value: Any, tensors: list[Tensor]) -> Any:
     return _UNKNOWN if getattr(value, "nbytes", 0) > TINY else value
 
 
-class Recompute:
-    """What `recompute` returns: a context manager, a decorator, and a pair of functions for hooks."""
+class Recompute(Policy):
+    """What `recompute` returns."""
 
-    def __init__(self, at_least: int = 65536) -> None:
-        if at_least < 0:
-            raise ValueError(f"recompute: at_least is a number of bytes, not {at_least}")
+    informed = False
+
+    def __init__(self, at_least: int) -> None:
         self.at_least = at_least
+        self.name = f"recompute(at_least={at_least})"
         self._notes = Notes()
-        self._kept: dict[int, ref[Any]] = {}  # storages that are held for backward
+        self._kept = Living()  # storages that are held for backward
         self._watch = Watch(self._notes)
-        self._before: list[dict[str, Any]] = []
 
-    def pack(self, tensor: Tensor) -> Any:
+    def watches(self) -> tuple[OpMode, ...]:
+        return (self._watch,)
+
+    def pack(self, tensor: Any, info: Any = None) -> Any:
         """A recipe for the tensor, or the tensor itself."""
         if tensor._spec.layout is not strided or tensor._data.nbytes < self.at_least or is_held(tensor):
             return tensor
         value = self._notes.find(tensor)
-        if value is not None and value.recipe is not None and (recipe := value.recipe()) is not None:
-            return Handle(recipe)
-        whole = owner(tensor._data)
-        if not self._is_kept(whole):
+        recipe = None if value is None else value.known_recipe()
+        if recipe is None:
+            whole = owner(tensor._data)
+            if whole in self._kept:
+                return tensor
             if value is not None and value.call is not None and tensor._tangents is None:
-                starts = self._starts(value, {}, first=True)
-                if starts is not None and sum(starts.values()) * 2 <= whole.nbytes:
-                    return Handle(self._recipe(value))
-            self._keep(whole)
-        return tensor
+                ways = ways_to(value, self._holds)
+                way = ways[value]
+                if way is not None and 2 * way.nbytes <= whole.nbytes:
+                    recipe = written(value, ways, self._hold)
+            if recipe is None:
+                self._kept.add(whole)
+                return tensor
+        if info is not None:
+            info.policy, info.tier, info.packed_bytes = "recompute", "recipe", 0
+        return Handle(recipe)
 
-    def unpack(self, packed: Any) -> Tensor:
-        """The tensor that was packed, made again if it was not kept."""
+    def unpack(self, packed: Any) -> Any:
         return packed.tensor() if type(packed) is Handle else packed
 
-    def _is_kept(self, whole: Any) -> bool:
-        known = self._kept.get(id(whole))
-        return known is not None and known() is whole
+    def _holds(self, value: Value, array: Any) -> bool:
+        return array is not None and (value.held or value.is_tiny or owner(array) in self._kept)
 
-    def _keep(self, whole: Any) -> None:
-        kept, key = self._kept, id(whole)
+    def _hold(self, value: Value, array: Any) -> Anchor:
+        if not value.held and not value.is_tiny:
+            self._kept.add(owner(array))
+        return anchor_of(value, array)
+
+
+class Living:
+    """A set of arrays that keeps none of them alive."""
+
+    __slots__ = ("__weakref__", "_known")
+
+    def __init__(self) -> None:
+        self._known: dict[int, ref[Any]] = {}
+
+    def add(self, array: Any) -> None:
+        key, me = id(array), ref(self)
 
         def died(gone: ref[Any]) -> None:
-            if kept.get(key) is gone:
-                del kept[key]
+            living = me()
+            if living is not None and living._known.get(key) is gone:
+                del living._known[key]
 
-        kept[key] = ref(whole, died)
+        self._known[key] = ref(array, died)
 
-    def _starts(self, value: Value, seen: dict[Value, Any], first: bool = False) -> dict[int, int] | None:
-        """The storages that a recipe for a value would hold and that are not held yet, with their bytes.
+    def __contains__(self, array: Any) -> bool:
+        known = self._known.get(id(array))
+        return known is not None and known() is array
 
-        None if there is no way to make it again.
-        """
-        if not first:
-            if value in seen:
-                return seen[value]
-            if len(seen) > _LARGEST:
-                return None
-        array = value.current()
-        own: dict[int, int] | None = None
-        if array is not None and not first:
-            whole = owner(array)
-            own = {} if value.held or value.is_tiny or self._is_kept(whole) else {id(whole): whole.nbytes}
-        if not first and (_alive(value.anchor) or _alive(value.recipe)):
-            own = {}
-        if value.call is not None and own != {}:
-            made: dict[int, int] | None = {}
-            for source in value.call.sources():
-                part = self._starts(source, seen)
-                if part is None:
-                    made = None
-                    break
-                made.update(part)
-            if made is not None and (own is None or sum(made.values()) < sum(own.values())):
-                seen[value] = made
-                return made
-        seen[value] = own
-        return own
-
-    def _recipe(self, value: Value) -> Recipe:
-        """The recipe for a value, of which `_starts` has found that there is one."""
-        seen: dict[Value, Any] = {}
-        return self._written(value, seen)
-
-    def _written(self, value: Value, seen: dict[Value, Any]) -> Recipe:
-        call = value.call
-        assert call is not None
-        sources: list[Any] = []
-        for source in call.sources():
-            known = seen.get(source)
-            if known is None:
-                known = seen[source] = self._source(source, seen)
-            sources.append(known)
-        recipe = Recipe(value, sources)
-        value.recipe = ref(recipe)
-        return recipe
-
-    def _source(self, value: Value, seen: dict[Value, Any]) -> Anchor | Recipe:
-        if value.recipe is not None and (recipe := value.recipe()) is not None:
-            return recipe
-        if value.call is not None and not _alive(value.anchor):
-            array = value.current()
-            free = array is not None and (value.held or value.is_tiny or self._is_kept(owner(array)))
-            if not free:
-                own = None if array is None else owner(array).nbytes
-                made = self._starts(value, {}, first=True)
-                if made is not None and (own is None or sum(made.values()) < own):
-                    return self._written(value, seen)
-        anchor = anchor_of(value)
-        assert anchor is not None
-        if not value.held and not value.is_tiny:
-            self._keep(owner(anchor.array))
-        return anchor
-
-    def __enter__(self) -> Recompute:
-        self._before.append(change(hooks=(self.pack, self.unpack), ops=(*MODE.get().ops, self._watch)))
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        change(**self._before.pop())
-
-
-def _alive(known: Any) -> bool:
-    return known is not None and known() is not None
+    def __len__(self) -> int:
+        return len(self._known)
 
 
 def recompute(at_least: int = 65536) -> Recompute:
-    """Drop what can be made again."""
+    """Keep no saved tensor that cheap operations can make again, exactly, from what is kept anyway.
+
+    Every operation of the block is noted. A tensor that is saved is dropped if elementwise operations,
+    normalisations, softmax, dropout, views and the like lead to it from what is held already (saved tensors,
+    parameters, what is small): backward runs them again, once in a pass for all that need the result, with the same
+    random numbers. Results of products, convolutions, attention, reductions and of anything else are kept, and so
+    is one in a chain of 32. No part of the program needs to be named, and the values are the same to the last bit.
+
+    A write in place to what a tensor is to be made from leaves it a copy of what was there. Where that cannot be,
+    backward raises, as it does for a saved tensor that was written to.
+
+    Args:
+        at_least: smaller tensors, in bytes, are kept. An operation of the block takes some 20 microseconds longer,
+            so that small tensors are not worth it.
+
+    Raises:
+        TypeError: if `at_least` is no int.
+        ValueError: if it is negative.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> from gradpack import saved
+        >>> x = torch.ones(1000, requires_grad=True)
+        >>> with saved.meter([x]) as m, saved.recompute(at_least=0):
+        ...     y = x.exp().exp().exp().sum()  # each result would be kept
+        >>> m.now
+        0
+        >>> y.backward()
+    """
+    if not isinstance(at_least, int):
+        raise TypeError(f"recompute(): at_least is a number of bytes, an int, not {type(at_least).__name__}")
+    if at_least < 0:
+        raise ValueError(f"recompute(): at_least is a number of bytes, not {at_least}")
     return Recompute(at_least)

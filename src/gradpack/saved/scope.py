@@ -16,7 +16,7 @@ from .blocks import enter, leave
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_FIELDS = ("hooks", "forbidden", "recorder", "mutation")
+_FIELDS = ("hooks", "forbidden", "recorder", "mutation", "ops")
 
 
 class bypass:  # noqa: N801 - reads as a keyword
