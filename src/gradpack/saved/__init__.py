@@ -1,5 +1,6 @@
 """Saved tensors under control: ways of keeping them, chosen by what they are, and a meter."""
 
+from .budget import budget
 from .casts import bf16, fp8, fp16
 from .codecs import bfloat16
 from .cpu import cpu
@@ -22,6 +23,7 @@ __all__ = [
     "SavedInfo",
     "bf16",
     "bfloat16",
+    "budget",
     "bypass",
     "cpu",
     "disk",

@@ -146,7 +146,7 @@ def plan(items: Sequence[Item], limit: int, disk: int = 0) -> Plan:
         exact = _exact(items, allowed, limit, disk)
         if exact is not None:
             candidates.append(exact)
-    if ALL < prod(map(len, allowed)) and len(items) <= PAIRS:
+    if prod(map(len, allowed)) > ALL and len(items) <= PAIRS:
         for i, numbers in enumerate(allowed):
             for n in numbers:
                 forced = [*allowed[:i], [n], *allowed[i + 1 :]]

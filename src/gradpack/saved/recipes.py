@@ -12,7 +12,7 @@ ask for it in this pass, and by nobody else: it dies with the last of them, at t
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 from weakref import finalize, ref
 
@@ -32,12 +32,13 @@ DEEPEST = 32  # operations that a recipe may chain
 class Call:
     """One operation that ran: its arguments, with a `Value` in the place of every tensor."""
 
-    __slots__ = ("depth", "drawn", "op", "values")
+    __slots__ = ("depth", "drawn", "op", "seconds", "values")
 
     depth: int
 
-    def __init__(self, op: Op, values: list[Any], drawn: Any) -> None:
+    def __init__(self, op: Op, values: list[Any], drawn: Any, seconds: float = 0.0) -> None:
         self.op = op
+        self.seconds = seconds  # that it took
         self.values = values
         self.drawn = drawn  # the states of generators that it drew from, None if it drew nothing
         self.depth = 1 + max((v.call.depth for v in self.sources() if v.call is not None), default=0)
@@ -89,6 +90,7 @@ class Value:
         "held",
         "nr",
         "recipe",
+        "slot",
         "spec",
         "version",
     )
@@ -101,6 +103,7 @@ class Value:
         self.held = False  # does the user hold it anyway?
         self.anchor: Any = None
         self.recipe: Any = None
+        self.slot: Any = None  # who keeps it in some form, weakly
 
     def current(self) -> Any:
         """The array, if it is still there and as it was."""
@@ -139,6 +142,8 @@ class Anchor:
 
     __slots__ = ("__weakref__", "counter", "spec", "version")
 
+    recipe = None
+
     def __init__(self, value: Value, array: Any) -> None:
         self.counter, self.version, self.spec = value.counter, value.version, value.spec
         _KEPT.original[self] = _tensor(value, array)
@@ -175,11 +180,13 @@ def anchor_of(value: Value, array: Any) -> Anchor:
 class Recipe:
     """How to make one tensor again. Holds what that starts from."""
 
-    __slots__ = ("__weakref__", "_again", "_counter", "handles", "held", "run", "sources", "users", "value")
+    __slots__ = ("__weakref__", "_again", "_counter", "handles", "held", "room", "run", "sources", "users", "value")
 
     def __init__(self, value: Value, sources: list[Any]) -> None:
         self.value = value
-        self.sources = sources  # for each source of the call a Recipe, or what has its `array`
+        # For each source of the call a Recipe, or what has its `array`, and perhaps a `recipe` that makes it.
+        self.sources = sources
+        self.room: Callable[[Any], bool] | None = None  # says whether a result may be held for others
         self.users: list[ref[Recipe]] = []
         self.handles: list[ref[Handle]] = []
         self.held: list[Any] = []  # results of sources that this will need in the pass that goes on
@@ -240,18 +247,19 @@ class Handle:
 def _make(wanted: Recipe, run: Any, asking: Handle) -> None:
     """Follows a recipe, and first those that it needs; without recursion."""
     known: dict[Recipe, Any] = {}
-    order = _in_order(wanted, known)
-    uses = Counter(s for recipe in order for s in recipe.sources if type(s) is Recipe)
+    needs: dict[Recipe, list[Any]] = {}
+    order = _in_order(wanted, known, needs)
+    uses = Counter(s for recipe in order for s in needs[recipe] if type(s) is Recipe)
     touched: list[ref[Any]] = []
     for recipe in order:
-        arrays = [known[s] if type(s) is Recipe else s.array for s in recipe.sources]
+        arrays = [known[s] if type(s) is Recipe else s.array for s in needs[recipe]]
         made = known[recipe] = recipe.follow(arrays)
         del arrays
         recipe.held = []
         recipe.run = None if run is None else ref(run)
-        if run is not None:
+        if run is not None and (recipe.room is None or recipe.room(made)):
             _hand_out(recipe, made, run, touched)
-        for source in recipe.sources:
+        for source in needs[recipe]:
             if type(source) is Recipe:
                 uses[source] -= 1
                 if not uses[source]:
@@ -261,7 +269,7 @@ def _make(wanted: Recipe, run: Any, asking: Handle) -> None:
         finalize(run, _let_go, touched).atexit = False
 
 
-def _in_order(wanted: Recipe, known: dict[Recipe, Any]) -> list[Recipe]:
+def _in_order(wanted: Recipe, known: dict[Recipe, Any], needs: dict[Recipe, list[Any]]) -> list[Recipe]:
     """The recipes to follow, sources first. What needs not be followed goes to `known`."""
     order: list[Recipe] = []
     opened: set[Recipe] = set()
@@ -280,7 +288,8 @@ def _in_order(wanted: Recipe, known: dict[Recipe, Any]) -> list[Recipe]:
             known[recipe] = found[0]
             continue
         opened.add(recipe)
-        stack.extend(s for s in recipe.sources if type(s) is Recipe and s not in opened)
+        sources = needs[recipe] = [s if type(s) is Recipe or s.recipe is None else s.recipe for s in recipe.sources]
+        stack.extend(s for s in sources if type(s) is Recipe and s not in opened)
     return order
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from time import perf_counter
 from typing import Any
 from weakref import ref
 
@@ -16,28 +17,42 @@ from .recipes import DEEPEST, TINY, Anchor, Call, Handle, Notes, Value, anchor_o
 from .storage import owner
 from .ways import ways_to, written
 
+_CHEAP, _DEAR = 1e-9, 8e-9  # seconds for each byte that is made, where no clock is to decide
+
 
 class Watch(OpMode):
-    """Takes note of the operations of a block: what made each tensor, of what."""
+    """Takes note of the operations of a block: what made each tensor, of what, and how long it took.
 
-    def __init__(self, notes: Notes) -> None:
+    Args:
+        cheap: only of those that are worth running again without asking what they cost.
+        steady: do not look at the clock: what an operation takes goes by its kind and the bytes that it makes.
+    """
+
+    def __init__(self, notes: Notes, cheap: bool, steady: bool = False) -> None:
         super().__init__()
-        self.notes = notes
+        self.notes, self.cheap, self.steady = notes, cheap, steady
 
     def operation(self, op: Op, values: list[Any], run: Any) -> Any:
-        if not is_cheap(op):
+        if self.cheap and not is_cheap(op):
             return run()
         drawn = Drawn()
         token = DRAWN.set(drawn)
+        start = perf_counter()
         try:
             outs, extras = run()
         finally:
             DRAWN.reset(token)
-        note(self.notes, op, values, outs, drawn.states)
+        seconds = perf_counter() - start
+        if self.steady:
+            made = sum(out._data.nbytes for out in outs if out._spec.layout is strided)
+            seconds = 1e-6 if op.view else 1e-5 + made * (_CHEAP if is_cheap(op) else _DEAR)
+        note(self.notes, op, values, outs, drawn.states, seconds, self.cheap)
         return outs, extras
 
 
-def note(notes: Notes, op: Op, values: list[Any], outs: list[Tensor], drawn: list[Tensor]) -> None:
+def note(
+    notes: Notes, op: Op, values: list[Any], outs: list[Tensor], drawn: list[Tensor], seconds: float, cheap: bool
+) -> None:
     """Notes that `op` made `outs` of `values`, unless it could not be run again just so."""
     mode = MODE.get()
     if mode.dual or mode.levels:
@@ -47,9 +62,9 @@ def note(notes: Notes, op: Op, values: list[Any], outs: list[Tensor], drawn: lis
     if any(value is _UNKNOWN for value in known):
         return
     made = sum(out._data.nbytes for out in outs if out._spec.layout is strided)
-    if made <= TINY or not reads_little(made, tensors):
+    if made <= TINY or (cheap and not reads_little(made, tensors)):
         return
-    call = Call(op, known, drawn or None)
+    call = Call(op, known, drawn or None, seconds)
     if call.depth > DEEPEST:
         return
     for nr, out in enumerate(outs):
@@ -90,7 +105,7 @@ class Recompute(Policy):
         self.name = f"recompute(at_least={at_least})"
         self._notes = Notes()
         self._kept = Living()  # storages that are held for backward
-        self._watch = Watch(self._notes)
+        self._watch = Watch(self._notes, cheap=True)
 
     def watches(self) -> tuple[OpMode, ...]:
         return (self._watch,)

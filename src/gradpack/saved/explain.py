@@ -1,0 +1,122 @@
+"""A plan in words: what was chosen for each tensor, why, and what the next best would cost."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .planner import Choice, Item, Plan, outcome
+
+_UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
+
+
+def shown(nbytes: float) -> str:
+    """Bytes for people: "1.5 MiB"."""
+    size, unit = float(nbytes), 0
+    while abs(size) >= 1024 and unit < len(_UNITS) - 1:
+        size, unit = size / 1024, unit + 1
+    return f"{size:.0f} {_UNITS[unit]}" if not unit else f"{size:.1f} {_UNITS[unit]}"
+
+
+@dataclass(frozen=True)
+class Explained:
+    """What a plan says of one tensor.
+
+    Attributes:
+        label: which it is: slot, operation, module, shape.
+        nbytes: of its storage.
+        chosen: how it is kept.
+        seconds: what that costs in a step.
+        why: the reason.
+        next_best: the cheapest other way that fits, None if there is none.
+        next_seconds: how much longer, or shorter, a step would take with it.
+    """
+
+    label: str
+    nbytes: int
+    chosen: str
+    seconds: float
+    why: str
+    next_best: str | None
+    next_seconds: float
+
+
+class BudgetPlan:
+    """How a budget keeps the tensors of steps like the one that it has measured.
+
+    Attributes:
+        limit, disk: bytes that are allowed.
+        peak: bytes that the plan holds at most.
+        seconds: that it adds to a step, as far as known.
+        fits: is it within the limits? If not, what is held is made smaller as the step goes.
+    """
+
+    def __init__(
+        self, keys: list[Any], rows: Sequence[Any], items: list[Item], plan: Plan, limit: int, disk: int
+    ) -> None:
+        self.keys, self.rows = keys, rows
+        self.limit, self.disk = limit, disk
+        self.fits, self.peak, self.seconds = plan.fits, plan.outcome.peak, plan.outcome.seconds
+        self._items, self._plan = items, plan
+
+    def choice(self, number: int) -> Choice:
+        return self._items[number].choices[self._plan.chosen[number]]
+
+    def explain(self) -> list[Explained]:
+        """For each storage that was saved, in order: what was chosen, why, and what the next best would cost."""
+        return [self._explained(number) for number in range(len(self._items))]
+
+    def _explained(self, number: int) -> Explained:
+        item, chosen = self._items[number], self._plan.chosen
+        mine = item.choices[chosen[number]]
+        best: tuple[float, str] | None = None
+        refused: str = ""
+        for n, other in enumerate(item.choices):
+            if n == chosen[number]:
+                continue
+            changed = outcome(self._items, [*chosen[:number], n, *chosen[number + 1 :]])
+            more = changed.seconds - self.seconds
+            if changed.disk > self.disk:
+                continue
+            if changed.peak > self.limit:
+                refused = refused or f"{other.name!r} would hold {shown(changed.peak - self.limit)} too much"
+            elif best is None or more < best[0]:
+                best = more, other.name
+        return Explained(
+            self.rows[number].label,
+            item.choices[0].nbytes,
+            mine.name,
+            mine.seconds,
+            self._why(item, mine, refused),
+            None if best is None else best[1],
+            0.0 if best is None else best[0],
+        )
+
+    def _why(self, item: Item, mine: Choice, refused: str) -> str:
+        if len(item.choices) == 1:
+            return "there is no other way to keep it"
+        if mine.name == "keep":
+            return "there is room for it, and it would cost most for its bytes, or nothing needs to be paid"
+        price = mine.seconds / max(item.choices[0].nbytes - mine.nbytes, 1) * 2**20 * 1e3
+        return f"{price:.2f} ms for each MiB that it frees" + (f"; {refused}" if refused else "")
+
+    def __str__(self) -> str:
+        """A table, and the sums."""
+        rows = self.explain()
+        kinds = Counter[str]()
+        for row in rows:
+            kinds[row.chosen] += row.nbytes
+        width = max([len(row.label) for row in rows], default=0)
+        lines = [
+            f"{shown(self.peak)} of {shown(self.limit)} at most, {1e3 * self.seconds:.1f} ms in a step: "
+            + ", ".join(f"{name} {shown(size)}" for name, size in kinds.most_common())
+        ]
+        for row in rows:
+            other = "" if row.next_best is None else f"; next best {row.next_best}: {1e3 * row.next_seconds:+.2f} ms"
+            lines.append(
+                f"{row.label:{width}}  {shown(row.nbytes):>10}  {row.chosen:10} {1e3 * row.seconds:7.2f} ms  "
+                f"{row.why}{other}"
+            )
+        return "\n".join(lines)

@@ -1,0 +1,203 @@
+"""What a budget holds: entries, one for each storage, in one form or another, and the sum of their bytes."""
+
+from __future__ import annotations
+
+from collections import deque
+from time import perf_counter
+from typing import Any
+from weakref import ref
+
+from ..base.errors import saved_was_modified
+from ..tensor.tensor import Tensor, alias
+from .policy import Policy
+from .recipes import Handle, Value
+
+_LATENCY = 2e-5  # seconds for packing or unpacking anything at all
+
+
+class Means:
+    """A way of making what is kept smaller, and what is known of its cost.
+
+    Attributes:
+        name: "lossless", "disk", ...
+        policy: what packs and unpacks.
+        ratio: bytes in memory after to before, as far as known.
+        seconds_per_byte: of packing and unpacking.
+    """
+
+    def __init__(self, name: str, policy: Policy, ratio: float, seconds_per_byte: float, steady: bool) -> None:
+        self.name, self.policy = name, policy
+        self.on_disk = name == "disk"
+        self.lossy = name in ("bf16", "quantize")
+        self._ratio, self._pack, self._unpack = ratio, seconds_per_byte / 2, seconds_per_byte / 2
+        self._ratios: dict[Any, float] = {}
+        self._steady = steady  # does nothing that is measured count?
+
+    def ratio(self, key: Any) -> float:
+        return self._ratios.get(key, self._ratio)
+
+    def knows(self, key: Any) -> bool:
+        return key in self._ratios
+
+    def seconds(self, nbytes: int) -> float:
+        return 2 * _LATENCY + nbytes * (self._pack + self._unpack)
+
+    def fetch(self, nbytes: int) -> float:
+        return _LATENCY + nbytes * self._unpack
+
+    def packed(self, key: Any, before: int, after: int, seconds: float) -> None:
+        """Note what packing came to."""
+        if before:
+            self._ratios[key] = max(after / before, self._ratios.get(key, 0.0))
+            if not self._steady:
+                self._pack += 0.3 * (seconds / before - self._pack)
+
+    def unpacked(self, nbytes: int, seconds: float) -> None:
+        if nbytes and not self._steady:
+            self._unpack += 0.3 * (seconds / nbytes - self._unpack)
+
+
+class Entry:
+    """One storage at one version, in the form in which it is held.
+
+    Attributes:
+        form: "" before it is taken in, "keep", "recompute" or the name of a `Means`.
+        nbytes: of the storage.
+        memory, disk: bytes that its form takes.
+        row: where the round takes note of it.
+    """
+
+    __slots__ = ("__weakref__", "disk", "form", "ledger", "memory", "nbytes", "number", "row", "slots", "stuck")
+
+    def __init__(self, ledger: Ledger, nbytes: int, number: int, row: Any) -> None:
+        self.ledger, self.nbytes, self.number, self.row = ledger, nbytes, number, row
+        self.form = ""
+        self.memory = self.disk = 0
+        self.slots: list[ref[Slot]] = []
+        self.stuck: set[str] = set()  # forms that it cannot take
+
+    def living(self) -> list[Slot]:
+        return [slot for known in self.slots if (slot := known()) is not None]
+
+    def becomes(self, form: str, memory: int, disk: int = 0) -> None:
+        self.ledger.change(memory - self.memory, disk - self.disk)
+        self.form, self.memory, self.disk = form, memory, disk
+
+    def __del__(self) -> None:
+        # This may run at any moment, also while the ledger adds: so only leave a note.
+        self.ledger.gone.append((self.memory, self.disk))
+
+
+class Slot:
+    """Stands in the graph for one saved tensor."""
+
+    __slots__ = ("__weakref__", "entry", "form", "info", "kept", "value", "version")
+
+    def __init__(self, entry: Entry, tensor: Tensor, info: Any, value: Value) -> None:
+        self.entry, self.info, self.value = entry, info, value
+        # Without its history: the node that made it would hold itself.
+        self.form: Any = alias(tensor._data, tensor._spec, tensor._shape)
+        self.form._counter = tensor._counter
+        self.version = tensor._counter[0]
+        self.kept: Means | None = None  # what packed it
+        entry.slots.append(ref(self))
+        if value.slot is None or value.slot() is None:
+            value.slot = ref(self)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it still has the tensor, as it was."""
+        return isinstance(self.form, Tensor) and self.form._counter[0] == self.version
+
+    def tensor(self) -> Tensor:
+        form = self.form
+        if type(form) is Handle:
+            return form.tensor()
+        if self.kept is None:
+            kept: Tensor = form
+            return kept
+        start = perf_counter()
+        made: Tensor = self.kept.policy.unpack(form)
+        self.kept.unpacked(self.entry.nbytes, perf_counter() - start)
+        return made
+
+
+class Held:
+    """What recipes start from: a tensor that a slot has in whatever form."""
+
+    __slots__ = ("_slot",)
+
+    def __init__(self, slot: Slot) -> None:
+        self._slot = slot
+
+    @property
+    def array(self) -> Any:
+        slot = self._slot
+        if not slot.is_whole and isinstance(slot.form, Tensor):
+            raise saved_was_modified(
+                "budget()",
+                "what it starts from",
+                slot.form.dtype,
+                slot.form._shape,
+                "",
+                slot.form._counter[0],
+                slot.version,
+            )
+        return slot.tensor()._data
+
+    @property
+    def recipe(self) -> Any:
+        form = self._slot.form
+        return form.recipe if type(form) is Handle else None
+
+
+class Ledger:
+    """The bytes of all entries that live, in memory and on disk, and those of arrays that are held beside."""
+
+    __slots__ = ("_disk", "_memory", "disk_peak", "gone", "peak", "watched")
+
+    def __init__(self) -> None:
+        self._memory = self._disk = 0
+        self.peak = self.disk_peak = 0
+        self.gone: deque[tuple[int, int]] = deque()
+        self.watched: dict[int, ref[Any]] = {}
+
+    def change(self, memory: int, disk: int) -> None:
+        self.settle()
+        self._memory += memory
+        self._disk += disk
+        self.peak = max(self.peak, self._memory)
+        self.disk_peak = max(self.disk_peak, self._disk)
+
+    def settle(self) -> None:
+        while self.gone:
+            memory, disk = self.gone.popleft()
+            self._memory -= memory
+            self._disk -= disk
+
+    @property
+    def memory(self) -> int:
+        self.settle()
+        return self._memory
+
+    @property
+    def disk(self) -> int:
+        self.settle()
+        return self._disk
+
+    def watch(self, array: Any) -> None:
+        """Counts an array until it is gone."""
+        key, gone, watched, size = id(array), self.gone, self.watched, array.nbytes
+
+        def died(known: ref[Any]) -> None:
+            if watched.get(key) is known:
+                del watched[key]
+            gone.append((size, 0))
+
+        watched[key] = ref(array, died)
+        self.change(size, 0)
+
+
+def packed_bytes(packed: Any) -> tuple[int, int]:
+    """The bytes in memory and on disk of what a policy returned."""
+    return int(getattr(packed, "nbytes", 0)), int(getattr(packed, "length", 0))

@@ -1,0 +1,107 @@
+"""One step as a budget sees it: what was saved and used in which order, and the plan that is made of that."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .explain import BudgetPlan
+from .ledger import Means
+from .planner import Choice, Item, plan
+
+Key = tuple[Any, ...]
+
+
+class Row:
+    """What happened to one storage in a round.
+
+    Attributes:
+        key: node, slot, shape and dtype of the tensor that was saved of it first.
+        label: the same for people.
+        seconds: that making it again would take, None if there is no way to.
+        needs: the numbers of the rows that this would start from.
+        fixed: it can be kept only.
+        exact: lossy means are not for it.
+    """
+
+    __slots__ = ("born", "exact", "first", "fixed", "key", "label", "last", "nbytes", "needs", "number", "seconds")
+
+    def __init__(self, number: int, key: Key, label: str, nbytes: int, born: int) -> None:
+        self.number, self.key, self.label, self.nbytes, self.born = number, key, label, nbytes, born
+        self.first = self.last = -1
+        self.seconds: float | None = None
+        self.needs: tuple[int, ...] = ()
+        self.fixed = False
+        self.exact = False
+
+    def learn(self, other: Row) -> None:
+        """What was found out of the same row of another round."""
+        self.seconds, self.needs = other.seconds, other.needs
+
+    def used(self, now: int) -> None:
+        if self.first < 0:
+            self.first = now
+        self.last = now
+
+
+class Round:
+    """What was saved since the last round ended, and the plan that it follows as long as it goes as planned.
+
+    Attributes:
+        choice: what the plan says of the last row; None once the round goes another way than any plan.
+        uses: how often something was unpacked.
+    """
+
+    __slots__ = ("choice", "clock", "keys", "planned", "rows", "uses")
+
+    def __init__(self) -> None:
+        self.rows: list[Row] = []
+        self.keys: list[Key] = []
+        self.clock = self.uses = 0
+        self.planned: BudgetPlan | None = None
+        self.choice: Choice | None = None
+
+    def tick(self) -> int:
+        self.clock += 1
+        return self.clock
+
+    def add(self, row: Row, plans: Sequence[BudgetPlan]) -> None:
+        at = len(self.keys)
+        self.rows.append(row)
+        self.keys.append(row.key)
+        planned = self.planned
+        if planned is None or at >= len(planned.keys) or planned.keys[at] != row.key:
+            if at and planned is None:
+                return  # the round has gone its own way already
+            planned = self.planned = next((p for p in plans if p.keys[: at + 1] == self.keys), None)
+        self.choice = None if planned is None else planned.choice(at)
+        if planned is not None:
+            row.learn(planned.rows[at])
+
+    def withdraw(self) -> None:
+        """Forget the last row."""
+        self.rows.pop()
+        self.keys.pop()
+
+
+def planned(round_: Round, means: Sequence[Means], limit: int, disk: int) -> BudgetPlan:
+    """The plan for rounds like this one."""
+    end = round_.clock + 1
+    items = [_item(row, means, end) for row in round_.rows]
+    return BudgetPlan(round_.keys, round_.rows, items, plan(items, limit, disk), limit, disk)
+
+
+def _item(row: Row, means: Sequence[Means], end: int) -> Item:
+    choices = [Choice("keep", row.nbytes, 0.0)]
+    if not row.fixed:
+        if row.seconds is not None:
+            choices.append(Choice("recompute", 0, row.seconds, needs=row.needs))
+        for m in means:
+            if m.lossy and row.exact:
+                continue
+            memory = int(row.nbytes * m.ratio(row.key))
+            if memory < row.nbytes:
+                disk = row.nbytes if m.on_disk else 0
+                choices.append(Choice(m.name, memory, m.seconds(row.nbytes), disk, fetch=m.fetch(row.nbytes)))
+    unused = row.first < 0
+    return Item(tuple(choices), row.born, end if unused else row.first, end + 1 if unused else row.last)
