@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterator
 from threading import RLock
 from time import perf_counter
@@ -14,9 +15,10 @@ from ..base.modes import OpMode
 from ..tensor.tensor import Tensor
 from .cheap import is_held
 from .explain import BudgetPlan, shown
+from .foreign import described
 from .ledger import Entry, Held, Ledger, Means, Slot, packed_bytes
 from .means import means_of
-from .policy import Policy, described
+from .policy import Policy
 from .recipes import Handle, Notes, Recipe, Value, anchor_of
 from .recompute import Watch
 from .rounds import Round, Row, planned
@@ -49,6 +51,7 @@ class Budget(Policy):
         self._number = 0
         self._round = Round()
         self._plans: list[BudgetPlan] = []
+        self._flying: deque[ref[Entry]] = deque()  # what is being written to disk, and in memory until that is done
         self._lock = RLock()
 
     held = property(lambda self: self._ledger.memory)
@@ -178,11 +181,13 @@ class Budget(Policy):
         """Packs a part of the tensor to see how much smaller it gets."""
         tensor = slot.form
         part = tensor.reshape(-1)[: (1 << 16) // tensor.dtype.itemsize].clone()
+        info = described(part)
+        means.policy.pack(part, info)  # a library may have to be loaded
         start = perf_counter()
-        packed = means.policy.pack(part, described(part))
+        packed = means.policy.pack(part.clone(), info)
         seconds = perf_counter() - start
         memory, _ = packed_bytes(packed)
-        means.packed(entry.row.key, part.nbytes, part.nbytes if packed is part else memory, seconds)
+        means.packed(entry.row.key, part.nbytes, part.nbytes if isinstance(packed, Tensor) else memory, seconds)
 
     def _take_in(self, entry: Entry) -> None:
         """Holds a new entry in the form that is planned, or in any that leaves the limit alone."""
@@ -215,10 +220,21 @@ class Budget(Policy):
     def _make_room(self, entry: Entry) -> None:
         """Makes what is held smaller until an entry fits as it is, or packs the entry itself."""
         while self._ledger.memory + entry.nbytes > self.limit:
-            if not self._evict(entry):
+            if not self._land() and not self._evict(entry):
                 raise self._refused(entry)
             if entry.form:
                 return
+
+    def _land(self) -> bool:
+        """Waits for the oldest write to disk; False if there is none."""
+        while self._flying:
+            entry = self._flying.popleft()()
+            if entry is not None and entry.memory:
+                for slot in entry.living():
+                    slot.form.record.settle()
+                entry.becomes(entry.form, 0, entry.disk)
+                return True
+        return False
 
     def _evict(self, new: Entry) -> bool:
         """Moves the entry that costs least for its bytes and for the time until it is used, DTR's measure."""
@@ -297,7 +313,21 @@ class Budget(Policy):
         for slot, m in zip(slots, made, strict=True):
             slot.form, slot.kept = m, means
         entry.becomes(name, memory, disk)
+        if means.on_disk:
+            self._fly(entry)
         return True
+
+    def _fly(self, entry: Entry) -> None:
+        """Lets a write to disk go on beside the program if there is room for what it writes meanwhile."""
+        self._flying.append(ref(entry))
+        before = entry.memory
+        while self._ledger.memory - before + entry.nbytes > self.limit:
+            if len(self._flying) == 1 or not self._land():
+                self._flying.clear()
+                for slot in entry.living():
+                    slot.form.record.settle()
+                return
+        entry.becomes(entry.form, entry.nbytes, entry.disk)
 
     def _packs(self, entry: Entry, slot: Slot, name: str) -> bool:
         """Packs one more tensor of an entry."""
@@ -310,6 +340,8 @@ class Budget(Policy):
         others = [other.form for other in entry.living() if other is not slot]
         if all(getattr(made, "record", made) is not getattr(other, "record", other) for other in others):
             memory, disk = packed_bytes(made)
+            if means.on_disk:
+                made.record.settle()
             if self._ledger.memory + memory > self.limit or self._ledger.disk + disk > self.disk:
                 return False
             entry.becomes(entry.form, entry.memory + memory, entry.disk + disk)
@@ -341,6 +373,9 @@ class Budget(Policy):
     def _room(self, array: Any) -> bool:
         """Whether a tensor that was made again may be held for others who need it."""
         with self._lock:
+            known = self._ledger.watched.get(id(array))
+            if known is not None and known() is array:
+                return True
             if self._ledger.memory + array.nbytes > self.limit:
                 return False
             self._ledger.watch(array)
@@ -377,7 +412,11 @@ class Budget(Policy):
             return packed
         self._round.uses += 1
         packed.entry.row.used(self._round.tick())
-        return packed.tensor()
+        tensor = packed.tensor()
+        record = getattr(packed.form, "record", None)
+        if record is not None and (array := record.holding) is not None and not self._room(array):
+            record.release()
+        return tensor
 
 
 def _discards(living: dict[int, ref[Entry]], number: int) -> Any:
@@ -461,6 +500,5 @@ def budget(
         1
     """
     allowed = in_bytes("disk", disk)
-    return Budget(
-        in_bytes("limit", limit), allowed, means_of(allowed, lossy, directory, seed), min_bytes, seed is not None
-    )
+    means = means_of(allowed, lossy, directory, seed, min_bytes)
+    return Budget(in_bytes("limit", limit), allowed, means, min_bytes, seed is not None)

@@ -13,6 +13,7 @@ from .policy import Policy
 from .recipes import Handle, Value
 
 _LATENCY = 2e-5  # seconds for packing or unpacking anything at all
+_TELLING = 1 << 15  # bytes from which on it tells what a byte costs
 
 
 class Means:
@@ -49,12 +50,12 @@ class Means:
         """Note what packing came to."""
         if before:
             self._ratios[key] = max(after / before, self._ratios.get(key, 0.0))
-            if not self._steady:
-                self._pack += 0.3 * (seconds / before - self._pack)
+            if not self._steady and before >= _TELLING:
+                self._pack += 0.3 * (max(seconds - _LATENCY, 0) / before - self._pack)
 
     def unpacked(self, nbytes: int, seconds: float) -> None:
-        if nbytes and not self._steady:
-            self._unpack += 0.3 * (seconds / nbytes - self._unpack)
+        if nbytes >= _TELLING and not self._steady:
+            self._unpack += 0.3 * (max(seconds - _LATENCY, 0) / nbytes - self._unpack)
 
 
 class Entry:
@@ -199,5 +200,8 @@ class Ledger:
 
 
 def packed_bytes(packed: Any) -> tuple[int, int]:
-    """The bytes in memory and on disk of what a policy returned."""
-    return int(getattr(packed, "nbytes", 0)), int(getattr(packed, "length", 0))
+    """The bytes in memory and on disk of what a policy returned, once it is stored."""
+    record = getattr(packed, "record", None)
+    if record is not None and record.tier == "disk":
+        return 0, int(record.size)
+    return int(getattr(packed, "nbytes", 0)), 0

@@ -2,36 +2,51 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from importlib.util import find_spec
 from typing import Any
 
+from .casts import bf16
+from .disk import disk as on_disk
 from .ledger import Means
+from .lossless import lossless
 from .policy import Policy
-from .spill import Disk
+from .quantize import quantize
 
 
-class Spilled(Policy):
-    """A file for what does not fit."""
+class Later(Policy):
+    """A policy that is made when it is first needed: a file is opened, or a library loaded, no sooner."""
 
-    name = "disk"
+    def __init__(self, name: str, make: Any) -> None:
+        self.name = name
+        self._make: Callable[[], Policy] = make
+        self._made: Policy | None = None
 
-    def __init__(self, directory: Any) -> None:
-        self._directory = directory
-        self._disk: Disk | None = None  # made when first needed
+    def made(self) -> Policy:
+        if self._made is None:
+            self._made = self._make()
+        return self._made
 
     def pack(self, tensor: Any, info: Any = None) -> Any:
-        if self._disk is None:
-            self._disk = Disk(self._directory, at_least=1)
-        return self._disk.pack(tensor)
+        return self.made().pack(tensor, info)
 
     def unpack(self, packed: Any) -> Any:
-        assert self._disk is not None
-        return self._disk.unpack(packed)
+        return self.made().unpack(packed)
 
 
-def means_of(disk: int, lossy: bool, directory: Any, seed: int | None) -> list[Means]:
-    """What is allowed: the numbers are a guess until something was measured."""
+def means_of(disk: int, lossy: bool, directory: Any, seed: int | None, min_bytes: int) -> list[Means]:
+    """What is allowed. The numbers, ratio and seconds for a byte, are a guess until something was measured.
+
+    The disk writes one tensor at a time beside the program and reads nothing ahead: what waits in memory would count.
+    """
     steady = seed is not None
     found: list[Means] = []
+    if find_spec("blosc2") is not None:
+        found.append(Means("lossless", Later("lossless", lambda: lossless(min_bytes=min_bytes)), 0.9, 5e-10, steady))
+    if lossy:
+        found.append(Means("bf16", bf16(min_bytes), 0.5, 3e-10, steady))
+        found.append(Means("quantize", quantize(8, seed=seed or 0, min_bytes=min_bytes), 0.27, 8e-10, steady))
     if disk:
-        found.append(Means("disk", Spilled(directory), 0.0, 1.5e-9, steady))
+        make = lambda: on_disk(directory, window=0, min_bytes=min_bytes)  # noqa: E731
+        found.append(Means("disk", Later("disk", make), 0.0, 1.2e-9, steady))
     return found

@@ -260,6 +260,11 @@ class Record:
         """What is in memory of it."""
         return (self._source,) if self._parts is None else self._parts
 
+    @property
+    def holding(self) -> Any:
+        """What is held because somebody is to ask for it again; None if nothing is."""
+        return self._strong
+
     def encode(self) -> None:
         """Store it. On the thread of the program, or on another one."""
         parts: tuple[Any, ...] = (self._source,)
