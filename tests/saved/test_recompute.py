@@ -205,8 +205,8 @@ def test_nothing_is_held_between_passes(ran):
     y.backward(retain_graph=True)
     handles = [o for o in gc.get_objects() if type(o) is recipes.Handle]
     assert handles
-    assert all(h.held is None for h in handles)
-    assert all(not h.recipe.held and h.recipe.living() is None for h in handles)
+    assert all(h.waiting is None for h in handles)
+    assert all(not h.recipe.waiting and h.recipe.living() is None for h in handles)
 
 
 def test_double_backward(ran):

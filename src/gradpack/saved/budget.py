@@ -36,6 +36,7 @@ class Budget(Policy):
         limit, disk: bytes that are allowed.
         held, on_disk: bytes that are held now.
         peak, disk_peak: and the most there were.
+        planning: seconds spent on making plans.
     """
 
     def __init__(self, limit: int, disk: int, means: list[Means], min_bytes: int, steady: bool) -> None:
@@ -51,6 +52,7 @@ class Budget(Policy):
         self._number = 0
         self._round = Round()
         self._plans: list[BudgetPlan] = []
+        self.planning = 0.0
         self._flying: deque[ref[Entry]] = deque()  # what is being written to disk, and in memory until that is done
         self._lock = RLock()
 
@@ -83,8 +85,10 @@ class Budget(Policy):
         """Learns from the round that is over, and begins another one."""
         done = self._round
         if done.rows and done.uses and (done.planned is None or done.planned.keys != done.keys):
+            start = perf_counter()
             self._plans.insert(0, planned(done, self._means, self.limit, self.disk))
             del self._plans[_PLANS:]
+            self.planning += perf_counter() - start
         elif done.planned is not None:
             self._plans.remove(done.planned)
             self._plans.insert(0, done.planned)
@@ -290,7 +294,7 @@ class Budget(Policy):
             for slot in slots:
                 if not self._recipe(slot):
                     for other, form in zip(slots, before, strict=True):
-                        other.form = form
+                        other.becomes(form, None)
                     return False
             entry.becomes("recompute", 0)
             return True
@@ -311,7 +315,7 @@ class Budget(Policy):
         if memory >= entry.nbytes or (not entry.form and self._ledger.memory + memory > self.limit):
             return False
         for slot, m in zip(slots, made, strict=True):
-            slot.form, slot.kept = m, means
+            slot.becomes(m, means)
         entry.becomes(name, memory, disk)
         if means.on_disk:
             self._fly(entry)
@@ -345,7 +349,7 @@ class Budget(Policy):
             if self._ledger.memory + memory > self.limit or self._ledger.disk + disk > self.disk:
                 return False
             entry.becomes(entry.form, entry.memory + memory, entry.disk + disk)
-        slot.form, slot.kept = made, means
+        slot.becomes(made, means)
         return True
 
     def _recipe(self, slot: Slot) -> bool:
@@ -359,7 +363,7 @@ class Budget(Policy):
                 return False
             recipe = written(value, ways, self._hold)
             self._furnish(recipe)
-        slot.form = Handle(recipe)
+        slot.becomes(Handle(recipe), None)
         return True
 
     def _furnish(self, recipe: Recipe) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from time import perf_counter
 from typing import Any
 from weakref import ref
@@ -92,7 +93,7 @@ class Entry:
 class Slot:
     """Stands in the graph for one saved tensor."""
 
-    __slots__ = ("__weakref__", "entry", "form", "info", "kept", "value", "version")
+    __slots__ = ("__weakref__", "entry", "form", "info", "kept", "told", "value", "version")
 
     def __init__(self, entry: Entry, tensor: Tensor, info: Any, value: Value) -> None:
         self.entry, self.info, self.value = entry, info, value
@@ -101,9 +102,21 @@ class Slot:
         self.form._counter = tensor._counter
         self.version = tensor._counter[0]
         self.kept: Means | None = None  # what packed it
+        self.told: Callable[[Any], None] | None = None  # hears of the arrays of forms that come later
         entry.slots.append(ref(self))
         if value.slot is None or value.slot() is None:
             value.slot = ref(self)
+
+    def becomes(self, form: Any, kept: Means | None) -> None:
+        """Gives it another form: a `Handle`, or what a policy has packed."""
+        self.form, self.kept = form, kept
+        if self.told is not None:
+            self.told(form)
+
+    def held(self, tell: Callable[[Any], None]) -> Any:
+        """What it keeps, for a meter."""
+        self.told = tell
+        return (self.form,)
 
     @property
     def is_whole(self) -> bool:

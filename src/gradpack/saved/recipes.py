@@ -180,16 +180,29 @@ def anchor_of(value: Value, array: Any) -> Anchor:
 class Recipe:
     """How to make one tensor again. Holds what that starts from."""
 
-    __slots__ = ("__weakref__", "_again", "_counter", "handles", "held", "room", "run", "sources", "users", "value")
+    __slots__ = (
+        "__weakref__",
+        "_again",
+        "_counter",
+        "handles",
+        "room",
+        "run",
+        "sources",
+        "told",
+        "users",
+        "value",
+        "waiting",
+    )
 
     def __init__(self, value: Value, sources: list[Any]) -> None:
         self.value = value
         # For each source of the call a Recipe, or what has its `array`, and perhaps a `recipe` that makes it.
         self.sources = sources
         self.room: Callable[[Any], bool] | None = None  # says whether a result may be held for others
+        self.told: Callable[[Any], None] | None = None  # hears of what is made again
         self.users: list[ref[Recipe]] = []
         self.handles: list[ref[Handle]] = []
-        self.held: list[Any] = []  # results of sources that this will need in the pass that goes on
+        self.waiting: list[Any] = []  # results of sources that this will need in the pass that goes on
         self.run: Any = None  # the pass in which it was followed last, weakly
         self._again: Any = None
         self._counter = [0]
@@ -214,20 +227,41 @@ class Recipe:
         if isinstance(made, tuple):
             made = made[self.value.nr]
         self._again, self._counter = ref(made._data), [0]
+        if self.told is not None:
+            self.told((made._data,))
         return made._data
+
+    def held(self, tell: Callable[[Any], None]) -> list[Any]:
+        """The arrays that this and the recipes before it hold; `tell` is called with those that are made again."""
+        found: list[Any] = []
+        stack, seen = [self], {self}
+        while stack:
+            recipe = stack.pop()
+            recipe.told = tell
+            for source in recipe.sources:
+                if type(source) is Anchor:
+                    found.append(source.array)
+                elif type(source) is Recipe and source not in seen:
+                    seen.add(source)
+                    stack.append(source)
+        return found
 
 
 class Handle:
     """Stands in the graph for a tensor that is not kept."""
 
-    __slots__ = ("__weakref__", "held", "recipe", "run")
+    __slots__ = ("__weakref__", "recipe", "run", "waiting")
 
     def __init__(self, recipe: Recipe) -> None:
         self.recipe = recipe
-        self.held: Any = None  # the tensor made again, until this handle is asked for it
+        self.waiting: Any = None  # the tensor made again, until this handle is asked for it
         self.run: Any = None
         recipe.handles = [handle for handle in recipe.handles if handle() is not None]
         recipe.handles.append(ref(self))
+
+    def held(self, tell: Callable[[Any], None]) -> list[Any]:
+        """What it keeps, for a meter."""
+        return self.recipe.held(tell)
 
     def tensor(self) -> Tensor:
         """The tensor, made again unless it was already in this backward pass."""
@@ -235,10 +269,10 @@ class Handle:
         found = self.recipe.living()
         if found is None:
             _make(self.recipe, run, self)
-            found = self.recipe.living() if self.held is None else (self.held, self.recipe._counter)
+            found = self.recipe.living() if self.waiting is None else (self.waiting, self.recipe._counter)
             assert found is not None
         array, counter = found
-        self.held, self.run = None, None if run is None else ref(run)
+        self.waiting, self.run = None, None if run is None else ref(run)
         out: Tensor = alias(array, self.recipe.value.spec, tuple(array.shape))
         out._counter = counter
         return out
@@ -255,7 +289,7 @@ def _make(wanted: Recipe, run: Any, asking: Handle) -> None:
         arrays = [known[s] if type(s) is Recipe else s.array for s in needs[recipe]]
         made = known[recipe] = recipe.follow(arrays)
         del arrays
-        recipe.held = []
+        recipe.waiting = []
         recipe.run = None if run is None else ref(run)
         if run is not None and (recipe.room is None or recipe.room(made)):
             _hand_out(recipe, made, run, touched)
@@ -264,7 +298,7 @@ def _make(wanted: Recipe, run: Any, asking: Handle) -> None:
                 uses[source] -= 1
                 if not uses[source]:
                     del known[source]
-    asking.held = known[wanted]
+    asking.waiting = known[wanted]
     if touched:
         finalize(run, _let_go, touched).atexit = False
 
@@ -298,12 +332,12 @@ def _hand_out(recipe: Recipe, made: Any, run: Any, touched: list[ref[Any]]) -> N
     for known in recipe.handles:
         handle = known()
         if handle is not None and not _was_in(handle, run):
-            handle.held = made
+            handle.waiting = made
             touched.append(known)
     for used in recipe.users:
         user = used()
         if user is not None and not _was_in(user, run):
-            user.held.append(made)
+            user.waiting.append(made)
             touched.append(used)
 
 
@@ -316,9 +350,9 @@ def _let_go(touched: list[ref[Any]]) -> None:
     for known in touched:
         thing = known()
         if type(thing) is Handle:
-            thing.held = None
+            thing.waiting = None
         elif thing is not None:
-            thing.held = []
+            thing.waiting = []
 
 
 class Notes:
