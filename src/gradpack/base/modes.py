@@ -29,7 +29,7 @@ _FIELDS = (
 class Mode:
     """What holds for the operations that run now. Never changed: `replace` makes another one."""
 
-    __slots__ = (*_FIELDS, "special", "traced", "without_grad")
+    __slots__ = (*_FIELDS, "special", "traced", "unwatched", "watched", "without_grad")
 
     grad: bool  # record a graph?
     hooks: (
@@ -48,6 +48,8 @@ class Mode:
     autocast: Any  # the state of autocast, None when off everywhere
     without_grad: Mode | None  # the same without grad, once somebody has asked
     special: bool  # must operations take the interpreted path?
+    watched: bool  # only because of modes that look on: see `OpMode.observes`
+    unwatched: Mode | None  # the same without those, once somebody has asked
     traced: bool  # do modules note that they are called?
 
     def __init__(
@@ -81,7 +83,7 @@ class Mode:
         self.autocast = autocast
         self.without_grad = None
         self.traced = recorder is not None or (hooks is not None and len(hooks) > 2)
-        self.special = bool(
+        special = bool(
             inference
             or dual
             or levels
@@ -89,9 +91,11 @@ class Mode:
             or recorder is not None
             or profiler is not None
             or mutation is not None
-            or ops
             or (autocast is not None and autocast.active)
         )
+        self.special = special or bool(ops)
+        self.watched = bool(ops) and not special and all([mode.observes for mode in ops])
+        self.unwatched = None
 
     def replace(self, **changes: Any) -> Mode:
         fields = {name: getattr(self, name) for name in _FIELDS}
@@ -146,7 +150,12 @@ class OpMode:
     """`with mode: ...` is asked about every operation of the block, below autograd, before it runs.
 
     Subclasses override `operation`. Inside of it the mode is off, and modes around it are still on.
+
+    One that `observes` lets operations run as they would without it, where nothing else forbids that, and hears of
+    them in `before` and `after`.
     """
+
+    observes = False
 
     def __init__(self) -> None:
         self._before: list[dict[str, Any]] = []
@@ -158,12 +167,26 @@ class OpMode:
         """
         return run()
 
+    def before(self, op: Any, args: tuple[Any, ...]) -> Any:
+        """What `after` is to get."""
+
+    def after(self, told: Any, result: Any) -> None:
+        """Hears of the result; None if the operation has raised."""
+
     def __enter__(self) -> Any:
         self._before.append(change(ops=(*MODE.get().ops, self)))
         return self
 
     def __exit__(self, *exc: object) -> None:
         change(**self._before.pop())
+
+
+def unwatched(mode: Mode) -> Mode:
+    """The same mode without those who only look on, made once."""
+    found = mode.unwatched
+    if found is None:
+        found = mode.unwatched = mode.replace(ops=())
+    return found
 
 
 def through_modes(op: Any, values: list[Any], run: Any) -> Any:

@@ -25,7 +25,7 @@ from ..base.errors import (
     shapes_do_not_broadcast,
 )
 from ..base.layouts import strided
-from ..base.modes import MODE, Mode, through_modes
+from ..base.modes import MODE, Mode, through_modes, unwatched
 from ..tensor.tensor import InferenceCounter, Tensor, alias, raw, wrap
 from ..tensor.torch_function import handle, overriding
 from ..tensor.views import INFERENCE, MULTIPLE, NO_GRAD, mark_view
@@ -41,6 +41,8 @@ def apply(op: Op, args: tuple[Any, ...]) -> Any:
     if found:
         return handle(*_public(op), found, *_as_given(op, args))
     mode = MODE.get()
+    if mode.watched:
+        return _watched(op, args, mode)
     if mode.autocast is not None and mode.autocast.enabled:
         args = cast_arguments(mode.autocast, op, args)
     if mode.levels:
@@ -52,6 +54,24 @@ def apply(op: Op, args: tuple[Any, ...]) -> Any:
         with mode.profiler.operation(op, values):
             return _apply(op, values, mode)
     return _apply(op, values, mode)
+
+
+def _watched(op: Op, args: tuple[Any, ...], mode: Mode) -> Any:
+    """Run an operation as it would run without those who look on, and tell them."""
+    told = [watch.before(op, args) for watch in mode.ops]
+    positional = len(op.params) - op.keyword_only
+    result = None
+    token = MODE.set(mode.unwatched or unwatched(mode))
+    try:
+        if op.keyword_only:
+            result = op.public(*args[:positional], **dict(zip(op.params[positional:], args[positional:], strict=True)))
+        else:
+            result = op.public(*args)
+    finally:
+        MODE.reset(token)
+        for watch, what in zip(mode.ops, told, strict=True):
+            watch.after(what, result)
+    return result
 
 
 @cache

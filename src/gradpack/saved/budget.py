@@ -103,14 +103,18 @@ class Budget(Policy):
             info = described(tensor)
         if info.kind in ("parameter", "buffer"):
             return tensor
+        start = perf_counter()
         with self._lock:
-            return self._pack(tensor, info)
+            try:
+                return self._pack(tensor, info)
+            finally:
+                self._watch.away += perf_counter() - start
 
     def _pack(self, tensor: Tensor, info: Any) -> Slot:
         if self._round.uses and not self._entries:
             self._begin()
         whole = owner(tensor._data)
-        value = self._notes.take(tensor)
+        value = self._watch.find(tensor) or self._notes.take(tensor)
         key = (id(whole), int(tensor._counter[0]))
         known = self._entries.get(key)
         entry = None if known is None or known[0]() is not whole else known[1]()
@@ -140,9 +144,8 @@ class Budget(Policy):
         return forget
 
     def _entry(self, whole: Any, info: Any) -> Entry:
-        label = f"{info.slot!r} of {info.op}{f' in {info.module}' if info.module else ''} {list(info.shape)}"
         key = (info.node_name, info.slot, info.shape, info.dtype, whole.nbytes)
-        row = Row(len(self._round.rows), key, label, whole.nbytes, self._round.tick())
+        row = Row(len(self._round.rows), key, info, whole.nbytes, self._round.tick())
         self._round.add(row, self._plans)
         row.fixed = whole.nbytes < self.min_bytes
         row.exact = info.exact or info.kind in ("stat", "mask", "index")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextvars import ContextVar
 from time import perf_counter
 from typing import Any
 from weakref import ref
@@ -26,11 +27,36 @@ class Watch(OpMode):
     Args:
         cheap: only of those that are worth running again without asking what they cost.
         steady: do not look at the clock: what an operation takes goes by its kind and the bytes that it makes.
+
+    Attributes:
+        away: seconds that packing took, which operations did not.
     """
+
+    observes = True
 
     def __init__(self, notes: Notes, cheap: bool, steady: bool = False) -> None:
         super().__init__()
         self.notes, self.cheap, self.steady = notes, cheap, steady
+        self.away = 0.0
+
+    def before(self, op: Op, args: tuple[Any, ...]) -> Any:
+        if self.cheap and not is_cheap(op):
+            return None, RUNNING.set(None), None, 0.0, 0.0
+        drawn = Drawn()
+        running = op, args, drawn
+        return running, RUNNING.set(running), DRAWN.set(drawn), self.away, perf_counter()
+
+    def after(self, told: Any, result: Any) -> None:
+        running, token, drawing, away, start = told
+        RUNNING.reset(token)
+        if running is None:
+            return
+        seconds = perf_counter() - start - (self.away - away)
+        DRAWN.reset(drawing)
+        if result is not None:
+            op, args, drawn = running
+            outs = [result] if isinstance(result, Tensor) else [out for out in result if isinstance(out, Tensor)]
+            self._note(op, args, outs, drawn.states, seconds)
 
     def operation(self, op: Op, values: list[Any], run: Any) -> Any:
         if self.cheap and not is_cheap(op):
@@ -42,16 +68,33 @@ class Watch(OpMode):
             outs, extras = run()
         finally:
             DRAWN.reset(token)
-        seconds = perf_counter() - start
+        self._note(op, values, outs, drawn.states, perf_counter() - start)
+        return outs, extras
+
+    def _note(self, op: Op, args: Any, outs: list[Tensor], drawn: list[Tensor], seconds: float) -> None:
         if self.steady:
             made = sum(out._data.nbytes for out in outs if out._spec.layout is strided)
             seconds = 1e-6 if op.view else 1e-5 + made * (_CHEAP if is_cheap(op) else _DEAR)
-        note(self.notes, op, values, outs, drawn.states, seconds, self.cheap)
-        return outs, extras
+        note(self.notes, op, args, outs, drawn, seconds, self.cheap)
+
+    def find(self, tensor: Tensor) -> Value | None:
+        """The value that a tensor shows, also if it is the result of the operation that saves it just now."""
+        found = self.notes.find(tensor)
+        running = RUNNING.get()
+        if (found is None or found.call is None) and running is not None and tensor._edge is not None:
+            op, args, drawn = running
+            if not op.returns and all(arg is not tensor for arg in args):
+                self._note(op, args, [tensor], drawn.states, 0.0)
+                found = self.notes.find(tensor) or found
+        return found
+
+
+# The operation that runs now, its arguments and what it has drawn; None outside of those that are noted.
+RUNNING: ContextVar[Any] = ContextVar("gradpack noted operation", default=None)
 
 
 def note(
-    notes: Notes, op: Op, values: list[Any], outs: list[Tensor], drawn: list[Tensor], seconds: float, cheap: bool
+    notes: Notes, op: Op, values: Any, outs: list[Tensor], drawn: list[Tensor], seconds: float, cheap: bool
 ) -> None:
     """Notes that `op` made `outs` of `values`, unless it could not be run again just so."""
     mode = MODE.get()
@@ -69,6 +112,10 @@ def note(
         return
     for nr, out in enumerate(outs):
         if out._spec.layout is not strided or any(t._data is out._data for t in tensors):
+            continue
+        found = notes.find(out)
+        if found is not None and found.call is not None:  # noted when it was saved, while it ran
+            found.call.seconds = seconds
             continue
         whole = owner(out._data)
         shared = next((t for t in tensors if owner(t._data) is whole), out)
@@ -114,7 +161,7 @@ class Recompute(Policy):
         """A recipe for the tensor, or the tensor itself."""
         if tensor._spec.layout is not strided or tensor._data.nbytes < self.at_least or is_held(tensor):
             return tensor
-        value = self._notes.find(tensor)
+        value = self._watch.find(tensor)
         recipe = None if value is None else value.known_recipe()
         if recipe is None:
             whole = owner(tensor._data)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .explain import BudgetPlan
+from .info import SavedInfo
 from .ledger import Means
 from .planner import Choice, Item, plan
 
@@ -17,22 +18,27 @@ class Row:
 
     Attributes:
         key: node, slot, shape and dtype of the tensor that was saved of it first.
-        label: the same for people.
         seconds: that making it again would take, None if there is no way to.
         needs: the numbers of the rows that this would start from.
         fixed: it can be kept only.
         exact: lossy means are not for it.
     """
 
-    __slots__ = ("born", "exact", "first", "fixed", "key", "label", "last", "nbytes", "needs", "number", "seconds")
+    __slots__ = ("_info", "born", "exact", "first", "fixed", "key", "last", "nbytes", "needs", "number", "seconds")
 
-    def __init__(self, number: int, key: Key, label: str, nbytes: int, born: int) -> None:
-        self.number, self.key, self.label, self.nbytes, self.born = number, key, label, nbytes, born
+    def __init__(self, number: int, key: Key, info: SavedInfo, nbytes: int, born: int) -> None:
+        self.number, self.key, self._info, self.nbytes, self.born = number, key, info, nbytes, born
         self.first = self.last = -1
         self.seconds: float | None = None
         self.needs: tuple[int, ...] = ()
         self.fixed = False
         self.exact = False
+
+    @property
+    def label(self) -> str:
+        """Which tensor it is, for people."""
+        info = self._info
+        return f"{info.slot!r} of {info.op}{f' in {info.module}' if info.module else ''} {list(info.shape)}"
 
     def learn(self, other: Row) -> None:
         """What was found out of the same row of another round."""
