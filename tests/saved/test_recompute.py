@@ -345,3 +345,84 @@ def test_a_transformer_with_dropout_keeps_less():
     assert kept[1] <= 0.6 * kept[0]
     for a, b in zip(*found, strict=True):
         np.testing.assert_array_equal(a, b)
+
+
+def test_it_combines_with_other_policies():
+    from gradpack import saved
+
+    def f(x):
+        return F.layer_norm(x @ x, (40,)).tanh().exp().exp() @ x
+
+    x = leaf(40, 40)
+    exact = gradients(f, x)
+    for policy in (
+        recompute(at_least=0) >> saved.disk(min_bytes=0),
+        saved.disk(min_bytes=0).where(op="matmul") >> recompute(at_least=0),
+        recompute(at_least=0).where(op="exp"),
+    ):
+        for _ in range(2):
+            mine = gradients(f, x, policy=policy)
+            np.testing.assert_array_equal(exact[0], mine[0])
+    rounded = gradients(f, x, policy=recompute(at_least=0) >> saved.bf16(0))
+    np.testing.assert_allclose(rounded[0], exact[0], rtol=0.2, atol=0.2 * np.abs(exact[0]).max())
+
+
+def test_as_a_decorator_and_in_a_thread(ran):
+    import threading
+
+    from gradpack import saved
+
+    x = leaf()
+    policy = recompute(at_least=0)
+
+    @policy
+    def f(x):
+        return x.tanh().exp().exp()
+
+    f(x).sum().backward()
+    exact = x.grad.tolist()
+    assert ran == ["tanh", "exp", "exp"]
+    for function, expected in ((lambda: x.tanh().exp().exp().sum().backward(), []), (None, ["tanh", "exp", "exp"])):
+        x.grad = None
+        ran.clear()
+        with policy:
+            work = saved.propagate(lambda: x.tanh().exp().exp().sum().backward()) if function is None else function
+            thread = threading.Thread(target=work)
+            thread.start()
+            thread.join()
+        assert ran == expected
+        assert x.grad.tolist() == exact
+
+
+def test_with_mutation_mode():
+    x = leaf()
+    exact = gradients(lambda x: x.tanh().exp().sin(), x)
+    x.grad = None
+    with torch.autograd.graph.allow_mutation_on_saved_tensors(), recompute(at_least=0):
+        h = x.tanh()
+        y = h.exp()
+        z = y.sin()
+        h.mul_(2.0)
+        y.mul_(2.0)
+        z.sum().backward()
+    np.testing.assert_array_equal(exact[0], x.grad.numpy())
+
+
+def test_under_autocast_and_anomaly_mode():
+    x, w = leaf(40, 40), leaf(40, 40, seed=2)
+
+    def f(x, w):
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            return F.layer_norm(x @ w, (40,)).tanh().exp().float()
+
+    same(f, x, w)
+    with torch.autograd.set_detect_anomaly(True, check_nan=False):
+        same(lambda x, w: (x @ w).softmax(-1).exp().exp(), x, w)
+
+
+@pytest.mark.parametrize("wrong", [1.5, "64 KiB"])
+def test_a_size_that_is_none(wrong):
+    with pytest.raises(TypeError, match="at_least is a number of bytes"):
+        recompute(at_least=wrong)
+    with pytest.raises(ValueError, match="at_least is a number of bytes"):
+        recompute(at_least=-1)

@@ -19,11 +19,11 @@ from .foreign import described
 from .ledger import Entry, Held, Ledger, Means, Slot, packed_bytes
 from .means import means_of
 from .policy import Policy
-from .recipes import Handle, Notes, Recipe, Value, anchor_of
+from .recipes import Call, Handle, Notes, Recipe, Value, anchor_of
 from .recompute import Watch
 from .rounds import Round, Row, planned
 from .storage import owner
-from .ways import Ways, ways_to, written
+from .ways import ways_to, written
 
 _PLANS = 8  # kinds of steps that are remembered
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
@@ -160,19 +160,20 @@ class Budget(Policy):
         if self._round.choice is None:
             ways = ways_to(slot.value, self._is_held)
             if (way := ways[slot.value]) is not None and not way.extra:
-                row.seconds, row.needs = self._cost(slot.value, ways)
+                row.calls, row.needs = self._runs(slot.value)
             for means in self._means:
                 if not means.on_disk and not means.knows(row.key) and not (means.lossy and row.exact):
                     self._sample(means, entry, slot)
 
-    def _cost(self, wanted: Value, ways: Ways) -> tuple[float, tuple[int, ...]]:
-        seconds = 0.0
+    def _runs(self, wanted: Value) -> tuple[list[Call], tuple[int, ...]]:
+        """The operations that making a value again runs, and the rows that it starts from."""
+        calls: list[Call] = []
         needs: set[int] = set()
         stack, seen = [wanted], {wanted}
         while stack:
             call = stack.pop().call
             assert call is not None
-            seconds += call.seconds
+            calls.append(call)
             for source in call.sources():
                 if source in seen:
                     continue
@@ -182,7 +183,7 @@ class Budget(Policy):
                     needs.add(slot.entry.row.number)
                 elif not source.held and not source.is_tiny and source.call is not None:
                     stack.append(source)
-        return seconds, tuple(sorted(needs))
+        return calls, tuple(sorted(needs))
 
     def _sample(self, means: Means, entry: Entry, slot: Slot) -> None:
         """Packs a part of the tensor to see how much smaller it gets."""

@@ -9,6 +9,7 @@ from .explain import BudgetPlan
 from .info import SavedInfo
 from .ledger import Means
 from .planner import Choice, Item, plan
+from .recipes import Call
 
 Key = tuple[Any, ...]
 
@@ -18,18 +19,32 @@ class Row:
 
     Attributes:
         key: node, slot, shape and dtype of the tensor that was saved of it first.
-        seconds: that making it again would take, None if there is no way to.
+        calls: what making it again would run, None if there is no way to, or once `paid` says what that takes.
         needs: the numbers of the rows that this would start from.
         fixed: it can be kept only.
         exact: lossy means are not for it.
     """
 
-    __slots__ = ("_info", "born", "exact", "first", "fixed", "key", "last", "nbytes", "needs", "number", "seconds")
+    __slots__ = (
+        "_info",
+        "born",
+        "calls",
+        "exact",
+        "first",
+        "fixed",
+        "key",
+        "last",
+        "nbytes",
+        "needs",
+        "number",
+        "paid",
+    )
 
     def __init__(self, number: int, key: Key, info: SavedInfo, nbytes: int, born: int) -> None:
         self.number, self.key, self._info, self.nbytes, self.born = number, key, info, nbytes, born
         self.first = self.last = -1
-        self.seconds: float | None = None
+        self.paid: float | None = None
+        self.calls: list[Call] | None = None
         self.needs: tuple[int, ...] = ()
         self.fixed = False
         self.exact = False
@@ -40,9 +55,18 @@ class Row:
         info = self._info
         return f"{info.slot!r} of {info.op}{f' in {info.module}' if info.module else ''} {list(info.shape)}"
 
+    @property
+    def seconds(self) -> float | None:
+        """What making it again would take, None if there is no way to."""
+        return self.paid if self.calls is None else sum([call.seconds for call in self.calls])
+
+    def settle(self) -> None:
+        """At the end of a round: keeps the sum only."""
+        self.paid, self.calls = self.seconds, None
+
     def learn(self, other: Row) -> None:
         """What was found out of the same row of another round."""
-        self.seconds, self.needs = other.seconds, other.needs
+        self.paid, self.needs = other.paid, other.needs
 
     def used(self, now: int) -> None:
         if self.first < 0:
@@ -93,6 +117,8 @@ class Round:
 def planned(round_: Round, means: Sequence[Means], limit: int, disk: int) -> BudgetPlan:
     """The plan for rounds like this one."""
     end = round_.clock + 1
+    for row in round_.rows:
+        row.settle()
     items = [_item(row, means, end) for row in round_.rows]
     return BudgetPlan(round_.keys, round_.rows, items, plan(items, limit, disk), limit, disk)
 
