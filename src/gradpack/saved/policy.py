@@ -44,7 +44,7 @@ class Policy:
     """
 
     name = "policy"
-    informed = True  # does `pack` make use of what is known of a tensor? Finding that out takes time
+    describe: Callable[..., Any] = SavedInfo  # what `pack` gets beside a tensor
 
     def pack(self, tensor: Any, info: Any = None) -> Any:
         """What to keep of `tensor`: anything that `unpack` understands, or `tensor` itself to leave it as it is.
@@ -76,7 +76,7 @@ class Policy:
         forbidden = MODE.get().forbidden
         if forbidden is not None:
             raise RuntimeError(forbidden)
-        changes: dict[str, Any] = {"hooks": (self.pack, self.unpack, *((SavedInfo,) if self.informed else ()))}
+        changes: dict[str, Any] = {"hooks": (self.pack, self.unpack, type(self).describe)}
         if watches := self.watches():
             changes["ops"] = (*MODE.get().ops, *watches)
         enter(self, **changes)

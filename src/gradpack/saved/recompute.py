@@ -13,6 +13,7 @@ from ..declare.op import Op
 from ..ops.generator import DRAWN, Drawn
 from ..tensor.tensor import InferenceCounter, Tensor
 from .cheap import is_cheap, is_held, reads_little
+from .info import SavedInfo
 from .policy import Policy
 from .recipes import DEEPEST, TINY, Anchor, Call, Handle, Notes, Value, anchor_of
 from .storage import owner
@@ -142,10 +143,24 @@ def _operand(notes: Notes, value: Any, tensors: list[Tensor]) -> Any:
     return _UNKNOWN if getattr(value, "nbytes", 0) > TINY else value
 
 
+class Unasked:
+    """Stands for a `SavedInfo`, which takes time to find out, where nobody asks."""
+
+    __slots__ = ("pack_seconds", "packed_bytes", "policy", "tier", "unpack_seconds", "unpacks")
+
+    def __init__(self) -> None:
+        self.pack_seconds = self.unpack_seconds = 0.0
+        self.unpacks = 0
+
+
+def _described(tensor: Tensor, label: tuple[str, str], node: Any = None, where: Any = None) -> Any:
+    return Unasked() if MODE.get().recorder is None else SavedInfo(tensor, label, node, where)
+
+
 class Recompute(Policy):
     """What `recompute` returns."""
 
-    informed = False
+    describe = staticmethod(_described)
 
     def __init__(self, at_least: int) -> None:
         self.at_least = at_least
