@@ -43,6 +43,10 @@ class Explained:
     next_seconds: float
 
 
+def _price(choice: Choice, whole: int) -> str:
+    return f"{choice.seconds / max(whole - choice.nbytes, 1) * 2**20 * 1e3:.2f} ms for each MiB"
+
+
 class BudgetPlan:
     """How a budget keeps the tensors of steps like the one that it has measured.
 
@@ -95,12 +99,16 @@ class BudgetPlan:
         )
 
     def _why(self, item: Item, mine: Choice, refused: str) -> str:
-        if len(item.choices) == 1:
+        whole = item.choices[0].nbytes
+        others = [c for c in item.choices[1:] if c.nbytes < whole]
+        if not others:
             return "there is no other way to keep it"
-        if mine.name == "keep":
-            return "there is room for it, and it would cost most for its bytes, or nothing needs to be paid"
-        price = mine.seconds / max(item.choices[0].nbytes - mine.nbytes, 1) * 2**20 * 1e3
-        return f"{price:.2f} ms for each MiB that it frees" + (f"; {refused}" if refused else "")
+        if mine.name != "keep":
+            return f"{_price(mine, whole)} that it frees" + (f"; {refused}" if refused else "")
+        if not self.seconds:
+            return "everything fits as it is"
+        cheapest = min(others, key=lambda c: c.seconds / (whole - c.nbytes))
+        return f"there is room for it: {cheapest.name!r} would cost {_price(cheapest, whole)}"
 
     def __str__(self) -> str:
         """A table, and the sums."""

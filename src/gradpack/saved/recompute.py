@@ -115,8 +115,11 @@ def note(
         if out._spec.layout is not strided or any(t._data is out._data for t in tensors):
             continue
         found = notes.find(out)
-        if found is not None and found.call is not None:  # noted when it was saved, while it ran
-            found.call.seconds = seconds
+        if found is not None:  # it was saved while the operation ran
+            if found.call is None:
+                found.call, found.nr = call, nr
+            else:
+                found.call.seconds = seconds
             continue
         whole = owner(out._data)
         shared = next((t for t in tensors if owner(t._data) is whole), out)
