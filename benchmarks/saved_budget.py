@@ -3,7 +3,8 @@
     python -m benchmarks.saved_budget [--large] [--levels 20] [--rounds 7]
 
 Every way takes each step from the same weights with the same random numbers, and they take turns:
-what counts is the ratio of times within a round. Bytes are those of distinct storages that are held
+what counts is the ratio of times within a round; that of processor times tells more where others use the
+machine. Bytes are those of distinct storages that are held
 for backward when the forward pass is over, without parameters, and for budgets the most at any moment.
 The loss stays outside of the block, as in the demo.
 """
@@ -15,7 +16,7 @@ from argparse import ArgumentParser
 from collections.abc import Callable
 from contextlib import nullcontext
 from statistics import median
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any, NamedTuple
 
 from benchmarks.harness import pin_threads
@@ -31,6 +32,7 @@ class Way(NamedTuple):
     policy: Any
     asked: float  # of the bytes without any, 0 for no limit
     seconds: list[float]
+    cpu: list[float]
 
 
 def problem(large: bool) -> tuple[Any, Callable[..., list[Any]]]:
@@ -84,17 +86,17 @@ def main() -> int:
     from gradpack import saved
 
     model, step = problem(args.large)
-    plain = Way("keep", nullcontext(), 0.0, [])
+    plain = Way("keep", nullcontext(), 0.0, [], [])
     exact = [g.copy() for g in step(plain.policy)]
     full = held(model, step, plain.policy)
     measure = saved.budget(1 << 50)
     step(measure)
     counted = measure.peak  # within the block; the loss is outside
 
-    ways = [plain, Way("recompute", saved.recompute(), 0.0, [])]
+    ways = [plain, Way("recompute", saved.recompute(), 0.0, [], [])]
     for level in range(args.levels):
         part = 1.0 - 0.9 * level / max(args.levels - 1, 1)
-        ways.append(Way(f"budget {part:.3f}", saved.budget(int(counted * part), disk=1 << 40), part, []))
+        ways.append(Way(f"budget {part:.3f}", saved.budget(int(counted * part), disk=1 << 40), part, [], []))
 
     wrong = 0
     for way in ways[1:]:
@@ -103,18 +105,20 @@ def main() -> int:
             wrong += not all(np.array_equal(a, b) for a, b in zip(exact, mine, strict=True))
     for _ in range(args.rounds):
         for way in ways:
-            start = perf_counter()
+            start, begin = perf_counter(), process_time()
             step(way.policy)
             way.seconds.append(perf_counter() - start)
+            way.cpu.append(process_time() - begin)
 
-    titles = ("asked", "most held", "of keep", "on disk", "time", "planned", "planning")
+    titles = ("asked", "most held", "of keep", "on disk", "time", "cpu", "planned", "planning")
     print(f"{'MiB, ratios, ms':16}" + "".join(f"{title:>10}" for title in titles))
     over = 0
     for way in ways:
         ratio = median(a / b for a, b in zip(way.seconds, plain.seconds, strict=True))
+        worked = median(a / b for a, b in zip(way.cpu, plain.cpu, strict=True))
         if not way.asked:
             size = full if way is plain else held(model, step, way.policy)
-            row: tuple[float, ...] = (full / MIB, size / MIB, size / full, 0.0, ratio, 0.0, 0.0)
+            row: tuple[float, ...] = (full / MIB, size / MIB, size / full, 0.0, ratio, worked, 0.0, 0.0)
         else:
             p = way.policy
             over += p.peak > p.limit
@@ -124,6 +128,7 @@ def main() -> int:
                 p.peak / counted,
                 p.disk_peak / MIB,
                 ratio,
+                worked,
                 p.plan.seconds * 1e3,
                 p.planning * 1e3,
             )
