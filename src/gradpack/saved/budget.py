@@ -11,16 +11,17 @@ from typing import Any
 from weakref import ref
 
 from ..base.layouts import strided
-from ..base.modes import OpMode
+from ..base.modes import MODE, OpMode
 from ..tensor.tensor import Tensor
 from .cheap import is_held
 from .explain import BudgetPlan, shown
 from .foreign import described
+from .info import Brief, SavedInfo
 from .ledger import Entry, Held, Ledger, Means, Slot, packed_bytes
 from .means import means_of
 from .policy import Policy
 from .recipes import Call, Handle, Notes, Recipe, Value, anchor_of
-from .recompute import Watch
+from .recompute import Living, Watch
 from .rounds import Round, Row, planned
 from .storage import owner
 from .ways import ways_to, written
@@ -53,6 +54,7 @@ class Budget(Policy):
         self._round = Round()
         self._plans: list[BudgetPlan] = []
         self.planning = 0.0
+        self._others = Living()  # storages of buffers, which stay in memory anyway
         self._flying: deque[ref[Entry]] = deque()  # what is being written to disk, and in memory until that is done
         self._lock = RLock()
 
@@ -96,12 +98,25 @@ class Budget(Policy):
 
     # --- packing ---
 
+    def describe(self, tensor: Tensor, label: tuple[str, str], node: Any = None, where: Any = None) -> Any:
+        """As little as will do as long as a step goes as planned, unless somebody takes notes."""
+        round_ = self._round
+        goes_on = bool(self._plans) and (round_.choice is not None or not round_.rows)
+        return (
+            Brief(label, node, where)
+            if goes_on and MODE.get().recorder is None
+            else SavedInfo(tensor, label, node, where)
+        )
+
     def pack(self, tensor: Any, info: Any = None) -> Any:
         if tensor._spec.layout is not strided or is_held(tensor) or tensor._tangents is not None:
             return tensor
         if info is None:
             info = described(tensor)
-        if info.kind in ("parameter", "buffer"):
+        if owner(tensor._data) in self._others:
+            return tensor
+        if type(info) is SavedInfo and info.kind in ("parameter", "buffer"):
+            self._others.add(owner(tensor._data))
             return tensor
         start = perf_counter()
         with self._lock:
@@ -119,7 +134,7 @@ class Budget(Policy):
         known = self._entries.get(key)
         entry = None if known is None or known[0]() is not whole else known[1]()
         if entry is None:
-            entry = self._entry(whole, info)
+            entry = self._entry(whole, tensor, info)
             slot = Slot(entry, tensor, info, value)
             try:
                 self._look(entry, slot)
@@ -143,12 +158,14 @@ class Budget(Policy):
 
         return forget
 
-    def _entry(self, whole: Any, info: Any) -> Entry:
-        key = (info.node_name, info.slot, info.shape, info.dtype, whole.nbytes)
-        row = Row(len(self._round.rows), key, info, whole.nbytes, self._round.tick())
+    def _entry(self, whole: Any, tensor: Tensor, info: Any) -> Entry:
+        label = info.label if type(info) is Brief else (info.node_name, info.slot)
+        key = (*label, tensor._shape, tensor._spec.dtype, whole.nbytes)
+        row = Row(len(self._round.rows), key, whole.nbytes, self._round.tick())
         self._round.add(row, self._plans)
         row.fixed = whole.nbytes < self.min_bytes
-        row.exact = info.exact or info.kind in ("stat", "mask", "index")
+        if self._round.choice is None:
+            row.describe(info.full(tensor) if type(info) is Brief else info)
         self._number += 1
         return Entry(self._ledger, whole.nbytes, self._number, row)
 
@@ -307,7 +324,7 @@ class Budget(Policy):
             return False
         packed: dict[int, Any] = {}
         start = perf_counter()
-        made = [means.policy.pack(slot.form, slot.info) for slot in slots]
+        made = [means.policy.pack(slot.form, slot.described()) for slot in slots]
         seconds = perf_counter() - start
         if any(isinstance(m, Tensor) for m in made):
             return False
@@ -342,7 +359,7 @@ class Budget(Policy):
         means = next((m for m in self._means if m.name == name), None)
         if means is None:
             return False
-        made = means.policy.pack(slot.form, slot.info)
+        made = means.policy.pack(slot.form, slot.described())
         if isinstance(made, Tensor):
             return False
         others = [other.form for other in entry.living() if other is not slot]

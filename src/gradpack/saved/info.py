@@ -261,3 +261,30 @@ def storage_number(whole: Any) -> int:
     number = _serial()
     _serials[key] = (ref(whole, forget), number)
     return number
+
+
+class Brief:
+    """Stands for a `SavedInfo`, which takes time to find out, until somebody asks."""
+
+    __slots__ = (
+        "_node",
+        "_where",
+        "label",
+        "pack_seconds",
+        "packed_bytes",
+        "policy",
+        "tier",
+        "unpack_seconds",
+        "unpacks",
+    )
+
+    def __init__(self, label: tuple[str, str], node: Any, where: Any) -> None:
+        self.label = label
+        self._node = None if node is None else ref(node)
+        self._where = where
+        self.pack_seconds = self.unpack_seconds = 0.0
+        self.unpacks = 0
+
+    def full(self, tensor: Tensor) -> SavedInfo:
+        """All that is known of the tensor."""
+        return SavedInfo(tensor, self.label, None if self._node is None else self._node(), self._where)

@@ -10,6 +10,7 @@ from weakref import ref
 
 from ..base.errors import saved_was_modified
 from ..tensor.tensor import Tensor, alias
+from .info import Brief, SavedInfo
 from .policy import Policy
 from .recipes import Handle, Value
 
@@ -117,6 +118,13 @@ class Slot:
         """What it keeps, for a meter."""
         self.told = tell
         return (self.form,)
+
+    def described(self) -> SavedInfo:
+        """All that is known of the tensor, which it still has."""
+        if type(self.info) is Brief:
+            self.info = self.info.full(self.form)
+        known: SavedInfo = self.info
+        return known
 
     @property
     def is_whole(self) -> bool:

@@ -13,7 +13,7 @@ from ..declare.op import Op
 from ..ops.generator import DRAWN, Drawn
 from ..tensor.tensor import InferenceCounter, Tensor
 from .cheap import is_cheap, is_held, reads_little
-from .info import SavedInfo
+from .info import Brief, SavedInfo
 from .policy import Policy
 from .recipes import DEEPEST, TINY, Anchor, Call, Handle, Notes, Value, anchor_of
 from .storage import owner
@@ -146,24 +146,8 @@ def _operand(notes: Notes, value: Any, tensors: list[Tensor]) -> Any:
     return _UNKNOWN if getattr(value, "nbytes", 0) > TINY else value
 
 
-class Unasked:
-    """Stands for a `SavedInfo`, which takes time to find out, where nobody asks."""
-
-    __slots__ = ("pack_seconds", "packed_bytes", "policy", "tier", "unpack_seconds", "unpacks")
-
-    def __init__(self) -> None:
-        self.pack_seconds = self.unpack_seconds = 0.0
-        self.unpacks = 0
-
-
-def _described(tensor: Tensor, label: tuple[str, str], node: Any = None, where: Any = None) -> Any:
-    return Unasked() if MODE.get().recorder is None else SavedInfo(tensor, label, node, where)
-
-
 class Recompute(Policy):
     """What `recompute` returns."""
-
-    describe = staticmethod(_described)
 
     def __init__(self, at_least: int) -> None:
         self.at_least = at_least
@@ -174,6 +158,10 @@ class Recompute(Policy):
 
     def watches(self) -> tuple[OpMode, ...]:
         return (self._watch,)
+
+    def describe(self, tensor: Tensor, label: tuple[str, str], node: Any = None, where: Any = None) -> Any:
+        """As little as will do, unless somebody takes notes."""
+        return Brief(label, node, where) if MODE.get().recorder is None else SavedInfo(tensor, label, node, where)
 
     def pack(self, tensor: Any, info: Any = None) -> Any:
         """A recipe for the tensor, or the tensor itself."""

@@ -40,14 +40,20 @@ class Row:
         "paid",
     )
 
-    def __init__(self, number: int, key: Key, info: SavedInfo, nbytes: int, born: int) -> None:
-        self.number, self.key, self._info, self.nbytes, self.born = number, key, info, nbytes, born
+    def __init__(self, number: int, key: Key, nbytes: int, born: int) -> None:
+        self.number, self.key, self.nbytes, self.born = number, key, nbytes, born
         self.first = self.last = -1
         self.paid: float | None = None
         self.calls: list[Call] | None = None
         self.needs: tuple[int, ...] = ()
         self.fixed = False
         self.exact = False
+        self._info: Any = None
+
+    def describe(self, info: SavedInfo) -> None:
+        """What is known of a row that no plan knows."""
+        self._info = info
+        self.exact = info.exact or info.kind in ("stat", "mask", "index")
 
     @property
     def label(self) -> str:
@@ -67,6 +73,7 @@ class Row:
     def learn(self, other: Row) -> None:
         """What was found out of the same row of another round."""
         self.paid, self.needs = other.paid, other.needs
+        self.exact, self._info = other.exact, other._info
 
     def used(self, now: int) -> None:
         if self.first < 0:
