@@ -13,9 +13,9 @@ import pytest
 
 import gradpack as torch
 from gradpack import saved
-from gradpack.saved.budget import in_bytes
 from gradpack.saved.ledger import Entry, Slot
 from gradpack.saved.planner import outcome
+from gradpack.saved.sizes import in_bytes
 from gradpack.saved.storage import owner
 
 F = torch.nn.functional
@@ -297,7 +297,7 @@ def test_no_entry_outlives_its_graph(problem):
     step(policy, x, w)
     assert not [o for o in gc.get_objects() if type(o) is Entry and o.ledger is policy._ledger]
     assert not policy._entries
-    assert not policy._living
+    assert not policy._holding._living
     assert not policy._ledger.watched
 
 

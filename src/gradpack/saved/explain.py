@@ -8,16 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .planner import Choice, Item, Plan, outcome
-
-_UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
-
-
-def shown(nbytes: float) -> str:
-    """Bytes for people: "1.5 MiB"."""
-    size, unit = float(nbytes), 0
-    while abs(size) >= 1024 and unit < len(_UNITS) - 1:
-        size, unit = size / 1024, unit + 1
-    return f"{size:.0f} {_UNITS[unit]}" if not unit else f"{size:.1f} {_UNITS[unit]}"
+from .sizes import shown
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,254 @@
+"""What a budget holds, in which form, and how it stays within its limits."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from threading import RLock
+from time import perf_counter
+from typing import Any
+from weakref import ref
+
+from ..tensor.tensor import Tensor
+from .ledger import Entry, Held, Ledger, Means, Slot, packed_bytes
+from .recipes import Handle, Recipe, Value, anchor_of
+from .rounds import Row
+from .sizes import shown
+from .ways import ways_to, written
+
+
+class Holding:
+    """Entries within a limit of bytes in memory, and of bytes on disk.
+
+    Whatever is to be held comes through `take_in` or `join`, and both make room before they take.
+    """
+
+    def __init__(self, name: str, limit: int, disk: int, means: list[Means]) -> None:
+        self.name, self.limit, self.disk, self.means = name, limit, disk, means
+        self.ledger = Ledger()
+        self.lock = RLock()
+        self._newest = 0
+        self._living: dict[int, ref[Entry]] = {}  # those that are kept as they are, by number
+        self._flying: deque[ref[Entry]] = deque()  # what is being written to disk, and in memory until that is done
+
+    def take_in(self, entry: Entry, form: str | None) -> None:
+        """Holds a new entry in the form that is planned, or in any that leaves the limit alone."""
+        self._newest = entry.number
+        if form is not None and form != "keep" and self._move(entry, form):
+            return
+        self._make_room(entry)
+        if not entry.form:
+            self._keep(entry, entry.nbytes)
+
+    def _keep(self, entry: Entry, memory: int) -> None:
+        entry.becomes("keep", memory, entry.disk)
+        self._living[entry.number] = ref(entry, _discards(self._living, entry.number))
+
+    def join(self, entry: Entry, slot: Slot) -> None:
+        """One more tensor of a storage that is held: in the same form, if that can be."""
+        if entry.form == "keep" or (entry.form != "recompute" and self._packs(entry, slot, entry.form)):
+            return
+        if entry.form == "recompute":
+            if self._recipe(slot):
+                return
+            for means in self.means:
+                if self._allowed(means, entry) and self._packs(entry, slot, means.name):
+                    return
+        self._make_room(entry)
+        self._keep(entry, entry.memory + entry.nbytes)
+
+    def _make_room(self, entry: Entry) -> None:
+        """Makes what is held smaller until an entry fits as it is, or packs the entry itself."""
+        while self.ledger.memory + entry.nbytes > self.limit:
+            if not self._land() and not self._evict(entry):
+                raise self._refused(entry)
+            if entry.form:
+                return
+
+    def _land(self) -> bool:
+        """Waits for the oldest write to disk; False if there is none."""
+        while self._flying:
+            entry = self._flying.popleft()()
+            if entry is not None and entry.memory:
+                for slot in entry.living():
+                    slot.form.record.settle()
+                entry.becomes(entry.form, 0, entry.disk)
+                return True
+        return False
+
+    def _evict(self, new: Entry) -> bool:
+        """Moves the entry that costs least for its bytes and for the time until it is used, DTR's measure."""
+        best: tuple[float, int, Entry, str] | None = None
+        for entry in self._candidates(new):
+            for name, seconds, memory in self._options(entry):
+                freed = entry.nbytes - memory
+                stale = self._newest - entry.number + 1
+                price = (seconds + 1e-9) / (freed * stale)
+                if best is None or (price, entry.number) < best[:2]:
+                    best = price, entry.number, entry, name
+        if best is None:
+            return False
+        _, _, entry, name = best
+        if not self._move(entry, name):
+            entry.stuck.add(name)
+        elif entry is not new:
+            self._living.pop(entry.number, None)
+        return True
+
+    def _candidates(self, new: Entry) -> Iterator[Entry]:
+        for known in list(self._living.values()):
+            entry = known()
+            if entry is not None:
+                yield entry
+        if not new.form:
+            yield new
+
+    def _options(self, entry: Entry) -> Iterator[tuple[str, float, int]]:
+        row: Row = entry.row
+        if row.fixed:
+            return
+        if row.seconds is not None and "recompute" not in entry.stuck:
+            yield "recompute", row.seconds, 0
+        for means in self.means:
+            if means.name not in entry.stuck and self._allowed(means, entry):
+                memory = int(entry.nbytes * means.ratio(row.key))
+                if memory < entry.nbytes:
+                    yield means.name, means.seconds(entry.nbytes), memory
+
+    def _allowed(self, means: Means, entry: Entry) -> bool:
+        if means.lossy and entry.row.exact:
+            return False
+        return not means.on_disk or self.ledger.disk + entry.nbytes <= self.disk
+
+    def _move(self, entry: Entry, name: str) -> bool:
+        """Gives an entry another form; says whether it could."""
+        slots = entry.living()
+        if not all(slot.is_whole for slot in slots):
+            return False  # somebody wrote to it: backward has to say so
+        if name == "recompute":
+            before = [slot.form for slot in slots]
+            for slot in slots:
+                if not self._recipe(slot):
+                    for other, form in zip(slots, before, strict=True):
+                        other.becomes(form, None)
+                    return False
+            entry.becomes("recompute", 0)
+            return True
+        means = next(m for m in self.means if m.name == name)
+        if not self._allowed(means, entry):
+            return False
+        packed: dict[int, Any] = {}
+        start = perf_counter()
+        made = [means.policy.pack(slot.form, slot.described()) for slot in slots]
+        seconds = perf_counter() - start
+        if any(isinstance(m, Tensor) for m in made):
+            return False
+        for m in made:
+            packed[id(getattr(m, "record", m))] = m
+        sizes = [packed_bytes(m) for m in packed.values()]
+        memory, disk = sum(s[0] for s in sizes), sum(s[1] for s in sizes)
+        means.packed(entry.row.key, entry.nbytes, memory, seconds)
+        if memory >= entry.nbytes or (not entry.form and self.ledger.memory + memory > self.limit):
+            return False
+        for slot, m in zip(slots, made, strict=True):
+            slot.becomes(m, means)
+        entry.becomes(name, memory, disk)
+        if means.on_disk:
+            self._fly(entry)
+        return True
+
+    def _fly(self, entry: Entry) -> None:
+        """Lets a write to disk go on beside the program if there is room for what it writes meanwhile."""
+        self._flying.append(ref(entry))
+        before = entry.memory
+        while self.ledger.memory - before + entry.nbytes > self.limit:
+            if len(self._flying) == 1 or not self._land():
+                self._flying.clear()
+                for slot in entry.living():
+                    slot.form.record.settle()
+                return
+        entry.becomes(entry.form, entry.nbytes, entry.disk)
+
+    def _packs(self, entry: Entry, slot: Slot, name: str) -> bool:
+        """Packs one more tensor of an entry."""
+        means = next((m for m in self.means if m.name == name), None)
+        if means is None:
+            return False
+        made = means.policy.pack(slot.form, slot.described())
+        if isinstance(made, Tensor):
+            return False
+        others = [other.form for other in entry.living() if other is not slot]
+        if all(getattr(made, "record", made) is not getattr(other, "record", other) for other in others):
+            memory, disk = packed_bytes(made)
+            if means.on_disk:
+                made.record.settle()
+            if self.ledger.memory + memory > self.limit or self.ledger.disk + disk > self.disk:
+                return False
+            entry.becomes(entry.form, entry.memory + memory, entry.disk + disk)
+        slot.becomes(made, means)
+        return True
+
+    def _recipe(self, slot: Slot) -> bool:
+        """Has a tensor made again in backward, if what that starts from is held anyway."""
+        value = slot.value
+        recipe = value.known_recipe()
+        if recipe is None:
+            ways = ways_to(value, self.is_held)
+            way = ways[value]
+            if way is None or way.extra:
+                return False
+            recipe = written(value, ways, self._hold)
+            self._furnish(recipe)
+        slot.becomes(Handle(recipe), None)
+        return True
+
+    def _furnish(self, recipe: Recipe) -> None:
+        stack = [recipe]
+        while stack:
+            one = stack.pop()
+            if one.room is None:
+                one.room = self.room
+                stack.extend(s for s in one.sources if type(s) is Recipe)
+
+    def room(self, array: Any) -> bool:
+        """Whether a tensor that was made again may be held for others who need it."""
+        with self.lock:
+            known = self.ledger.watched.get(id(array))
+            if known is not None and known() is array:
+                return True
+            if self.ledger.memory + array.nbytes > self.limit:
+                return False
+            self.ledger.watch(array)
+            return True
+
+    def is_held(self, value: Value, array: Any) -> bool:
+        slot: Slot | None = None if value.slot is None else value.slot()
+        if slot is not None:
+            return slot.is_whole or not isinstance(slot.form, Tensor)
+        return array is not None and (value.held or value.is_tiny)
+
+    def _hold(self, value: Value, array: Any) -> Any:
+        slot = None if value.slot is None else value.slot()
+        return anchor_of(value, array) if slot is None else Held(slot)
+
+    def _refused(self, entry: Entry) -> RuntimeError:
+        kept = self.ledger.memory
+        hints = ["a larger budget"]
+        if not self.disk:
+            hints.append("disk=, bytes that it may write to a file")
+        if not any(m.lossy for m in self.means):
+            hints.append("lossy=True, which rounds")
+        return RuntimeError(
+            f"{self.name}: cannot hold {entry.row.label}, {shown(entry.nbytes)}, within {shown(self.limit)}: "
+            f"{shown(kept)} are held that nothing can make smaller"
+            f"{f', and {shown(self.ledger.disk)} of {shown(self.disk)} on disk are taken' if self.disk else ''}. "
+            f"Give it {' or '.join(hints)}."
+        )
+
+
+def _discards(living: dict[int, ref[Entry]], number: int) -> Any:
+    def discard(gone: ref[Entry]) -> None:
+        if living.get(number) is gone:
+            del living[number]
+
+    return discard
