@@ -13,6 +13,7 @@ import pytest
 
 import gradpack as torch
 from gradpack import saved
+from gradpack.saved.holding import Holding
 from gradpack.saved.ledger import Entry, Slot
 from gradpack.saved.planner import outcome
 from gradpack.saved.sizes import in_bytes
@@ -380,6 +381,43 @@ def test_lossy_means_are_for_those_who_ask():
     for mine, other in zip(found, [step(again, x, w) for _ in range(3)], strict=True):
         for a, b in zip(mine, other, strict=True):
             np.testing.assert_array_equal(a, b)
+
+
+def test_large_tensors_are_rounded_at_once(monkeypatch):
+    x, w = leaf(256, 256), leaf(256, 256, seed=1)  # of a size that policies round beside the program
+    exact = step(nullcontext(), x, w, 3)
+    full = full_bytes(x, w, 3)
+    policy = saved.budget(full // 2, lossy=True, seed=0)
+    monkeypatch.setattr(Holding, "_recipe", lambda self, slot: False)
+    for _ in range(3):
+        found = step(policy, x, w, 3)
+        assert policy.peak <= policy.limit
+        assert policy.held == 0
+    assert {row.chosen for row in policy.plan.explain()} & {"bf16", "quantize"}
+    for a, b in zip(exact, found, strict=True):
+        assert np.linalg.norm(a - b) <= 0.2 * np.linalg.norm(a)
+
+
+def test_nothing_is_made_again_from_what_was_rounded():
+    w = leaf(64, 64, seed=1)
+
+    def f(policy):
+        x = leaf(64, 64)
+        with policy:
+            h = x @ w
+            y = (h.tanh().exp() * 3).amax(-1) + (h.exp() + h).amax(-1)  # which compares with its result
+            y = y.sum()
+        y.backward()
+        return x.grad.numpy()
+
+    exact = f(nullcontext())
+    whole = saved.budget(ALL)
+    f(whole)
+    for part in (2, 3, 5):
+        policy = saved.budget(whole.peak // part, lossy=True, disk=ALL, seed=0)
+        for _ in range(3):
+            assert np.linalg.norm(f(policy) - exact) <= 0.1 * np.linalg.norm(exact)
+            assert policy.peak <= policy.limit
 
 
 def test_losses_and_indices_are_never_rounded():

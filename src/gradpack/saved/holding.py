@@ -116,7 +116,7 @@ class Holding:
                     yield means.name, means.seconds(entry.nbytes), memory
 
     def _allowed(self, means: Means, entry: Entry) -> bool:
-        if means.lossy and entry.row.exact:
+        if means.lossy and (entry.row.exact or entry.is_start):
             return False
         return not means.on_disk or self.ledger.disk + entry.nbytes <= self.disk
 
@@ -224,12 +224,15 @@ class Holding:
     def is_held(self, value: Value, array: Any) -> bool:
         slot: Slot | None = None if value.slot is None else value.slot()
         if slot is not None:
-            return slot.is_whole or not isinstance(slot.form, Tensor)
+            return slot.is_whole if slot.kept is None and isinstance(slot.form, Tensor) else not slot.is_rounded
         return array is not None and (value.held or value.is_tiny)
 
     def _hold(self, value: Value, array: Any) -> Any:
         slot = None if value.slot is None else value.slot()
-        return anchor_of(value, array) if slot is None else Held(slot)
+        if slot is None:
+            return anchor_of(value, array)
+        slot.entry.is_start = True
+        return Held(slot)
 
     def _refused(self, entry: Entry) -> RuntimeError:
         kept = self.ledger.memory

@@ -285,6 +285,11 @@ class Brief:
         self.pack_seconds = self.unpack_seconds = 0.0
         self.unpacks = 0
 
+    @property
+    def node(self) -> Any:
+        """The node that saves it; None once it is gone."""
+        return None if self._node is None else self._node()
+
     def full(self, tensor: Tensor) -> SavedInfo:
         """All that is known of the tensor."""
-        return SavedInfo(tensor, self.label, None if self._node is None else self._node(), self._where)
+        return SavedInfo(tensor, self.label, self.node, self._where)

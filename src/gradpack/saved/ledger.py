@@ -70,7 +70,19 @@ class Entry:
         row: where the round takes note of it.
     """
 
-    __slots__ = ("__weakref__", "disk", "form", "ledger", "memory", "nbytes", "number", "row", "slots", "stuck")
+    __slots__ = (
+        "__weakref__",
+        "disk",
+        "form",
+        "is_start",
+        "ledger",
+        "memory",
+        "nbytes",
+        "number",
+        "row",
+        "slots",
+        "stuck",
+    )
 
     def __init__(self, ledger: Ledger, nbytes: int, number: int, row: Any) -> None:
         self.ledger, self.nbytes, self.number, self.row = ledger, nbytes, number, row
@@ -78,6 +90,7 @@ class Entry:
         self.memory = self.disk = 0
         self.slots: list[ref[Slot]] = []
         self.stuck: set[str] = set()  # forms that it cannot take
+        self.is_start = False  # is anything to be made again from it? Then it must come back exactly
 
     def living(self) -> list[Slot]:
         return [slot for known in self.slots if (slot := known()) is not None]
@@ -118,6 +131,10 @@ class Slot:
         """What it keeps, for a meter."""
         self.told = tell
         return (self.form,)
+
+    @property
+    def is_rounded(self) -> bool:
+        return self.kept is not None and self.kept.lossy
 
     def described(self) -> SavedInfo:
         """All that is known of the tensor, which it still has."""

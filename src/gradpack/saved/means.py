@@ -12,6 +12,7 @@ from .ledger import Means
 from .lossless import lossless
 from .policy import Policy
 from .quantize import quantize
+from .store import Stored
 
 
 class Later(Policy):
@@ -34,6 +35,13 @@ class Later(Policy):
         return self.made().unpack(packed)
 
 
+def _at_once(policy: Stored) -> Stored:
+    """The policy without work beside the program: what waits for that, or was fetched ahead, would be in memory."""
+    for stage, _ in policy.steps:
+        stage.background = None
+    return policy
+
+
 def means_of(disk: int, lossy: bool, directory: Any, seed: int | None, min_bytes: int) -> list[Means]:
     """What is allowed. The numbers, ratio and seconds for a byte, are a guess until something was measured.
 
@@ -44,8 +52,9 @@ def means_of(disk: int, lossy: bool, directory: Any, seed: int | None, min_bytes
     if find_spec("blosc2") is not None:
         found.append(Means("lossless", Later("lossless", lambda: lossless(min_bytes=min_bytes)), 0.9, 5e-10, steady))
     if lossy:
-        found.append(Means("bf16", bf16(min_bytes), 0.5, 3e-10, steady))
-        found.append(Means("quantize", quantize(8, seed=seed or 0, min_bytes=min_bytes), 0.27, 8e-10, steady))
+        found.append(Means("bf16", _at_once(bf16(min_bytes)), 0.5, 3e-10, steady))
+        eight = quantize(8, seed=seed or 0, min_bytes=min_bytes)
+        found.append(Means("quantize", _at_once(eight), 0.27, 8e-10, steady))
     if disk:
         make = lambda: on_disk(directory, window=0, min_bytes=min_bytes)  # noqa: E731
         found.append(Means("disk", Later("disk", make), 0.0, 1.2e-9, steady))

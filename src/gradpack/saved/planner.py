@@ -15,6 +15,7 @@ from typing import Any
 ALL = 256  # plans that are looked at one by one, if there are no more
 STEPS = 512  # parts of the limit that the exact search tells apart
 EXACT = 32  # tensors for which it is made
+_NEVER = 1e6  # seconds: no plan is that bad otherwise
 PAIRS = 12  # tensors for which changes of two at a time are tried
 
 
@@ -30,6 +31,7 @@ class Choice:
         needs: the tensors, by number, that using this one asks for. Those that are made again themselves are in
             memory from that moment on, and what is packed is unpacked once more.
         fetch: the part of `seconds` that unpacking takes.
+        rounds: does it come back inexactly? Then nothing may be made again from it.
     """
 
     name: str
@@ -38,6 +40,7 @@ class Choice:
     disk: int = 0
     needs: tuple[int, ...] = ()
     fetch: float = 0.0
+    rounds: bool = False
 
     @property
     def is_made_again(self) -> bool:
@@ -106,7 +109,7 @@ def outcome(items: Sequence[Item], chosen: Sequence[int]) -> Outcome:
             its = items[needed].choices[chosen[needed]]
             if its.is_made_again:
                 back[needed] = min(back.get(needed, item.first), item.first)
-            seconds += its.fetch
+            seconds += its.fetch + _NEVER * its.rounds
         if choice.nbytes or choice.disk:
             moments.append((item.born, choice.nbytes, choice.disk))
             moments.append((item.last, -choice.nbytes, -choice.disk))

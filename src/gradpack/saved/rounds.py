@@ -141,6 +141,7 @@ def _item(row: Row, means: Sequence[Means], end: int) -> Item:
             memory = int(row.nbytes * m.ratio(row.key))
             if memory < row.nbytes:
                 disk = row.nbytes if m.on_disk else 0
-                choices.append(Choice(m.name, memory, m.seconds(row.nbytes), disk, fetch=m.fetch(row.nbytes)))
+                costs = m.seconds(row.nbytes), disk, (), m.fetch(row.nbytes)
+                choices.append(Choice(m.name, memory, *costs, rounds=m.lossy))
     unused = row.first < 0
     return Item(tuple(choices), row.born, end if unused else row.first, end + 1 if unused else row.last)
