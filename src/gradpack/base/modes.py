@@ -94,7 +94,7 @@ class Mode:
             or (autocast is not None and autocast.active)
         )
         self.special = special or bool(ops)
-        self.watched = bool(ops) and not special and all([mode.observes for mode in ops])
+        self.watched = bool(ops) and not special and all(mode.observes for mode in ops)
         self.unwatched = None
 
     def replace(self, **changes: Any) -> Mode:
