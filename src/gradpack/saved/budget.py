@@ -96,7 +96,7 @@ class Budget(Policy):
 
     # --- packing ---
 
-    def describe(self, tensor: Tensor, label: tuple[str, str], node: Any = None, where: Any = None) -> Any:
+    def __saved_info__(self, tensor: Tensor, label: tuple[str, str], node: Any = None, where: Any = None) -> Any:
         """As little as will do as long as a step goes as planned, unless somebody takes notes."""
         round_ = self._round
         goes_on = bool(self._plans) and (round_.choice is not None or not round_.rows)

@@ -44,7 +44,8 @@ class Policy:
     """
 
     name = "policy"
-    __saved_info__ = SavedInfo  # what tells `pack` what it packs, also where it is one of a pair of hooks
+    # What tells `pack` what it packs, also where it is one of a pair of hooks.
+    __saved_info__: Callable[..., Any] = SavedInfo
 
     def pack(self, tensor: Any, info: Any = None) -> Any:
         """What to keep of `tensor`: anything that `unpack` understands, or `tensor` itself to leave it as it is.
@@ -63,10 +64,6 @@ class Policy:
         """What must see the operations of the block, beside what they save. Needed by few policies."""
         return ()
 
-    def describe(self, tensor: Any, label: tuple[str, str], node: Any = None, where: Any = None) -> Any:
-        """What `pack` gets beside a tensor: a `SavedInfo`, or what will do in its place."""
-        return SavedInfo(tensor, label, node, where)
-
     def hooks(self) -> tuple[Callable[[Any], Any], Callable[[Any], Any]]:
         """The policy as a plain pair, `(pack, unpack)`, for `torch.autograd.graph.saved_tensors_hooks`."""
         return self.pack, self.unpack
@@ -80,7 +77,7 @@ class Policy:
         forbidden = MODE.get().forbidden
         if forbidden is not None:
             raise RuntimeError(forbidden)
-        changes: dict[str, Any] = {"hooks": (self.pack, self.unpack, self.describe)}
+        changes: dict[str, Any] = {"hooks": (self.pack, self.unpack, self.__saved_info__)}
         if watches := self.watches():
             changes["ops"] = (*MODE.get().ops, *watches)
         enter(self, **changes)

@@ -159,7 +159,7 @@ class Recompute(Policy):
     def watches(self) -> tuple[OpMode, ...]:
         return (self._watch,)
 
-    def describe(self, tensor: Tensor, label: tuple[str, str], node: Any = None, where: Any = None) -> Any:
+    def __saved_info__(self, tensor: Tensor, label: tuple[str, str], node: Any = None, where: Any = None) -> Any:
         """As little as will do, unless somebody takes notes."""
         return Brief(label, node, where) if MODE.get().recorder is None else SavedInfo(tensor, label, node, where)
 
