@@ -39,6 +39,7 @@ MODULES = [
     "gradpack.profiler",
     "gradpack.profiler.itt",
     "gradpack.saved",
+    "gradpack.saved.torch",
     "gradpack.signal",
     "gradpack.signal.windows",
     "gradpack.special",

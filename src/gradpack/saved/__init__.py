@@ -1,5 +1,8 @@
 """Saved tensors under control: ways of keeping them, chosen by what they are, and a meter."""
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from .budget import budget
 from .casts import bf16, fp8, fp16
 from .codecs import bfloat16
@@ -16,6 +19,16 @@ from .recording import Record, record
 from .scope import bypass, forbid, name, propagate
 from .spill import Disk
 from .store import keep
+
+if TYPE_CHECKING:  # imported when it is first asked for
+    from . import torch as torch
+
+
+def __getattr__(name: str) -> Any:
+    if name == "torch":
+        return import_module(f"{__name__}.torch")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
 
 __all__ = [
     "Disk",
@@ -41,4 +54,5 @@ __all__ = [
     "quantize",
     "recompute",
     "record",
+    "torch",
 ]

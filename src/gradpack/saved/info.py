@@ -36,6 +36,27 @@ def _nothing() -> None:
 _serials: dict[int, tuple[ref[Any], int]] = {}
 
 
+def is_exact(op: Op) -> bool:
+    """Whether what an operation saves is to be left alone by lossy policies."""
+    return op.name.lstrip("_") in _EXACT or op.forward.__module__.rpartition(".")[2].startswith("loss")
+
+
+class Learned:
+    """Who saves a tensor of another library, as an earlier step has shown.
+
+    Attributes:
+        label: the name of the node, and the slot.
+        names: of the operation, the library's own first.
+        exact: is it to be left alone by lossy policies?
+        kind: what `SavedInfo.kind` is, if this says it; else "".
+    """
+
+    __slots__ = ("exact", "kind", "label", "names")
+
+    def __init__(self, label: tuple[str, str], names: tuple[str, ...], exact: bool, kind: str) -> None:
+        self.label, self.names, self.exact, self.kind = label, names, exact, kind
+
+
 class SavedInfo:
     """What one saved tensor is. Informed pack hooks get it beside the tensor; `saved.record()` keeps it.
 
@@ -54,6 +75,7 @@ class SavedInfo:
         name: what `saved.name` called it, or None.
         where: the place in the user's program: `file`, `line`, `function`; or None.
         exact: do a loss or statistics depend on it, so that lossy policies are to leave it alone?
+        learned: of a tensor of an installed torch: what `saved.torch` has learned about it; None otherwise.
         pack_seconds, unpack_seconds, unpacks: what hooks took, and how often it was unpacked.
         packed_bytes, policy, tier: what a policy notes: the bytes it keeps, the policies that applied, and where
             the bytes are ("memory", "disk", ...).
@@ -68,6 +90,7 @@ class SavedInfo:
         "_what",
         "_where",
         "kind",
+        "learned",
         "name",
         "nbytes",
         "node_name",
@@ -100,6 +123,7 @@ class SavedInfo:
         self.packed_bytes: int | None = None
         self.policy = self.tier = ""
         self._call: Call | None = CALLS.get()
+        self.learned: Learned | None = None
         self._node: Any = None if node is None else ref(node)
         op = getattr(node, "op", None)
         self._op = op = op if isinstance(op, Op) else None
@@ -138,9 +162,16 @@ class SavedInfo:
         self.ordinal, self.offset, self.name, self.packed_bytes = _ordinal(), 0, None, None
         self.pack_seconds = self.unpack_seconds = 0.0
         self.unpacks = 0
-        self._where = self._call = self._node = self._op = None
+        self._where = self._call = self._node = self._op = self.learned = None
         self._owner = _nothing
         return self
+
+    def learn(self, learned: Learned) -> None:
+        """Take in who saves it."""
+        self.learned = learned
+        self.node_name, self.slot = learned.label
+        if learned.kind and self.kind in ("input", "constant"):
+            self.kind = learned.kind
 
     def _kind_of(self, tensor: Tensor) -> str:
         root = tensor
@@ -173,10 +204,18 @@ class SavedInfo:
     @property
     def op(self) -> str:
         """The operation: "mul", or what stands for one: the class of a `Function`, "checkpoint"."""
+        if self.learned is not None:
+            return self.learned.names[0]
         op = self._op
         return (
             op.name.lstrip("_") if op is not None else self.node_name.removesuffix("Backward0").removesuffix("Backward")
         )
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All that the operation goes by."""
+        known = (self.op,) if self.learned is None else self.learned.names
+        return (*known, self.node_name)
 
     @property
     def node(self) -> Any:
@@ -223,10 +262,9 @@ class SavedInfo:
     def exact(self) -> bool:
         if self.kind == "stat":
             return True
-        op = self._op
-        if op is None:
-            return False
-        return op.name.lstrip("_") in _EXACT or op.forward.__module__.rpartition(".")[2].startswith("loss")
+        if self.learned is not None:
+            return self.learned.exact
+        return self._op is not None and is_exact(self._op)
 
     @property
     def where(self) -> Where | None:

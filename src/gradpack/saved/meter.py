@@ -112,9 +112,12 @@ class Meter:
             if (known is not None and known() is whole) or whole in self._exempt:
                 return
             watch = _Watch(whole, _on_death(ref(self)))
-            watch.key, watch.size = id(whole), whole.nbytes
+            watch.key, watch.size = id(whole), self._size(whole)
             self._live[watch.key] = watch
         self._change(watch.size)
+
+    def _size(self, whole: Any) -> int:
+        return int(whole.nbytes)
 
     def _change(self, by: int) -> None:
         with self._lock:

@@ -84,7 +84,7 @@ def _slot(value: Any) -> Callable[[SavedInfo], bool]:
 
 def _op(value: Any) -> Callable[[SavedInfo], bool]:
     patterns = _patterns("op", value)
-    return lambda info: any(fnmatchcase(info.op, p) or fnmatchcase(info.node_name, p) for p in patterns)
+    return lambda info: any(fnmatchcase(name, p) for name in info.names for p in patterns)
 
 
 def _name(value: Any) -> Callable[[SavedInfo], bool]:

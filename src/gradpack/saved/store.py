@@ -15,6 +15,7 @@ from weakref import ref
 import numpy as np
 
 from ..tensor.saved import DERIVED, Derived
+from ..tensor.tensor import Tensor
 from .background import Job, Workers
 from .foreign import DeviceMemory, Memory, described, memory_of, tensor_like
 from .info import SavedInfo
@@ -48,10 +49,11 @@ class Stored(Policy):
             info = described(tensor)
         steps = tuple([stage for stage, select in self.steps if (select is None or select(info)) and stage.takes(info)])
         label = (info.node_name, info.slot)
-        if label in DERIVED and _is_coarse(info.node, steps):
+        is_ours = isinstance(tensor, Tensor)  # of others, label and node are not known, or are what the last step had
+        if is_ours and label in DERIVED and _is_coarse(info.node, steps):
             info.policy, info.packed_bytes = f"{self.name} (from the input)", 0
             return Derived(info.node, label)
-        if label == _SIGNS_ONLY and any(stage.coarse for stage in steps):
+        if is_ours and label == _SIGNS_ONLY and any(stage.coarse for stage in steps):
             steps = (SIGNS, *(stage for stage in steps if stage.lossless))
         memory = memory_of(tensor) if steps or not self.steps else None
         if memory is None:
@@ -63,6 +65,7 @@ class Stored(Policy):
             return self._keep_from_device(memory, steps, info)
         data, whole = memory.data, memory.whole
         start = data.__array_interface__["data"][0]
+        known = bool(info.op) and isinstance(memory.tensor, Tensor)
         key: Any = (memory.key, memory.version, steps)
         is_base = whole.dtype == data.dtype and whole.nbytes > 0 and _is_dense(whole)
         record = self._find(key) if is_base else None
@@ -76,7 +79,7 @@ class Stored(Policy):
                 None,
                 steps,
                 True,
-                bool(info.op),
+                known,
                 whole.shape[-1] if whole.ndim else 1,
             )
         if record is None:
@@ -87,7 +90,7 @@ class Stored(Policy):
             is_shared = bool(np.may_share_memory(elements, data))
             if is_shared and not steps:
                 elements, is_shared = elements.copy(), False
-            record = self._record(key, memory, elements.reshape(-1), layout, steps, is_shared, bool(info.op))
+            record = self._record(key, memory, elements.reshape(-1), layout, steps, is_shared, known)
         info.policy, info.tier, info.packed_bytes = self.name, record.tier, record.nbytes
         if record.layout is not None:
             return Handle(record, None, memory.like)
