@@ -20,7 +20,10 @@ from typing import Any
 
 import torch
 from tests.oracle.agreement import differences, flat
-from tests.oracle.opinfo import UP_TO_PHASE, cotangents, describe, hides_seed, samples, table, told_of
+from tests.oracle.opinfo import samples, table
+from tests.oracle.opinfo_calls import cotangents, hides_seed
+from tests.oracle.opinfo_compare import UP_TO_PHASE
+from tests.oracle.tally import describe, told_of
 from tests.oracle.translate import Translation, array_of, our_function, ours_from
 
 import gradpack
