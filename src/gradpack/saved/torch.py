@@ -47,8 +47,19 @@ def _torch(who: str) -> Any:
 # --- what stands in torch's graph ---
 
 
+class _Called(Call):
+    """One call of a module: counts the tensors that look alike and are saved in it."""
+
+    __slots__ = ("counts",)
+
+    def __init__(self, module: Any, outer: Call | None, path: str) -> None:
+        super().__init__(module, outer)
+        self._path = path
+        self.counts: dict[Any, int] = {}
+
+
 class _Round:
-    """What was packed since nothing was left of the last: counts tensors that look alike."""
+    """What was packed outside of modules since nothing was left of the last: counts the same."""
 
     __slots__ = ("__weakref__", "counts")
 
@@ -64,7 +75,7 @@ class _Held:
         same: the tensor as it was saved, without its history, or, if there is something packed, without its
             memory: it still counts the writes to that.
         storage: the memory, weakly.
-        look, nr: how it looks, and how many that look so the round had before it.
+        look, nr: how it looks, and how many that look so the call of the module, or the round, had before it.
     """
 
     __slots__ = ("info", "look", "nr", "packed", "policy", "producer", "round", "same", "seen", "storage", "table")
@@ -163,8 +174,10 @@ class _Pass:
         held.same, held.seen = same, same._version
         held.round = round_ = self._current_round()
         held.look = look = info.module, held.producer, len(info.shape), info.dtype.name, info.kind
-        held.nr = nr = round_.counts.get(look, 0)
-        round_.counts[look] = nr + 1
+        call: Any = info._call
+        counts = round_.counts if call is None else call.counts
+        held.nr = nr = counts.get(look, 0)
+        counts[look] = nr + 1
         fact = self._table.find(look, nr)
         if fact is not None:
             info.learn(fact)
@@ -297,8 +310,7 @@ def _noting(local: Any, name: str) -> tuple[Callable[..., None], Callable[..., N
     """What a module calls before and after its forward."""
 
     def before(module: Any, args: Any) -> None:
-        local.call = call = Call(module, getattr(local, "call", None))
-        call._path = name
+        local.call = _Called(module, getattr(local, "call", None), name)
 
     def after(module: Any, args: Any, result: Any) -> None:
         call = getattr(local, "call", None)
@@ -322,8 +334,9 @@ def hooks(policy: Policy, model: Any = None) -> Hooks:
     With `saved_tensors_hooks(*policy)` a policy sees no more than tensors. Here it gets a `SavedInfo` as it does in
     gradpack. `where(op=..., slot=...)` choose from the second step on: the first backward pass shows who saves what,
     and from then on lossy policies also leave alone what losses depend on. Where a step goes another way than those
-    before, a tensor is taken for what all tensors that look like it were, else for unknown. A saved tensor that is
-    kept as it is, or in its own memory, is checked for writes in place as torch does without hooks.
+    before, a tensor may be taken for unknown, or for another that looks like it in the same module: then it is chosen
+    or not as that one would be, and comes back as any other. A saved tensor that is kept as it is, or in its own
+    memory, is checked for writes in place as torch does without hooks; writes by way of `.data` are not seen.
 
     Names are torch's, as `where(op="addmm")` or the node's `where(op="AddmmBackward0")`; of slots, `self` is "input"
     and `result` is "out". What other hooks see, such as those of `torch.utils.checkpoint` in this block, is theirs.
