@@ -76,7 +76,7 @@ def learned(node_name: str, slot: str) -> Learned:
 
 
 class Table:
-    """What was learned: for tensors that look alike, in the order in which a step saves them."""
+    """What was learned: for tensors that look alike, in the order in which the call of a module saves them."""
 
     __slots__ = ("_alike", "_known")
 
@@ -85,7 +85,7 @@ class Table:
         self._alike: dict[Any, Learned | None] = {}  # None: they are saved by several
 
     def find(self, look: Any, nr: int) -> Learned | None:
-        """Who saves the `nr`th tensor of a step that looks so."""
+        """Who saves the `nr`th tensor that looks so."""
         found = self._known.get((look, nr))
         return self._alike.get(look) if found is None else found
 

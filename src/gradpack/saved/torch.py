@@ -17,14 +17,10 @@ from typing import Any, TypeVar
 from weakref import ref
 
 from ..autograd.decorate import decorate
-from ..base import dtypes
-from ..base.errors import saved_was_modified
-from ..nn.calls import Call
-from .foreign import described
-from .info import SavedInfo
 from .meter import Meter
-from .nodes_of_torch import Table, found_in, learned
+from .nodes_of_torch import Table
 from .policy import Policy
+from .torch_graph import Called, Pass, metering
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -44,185 +40,6 @@ def _torch(who: str) -> Any:
     return torch
 
 
-# --- what stands in torch's graph ---
-
-
-class _Round:
-    """What was packed since nothing was left of the last: counts tensors that look alike."""
-
-    __slots__ = ("__weakref__", "counts")
-
-    def __init__(self) -> None:
-        self.counts: dict[Any, int] = {}
-
-
-class _Held:
-    """One saved tensor.
-
-    Attributes:
-        packed: what the policy made of it; None if it left the tensor alone.
-        same: the tensor as it was saved, without its history, or, if there is something packed, without its
-            memory: it still counts the writes to that.
-        storage: the memory, weakly.
-        look, nr: how it looks, and how many that look so the round had before it.
-    """
-
-    __slots__ = ("info", "look", "nr", "packed", "policy", "producer", "round", "same", "seen", "storage", "table")
-
-    info: SavedInfo
-    policy: Policy
-    table: Table
-    round: _Round
-    producer: tuple[str, int]
-    look: tuple[Any, ...]
-    nr: int
-    packed: Any
-    same: Any
-    seen: int
-    storage: Any
-
-    def tensor(self, torch: Any) -> Any:
-        node = torch._C._current_autograd_node()
-        name = "" if node is None else node.name()
-        if node is not None and not self.table.knows(self.look, self.nr, name):
-            self._learn(node, name)
-        if self.packed is None:
-            if self.same._version != self.seen:
-                raise self._modified(node)
-            return self.same
-        result = self.policy.unpack(self.packed)
-        if not isinstance(result, torch.Tensor):
-            raise TypeError(
-                f"Output of saved tensor unpack_hook expected to be a Tensor but got result of type "
-                f"{type(result).__name__} (from {self.policy!r}, for {name or 'a saved tensor'})"
-            )
-        info = self.info
-        if tuple(result.shape) != info.shape or _dtype_of(result) is not info.dtype:
-            raise RuntimeError(
-                f"{self.policy!r} unpacked a tensor of shape {list(result.shape)} and {result.dtype} for "
-                f"{name or 'one'} that was saved with {list(info.shape)} and torch.{info.dtype.name}: unpack must "
-                "restore both"
-            )
-        if self.same._version != self.seen and self._shares(result):
-            raise self._modified(node)
-        return result
-
-    def _shares(self, result: Any) -> bool:
-        """Whether a tensor shows the memory that was saved, which is there still."""
-        storage = None if self.storage is None else self.storage()
-        if storage is None or result.device != storage.device or not result.numel():
-            return False
-        start = storage.data_ptr()
-        return bool(start <= result.data_ptr() < start + storage.nbytes())
-
-    def _learn(self, node: Any, name: str) -> None:
-        slot = found_in(node, self)
-        if slot is not None:
-            self.table.learn(self.look, self.nr, learned(name, slot))
-
-    def _modified(self, node: Any) -> RuntimeError:
-        slot = None if node is None else found_in(node, self)
-        producer, nr = self.producer
-        whose = f"output {nr} of {producer}" if producer else ""
-        return saved_was_modified(
-            "an operation" if node is None else node.name(),
-            "a tensor" if slot is None else slot,
-            self.info.dtype,
-            self.info.shape,
-            whose,
-            self.same._version,
-            self.seen,
-        )
-
-
-def _dtype_of(tensor: Any) -> Any:
-    name = str(tensor.dtype).rpartition(".")[2]
-    return getattr(dtypes, "bool_" if name == "bool" else name, None)
-
-
-class _Pass:
-    """One block: packs with one policy, and keeps neither model nor tensors alive."""
-
-    __slots__ = ("_kinds", "_local", "_policy", "_round", "_table", "_torch")
-
-    def __init__(self, torch: Any, policy: Policy, table: Table, kinds: dict[int, Any], local: Any) -> None:
-        self._torch, self._policy, self._table, self._kinds, self._local = torch, policy, table, kinds, local
-        self._round: ref[_Round] | None = None
-
-    def pack(self, tensor: Any) -> Any:
-        torch = self._torch
-        same = tensor.detach()  # with its history it would hold the graph that holds it
-        if type(tensor) not in (torch.Tensor, torch.nn.Parameter) or tensor.layout is not torch.strided:
-            return _Alone(same, same._version, tensor)
-        if _dtype_of(tensor) is None:
-            return _Alone(same, same._version, tensor)
-        held = _Held()
-        held.info, held.policy, held.table = self._described(tensor), self._policy, self._table
-        info, node = held.info, tensor.grad_fn
-        held.producer = ("", 0) if node is None else (node.name(), tensor.output_nr)
-        held.same, held.seen = same, same._version
-        held.round = round_ = self._current_round()
-        held.look = look = info.module, held.producer, len(info.shape), info.dtype.name, info.kind
-        held.nr = nr = round_.counts.get(look, 0)
-        round_.counts[look] = nr + 1
-        fact = self._table.find(look, nr)
-        if fact is not None:
-            info.learn(fact)
-        packed = self._policy.pack(same, info)
-        held.packed, held.storage = packed, None
-        if packed is same:
-            held.packed = None
-        else:
-            held.storage = ref(tensor.untyped_storage())
-            held.same = watch = tensor.detach()
-            watch.data = watch.new_empty(0)  # the count of writes stays, the memory can go
-        for one in _metering():
-            one.saved(tensor, held.packed)
-        return held
-
-    def _described(self, tensor: Any) -> SavedInfo:
-        info = described(tensor)
-        storage = tensor.untyped_storage()
-        known = self._kinds.get(storage._cdata)
-        if known is not None and known[0]() is storage:
-            info.kind = known[1]
-        info._call = getattr(self._local, "call", None)
-        return info
-
-    def _current_round(self) -> _Round:
-        found = None if self._round is None else self._round()
-        if found is None:
-            found = _Round()
-            self._round = ref(found)
-        return found
-
-    def unpack(self, held: Any) -> Any:
-        return held.tensor(self._torch)
-
-
-class _Alone:
-    """A tensor that policies do not take, such as a sparse one: it stays as it is, and is checked."""
-
-    __slots__ = ("same", "seen", "whose")
-
-    def __init__(self, same: Any, seen: int, tensor: Any) -> None:
-        node = tensor.grad_fn
-        self.same, self.seen = same, seen
-        self.whose = "" if node is None else f", which is output {tensor.output_nr} of {node.name()},"
-
-    def tensor(self, torch: Any) -> Any:
-        if self.same._version != self.seen:
-            raise RuntimeError(
-                "one of the variables needed for gradient computation has been modified by an inplace operation: "
-                f"[{self.same.type()} {list(self.same.shape)}]{self.whose} is at version {self.same._version}; "
-                f"expected version {self.seen} instead."
-            )
-        return self.same
-
-
-# --- blocks ---
-
-
 class Hooks:
     """What `hooks` returns: a block that may be entered again, and a decorator."""
 
@@ -237,11 +54,11 @@ class Hooks:
 
     def __enter__(self) -> Hooks:
         blocks = ExitStack()
-        now = _Pass(self._torch, self.policy, self._table, self._kinds(), self._local)
+        now = Pass(self._torch, self.policy, self._table, self._kinds(), self._local)
         with blocks:
             blocks.enter_context(self._torch.autograd.graph.saved_tensors_hooks(now.pack, now.unpack))
-            self._observe()
             blocks.callback(self._leave)
+            self._observe()
             self._open().append(blocks.pop_all())
         return self
 
@@ -297,8 +114,7 @@ def _noting(local: Any, name: str) -> tuple[Callable[..., None], Callable[..., N
     """What a module calls before and after its forward."""
 
     def before(module: Any, args: Any) -> None:
-        local.call = call = Call(module, getattr(local, "call", None))
-        call._path = name
+        local.call = Called(module, getattr(local, "call", None), name)
 
     def after(module: Any, args: Any, result: Any) -> None:
         call = getattr(local, "call", None)
@@ -322,8 +138,9 @@ def hooks(policy: Policy, model: Any = None) -> Hooks:
     With `saved_tensors_hooks(*policy)` a policy sees no more than tensors. Here it gets a `SavedInfo` as it does in
     gradpack. `where(op=..., slot=...)` choose from the second step on: the first backward pass shows who saves what,
     and from then on lossy policies also leave alone what losses depend on. Where a step goes another way than those
-    before, a tensor is taken for what all tensors that look like it were, else for unknown. A saved tensor that is
-    kept as it is, or in its own memory, is checked for writes in place as torch does without hooks.
+    before, a tensor may be taken for unknown, or for another that looks like it in the same module: then it is chosen
+    or not as that one would be, and comes back as any other. A saved tensor that is kept as it is, or in its own
+    memory, is checked for writes in place as torch does without hooks; writes by way of `.data` are not seen.
 
     Names are torch's, as `where(op="addmm")` or the node's `where(op="AddmmBackward0")`; of slots, `self` is "input"
     and `result` is "out". What other hooks see, such as those of `torch.utils.checkpoint` in this block, is theirs.
@@ -367,18 +184,6 @@ def hooks(policy: Policy, model: Any = None) -> Hooks:
     return Hooks(torch, policy, model)
 
 
-# --- metering ---
-
-_METERS = threading.local()
-
-
-def _metering() -> list[TorchMeter]:
-    found: list[TorchMeter] | None = getattr(_METERS, "open", None)
-    if found is None:
-        found = _METERS.open = []
-    return found
-
-
 class _Around(Policy):
     """The hooks that a meter was opened in, as a policy."""
 
@@ -409,13 +214,13 @@ class TorchMeter(Meter):
         pair = self._torch._C._autograd._top_saved_tensors_default_hooks(True)
         self._start = perf_counter()
         self._blocks = ExitStack()
-        if pair is None or not isinstance(getattr(pair[0], "__self__", None), _Pass):
+        if pair is None or not isinstance(getattr(pair[0], "__self__", None), Pass):
             self._blocks.enter_context(Hooks(self._torch, Policy() if pair is None else _Around(pair), None))
-        _metering().append(self)
+        metering().append(self)
         return self
 
     def __exit__(self, *exc: object) -> None:
-        _metering().remove(self)
+        metering().remove(self)
         self._blocks.close()
 
     def saved(self, tensor: Any, packed: Any) -> None:

@@ -1,0 +1,211 @@
+"""What stands in the graph of an installed torch for a saved tensor, and how it comes to stand there."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+from weakref import ref
+
+from ..base import dtypes
+from ..base.errors import saved_was_modified
+from ..nn.calls import Call
+from .foreign import described
+from .info import SavedInfo
+from .nodes_of_torch import Table, found_in, learned
+from .policy import Policy
+
+_METERS = threading.local()
+
+
+def metering() -> list[Any]:
+    """The meters of torch that this thread has open."""
+    found: list[Any] | None = getattr(_METERS, "open", None)
+    if found is None:
+        found = _METERS.open = []
+    return found
+
+
+class Called(Call):
+    """One call of a module: counts the tensors that look alike and are saved in it."""
+
+    __slots__ = ("counts",)
+
+    def __init__(self, module: Any, outer: Call | None, path: str) -> None:
+        super().__init__(module, outer)
+        self._path = path
+        self.counts: dict[Any, int] = {}
+
+
+class _Round:
+    """What was packed outside of modules since nothing was left of the last: counts the same."""
+
+    __slots__ = ("__weakref__", "counts")
+
+    def __init__(self) -> None:
+        self.counts: dict[Any, int] = {}
+
+
+class _Held:
+    """One saved tensor.
+
+    Attributes:
+        packed: what the policy made of it; None if it left the tensor alone.
+        same: the tensor as it was saved, without its history, or, if there is something packed, without its
+            memory: it still counts the writes to that.
+        storage: the memory, weakly.
+        look, nr: how it looks, and how many that look so the call of the module, or the round, had before it.
+    """
+
+    __slots__ = ("info", "look", "nr", "packed", "policy", "producer", "round", "same", "seen", "storage", "table")
+
+    info: SavedInfo
+    policy: Policy
+    table: Table
+    round: _Round
+    producer: tuple[str, int]
+    look: tuple[Any, ...]
+    nr: int
+    packed: Any
+    same: Any
+    seen: int
+    storage: Any
+
+    def tensor(self, torch: Any) -> Any:
+        node = torch._C._current_autograd_node()
+        name = "" if node is None else node.name()
+        if node is not None and not self.table.knows(self.look, self.nr, name):
+            self._learn(node, name)
+        if self.packed is None:
+            if self.same._version != self.seen:
+                raise self._modified(node)
+            return self.same
+        result = self.policy.unpack(self.packed)
+        if not isinstance(result, torch.Tensor):
+            raise TypeError(
+                f"Output of saved tensor unpack_hook expected to be a Tensor but got result of type "
+                f"{type(result).__name__} (from {self.policy!r}, for {name or 'a saved tensor'})"
+            )
+        info = self.info
+        if tuple(result.shape) != info.shape or _dtype_of(result) is not info.dtype:
+            raise RuntimeError(
+                f"{self.policy!r} unpacked a tensor of shape {list(result.shape)} and {result.dtype} for "
+                f"{name or 'one'} that was saved with {list(info.shape)} and torch.{info.dtype.name}: unpack must "
+                "restore both"
+            )
+        if self.same._version != self.seen and self._shares(result):
+            raise self._modified(node)
+        return result
+
+    def _shares(self, result: Any) -> bool:
+        """Whether a tensor shows the memory that was saved, which is there still."""
+        storage = None if self.storage is None else self.storage()
+        if storage is None or result.device != storage.device or not result.numel():
+            return False
+        start = storage.data_ptr()
+        return bool(start <= result.data_ptr() < start + storage.nbytes())
+
+    def _learn(self, node: Any, name: str) -> None:
+        slot = found_in(node, self)
+        if slot is not None:
+            self.table.learn(self.look, self.nr, learned(name, slot))
+
+    def _modified(self, node: Any) -> RuntimeError:
+        slot = None if node is None else found_in(node, self)
+        producer, nr = self.producer
+        whose = f"output {nr} of {producer}" if producer else ""
+        return saved_was_modified(
+            "an operation" if node is None else node.name(),
+            "a tensor" if slot is None else slot,
+            self.info.dtype,
+            self.info.shape,
+            whose,
+            self.same._version,
+            self.seen,
+        )
+
+
+def _dtype_of(tensor: Any) -> Any:
+    name = str(tensor.dtype).rpartition(".")[2]
+    return getattr(dtypes, "bool_" if name == "bool" else name, None)
+
+
+class Pass:
+    """One block: packs with one policy, and keeps neither model nor tensors alive."""
+
+    __slots__ = ("_kinds", "_local", "_policy", "_round", "_table", "_torch")
+
+    def __init__(self, torch: Any, policy: Policy, table: Table, kinds: dict[int, Any], local: Any) -> None:
+        self._torch, self._policy, self._table, self._kinds, self._local = torch, policy, table, kinds, local
+        self._round: ref[_Round] | None = None
+
+    def pack(self, tensor: Any) -> Any:
+        torch = self._torch
+        same = tensor.detach()  # with its history it would hold the graph that holds it
+        if type(tensor) not in (torch.Tensor, torch.nn.Parameter) or tensor.layout is not torch.strided:
+            return _Alone(same, same._version, tensor)
+        if _dtype_of(tensor) is None:
+            return _Alone(same, same._version, tensor)
+        held = _Held()
+        held.info, held.policy, held.table = self._described(tensor), self._policy, self._table
+        info, node = held.info, tensor.grad_fn
+        held.producer = ("", 0) if node is None else (node.name(), tensor.output_nr)
+        held.same, held.seen = same, same._version
+        held.round = round_ = self._current_round()
+        held.look = look = info.module, held.producer, len(info.shape), info.dtype.name, info.kind
+        call: Any = info._call
+        counts = round_.counts if call is None else call.counts
+        held.nr = nr = counts.get(look, 0)
+        counts[look] = nr + 1
+        fact = self._table.find(look, nr)
+        if fact is not None:
+            info.learn(fact)
+        packed = self._policy.pack(same, info)
+        held.packed, held.storage = packed, None
+        if packed is same:
+            held.packed = None
+        else:
+            held.storage = ref(tensor.untyped_storage())
+            held.same = watch = tensor.detach()
+            watch.data = watch.new_empty(0)  # the count of writes stays, the memory can go
+        for one in metering():
+            one.saved(tensor, held.packed)
+        return held
+
+    def _described(self, tensor: Any) -> SavedInfo:
+        info = described(tensor)
+        storage = tensor.untyped_storage()
+        known = self._kinds.get(storage._cdata)
+        if known is not None and known[0]() is storage:
+            info.kind = known[1]
+        info._call = getattr(self._local, "call", None)
+        return info
+
+    def _current_round(self) -> _Round:
+        found = None if self._round is None else self._round()
+        if found is None:
+            found = _Round()
+            self._round = ref(found)
+        return found
+
+    def unpack(self, held: Any) -> Any:
+        return held.tensor(self._torch)
+
+
+class _Alone:
+    """A tensor that policies do not take, such as a sparse one: it stays as it is, and is checked."""
+
+    __slots__ = ("same", "seen", "whose")
+
+    def __init__(self, same: Any, seen: int, tensor: Any) -> None:
+        node = tensor.grad_fn
+        self.same, self.seen = same, seen
+        self.whose = "" if node is None else f", which is output {tensor.output_nr} of {node.name()},"
+
+    def tensor(self, torch: Any) -> Any:
+        if self.same._version != self.seen:
+            raise RuntimeError(
+                "one of the variables needed for gradient computation has been modified by an inplace operation: "
+                f"[{self.same.type()} {list(self.same.shape)}]{self.whose} is at version {self.same._version}; "
+                f"expected version {self.seen} instead."
+            )
+        return self.same
