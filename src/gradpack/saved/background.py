@@ -13,7 +13,7 @@ from typing import Any
 
 
 class Job:
-    """One piece of work. `wait()` returns when it is done, and does it itself if no thread has begun yet."""
+    """One piece of work, for a thread or for whoever needs it first: see `Workers.finish`."""
 
     __slots__ = ("_done", "_taken", "error", "nbytes", "work")
 
@@ -27,8 +27,11 @@ class Job:
     def done(self) -> bool:
         return self._done.is_set()
 
-    def run(self) -> bool:
-        """Do the work unless somebody else does or did; say whether it was done here."""
+    def run(self, finished: Callable[[Job], None] | None = None) -> bool:
+        """Do the work unless somebody else does or did, and say whether it was done here.
+
+        `finished` is called before anybody hears that the job is done.
+        """
         if not self._taken.acquire(blocking=False):
             return False
         try:
@@ -38,12 +41,10 @@ class Job:
             self.error = error
         finally:
             self.work = None
+            if finished is not None:
+                finished(self)
             self._done.set()
         return True
-
-    def wait(self) -> None:
-        if not self._done.is_set() and not self.run():
-            self._done.wait()
 
 
 class Workers:
@@ -70,10 +71,7 @@ class Workers:
         """A job for `work`, which deals with `nbytes`. May wait for others, to keep within the window."""
         self._after_fork()
         while (oldest := self._too_much(nbytes)) is not None:
-            if oldest.run():
-                self._finished(oldest)
-            else:
-                oldest._done.wait()
+            self.finish(oldest)
         job = Job(work, nbytes)
         with self._wake:
             self.under_way += nbytes
@@ -89,9 +87,7 @@ class Workers:
 
     def finish(self, job: Job) -> None:
         """Wait for a job; do it here if nobody has begun."""
-        if job.run():
-            self._finished(job)
-        elif not job.done:
+        if not job.run(self._finished):
             job._done.wait()
 
     def drain(self) -> None:
@@ -129,8 +125,7 @@ class Workers:
 
 def _serve(workers: Any) -> None:
     while (job := workers._next()) is not None:
-        if job.run():
-            workers._finished(job)
+        job.run(workers._finished)
         del job
 
 
