@@ -130,5 +130,10 @@ class quiet:  # noqa: N801 - reads as a keyword
         unhush(self.token)
 
 
+# glibc asks the system for each large array anew, and the system clears it page by page, until a larger one has been
+# freed: then it keeps such memory and hands it out again. One that nothing is written to, freed at once, makes it
+# begin with that, for arrays of up to 31 MiB. Elsewhere it is nothing.
+np.empty(31 << 20, np.uint8)
+
 NUMPY = NumPyBackend()
 register_backend(NUMPY)
