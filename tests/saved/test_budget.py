@@ -13,10 +13,10 @@ import pytest
 
 import gradpack as torch
 from gradpack import saved
+from gradpack.base.sizes import in_bytes
 from gradpack.saved.holding import Holding
 from gradpack.saved.ledger import Entry, Slot
 from gradpack.saved.planner import outcome
-from gradpack.saved.sizes import in_bytes
 from gradpack.saved.storage import owner
 
 F = torch.nn.functional
@@ -354,7 +354,7 @@ def test_random_programs_stay_within_random_limits():
     [("512 MiB", 512 << 20), ("2GB", 2_000_000_000), ("1.5 KiB", 1536), ("100", 100), (7, 7), ("3 B", 3)],
 )
 def test_sizes(text, size):
-    assert in_bytes("limit", text) == size
+    assert in_bytes("budget", "limit", text) == size
 
 
 @pytest.mark.parametrize("wrong", ["much", "", "1 XB", "1.2.3", -1])

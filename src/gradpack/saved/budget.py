@@ -8,6 +8,7 @@ from weakref import ref
 
 from ..base.layouts import strided
 from ..base.modes import MODE, OpMode
+from ..base.sizes import in_bytes, shown
 from ..tensor.saved import DERIVED, Derived
 from ..tensor.tensor import Tensor
 from .cheap import is_held
@@ -21,7 +22,6 @@ from .policy import Policy
 from .recipes import Call, Notes, Value
 from .recompute import Living, Watch
 from .rounds import Round, Row, planned
-from .sizes import in_bytes, shown
 from .storage import owner
 from .ways import ways_to
 
@@ -285,6 +285,6 @@ def budget(
         >>> [row.chosen for row in budget.plan.explain()].count("recompute")
         1
     """
-    allowed = in_bytes("disk", disk)
+    allowed = in_bytes("budget", "disk", disk)
     means = means_of(allowed, lossy, directory, seed, min_bytes)
-    return Budget(in_bytes("limit", limit), allowed, means, min_bytes, seed is not None)
+    return Budget(in_bytes("budget", "limit", limit), allowed, means, min_bytes, seed is not None)

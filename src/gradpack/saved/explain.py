@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ..base.sizes import shown
 from .planner import Choice, Item, Plan, outcome
-from .sizes import shown
 
 
 @dataclass(frozen=True)

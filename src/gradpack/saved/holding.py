@@ -9,11 +9,11 @@ from time import perf_counter
 from typing import Any
 from weakref import ref
 
+from ..base.sizes import shown
 from ..tensor.tensor import Tensor
 from .ledger import Entry, Held, Ledger, Means, Slot, packed_bytes
 from .recipes import Handle, Recipe, Value, anchor_of
 from .rounds import Row
-from .sizes import shown
 from .ways import ways_to, written
 
 

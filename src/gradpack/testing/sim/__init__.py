@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from ...backends.base import register_backend
-from ...base.sizes import as_bytes
+from ...base.sizes import in_bytes
 from .arena import OutOfMemoryError
 from .array import DEVICES, ImplicitTransferError, SimArray, pinned
 from .streams import Device, Event, Stream, StreamRaceError
@@ -58,7 +58,7 @@ def devices(count: int = 1, capacity: int | str = "64 MiB") -> Iterator[list[Dev
     if DEVICES:
         raise RuntimeError("sim.devices(): there are simulated devices already")
     backend = SimBackend()
-    size = as_bytes(capacity)
+    size = in_bytes("sim.devices", "capacity", capacity)
     DEVICES.extend(Device(i, size) for i in range(count))
     register_backend(backend, replace=True)
     device("sim", backend)
