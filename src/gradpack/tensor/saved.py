@@ -146,8 +146,9 @@ def pack_input(mode: Mode, tensor: Tensor, label: tuple[str, str], node: Any = N
     hooks: Any = mode.hooks
     if hooks is not None and len(hooks) == 3:
         return _pack_with_info(mode, hooks, tensor, label, node, place_of(_getframe(2)))
-    if mode.mutation is None and hasattr(mode.recorder, "describe"):
-        informed = (lambda tensor, info: hooks[0](tensor)), hooks[1], mode.recorder.describe
+    recorder = mode.recorder
+    if recorder is not None and mode.mutation is None and hasattr(recorder, "describe"):
+        informed = (lambda tensor, info: hooks[0](tensor)), hooks[1], recorder.describe
         return _pack_with_info(mode, informed, tensor, label, node, place_of(_getframe(2)))
     packed = _new(Packed)
     packed.spec = tensor._spec
