@@ -19,7 +19,18 @@ from .graph.node import AccumulateGrad, Node
 from .tensor.torch_function import DisableTorchFunction, DisableTorchFunctionSubclass
 from .tensor.torch_function import disabled_torch_function_impl as _disabled_torch_function_impl
 
-_autograd = SimpleNamespace(SavedTensor=SavedTensor, _saved_tensors_hooks_is_enabled=lambda: not _forbidden())
+
+def _keeps_graph() -> bool:
+    """Whether the backward pass that is going on keeps the graph; True outside of one."""
+    this = RUN.get()
+    return this is None or bool(this.keep)
+
+
+_autograd = SimpleNamespace(
+    SavedTensor=SavedTensor,
+    _get_current_graph_task_keep_graph=_keeps_graph,
+    _saved_tensors_hooks_is_enabled=lambda: not _forbidden(),
+)
 _functions = SimpleNamespace(AccumulateGrad=AccumulateGrad)
 _is_grad_enabled = is_grad_enabled
 _is_multithreading_enabled = is_multithreading_enabled

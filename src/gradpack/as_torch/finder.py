@@ -34,7 +34,7 @@ class AnsweringModule(ModuleType):
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
         value = self._look_up(name)
         if value is not _NONE and not _is_ours(value):
-            if not self._path.startswith(_SETTINGS):
+            if not self._path.startswith(_SETTINGS) and (name[0] != "_" or callable(value)):  # the rest may change
                 vars(self)[name] = value
             return value
         if sources(path) is None:

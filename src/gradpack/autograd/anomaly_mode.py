@@ -121,7 +121,10 @@ def _show(node: Node | None) -> None:
             )
         else:
             text = what.format(node.name()) + lead + "".join(metadata["traceback_"])
-        warnings.warn(text, stacklevel=3)
+        try:
+            warnings.warn(text, stacklevel=3)
+        except Warning:  # warnings are errors, but the error to raise is that of the node
+            sys.stderr.write(text + "\n")
         what, lead = induced, "Traceback of forward call that induced the previous calculation:\n"
         node = metadata.get("parent_")
 

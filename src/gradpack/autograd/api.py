@@ -8,9 +8,10 @@ from typing import Any
 
 from ..backends.numpy import hush, silent, unhush
 from ..base.modes import MODE, RUN, TRANSFORMS, using, without_grad
+from ..base.settings import is_warn_always_enabled
 from ..declare.batched import VmapLevel, all_examples, batched, bottom, entered, is_batched_now, lifted
 from ..graph import engine
-from ..graph.node import Node, Nowhere, Slot
+from ..graph.node import AccumulateGrad, Node, Nowhere, Slot
 from ..tensor import copying as _copying  # noqa: F401 - tells tensors how to be copied
 from ..tensor import grad_dtype as _grad_dtype  # noqa: F401 - gives them `grad_dtype`
 from ..tensor import leaf as _leaf  # noqa: F401 - tells leaves how to store a gradient
@@ -26,16 +27,22 @@ _next_number = count().__next__
 class Pass:
     """One backward pass that is going on."""
 
-    __slots__ = ("__weakref__", "callbacks", "depth", "number", "plan")
+    __slots__ = ("__weakref__", "callbacks", "capture", "depth", "keep", "number", "plan")
 
-    def __init__(self, plan: engine.Plan | None, depth: int) -> None:
+    def __init__(self, plan: engine.Plan | None, depth: int, keep: bool, capture: bool) -> None:
         self.plan = plan
+        self.keep, self.capture = keep, capture  # does it keep the graph, and hand gradients out?
         self.number = _next_number()
         self.depth = depth  # how many passes it runs inside of
         self.callbacks: list[Callable[[], Any]] = []
 
     def will_run(self, node: Node) -> bool:
         """Whether the pass runs this node, as far as it was planned."""
+        if self.capture and type(node) is AccumulateGrad:
+            raise RuntimeError(
+                "A leaf node was passed to _will_engine_execute_node but we are currently running autograd.grad(). "
+                "This is currently not supported."
+            )
         return self.plan is None or self.plan.will_run(node)
 
 
@@ -86,7 +93,7 @@ def _run(
         (edge, seed if tensors else seed._data) for edge, seed in zip(edges, seeds, strict=True)
     ]
     outer = RUN.get()
-    this = Pass(plan, 0 if outer is None else outer.depth + 1)
+    this = Pass(plan, 0 if outer is None else outer.depth + 1, keep, capture)
     running = RUN.set(this)
     tell = getattr(mode.recorder, "backward", None)
     if tell is not None:
@@ -127,6 +134,8 @@ def _run(
         RUN.reset(running)
         if token is not None:
             MODE.reset(token)
+        if MODE.get() is not mode:  # a hook has entered a block and not left it, or left one that it had not entered
+            MODE.set(mode)
     return plan
 
 
@@ -198,7 +207,7 @@ _warned = [False]
 
 def _warn_of_cycle() -> None:
     """Once per process, as in torch: a recorded gradient in `.grad` keeps its leaf alive."""
-    if not _warned[0]:
+    if not _warned[0] or is_warn_always_enabled():
         import warnings
 
         _warned[0] = True
@@ -337,7 +346,7 @@ def rows_of(
     running = RUN.set(outer)
     try:
         for seeds in rows:
-            this = Pass(plan, 0 if outer is None else outer.depth + 1)
+            this = Pass(plan, 0 if outer is None else outer.depth + 1, True, True)
             RUN.set(this)
             plan.captured = dict.fromkeys(plan.captured)
             roots: list[tuple[Node, Any]] = [

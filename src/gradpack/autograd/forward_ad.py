@@ -141,13 +141,17 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
 
 
 def _laid_out_like(tangent: Tensor, primal: Tensor) -> Tensor:
-    """The tangent, copied if its strides are not those of the primal: views of one must be possible of the other."""
-    if tangent.stride() == primal.stride() or not primal._spec.numpy:
+    """The tangent, copied if its memory is not like that of the primal: views of one must be possible of the other."""
+    if not primal._spec.numpy:
         return tangent
-    from ..ops.fill import empty_strided
+    same = tangent.stride() == primal.stride() and tangent.storage_offset() == primal.storage_offset()
+    size = primal.untyped_storage().nbytes() // primal.element_size()
+    if same and tangent.untyped_storage().nbytes() // tangent.element_size() == size:
+        return tangent
+    from ..ops.fill import zeros
 
-    fresh: Tensor = empty_strided(primal.size(), primal.stride(), dtype=tangent.dtype)
-    return fresh.copy_(tangent)
+    fresh: Tensor = zeros(size, dtype=tangent.dtype)
+    return fresh.as_strided(primal.size(), primal.stride(), primal.storage_offset()).copy_(tangent)
 
 
 def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTensor:

@@ -209,3 +209,4 @@ class _Error(Function):
 
 
 _Error._backward_cls.name = lambda self: "torch::autograd::Error"  # type: ignore[method-assign]
+_Error._backward_cls.__name__ = "Error"

@@ -141,7 +141,10 @@ def _results(
         is_input, is_dirty = id(t) in inputs, id(t) in dirty
         counts = node is not None and t._spec.dtype.category >= FLOATING and id(t) not in constant
         if not counts:
-            results.append(_without_history(t, is_input, is_dirty))
+            made = _without_history(t, is_input, is_dirty)
+            if made._view is not None and not (is_input and is_dirty):
+                made._view.meta = FUNCTION
+            results.append(made)
             continue
         differentiable += 1
         edge: Any = node if len(given) == 1 else Slot(node, nr, len(given))  # type: ignore[arg-type]
@@ -170,7 +173,11 @@ def _results(
                 t._view.meta = MULTIPLE
     if node is not None:
         node._arguments = [(a._shape, a._spec) if isinstance(a, Tensor) else None for a in args]
-        node._results = [(r._shape, r._spec) if isinstance(r, Tensor) else None for r in results]
+        silent = () if ctx.__dict__.get("_materialize_non_diff_grads", True) else constant
+        node._results = [
+            (r._shape, r._spec) if isinstance(r, Tensor) and id(t) not in silent else None
+            for r, t in zip(results, given, strict=True)
+        ]
         if ctx is not node:
             ctx._arguments, ctx._results = node._arguments, node._results
     return results

@@ -210,6 +210,8 @@ class BackwardCFunction(Node, FunctionCtx):
             return None
         if isinstance(value, Packed):
             value = value.get(self, f"saved_tensors[{i}]")
+            if saved.edge is None and saved.tangent is None and saved.nr is None and value._edge is None:
+                return value
         elif value._counter[0] != saved.version and int(value._counter[0]) != int(saved.version):
             whose = f"output {saved.nr} of {self.name()}" if saved.nr is not None else ""
             if saved.nr is None and value.grad_fn is not None:

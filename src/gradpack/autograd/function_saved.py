@@ -39,7 +39,7 @@ class SavedOfFunction(SavedTensor):
     def _saved(self) -> Any:
         return FREED if self._node._saved is FREED else self._entry.value
 
-    def register_hooks(self, pack_hook: Any, unpack_hook: Any, /) -> None:
+    def register_hooks(self, pack_hook: Any = None, unpack_hook: Any = None, /) -> None:
         """Pack this saved tensor now with `pack_hook`; `unpack_hook` gives it back when it is needed.
 
         Raises:

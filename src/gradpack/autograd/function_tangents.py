@@ -7,7 +7,24 @@ from typing import Any
 from ..base.dtypes import FLOATING
 from ..base.modes import MODE
 from ..tensor.tensor import Tensor
+from ..tensor.views import base_of
 from .function_node import BackwardCFunction, zeros
+
+
+def _check_view(result: Tensor, tangent: Tensor, tangents: list[Any], places: dict[int, int]) -> None:
+    """Where a result is a view of an argument, its tangent must be one of the tangent of that argument."""
+    if tangent._view is None:
+        raise RuntimeError(
+            "A custom Function's forward is returning a view (or an input as-is) but the jvp is not returning a view."
+        )
+    view = result._view
+    while view is not None and id(view.parent) not in places:
+        view = view.parent._view
+    given = None if view is None else tangents[places[id(view.parent)]]
+    if view is None or given is None or base_of(tangent) is base_of(given):
+        return
+    what = "the given grad input" if given._view is None else "the same base as the given grad input"
+    raise RuntimeError(f"A custom Function is returning a view but the jvp is not returning a view of {what}.")
 
 
 def tangents_of_results(
@@ -55,11 +72,8 @@ def tangents_of_results(
                     "modifying an input inplace, then the jvp function must modify the corresponding gradient inplace."
                 )
         elif tangent is not None:
-            if result._view is not None and tangent._view is None:
-                raise RuntimeError(
-                    "A custom Function's forward is returning a view (or an input as-is) but the jvp is not returning "
-                    "a view."
-                )
+            if result._view is not None:
+                _check_view(result, tangent, tangents, places)
             if tangent._shape != result._shape:
                 raise RuntimeError(
                     "Trying to set a forward gradient that has a different size than that of the original Tensor, this "

@@ -10,8 +10,9 @@ from ..base.dtypes import complex128, float64
 from ..ops import random as _random
 from ..tensor.tensor import Tensor
 from .api import grad
-from .jacobian_checks import Comparison, GradcheckError, check_scaled, check_undefined, stacked
+from .jacobian_checks import Comparison, GradcheckError, check_scaled, stacked
 from .numerical import as_tuple, differentiable_outputs, numerical_jacobians
+from .undefined_checks import check_undefined, check_undefined_forward
 
 __all__ = ["GradcheckError", "gradcheck", "gradgradcheck"]
 
@@ -102,6 +103,8 @@ def gradcheck(
             check.backward(outputs, nondet_tol, check_grad_dtypes)
         if check_forward_ad:
             check.forward()
+            if check_undefined_grad:
+                check_undefined_forward(func, given)
         if check_batched_forward_grad:
             check.batched_forward()
         if not check_backward_ad:

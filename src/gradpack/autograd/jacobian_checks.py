@@ -11,7 +11,6 @@ from ..ops.compare import allclose
 from ..ops.fill import zeros_like
 from ..tensor.tensor import Tensor
 from .api import grad
-from .function import Function
 from .numerical import (
     Component,
     along_axes,
@@ -30,7 +29,7 @@ class GradcheckError(RuntimeError):
     """Raised by `gradcheck` and `gradgradcheck` where derivatives are wrong."""
 
 
-def _real(t: Tensor) -> Tensor:
+def real(t: Tensor) -> Tensor:
     return t.real if t.is_complex() else t
 
 
@@ -69,7 +68,7 @@ class Comparison:
             if output.is_complex():
                 parts = [
                     ("While considering the imaginary part of complex outputs only, ", _imaginary),
-                    ("While considering the real part of complex outputs only, ", _real),
+                    ("While considering the real part of complex outputs only, ", real),
                 ]
             for prefix, component in parts:
                 if self.fast:
@@ -93,12 +92,12 @@ class Comparison:
         self, nr: int, output: Tensor, component: Component, prefix: str, nondet_tol: float, check_dtypes: bool
     ) -> None:
         value = component(output)
-        v = _direction(value)
+        v = direction(value)
         gradients = grad(value, self.sources, v, retain_graph=True, allow_unused=True)
         gradients = [zeros_like(x) if g is None else g for x, g in zip(self.sources, gradients, strict=True)]
         for i, (x, g) in enumerate(zip(self.sources, gradients, strict=True)):
-            u = _direction(_real(x))
-            analytical, numerical = (_real(g) * u).sum(), self._moved(x, u, nr, component, v)
+            u = direction(real(x))
+            analytical, numerical = (real(g) * u).sum(), self._moved(x, u, nr, component, v)
             if x.is_complex():
                 analytical = analytical + 1j * (_imaginary(g) * u).sum()
                 numerical = numerical + 1j * self._moved(x, 1j * u, nr, component, v)
@@ -154,11 +153,11 @@ class Comparison:
         return tuple(returned[i] for i in self._places)
 
     def _forward_fast(self, i: int, x: Tensor, axis: int, prefix: str) -> None:
-        u = _direction(_real(x)) * (1j if axis else 1.0)
+        u = direction(real(x)) * (1j if axis else 1.0)
         tangents = forward_directions(self.outputs_of_duals, self.inputs, i, u.to(x.dtype))
         differences = quotient(lambda: self.outputs(*self.inputs), x.data, u * self.eps)
         for nr, (tangent, difference) in enumerate(zip(tangents, differences, strict=True)):
-            v = _direction(_real(tangent))
+            v = direction(real(tangent))
             analytical, numerical = (tangent * v).sum(), (difference / self.eps * v).sum()
             atol = self.atol * float((u.imag if axis else u).sum()) * float(v.sum())
             if not _close(numerical, analytical, self.rtol, atol):
@@ -229,7 +228,7 @@ def _check_batch(batch: Tensor, expected: Tensor, i: int, nr: int, why: str) -> 
         raise GradcheckError(f"For output {nr} and input {i}:\n\n{why}\n\nGot:\n{batch}\n\nExpected:\n{expected}")
 
 
-def _direction(like: Tensor) -> Tensor:
+def direction(like: Tensor) -> Tensor:
     """Random numbers between 0 and 1, as a vector of length 1: no direction is orthogonal to another."""
     made = _random.rand(like.shape, dtype=like.dtype)
     length = (made * made).sum().sqrt()
@@ -279,38 +278,3 @@ def check_scaled(outputs: Sequence[Tensor], sources: list[Tensor]) -> None:
             raise GradcheckError(f"grad is incorrect layout ({g.layout} is not {sources[nr].layout})")
         if g is not None and bool((g != 0).any()):
             raise GradcheckError(f"backward not multiplied by grad_output: zeros give another gradient of input {nr}")
-
-
-class _Undefined(Function):
-    """Gives its input; sends no gradient back."""
-
-    @staticmethod
-    def forward(ctx: Any, x: Tensor) -> Tensor:
-        return x.clone()
-
-    @staticmethod
-    def backward(ctx: Any, *grads: Any) -> Any:
-        return None
-
-
-def check_undefined(func: Callable[..., Any], inputs: Sequence[Any], outputs: Sequence[Tensor]) -> None:
-    """A gradient that is not there must do what zeros do: for all results at once, and for each alone."""
-    sources = differentiable_inputs(inputs)
-    every = set(range(len(outputs)))
-    for missing in [every, *([{nr} for nr in every] if len(every) > 1 else [])]:
-        fresh = differentiable_outputs(func(*inputs))
-        cut = [_Undefined.apply(o) if nr in missing else o for nr, o in enumerate(fresh)]
-        seeds = [zeros_like(o) for o in cut]
-        try:
-            gradients = grad(cut, sources, seeds, allow_unused=True)
-        except RuntimeError as error:
-            raise GradcheckError(
-                "Expected backward function to handle undefined output grads: a gradient of None means zeros "
-                "(ctx.set_materialize_grads(True) makes them)"
-            ) from error
-        for nr, g in enumerate(gradients):
-            if g is not None and bool((g != 0).any()):
-                raise GradcheckError(
-                    "Expected all input grads to be undefined or zero when all output grads are undefined or zero: "
-                    f"that of input {nr} is not"
-                )

@@ -58,6 +58,13 @@ def quotient(evaluate: Callable[[], Outputs], target: Tensor, step: Any) -> list
         below = [t.detach().clone() for t in evaluate()]
     finally:
         target.copy_(before)
+    for nr, (a, b) in enumerate(zip(above, below, strict=True)):
+        for what in ("shape", "dtype"):
+            if getattr(a, what) != getattr(b, what):
+                raise AssertionError(
+                    f"Expected `func` to return outputs with the same {what} when inputs are perturbed, but output "
+                    f"{nr} has {what} {getattr(a, what)} on one side and {getattr(b, what)} on the other."
+                )
     return [(a - b) / 2 for a, b in zip(above, below, strict=True)]
 
 
@@ -131,9 +138,11 @@ def forward_directions(function: Callable[..., Any], inputs: Sequence[Any], nr: 
     from . import forward_ad
 
     with forward_ad.dual_level():
-        place = [i for i, x in enumerate(inputs) if isinstance(x, Tensor) and x.requires_grad][nr]
         given = list(inputs)
-        given[place] = forward_ad.make_dual(given[place].detach(), direction)
+        for place in [i for i, x in enumerate(inputs) if isinstance(x, Tensor) and x.requires_grad]:
+            x = given[place].detach()
+            given[place] = forward_ad.make_dual(x, zeros_like(x) if nr else direction)
+            nr -= 1
         tangents = []
         for out in as_tuple(function(*given)):
             primal, tangent = forward_ad.unpack_dual(out)

@@ -69,7 +69,6 @@ class saved_tensors_hooks:  # noqa: N801 - torch's name
         self.pack_hook = pack_hook
         self.unpack_hook = unpack_hook
         self.compose = compose
-        self._before: list[dict[str, Any]] = []
 
     def __enter__(self) -> None:
         forbidden = MODE.get().forbidden
@@ -89,10 +88,12 @@ class saved_tensors_hooks:  # noqa: N801 - torch's name
             hooks = _composed(self.pack_hook, self.unpack_hook, around)
         elif describe is not None and getattr(self.unpack_hook, "__self__", None) is whose:
             hooks = (*hooks, describe)  # a policy of `saved`: tell it what it packs
-        self._before.append(change(hooks=hooks))
+        mode = MODE.get()
+        change(hooks=hooks, around=(*mode.around, mode.hooks))
 
     def __exit__(self, *exc: object) -> None:
-        change(**self._before.pop())
+        *around, hooks = MODE.get().around or (None,)  # what was entered last ends, whoever says so
+        change(hooks=hooks, around=tuple(around))
 
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
         return decorate(lambda: saved_tensors_hooks(self.pack_hook, self.unpack_hook, compose=self.compose), function)

@@ -12,6 +12,7 @@ from typing import Any
 _FIELDS = (
     "grad",
     "hooks",
+    "around",
     "forbidden",
     "inference",
     "dual",
@@ -33,6 +34,7 @@ class Mode:
 
     grad: bool  # record a graph?
     hooks: tuple[Any, ...] | None  # (pack, unpack) around what is saved; with a third, informed: tensor/saved.py
+    around: tuple[Any, ...]  # the hooks that come back when blocks of `saved_tensors_hooks` end, innermost last
     forbidden: str | None  # why saved tensor hooks may not be used here
     inference: bool  # make inference tensors?
     dual: int  # forward-mode level, 0 for none
@@ -56,6 +58,7 @@ class Mode:
         self,
         grad: bool = True,
         hooks: tuple[Any, ...] | None = None,
+        around: tuple[Any, ...] = (),
         forbidden: str | None = None,
         inference: bool = False,
         dual: int = 0,
@@ -70,6 +73,7 @@ class Mode:
     ) -> None:
         self.grad = grad
         self.hooks = hooks
+        self.around = around
         self.forbidden = forbidden
         self.inference = inference
         self.dual = dual

@@ -113,7 +113,7 @@ class SavedTensor:
         made._node, made._slot = node, slot
         return made
 
-    def register_hooks(self, pack_hook: Any, unpack_hook: Any, /) -> None:
+    def register_hooks(self, pack_hook: Any = None, unpack_hook: Any = None, /) -> None:
         """Pack this saved tensor now with `pack_hook`; `unpack_hook` gives it back when it is needed.
 
         Raises:

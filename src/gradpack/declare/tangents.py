@@ -47,6 +47,11 @@ def carry(op: Op, values: list[Any], outs: list[Tensor], extras: list[Any], mode
         # What the formulas save must not be dual: its tangent would be propagated again in a backward pass.
         primals = [alias_of(out) for out in outs]
         results = push(op, tangents, {p: _no_tangent(v) for p, v in given.items()}, primals, extras)
+    except NotImplementedError as error:
+        raise NotImplementedError(
+            f"Trying to use forward AD with {op.name} that does not support it because it has not been implemented "
+            "yet: detach() its operands, or take their primals"
+        ) from error
     finally:
         MODE.reset(token)
     for out, tangent in zip(outs, results, strict=False):

@@ -15,6 +15,7 @@ from .inplace_text import function
 from .kinds import copy_of
 from .op import REGISTRY, Op
 from .out_dtypes import APART, SILENT, check_out
+from .tangents import tangent_of
 
 
 def into(op: Op, out: Any, values: tuple[Any, ...]) -> Any:
@@ -35,6 +36,10 @@ def into(op: Op, out: Any, values: tuple[Any, ...]) -> Any:
                 "the arguments requires grad."
             )
     given = tensors_in(list(values))
+    if mode.dual and any(tangent_of(t) is not None for t in (*given, *outs)):
+        raise NotImplementedError(
+            f"Trying to use forward AD with {op.name}_out that does not support it because it is an out= function"
+        )
     for target in outs:
         check_overlap(target, given, op.name in APART)
     with using(autocast=None):  # which leaves `out=` forms alone

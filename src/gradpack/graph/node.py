@@ -83,6 +83,9 @@ class Node:
     def _sequence_nr(self) -> int:
         return -self.seq
 
+    def _set_sequence_nr(self, number: int) -> None:
+        self.seq = -number
+
     @property
     def requires_grad(self) -> bool:
         """True: what needs no gradient has no node."""

@@ -341,6 +341,7 @@ def _method_detach_(self: Tensor) -> Tensor:
         self._edge = None
         if type(self._counter) is list:
             forbid_saved(self)
+    self._tangents = None
     return self
 
 

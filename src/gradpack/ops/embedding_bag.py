@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 
-from ..base.dtypes import INTEGRAL
+from ..base.dtypes import INTEGRAL, int64
 from ..declare.kinds import general, linear
 from ..declare.looped import looking_at
 from ..tensor.tensor import Tensor, wrap
@@ -236,6 +237,14 @@ def _bags(
                 [4.0000]])
     """
     check_tensor("embedding_bag", input=input, weight=weight)
+    if weight.dtype is int64 and input.is_floating_point():
+        warnings.warn(
+            "Argument order of nn.functional.embedding_bag was changed. Usage `embedding_bag(weight, input, ...)` is "
+            "deprecated, and should now be `embedding_bag(input, weight, ...)`.",
+            UserWarning,
+            stacklevel=2,
+        )
+        input, weight = weight, input
     if per_sample_weights is not None and input._shape != per_sample_weights._shape:
         raise ValueError(
             f"embedding_bag: If per_sample_weights ({per_sample_weights.shape}) is not None, then it must have the "

@@ -12,6 +12,7 @@ from ..declare.inplace import check_history, tensors_in
 from ..declare.nodes import variant_of
 from ..declare.op import REGISTRY
 from ..graph.node import AccumulateGrad
+from ..tensor.leaf import renew_leaf
 from ..tensor.storage import UntypedStorage, memory_of
 from ..tensor.tensor import InferenceCounter, Tensor, alias
 from .strided import as_strided
@@ -162,6 +163,8 @@ def _method_set_(
     _become(self, made)
     if self._edge is not None and self.grad_fn is not None:
         self._edge = None
+    elif self._edge is not None:  # graphs that were made before lead to the leaf as it was
+        renew_leaf(self)
     return self
 
 

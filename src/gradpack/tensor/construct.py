@@ -7,6 +7,7 @@ from typing import Any
 from ..backends import NUMPY, Spec
 from ..base import dtypes
 from ..base.devices import CPU
+from ..base.size import Size
 from .tensor import Tensor, alias, wrap
 
 
@@ -26,6 +27,9 @@ def legacy_new(cls: type, data: Any, *args: Any, **kwargs: Any) -> Tensor:
         made = empty_tensor(data, *args)
     elif data is None:
         made = empty_tensor()
+    elif isinstance(data, Size):
+        spec = NUMPY.spec_for(dtypes.get_default_dtype(), CPU)
+        made = alias(np.empty(data, spec.native), spec, tuple(data))
     elif isinstance(data, Tensor):
         made = data.detach()
         made._counter = data._counter

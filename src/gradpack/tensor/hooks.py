@@ -155,7 +155,8 @@ class NodeExtras:
                 for hook in tuple(self.accumulated.values()):
                     result = hook(tensor)
                     if result is not None:
-                        tensor = _checked(hook, tensor, result)
+                        _checked(hook, tensor, result)
+                        raise RuntimeError("Tensor post accumulate grad hooks should return None.")
             grads: Iterable[Gradient] = ()
         else:
             grads = _run(node, g, keep, create_graph)
@@ -267,14 +268,33 @@ def tensor_hooks_of(edge: Node) -> HookDict:
     return extras.tensor_hooks.setdefault(nr, HookDict())
 
 
-def _existing_hooks(self: Tensor) -> HookDict | None:
+def _existing_hooks(self: Tensor) -> Any:
     """The tensor hooks, by the ids of their handles; None if there never were any."""
     edge = self._current_edge()
     if edge is None:
-        return None
+        return self.__dict__.get("_hooks_of_constant")
     node, nr = _place(edge)
     hooks = None if node.extras is None else node.extras.tensor_hooks
     return None if hooks is None else hooks.get(nr)
+
+
+def _set_hooks(self: Tensor, hooks: Any) -> None:
+    """Put hooks in the place of all that there are. Of a tensor that requires no grad, none is ever called."""
+    if hooks is not None and not isinstance(hooks, dict):
+        raise RuntimeError("backward_hooks must be a dictionary or None")
+    edge = self._current_edge()
+    if edge is None or type(edge) is Nowhere:
+        self.__dict__["_hooks_of_constant"] = hooks
+        return
+    own = tensor_hooks_of(edge)
+    for key in tuple(own):
+        del own[key]
+    for key, hook in (hooks or {}).items():
+        own[key] = hook
+
+
+def _keep_hooks(self: Tensor) -> None:
+    raise RuntimeError("Deletion of _backwards_hooks not allowed!")
 
 
 def _existing_accumulated(self: Tensor) -> HookDict | None:
@@ -366,5 +386,5 @@ def retain_grad(self: Tensor) -> None:
 Tensor.register_hook = register_hook  # type: ignore[attr-defined]
 Tensor.register_post_accumulate_grad_hook = register_post_accumulate_grad_hook  # type: ignore[attr-defined]
 Tensor.retain_grad = retain_grad  # type: ignore[attr-defined]
-Tensor._backward_hooks = property(_existing_hooks)  # type: ignore[attr-defined]
+Tensor._backward_hooks = property(_existing_hooks, _set_hooks, _keep_hooks)  # type: ignore[attr-defined]
 Tensor._post_accumulate_grad_hooks = property(_existing_accumulated)  # type: ignore[attr-defined]

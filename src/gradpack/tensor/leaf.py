@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from _thread import allocate_lock
 from contextvars import ContextVar
 from sys import getrefcount
@@ -11,6 +12,7 @@ from ..backends import spec_of
 from ..base.layouts import sparse_coo
 from ..graph import engine
 from ..graph.node import AccumulateGrad
+from .dropped import Remains
 from .tensor import Tensor, alias, wrap
 
 # Must a gradient that nobody else holds have the strides of its leaf, to be taken over?
@@ -150,11 +152,18 @@ def _tensor_like(g: Tensor, tensor: Tensor | None) -> Tensor:
         return g
     if g.is_sparse:
         return g.clone()
-    if type(g._edge) is AccumulateGrad:  # a leaf itself, as a seed may be: the copy must be a result of it
-        g = g.clone()
-    out = alias(_copy(g._data, tensor), g._spec, g._shape)
-    out._edge = g._edge
-    return out
+    out: Tensor = alias(_copy(g._data, tensor), g._spec, g._shape)
+    return out if g._edge is None else out.copy_(g)  # type: ignore[no-any-return, attr-defined]
+
+
+def renew_leaf(tensor: Tensor) -> None:
+    """Give a leaf a node of its own anew: graphs that were made before lead to another."""
+    old: Any = tensor._edge
+    if type(old) is AccumulateGrad:
+        new = AccumulateGrad(weakref.ref(tensor))
+        new.grad, new.extras, new.dtype = old.grad, old.extras, old.dtype
+        tensor._remains = Remains(tensor, new)
+        tensor._edge = new
 
 
 def _calibrate() -> int:

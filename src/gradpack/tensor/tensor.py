@@ -234,6 +234,10 @@ class Tensor(TensorBase):
             tell(self, leaf)
         self._edge = leaf
 
+    @requires_grad.deleter
+    def requires_grad(self) -> None:
+        raise RuntimeError("requires_grad must be a bool")
+
     def _follow(self, wanted: bool = True) -> Tensor:
         """`requires_grad_` without its checks."""
         self.requires_grad = wanted
@@ -337,6 +341,15 @@ class Tensor(TensorBase):
         return retaining(self, self._edge)
 
     @property
+    def _grad_fn(self) -> Node | None:
+        """The same as `grad_fn`."""
+        return self.grad_fn
+
+    @_grad_fn.deleter
+    def _grad_fn(self) -> None:
+        raise RuntimeError("Deletion of _grad_fn not allowed. Detach tensor instead!")
+
+    @property
     def _base(self) -> Tensor | None:
         """The tensor that this one is a view of, at the root of a chain of views; None if it is no view."""
         from .views import base_of, is_view
@@ -390,6 +403,11 @@ class Tensor(TensorBase):
             raise RuntimeError(f"mutating directly with `.data` {where} transform is not allowed.")
         if not isinstance(value, Tensor):
             raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
+        if self._spec.layout is not value._spec.layout:
+            raise RuntimeError(
+                "Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have incompatible tensor "
+                f"type: the one is of layout {self.layout}, the other of {value.layout}."
+            )
         if self._edge is not None and value._spec.dtype.category < FLOATING:
             raise RuntimeError(
                 "data set to a tensor that requires gradients must be floating point or complex dtype, "
@@ -398,6 +416,10 @@ class Tensor(TensorBase):
         self._data, self._shape, self._spec = value._data, value._shape, value._spec
         if type(self._edge) is AccumulateGrad:
             self._remains.follow(self)
+
+    @data.deleter
+    def data(self) -> None:
+        raise RuntimeError("Deleting tensor data is not allowed. Delete tensor instead!")
 
 
 def _innermost() -> Any:

@@ -44,6 +44,7 @@ def legacy(d: dtype, args: tuple[Any, ...]) -> Tensor:
     from ..base.size import Size
 
     spec = NUMPY.spec_for(d, CPU)
+    sized = len(args) == 1 and type(args[0]) is Size
     if (len(args) == 1 and not isinstance(args[0], int)) or (len(args) == 1 and isinstance(args[0], bool)):
         data = args[0]
         if isinstance(data, Tensor):
@@ -52,7 +53,7 @@ def legacy(d: dtype, args: tuple[Any, ...]) -> Tensor:
                     f"expected a tensor of dtype {d}, got one of dtype {data.dtype}: convert it with .to({d})"
                 )
             return data.detach()
-        if type(data) is Size:
+        if sized:
             args = tuple(data)
         elif isinstance(data, list | tuple | np.ndarray):
             plain = [x.item() if isinstance(x, Tensor) else x for x in data]
@@ -60,7 +61,7 @@ def legacy(d: dtype, args: tuple[Any, ...]) -> Tensor:
             return alias(np.array(array), spec, array.shape)
         else:
             raise TypeError(f"new(): data must be a sequence (got {type(data).__name__})")
-    shape = tuple(n.__index__() for n in args) if args else (0,)
+    shape = tuple(n.__index__() for n in args) if args or sized else (0,)
     if any(n < 0 for n in shape):
         raise RuntimeError(f"Trying to create tensor with negative dimension {min(shape)}: {list(shape)}")
     return alias(np.empty(shape, spec.native), spec, shape)
