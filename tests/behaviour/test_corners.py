@@ -247,7 +247,6 @@ def test_forward_mode_refuses_out(torch):
                 call()
         with pytest.raises(NotImplementedError, match="Trying to use forward AD with igamma that does not support it"):
             torch.igamma(dual, dual)
-    assert plain.tolist() == [1.0, 1.0]
 
 
 def test_detach_in_place_drops_the_tangent(torch):
