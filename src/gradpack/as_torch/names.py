@@ -66,7 +66,7 @@ _SOURCES: dict[str, str] = {
     "nn.modules.instancenorm": "nn nn.batch_norm",
     "nn.modules.linear": "nn nn.layers",
     "nn.modules.loss": "nn nn.losses nn.margin_losses nn.more_losses",
-    "nn.modules.module": "nn nn.module nn.hooks",
+    "nn.modules.module": "nn nn.module nn.global_hooks nn.hooks",
     "nn.modules.normalization": "nn nn.normalize nn.batch_norm",
     "nn.modules.padding": "nn nn.padding",
     "nn.modules.pixelshuffle": "nn",

@@ -27,10 +27,8 @@ class Passage:
 
     __slots__ = ("count", "grad_output", "hooks", "module", "places", "pre_hooks")
 
-    def __init__(self, module: Module) -> None:
-        self.module = module
-        self.pre_hooks = tuple(module._backward_pre_hooks.values())
-        self.hooks = tuple(module._backward_hooks.values())
+    def __init__(self, module: Module, pre_hooks: tuple[Any, ...], hooks: tuple[Any, ...]) -> None:
+        self.module, self.pre_hooks, self.hooks = module, pre_hooks, hooks
         self.grad_output: tuple[Any, ...] | None = None
         self.count = 0  # of the arguments
         self.places: list[int] = []  # of the tensors among them, if some tensor requires grad

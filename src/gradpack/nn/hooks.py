@@ -7,8 +7,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ..tensor.hooks import RemovableHandle
-from ..tensor.hooks import add as add_hook
+from . import global_hooks as of_all
+from .added import add
 from .backward_hooks import Passage
+from .node_hooks import hang
 
 if TYPE_CHECKING:
     from .module import Module
@@ -24,16 +26,6 @@ HOOKS = (
     "_load_state_dict_post_hooks",
 )
 FLAGS = ("_forward_pre_hooks_with_kwargs", "_forward_hooks_with_kwargs", "_forward_hooks_always_called")
-
-
-def add(
-    hooks: dict[int, Any], hook: Callable[..., Any], prepend: bool = False, flags: tuple[dict[int, bool], ...] = ()
-) -> RemovableHandle:
-    """Put `hook` last, or first, among `hooks`, and set each of `flags` for it."""
-    handle = add_hook(hooks, hook, prepend=prepend, extra=flags)  # type: ignore[arg-type]
-    for flag in flags:
-        flag[handle.id] = True
-    return handle
 
 
 def register_forward_pre_hook(
@@ -130,6 +122,22 @@ def register_full_backward_hook(self: Module, hook: Callable[..., Any], prepend:
         >>> seen
         [(2, 3)]
     """
+    return _add_backward(self, hook, prepend, True)
+
+
+def register_backward_hook(self: Module, hook: Callable[..., Any]) -> RemovableHandle:
+    """The older form of `register_full_backward_hook`: it sees the gradients of the module's last node only.
+
+    Raises:
+        RuntimeError: if the module has had a full backward hook.
+    """
+    return _add_backward(self, hook, False, False)
+
+
+def _add_backward(self: Module, hook: Callable[..., Any], prepend: bool, full: bool) -> RemovableHandle:
+    if self._is_full_backward_hook is (not full):
+        raise RuntimeError(of_all.MIXED.format("on a single Module"))
+    self._is_full_backward_hook = full
     return add(self._backward_hooks, hook, prepend)
 
 
@@ -137,34 +145,53 @@ def call(module: Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call `module.forward` with all hooks around it."""
     called: set[int] = set()
     result = None
+    after = (*of_all.forward_hooks.items(), *module._forward_hooks.items())
     try:
-        for key, hook in tuple(module._forward_pre_hooks.items()):
+        for key, hook in (*of_all.forward_pre_hooks.items(), *module._forward_pre_hooks.items()):
             args, kwargs = _before(module, key, hook, args, kwargs)
+        before, full, others = _backward_hooks_of(module)
         passage = None
-        if module._backward_pre_hooks or module._backward_hooks:
-            passage = Passage(module)
+        if before or full:
+            passage = Passage(module, before, full)
             args = passage.enter(args)
         result = module.forward(*args, **kwargs)
-        for key, hook in tuple(module._forward_hooks.items()):
+        after = (*of_all.forward_hooks.items(), *module._forward_hooks.items())
+        for key, hook in after:
             called.add(key)
             changed = _after(module, key, hook, args, kwargs, result)
             if changed is not None:
                 result = changed
-        return result if passage is None else passage.leave(result)
+        if passage is not None:
+            result = passage.leave(result)
+        if others:
+            hang(module, others, args, result)
     except Exception:
-        for key, hook in tuple(module._forward_hooks.items()):
-            if key in module._forward_hooks_always_called and key not in called:
+        for key, hook in after:
+            if key not in called and (
+                key in module._forward_hooks_always_called or key in of_all.forward_hooks_always_called
+            ):
                 try:
                     changed = _after(module, key, hook, args, kwargs, result)
                 except Exception as error:
+                    which = "" if key in module._forward_hooks_always_called else "global module "
                     warnings.warn(
-                        f"forward hook of {type(module).__name__} (always_call=True) raised {error!r} while another "
-                        "error was on its way; that one is raised, this one is not",
+                        f"{which}forward hook of {type(module).__name__} (always_call=True) raised {error!r} while "
+                        "another error was on its way; that one is raised, this one is not",
                         stacklevel=3,
                     )
                 else:
                     result = result if changed is None else changed
         raise
+    return result
+
+
+def _backward_hooks_of(module: Module) -> tuple[tuple[Any, ...], tuple[Any, ...], tuple[Any, ...]]:
+    """The hooks before the module's backward; the full ones after it; and those that are not full."""
+    own, shared = tuple(module._backward_hooks.values()), tuple(of_all.backward_hooks.values())
+    both = ((of_all.full(), shared), (module._is_full_backward_hook is not False, own))
+    before = (*of_all.backward_pre_hooks.values(), *module._backward_pre_hooks.values())
+    full = tuple(hook for is_full, found in both if is_full for hook in found)
+    return before, full, tuple(hook for is_full, found in both if not is_full for hook in found)
 
 
 def _before(
@@ -189,6 +216,6 @@ def _before(
 def _after(
     module: Module, key: int, hook: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], result: Any
 ) -> Any:
-    if key in module._forward_hooks_with_kwargs:
+    if key in module._forward_hooks_with_kwargs or key in of_all.forward_hooks_with_kwargs:
         return hook(module, args, kwargs, result)
     return hook(module, args, result)

@@ -10,6 +10,10 @@ from ..base.modes import MODE
 from ..tensor.tensor import Tensor
 from . import conversion, finding, hooks, state
 from .calls import CALLS, Call
+from .global_hooks import backward_hooks as _BACKWARD
+from .global_hooks import backward_pre_hooks as _BEFORE_BACKWARD
+from .global_hooks import forward_hooks as _FORWARD
+from .global_hooks import forward_pre_hooks as _BEFORE
 from .parameter import Buffer, Parameter, clear_grad
 
 
@@ -42,6 +46,7 @@ class Module:
     _buffers: dict[str, Tensor | None]
     _modules: dict[str, Module | None]
     _non_persistent_buffers_set: set[str]
+    _is_full_backward_hook: bool | None = None
     _forward_pre_hooks: OrderedDict[int, Any]
     _forward_pre_hooks_with_kwargs: OrderedDict[int, bool]
     _forward_hooks: OrderedDict[int, Any]
@@ -89,6 +94,10 @@ class Module:
                 or own["_forward_pre_hooks"]
                 or own["_backward_hooks"]
                 or own["_backward_pre_hooks"]
+                or _FORWARD
+                or _BEFORE
+                or _BACKWARD
+                or _BEFORE_BACKWARD
             )
         except KeyError as missing:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {missing}: {_CALL_INIT}") from None
@@ -100,7 +109,7 @@ class Module:
         own = self.__dict__
         if "_forward_hooks" not in own:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute '_forward_hooks': {_CALL_INIT}")
-        if any(own[name] for name in _CALL_HOOKS):
+        if any(own[name] for name in _CALL_HOOKS) or any((_FORWARD, _BEFORE, _BACKWARD, _BEFORE_BACKWARD)):
             return hooks.call(self, args, kwargs)
         return self.forward(*args, **kwargs)
 
@@ -368,6 +377,8 @@ class Module:
     register_state_dict_post_hook = state.register_state_dict_post_hook
     register_load_state_dict_pre_hook = state.register_load_state_dict_pre_hook
     register_load_state_dict_post_hook = state.register_load_state_dict_post_hook
+    _register_state_dict_hook = state._register_state_dict_hook
+    _register_load_state_dict_pre_hook = state._register_load_state_dict_pre_hook
     _save_to_state_dict = state.save_own
     _load_from_state_dict = state.load_own
 
@@ -375,6 +386,7 @@ class Module:
     register_forward_hook = hooks.register_forward_hook
     register_full_backward_pre_hook = hooks.register_full_backward_pre_hook
     register_full_backward_hook = hooks.register_full_backward_hook
+    register_backward_hook = hooks.register_backward_hook
 
 
 _REGISTRIES = ("_parameters", "_buffers", "_modules")

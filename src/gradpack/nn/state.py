@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ..autograd.grad_mode import no_grad
 from ..tensor.hooks import RemovableHandle
 from ..tensor.tensor import Tensor
-from .hooks import add
+from .added import add
 from .parameter import Parameter
 
 if TYPE_CHECKING:
@@ -84,11 +84,14 @@ def state_dict(self: Module, *args: Any, destination: Any = None, prefix: str = 
     for name, module in self._modules.items():
         if module is not None:
             module.state_dict(destination=destination, prefix=f"{prefix}{name}.", keep_vars=keep_vars)
-    for hook in tuple(self._state_dict_hooks.values()):
-        if hook(self, destination, prefix, metadata) is not None:
-            raise RuntimeError(
-                f"state_dict post-hook of {type(self).__name__} must return None and change the dict itself"
-            )
+    for key, hook in tuple(self._state_dict_hooks.items()):
+        changed = hook(self, destination, prefix, metadata)
+        if changed is not None:
+            if key not in self.__dict__.get("_replacing_hooks", ()):
+                raise RuntimeError(
+                    f"state_dict post-hook of {type(self).__name__} must return None and change the dict itself"
+                )
+            destination = changed
     return destination
 
 
@@ -314,6 +317,20 @@ def register_load_state_dict_pre_hook(self: Module, hook: Callable[..., Any]) ->
         hook: `hook(module, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)`.
     """
     return add(self._load_state_dict_pre_hooks, hook)
+
+
+def _register_state_dict_hook(self: Module, hook: Callable[..., Any]) -> RemovableHandle:
+    """The older form of `register_state_dict_post_hook`: the hook may return another dict in the place of its own."""
+    handle = add(self._state_dict_hooks, hook)
+    self.__dict__.setdefault("_replacing_hooks", set()).add(handle.id)
+    return handle
+
+
+def _register_load_state_dict_pre_hook(
+    self: Module, hook: Callable[..., Any], with_module: bool = False
+) -> RemovableHandle:
+    """The older form of `register_load_state_dict_pre_hook`: the hook is given the module if it asks for it."""
+    return add(self._load_state_dict_pre_hooks, hook if with_module else lambda module, *args: hook(*args))
 
 
 def register_load_state_dict_post_hook(self: Module, hook: Callable[..., Any]) -> RemovableHandle:
