@@ -162,6 +162,23 @@ def take_away(old: dtype) -> None:
         del PROMOTED[pair]
 
 
+_OF_PYTHON: dict[Any, dtype] = {float: float64, int: int64, bool: bool_, complex: complex128}
+
+
+def as_dtype(op: str, value: Any) -> dtype | None:
+    """The dtype that an argument `dtype=` means; Python's number types stand for the widest of their kind.
+
+    Raises:
+        TypeError: for anything else.
+    """
+    if value is None or isinstance(value, dtype):
+        return value
+    found = _OF_PYTHON.get(value) if isinstance(value, type) else None
+    if found is None:
+        raise TypeError(f"{op}(): argument 'dtype' must be torch.dtype, not {type(value).__name__}")
+    return found
+
+
 def promote_types(type1: dtype, type2: dtype) -> dtype:
     """The smallest dtype that both can be converted to without changing category downwards.
 

@@ -68,10 +68,12 @@ def _method_to(
         >>> torch.tensor([1.7]).to(torch.int64)
         tensor([1])
     """
-    place, d = device, dtype
+    place, d = device, None if dtype is None else dtypes.as_dtype("to", dtype)
     for i, arg in enumerate(args):
         if isinstance(arg, dtypes.dtype):
             d = arg
+        elif isinstance(arg, type):
+            d = dtypes.as_dtype("to", arg)
         elif isinstance(arg, Tensor):
             d, place = arg._spec.dtype, arg._spec.device
         elif isinstance(arg, bool):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import warnings
 from collections.abc import Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy as np
 from ..backends import NUMPY, backend_of, backend_on
 from ..base import dtypes
 from ..base.devices import CPU, KINDS, as_device
-from ..base.dtypes import FLOATING, dtype
+from ..base.dtypes import FLOATING, as_dtype, dtype
 from ..base.errors import not_a_tensor, not_implemented_for, scalar_type
 from ..base.modes import MODE
 from ..tensor.tensor import InferenceCounter, Tensor, alias, wrap
@@ -22,12 +23,15 @@ FUNCTIONS = (
 )
 
 
+_TOO_MANY = 2**60  # elements: their bytes would be no number of 64 bits
+
+
 def shape_of(op: str, size: tuple[Any, ...]) -> tuple[int, ...]:
     """The shape that `zeros(2, 3)`, `zeros((2, 3))` and `zeros(torch.Size([2, 3]))` mean."""
     if not size:
         raise TypeError(f"{op}() missing 1 required positional argument: 'size'")
     if len(size) == 1 and isinstance(size[0], Sequence | Tensor) and not isinstance(size[0], str):
-        size = tuple(size[0])
+        size = size if isinstance(size[0], Tensor) and not size[0]._shape else tuple(size[0])
     out = []
     for n in size:
         if isinstance(n, bool) or not hasattr(n, "__index__"):
@@ -38,12 +42,9 @@ def shape_of(op: str, size: tuple[Any, ...]) -> tuple[int, ...]:
         if n < 0:
             raise RuntimeError(f"Trying to create tensor with negative dimension {n}: {list(size)}")
         out.append(n)
+    if prod(out) >= _TOO_MANY:
+        raise RuntimeError(f"{op}(): Storage size calculation overflowed with sizes={out}")
     return tuple(out)
-
-
-def check_dtype(op: str, d: Any) -> None:
-    if d is not None and not isinstance(d, dtype):
-        raise TypeError(f"{op}(): argument 'dtype' must be gradpack.dtype, not {type(d).__name__}")
 
 
 def finish(array: Any, requires_grad: bool, device: Any = None) -> Tensor:
@@ -75,7 +76,7 @@ def _placed(made: Tensor, device: Any) -> Tensor:
 
 
 def _native(op: str, d: dtype | None, device: Any) -> Any:
-    check_dtype(op, d)
+    d = as_dtype(op, d)
     as_device(device)  # is there such a device? `finish` moves the array to it
     return NUMPY.spec_for(dtypes.get_default_dtype() if d is None else d, CPU).native
 
@@ -128,7 +129,7 @@ def tensor(
         >>> torch.tensor(2.5, requires_grad=True)
         tensor(2.5000, requires_grad=True)
     """
-    check_dtype("tensor", dtype)
+    dtype = as_dtype("tensor", dtype)
     where = as_device(device)
     if isinstance(data, Tensor):
         import warnings
@@ -225,7 +226,7 @@ def as_tensor(data: Any, dtype: dtype | None = None, device: Any = None) -> Tens
         >>> torch.as_tensor(x) is x
         True
     """
-    check_dtype("as_tensor", dtype)
+    dtype = as_dtype("as_tensor", dtype)
     if isinstance(data, Tensor):
         return data if dtype is None or dtype is data._spec.dtype else data.to(dtype)
     if isinstance(data, np.ndarray) or (backend_of(type(data)) is not None and not isinstance(data, np.generic)):
@@ -311,7 +312,12 @@ def scalar_tensor(
         >>> torch.scalar_tensor(2)
         tensor(2.)
     """
-    return tensor(s, dtype=dtype or dtypes.get_default_dtype(), device=device, requires_grad=requires_grad)
+    return tensor(
+        s,
+        dtype=as_dtype("scalar_tensor", dtype) or dtypes.get_default_dtype(),
+        device=device,
+        requires_grad=requires_grad,
+    )
 
 
 def _into_out(out: Any, made: Tensor, op: str = "out") -> Tensor:
@@ -325,6 +331,7 @@ def _into_out(out: Any, made: Tensor, op: str = "out") -> Tensor:
 
 def dtype_for(op: str, out: Any, dtype: dtype | None) -> dtype | None:
     """The dtype that a factory makes: that of `out=`, which must be `dtype` if both are given."""
+    dtype = as_dtype(op, dtype)
     if out is None:
         return dtype
     if not isinstance(out, Tensor):

@@ -10,13 +10,13 @@ import numpy as np
 
 from ..base import dtypes
 from ..base.devices import as_device
-from ..base.dtypes import FLOATING, INTEGRAL, dtype
+from ..base.dtypes import FLOATING, INTEGRAL, as_dtype, dtype
 from ..base.errors import not_implemented_for, refuse
 from ..base.layouts import sparse_coo
 from ..declare.batched import is_batched, of_all_examples
 from ..declare.looped import each_example
 from ..tensor.tensor import Tensor
-from .create import _native, check_dtype, dtype_for, filled, finish, shape_of
+from .create import _native, dtype_for, filled, finish, shape_of
 from .memory_formats import in_format
 
 FUNCTIONS = (
@@ -163,7 +163,7 @@ def full(
 def _like(op: str, input: Tensor, d: dtype | None, device: Any) -> tuple[Any, Any]:
     if not isinstance(input, Tensor):
         raise TypeError(f"{op}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
-    check_dtype(op, d)
+    d = as_dtype(op, d)
     spec = input._spec
     if d is not None or device is not None:
         spec = spec.backend.spec_for(d or spec.dtype, spec.device if device is None else as_device(device))

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from ..base import dtypes
-from ..base.dtypes import FLOATING
+from ..base.dtypes import FLOATING, as_dtype
 from ..base.errors import not_implemented_for
 from ..tensor.tensor import Tensor
-from .create import _into_out, _native, check_dtype, finish
+from .create import _into_out, _native, finish
 from .fourier import (
     _fft_c2c,
     _fft_c2r,
@@ -280,7 +280,7 @@ def ihfft2(input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: str | None =
 def _frequencies(
     op: str, n: int, d: float, half: bool, out: Any, dtype: Any, device: Any, requires_grad: bool
 ) -> Tensor:
-    check_dtype(f"fft_{op}", dtype)
+    dtype = as_dtype(f"fft_{op}", dtype)
     wanted = dtype or (dtypes.get_default_dtype() if out is None else out._spec.dtype)
     if wanted.category < FLOATING:
         raise RuntimeError(f"{op} requires a floating point or complex dtype")

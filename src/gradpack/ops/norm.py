@@ -124,6 +124,7 @@ def norm(input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, out
 
 def _check_dtype(input: Any, d: Any) -> None:
     """torch converts only where nothing can be lost."""
+    d = dtypes.as_dtype("norm", d)
     given = input.dtype
     if given.category < dtypes.FLOATING:
         raise RuntimeError(

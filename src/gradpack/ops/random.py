@@ -8,12 +8,12 @@ import numpy as np
 
 from ..base import dtypes
 from ..base.devices import CPU
-from ..base.dtypes import dtype
+from ..base.dtypes import as_dtype, dtype
 from ..base.errors import cpp_name, not_a_tensor, not_implemented_for, scalar_type, shapes_do_not_broadcast
 from ..base.info import finfo, iinfo
 from ..base.modes import MODE
 from ..tensor.tensor import Tensor, wrap
-from .create import _into_out, _native, check_dtype, dtype_for, filled, finish, shape_of
+from .create import _into_out, _native, dtype_for, filled, finish, shape_of
 from .drawing import drawing
 from .fill import zeros_like
 from .generator import Generator, source
@@ -176,6 +176,7 @@ def randperm(
         >>> torch.randperm(3).sum()
         tensor(3)
     """
+    n = n.__index__()
     if n < 0:
         raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")
     dtype = dtype_for("randperm", out, dtype) or dtypes.int64
@@ -186,7 +187,7 @@ def randperm(
 def _like(op: str, input: Any, d: dtype | None, kernel: str) -> Any:
     if not isinstance(input, Tensor):
         raise not_a_tensor(op, "input", 1, input)
-    check_dtype(op, d)
+    d = as_dtype(op, d)
     _check_floating(kernel, d or input._spec.dtype)
     return input._spec.backend.spec_for(d or input._spec.dtype, CPU).native
 

@@ -22,6 +22,7 @@ METHODS = "sum sum_to_size mean nansum nanmean prod any all count_nonzero var st
 
 def converted(input: Any, dtype: Any) -> Any:
     """`input` in another dtype; itself for None."""
+    dtype = dtypes.as_dtype("to", dtype)
     return input if dtype is None or input.dtype is dtype else _to_copy(input, dtype)
 
 
@@ -96,6 +97,7 @@ def named(op: str, dim: Any, keepdim: Any, axis: Any, keepdims: Any) -> tuple[An
 
 def in_dtype(call: Any, op: str, input: Any, dtype: Any, out: Any, dim: Any, keepdim: bool) -> Any:
     """The reduction of `input` converted to `dtype`, in that dtype."""
+    dtype = dtypes.as_dtype(op, dtype)
     if out is not None and out.dtype is not dtype:
         raise RuntimeError(f"{op}(): expected out tensor to have dtype {dtype}, but got {out.dtype} instead")
     result = converted(call(converted(input, dtype), dim, keepdim), dtype)
@@ -222,6 +224,7 @@ def mean(
         if out is None:
             return _mean(input) if dim is None and not keepdim else _mean_dim(input, dim, keepdim)
         return _mean_dim(input, dim, keepdim, out=out)
+    dtype = dtypes.as_dtype("mean", dtype)
     if dtype.category < dtypes.FLOATING:
         raise RuntimeError(
             "mean(): could not infer output dtype. Optional dtype must be either a floating point or complex dtype. "

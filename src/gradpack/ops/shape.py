@@ -223,6 +223,8 @@ def broadcast_shapes(*shapes: Any) -> Any:
     from ..base.size import Size
 
     sizes = [(s,) if isinstance(s, int) else tuple(s) for s in shapes]
+    if any(n < 0 for size in sizes for n in size):
+        raise ValueError(f"Attempting to broadcast a dimension with negative length! The shapes are {sizes}")
     try:
         return Size(np.broadcast_shapes(*sizes))
     except ValueError:
@@ -308,7 +310,7 @@ def ravel(input: Tensor) -> Tensor:
         >>> torch.ravel(torch.tensor([[1, 2], [3, 4]]))
         tensor([1, 2, 3, 4])
     """
-    return reshape(input, (-1,)) if input.numel() else reshape(input, (0,))
+    return (reshape(input, (-1,)) if input.numel() else reshape(input, (0,))).contiguous()
 
 
 def unflatten(input: Tensor, dim: int, sizes: Any) -> Tensor:

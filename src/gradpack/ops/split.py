@@ -5,6 +5,8 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
+from ..base.dtypes import int64
+from ..base.errors import scalar_type
 from ..declare.kinds import linear
 from ..tensor.tensor import Tensor
 from .subscript import FULL
@@ -261,6 +263,11 @@ def tensor_split(
     if where is None:
         raise TypeError("tensor_split() missing 1 required positional arguments: indices_or_sections")
     if isinstance(where, Tensor):
+        if where._spec.dtype is not int64:
+            raise RuntimeError(
+                "tensor_split expected tensor_indices_or_sections to have dtype of long, but got "
+                f"{scalar_type(where._spec.dtype)}"
+            )
         where = where.tolist()
     d = wrap_dim(dim, input.ndim)
     n = input._shape[d]

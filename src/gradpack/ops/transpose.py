@@ -81,11 +81,14 @@ def adjoint(input: Tensor) -> Tensor:
         >>> torch.adjoint(torch.tensor([[1j, 0j]])).shape
         gradpack.Size([2, 1])
     """
-    if input.ndim < 2:
-        raise RuntimeError(
-            f"tensor.adjoint() is only supported on matrices or batches of matrices. Got {input.ndim}-D tensor."
-        )
-    return transpose(input, -2, -1).conj()
+    return _last_two("tensor.adjoint()", input).conj()
+
+
+def _last_two(name: str, input: Tensor) -> Tensor:
+    """The last two dimensions exchanged; a number stays as it is."""
+    if input.ndim == 1:
+        raise RuntimeError(f"{name} is only supported on matrices or batches of matrices. Got 1-D tensor.")
+    return transpose(input, -2, -1) if input.ndim else input
 
 
 def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
@@ -127,23 +130,29 @@ def _reversed(self: Tensor) -> Tensor:
 
 def _matrix_transposed(self: Tensor) -> Tensor:
     """The last two dimensions exchanged."""
-    if self.ndim < 2:
-        raise RuntimeError(f"tensor.mT is only supported on matrices or batches of matrices. Got {self.ndim}-D tensor.")
-    return transpose(self, -2, -1)
+    return _last_two("tensor.mT", self)
+
+
+def _matrices_adjoint(self: Tensor) -> Tensor:
+    """The last two dimensions exchanged, conjugated."""
+    return _last_two("tensor.mH", self).conj()
 
 
 def _matrix_adjoint(self: Tensor) -> Tensor:
-    """The last two dimensions exchanged, conjugated."""
-    if self.ndim == 0:
-        return self
-    return adjoint(self)
+    """A matrix transposed and conjugated."""
+    if self.ndim not in (0, 2):
+        raise RuntimeError(
+            f"tensor.H is only supported on matrices (2-D tensors). Got {self.ndim}-D tensor."
+            + (" For batches of matrices, consider using tensor.mH" if self.ndim > 2 else "")
+        )
+    return _last_two("tensor.H", self).conj()
 
 
 OPERATORS = {
     "T": property(_reversed),
     "mT": property(_matrix_transposed),
     "H": property(_matrix_adjoint),
-    "mH": property(adjoint),
+    "mH": property(_matrices_adjoint),
 }
 
 swapdims = transpose

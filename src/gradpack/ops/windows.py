@@ -12,16 +12,16 @@ from typing import Any
 import numpy as np
 
 from ..base import dtypes
-from ..base.dtypes import dtype
+from ..base.dtypes import as_dtype, dtype
 from ..tensor.tensor import Tensor
-from .create import _native, check_dtype, finish
+from .create import _native, finish
 
 FUNCTIONS = "hann_window hamming_window blackman_window bartlett_window kaiser_window"
 
 
 def _window(op: str, length: Any, periodic: bool, shape: Any, dtype: Any, device: Any, requires_grad: bool) -> Tensor:
     """`shape(k, n)` for k from 0 to `length`, where n is the number of steps from end to end."""
-    check_dtype(op, dtype)
+    dtype = as_dtype(op, dtype)
     d = dtype or dtypes.get_default_dtype()
     if not (d.is_floating_point or d.is_complex):
         raise RuntimeError(f"{op} expects floating point dtypes, got: {d.name}")
