@@ -22,12 +22,13 @@ class Spec:
     Comparing two tensors by `is` on their specs asks all three questions at once.
     """
 
-    __slots__ = ("backend", "device", "differentiable", "dtype", "layout", "native", "numpy", "plain")
+    __slots__ = ("backend", "device", "differentiable", "dtype", "layout", "native", "numpy", "plain", "whole")
 
     def __init__(self, backend: Backend, dtype: dtype, device: device, native: Any) -> None:
         self.backend, self.dtype, self.device, self.native = backend, dtype, device, native
         self.layout = backend.layout
         self.numpy = backend.is_numpy
+        self.whole = self.numpy and not dtype.alone  # does every operation that moves elements take it?
         self.differentiable = dtype.category >= FLOATING  # may a tensor like this have a gradient?
         # May compiled code run an operation's body on such arrays as it stands? Complex needs
         # conjugates, low precision needs float32, integers may need another result dtype.

@@ -7,6 +7,7 @@ array library appear only in its backend.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from . import spelling
@@ -24,7 +25,7 @@ class dtype:  # noqa: N801 - torch's name
         (True, 8)
     """
 
-    __slots__ = ("category", "is_complex", "is_floating_point", "is_signed", "itemsize", "low", "name")
+    __slots__ = ("alone", "category", "is_complex", "is_floating_point", "is_signed", "itemsize", "low", "name")
 
     name: str
     itemsize: int
@@ -33,9 +34,12 @@ class dtype:  # noqa: N801 - torch's name
     is_complex: bool
     is_signed: bool
     low: bool  # a storage format: computed with in float32
+    alone: bool  # no result with another dtype but a floating one, and few operations: `declare/unsigned.py`
 
-    def __init__(self, name: str, itemsize: int, category: int, signed: bool = True, low: bool = False) -> None:
-        self.name, self.itemsize, self.category, self.low = name, itemsize, category, low
+    def __init__(
+        self, name: str, itemsize: int, category: int, signed: bool = True, low: bool = False, alone: bool = False
+    ) -> None:
+        self.name, self.itemsize, self.category, self.low, self.alone = name, itemsize, category, low, alone
         self.is_floating_point = category == FLOATING
         self.is_complex = category == COMPLEX
         self.is_signed = signed
@@ -48,6 +52,10 @@ class dtype:  # noqa: N801 - torch's name
         """The complex dtype with this real part: complex64 for float32."""
         if self.is_complex:
             return self
+        if self.alone:
+            from .errors import scalar_type
+
+            raise RuntimeError(f"Unknown Complex ScalarType for {scalar_type(self)}")
         return complex128 if self is float64 else complex64
 
     def __repr__(self) -> str:
@@ -63,6 +71,9 @@ int8 = dtype("int8", 1, INTEGRAL)
 int16 = dtype("int16", 2, INTEGRAL)
 int32 = dtype("int32", 4, INTEGRAL)
 int64 = dtype("int64", 8, INTEGRAL)
+uint16 = dtype("uint16", 2, INTEGRAL, signed=False, alone=True)
+uint32 = dtype("uint32", 4, INTEGRAL, signed=False, alone=True)
+uint64 = dtype("uint64", 8, INTEGRAL, signed=False, alone=True)
 float16 = dtype("float16", 2, FLOATING, low=True)
 bfloat16 = dtype("bfloat16", 2, FLOATING, low=True)
 float32 = dtype("float32", 4, FLOATING)
@@ -72,7 +83,10 @@ complex128 = dtype("complex128", 16, COMPLEX)
 
 DTYPES: dict[str, dtype] = {
     d.name: d
-    for d in (bool_, uint8, int8, int16, int32, int64, float16, bfloat16, float32, float64, complex64, complex128)
+    for d in (
+        *(bool_, uint8, int8, int16, int32, int64, uint16, uint32, uint64),
+        *(float16, bfloat16, float32, float64, complex64, complex128),
+    )
 }
 ALIASES: dict[str, dtype] = {
     "half": float16,
@@ -147,13 +161,34 @@ def _promote(a: dtype, b: dtype) -> dtype:
     return max(a, b, key=lambda d: d.itemsize)
 
 
-PROMOTED: dict[tuple[dtype, dtype], dtype] = {(a, b): _promote(a, b) for a in DTYPES.values() for b in DTYPES.values()}
+def _meet(a: dtype, b: dtype) -> bool:
+    """Whether two dtypes have a common one."""
+    return a is b or not (a.alone or b.alone) or FLOATING in (a.category, b.category)
+
+
+class _Promoted(dict[tuple[dtype, dtype], dtype]):
+    """The common dtype of each two."""
+
+    def __missing__(self, pair: tuple[dtype, dtype]) -> dtype:
+        from .errors import scalar_type
+
+        raise RuntimeError(
+            "Promotion for uint16, uint32, uint64 types is not supported, attempted to promote "
+            f"{scalar_type(pair[0])} and {scalar_type(pair[1])}: convert one with .to(dtype)"
+        )
+
+    def put(self, pairs: Iterable[tuple[dtype, dtype]]) -> None:
+        self.update({pair: _promote(*pair) for pair in pairs if _meet(*pair)})
+
+
+PROMOTED = _Promoted()
+PROMOTED.put((a, b) for a in DTYPES.values() for b in DTYPES.values())
 
 
 def add(new: dtype) -> None:
     """Add a dtype from outside, with its places in the rules."""
     DTYPES[new.name] = new
-    PROMOTED.update({pair: _promote(*pair) for d in DTYPES.values() for pair in ((new, d), (d, new))})
+    PROMOTED.put(pair for d in DTYPES.values() for pair in ((new, d), (d, new)))
 
 
 def take_away(old: dtype) -> None:
@@ -164,6 +199,9 @@ def take_away(old: dtype) -> None:
 
 def promote_types(type1: dtype, type2: dtype) -> dtype:
     """The smallest dtype that both can be converted to without changing category downwards.
+
+    Raises:
+        RuntimeError: for uint16, uint32 or uint64 and another dtype that is not floating.
 
     Example::
 

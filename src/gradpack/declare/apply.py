@@ -35,6 +35,7 @@ from .autocast import cast_arguments
 from .op import PUBLIC, Op
 from .record import keep_tangents, record
 from .tangents import carry
+from .unsigned import refuse_alone
 
 
 def apply(op: Op, args: tuple[Any, ...]) -> Any:
@@ -317,6 +318,7 @@ def _dtypes(
     letter = "bifc"[common.category]
     if letter not in op.dtypes and (common.low or letter.upper() not in op.dtypes):
         raise not_implemented_for(op.name, common)
+    refuse_alone(op.name, common)
     if op.result == "float" and common.category < FLOATING:
         common = dtypes.get_default_dtype()
     compute = dtypes.float32 if common.low and not op.structural else common

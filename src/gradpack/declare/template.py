@@ -15,6 +15,7 @@ from .blocks import LARGE, body_in_blocks, formula_in_blocks
 from .former import ORDERS
 from .inline import Inlined
 from .op import Op
+from .unsigned import REFUSED
 
 # Bodies that meet no 1/0 in practice skip the switch that keeps NumPy's warnings off.
 _NEEDS_NO_QUIET = frozenset({"add", "sub", "mul", "neg", "relu"})
@@ -375,7 +376,9 @@ def guard(op: Op) -> str:
         return "True"
     if op.result == "bool" and (op.check is not None or "c" not in op.dtypes):
         return "not _spec.plain and _spec is not _INT64"
-    return "not _spec.numpy" if op.structural or op.result == "bool" else "not _spec.plain"
+    if op.structural or op.result == "bool":
+        return "not _spec.whole" if op.name in REFUSED else "not _spec.numpy"
+    return "not _spec.plain"
 
 
 def _save_text(op: Op, inputs: list[str], arrays: dict[str, Any], pair: bool) -> str:

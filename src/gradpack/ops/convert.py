@@ -174,7 +174,8 @@ def _method_type(self: Tensor, dtype: Any = None, non_blocking: Any = False) -> 
 
 _TYPE_NAMES = {
     "bool": "torch.BoolTensor", "uint8": "torch.ByteTensor", "int8": "torch.CharTensor", "int16": "torch.ShortTensor",
-    "int32": "torch.IntTensor", "int64": "torch.LongTensor", "float16": "torch.HalfTensor",
+    "int32": "torch.IntTensor", "int64": "torch.LongTensor", "uint16": "torch.UInt16Tensor",
+    "uint32": "torch.UInt32Tensor", "uint64": "torch.UInt64Tensor", "float16": "torch.HalfTensor",
     "bfloat16": "torch.BFloat16Tensor", "float32": "torch.FloatTensor", "float64": "torch.DoubleTensor",
     "complex64": "torch.ComplexFloatTensor", "complex128": "torch.ComplexDoubleTensor",
 }  # fmt: skip

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..base import dtypes
 from ..base.devices import as_device
-from ..base.dtypes import FLOATING, INTEGRAL, dtype
+from ..base.dtypes import FLOATING, dtype
 from ..base.errors import not_implemented_for, refuse
 from ..base.layouts import sparse_coo
 from ..declare.batched import is_batched, of_all_examples
@@ -157,7 +157,8 @@ def full(
     value = fill_value.item() if isinstance(fill_value, Tensor) else fill_value
     d = dtype_for("full", out, dtype) or dtypes.scalar_dtype(value)
     native = _native("full", d, device)
-    return filled("full", out, finish(np.full(shape_of("full", (size,)), value, native), requires_grad, device))
+    made = np.full(shape_of("full", (size,)), number_for(value, d), native)
+    return filled("full", out, finish(made, requires_grad, device))
 
 
 def _like(op: str, input: Tensor, d: dtype | None, device: Any) -> tuple[Any, Any]:
@@ -247,11 +248,9 @@ def full_like(
         return of_all_examples(full_like, input, fill_value, dtype=dtype, device=device)
     backend, spec = _like("full_like", input, dtype, device)
     value = fill_value.item() if isinstance(fill_value, Tensor) else fill_value
-    if isinstance(value, int) and spec.dtype.category == INTEGRAL:  # numbers wrap around
-        value = np.asarray(value).astype(spec.native)[()]
-    return finish(
-        in_format(backend.xp.full_like(input._data, value, dtype=spec.native), memory_format), requires_grad, device
-    )
+    number = number_for(value, spec.dtype) if isinstance(value, int | float | complex) else value
+    made = backend.xp.full_like(input._data, number, dtype=spec.native)
+    return finish(in_format(made, memory_format), requires_grad, device)
 
 
 def empty_like(
@@ -482,3 +481,6 @@ def eye(
         )
     dtype = dtype_for("eye", out, dtype)
     return filled("eye", out, finish(np.eye(n, m, dtype=_native("eye", dtype, device)), requires_grad, device))
+
+
+from .writing import number_for  # noqa: E402 - what writes numbers is written with functions of this module

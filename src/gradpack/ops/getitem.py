@@ -14,7 +14,7 @@ from ..declare.inplace import inplace
 from ..declare.timed import watched
 from ..tensor.tensor import Tensor
 from .subscript import FULL, INDEX_DTYPES, parse
-from .writing import number_for, number_tensor, write_part
+from .writing import item_for, number_tensor, write_part
 
 
 def _view(input: Tensor, place: tuple[Any, ...] | None, last: str) -> Tensor:
@@ -180,7 +180,7 @@ def _fill(target: Tensor, array: Any, value: Any) -> None:
         _check_fits(shape, array.shape)
         value = np.reshape(backend.cast(value._data, d), shape)
     else:
-        value = number_for(value, d)
+        value = item_for(value, d)
     array[...] = value
 
 

@@ -170,8 +170,9 @@ def read_safetensors(data: Any) -> Any:
 
 
 _NAMES = {
-    "BOOL": "bool", "U8": "uint8", "I8": "int8", "I16": "int16", "I32": "int32", "I64": "int64", "F16": "float16",
-    "BF16": "bfloat16", "F32": "float32", "F64": "float64", "C64": "complex64",
+    "BOOL": "bool", "U8": "uint8", "U16": "uint16", "U32": "uint32", "U64": "uint64", "I8": "int8", "I16": "int16",
+    "I32": "int32", "I64": "int64", "F16": "float16", "BF16": "bfloat16", "F32": "float32", "F64": "float64",
+    "C64": "complex64",
 }  # fmt: skip
 _NATIVE = {name: np.dtype(np.uint16 if ours == "bfloat16" else ours) for name, ours in _NAMES.items()}
 

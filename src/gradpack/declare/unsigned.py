@@ -1,0 +1,25 @@
+"""What operations do not take uint16, uint32 and uint64: torch can move and convert them, and does little else."""
+
+from __future__ import annotations
+
+from ..base.dtypes import dtype
+from ..base.errors import not_implemented_for
+
+REFUSED = frozenset(
+    "abs add addbmm addcdiv addcmul addmm addmv addr amax amin aminmax argmax argmin baddbmm bilinear "
+    "bitwise_left_shift bitwise_not bitwise_right_shift bmm clamp clamp_max clamp_min clamp_to_numbers cummax cummin "
+    "div_rounded dot floor_divide fmax fmin fmod gather gcd ge gt hardtanh heaviside index_add index_add_scale "
+    "index_copy index_fill index_fill_tensor index_put isin kthvalue lcm le linalg_cross linear "
+    "logical_and logical_not logical_or logical_xor lt masked_fill masked_fill_tensor masked_scatter masked_select "
+    "matmul max maximum median min minimum mm mode mv nanmedian neg nonzero pow put reflection_pad1d reflection_pad2d "
+    "reflection_pad3d relu remainder replication_pad1d replication_pad2d replication_pad3d rsub scatter scatter_add "
+    "scatter_extreme scatter_reduce scatter_value searchsorted sgn sign square sub take threshold topk "
+    "trace tril triu _max_all _min_all _median_all _nanmedian_all _nonzero "
+    "arange bincount eye linspace logspace nonzero randperm range".split()
+)
+
+
+def refuse_alone(op: str, d: dtype | None) -> None:
+    """Raise for one of these dtypes, where the operation has no kernel for them."""
+    if d is not None and d.alone and op in REFUSED:
+        raise not_implemented_for(op, d)
