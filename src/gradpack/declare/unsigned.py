@@ -15,7 +15,7 @@ REFUSED = frozenset(
     "reflection_pad3d relu remainder replication_pad1d replication_pad2d replication_pad3d rsub scatter scatter_add "
     "scatter_extreme scatter_reduce scatter_value searchsorted sgn sign square sub take threshold topk "
     "trace tril triu _max_all _min_all _median_all _nanmedian_all _nonzero "
-    "arange bincount eye linspace logspace nonzero randperm range".split()
+    "arange bincount eye hash_tensor linspace logspace nonzero randperm range".split()
 )
 
 
