@@ -46,7 +46,7 @@ def _hash(input: Any, dim: Any = (), keepdim: bool = False) -> Any:
     """The bits of all elements, or of those along dimensions, combined by exclusive or."""
     d = spec_of(input).dtype
     refuse("hash_tensor", d, "c")
-    over = axes(dim, input.ndim)
+    over: Any = axes(dim, input.ndim)
     if not input.size:
         if over is None:
             raise RuntimeError(
