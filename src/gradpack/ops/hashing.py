@@ -57,5 +57,6 @@ def _hash(input: Any, dim: Any = (), keepdim: bool = False) -> Any:
             if not input.shape[place]:
                 raise IndexError(f"hash_tensor: Expected reduction dim {place} to have non-zero size.")
     wide = np.float64 if d.category == FLOATING else np.int64
-    words = np.ascontiguousarray(np.astype(input, wide)).view(np.uint64).reshape(input.shape)
-    return np.bitwise_xor.reduce(words, axis=over, keepdims=keepdim)
+    words: Any = np.ascontiguousarray(np.astype(input, wide)).view(np.uint64).reshape(input.shape)
+    reduce: Any = np.bitwise_xor.reduce
+    return reduce(words, axis=over, keepdims=keepdim)
