@@ -33,7 +33,7 @@ class dtype:  # noqa: N801 - torch's name
     is_floating_point: bool
     is_complex: bool
     is_signed: bool
-    low: bool  # a storage format: computed with in float32
+    low: bool  # a storage format: see `computed_in`
     alone: bool  # no result with another dtype but a floating one, and few operations: `declare/unsigned.py`
 
     def __init__(
@@ -56,7 +56,7 @@ class dtype:  # noqa: N801 - torch's name
             from .errors import scalar_type
 
             raise RuntimeError(f"Unknown Complex ScalarType for {scalar_type(self)}")
-        return complex128 if self is float64 else complex64
+        return _COMPLEX.get(self, complex64)
 
     def __repr__(self) -> str:
         return f"{spelling.library}.{self.name}"
@@ -78,6 +78,7 @@ float16 = dtype("float16", 2, FLOATING, low=True)
 bfloat16 = dtype("bfloat16", 2, FLOATING, low=True)
 float32 = dtype("float32", 4, FLOATING)
 float64 = dtype("float64", 8, FLOATING)
+complex32 = dtype("complex32", 4, COMPLEX, low=True)
 complex64 = dtype("complex64", 8, COMPLEX)
 complex128 = dtype("complex128", 16, COMPLEX)
 
@@ -85,7 +86,7 @@ DTYPES: dict[str, dtype] = {
     d.name: d
     for d in (
         *(bool_, uint8, int8, int16, int32, int64, uint16, uint32, uint64),
-        *(float16, bfloat16, float32, float64, complex64, complex128),
+        *(float16, bfloat16, float32, float64, complex32, complex64, complex128),
     )
 }
 ALIASES: dict[str, dtype] = {
@@ -95,10 +96,12 @@ ALIASES: dict[str, dtype] = {
     "short": int16,
     "int": int32,
     "long": int64,
+    "chalf": complex32,
     "cfloat": complex64,
     "cdouble": complex128,
 }
-_REAL = {complex64: float32, complex128: float64}
+_REAL = {complex32: float16, complex64: float32, complex128: float64}
+_COMPLEX = {float16: complex32, float64: complex128}  # of all others complex64
 
 _default = float32
 
@@ -144,13 +147,20 @@ def default_complex() -> dtype:
     return _default.to_complex()
 
 
+def computed_in(d: dtype) -> dtype:
+    """The dtype that operations compute in for one that is a storage format; for any other itself."""
+    if not d.low:
+        return d
+    return complex64 if d.category == COMPLEX else float32
+
+
 def _promote(a: dtype, b: dtype) -> dtype:
     if a.category > b.category:
         a, b = b, a
     if a is b or a.category == BOOL:
         return b
     if b.category == COMPLEX:
-        return complex128 if float64 in (a, b.to_real()) or a is complex128 else complex64
+        return b if a.category < FLOATING else _promote(a.to_real(), b.to_real()).to_complex()
     if a.category < b.category:
         return b
     if b.category == FLOATING:

@@ -15,7 +15,6 @@ from .blocks import LARGE, body_in_blocks, formula_in_blocks
 from .former import ORDERS
 from .inline import Inlined
 from .op import Op
-from .unsigned import REFUSED
 
 # Bodies that meet no 1/0 in practice skip the switch that keeps NumPy's warnings off.
 _NEEDS_NO_QUIET = frozenset({"add", "sub", "mul", "neg", "relu"})
@@ -377,7 +376,7 @@ def guard(op: Op) -> str:
     if op.result == "bool" and (op.check is not None or "c" not in op.dtypes):
         return "not _spec.plain and _spec is not _INT64"
     if op.structural or op.result == "bool":
-        return "not _spec.whole" if op.name in REFUSED else "not _spec.numpy"
+        return "not _spec.numpy" if op.view else "not _spec.whole"
     return "not _spec.plain"
 
 

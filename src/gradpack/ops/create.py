@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import builtins
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..backends import NUMPY, backend_of, backend_on
+from ..backends.numpy import PAIR, paired
 from ..base import dtypes
 from ..base.devices import CPU, KINDS, as_device
 from ..base.dtypes import COMPLEX, dtype
 from ..base.errors import not_a_tensor, not_implemented_for, scalar_type
 from ..base.modes import MODE
 from ..declare.unsigned import refuse_alone
-from ..tensor.tensor import InferenceCounter, Tensor, alias, wrap
+from ..tensor.tensor import InferenceCounter, Tensor, wrap
 from .numbers import check_fits, converted, kind_of_numbers, plain_numbers, staging, uneven, without_tensors
 
 FUNCTIONS = (
@@ -81,6 +82,11 @@ def _native(op: str, d: dtype | None, device: Any) -> Any:
     refuse_alone(op, d)
     as_device(device)  # is there such a device? `finish` moves the array to it
     return NUMPY.spec_for(dtypes.get_default_dtype() if d is None else d, CPU).native
+
+
+def made_in(native: Any, make: Callable[[Any], Any]) -> Any:
+    """What `make(native)` gives, also where NumPy has no numbers of this dtype."""
+    return paired(make(np.complex64)) if native is PAIR else make(native)
 
 
 def tensor(
@@ -369,7 +375,7 @@ def complex(real: Tensor, imag: Tensor, *, out: Any = None) -> Tensor:
     _check_parts("complex", real=real, imag=imag)
     from .arithmetic import add, mul
 
-    unit = alias(np.array(1j, dtype=np.complex64), NUMPY.spec_for(dtypes.complex64, as_device(None)), ())
+    unit = wrap(NUMPY.asarray(1j, real._spec.dtype.to_complex(), CPU))
     return _into_out(out, add(real, mul(imag, unit)), "complex")
 
 

@@ -110,7 +110,7 @@ def _setitem(self: Tensor, index: Any, value: Any) -> None:
         self._counter[0] += 1
         return
     mode = MODE.get()
-    if self._view is None and type(self._counter) is list and self._spec.numpy and not mode.special:
+    if self._view is None and type(self._counter) is list and self._spec.whole and not mode.special:
         untracked = self._edge is None and (not is_tensor or (value._view is None and value._edge is None))
         if untracked or not mode.grad:
             try:
