@@ -1,4 +1,4 @@
-"""Integers without a sign: what they can be made of, what can be done with them; and numbers that do not fit."""
+"""Integers without a sign, complex numbers in half precision: making them, and what can be done with them."""
 
 from __future__ import annotations
 
@@ -127,3 +127,65 @@ def test_numbers_that_do_not_fit(torch, case):
 
 def test_an_array_is_converted_as_it_is(torch):
     assert torch.tensor(np.array([300]), dtype=torch.uint8).tolist() == [44]
+
+
+half_complex = pytest.mark.filterwarnings("ignore:ComplexHalf support is experimental")
+
+
+@half_complex
+def test_complex_numbers_in_half_precision(torch):
+    d = torch.complex32
+    x = torch.tensor([1 + 2j, 3 - 1j], dtype=d)
+    assert torch.chalf is d and d.itemsize == 4 and d.is_complex and d.to_real() is torch.float16
+    assert torch.float16.to_complex() is d and torch.promote_types(d, torch.bfloat16) is torch.complex64
+    assert x.tolist() == [1 + 2j, 3 - 1j] and x[1].item() == 3 - 1j
+    assert str(x) == f"tensor([1.+2.j, 3.-1.j], dtype={d})"
+    assert (
+        (x * x + x).tolist() == [-2 + 6j, 11 - 7j] and (x * x).dtype is d and (x == x.clone()).tolist() == [True, True]
+    )
+    assert x.abs().dtype is torch.float16 and x.real.tolist() == [1, 3] and x.imag.dtype is torch.float16
+    assert x.conj().tolist() == [1 - 2j, 3 + 1j] and x.cfloat().dtype is torch.complex64
+    assert torch.view_as_real(x).tolist() == [[1, 2], [3, -1]]
+    assert torch.view_as_complex(torch.ones(2, 2, dtype=torch.half)).dtype is d
+    assert torch.complex(x.real, x.imag).tolist() == x.tolist() and (x.real * 1j).dtype is d
+    assert torch.ones(2).chalf().tolist() == [1, 1] and torch.full((2,), 1j, dtype=d).tolist() == [1j, 1j]
+    assert torch.cat([x, torch.ones(1, dtype=d)]).tolist() == [1 + 2j, 3 - 1j, 1]
+    with pytest.raises(TypeError, match="unsupported ScalarType ComplexHalf"):
+        x.numpy()
+    with pytest.raises(NotImplementedError, match="not implemented for 'ComplexHalf'"):
+        torch.arange(3, dtype=d)
+
+
+@half_complex
+def test_writes_to_complex_numbers_in_half_precision(torch):
+    x = torch.zeros(3, dtype=torch.complex32)
+    x[0] = 5
+    x[1:] = torch.tensor([1j, 2])
+    assert x.tolist() == [5, 1j, 2]
+    part = x[1:]
+    part.mul_(2)
+    assert x.tolist() == [5, 2j, 4] and part.fill_(3j).tolist() == [3j, 3j] and x[2].item() == 3j
+    x.real.zero_()
+    assert x.copy_(x + 1).tolist() == [1, 1 + 3j, 1 + 3j] and x.zero_().tolist() == [0, 0, 0]
+    assert x.normal_().abs().sum().item() > 0
+
+
+@half_complex
+def test_gradients_of_complex_numbers_in_half_precision(torch):
+    x = torch.tensor([1 + 2j, 3 - 1j], dtype=torch.complex32, requires_grad=True)
+    loss = lambda: (x * x + x.reshape(2, 1).reshape(2) + x).abs().sum()  # noqa: E731
+    wide = x.detach().cfloat().requires_grad_()
+    (expected,) = torch.autograd.grad((wide * wide + 2 * wide).abs().sum(), wide)
+    loss().backward()
+    assert x.grad.dtype is torch.complex32 and torch.allclose(x.grad.cfloat(), expected, rtol=2e-3)
+    loss().backward()
+    assert torch.allclose(x.grad.cfloat(), 2 * expected, rtol=2e-3)
+    seed = torch.ones(2, dtype=torch.complex32)
+    (g,) = torch.autograd.grad(x * x, x, seed, create_graph=True)
+    assert g.dtype is torch.complex32 and g.tolist() == [2 - 4j, 6 + 2j]
+    (g,) = torch.autograd.grad(torch.view_as_real(x).sum(), x)
+    assert g.tolist() == [1 + 1j, 1 + 1j]
+    pairs = torch.ones(2, 2, dtype=torch.half, requires_grad=True)
+    for y in torch.view_as_complex(pairs), torch.complex(pairs[..., 0], pairs[..., 1]):
+        (g,) = torch.autograd.grad((y * y).abs().sum(), pairs)
+        assert g.dtype is torch.float16 and g.tolist() == [[2, 2], [2, 2]]

@@ -251,6 +251,8 @@ def _combine(higher: dtype | None, lower: dtype | None) -> dtype | None:
         return higher
     if higher.category == FLOATING:
         return higher.to_complex() if lower.category == COMPLEX else higher
+    if higher.alone and lower.category == COMPLEX:
+        return lower
     if higher.category == BOOL or lower.category >= FLOATING:
         return PROMOTED[higher, lower]
     return higher

@@ -77,9 +77,14 @@ def _placed(made: Tensor, device: Any) -> Tensor:
     return wrap(backend.asarray(made._spec.backend.to_numpy(made._data), made._spec.dtype, where))
 
 
+_TAKE_PAIRS = frozenset("zeros ones empty full eye rand randn empty_strided empty_permuted".split())
+
+
 def _native(op: str, d: dtype | None, device: Any) -> Any:
     check_dtype(op, d)
     refuse_alone(op, d)
+    if d is dtypes.complex32 and op not in _TAKE_PAIRS:
+        raise not_implemented_for(op, d)
     as_device(device)  # is there such a device? `finish` moves the array to it
     return NUMPY.spec_for(dtypes.get_default_dtype() if d is None else d, CPU).native
 
