@@ -35,7 +35,7 @@ from .autocast import cast_arguments
 from .op import PUBLIC, Op
 from .record import keep_tangents, record
 from .tangents import carry
-from .unsigned import refuse_alone
+from .rare_dtypes import refuse_rare
 
 
 def apply(op: Op, args: tuple[Any, ...]) -> Any:
@@ -320,7 +320,7 @@ def _dtypes(
     letter = "bifc"[common.category]
     if letter not in op.dtypes and (common.low or letter.upper() not in op.dtypes):
         raise not_implemented_for(op.name, common)
-    refuse_alone(op.name, common)
+    refuse_rare(op.name, common)
     if op.result == "float" and common.category < FLOATING:
         common = dtypes.get_default_dtype()
     as_it_is = op.view or (op.structural and common is not complex32)  # of whose pairs NumPy only moves the elements

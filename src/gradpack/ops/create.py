@@ -16,7 +16,7 @@ from ..base.devices import CPU, KINDS, as_device
 from ..base.dtypes import COMPLEX, dtype
 from ..base.errors import not_a_tensor, not_implemented_for, scalar_type
 from ..base.modes import MODE
-from ..declare.unsigned import refuse_alone
+from ..declare.rare_dtypes import refuse_rare
 from ..tensor.tensor import InferenceCounter, Tensor, wrap
 from .numbers import check_fits, converted, kind_of_numbers, plain_numbers, staging, uneven, without_tensors
 
@@ -82,7 +82,7 @@ _TAKE_PAIRS = frozenset("zeros ones empty full eye rand randn empty_strided empt
 
 def _native(op: str, d: dtype | None, device: Any) -> Any:
     check_dtype(op, d)
-    refuse_alone(op, d)
+    refuse_rare(op, d)
     if d is dtypes.complex32 and op not in _TAKE_PAIRS:
         raise not_implemented_for(op, d)
     as_device(device)  # is there such a device? `finish` moves the array to it

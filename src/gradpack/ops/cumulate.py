@@ -212,10 +212,7 @@ _method_cumsum_, _method_cumprod_ = _written("cumsum_", _cumsum), _written("cump
 
 
 @numpy_names
-@general(
-    input=lambda g, input, out, dim, input_dtype: _shares(g, input, out, dim, input_dtype),
-    dtypes="fc",
-)
+@general(input=lambda g, input, out, dim, input_dtype: _shares(g, input, out, dim, input_dtype), dtypes="fc")
 def logcumsumexp(input: Any, dim: int) -> Any:
     """`log(cumsum(exp(input)))` along a dimension, without overflow.
 
