@@ -19,6 +19,7 @@ TOLERANCE = {
     "complex64": 2e-4,
     "bfloat16": 1.6e-2,
     "float16": 2e-3,
+    "complex32": 2e-3,
 }
 
 
@@ -83,6 +84,9 @@ def _values(a: Any, b: Any, where: str, tolerance: float) -> str | None:
         if not b.is_sparse:
             return f"{where}: a dense tensor instead of one of layout {a.layout}"
         a, b = a.to_dense(), b.to_dense()
+    name = name_of(a.dtype)
+    if a.dtype is torch.complex32:
+        a, b = a.to(torch.complex64), b.to(gradpack.complex64)
     x, y = array_of(a), np.asarray(b.detach().numpy())
     if x.dtype.kind not in "fc" and x.dtype != ml_dtypes.bfloat16:
         if not np.array_equal(x, y):
@@ -90,7 +94,7 @@ def _values(a: Any, b: Any, where: str, tolerance: float) -> str | None:
         return None
     wide = np.complex128 if x.dtype.kind == "c" else np.float64
     x, y = x.astype(wide), y.astype(wide)
-    near = max(tolerance, TOLERANCE[name_of(a.dtype)])
+    near = max(tolerance, TOLERANCE[name])
     if np.allclose(y, x, rtol=near, atol=near, equal_nan=True):
         return None
     off = np.abs(y - x)

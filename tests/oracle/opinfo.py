@@ -40,9 +40,9 @@ from tests.oracle.tally import Tally, describe
 from tests.oracle.translate import Translation, exists, our_function, resolve
 
 CATEGORIES = "forward dtype backward double tangent inplace method out refused strides".split()
-DTYPES = "float64 complex128 float32 int64 bool bfloat16 float16 uint8 complex64 int32 int16 int8".split()
+DTYPES = "float64 complex128 float32 int64 bool bfloat16 float16 uint8 complex64 int32 int16 int8 complex32".split()
 OUT_DTYPES = ("float64", "float32", "complex64", "int64", "uint8", "bool")
-DIFFERENTIATED = ("float64", "complex128", "float32", "complex64", "bfloat16", "float16")
+DIFFERENTIATED = ("float64", "complex128", "float32", "complex64", "bfloat16", "float16", "complex32")
 TWICE = ("float64", "complex128")  # second derivatives, and forward mode
 KNOWN = Path(__file__).with_name("opinfo_known.tsv")
 

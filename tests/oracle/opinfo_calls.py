@@ -63,17 +63,20 @@ def differentiable(value: Any, kind: Any) -> list[Any]:
     return [v for v in flat(value, kind) if isinstance(v, kind) and v.requires_grad]
 
 
+_WIDER = {torch.bfloat16: torch.float32, torch.float16: torch.float32, torch.complex32: torch.complex64}
+
+
 def in_float32(value: Any, memo: dict[int, Any]) -> Any:
     """The same arguments with tensors of half precision widened."""
-    if isinstance(value, torch.Tensor) and value.dtype in (torch.bfloat16, torch.float16):
+    if isinstance(value, torch.Tensor) and value.dtype in _WIDER:
         if id(value) not in memo:
-            memo[id(value)] = value.detach().float().requires_grad_(value.requires_grad)
+            memo[id(value)] = value.detach().to(_WIDER[value.dtype]).requires_grad_(value.requires_grad)
         return memo[id(value)]
     if type(value) in (list, tuple):
         return type(value)(in_float32(v, memo) for v in value)
     if type(value) is dict:
         return {k: in_float32(v, memo) for k, v in value.items()}
-    return torch.float32 if value in (torch.bfloat16, torch.float16) else value
+    return _WIDER.get(value, value) if isinstance(value, torch.dtype) else value
 
 
 def widened(info: Any, sample: Any, order: int) -> tuple[Any, list[Any]]:

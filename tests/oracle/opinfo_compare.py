@@ -12,6 +12,7 @@ from tests.oracle.translate import Translation, ours_from
 
 import gradpack
 
+HALF = ("bfloat16", "float16", "complex32")
 TIES = ("sort", "argsort", "topk", "kthvalue", "median", "nanmedian", "mode", "msort")
 # Vectors whose sign or phase each LAPACK chooses for itself: compared in the form that torch's own tests compare.
 UP_TO_PHASE = ("linalg.eig", "linalg.eigh", "linalg.svd", "svd", "svd_lowrank", "pca_lowrank")
@@ -34,7 +35,7 @@ def compare(info: Any, function: Any, sample: Any, dtype: str, order: int, tally
     found = differences(call.expected, call.given, "value", tolerance, sure)
     finer: Any = None
     gradients: list[Any] = []
-    if dtype in ("bfloat16", "float16") and (found or order):
+    if dtype in HALF and (found or order):
         finer, gradients = widened(info, sample, order)
     if found and finer is not None:
         found = differences(call.expected, call.given, "value", tolerance, sure, finer)
@@ -55,7 +56,7 @@ def compare(info: Any, function: Any, sample: Any, dtype: str, order: int, tally
     tally.add("strides", other_strides(call.expected, call.given), dtype, words)
     if not order or not sure:
         return
-    if info.name in TIES and dtype in ("bfloat16", "float16"):
+    if info.name in TIES and dtype in HALF:
         return  # many are equal, and which of them gets the gradient is open
     theirs = differentiable(process(call.expected), torch.Tensor)
     ours = differentiable(ours_from(process)(call.given), gradpack.Tensor)

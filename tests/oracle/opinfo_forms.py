@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from tests.oracle.agreement import differences, flat
 from tests.oracle.opinfo_calls import Call, differentiable, exact, near, refusal, widened
-from tests.oracle.opinfo_compare import TIES, UP_TO_PHASE, derivatives
+from tests.oracle.opinfo_compare import HALF, TIES, UP_TO_PHASE, derivatives
 from tests.oracle.tally import Tally, describe, told_of
 from tests.oracle.translate import Translation, our_variant
 
@@ -42,7 +42,7 @@ def other_forms(info: Any, sample: Any, dtype: str, order: int, tally: Tally) ->
             tally.add(category, f"{which} {told_of(call.error)}", dtype, words)
             continue
         found = differences(call.expected, call.given, which, tolerance, exact(info, call))
-        if found and dtype in ("bfloat16", "float16"):
+        if found and dtype in HALF:
             found = differences(
                 call.expected, call.given, which, tolerance, exact(info, call), widened(info, sample, 0)[0]
             )

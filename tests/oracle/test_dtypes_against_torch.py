@@ -17,10 +17,16 @@ def name(d):
     return repr(d).split(".")[-1]
 
 
+def promoted(m, a, b):
+    try:
+        return name(m.promote_types(getattr(m, a), getattr(m, b)))
+    except RuntimeError as error:
+        return str(error).split(",")[0]
+
+
 def test_promote_types():
     for a, b in itertools.product(NAMES, NAMES):
-        ours = gradpack.promote_types(getattr(gradpack, a), getattr(gradpack, b))
-        assert name(ours) == name(torch.promote_types(getattr(torch, a), getattr(torch, b))), (a, b)
+        assert promoted(gradpack, a, b) == promoted(torch, a, b), (a, b)
 
 
 def test_can_cast():
@@ -29,10 +35,10 @@ def test_can_cast():
         assert ours == torch.can_cast(getattr(torch, a), getattr(torch, b)), (a, b)
 
 
+@pytest.mark.filterwarnings("ignore:ComplexHalf support is experimental")
 @pytest.mark.parametrize("op", ["add", "mul", "sub", "div"])
 def test_result_types_of_tensors_zero_dim_tensors_and_numbers(op):
-    # Without the low-precision ones, whose complex dtype (complex32) there is not.
-    operands = [(n, shape) for n in NAMES if n not in ("float16", "bfloat16") for shape in ((2,), ())]
+    operands = [(n, shape) for n in NAMES for shape in ((2,), ())]
     for (a, sa), (b, sb) in itertools.product(operands, operands):
         results = []
         for m in (gradpack, torch):
@@ -41,7 +47,8 @@ def test_result_types_of_tensors_zero_dim_tensors_and_numbers(op):
                 results.append(name(r.dtype))
             except RuntimeError:
                 results.append("error")
-        assert results[0] == results[1], (op, a, sa, b, sb)
+        if (results[0], results[1]) != ("complex32", "error"):  # few operations of torch's take it
+            assert results[0] == results[1], (op, a, sa, b, sb)
     for (a, sa), number in itertools.product(operands, [True, 2, 2.5, 1j]):
         results = []
         for m in (gradpack, torch):
@@ -49,7 +56,8 @@ def test_result_types_of_tensors_zero_dim_tensors_and_numbers(op):
                 results.append(name(getattr(m, op)(m.ones(sa, dtype=getattr(m, a)), number).dtype))
             except RuntimeError:
                 results.append("error")
-        assert results[0] == results[1], (op, a, sa, number)
+        if (results[0], results[1]) != ("complex32", "error"):
+            assert results[0] == results[1], (op, a, sa, number)
 
 
 @pytest.mark.parametrize("kind", ["float16", "bfloat16", "float32", "float64", "complex64"])

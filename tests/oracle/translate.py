@@ -14,6 +14,7 @@ import numpy as np
 import torch
 
 import gradpack
+from gradpack.backends.numpy import PAIR
 
 
 def array_of(t: Any) -> np.ndarray[Any, Any]:
@@ -23,6 +24,8 @@ def array_of(t: Any) -> np.ndarray[Any, Any]:
         t = t.clone()
     if t.dtype == torch.bfloat16:
         return t.view(torch.int16).numpy().view(ml_dtypes.bfloat16)
+    if t.dtype == torch.complex32:
+        return torch.view_as_real(t).numpy().view(PAIR)[..., 0]
     return t.numpy()
 
 

@@ -81,6 +81,7 @@ SAMPLES = {
         S(T(3, 4, kind="int"), 1),
         S(T.of([[0.0, 2.0], [3.0, 1.0]]), 1),
     ],
+    "hash_tensor": [S(T(3, 4)), S(T(3, 4), 1), S(T(2, 3, 2), (0, -1), keepdim=True), S(T(), ())],
     "count_nonzero": [
         S(T(3, 4)),
         S(ZEROS, 0),

@@ -50,6 +50,16 @@ def test_names_that_occur_twice_do_not_collide():
     assert found["file"].shape == (3,)
 
 
+@pytest.mark.parametrize("format", ["npz", "safetensors"])
+@pytest.mark.parametrize("name", "uint16 uint32 uint64 complex32 bfloat16 complex128".split())
+def test_dtypes_of_few(format, name):
+    if format == "safetensors":
+        pytest.importorskip("safetensors")
+    x = torch.tensor([[1, 2, 3], [4, 5, 60000]]).to(getattr(torch, name))
+    found = torch.load(io.BytesIO(written({"x": x, "row": x[1]}, format=format)))
+    assert found["x"].dtype is x.dtype and found["x"].tolist() == x.tolist() and found["row"].tolist() == x[1].tolist()
+
+
 # -- safetensors --
 
 

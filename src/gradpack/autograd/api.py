@@ -288,6 +288,8 @@ def grad(
         found = _captured(edges, seeds, wanted, keep, create_graph)
     results: list[Tensor | None] = []
     for i, (value, g) in enumerate(zip(sources, found, strict=True)):
+        if g is not None and isinstance(value, Tensor) and value._spec.flow is not value._spec.dtype:
+            g = g.to(value._spec.dtype)
         if g is None and materialize_grads:
             if not isinstance(value, Tensor):
                 raise RuntimeError("materialize_grads cannot be used when the given input is a GradientEdge")

@@ -81,6 +81,8 @@ def _seed(i: int, out: Any, g: Any, batched: bool) -> Tensor | None:
         )
     if g._spec.device != spec.device:
         raise RuntimeError(f"grad_output[{i}] is on {g.device}, output[{i}] on {spec.device}: move it first")
+    if spec.flow is not spec.dtype:
+        return g.to(spec.flow)
     if g._spec is spec or (isinstance(out, Tensor) and out.is_leaf and out.grad_dtype is None):
         return g
     return g.to(spec.dtype)

@@ -12,7 +12,7 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from ..base.devices import device
-from ..base.dtypes import FLOATING, dtype
+from ..base.dtypes import FLOATING, computed_in, dtype
 from ..base.layouts import layout, strided
 
 
@@ -22,12 +22,16 @@ class Spec:
     Comparing two tensors by `is` on their specs asks all three questions at once.
     """
 
-    __slots__ = ("backend", "device", "differentiable", "dtype", "layout", "native", "numpy", "plain")
+    __slots__ = ("backend", "device", "differentiable", "dtype", "flow", "layout", "native", "numpy", "plain", "whole")
 
     def __init__(self, backend: Backend, dtype: dtype, device: device, native: Any) -> None:
         self.backend, self.dtype, self.device, self.native = backend, dtype, device, native
         self.layout = backend.layout
         self.numpy = backend.is_numpy
+        # Gradients on their way through a graph are added up, which pairs of float16 cannot be.
+        self.flow = computed_in(dtype) if dtype.is_complex else dtype
+        # Does every operation that moves elements take such arrays as they are?
+        self.whole = self.numpy and not dtype.alone and not (dtype.low and dtype.is_complex)
         self.differentiable = dtype.category >= FLOATING  # may a tensor like this have a gradient?
         # May compiled code run an operation's body on such arrays as it stands? Complex needs
         # conjugates, low precision needs float32, integers may need another result dtype.
@@ -89,6 +93,10 @@ class Backend:
     def write(self, array: Any, value: Any) -> None:
         """Write `value` into a mutable array, broadcasting and converting."""
         array[...] = value
+
+    def added(self, array: Any, other: Any) -> Any:
+        """The sum of two arrays of one dtype."""
+        return array + other
 
     def to_numpy(self, array: Any) -> Any:
         raise NotImplementedError

@@ -8,13 +8,28 @@ import ml_dtypes
 import numpy as np
 
 from ..base.devices import CPU, device
-from ..base.dtypes import DTYPES, dtype
+from ..base.dtypes import DTYPES, complex32, complex64, dtype
 from .base import Backend, Spec, register_backend
 
-NATIVE: dict[dtype, np.dtype[Any]] = {
-    d: np.dtype(ml_dtypes.bfloat16) if d.name == "bfloat16" else np.dtype(d.name) for d in DTYPES.values()
-}
+# Those that NumPy has no dtype of its own for. Of pairs it moves the elements only: all else is done in complex64.
+PAIR = np.dtype([("real", np.float16), ("imag", np.float16)])
+_OTHERS = {"bfloat16": np.dtype(ml_dtypes.bfloat16), "complex32": PAIR}
+NATIVE: dict[dtype, np.dtype[Any]] = {d: _OTHERS.get(d.name) or np.dtype(d.name) for d in DTYPES.values()}
 DTYPE: dict[Any, dtype] = {native: d for d, native in NATIVE.items()}
+
+
+def paired(array: Any) -> Any:
+    """Complex numbers in pairs of float16."""
+    made = np.empty_like(array, dtype=PAIR)
+    made["real"], made["imag"] = array.real, array.imag
+    return made
+
+
+def unpaired(array: Any) -> Any:
+    """Pairs of float16 as complex64."""
+    made = np.empty_like(array, dtype=np.complex64)
+    made.real, made.imag = array["real"], array["imag"]
+    return made
 
 
 def hold(d: dtype, native: Any) -> None:
@@ -69,7 +84,7 @@ class NumPyBackend(Backend):
         return found
 
     def asarray(self, value: Any, d: dtype, where: device) -> Any:
-        return np.array(value, dtype=NATIVE[d])
+        return paired(np.array(value, np.complex64)) if d is complex32 else np.array(value, dtype=NATIVE[d])
 
     def ensure(self, array: Any) -> Any:
         return np.asarray(array)
@@ -78,6 +93,8 @@ class NumPyBackend(Backend):
         native = NATIVE[d]
         if array.dtype == native:
             return array
+        if native is PAIR or array.dtype == PAIR:
+            return paired(np.asarray(array)) if native is PAIR else self.cast(unpaired(array), d)
         if array.dtype.kind == "c" and native.kind != "c":
             array = array.real != 0 if d.name == "bool" else array.real
         if array.dtype.kind in "fV" and native.kind in "iu":
@@ -91,10 +108,20 @@ class NumPyBackend(Backend):
     def write(self, array: Any, value: Any) -> None:
         if not isinstance(value, np.ndarray | np.generic) and hasattr(value, "to_dense"):  # `dense.mul_(sparse)`
             value = value.to_dense()
+        if array.dtype == PAIR:
+            value = self.cast(np.asarray(value), complex32)
         np.copyto(array, value, casting="unsafe")
+
+    def added(self, array: Any, other: Any) -> Any:
+        if array.dtype == PAIR:
+            return paired(unpaired(array) + self.cast(other, complex64))
+        return array + other
 
     def to_numpy(self, array: Any) -> Any:
         return array
+
+    def number(self, array: Any) -> Any:
+        return (unpaired(array) if array.dtype == PAIR else array).reshape(()).tolist()
 
 
 # Torch never warns of 1/0 and the like, so NumPy must not while it works for a tensor.

@@ -7,6 +7,7 @@ array library appear only in its backend.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from . import spelling
@@ -24,7 +25,7 @@ class dtype:  # noqa: N801 - torch's name
         (True, 8)
     """
 
-    __slots__ = ("category", "is_complex", "is_floating_point", "is_signed", "itemsize", "low", "name")
+    __slots__ = ("alone", "category", "is_complex", "is_floating_point", "is_signed", "itemsize", "low", "name")
 
     name: str
     itemsize: int
@@ -32,10 +33,13 @@ class dtype:  # noqa: N801 - torch's name
     is_floating_point: bool
     is_complex: bool
     is_signed: bool
-    low: bool  # a storage format: computed with in float32
+    low: bool  # a storage format: see `computed_in`
+    alone: bool  # no result with another dtype but a floating one, and few operations: `declare/rare_dtypes.py`
 
-    def __init__(self, name: str, itemsize: int, category: int, signed: bool = True, low: bool = False) -> None:
-        self.name, self.itemsize, self.category, self.low = name, itemsize, category, low
+    def __init__(
+        self, name: str, itemsize: int, category: int, signed: bool = True, low: bool = False, alone: bool = False
+    ) -> None:
+        self.name, self.itemsize, self.category, self.low, self.alone = name, itemsize, category, low, alone
         self.is_floating_point = category == FLOATING
         self.is_complex = category == COMPLEX
         self.is_signed = signed
@@ -48,7 +52,11 @@ class dtype:  # noqa: N801 - torch's name
         """The complex dtype with this real part: complex64 for float32."""
         if self.is_complex:
             return self
-        return complex128 if self is float64 else complex64
+        if self.alone:
+            from .errors import scalar_type
+
+            raise RuntimeError(f"Unknown Complex ScalarType for {scalar_type(self)}")
+        return _COMPLEX.get(self, complex64)
 
     def __repr__(self) -> str:
         return f"{spelling.library}.{self.name}"
@@ -63,16 +71,23 @@ int8 = dtype("int8", 1, INTEGRAL)
 int16 = dtype("int16", 2, INTEGRAL)
 int32 = dtype("int32", 4, INTEGRAL)
 int64 = dtype("int64", 8, INTEGRAL)
+uint16 = dtype("uint16", 2, INTEGRAL, signed=False, alone=True)
+uint32 = dtype("uint32", 4, INTEGRAL, signed=False, alone=True)
+uint64 = dtype("uint64", 8, INTEGRAL, signed=False, alone=True)
 float16 = dtype("float16", 2, FLOATING, low=True)
 bfloat16 = dtype("bfloat16", 2, FLOATING, low=True)
 float32 = dtype("float32", 4, FLOATING)
 float64 = dtype("float64", 8, FLOATING)
+complex32 = dtype("complex32", 4, COMPLEX, low=True)
 complex64 = dtype("complex64", 8, COMPLEX)
 complex128 = dtype("complex128", 16, COMPLEX)
 
 DTYPES: dict[str, dtype] = {
     d.name: d
-    for d in (bool_, uint8, int8, int16, int32, int64, float16, bfloat16, float32, float64, complex64, complex128)
+    for d in (
+        *(bool_, uint8, int8, int16, int32, int64, uint16, uint32, uint64),
+        *(float16, bfloat16, float32, float64, complex32, complex64, complex128),
+    )
 }
 ALIASES: dict[str, dtype] = {
     "half": float16,
@@ -81,10 +96,12 @@ ALIASES: dict[str, dtype] = {
     "short": int16,
     "int": int32,
     "long": int64,
+    "chalf": complex32,
     "cfloat": complex64,
     "cdouble": complex128,
 }
-_REAL = {complex64: float32, complex128: float64}
+_REAL = {complex32: float16, complex64: float32, complex128: float64}
+_COMPLEX = {float16: complex32, float64: complex128}  # of all others complex64
 
 _default = float32
 
@@ -130,13 +147,20 @@ def default_complex() -> dtype:
     return _default.to_complex()
 
 
+def computed_in(d: dtype) -> dtype:
+    """The dtype that operations compute in for one that is a storage format; for any other itself."""
+    if not d.low:
+        return d
+    return complex64 if d.category == COMPLEX else float32
+
+
 def _promote(a: dtype, b: dtype) -> dtype:
     if a.category > b.category:
         a, b = b, a
     if a is b or a.category == BOOL:
         return b
     if b.category == COMPLEX:
-        return complex128 if float64 in (a, b.to_real()) or a is complex128 else complex64
+        return b if a.category < FLOATING else _promote(a.to_real(), b.to_real()).to_complex()
     if a.category < b.category:
         return b
     if b.category == FLOATING:
@@ -147,13 +171,34 @@ def _promote(a: dtype, b: dtype) -> dtype:
     return max(a, b, key=lambda d: d.itemsize)
 
 
-PROMOTED: dict[tuple[dtype, dtype], dtype] = {(a, b): _promote(a, b) for a in DTYPES.values() for b in DTYPES.values()}
+def _meet(a: dtype, b: dtype) -> bool:
+    """Whether two dtypes have a common one."""
+    return a is b or not (a.alone or b.alone) or FLOATING in (a.category, b.category)
+
+
+class _Promoted(dict[tuple[dtype, dtype], dtype]):
+    """The common dtype of each two."""
+
+    def __missing__(self, pair: tuple[dtype, dtype]) -> dtype:
+        from .errors import scalar_type
+
+        raise RuntimeError(
+            "Promotion for uint16, uint32, uint64 types is not supported, attempted to promote "
+            f"{scalar_type(pair[0])} and {scalar_type(pair[1])}: convert one with .to(dtype)"
+        )
+
+    def put(self, pairs: Iterable[tuple[dtype, dtype]]) -> None:
+        self.update({pair: _promote(*pair) for pair in pairs if _meet(*pair)})
+
+
+PROMOTED = _Promoted()
+PROMOTED.put((a, b) for a in DTYPES.values() for b in DTYPES.values())
 
 
 def add(new: dtype) -> None:
     """Add a dtype from outside, with its places in the rules."""
     DTYPES[new.name] = new
-    PROMOTED.update({pair: _promote(*pair) for d in DTYPES.values() for pair in ((new, d), (d, new))})
+    PROMOTED.put(pair for d in DTYPES.values() for pair in ((new, d), (d, new)))
 
 
 def take_away(old: dtype) -> None:
@@ -181,6 +226,9 @@ def as_dtype(op: str, value: Any) -> dtype | None:
 
 def promote_types(type1: dtype, type2: dtype) -> dtype:
     """The smallest dtype that both can be converted to without changing category downwards.
+
+    Raises:
+        RuntimeError: for uint16, uint32 or uint64 and another dtype that is not floating.
 
     Example::
 
@@ -220,6 +268,8 @@ def _combine(higher: dtype | None, lower: dtype | None) -> dtype | None:
         return higher
     if higher.category == FLOATING:
         return higher.to_complex() if lower.category == COMPLEX else higher
+    if higher.alone and lower.category == COMPLEX:
+        return lower
     if higher.category == BOOL or lower.category >= FLOATING:
         return PROMOTED[higher, lower]
     return higher

@@ -18,7 +18,7 @@ from ..backends.numpy import quiet
 from ..backends.sparse import SPARSE
 from ..backends.windows import may_overlap
 from ..base import dtypes
-from ..base.dtypes import BOOL, FLOATING, INTEGRAL, dtype
+from ..base.dtypes import BOOL, FLOATING, INTEGRAL, complex32, complex64, dtype
 from ..base.errors import (
     different_devices,
     dim_out_of_range,
@@ -33,6 +33,7 @@ from ..tensor.torch_function import handle, overriding
 from ..tensor.views import INFERENCE, MULTIPLE, NO_GRAD, mark_view
 from .autocast import cast_arguments
 from .op import PUBLIC, Op
+from .rare_dtypes import refuse_rare
 from .record import keep_tangents, record
 from .tangents import carry
 
@@ -280,6 +281,8 @@ def _inputs(op: Op, values: list[Any], index: dict[str, int]) -> list[Tensor]:
 def _array(value: Any, cast: dtype | None, op: Op) -> Any:
     if not isinstance(value, Tensor):
         return value
+    if value._spec.dtype is complex32 and op.promote and not op.view:
+        return value._spec.backend.cast(value._data, cast or complex64)
     if cast is None or (op.structural and len(op.promote) == 1 and not op.lists):
         return value._data
     return value._spec.backend.cast(value._data, cast)
@@ -317,9 +320,11 @@ def _dtypes(
     letter = "bifc"[common.category]
     if letter not in op.dtypes and (common.low or letter.upper() not in op.dtypes):
         raise not_implemented_for(op.name, common)
+    refuse_rare(op.name, common)
     if op.result == "float" and common.category < FLOATING:
         common = dtypes.get_default_dtype()
-    compute = dtypes.float32 if common.low and not op.structural else common
+    as_it_is = op.view or (op.structural and common is not complex32)  # of whose pairs NumPy only moves the elements
+    compute = common if as_it_is else dtypes.computed_in(common)
     if op.result == "bool":
         return dtypes.bool_, compute
     if op.result == "index":

@@ -398,7 +398,7 @@ def fit_array(g: Any, fit: Any, edge: Any) -> Any:
         g = sum_to_array(g, shape, spec.backend.xp)
     if type(g) is CooArray:
         return SPARSE.cast(g, spec.dtype)
-    return spec.backend.cast(spec.backend.ensure(g), spec.dtype)
+    return spec.backend.cast(spec.backend.ensure(g), spec.flow)
 
 
 def sum_to_array(g: Any, shape: tuple[int, ...], xp: Any) -> Any:

@@ -116,6 +116,8 @@ def _message(name: str, have: Any, want: Any) -> str | None:
         )
     if name in ("logsigmoid", "linalg_solve_triangular", "native_batch_norm"):
         return f"expected scalar type {scalar_type(want)} but found {scalar_type(have)}"
+    if name == "hash_tensor":
+        return f"Expected result to be of dtype uint64, but got {scalar_type(have)}"
     if name == "nonzero":
         return f"nonzero: Expected out tensor to have scalar type Long but got scalar type{scalar_type(have)}"
     if name == "narrow_copy":

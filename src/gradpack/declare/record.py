@@ -49,7 +49,7 @@ def record(
     node.edges, node.seq, node.extras = tuple(edges), next_seq(), None
     node.fit = fit
     node.compute = compute
-    node.low = outs[0]._spec.dtype.low and not op.structural
+    node.low = outs[0]._spec.dtype.low and not (op.structural or op.view)
     node.backend = spec.backend
     differentiable = len(outs) if op.differentiable is None else op.differentiable
     node.outputs = differentiable

@@ -375,7 +375,9 @@ def guard(op: Op) -> str:
         return "True"
     if op.result == "bool" and (op.check is not None or "c" not in op.dtypes):
         return "not _spec.plain and _spec is not _INT64"
-    return "not _spec.numpy" if op.structural or op.result == "bool" else "not _spec.plain"
+    if op.structural or op.result == "bool":
+        return "not _spec.numpy" if op.view else "not _spec.whole"
+    return "not _spec.plain"
 
 
 def _save_text(op: Op, inputs: list[str], arrays: dict[str, Any], pair: bool) -> str:

@@ -14,6 +14,7 @@ from ..base.errors import _SCALAR_TYPES, not_a_tensor, not_implemented_for
 from ..base.return_types import return_type
 from ..declare.kinds import nondifferentiable
 from ..declare.looped import each_example
+from ..declare.rare_dtypes import refuse_rare
 from ..tensor.tensor import Tensor
 from .kernels import float_kind
 
@@ -47,6 +48,7 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -
     if minlength < 0:
         raise RuntimeError(f"minlength should be >= 0, and bincount() got {minlength}")
     d = input._spec.dtype
+    refuse_rare("bincount", d)
     if d.category in (BOOL, FLOATING, COMPLEX):
         raise not_implemented_for("bincount_cpu", d)
     if input.ndim != 1 or (input.numel() and int(np.min(input._data)) < 0):

@@ -11,13 +11,20 @@ from typing import Any
 
 import numpy as np
 
+from ..backends.numpy import PAIR, paired
 from ..base import dtypes
 from ..base.dtypes import FLOATING
+from ..base.errors import scalar_type
 from ..declare.autocast import in_float32
 from ..declare.kinds import elementwise, linear
 from ..tensor.tensor import Tensor
 from .blockwise import is_numpy
 from .operands import is_complex, zeros_for
+
+
+def is_paired(array: Any) -> bool:
+    """Whether complex numbers are pairs of float16."""
+    return is_numpy(array) and array.dtype == PAIR
 
 
 def real(input: Any) -> Any:
@@ -35,7 +42,7 @@ def real(input: Any) -> Any:
 @linear(input=lambda g: g, view="real", result="real", holomorphic=False, broadcasts=True, name="real")
 def _real(input: Any) -> Any:
     """The real part."""
-    return np.real(input)
+    return input["real"] if is_paired(input) else np.real(input)
 
 
 def imag(input: Any) -> Any:
@@ -58,7 +65,7 @@ def imag(input: Any) -> Any:
 @linear(input=lambda g: g * 1j, view="real", result="real", holomorphic=False, broadcasts=True, name="imag")
 def _imag(input: Any) -> Any:
     """The imaginary part."""
-    return np.imag(input)
+    return input["imag"] if is_paired(input) else np.imag(input)
 
 
 @elementwise(input=lambda g: conj_physical(g), holomorphic=False)
@@ -154,6 +161,8 @@ def view_as_real(input: Any) -> Any:
         >>> torch.view_as_real(torch.tensor([1 + 2j]))
         tensor([[1., 2.]])
     """
+    if is_paired(input):
+        return input[..., None].view(np.float16)
     if not is_complex(input):
         raise RuntimeError(f"view_as_real is only supported for complex tensors, not for {input.dtype}")
     if not is_numpy(input):
@@ -166,8 +175,8 @@ def view_as_complex(input: Tensor) -> Tensor:
     """A view of a real tensor, whose last dimension holds the two parts, as a complex one.
 
     Raises:
-        RuntimeError: if the tensor is not of float32 or float64, the last dimension has not size 2, or the parts do
-            not lie next to each other.
+        RuntimeError: if the tensor is not of float16, float32 or float64, the last dimension has not size 2, or the
+            parts do not lie next to each other.
 
     Example::
 
@@ -175,9 +184,10 @@ def view_as_complex(input: Tensor) -> Tensor:
         >>> torch.view_as_complex(torch.tensor([[1.0, 2.0]]))
         tensor([1.+2.j])
     """
-    if input.dtype not in (dtypes.float32, dtypes.float64):
+    if input.dtype not in (dtypes.float16, dtypes.float32, dtypes.float64):
         raise RuntimeError(
-            f"view_as_complex is only supported for float and double tensors, but got a tensor of {input.dtype.name}"
+            "view_as_complex is only supported for half, float and double tensors, but got a tensor of scalar type: "
+            f"{scalar_type(input.dtype)}"
         )
     strides = input.stride() if input._spec.backend.aliasing and input.ndim else (1,)
     if strides[-1] != 1:
@@ -203,8 +213,9 @@ def _view_as_complex(input: Any) -> Any:
     if shape[-1] != 2:
         raise RuntimeError(f"Tensor must have a last dimension of size 2: view_as_complex() got shape {list(shape)}")
     if is_numpy(input) and input.strides[-1] == input.itemsize:
-        return input.view(np.complex64 if input.itemsize == 4 else np.complex128)[..., 0]
-    return input[..., 0] + input[..., 1] * 1j
+        return input.view({2: PAIR, 4: np.complex64, 8: np.complex128}[input.itemsize])[..., 0]
+    made = input[..., 0] + input[..., 1] * 1j
+    return paired(made) if is_numpy(input) and input.itemsize == 2 else made
 
 
 def _part(name: str, part: Any) -> property:

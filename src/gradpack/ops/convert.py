@@ -23,7 +23,7 @@ from .memory_formats import is_kept, is_laid_out
 
 FUNCTIONS = "result_type can_cast promote_types"
 METHODS = (
-    "to type type_as cpu numpy float double half bfloat16 int long short char byte bool cfloat cdouble cuda "
+    "to type type_as cpu numpy float double half bfloat16 int long short char byte bool chalf cfloat cdouble cuda "
     "new_tensor new_zeros new_ones new_full new_empty new_empty_strided pin_memory is_pinned"
 )
 INPLACE = "copy_ fill_ zero_ detach_"
@@ -129,6 +129,7 @@ _method_short = _conversion(dtypes.int16)
 _method_char = _conversion(dtypes.int8)
 _method_byte = _conversion(dtypes.uint8)
 _method_bool = _conversion(dtypes.bool_)
+_method_chalf = _conversion(dtypes.complex32)
 _method_cfloat = _conversion(dtypes.complex64)
 _method_cdouble = _conversion(dtypes.complex128)
 
@@ -176,9 +177,11 @@ def _method_type(self: Tensor, dtype: Any = None, non_blocking: Any = False) -> 
 
 _TYPE_NAMES = {
     "bool": "torch.BoolTensor", "uint8": "torch.ByteTensor", "int8": "torch.CharTensor", "int16": "torch.ShortTensor",
-    "int32": "torch.IntTensor", "int64": "torch.LongTensor", "float16": "torch.HalfTensor",
+    "int32": "torch.IntTensor", "int64": "torch.LongTensor", "uint16": "torch.UInt16Tensor",
+    "uint32": "torch.UInt32Tensor", "uint64": "torch.UInt64Tensor", "float16": "torch.HalfTensor",
     "bfloat16": "torch.BFloat16Tensor", "float32": "torch.FloatTensor", "float64": "torch.DoubleTensor",
-    "complex64": "torch.ComplexFloatTensor", "complex128": "torch.ComplexDoubleTensor",
+    "complex32": "torch.ComplexHalfTensor", "complex64": "torch.ComplexFloatTensor",
+    "complex128": "torch.ComplexDoubleTensor",
 }  # fmt: skip
 
 
@@ -206,6 +209,8 @@ def _method_numpy(self: Tensor, *, force: Any = False) -> Any:
             f"can't convert {self.device} device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host "
             "memory first."
         )
+    if self._spec.dtype is dtypes.complex32:
+        raise TypeError("Got unsupported ScalarType ComplexHalf: convert with .cfloat() first")
     return self._spec.backend.to_numpy(self._data)
 
 

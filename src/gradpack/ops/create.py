@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import builtins
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any
 
 import numpy as np
 
 from ..backends import NUMPY, backend_of, backend_on
+from ..backends.numpy import PAIR, paired
 from ..base import dtypes
 from ..base.devices import CPU, KINDS, as_device
-from ..base.dtypes import FLOATING, as_dtype, dtype
+from ..base.dtypes import COMPLEX, as_dtype, dtype
 from ..base.errors import not_a_tensor, not_implemented_for, scalar_type
 from ..base.modes import MODE
-from ..tensor.tensor import InferenceCounter, Tensor, alias, wrap
+from ..declare.rare_dtypes import refuse_rare
+from ..tensor.tensor import InferenceCounter, Tensor, wrap
+from .numbers import check_fits, converted, kind_of_numbers, plain_numbers, staging, uneven, without_tensors
 
 FUNCTIONS = (
     "tensor as_tensor asarray from_numpy scalar_tensor is_tensor is_floating_point is_complex numel complex polar"
@@ -75,38 +78,21 @@ def _placed(made: Tensor, device: Any) -> Tensor:
     return wrap(backend.asarray(made._spec.backend.to_numpy(made._data), made._spec.dtype, where))
 
 
+_TAKE_PAIRS = frozenset("zeros ones empty full eye rand randn empty_strided empty_permuted".split())
+
+
 def _native(op: str, d: dtype | None, device: Any) -> Any:
     d = as_dtype(op, d)
+    refuse_rare(op, d)
+    if d is dtypes.complex32 and op not in _TAKE_PAIRS:
+        raise not_implemented_for(op, d)
     as_device(device)  # is there such a device? `finish` moves the array to it
     return NUMPY.spec_for(dtypes.get_default_dtype() if d is None else d, CPU).native
 
 
-def _leaves(data: Any) -> Any:
-    """What kinds of scalars nested lists hold: the first leaf of the highest category."""
-    best: Any = None
-    stack = [data]
-    while stack:
-        item = stack.pop()
-        if isinstance(item, list | tuple):
-            stack.extend(item)
-            continue
-        if isinstance(item, Tensor):
-            d = item._spec.dtype
-        elif isinstance(item, np.generic | np.ndarray):
-            d = NUMPY.spec(item).dtype
-        elif isinstance(item, bool | int | float | builtins.complex):
-            d = dtypes.scalar_dtype(item)
-        else:
-            raise TypeError(f"tensor(): could not infer dtype of {type(item).__name__}")
-        best = d if best is None else dtypes.promote_types(best, d)
-    return best
-
-
-def _plain(data: Any) -> Any:
-    """Nested lists without tensors in them."""
-    if isinstance(data, Tensor):
-        return data._spec.backend.to_numpy(data._data)
-    return [_plain(x) for x in data] if isinstance(data, list | tuple) else data
+def made_in(native: Any, make: Callable[[Any], Any]) -> Any:
+    """What `make(native)` gives, also where NumPy has no numbers of this dtype."""
+    return paired(make(np.complex64)) if native is PAIR else make(native)
 
 
 def tensor(
@@ -130,7 +116,7 @@ def tensor(
         tensor(2.5000, requires_grad=True)
     """
     dtype = as_dtype("tensor", dtype)
-    where = as_device(device)
+    as_device(device)
     if isinstance(data, Tensor):
         import warnings
 
@@ -156,64 +142,23 @@ def tensor(
             data = list(data)
         else:
             raise TypeError(f"tensor(): could not infer dtype of {type(data).__name__}")
-    array = _plain_numbers(data)
+    array = None if dtype is dtypes.uint64 else plain_numbers(data)
     if array is not None:
         kind = {"b": dtypes.bool_, "i": dtypes.int64, "f": dtypes.get_default_dtype(), "c": dtypes.default_complex()}
-        return finish(_converted(array, dtype or kind[array.dtype.kind], where), requires_grad, device)
-    d = dtype or _leaves(data) or dtypes.get_default_dtype()
+        d = dtype or kind[array.dtype.kind]
+        check_fits(array, d)
+        return finish(converted(array, d), requires_grad, device)
+    d = dtype or kind_of_numbers(data) or dtypes.get_default_dtype()
     try:
-        source = np.array(_plain(data), dtype=_staging(d))
-    except OverflowError:
-        raise RuntimeError(f"value cannot be converted to type {d.name} without overflow") from None
+        source = np.array(without_tensors(data), dtype=staging(d))
     except ValueError as error:
         if "inhomogeneous" in str(error):
-            raise ValueError(_uneven(data)) from None
+            raise ValueError(uneven(data)) from None
         raise
     except TypeError:
-        source = np.array(_plain(data))
-    return finish(_converted(source, d, where), requires_grad, device)
-
-
-def _plain_numbers(data: Any) -> Any:
-    """Nested lists of Python numbers as an array; None for what needs a closer look."""
-    first = data
-    while isinstance(first, list | tuple):
-        if not first:
-            return None
-        first = first[0]
-    if type(first) not in (bool, int, float, builtins.complex):
-        return None
-    try:
-        array = np.array(data)
-    except (ValueError, TypeError, OverflowError):
-        return None
-    return array if array.dtype.kind in "bifc" else None
-
-
-def _staging(d: dtype) -> Any:
-    """A NumPy dtype that takes any of the numbers before they are converted to `d`."""
-    if d.category < FLOATING:
-        return None
-    return np.complex128 if d.is_complex else np.float64
-
-
-def _converted(source: Any, d: dtype, where: Any) -> Any:
-    if source.dtype == object:
-        raise RuntimeError(f"value cannot be converted to type {d.name} without overflow")
-    if not source.size and source.dtype.kind not in "iufcb":
-        source = source.astype(np.float64)
-    return np.array(NUMPY.cast(source, d), order="C")
-
-
-def _uneven(data: Any, dim: int = 0) -> str:
-    """Where nested lists have unequal lengths."""
-    lengths = [len(x) if isinstance(x, list | tuple) else None for x in data]
-    if len(set(lengths)) > 1:
-        odd = next(i for i, n in enumerate(lengths) if n != lengths[0])
-        if lengths[0] is None or lengths[odd] is None:
-            return f"expected sequence of length {lengths[0] or lengths[odd]} at dim {dim + 1}, got a number beside it"
-        return f"expected sequence of length {lengths[0]} at dim {dim + 1} (got {lengths[odd]})"
-    return next((_uneven(x, dim + 1) for x in data if isinstance(x, list | tuple)), "uneven nested sequences")
+        source = np.array(without_tensors(data))
+    check_fits(source, d)
+    return finish(converted(source, d), requires_grad, device)
 
 
 def as_tensor(data: Any, dtype: dtype | None = None, device: Any = None) -> Tensor:
@@ -312,12 +257,11 @@ def scalar_tensor(
         >>> torch.scalar_tensor(2)
         tensor(2.)
     """
-    return tensor(
-        s,
-        dtype=as_dtype("scalar_tensor", dtype) or dtypes.get_default_dtype(),
-        device=device,
-        requires_grad=requires_grad,
-    )
+    from .writing import number_for
+
+    d = as_dtype("scalar_tensor", dtype) or dtypes.get_default_dtype()
+    number = number_for(s, d) if isinstance(s, int | float | builtins.complex) and d.category != COMPLEX else s
+    return tensor(number, dtype=d, device=device, requires_grad=requires_grad)
 
 
 def _into_out(out: Any, made: Tensor, op: str = "out") -> Tensor:
@@ -438,7 +382,7 @@ def complex(real: Tensor, imag: Tensor, *, out: Any = None) -> Tensor:
     _check_parts("complex", real=real, imag=imag)
     from .arithmetic import add, mul
 
-    unit = alias(np.array(1j, dtype=np.complex64), NUMPY.spec_for(dtypes.complex64, as_device(None)), ())
+    unit = wrap(NUMPY.asarray(1j, real._spec.dtype.to_complex(), CPU))
     return _into_out(out, add(real, mul(imag, unit)), "complex")
 
 

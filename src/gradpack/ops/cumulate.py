@@ -212,12 +212,7 @@ _method_cumsum_, _method_cumprod_ = _written("cumsum_", _cumsum), _written("cump
 
 
 @numpy_names
-@general(
-    input=lambda g, input, out, dim: (
-        exp(input - out) * recurrence(_ratios(out, shifted(out, dim, -1, math.inf)), g, dim, True)
-    ),
-    dtypes="fc",
-)
+@general(input=lambda g, input, out, dim, input_dtype: _shares(g, input, out, dim, input_dtype), dtypes="fc")
 def logcumsumexp(input: Any, dim: int) -> Any:
     """`log(cumsum(exp(input)))` along a dimension, without overflow.
 
@@ -235,6 +230,14 @@ def logcumsumexp(input: Any, dim: int) -> Any:
     if not len(input.shape):
         return np.asarray(input, copy=True)
     return accumulated(_add_exponentials if float_kind(input) == "c" else np.logaddexp, input, place)
+
+
+def _shares(g: Any, input: Any, out: Any, dim: int, input_dtype: Any) -> Any:
+    """To each element its part of the gradients of the sums that it is in."""
+    if input_dtype is not None and input_dtype.low:  # of a large sum, rounded, the difference to an element says little
+        input = _to_copy(input, dtypes.computed_in(input_dtype))
+        out = logcumsumexp(input, dim)
+    return exp(input - out) * recurrence(_ratios(out, shifted(out, dim, -1, math.inf)), g, dim, True)
 
 
 def _ratios(out: Any, following: Any) -> Any:
@@ -400,6 +403,7 @@ from ..declare.variants import put  # noqa: E402 - adjoints name each other
 from .accumulate import size_of  # noqa: E402
 from .arithmetic import sub  # noqa: E402
 from .compare import eq, logical_and, ne  # noqa: E402
+from .convert import _to_copy  # noqa: E402
 from .exponential import exp  # noqa: E402
 from .index import narrow  # noqa: E402
 from .join import cat  # noqa: E402

@@ -10,13 +10,13 @@ import numpy as np
 
 from ..base import dtypes
 from ..base.devices import as_device
-from ..base.dtypes import FLOATING, INTEGRAL, as_dtype, dtype
+from ..base.dtypes import FLOATING, as_dtype, dtype
 from ..base.errors import not_implemented_for, refuse
 from ..base.layouts import sparse_coo
 from ..declare.batched import is_batched, of_all_examples
 from ..declare.looped import each_example
 from ..tensor.tensor import Tensor
-from .create import _native, dtype_for, filled, finish, shape_of
+from .create import _native, dtype_for, filled, finish, made_in, shape_of
 from .memory_formats import in_format
 
 FUNCTIONS = (
@@ -79,8 +79,8 @@ def ones(
         raise RuntimeError("full(...) is not implemented for sparse layout")
     dtype = dtype_for("ones", out, dtype)
     shape = shape_of("ones", sizes if size is None else (size,))
-    made = finish(np.ones(shape, _native("ones", dtype, device)), requires_grad, device)
-    return filled("ones", out, made)
+    made = made_in(_native("ones", dtype, device), lambda native: np.ones(shape, native))
+    return filled("ones", out, finish(made, requires_grad, device))
 
 
 def empty(
@@ -157,7 +157,8 @@ def full(
     value = fill_value.item() if isinstance(fill_value, Tensor) else fill_value
     d = dtype_for("full", out, dtype) or dtypes.scalar_dtype(value)
     native = _native("full", d, device)
-    return filled("full", out, finish(np.full(shape_of("full", (size,)), value, native), requires_grad, device))
+    made = made_in(native, lambda native: np.full(shape_of("full", (size,)), number_for(value, d), native))
+    return filled("full", out, finish(made, requires_grad, device))
 
 
 def _like(op: str, input: Tensor, d: dtype | None, device: Any) -> tuple[Any, Any]:
@@ -221,7 +222,8 @@ def ones_like(
     if is_batched(input):
         return of_all_examples(ones_like, input, dtype=dtype, device=device)
     backend, spec = _like("ones_like", input, dtype, device)
-    return finish(in_format(backend.xp.ones_like(input._data, dtype=spec.native), memory_format), requires_grad, device)
+    made = made_in(spec.native, lambda native: backend.xp.ones_like(input._data, dtype=native))
+    return finish(in_format(made, memory_format), requires_grad, device)
 
 
 def full_like(
@@ -247,11 +249,9 @@ def full_like(
         return of_all_examples(full_like, input, fill_value, dtype=dtype, device=device)
     backend, spec = _like("full_like", input, dtype, device)
     value = fill_value.item() if isinstance(fill_value, Tensor) else fill_value
-    if isinstance(value, int) and spec.dtype.category == INTEGRAL:  # numbers wrap around
-        value = np.asarray(value).astype(spec.native)[()]
-    return finish(
-        in_format(backend.xp.full_like(input._data, value, dtype=spec.native), memory_format), requires_grad, device
-    )
+    number = number_for(value, spec.dtype) if isinstance(value, int | float | complex) else value
+    made = made_in(spec.native, lambda native: backend.xp.full_like(input._data, number, dtype=native))
+    return finish(in_format(made, memory_format), requires_grad, device)
 
 
 def empty_like(
@@ -481,4 +481,8 @@ def eye(
             f"n must be greater or equal to 0, got {n}" if n < 0 else f"m must be greater or equal to 0, got {m}"
         )
     dtype = dtype_for("eye", out, dtype)
-    return filled("eye", out, finish(np.eye(n, m, dtype=_native("eye", dtype, device)), requires_grad, device))
+    made = made_in(_native("eye", dtype, device), lambda native: np.eye(n, m, dtype=native))
+    return filled("eye", out, finish(made, requires_grad, device))
+
+
+from .writing import number_for  # noqa: E402 - what writes numbers is written with functions of this module

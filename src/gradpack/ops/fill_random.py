@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..backends.numpy import NATIVE
 from ..base import dtypes
 from ..base.errors import refuse
 from ..base.modes import MODE
@@ -69,14 +70,14 @@ def _draw_uniform(t: Tensor, generator: Any, a: float = 0.0, b: float = 1.0, *, 
     b = b if to is None else to
     if a > b:
         raise RuntimeError(f"uniform_ expects to return a [from, to) range, but found from={a} > to={b}")
-    return uniform_array(generator, t._shape, t._spec.native) * (b - a) + a
+    return uniform_array(generator, t._shape, NATIVE[t._spec.flow]) * (b - a) + a
 
 
 def _draw_normal(t: Tensor, generator: Any, mean: float = 0.0, std: float = 1.0) -> Any:
     """Fill with normal numbers."""
     if std < 0:
         raise RuntimeError(f"normal_ expects std >= 0.0, but found std {std}")
-    return normal_array(generator, t._shape, t._spec.native) * std + mean
+    return normal_array(generator, t._shape, NATIVE[t._spec.flow]) * std + mean
 
 
 def _draw_bernoulli(t: Tensor, generator: Any, p: Any = 0.5) -> Any:

@@ -14,7 +14,7 @@ from ..declare.inplace import inplace
 from ..declare.timed import watched
 from ..tensor.tensor import Tensor
 from .subscript import FULL, INDEX_DTYPES, parse
-from .writing import number_for, number_tensor, write_part
+from .writing import item_for, number_tensor, write_part
 
 
 def _view(input: Tensor, place: tuple[Any, ...] | None, last: str) -> Tensor:
@@ -110,7 +110,7 @@ def _setitem(self: Tensor, index: Any, value: Any) -> None:
         self._counter[0] += 1
         return
     mode = MODE.get()
-    if self._view is None and type(self._counter) is list and self._spec.numpy and not mode.special:
+    if self._view is None and type(self._counter) is list and self._spec.whole and not mode.special:
         untracked = self._edge is None and (not is_tensor or (value._view is None and value._edge is None))
         if untracked or not mode.grad:
             try:
@@ -180,7 +180,7 @@ def _fill(target: Tensor, array: Any, value: Any) -> None:
         _check_fits(shape, array.shape)
         value = np.reshape(backend.cast(value._data, d), shape)
     else:
-        value = number_for(value, d)
+        value = item_for(value, d)
     array[...] = value
 
 

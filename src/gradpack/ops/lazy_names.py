@@ -191,6 +191,7 @@ LAZY: dict[str, tuple[str, str, str]] = {
     "reparametrize": ("_weight_norm norm_except_dim", "", ""),
     "sampling": ("_sample_dirichlet _standard_gamma binomial poisson", "", "_igamma_in_shape _standard_gamma poisson"),
     "exchange": ("from_dlpack frombuffer to_dlpack", "__dlpack__ __dlpack_device__", ""),
+    "hashing": ("hash_tensor", "hash_tensor", "hash_tensor"),
     "numpy_protocol": ("", "__array__ __array_function__ __array_ufunc__ __array_wrap__ __cuda_array_interface__", ""),
     "attributes": (
         "eig get_device lstsq matrix_rank solve symeig",

@@ -16,7 +16,7 @@ from .kernels import add_up, float_kind, largest, smallest, square_sum
 
 
 @general(
-    input=lambda g, input, out, ord, dim, keepdim: _slope(g, input, out, ord, dim, keepdim),
+    input=lambda g, input, out, ord, dim, keepdim, input_dtype: _slope(g, input, out, ord, dim, keepdim, input_dtype),
     result="real",
     holomorphic=False,
 )
@@ -55,7 +55,7 @@ def abs_of(number: float) -> float:
     return -number if number < 0 else number
 
 
-def _slope(g: Any, input: Any, out: Any, ord: Any, dim: Any, keepdim: bool) -> Any:
+def _slope(g: Any, input: Any, out: Any, ord: Any, dim: Any, keepdim: bool, input_dtype: Any = None) -> Any:
     """The gradient of a norm; 0 where it has none: at the origin, and where an element is zero."""
     shape = input.shape
     if ord == 0:
@@ -65,7 +65,10 @@ def _slope(g: Any, input: Any, out: Any, ord: Any, dim: Any, keepdim: bool) -> A
         return sgn(input) * g
     out = restored(out, shape, dim, keepdim)
     if abs_of(ord) == math.inf:
-        reached = eq(abs(input), out)
+        size = abs(input)
+        if input_dtype is dtypes.complex32:  # rounded as the norm was
+            size = _to_copy(_to_copy(size, dtypes.float16), dtypes.float32)
+        reached = eq(size, out)
         return sgn(input) * where(reached, g / ties(reached, g, dim), 0.0)
     origin = eq(out, 0)
     norm = where(origin, 1.0, out)
@@ -150,6 +153,7 @@ def _method_norm(self: Tensor, p: Any = "fro", dim: Any = None, keepdim: bool = 
 
 
 from .compare import eq  # noqa: E402 - adjoints name each other
+from .convert import _to_copy  # noqa: E402
 from .extremes import ties  # noqa: E402
 from .fill import zeros_like  # noqa: E402
 from .reduce import converted  # noqa: E402

@@ -34,7 +34,8 @@ def is_complex(value: Any) -> bool:
     if isinstance(value, Tensor):
         return value._spec.dtype.is_complex
     if hasattr(value, "dtype"):
-        return bool(np.isdtype(value.dtype, "complex floating"))
+        kind = getattr(value.dtype, "kind", "")
+        return kind == "c" if kind else bool(np.isdtype(value.dtype, "complex floating"))
     return isinstance(value, complex)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..backends.numpy import PAIR, paired
 from ..base import dtypes
 from ..base.devices import CPU
 from ..base.dtypes import as_dtype, dtype
@@ -28,6 +29,8 @@ def uniform_array(generator: Generator | None, shape: Any, native: Any) -> Any:
     rng = source(generator)
     if native in (np.float32, np.float64):
         return rng.random(shape, dtype=native)
+    if native is PAIR:
+        return paired(uniform_array(generator, shape, np.dtype(np.complex64)))
     if native.kind == "c":
         return (rng.random(shape) + 1j * rng.random(shape)).astype(native)
     made = rng.random(shape, dtype=np.float32).astype(native)
@@ -39,6 +42,8 @@ def normal_array(generator: Generator | None, shape: Any, native: Any) -> Any:
     rng = source(generator)
     if native in (np.float32, np.float64):
         return rng.standard_normal(shape, dtype=native)
+    if native is PAIR:
+        return paired(normal_array(generator, shape, np.dtype(np.complex64)))
     if native.kind == "c":
         return ((rng.standard_normal(shape) + 1j * rng.standard_normal(shape)) * 0.5**0.5).astype(native)
     return rng.standard_normal(shape, dtype=np.float32).astype(native)

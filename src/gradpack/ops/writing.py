@@ -44,7 +44,7 @@ def write_part(
 def _write_part(op: Op, name: str, values: list[Any], kernel: Callable[..., Any], indexed: bool | None) -> Tensor:
     target = values[0]
     mode = MODE.get()
-    if not isinstance(target, Tensor) or mode.busy or not target._spec.numpy or len(target._counter) > 1:
+    if not isinstance(target, Tensor) or mode.busy or not target._spec.whole or len(target._counter) > 1:
         return inplace(op, name, values)
     rest = values[1:]
     others = tensors_in(rest)
@@ -94,10 +94,10 @@ def number_for(value: Any, d: dtype) -> Any:
 
     Raises:
         RuntimeError: if it does not fit.
-        ValueError: for an int of more than 64 bits.
+        OverflowError: for an int of more than 64 bits.
     """
-    if isinstance(value, int) and not -(2**63) <= value < 2**63:
-        raise ValueError(f"Overflow when unpacking long long: {value}")
+    if isinstance(value, int) and not -(2**63) <= value < 2**64:
+        raise OverflowError(f"int too big to convert: {value}" if value > 0 else f"can't convert negative int: {value}")
     if d.category == COMPLEX:
         return complex(value)
     if isinstance(value, complex):
@@ -106,7 +106,7 @@ def number_for(value: Any, d: dtype) -> Any:
         value = value.real
     if d.category == BOOL:
         return bool(value)
-    low, high = _RANGES[d]
+    low, high = _RANGES[d] if d in _RANGES else _range(d)
     if not low <= value <= high and (d.category == INTEGRAL or isfinite(value)):
         raise _does_not_fit(value, d)
     if d.category == FLOATING:
@@ -114,10 +114,17 @@ def number_for(value: Any, d: dtype) -> Any:
     return int(value) if d.is_signed else int(value) & int(high)
 
 
+def item_for(value: Any, d: dtype) -> Any:
+    """The same for what is assigned to an index, of whatever dtype: an int has to have 64 bits with its sign."""
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        raise ValueError(f"Overflow when unpacking long long: {value}")
+    return number_for(value, d)
+
+
 def number_tensor(value: Any, like: Tensor) -> Tensor:
     """A Python number as a 0-dim tensor of the dtype and device of `like`."""
     spec = like._spec
-    array = spec.backend.asarray(number_for(value, spec.dtype), spec.dtype, spec.device)
+    array = spec.backend.asarray(item_for(value, spec.dtype), spec.dtype, spec.device)
     return wrap(array)
 
 

@@ -11,6 +11,7 @@ from typing import IO, Any
 
 import numpy as np
 
+from ..backends.numpy import PAIR
 from ..base.errors import missing_extra
 from .tree import BadFileError, Decoder, Encoder
 
@@ -56,7 +57,7 @@ def write_npz(obj: Any, file: IO[bytes]) -> None:
     with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED, allowZip64=True) as archive:
         _member(archive, STRUCTURE, np.frombuffer(_json(tree).encode(), np.uint8))
         for name, array in encoder.arrays.items():
-            _member(archive, name, array.view(np.uint16) if array.dtype.kind == "V" else array)
+            _member(archive, name, array.view(f"u{array.itemsize}") if array.dtype.kind == "V" else array)
 
 
 def _member(archive: zipfile.ZipFile, name: str, array: Any) -> None:
@@ -132,16 +133,20 @@ def _is_plain(tree: Any) -> bool:
         and list(tree) == ["dict"]
         and all(
             isinstance(key, str) and isinstance(value, dict) and list(value) == ["tensor", "dtype"]
-            and value["tensor"] == key and value["dtype"] != "complex128"
+            and value["tensor"] == key and value["dtype"] not in ("complex32", "complex128")
             for key, value in tree["dict"]
         )
     )  # fmt: skip
 
 
+# Complex numbers that the format does not have, and their parts.
+_PARTS = {np.dtype(np.complex128): np.float64, PAIR: np.float16}
+
+
 def _writable(array: Any) -> Any:
     array = np.ascontiguousarray(array).reshape(array.shape)
-    if array.dtype == np.complex128:  # which the format does not have
-        return array.view(np.float64).reshape((*array.shape, 2))
+    if array.dtype in _PARTS:
+        return array.view(_PARTS[array.dtype]).reshape((*array.shape, 2))
     return array
 
 
@@ -170,8 +175,9 @@ def read_safetensors(data: Any) -> Any:
 
 
 _NAMES = {
-    "BOOL": "bool", "U8": "uint8", "I8": "int8", "I16": "int16", "I32": "int32", "I64": "int64", "F16": "float16",
-    "BF16": "bfloat16", "F32": "float32", "F64": "float64", "C64": "complex64",
+    "BOOL": "bool", "U8": "uint8", "U16": "uint16", "U32": "uint32", "U64": "uint64", "I8": "int8", "I16": "int16",
+    "I32": "int32", "I64": "int64", "F16": "float16", "BF16": "bfloat16", "F32": "float32", "F64": "float64",
+    "C64": "complex64",
 }  # fmt: skip
 _NATIVE = {name: np.dtype(np.uint16 if ours == "bfloat16" else ours) for name, ours in _NAMES.items()}
 

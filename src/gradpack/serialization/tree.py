@@ -283,7 +283,7 @@ def _typed(array: Any, name: str) -> Any:
         return array
     if array.dtype.itemsize == native.itemsize and array.dtype.kind in "Vu":
         return array.view(native)
-    if native.kind == "c" and array.dtype.itemsize * 2 == native.itemsize and array.shape[-1:] == (2,):
+    if native.kind in "cV" and array.dtype.itemsize * 2 == native.itemsize and array.shape[-1:] == (2,):
         return np.ascontiguousarray(array).view(native).reshape(array.shape[:-1])
     raise BadFileError(f"load(): a tensor is stored as {array.dtype}, which is no form of {name}")
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..backends.windows import address_of, owner_of
 from ..base.devices import device
-from ..base.dtypes import FLOATING, INTEGRAL, dtype
+from ..base.dtypes import FLOATING, INTEGRAL, computed_in, dtype
 from ..base.layouts import layout, strided
 from ..base.size import Size
 
@@ -215,12 +215,12 @@ class TensorBase:
             RuntimeError: if there is not exactly one element.
         """
         value = self._one("Scalar")
-        return float(value) if self._spec.dtype.low else value
+        return float(value) if self._spec.dtype.low and not self._spec.dtype.is_complex else value
 
     def tolist(self) -> Any:
         """Nested lists of Python numbers; a number for a 0-dim tensor."""
-        values = self._spec.backend.to_numpy(self._data)
-        return (values.astype("float32") if self._spec.dtype.low else values).tolist()
+        backend = self._spec.backend
+        return backend.to_numpy(backend.cast(self._data, computed_in(self._spec.dtype))).tolist()
 
     def __bool__(self) -> bool:
         if self.numel() != 1:

@@ -40,7 +40,7 @@ def _set(self: Tensor, wanted: Dtype | None) -> None:
 def tell(self: Tensor, leaf: AccumulateGrad) -> None:
     """Let the node of a leaf know the dtype that was set."""
     extras_of(leaf)  # where the engine looks for anything unusual
-    leaf.dtype = self.__dict__["_grad_dtype"] or False
+    leaf.dtype = self.__dict__.get("_grad_dtype", self._spec.dtype) or False
 
 
 Tensor.grad_dtype = property(_get, _set)  # type: ignore[attr-defined]

@@ -77,7 +77,7 @@ def _add_in_place(leaf: AccumulateGrad, held: Tensor, g: Any) -> None:
             if spec.plain:
                 held._data += g
             else:
-                total = held._data + g
+                total = spec.backend.added(held._data, g)
                 if type(total) is not type(held._data):  # sparse and dense: another tensor takes the place
                     leaf.grad = wrap(total)
                     return

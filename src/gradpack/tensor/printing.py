@@ -161,9 +161,8 @@ def render(tensor: Any) -> str:
     if tensor._spec.layout is sparse_coo:
         text = _sparse(tensor, prefix) + ")"
         return f"Parameter({text})" if tensor._is_param and name is None else text
-    array = tensor._spec.backend.to_numpy(tensor._data)
-    if d.low:
-        array = array.astype("float32")
+    backend = tensor._spec.backend
+    array = backend.to_numpy(backend.cast(tensor._data, dtypes.computed_in(d)))
     suffixes = []
     if tensor.device.type != "cpu":
         suffixes.append(f"device='{tensor.device}'")

@@ -228,7 +228,7 @@ class Tensor(TensorBase):
             leaf = AccumulateGrad(weakref.ref(self))
             self._remains = Remains(self, leaf)
         leaf.grad, self._own_grad = self._own_grad, None
-        if "_grad_dtype" in self.__dict__:
+        if "_grad_dtype" in self.__dict__ or self._spec.flow is not self._spec.dtype:
             from .grad_dtype import tell
 
             tell(self, leaf)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base.dtypes import FLOATING, dtype, promote_types
+from ..base.dtypes import FLOATING, computed_in, dtype, promote_types
 from ..ops import methods
 from ..tensor.tensor import Tensor, wrap
 
@@ -173,9 +173,7 @@ def _tensors(
 
 def _wide(t: Tensor) -> Any:
     """Values as an array in which differences neither wrap around nor lose digits."""
-    array = t.cpu().numpy()
-    if t.dtype.low:
-        return array.astype("float32")
+    array = t.cpu().to(computed_in(t.dtype)).numpy()
     return array.astype("int64") if t.dtype.category < FLOATING else array
 
 
