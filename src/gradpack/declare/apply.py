@@ -33,9 +33,9 @@ from ..tensor.torch_function import handle, overriding
 from ..tensor.views import INFERENCE, MULTIPLE, NO_GRAD, mark_view
 from .autocast import cast_arguments
 from .op import PUBLIC, Op
+from .rare_dtypes import refuse_rare
 from .record import keep_tangents, record
 from .tangents import carry
-from .rare_dtypes import refuse_rare
 
 
 def apply(op: Op, args: tuple[Any, ...]) -> Any:
