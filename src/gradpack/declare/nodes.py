@@ -366,7 +366,10 @@ def _conj_array(x: Any, backend: Any) -> Any:
 
 
 def _cast(backend: Any, value: Any, d: dtype) -> Any:
-    return backend.cast(value, d) if hasattr(value, "dtype") and value.dtype != backend.native_of(d) else value
+    """An array in the dtype computed with, or in its complex one: real numbers may have complex results."""
+    if not hasattr(value, "dtype") or value.dtype == backend.native_of(d):
+        return value
+    return backend.cast(value, d.to_complex() if _is_complex_array(value, backend) else d)
 
 
 def _cast_all(backend: Any, g: Any, d: dtype | None) -> Any:

@@ -212,10 +212,13 @@ def _view_as_complex(input: Any) -> Any:
         raise RuntimeError("view_as_complex(): Input tensor must have one or more dimensions")
     if shape[-1] != 2:
         raise RuntimeError(f"Tensor must have a last dimension of size 2: view_as_complex() got shape {list(shape)}")
-    if is_numpy(input) and input.strides[-1] == input.itemsize:
-        return input.view({2: PAIR, 4: np.complex64, 8: np.complex128}[input.itemsize])[..., 0]
-    made = input[..., 0] + input[..., 1] * 1j
-    return paired(made) if is_numpy(input) and input.itemsize == 2 else made
+    if is_numpy(input) and input.strides[-1] == input.itemsize and input.dtype in _OF_PARTS:
+        return input.view(_OF_PARTS[input.dtype])[..., 0]
+    made = np.astype(input[..., 0] + input[..., 1] * 1j, np.complex128 if input.itemsize == 8 else np.complex64)
+    return paired(made) if is_numpy(input) and input.dtype == np.float16 else made
+
+
+_OF_PARTS = {np.dtype(np.float16): PAIR, np.dtype(np.float32): np.complex64, np.dtype(np.float64): np.complex128}
 
 
 def _part(name: str, part: Any) -> property:
