@@ -78,6 +78,7 @@ NUMPY = {
     "testing/sim/arena": "its memory is that of a NumPy array",
     "testing/sim/array": "its kernels compute with NumPy",
     "testing/sim/backend": "its kernels compute with NumPy",
+    "testing/sim/copies": "its copies are those of NumPy",
     "utils/data/collate": "makes tensors of the arrays and numbers that examples are made of",
     "tensor/typed": "typed constructors make host memory, as Tensor(...) does",
     "tensor/construct": "Tensor(...) makes host memory before any operation exists",
