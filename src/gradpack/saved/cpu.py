@@ -70,7 +70,7 @@ def cpu(
         ...         y = x.exp().sin().sum()
         ...     y.backward()
         ...     print(policy.transfers.bytes_out, policy.transfers.bytes_back)
-        8000 8000
+        4000 4000
     """
     given: dict[str, Any] = {"window": window, "ahead": ahead, "pinned": pinned}
     limits = Limits(*[half_of_memory() if v is None else in_bytes("cpu", k, v) for k, v in given.items()])

@@ -29,7 +29,6 @@ class Record:
         "_order",
         "_parts",
         "_place",
-        "_served",
         "_source",
         "_strong",
         "_workers",
@@ -68,7 +67,7 @@ class Record:
         self._lock = threading.Lock()
         self._again: ref[Any] | None = None  # what was unpacked last, while somebody uses it
         self._strong: Any = None  # the same, while others are to come
-        self._served = self.handles = 0
+        self.handles = 0
         self.asked = self.uses = 0  # how often somebody did, and how often they will in a pass
         self.nbytes = self.size = size  # the second is that of what was packed
         self.job: Job | None = None
@@ -121,19 +120,19 @@ class Record:
     def flat(self) -> Any:
         """The elements again, as one array without dimensions. Tensors that are in use at a time share it."""
         self._finish_ahead()
+        self.asked += 1
         array = self._forwarded()
         if array is None:
             self.settle()
             with self._lock:
-                self._served += 1
                 array = self._strong
                 if array is None or self.counter[0]:
                     array = self._decoded()
-                is_last = self.handles < 2 or self._served % self.handles == 0
+                is_last = self.is_last
                 self._strong = None if is_last else array
             if not is_last:
                 self._order.holds(self)
-        self._is_asked()
+        self._tell_order()
         return array
 
     def _finish_ahead(self) -> None:
@@ -188,9 +187,13 @@ class Record:
         """Whether nobody is to ask for it again in so many passes of backward."""
         return self.asked >= self.uses * passes
 
-    def _is_asked(self) -> None:
-        """Somebody asks for it: what comes next is fetched."""
-        self.asked += 1
+    @property
+    def is_last(self) -> bool:
+        """Whether whoever asks now is the last one in this pass."""
+        return self.handles < 2 or self.asked % self.uses == 0
+
+    def _tell_order(self) -> None:
+        """Somebody has asked for it: what comes next is fetched."""
         self._order.unpacked(self._place, -(-self.asked // max(self.uses, 1)))
 
     @property

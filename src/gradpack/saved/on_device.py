@@ -92,7 +92,7 @@ class DeviceRecord(Record):
         return () if self._error is not None else super().arrays
 
     def encode(self) -> None:
-        if self._error is not None:
+        if self._error is not None or self._here is not None:
             return
         if self.is_as_it_was:
             super().encode()
@@ -136,14 +136,12 @@ class DeviceRecord(Record):
         """The bytes again, on the device. Tensors that are in use at a time share them."""
         if self._here is not None:
             return self._here
-        if self._error is None:
-            self._finish_ahead()
-            super().settle()
-            if self._error is not None:
-                raise self._error
+        self._finish_ahead()
+        super().settle()
+        if self._error is not None:
+            raise self._error
         home = self._staging.streams.current()
         with self._lock:
-            self._served += 1
             arrival = self._strong
             if arrival is not None and (arrival.home != home or self.counter[0]):
                 arrival = self._strong = None
@@ -156,11 +154,10 @@ class DeviceRecord(Record):
                     self._stats.add(hits=1)
                 array = arrival.taken()
                 self._again, self._where = ref(array), home
-            is_last = self.handles < 2 or self._served % self.handles == 0
-            self._strong = None if is_last else arrival
+            self._strong = None if self.is_last else arrival
         if self._strong is not None:
             self._order.holds(self)
-        self._is_asked()
+        self._tell_order()
         return array
 
     def tensor(self, recipe: Any, like: Any) -> Any:
@@ -169,6 +166,7 @@ class DeviceRecord(Record):
             offset, strides = 0, strides_of(self.layout, spec.dtype.itemsize)
         else:
             _, _, offset, strides = recipe
+        self.asked += 1
         source = self._forwarded()
         if source is None:
             source, counter = self.flat(), self.counter
@@ -177,7 +175,7 @@ class DeviceRecord(Record):
         else:
             counter = self._counter  # it is what was saved, and is checked as that
             self._stats.add(forwarded=1)
-            self._is_asked()
+            self._tell_order()
         out = alias(self._staging.streams.shown(source, offset, shape, strides, self._native), spec, shape)
         out._counter = counter
         return out

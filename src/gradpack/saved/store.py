@@ -41,7 +41,8 @@ class Stored(Policy):
     def __init__(self, *steps: Step) -> None:
         self.steps = steps
         self.name = " >> ".join(_shown(step) for step in steps) or "keep()"
-        self._known: dict[Any, ref[Record]] = {}
+        self._known: dict[Any, ref[Record]] = {}  # by the memory that they were packed of, while that is there
+        self._records: set[ref[Record]] = set()
         windows = [stage.window for stage, _ in steps if stage.background is not None]
         self._workers = Workers(2, min(windows)) if windows else None
         self._order = Order(min(windows, default=0))
@@ -176,13 +177,15 @@ class Stored(Policy):
         record.job = workers.add(work, record.size)
 
     def _entered(self, key: Any, record: Record) -> Record:
-        table = self._known
+        table, records = self._known, self._records
 
         def forget(dead: ref[Record]) -> None:
+            records.discard(dead)
             if table.get(key) is dead:
                 del table[key]
 
-        table[key] = ref(record, forget)
+        table[key] = known = ref(record, forget)
+        records.add(known)
         return record
 
     def unpack(self, packed: Any) -> Any:
@@ -199,7 +202,7 @@ class Stored(Policy):
     @property
     def packed_bytes(self) -> int:
         """The bytes in memory of all that this policy keeps now."""
-        return sum(record.nbytes for found in list(self._known.values()) if (record := found()) is not None)
+        return sum(record.nbytes for found in list(self._records) if (record := found()) is not None)
 
     def wait(self) -> None:
         """Wait until all that was packed is stored. Errors show when it is unpacked."""

@@ -161,7 +161,9 @@ def empty(shape: Any, native: Any, device: Device, like: Any = None) -> SimArray
         strides[d] = step
         step *= max(shape[d], 1)
     size = int(np.prod(shape, dtype=np.int64)) * native.itemsize
-    block = device.arena.allocate(size, device.current().number)
+    stream = device.current()
+    block = device.arena.allocate(size, stream.number)
+    block.writer = stream.number, stream.clock[stream.number]  # what was there before is over in this stream only
     return SimArray(device.arena.array(block, shape, native, tuple(strides)), block, device)
 
 
@@ -270,6 +272,4 @@ def _returned(value: Any, device: Device, arrays: list[SimArray]) -> Any:
                 return SimArray(array, whole.block, device, whole if whole.base is None else whole.base)
     made = empty(array.shape, array.dtype, device, like=array)
     np.copyto(made._array, array)
-    stream = device.current()
-    made.block.writer = (stream.number, stream.clock[stream.number])
     return made
