@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from tests.saved.sim_steps import COUNT, SIZE, error, leaf, masked, measured
 
 import gradpack as torch
 from gradpack import saved
 from gradpack.saved import on_device
 from gradpack.saved.stage import Limits
 from gradpack.testing import sim
-from tests.saved.sim_steps import COUNT, SIZE, error, leaf, masked, measured
 
 
 @pytest.fixture

@@ -44,15 +44,16 @@ class SimStreams:
 
     def to_host(self, array: SimArray, host: Any, stream: Stream) -> None:
         source, root = array.raw(), pinned_root(host)
+        place = host if root is None else _in_root(host, root)
         self.device.count("d2h", array.nbytes)
         with stream:
-            self.device.later(lambda: np.copyto(host, source), [array.block], [] if root is None else [root])
+            self.device.later(lambda: np.copyto(place, source), [array.block], [] if root is None else [root])
             if root is None:
                 stream.synchronize()
 
     def to_device(self, host: Any, array: SimArray, stream: Stream) -> None:
         target, root = array.raw(), pinned_root(host)
-        source = host.copy() if root is None else host
+        source = host.copy() if root is None else _in_root(host, root)
         self.device.count("h2d", array.nbytes)
         with stream:
             self.device.later(lambda: np.copyto(target, source), [] if root is None else [root], [array.block])
@@ -66,3 +67,9 @@ class SimStreams:
     def hold(self, array: SimArray, home: Stream, event: Event) -> None:
         if event.stream is not None:
             array.record_stream(event.stream)
+
+
+def _in_root(host: Any, root: Any) -> Any:
+    """The same bytes as a part of all that is pinned: a copy that waits keeps nothing alive but that."""
+    start = host.__array_interface__["data"][0] - root.__array_interface__["data"][0]
+    return root[start : start + host.nbytes]
