@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from copy import copy
 from typing import Any
 from weakref import ref
 
@@ -92,6 +93,11 @@ class Record:
         return (self._source,) if self._parts is None else self._parts
 
     @property
+    def error(self) -> BaseException | None:
+        """Why it could not be stored."""
+        return None if self.job is None else self.job.error
+
+    @property
     def holding(self) -> Any:
         """What is held because somebody is to ask for it again; None if nothing is."""
         return self._strong
@@ -159,8 +165,8 @@ class Record:
         return array
 
     def _decoded_anew(self) -> Any:
-        if self.job is not None and self.job.error is not None:
-            raise self.job.error
+        if self.error is not None:
+            raise afresh(self.error) from None
         parts = self._parts
         for stage, extra in zip(reversed(self.steps), reversed(self._extras), strict=True):
             parts = stage.decode(parts, extra)
@@ -216,6 +222,21 @@ class Record:
             shape, dtype, offset, strides = recipe
             array = np.ndarray(shape, dtype, flat, offset, strides)
         return tensor_like(array, like, self.counter)
+
+
+def afresh(error: BaseException) -> BaseException:
+    """An exception to raise that has been raised elsewhere, without whatever was running there.
+
+    Each time another one: what is raised refers to who raises it, who would so hold itself.
+    """
+    try:
+        new = copy(error)
+    except Exception:  # of a class that asks for more than it tells
+        new = RuntimeError(f"{type(error).__name__}: {error}")
+    new.__traceback__ = None
+    if hasattr(new, "__notes__"):
+        new.__notes__ = list(new.__notes__)
+    return new
 
 
 class Handle:

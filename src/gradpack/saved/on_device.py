@@ -14,7 +14,7 @@ from ..backends import NUMPY
 from ..tensor.tensor import alias
 from .background import Workers
 from .foreign import DeviceMemory
-from .kept import Record
+from .kept import Record, afresh
 from .order import Order
 from .pinned import half_of_memory
 from .stage import Limits, Stage
@@ -71,6 +71,10 @@ class DeviceRecord(Record):
     def is_as_it_was(self) -> bool:
         """Whether no stage looks at the elements: then they are stored as soon as they are in host memory."""
         return not any(stage.looks for stage in self.steps)
+
+    @property
+    def error(self) -> BaseException | None:
+        return self._error if self.job is None or self.job.error is None else self.job.error
 
     @property
     def tier(self) -> str:
@@ -138,8 +142,8 @@ class DeviceRecord(Record):
             return self._here
         self._finish_ahead()
         super().settle()
-        if self._error is not None:
-            raise self._error
+        if self.error is not None:
+            raise afresh(self.error) from None
         home = self._staging.streams.current()
         with self._lock:
             arrival = self._strong
@@ -195,7 +199,7 @@ class DeviceRecord(Record):
         return arrival
 
     def fetch(self) -> None:
-        if self._strong is not None or self._ahead is not None or self._error is not None:
+        if self._strong is not None or self._ahead is not None or self.error is not None:
             return
         if self._forwarded() is not None or self._parts is None:
             return

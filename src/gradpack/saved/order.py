@@ -8,7 +8,8 @@ last packed comes first. A wrong guess costs time only.
 from __future__ import annotations
 
 from collections import OrderedDict, deque
-from itertools import pairwise
+from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 from weakref import ref
 
@@ -22,12 +23,13 @@ REMEMBERED = 8  # how many kinds of rounds
 class Round:
     """What was packed since the last time that nothing was left."""
 
-    __slots__ = ("kind", "passes", "records", "unpacked")
+    __slots__ = ("at", "kind", "passes", "records", "unpacked")
 
     def __init__(self) -> None:
         self.records: list[ref[Any]] = []
         self.unpacked: list[int] = []
         self.kind = 0  # of the sizes so far
+        self.at = 0  # how far the order of the last one is through
         self.passes = 1  # of backward that have begun, as far as unpacking shows
 
 
@@ -44,7 +46,7 @@ class Order:
         self.is_on_device = False
         self._fetched: deque[ref[Any]] = deque()  # and perhaps not asked for yet
         self._now = Round()
-        self._seen: OrderedDict[int, dict[int, int]] = OrderedDict()  # kind of round -> place -> the one after
+        self._seen: OrderedDict[int, list[int]] = OrderedDict()  # kind of round -> what was unpacked, in order
         self._held: deque[ref[Any]] = deque()
 
     def on_device(self, window: int) -> None:
@@ -66,22 +68,36 @@ class Order:
         """Note that a record was unpacked, and in how many passes so far, and fetch the next ones."""
         round_, index = place
         round_.passes = max(round_.passes, passes)
-        if len(round_.unpacked) < 2 * len(round_.records):
+        if len(round_.unpacked) < 4 * len(round_.records):
             round_.unpacked.append(index)
         if not self.window:
             return
-        after = self._seen.get(round_.kind)
-        size = 0
-        for _ in range(ON_DEVICE if self.is_on_device else AHEAD):
-            index = index - 1 if after is None else after.get(index, -1)
-            if index < 0:
-                return
-            record = round_.records[index]()
-            if record is not None and not record.is_through(round_.passes):
+        size, met = 0, {index}
+        for one in self._following(round_, index):
+            record = round_.records[one]()
+            if one in met or record is None:
+                continue
+            met.add(one)
+            if not record.is_through(round_.passes):
                 size += record.size
                 if size > self.window and (self.is_on_device or size > record.size):
                     return
                 self._fetch(record)
+            if len(met) > (ON_DEVICE if self.is_on_device else AHEAD):
+                return
+
+    def _following(self, round_: Round, index: int) -> Iterator[int]:
+        """What is to be unpacked after a record, as the last round of this kind went, or by the order of packing."""
+        last = self._seen.get(round_.kind)
+        if last is None:
+            return iter(range(index - 1, -1, -1))
+        for start in (round_.at, 0):  # from where it was, or else from anywhere
+            try:
+                round_.at = last.index(index, start) + 1
+                break
+            except ValueError:
+                continue
+        return islice(last, round_.at, None)
 
     def _fetch(self, record: Any) -> None:
         """Fetch a record, unless what was fetched before and not asked for fills the window: then that goes first."""
@@ -115,8 +131,7 @@ class Order:
         return len(self._held) > ON_DEVICE or held > self.window
 
     def _learn(self, done: Round) -> None:
-        first = list(dict.fromkeys(done.unpacked))
-        if first:
-            self._seen[done.kind] = dict(pairwise(first))
+        if done.unpacked:
+            self._seen[done.kind] = done.unpacked
             while len(self._seen) > REMEMBERED:
                 self._seen.popitem(last=False)

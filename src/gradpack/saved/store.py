@@ -108,7 +108,7 @@ class Stored(Policy):
     def _find(self, key: Any) -> Record | None:
         found = self._known.get(key)
         record = None if found is None else found()
-        return record if record is not None and record.alive() else None
+        return record if record is not None and record.alive() and record.error is None else None
 
     def _record(
         self,

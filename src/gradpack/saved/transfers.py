@@ -110,9 +110,13 @@ class Departure:
 
     def finish(self) -> None:
         """Let the host wait until the copy is done."""
-        start = perf_counter()
+        start, streams = perf_counter(), self._staging.streams
         try:
-            self._staging.streams.synchronize(self.event)
+            streams.synchronize(self.event)
+        except Exception:
+            if self.source is not None:  # nobody knows whether the device is done with it
+                streams.hold(self.source, self._home, self.event)
+            raise
         finally:
             self._stats.add(waited_ms=(perf_counter() - start) * 1e3)
             self.source = None
