@@ -3,38 +3,41 @@
 from __future__ import annotations
 
 import pytest
-from tests.saved.sim_steps import COUNT, SIZE, error, leaf, masked, measured
+from tests.saved.sim_steps import COUNT, SIZE, chain, error, leaf, masked, measured
 
 import gradpack as torch
 from gradpack import saved
-from gradpack.saved import on_device
-from gradpack.saved.stage import Limits
+from gradpack.saved.stage import Lossy
 from gradpack.testing import sim
 
 
 @pytest.fixture
 def device():
-    with sim.devices(capacity="16 MiB") as (only,):
+    with sim.devices(capacity="4 MiB") as (only,):
         yield only
 
 
 @pytest.fixture(autouse=True)
-def limits(monkeypatch):
-    """Of policies that say none: nothing waits on the device, and two tensors may come back ahead."""
-    monkeypatch.setattr(on_device, "LIMITS", Limits(0, 2 * SIZE, 1 << 30))
+def window(monkeypatch):
+    """Of policies that round: two tensors may wait on the device, and as many come back ahead."""
+    monkeypatch.setattr(Lossy, "window", 2 * SIZE)
 
 
 def cpu(**options):
     return saved.cpu(**{"window": 0, "ahead": 2 * SIZE, **options})
 
 
+def disk():
+    return saved.disk(window=2 * SIZE)
+
+
 EXACT = {
     "cpu": cpu,
-    "disk": saved.disk,
+    "disk": disk,
     "lossless": lambda: saved.lossless("zlib", 1),
-    "cpu >> disk": lambda: cpu() >> saved.disk(),
+    "cpu >> disk": lambda: cpu() >> disk(),
     "cpu >> lossless": lambda: cpu() >> saved.lossless("zlib", 1),
-    "lossless >> disk": lambda: saved.lossless("zlib", 1) >> saved.disk(),
+    "lossless >> disk": lambda: saved.lossless("zlib", 1) >> disk(),
 }
 LOSSY = {
     "bf16": (saved.bf16, 5e-3),
@@ -43,7 +46,7 @@ LOSSY = {
     "quantize(8)": (lambda: saved.quantize(8), 2e-2),
     "quantize(4)": (lambda: saved.quantize(4), 0.3),
     "quantize(8) >> cpu": (lambda: saved.quantize(8) >> cpu(), 2e-2),
-    "bf16 >> disk": (lambda: saved.bf16() >> saved.disk(), 5e-3),
+    "bf16 >> disk": (lambda: saved.bf16() >> disk(), 5e-3),
     "bf16 >> lossless >> cpu": (lambda: saved.bf16() >> saved.lossless("zlib", 1) >> cpu(), 5e-3),
 }
 ALL = {name: (make, 0.0) for name, make in EXACT.items()} | LOSSY
@@ -134,7 +137,7 @@ def test_where_the_plain_step_runs_out_of_memory():
         grad, found = measured(device, cpu())
         assert found["peak"] <= WORKING
         assert found["left"] == 0
-    with sim.devices(capacity="16 MiB") as (device,):
+    with sim.devices(capacity="4 MiB") as (device,):
         assert torch.equal(grad, measured(device, None)[0])
 
 
@@ -212,3 +215,24 @@ def test_a_model_in_several_steps(device):
     assert train(cpu(min_bytes=0, window=4096, ahead=4096)) == exact
     assert train(cpu(min_bytes=0) >> saved.disk(min_bytes=0)) == exact
     assert train(saved.quantize(8) >> cpu()) == pytest.approx(exact, rel=0.02)
+
+
+def test_a_recording_shows_what_is_where(device):
+    x = leaf()
+    with saved.record() as r, cpu() as policy:
+        y = chain(x)
+        assert r.tiers == {"cpu": COUNT * SIZE} and r.now == 0
+        y.backward()
+    assert {row.tier for row in r.rows} == {"cpu"}
+    assert r.peak == 0 and r.tiers == {"cpu": 0}
+    assert (r.transfers.bytes_out, r.transfers.bytes_back) == (COUNT * SIZE, COUNT * SIZE)
+    assert r.transfers.hits == policy.transfers.hits == COUNT - 1
+    measured(device, policy)
+    assert r.transfers.out == COUNT, "what comes after the block does not count"
+    with saved.record() as plain:
+        y = chain(x)
+    assert plain.tiers == {"memory": COUNT * SIZE} and plain.transfers.out == 0
+    with saved.meter() as m, cpu():
+        y = chain(x)
+    assert m.now == (COUNT + 1) * SIZE, "on the host, and x, which is alive anyway"
+    y.backward()

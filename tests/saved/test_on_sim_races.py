@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
+from tests.saved.sim_steps import SIZE, chain, leaf, pinned_in_use
 
 import gradpack as torch
 from gradpack import saved
@@ -12,12 +13,11 @@ from gradpack.saved.on_device import DeviceRecord
 from gradpack.saved.transfers import Arrival, Departure, Transfers, staging_of
 from gradpack.testing import sim
 from gradpack.testing.sim.copies import SimStreams
-from tests.saved.sim_steps import SIZE, chain, leaf, pinned_in_use
 
 
 @pytest.fixture
 def device():
-    with sim.devices(capacity="16 MiB") as (only,):
+    with sim.devices(capacity="4 MiB") as (only,):
         yield only
 
 

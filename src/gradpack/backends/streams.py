@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 
 class Streams(Protocol):
-    """The streams of one device. All methods may be called from any thread.
+    """The streams of one device. All methods may be called from any thread, whichever device that one has chosen.
 
     `hold` is called while objects die, so at any moment: a lock that it takes must be one that its thread may take
     again.

@@ -21,7 +21,7 @@ from .stage import Limits, Stage
 from .storage import strides_of
 from .transfers import Arrival, Departure, Transfers, staging_of
 
-LIMITS = Limits(64 << 20, 64 << 20, half_of_memory())  # of policies that do not say
+LIMITS = Limits(64 << 20, 64 << 20, half_of_memory())  # of policies that say nothing
 
 
 class DeviceRecord(Record):

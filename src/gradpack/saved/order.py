@@ -1,8 +1,8 @@
 """In which order saved tensors are unpacked: as it was the last time, so that they can be fetched before.
 
 A round is everything that was packed since nothing was left of the last. Rounds that pack the same
-sizes in the same order are taken to unpack in the same order; where there is none to compare with, the
-last packed comes first. A wrong guess costs time only.
+sizes for the same operations in the same order are taken to unpack in the same order; where there is
+none to compare with, the last packed comes first. A wrong guess costs time only.
 """
 
 from __future__ import annotations
@@ -73,7 +73,8 @@ class Order:
         if not self.window:
             return
         size, met = 0, {index}
-        for one in self._following(round_, index):
+        most = ON_DEVICE if self.is_on_device else AHEAD
+        for one in islice(self._following(round_, index), 4 * most):
             record = round_.records[one]()
             if one in met or record is None:
                 continue
@@ -83,7 +84,7 @@ class Order:
                 if size > self.window and (self.is_on_device or size > record.size):
                     return
                 self._fetch(record)
-            if len(met) > (ON_DEVICE if self.is_on_device else AHEAD):
+            if len(met) > most:
                 return
 
     def _following(self, round_: Round, index: int) -> Iterator[int]:

@@ -16,11 +16,12 @@ from .background import Workers
 from .foreign import DeviceMemory, Memory, RemoteMemory, described, memory_of
 from .info import SavedInfo
 from .kept import Handle, Record
+from .on_device import LIMITS, DeviceRecord, Flight
 from .order import Order
 from .policy import Policy
 from .select import Select
 from .signs import SIGNS
-from .stage import Stage
+from .stage import Limits, Stage
 from .storage import dense
 from .transfers import Transfers
 
@@ -46,9 +47,10 @@ class Stored(Policy):
         windows = [stage.window for stage, _ in steps if stage.background is not None]
         self._workers = Workers(2, min(windows)) if windows else None
         self._order = Order(min(windows, default=0))
-        self._limits = next((stage.limits for stage, _ in steps if stage.limits is not None), None)
+        own = Limits(min(windows), min(windows), LIMITS.pinned) if windows else LIMITS
+        self._limits = next((stage.limits for stage, _ in steps if stage.limits is not None), own)
         self.transfers = Transfers()
-        self._flight: Any = None  # of copies from devices, once there are some
+        self._flight: Flight | None = None  # of copies from devices, once there are some
 
     def pack(self, tensor: Any, info: Any = None) -> Any:
         if info is None:
@@ -147,9 +149,7 @@ class Stored(Policy):
         known: bool,
         sign: Any,
     ) -> Record:
-        from .on_device import LIMITS, DeviceRecord, Flight
-
-        limits = self._limits or LIMITS
+        limits = self._limits
         if self._flight is None:
             self._order.on_device(limits.ahead)
             self._flight = Flight(limits.window)

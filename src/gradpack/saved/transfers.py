@@ -6,7 +6,7 @@ host. The host waits only where memory is to be free again: see `Departure.finis
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from threading import RLock
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -62,16 +62,25 @@ class Transfers:
     waited_ms: float = 0.0
 
     def add(self, **more: float) -> None:
-        """Count."""
+        """Count, here and for all."""
         with _LOCK:
-            for name, by in more.items():
-                setattr(self, name, getattr(self, name) + by)
+            for counts in (self, ALL):
+                for name, by in more.items():
+                    setattr(counts, name, getattr(counts, name) + by)
+
+    def since(self, before: Transfers) -> Transfers:
+        """What was added to these counts since they were others."""
+        names = [field.name for field in fields(self)]
+        return Transfers(*[getattr(self, name) - getattr(before, name) for name in names])
 
     def __str__(self) -> str:
         return (
             f"{shown(self.bytes_out)} to the host, {shown(self.bytes_back)} back: {self.hits} hits, {self.misses} "
             f"misses, {self.forwarded} forwarded, {self.waited_ms:.1f} ms waited"
         )
+
+
+ALL = Transfers()  # of all policies
 
 
 class Departure:
