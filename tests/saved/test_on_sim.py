@@ -9,6 +9,7 @@ import gradpack as torch
 from gradpack import saved
 from gradpack.saved.stage import Lossy
 from gradpack.testing import sim
+from gradpack.testing.sim.backend import SimBackend
 
 
 @pytest.fixture
@@ -215,6 +216,16 @@ def test_a_model_in_several_steps(device):
     assert train(cpu(min_bytes=0, window=4096, ahead=4096)) == exact
     assert train(cpu(min_bytes=0) >> saved.disk(min_bytes=0)) == exact
     assert train(saved.quantize(8) >> cpu()) == pytest.approx(exact, rel=0.02)
+
+
+@pytest.mark.parametrize("name", ["cpu", "bf16", "cpu >> disk"])
+def test_a_device_without_streams(device, monkeypatch, name):
+    make, bound = ALL[name]
+    exact, _ = measured(device, None)
+    monkeypatch.setattr(SimBackend, "streams", lambda self, where: None)
+    grad, found = measured(device, make())
+    assert error(grad, exact) <= bound
+    assert (found["held"], found["d2h"], found["left"]) == (512, COUNT, 0)
 
 
 def test_a_recording_shows_what_is_where(device):

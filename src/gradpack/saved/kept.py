@@ -189,10 +189,6 @@ class Record:
 
         self._ahead = workers.add(work, 0)
 
-    def is_through(self, passes: int) -> bool:
-        """Whether nobody is to ask for it again in so many passes of backward."""
-        return self.asked >= self.uses * passes
-
     @property
     def is_last(self) -> bool:
         """Whether whoever asks now is the last one in this pass."""
@@ -201,6 +197,11 @@ class Record:
     def _tell_order(self) -> None:
         """Somebody has asked for it: what comes next is fetched."""
         self._order.unpacked(self._place, -(-self.asked // max(self.uses, 1)))
+
+    @property
+    def can_wait(self) -> bool:
+        """Whether it can be fetched before it is asked for."""
+        return self._workers is not None
 
     @property
     def is_waiting(self) -> bool:

@@ -82,6 +82,10 @@ class DeviceRecord(Record):
         return "cpu" if self.steps and found == "memory" else found
 
     @property
+    def can_wait(self) -> bool:
+        return self._workers is not None or self.is_as_it_was
+
+    @property
     def is_waiting(self) -> bool:
         return self._ahead is not None or (self._strong is not None and not self._strong.asked)
 

@@ -8,7 +8,7 @@ none to compare with, the last packed comes first. A wrong guess costs time only
 from __future__ import annotations
 
 from collections import OrderedDict, deque
-from collections.abc import Iterator
+from collections.abc import Iterable
 from itertools import islice
 from typing import Any
 from weakref import ref
@@ -23,13 +23,14 @@ REMEMBERED = 8  # how many kinds of rounds
 class Round:
     """What was packed since the last time that nothing was left."""
 
-    __slots__ = ("at", "kind", "passes", "records", "unpacked")
+    __slots__ = ("at", "can_wait", "kind", "passes", "records", "unpacked")
 
     def __init__(self) -> None:
         self.records: list[ref[Any]] = []
         self.unpacked: list[int] = []
         self.kind = 0  # of the sizes so far
         self.at = 0  # how far the order of the last one is through
+        self.can_wait = False  # whether there is a record that can be fetched ahead
         self.passes = 1  # of backward that have begun, as far as unpacking shows
 
 
@@ -61,37 +62,40 @@ class Order:
             self._learn(now)
             now = self._now = Round()
         now.records.append(ref(record))
+        now.can_wait = now.can_wait or record.can_wait
         now.kind = hash((now.kind, record.size, sign))
         return now, len(now.records) - 1
 
     def unpacked(self, place: tuple[Round, int], passes: int) -> None:
         """Note that a record was unpacked, and in how many passes so far, and fetch the next ones."""
         round_, index = place
-        round_.passes = max(round_.passes, passes)
+        if passes > round_.passes:
+            round_.passes = passes
         if len(round_.unpacked) < 4 * len(round_.records):
             round_.unpacked.append(index)
-        if not self.window:
+        if not self.window or not round_.can_wait:
             return
-        size, met = 0, {index}
+        size, met, records = 0, {index}, round_.records
         most = ON_DEVICE if self.is_on_device else AHEAD
         for one in islice(self._following(round_, index), 4 * most):
-            record = round_.records[one]()
-            if one in met or record is None:
+            record = None if one in met else records[one]()
+            if record is None:
                 continue
             met.add(one)
-            if not record.is_through(round_.passes):
+            if record.asked < record.uses * round_.passes:  # somebody is to ask for it still
                 size += record.size
                 if size > self.window and (self.is_on_device or size > record.size):
                     return
-                self._fetch(record)
+                if record.can_wait and not record.is_waiting:
+                    self._fetch(record)
             if len(met) > most:
                 return
 
-    def _following(self, round_: Round, index: int) -> Iterator[int]:
+    def _following(self, round_: Round, index: int) -> Iterable[int]:
         """What is to be unpacked after a record, as the last round of this kind went, or by the order of packing."""
         last = self._seen.get(round_.kind)
         if last is None:
-            return iter(range(index - 1, -1, -1))
+            return range(index - 1, -1, -1)
         for start in (round_.at, 0):  # from where it was, or else from anywhere
             try:
                 round_.at = last.index(index, start) + 1
@@ -103,8 +107,6 @@ class Order:
     def _fetch(self, record: Any) -> None:
         """Fetch a record, unless what was fetched before and not asked for fills the window: then that goes first."""
         waiting = [found for known in self._fetched if (found := known()) is not None and found.is_waiting]
-        if record in waiting:
-            return
         size = record.size + sum([found.size for found in waiting])
         for found in waiting:
             if size <= self.window:
@@ -119,9 +121,9 @@ class Order:
     def holds(self, record: Any) -> None:
         """Note that a record holds what was unpacked of it: few do at a time."""
         self._held.append(ref(record))
-        while len(self._held) > 1 and self._is_too_much():
+        while self._held and self._is_too_much():
             oldest = self._held.popleft()()
-            if oldest is not None and oldest is not record:
+            if oldest is not None and (self.is_on_device or oldest is not record):
                 oldest.release()
 
     def _is_too_much(self) -> bool:

@@ -56,11 +56,14 @@ class Event:
             self.device.reach(self.clock)
 
     def query(self) -> bool:
-        """Whether it has been reached."""
+        """Whether it has been reached. If so, the host knows what it would after waiting."""
         if self.device is None:
             return True
         with self.device.lock:
-            return all(s.done >= self.clock.get(s.number, 0) for s in self.device.streams)
+            has = all(s.done >= self.clock.get(s.number, 0) for s in self.device.streams)
+            if has:
+                _join(self.device.host, self.clock)
+            return has
 
 
 class Stream:
