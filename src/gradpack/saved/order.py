@@ -69,8 +69,7 @@ class Order:
     def unpacked(self, place: tuple[Round, int], passes: int) -> None:
         """Note that a record was unpacked, and in how many passes so far, and fetch the next ones."""
         round_, index = place
-        if passes > round_.passes:
-            round_.passes = passes
+        round_.passes = max(round_.passes, passes)
         if len(round_.unpacked) < 4 * len(round_.records):
             round_.unpacked.append(index)
         if not self.window or not round_.can_wait:
