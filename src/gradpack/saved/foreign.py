@@ -32,11 +32,13 @@ class Memory:
         tensor: the tensor itself.
         like: what `tensor_like` needs to make it again.
         guards: can it tell of writes?
+        is_far: does it take time to come to host memory?
     """
 
     __slots__ = ("_counter", "alive", "data", "guards", "key", "like", "tensor", "version", "whole")
 
     alive: Callable[[], bool]
+    is_far = False
 
     def __init__(self, tensor: Tensor) -> None:
         self.tensor, self.data = tensor, tensor._data
@@ -117,6 +119,8 @@ class DeviceMemory(Memory):
     """
 
     __slots__ = ("counter", "native", "streams")
+
+    is_far = True
 
     def __init__(self, tensor: Tensor, streams: Any) -> None:
         super().__init__(tensor)

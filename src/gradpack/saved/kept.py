@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from copy import copy
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import ref
 
 import numpy as np
@@ -17,8 +17,35 @@ from .stage import Stage
 from .storage import undense
 
 
+class How(NamedTuple):
+    """How something is to be stored.
+
+    Attributes:
+        steps: the stages that it goes through.
+        workers: who does that beside the program; None for nobody.
+        order: what it is fetched in.
+        row: the last size of the array, 1 if it is not known.
+        known: is it known which operation saves it?
+        sign: what else than its size tells it from others in the order.
+    """
+
+    steps: tuple[Stage, ...]
+    workers: Workers | None
+    order: Order
+    row: int
+    known: bool
+    sign: Any
+
+
 class Record:
-    """What was packed of one storage, at one version."""
+    """What was packed of one storage, at one version.
+
+    Args:
+        flat: its elements in host memory, or None if they never come there.
+        layout: how they lay, if they were put together.
+        alive: says whether the memory that they came from is.
+        size: bytes of the elements.
+    """
 
     __slots__ = (
         "__weakref__",
@@ -46,23 +73,11 @@ class Record:
         "uses",
     )
 
-    def __init__(
-        self,
-        flat: Any,
-        layout: Any,
-        steps: tuple[Stage, ...],
-        alive: Callable[[], bool],
-        order: Order,
-        workers: Workers | None,
-        row: int,
-        known: bool,
-        size: int,
-        sign: Any,
-    ) -> None:
-        self._workers = workers
+    def __init__(self, flat: Any, layout: Any, how: How, alive: Callable[[], bool], size: int) -> None:
+        self._workers = how.workers
         self.told: tuple[Any, ...] = ()  # are called with the arrays that it consists of, once it is stored
         self._source: Any = flat
-        self.layout, self.steps, self.alive, self._order = layout, steps, alive, order
+        self.layout, self.steps, self.alive, self._order = layout, how.steps, alive, how.order
         self._parts: Any = None
         self._extras: list[Any] = []
         self._lock = threading.Lock()
@@ -74,8 +89,8 @@ class Record:
         self.job: Job | None = None
         self._ahead: Job | None = None
         self.counter = [0]  # of what was unpacked
-        self._drawn = tuple([stage.draw(row, known) for stage in steps])
-        self._place = order.packed(self, sign)
+        self._drawn = tuple([stage.draw(how.row, how.known) for stage in how.steps])
+        self._place = how.order.packed(self, how.sign)
 
     @property
     def tier(self) -> str:

@@ -12,12 +12,10 @@ from weakref import ref
 
 from ..backends import NUMPY
 from ..tensor.tensor import alias
-from .background import Workers
 from .foreign import DeviceMemory
-from .kept import Record, afresh
-from .order import Order
+from .kept import How, Record, afresh
 from .pinned import half_of_memory
-from .stage import Limits, Stage
+from .stage import Limits
 from .storage import strides_of
 from .transfers import Arrival, Departure, Transfers, staging_of
 
@@ -28,25 +26,17 @@ class DeviceRecord(Record):
     """One storage of a device.
 
     Args:
-        array: all its elements, without gaps; `is_shared` if others may write to them.
+        array: all its elements, without gaps.
+        layout: how they lay, if they were put together.
+        is_shared: may others write to them?
+        limits: of copies.
+        stats: where those are counted.
     """
 
     __slots__ = ("_counter", "_departure", "_error", "_here", "_limits", "_native", "_staging", "_stats", "_where")
 
     def __init__(
-        self,
-        memory: DeviceMemory,
-        array: Any,
-        layout: Any,
-        is_shared: bool,
-        steps: tuple[Stage, ...],
-        order: Order,
-        workers: Workers | None,
-        row: int,
-        known: bool,
-        limits: Limits,
-        stats: Transfers,
-        sign: Any,
+        self, memory: DeviceMemory, array: Any, layout: Any, is_shared: bool, how: How, limits: Limits, stats: Transfers
     ) -> None:
         self._staging = staging = staging_of(memory.streams)
         self._limits, self._stats = limits, stats
@@ -54,16 +44,16 @@ class DeviceRecord(Record):
         self._counter = memory.counter
         self._departure: Departure | None = None
         self._error: Exception | None = None
-        self._here = None if steps else array
+        self._here = None if how.steps else array
         self._where: Any = None  # the home of `_again`
         host = None
-        if steps:
+        if how.steps:
             try:
                 self._departure = Departure(staging, array, limits.pinned, stats)
                 host = self._departure.host.view(NUMPY.native_of(memory.tensor.dtype))
             except Exception as error:  # raised where the tensor is asked for
                 self._error = error.with_traceback(None)
-        super().__init__(host, layout, steps, memory.alive, order, workers, row, known, array.nbytes, sign)
+        super().__init__(host, layout, how, memory.alive, array.nbytes)
         if self._departure is not None and is_shared:
             memory.guard(self)
 

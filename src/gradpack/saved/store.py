@@ -15,7 +15,7 @@ from ..tensor.tensor import Tensor
 from .background import Workers
 from .foreign import DeviceMemory, Memory, RemoteMemory, described, memory_of
 from .info import SavedInfo
-from .kept import Handle, Record
+from .kept import Handle, How, Record
 from .on_device import LIMITS, DeviceRecord, Flight
 from .order import Order
 from .policy import Policy
@@ -123,42 +123,29 @@ class Stored(Policy):
         info: SavedInfo,
         row: int = 1,
     ) -> Record:
+        is_beside = any(
+            stage.background is not None and (memory.is_far or array.nbytes >= stage.background) for stage in steps
+        )
+        workers = self._workers if is_beside else None
         known = bool(info.op) and isinstance(memory.tensor, Tensor)
-        sign = info.node_name, info.slot
+        how = How(steps, workers, self._order, row, known, (info.node_name, info.slot))
         if isinstance(memory, DeviceMemory):
-            return self._entered(key, self._record_of_device(memory, array, layout, steps, is_shared, row, known, sign))
-        beside = any(stage.background is not None and array.nbytes >= stage.background for stage in steps)
-        workers = self._workers if beside else None
+            return self._entered(key, self._record_of_device(memory, array, layout, is_shared, how))
         flat = array.reshape(-1, order="A")
         if workers is not None and is_shared and not memory.guards:
             flat = flat.copy()
-        record = Record(flat, layout, steps, memory.alive, self._order, workers, row, known, flat.nbytes, sign)
+        record = Record(flat, layout, how, memory.alive, flat.nbytes)
         self._start(record, workers)
         if workers is not None and is_shared and memory.guards:  # who writes to it waits until it is stored
             memory.guard(record)
         return self._entered(key, record)
 
-    def _record_of_device(
-        self,
-        memory: DeviceMemory,
-        array: Any,
-        layout: Any,
-        steps: tuple[Stage, ...],
-        is_shared: bool,
-        row: int,
-        known: bool,
-        sign: Any,
-    ) -> Record:
-        limits = self._limits
+    def _record_of_device(self, memory: DeviceMemory, array: Any, layout: Any, is_shared: bool, how: How) -> Record:
         if self._flight is None:
-            self._order.on_device(limits.ahead)
-            self._flight = Flight(limits.window)
-        beside = any(stage.background is not None for stage in steps)
-        workers = self._workers if beside else None
-        record = DeviceRecord(
-            memory, array, layout, is_shared, steps, self._order, workers, row, known, limits, self.transfers, sign
-        )
-        self._start(record, None if record.is_as_it_was else workers)
+            self._order.on_device(self._limits.ahead)
+            self._flight = Flight(self._limits.window)
+        record = DeviceRecord(memory, array, layout, is_shared, how, self._limits, self.transfers)
+        self._start(record, None if record.is_as_it_was else how.workers)
         self._flight.add(record)
         return record
 
