@@ -108,12 +108,15 @@ def test_mask_needs_no_more_than_bits(device):
     y.backward()
 
 
-def test_recompute(device):
-    exact, plain = measured(device, None)
-    grad, found = measured(device, saved.recompute(at_least=0))
+def test_recompute_makes_one_branch_at_a_time(device):
+    def step(x):
+        return sum((x * k).sin().sin().sin().sin() for k in range(1, 5)).sum()
+
+    exact, plain = measured(device, None, step)
+    grad, found = measured(device, saved.recompute(at_least=0), step)
     assert torch.equal(grad, exact)
-    assert found["peak"] <= plain["peak"]
-    assert found["held"] < plain["held"] // 2
+    assert plain["held"] == 16 * SIZE + 512
+    assert found["peak"] <= 8 * SIZE < plain["peak"] // 2
     assert (found["d2h"], found["h2d"], found["left"]) == (0, 0, 0)
 
 
@@ -125,7 +128,7 @@ def test_budget(device, means):
         grad, found = measured(device, policy)
         assert error(grad, exact) <= (2e-2 if "lossy" in means else 0)
         assert found["held"] <= 5 * SIZE + 512 < plain["held"]
-        assert found["peak"] < plain["peak"]
+        assert found["peak"] <= 9 * SIZE < plain["peak"]
         assert (found["left"], found["pinned"]) == (0, 0)
 
 
