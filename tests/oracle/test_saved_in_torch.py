@@ -24,6 +24,8 @@ EXACT = {
     "keep": lambda: saved.keep(),
     "lossless": lambda: saved.lossless("zlib", min_bytes=1),
     "disk": lambda: saved.disk(min_bytes=1, reserve=0),
+    "cpu": lambda: saved.cpu(min_bytes=1),
+    "cpu >> disk": lambda: saved.cpu(min_bytes=1) >> saved.disk(min_bytes=1, reserve=0),
     "mask >> lossless": lambda: saved.mask() >> saved.lossless("zlib", min_bytes=1),
 }
 

@@ -166,6 +166,18 @@ def test_freeing_what_another_stream_still_copies(device, how):
     assert device.arena.used < used and host.tolist() == [1] * 4
 
 
+def test_what_the_host_has_seen_to_be_done_is_done(device):
+    x, side, host = torch.ones(4, device="sim:0"), sim.Stream(device), sim.pinned(4)
+    side.wait_stream(device.default)
+    x._data.get(stream=side, out=host, blocking=False)
+    copied = side.record()
+    with pytest.raises(sim.OutOfMemoryError):  # before it says so, the device does what it can
+        torch.empty(1 << 20, device="sim:0")
+    assert copied.query() and host.tolist() == [1] * 4
+    del x
+    torch.zeros(1, device="sim:0")
+
+
 def test_saved_tensors_moved_to_the_host(device):
     x = torch.randn(1000, device="sim:0", requires_grad=True)
     expected = torch.autograd.grad(x.sin().exp().sum(), x)[0].tolist()

@@ -9,11 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import CodeType, FunctionType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..base.devices import device
 from ..base.dtypes import FLOATING, computed_in, dtype
 from ..base.layouts import layout, strided
+
+if TYPE_CHECKING:
+    from .streams import Streams
 
 
 class Spec:
@@ -100,6 +103,20 @@ class Backend:
 
     def to_numpy(self, array: Any) -> Any:
         raise NotImplementedError
+
+    # -- what a library may say, if it has it --
+
+    def streams(self, where: device) -> Streams | None:
+        """The streams of a device, the same object each time; None if the host waits for all that it does.
+
+        Who returns some also has arrays with `base`, `strides` and `nbytes` as NumPy's, and `address`.
+        """
+        return None
+
+    def address(self, array: Any) -> int:
+        """Where the first element of an array lies. Asked for only of arrays that have strides."""
+        found: int = array.__array_interface__["data"][0]
+        return found
 
     # -- what stands for arrays but is none (batched tensors) says otherwise --
 

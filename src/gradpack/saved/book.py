@@ -193,9 +193,10 @@ class Book:
         row = held.row
         row.packed_bytes = sum(sizes.values()) + on_disk
         row.charged = 0
+        where = row.tier if row.tier == "cpu" else IN_MEMORY
         for number, size in sizes.items():
             held.parts.append(("storage", number))
-            self._hold(row, ("storage", number), size, key, IN_MEMORY)
+            self._hold(row, ("storage", number), size, key, where)
         if on_disk:
             held.parts.append(("disk", key[1]))
             self._hold(row, ("disk", key[1]), on_disk, key, "disk")

@@ -18,7 +18,7 @@ from ml_dtypes import bfloat16 as BFLOAT16
 from ..base import dtypes
 from ..tensor.tensor import Tensor, alias
 from .info import SavedInfo
-from .storage import owner
+from .storage import Layout, dense, in_order, owner
 
 
 class Memory:
@@ -32,11 +32,13 @@ class Memory:
         tensor: the tensor itself.
         like: what `tensor_like` needs to make it again.
         guards: can it tell of writes?
+        is_far: does it take time to come to host memory?
     """
 
     __slots__ = ("_counter", "alive", "data", "guards", "key", "like", "tensor", "version", "whole")
 
     alive: Callable[[], bool]
+    is_far = False
 
     def __init__(self, tensor: Tensor) -> None:
         self.tensor, self.data = tensor, tensor._data
@@ -47,6 +49,20 @@ class Memory:
         self.key = id(whole)
         self.alive = _Alive(whole)
         self.guards = True
+
+    def address(self, array: Any) -> int:
+        """Where the first element of an array of this library lies."""
+        found: int = array.__array_interface__["data"][0]
+        return found
+
+    def dense(self) -> tuple[Any, Layout, bool]:
+        """The distinct elements of `data` without gaps, how they lay, and whether they lie there still."""
+        elements, layout = dense(self.data)
+        return elements, layout, bool(np.may_share_memory(elements, self.data))
+
+    def copied(self, array: Any) -> Any:
+        """Other memory with the same elements."""
+        return array.copy()
 
     def guard(self, record: Any) -> None:
         """Have `record.before_write()` called before the memory is written to."""
@@ -83,7 +99,10 @@ def memory_of(tensor: Any) -> Memory | None:
     if isinstance(tensor, Tensor):
         if type(tensor._data) is np.ndarray:
             return Memory(tensor)
-        return None if tensor._spec.device.type == "cpu" else DeviceMemory(tensor)
+        if tensor._spec.device.type == "cpu":
+            return None
+        streams = tensor._spec.backend.streams(tensor._spec.device)
+        return RemoteMemory(tensor) if streams is None else DeviceMemory(tensor, streams)
     torch = sys.modules["torch"]
     if tensor.device.type != "cpu" or tensor.layout != torch.strided or tensor.is_conj() or tensor.is_neg():
         return None
@@ -91,6 +110,36 @@ def memory_of(tensor: Any) -> Memory | None:
 
 
 class DeviceMemory(Memory):
+    """Where a tensor lies on a device with streams.
+
+    Attributes:
+        streams: those of the device.
+        native: the dtype that the library's arrays have.
+        counter: of the tensor, which counts the writes.
+    """
+
+    __slots__ = ("counter", "native", "streams")
+
+    is_far = True
+
+    def __init__(self, tensor: Tensor, streams: Any) -> None:
+        super().__init__(tensor)
+        self.streams, self.native, self.counter = streams, tensor._spec.native, tensor._counter
+
+    def address(self, array: Any) -> int:
+        return self.tensor._spec.backend.address(array)
+
+    def dense(self) -> tuple[Any, Layout, bool]:
+        small, layout = in_order(self.data)
+        if small.flags.c_contiguous:
+            return small, layout, True
+        return self.tensor._spec.backend.copy(small), layout, False
+
+    def copied(self, array: Any) -> Any:
+        return self.tensor._spec.backend.copy(array)
+
+
+class RemoteMemory(Memory):
     """Where a tensor lies that is on another device. Its elements are copied from there when they are asked for."""
 
     __slots__ = ()
@@ -139,7 +188,7 @@ def tensor_like(array: Any, like: Any, counter: list[int]) -> Any:
     """A tensor around an array, like the one whose `Memory.like` this is."""
     if type(like) is tuple:
         spec, shape = like
-        if not spec.backend.is_numpy:
+        if not spec.backend.is_numpy:  # of a device without streams
             array = spec.backend.asarray(array, spec.dtype, spec.device)
         out = alias(array, spec, shape)
         out._counter = counter

@@ -143,7 +143,8 @@ class SavedInfo:
                     distinct *= n if stride or not n else 1
                 self.nbytes = distinct
             if whole is not data:
-                self.offset = data.__array_interface__["data"][0] - whole.__array_interface__["data"][0]
+                address = self.spec.backend.address
+                self.offset = address(data) - address(whole)
         self.kind = self._kind_of(tensor)
 
     @classmethod

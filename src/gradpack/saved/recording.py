@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from os import PathLike
 from time import perf_counter
 from typing import Any
@@ -14,6 +15,7 @@ from .book import Book
 from .document import Totals, document
 from .info import SavedInfo
 from .rows import Row
+from .transfers import ALL, Transfers
 
 
 class Record:
@@ -30,6 +32,7 @@ class Record:
         self._book = Book(limit)
         self._open: list[tuple[Any, Any]] = []  # for each block: the recorder around it, and its scope
         self._end: float | None = None
+        self._moved = copy(ALL), copy(ALL)  # what was copied until the block began, and until it ended
 
     # --- what the tape calls ---
 
@@ -67,6 +70,7 @@ class Record:
     def __enter__(self) -> Record:
         if self._end is None and not self._open:
             self._book.start = self._book._last = perf_counter()
+            self._moved = copy(ALL), ALL
         mode = MODE.get()
         scope = using(recorder=self)
         self._open.append((None if mode.recorder is self else mode.recorder, scope))
@@ -76,6 +80,8 @@ class Record:
     def __exit__(self, *exc: object) -> None:
         self._open.pop()[1].__exit__(*exc)
         self._end = perf_counter()
+        if not self._open:
+            self._moved = self._moved[0], copy(ALL)
 
     # --- what users read ---
 
@@ -93,18 +99,27 @@ class Record:
 
     @property
     def now(self) -> int:
-        """Bytes that backward keeps in memory now: each piece of memory once, parameters and buffers not."""
+        """Bytes that backward keeps in memory now: each piece of memory once, parameters and buffers not.
+
+        Of what comes from a device, those that are there.
+        """
         self._book.look()
         return self._book.timeline.in_memory
 
     @property
     def tiers(self) -> dict[str, int]:
-        """Bytes that backward keeps now in each place: "memory", "disk"."""
+        """Bytes that backward keeps now in each place: "memory", "disk", "cpu" for what comes from a device."""
         self._book.look()
         found: dict[str, int] = {}
         for (tier, _), size in self._book.timeline.now.items():
             found[tier] = found.get(tier, 0) + size
         return found
+
+    @property
+    def transfers(self) -> Transfers:
+        """What policies copied between devices and the host while the block was open, in whatever thread."""
+        before, now = self._moved
+        return now.since(before)
 
     @property
     def peak(self) -> int:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from .timeline import ASIDE
+
 
 @dataclass(slots=True)
 class Row:
@@ -45,7 +47,7 @@ class Row:
         """Whether what this row is charged with was held in memory then."""
         return (
             bool(self.charged)
-            and self.tier != "disk"
+            and self.tier not in ASIDE
             and self.saved_at <= moment
             and (self.until is None or moment < self.until)
         )

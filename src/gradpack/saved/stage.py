@@ -5,7 +5,7 @@ Policies that store are made of stages, one after the other: `quantize(8) >> dis
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..base.dtypes import FLOATING
 from .info import SavedInfo
@@ -13,6 +13,20 @@ from .info import SavedInfo
 Parts = tuple[Any, ...]  # contiguous arrays
 
 OTHERS = frozenset({"parameter", "buffer"})  # stay in memory anyway: a copy would only add to it
+
+
+class Limits(NamedTuple):
+    """How much memory copies from and to a device may take.
+
+    Attributes:
+        window: bytes that are kept on the device only until they are copied.
+        ahead: bytes that are copied back before they are asked for, or held because they will be asked for again.
+        pinned: bytes of pinned memory, of all policies together.
+    """
+
+    window: int
+    ahead: int
+    pinned: int
 
 
 class Stage:
@@ -27,6 +41,8 @@ class Stage:
         policy: the class of policies with such a stage, if it is a special one.
         tier: where the bytes are, "" for where they were.
         min_bytes: smaller tensors are left alone.
+        looks: does `encode` look at the elements, so that they must be in host memory before?
+        limits: of copies from and to a device, if it says.
     """
 
     name = "stage"
@@ -37,6 +53,8 @@ class Stage:
     policy: Any = None
     tier = ""
     min_bytes = 0
+    looks = True
+    limits: Limits | None = None
 
     def takes(self, info: SavedInfo) -> bool:
         """Whether it applies to a tensor. Those that stay in memory anyway are left alone."""

@@ -20,7 +20,8 @@ _Kept = TypeVar("_Kept")
 
 def owner(array: Any) -> Any:
     """The array whose memory this one shows: the last array on the way along `.base`."""
-    while isinstance(base := getattr(array, "base", None), np.ndarray):
+    kind = type(array)
+    while isinstance(base := getattr(array, "base", None), np.ndarray) or type(base) is kind:
         array = base
     return array
 
@@ -78,8 +79,8 @@ def once(make: Callable[[Tensor], _Kept]) -> Callable[[Tensor], _Kept]:
         array = tensor._data
         whole = owner(array)
         key: tuple[Any, ...] = (id(whole), tensor._version)
-        if isinstance(array, np.ndarray):  # other libraries' arrays show all of their storage
-            key += (array.__array_interface__["data"][0], array.shape, array.strides, array.dtype)
+        if getattr(array, "strides", None) is not None:  # other libraries' arrays show all of their storage
+            key += (tensor._spec.backend.address(array), array.shape, array.strides, array.dtype)
         found = known.get(key)
         if found is not None and found[0]() is whole and (kept := found[1]()) is not None:
             return kept
@@ -104,9 +105,25 @@ def dense(array: Any) -> tuple[Any, Layout]:
     Dimensions of stride zero (from `expand`) shrink to one element, and the rest is put in the
     order of memory: a transposed array is not copied.
     """
+    small, layout = in_order(array)
+    return np.ascontiguousarray(small), layout
+
+
+def in_order(array: Any) -> tuple[Any, Layout]:
+    """The distinct elements of an array in the order of memory, as a view of it, and how they lay."""
     small = array[tuple(slice(1) if not stride and size else slice(None) for size, stride in shape_of(array))]
     order = tuple(sorted(range(small.ndim), key=lambda dim: -abs(small.strides[dim])))
-    return np.ascontiguousarray(small.transpose(order)), (array.shape, small.shape, order)
+    return small.transpose(order), (array.shape, small.shape, order)
+
+
+def strides_of(layout: Layout, itemsize: int) -> tuple[int, ...]:
+    """The strides, in bytes, of what `undense` makes of contiguous elements."""
+    shape, small, order = layout
+    found, step = [0] * len(shape), itemsize
+    for dim in reversed(order):
+        found[dim] = step if small[dim] == shape[dim] else 0
+        step *= small[dim]
+    return tuple(found)
 
 
 def shape_of(array: Any) -> Iterable[tuple[int, int]]:

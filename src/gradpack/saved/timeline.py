@@ -5,14 +5,15 @@ from __future__ import annotations
 from array import array
 from collections.abc import Sequence
 
-Label = tuple[str, str]  # a tier ("memory", "disk"), and what it is that lies there
+Label = tuple[str, str]  # a tier ("memory", "cpu", "disk"), and what it is that lies there
 IN_MEMORY = "memory"
+ASIDE = frozenset({"cpu", "disk"})  # not the memory where tensors are: on the host what comes from a device, in a file
 
 
 class Timeline:
     """What was held when: one entry for each change, 18 bytes each.
 
-    The peak is that of all tiers but disk: what must fit into memory at once.
+    The peak is that of all tiers that are not aside: what must fit into memory at once.
     """
 
     __slots__ = ("_labels", "_numbers", "_sizes", "_times", "labels", "now", "peak", "peak_at")
@@ -50,15 +51,15 @@ class Timeline:
 
     @property
     def in_memory(self) -> int:
-        """Bytes held now, without those on disk."""
-        return sum(size for (tier, _), size in self.now.items() if tier != "disk")
+        """Bytes held now, without those that are aside."""
+        return sum(size for (tier, _), size in self.now.items() if tier not in ASIDE)
 
     def curve(self) -> list[tuple[float, int]]:
         """The bytes in memory after each change, with its time."""
-        disk = {number for label, number in self._numbers.items() if label[0] == "disk"}
+        aside = {number for label, number in self._numbers.items() if label[0] in ASIDE}
         held, found = 0, []
         for at, number, by in zip(self._times, self._labels, self._sizes, strict=True):
-            if number not in disk:
+            if number not in aside:
                 held += by
                 found.append((at, held))
         return found
@@ -100,9 +101,9 @@ class Timeline:
         return picked
 
     def _heights(self) -> Sequence[int]:
-        disk = {number for label, number in self._numbers.items() if label[0] == "disk"}
+        aside = {number for label, number in self._numbers.items() if label[0] in ASIDE}
         heights, held = array("q"), 0
         for number, by in zip(self._labels, self._sizes, strict=True):
-            held += 0 if number in disk else by
+            held += 0 if number in aside else by
             heights.append(held)
         return heights

@@ -66,7 +66,8 @@ function squarify(sizes, x, y, w, h) {
 }
 
 const place = (row) => (row.file ? `${row.file.split(/[\\/]/).pop()}:${row.line}` : "");
-const heldAt = (row, t) => row.charged > 0 && row.tier !== "disk" && row.saved_at <= t && (row.until === null || t < row.until);
+const aside = (tier) => tier === "disk" || tier === "cpu"; // not the memory where tensors are
+const heldAt = (row, t) => row.charged > 0 && !aside(row.tier) && row.saved_at <= t && (row.until === null || t < row.until);
 
 const PATHS = {
   module: (r) => [...(r.module ? r.module.split(".") : ["(no module)"]), `${r.op} · ${r.slot}`, place(r)],

@@ -54,12 +54,13 @@ function drawTime(doc, state, changed) {
   const width = Math.max(320, box.clientWidth);
   const { left, right, top, bottom, height } = CHART;
   const times = doc.curve.times;
-  const bands = inOrder(doc.curve.bands.filter((b) => b.tier !== "disk"));
-  const disk = doc.curve.bands.filter((b) => b.tier === "disk");
+  const bands = inOrder(doc.curve.bands.filter((b) => !aside(b.tier)));
+  const others = doc.curve.bands.filter((b) => aside(b.tier));
+  const there = others.some((b) => b.tier === "cpu") ? "on the host" : "on disk";
   const [begin, end] = state.range || [0, Math.max(doc.seconds, times.at(-1) ?? 0, 1e-9)];
   const sums = stack(bands.map((b) => b.bytes));
-  const onDisk = times.map((_, i) => disk.reduce((sum, b) => sum + b.bytes[i], 0));
-  const most = Math.max(doc.peak.bytes, ...(onDisk.length ? [onDisk.reduce((a, b) => Math.max(a, b), 0)] : []), 1);
+  const bytesAside = times.map((_, i) => others.reduce((sum, b) => sum + b.bytes[i], 0));
+  const most = Math.max(doc.peak.bytes, ...(bytesAside.length ? [bytesAside.reduce((a, b) => Math.max(a, b), 0)] : []), 1);
   const levels = ticks(most, 4, true);
   const scale = levels.at(-1);
   const x = (t) => left + ((t - begin) / (end - begin)) * (width - left - right);
@@ -90,8 +91,8 @@ function drawTime(doc, state, changed) {
   }
   bands.forEach((band, i) => plot.append(s("path", { d: stepPath(times, ...sums[i], x, y, end),
     fill: colourOf(band.kind), "fill-opacity": 0.85 })));
-  if (disk.length) {
-    plot.append(s("path", { d: stepPath(times, onDisk, onDisk, x, y, end), fill: "none", stroke: "var(--ink)",
+  if (others.length) {
+    plot.append(s("path", { d: stepPath(times, bytesAside, bytesAside, x, y, end), fill: "none", stroke: "var(--ink)",
       "stroke-dasharray": "5 4" }));
   }
   const peakX = x(doc.peak.at);
@@ -133,7 +134,7 @@ function drawTime(doc, state, changed) {
     const lines = bands.map((b) => [b.kind, i < 0 ? 0 : b.bytes[i]]).filter((pair) => pair[1] > 0)
       .sort((a, b) => b[1] - a[1]).map(([kind, n]) => [kind, bytes(n)]);
     const all = bands.reduce((sum, b) => sum + (i < 0 ? 0 : b.bytes[i]), 0);
-    if (i >= 0 && onDisk[i]) lines.push(["on disk", bytes(onDisk[i])]);
+    if (i >= 0 && bytesAside[i]) lines.push([there, bytes(bytesAside[i])]);
     tip(event, [[`at ${duration(t(px) * 1000)}`, bytes(all)], ...lines]);
   });
   cover.addEventListener("pointerleave", () => { untip(); cross.setAttribute("visibility", "hidden"); });
@@ -150,7 +151,7 @@ function drawTime(doc, state, changed) {
   const shown = bands.filter((b) => b.bytes.some((v) => v > 0));
   box.replaceChildren(svg, h("div", { class: "legend" },
     shown.map((b) => h("span", {}, h("i", { style: `background:${colourOf(b.kind)}` }), b.kind)),
-    disk.length ? h("span", {}, "- - on disk") : null));
+    others.length ? h("span", {}, `- - ${there}`) : null));
 }
 
 if (typeof module !== "undefined") module.exports = { stack, stepPath, indexAt, inOrder };

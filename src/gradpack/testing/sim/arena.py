@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import bisect
 import ctypes
-import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -46,15 +45,17 @@ class Arena:
         peak: the most there were since `reset_peak`.
     """
 
-    def __init__(self, name: str, capacity: int, on_release: Callable[[Block], bool]) -> None:
+    def __init__(
+        self, name: str, capacity: int, lock: Any, on_release: Callable[[Block], bool], on_full: Callable[[], None]
+    ) -> None:
         self.name, self.capacity = name, capacity
         self.bytes = np.zeros(capacity, np.uint8)
         self._buffer: Any = self.bytes
         self.address: int = self.bytes.__array_interface__["data"][0]
         self.used = self.peak = self.count = 0
         self._gaps = [(0, capacity)]  # start and size, in order
-        self._lock = threading.RLock()  # blocks die in any thread, and while this one holds it
-        self._on_release = on_release
+        self._lock = lock  # one that a thread may take again: blocks die in any, and while this one holds it
+        self._on_release, self._on_full = on_release, on_full
 
     def allocate(self, size: int, home: int) -> Block:
         """A block of at least `size` bytes, whose content is whatever was there.
@@ -64,11 +65,11 @@ class Arena:
         """
         wanted = max(GRAIN, -(-size // GRAIN) * GRAIN)
         with self._lock:
-            for i, (start, room) in enumerate(self._gaps):
-                if room >= wanted:
-                    self._gaps[i : i + 1] = [] if room == wanted else [(start + wanted, room - wanted)]
-                    break
-            else:
+            start = self._take(wanted)
+            if start is None:
+                self._on_full()  # as device allocators do: what waits for other streams only may come back
+                start = self._take(wanted)
+            if start is None:
                 largest = max((room for _, room in self._gaps), default=0)
                 raise OutOfMemoryError(
                     f"{self.name} out of memory. Tried to allocate {wanted} bytes: {self.used} of {self.capacity} are "
@@ -78,6 +79,13 @@ class Arena:
             self.peak = max(self.peak, self.used)
             self.count += 1
         return Block(self, start, wanted, home)
+
+    def _take(self, wanted: int) -> int | None:
+        for i, (start, room) in enumerate(self._gaps):
+            if room >= wanted:
+                self._gaps[i : i + 1] = [] if room == wanted else [(start + wanted, room - wanted)]
+                return start
+        return None
 
     def release(self, block: Block) -> None:
         """Make room of a block that nothing refers to."""
@@ -97,11 +105,11 @@ class Arena:
                 i -= 1
             self._gaps.insert(i, (start, size))
 
-    def array(self, block: Block, shape: tuple[int, ...], native: Any, strides: Any = None) -> Any:
+    def array(self, block: Block, shape: tuple[int, ...], native: Any, strides: Any = None, offset: int = 0) -> Any:
         """A NumPy array in the memory of a block."""
         # Through ctypes, so that the arena does not look like an array that this one is a view of.
         memory: Any = (ctypes.c_char * block.size).from_buffer(self._buffer, block.start)
-        return np.ndarray(shape, native, memory, 0, strides)
+        return np.ndarray(shape, native, memory, offset, strides)
 
     def holds(self, array: Any) -> bool:
         """Whether a NumPy array lies in the arena."""

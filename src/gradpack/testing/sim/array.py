@@ -19,10 +19,25 @@ class ImplicitTransferError(TypeError):
 
 
 class pinned(np.ndarray[Any, Any]):  # noqa: N801 - a kind of array
-    """Host memory that a device copies from and to while the host goes on."""
+    """Host memory that a device copies from and to while the host goes on. It is known which streams do."""
+
+    writer: tuple[int, int] | None
+    readers: dict[int, int]
 
     def __new__(cls, shape: Any, native: Any = "float32") -> Any:
-        return np.empty(shape, native).view(cls)
+        made = np.empty(shape, native).view(cls)
+        made.writer, made.readers = None, {}  # as those of a block
+        return made
+
+
+def pinned_root(host: Any) -> pinned | None:
+    """The pinned memory that an array shows a part of; None if it is other memory."""
+    root = None
+    while host is not None:
+        if isinstance(host, pinned) and hasattr(host, "readers"):
+            root = host
+        host = host.obj if isinstance(host, memoryview) else getattr(host, "base", None)
+    return root
 
 
 class SimArray(NDArrayOperatorsMixin):
@@ -95,23 +110,32 @@ class SimArray(NDArrayOperatorsMixin):
     def get(self, stream: Stream | None = None, out: Any = None, blocking: bool = True) -> Any:
         """A copy in host memory. Into `pinned` memory and not blocking, it is there when the stream has done it."""
         device, source = self.device, self._array
-        device.counts["d2h"] += 1
-        device.counts["d2h_bytes"] += self.nbytes
+        device.count("d2h", self.nbytes)
         host = np.empty_like(source) if out is None else out
+        root = pinned_root(host)
         with stream or device.current():
-            device.later(lambda: np.copyto(host, source), [self.block], [])
-            if blocking or not isinstance(host, pinned):
+            device.later(lambda: np.copyto(host, source), [self.block], [] if root is None else [root])
+            if blocking or root is None:
                 device.current().synchronize()
         return host
 
     def set(self, host: Any, stream: Stream | None = None) -> None:
         """Copy from host memory. From `pinned` memory, when the stream comes to it."""
         device, target = self.device, self._array
-        device.counts["h2d"] += 1
-        device.counts["h2d_bytes"] += self.nbytes
-        source = host if isinstance(host, pinned) else np.array(host)
+        device.count("h2d", self.nbytes)
+        root = pinned_root(host)
+        source = np.array(host) if root is None else host
         with stream or device.current():
-            device.later(lambda: np.copyto(target, source), [], [self.block])
+            device.later(lambda: np.copyto(target, source), [] if root is None else [root], [self.block])
+
+    def raw(self) -> Any:
+        """The bytes of its memory, which must be without gaps, in their order: a NumPy array for kernels."""
+        strides = [s for s, n in zip(self.strides, self.shape, strict=True) if n > 1]
+        if self.size and (any(s < 0 for s in strides) or self.nbytes != _span(self)):
+            raise ValueError(f"an array with gaps is not one piece of memory: strides {self.strides} of {self.shape}")
+        arena = self.device.arena
+        start = self.address - arena.address
+        return arena.bytes[start : start + self.nbytes]
 
     def record_stream(self, stream: Stream) -> None:
         """The memory is not to be reused before the stream has done what it has been given."""
@@ -119,6 +143,12 @@ class SimArray(NDArrayOperatorsMixin):
 
     def __repr__(self) -> str:
         return f"SimArray(shape={self.shape}, dtype={self.dtype}, device=sim:{self.device.index})"
+
+
+def _span(array: SimArray) -> int:
+    """From the first byte of an array to its last."""
+    steps = [(n - 1) * s for n, s in zip(array.shape, array.strides, strict=True)]
+    return array.itemsize + sum(steps)
 
 
 def empty(shape: Any, native: Any, device: Device, like: Any = None) -> SimArray:
@@ -131,7 +161,9 @@ def empty(shape: Any, native: Any, device: Device, like: Any = None) -> SimArray
         strides[d] = step
         step *= max(shape[d], 1)
     size = int(np.prod(shape, dtype=np.int64)) * native.itemsize
-    block = device.arena.allocate(size, device.current().number)
+    stream = device.current()
+    block = device.arena.allocate(size, stream.number)
+    block.writer = stream.number, stream.clock[stream.number]  # what was there before is over in this stream only
     return SimArray(device.arena.array(block, shape, native, tuple(strides)), block, device)
 
 
@@ -146,8 +178,7 @@ def asarray(host: Any, device: Device, native: Any = None) -> SimArray:
 def moved(array: SimArray, device: Device) -> SimArray:
     """A copy on another device."""
     made = empty(array.shape, array.dtype, device, like=array)
-    device.counts["d2d"] += 1
-    device.counts["d2d_bytes"] += array.nbytes
+    device.count("d2d", array.nbytes)
     array.device.current().synchronize()
     source = array._array
     device.run(lambda: np.copyto(made._array, source), [], [made.block])
@@ -241,6 +272,4 @@ def _returned(value: Any, device: Device, arrays: list[SimArray]) -> Any:
                 return SimArray(array, whole.block, device, whole if whole.base is None else whole.base)
     made = empty(array.shape, array.dtype, device, like=array)
     np.copyto(made._array, array)
-    stream = device.current()
-    made.block.writer = (stream.number, stream.clock[stream.number])
     return made

@@ -13,6 +13,7 @@ from ...backends.numpy import NATIVE
 from ...base.devices import device
 from ...base.dtypes import dtype
 from .array import DEVICES, SimArray, asarray, kernel, moved, write
+from .copies import SimStreams
 
 
 class SimBackend(Backend):
@@ -46,6 +47,17 @@ class SimBackend(Backend):
 
     def to_numpy(self, array: Any) -> Any:
         return array.get()
+
+    def streams(self, where: device) -> SimStreams:
+        place = DEVICES[chosen(where)]
+        if place.copies is None:
+            place.copies = SimStreams(place)
+        found: SimStreams = place.copies
+        return found
+
+    def address(self, array: Any) -> int:
+        found: int = array.address
+        return found
 
     def bind(self, function: Callable[..., Any]) -> Callable[..., Any]:
         found = self._bound.get(function)

@@ -13,13 +13,21 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from contextvars import ContextVar
 from itertools import count
-from typing import Any
+from threading import RLock
+from typing import Any, Protocol
 
 from .arena import Arena, Block
 
 _NUMBERS = count()
 # The streams of `with stream: ...`, innermost last.
 _CURRENT: ContextVar[tuple[Stream, ...]] = ContextVar("gradpack simulated stream", default=())
+
+
+class Used(Protocol):
+    """Memory of which it is known who uses it: a block of an arena, or pinned memory of the host."""
+
+    writer: tuple[int, int] | None  # which stream wrote to it last, and when
+    readers: dict[int, int]  # which streams have read it since, and when
 
 
 class StreamRaceError(RuntimeError):
@@ -32,23 +40,30 @@ class Event:
     def __init__(self) -> None:
         self.clock: dict[int, int] = {}
         self.device: Device | None = None
+        self.stream: Stream | None = None
 
     def record(self, stream: Stream | None = None) -> Event:
         """All that the stream has been given until now."""
         if stream is None:
             raise TypeError("Event.record() needs a stream: say which with record(stream)")
-        self.clock, self.device = dict(stream.clock), stream.device
+        with stream.device.lock:
+            self.clock, self.device, self.stream = dict(stream.clock), stream.device, stream
         return self
 
     def synchronize(self) -> None:
         """Let the host wait for it."""
         if self.device is not None:
-            self.device.counts["syncs"] += 1
             self.device.reach(self.clock)
 
     def query(self) -> bool:
-        """Whether it has been reached."""
-        return self.device is None or all(s.done >= self.clock.get(s.number, 0) for s in self.device.streams)
+        """Whether it has been reached. If so, the host knows what it would after waiting."""
+        if self.device is None:
+            return True
+        with self.device.lock:
+            has = all(s.done >= self.clock.get(s.number, 0) for s in self.device.streams)
+            if has:
+                _join(self.device.host, self.clock)
+            return has
 
 
 class Stream:
@@ -67,11 +82,12 @@ class Stream:
 
     def wait_event(self, event: Event) -> None:
         """What comes now comes after the event."""
-        _join(self.clock, event.clock)
+        with self.device.lock:
+            _join(self.clock, event.clock)
 
     def wait_stream(self, other: Stream) -> None:
         """What comes now comes after all that the other stream has been given."""
-        _join(self.clock, other.clock)
+        self.wait_event(other.record())
 
     def record(self, event: Event | None = None) -> Event:
         return (event or Event()).record(self)
@@ -102,7 +118,9 @@ class Device:
 
     def __init__(self, index: int, capacity: int) -> None:
         self.index = index
-        self.arena = Arena(f"sim:{index}", capacity, self._released)
+        self.lock = RLock()  # one thread at a time gives it work
+        self.arena = Arena(f"sim:{index}", capacity, self.lock, self._released, self._flush)
+        self.copies: Any = None  # its streams, as others ask for them
         self.streams: list[Stream] = []
         self.host: dict[int, int] = {}
         self.forbid_sync = False
@@ -116,30 +134,40 @@ class Device:
         self.counts = dict.fromkeys(names, 0)
         self.arena.reset_peak()
 
+    def count(self, what: str, nbytes: int) -> None:
+        """Count one copy of so many bytes."""
+        with self.lock:
+            self.counts[what] += 1
+            self.counts[f"{what}_bytes"] += nbytes
+
     def current(self) -> Stream:
         """The stream that work of this device goes to now."""
         return next((s for s in reversed(_CURRENT.get()) if s.device is self), self.default)
 
-    def run(self, work: Callable[[], Any], reads: Iterable[Block], writes: Iterable[Block]) -> Any:
+    def run(self, work: Callable[[], Any], reads: Iterable[Used], writes: Iterable[Used]) -> Any:
         """Run a kernel on the current stream. All that it comes after has happened."""
         stream = self.current()
-        self._order(stream, reads, writes)
-        self.counts["kernels"] += 1
-        self._happen(stream.clock)
-        return work()
+        with self.lock:
+            self._order(stream, reads, writes)
+            self.counts["kernels"] += 1
+            self._happen(stream.clock)
+            return work()
 
-    def later(self, work: Callable[[], None], reads: Iterable[Block], writes: Iterable[Block]) -> None:
+    def later(self, work: Callable[[], None], reads: Iterable[Used], writes: Iterable[Used]) -> None:
         """Give the current stream something to do when it must be done."""
         stream = self.current()
-        self._order(stream, reads, writes)
-        stream.waiting.append((dict(stream.clock), work))
+        with self.lock:
+            self._order(stream, reads, writes)
+            stream.waiting.append((dict(stream.clock), work))
 
     def reach(self, clock: dict[int, int]) -> None:
         """Let the host wait until streams have come to these counts."""
         if self.forbid_sync:
             raise RuntimeError(f"sim:{self.index}: the host waits for the device, which is forbidden here")
-        self._happen(clock)
-        _join(self.host, clock)
+        with self.lock:
+            self.counts["syncs"] += 1
+            self._happen(clock)
+            _join(self.host, clock)
 
     def _happen(self, clock: dict[int, int]) -> None:
         """Do what is waiting up to these counts, and what that waits for."""
@@ -151,13 +179,18 @@ class Device:
                 stream.waiting.popleft()
         self._settle()
 
+    def _flush(self) -> None:
+        """Do all that is waiting."""
+        for stream in self.streams:
+            self._happen(stream.clock)
+
     def synchronize(self) -> None:
         """Let the host wait for all streams."""
         for stream in self.streams:
             stream.synchronize()
         self._raise()
 
-    def _order(self, stream: Stream, reads: Iterable[Block], writes: Iterable[Block]) -> None:
+    def _order(self, stream: Stream, reads: Iterable[Used], writes: Iterable[Used]) -> None:
         self._raise()
         _join(stream.clock, {k: v for k, v in self.host.items() if k != stream.number})
         for block in reads:
