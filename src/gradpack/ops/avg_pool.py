@@ -27,7 +27,7 @@ def _counts(size: Any, geometry: Any, include: bool, divisor: int | None) -> Any
         total = np.expand_dims(total, -1) * _widths(n, k, s, p, c, include)
     if np.all(total == total.reshape(-1)[0]):
         return int(total.reshape(-1)[0])
-    return total
+    return np.asarray(total)
 
 
 @lru_cache(maxsize=512)
