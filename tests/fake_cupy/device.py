@@ -2,7 +2,7 @@
 
 Kernels run at once. Copies between pinned host memory and a device wait in their stream and run as late as they
 may, when something waits for them: what a program forgets to wait for shows as wrong numbers. Memory that was
-freed reads as 0xFF.
+freed is overwritten with 0xFF when the stream that it belongs to comes to that: as CuPy's pool reuses it.
 """
 
 from __future__ import annotations
@@ -151,10 +151,13 @@ class Memory:
         self.size = -(-max(nbytes, 1) // GRAIN) * GRAIN
         self.buffer = np.full(self.size, 0xFF, np.uint8)
         self.ptr = self.buffer.__array_interface__["data"][0]
+        self.home = queue_of(get_current_stream())
         POOL.take(self)
 
     def __del__(self):
-        self.buffer.fill(0xFF)
+        """Free for others at once, in the order of the stream that it belongs to."""
+        buffer = self.buffer
+        self.home.give(lambda: buffer.fill(0xFF))
         POOL.give(self)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import itertools
 import warnings
 
 import numpy as np
@@ -164,7 +163,7 @@ def _matmul(a, b, *, axes=None, axis=None, keepdims=False, casting="same_kind", 
 
 def _from_dlpack(x, /, *, device=None, copy=None):
     if x.__dlpack_device__()[0] not in (2, 13):
-        raise BufferError("CPU arrays cannot be directly imported to CuPy. Use `cupy.array(numpy.from_dlpack(input))`.")
+        raise BufferError("CPU arrays cannot be directly imported to CuPy.")
     return closed_over(x)
 
 
@@ -184,7 +183,10 @@ def closed_over(x):
     made = ndarray.__new__(ndarray)
     mem = dev.Memory.__new__(dev.Memory)
     mem.device_id, mem.size, mem.ptr = x.__dlpack_device__()[1], host.nbytes, host.__array_interface__["data"][0]
-    mem.buffer = np.zeros(0, np.uint8)  # dies without touching what is not its own
+    mem.buffer, mem.home = (
+        np.zeros(0, np.uint8),
+        dev.queue_of(dev.get_current_stream()),
+    )  # dies without touching what is not its own
     dev.POOL.used[mem.device_id] = dev.POOL.used.get(mem.device_id, 0) + mem.size
     writable = np.lib.stride_tricks.as_strided(host, writeable=False)
     made._make(writable, dev.MemoryPointer(mem, 0))
@@ -331,4 +333,3 @@ def fill(modules):
         setattr(module, short, made)
 
 
-_ = itertools

@@ -141,7 +141,8 @@ def _on_device(library: Any, call: Callable[..., Any], host: Callable[..., Any] 
                 break
         else:
             if host is not None and not (_any(kind, args) or _any(kind, kwargs.values())):
-                return host(*args, **kwargs)
+                if not _any(numpy.ndarray, args):
+                    return host(*args, **kwargs)
         if _any(numpy.ndarray, args):
             args = _uploaded(library, args)
         return call(*args, **kwargs)
