@@ -146,3 +146,17 @@ def test_sharing_memory_with_other_libraries(cupy):
         torch.ones(1, device="cuda", requires_grad=True).__cuda_array_interface__
     with pytest.raises(AttributeError, match="on non-CUDA tensor type"):
         torch.ones(1).__cuda_array_interface__
+
+
+def test_indices_and_values_on_the_host(cupy):
+    x = torch.arange(6.0, device="cuda").reshape(3, 2).requires_grad_()
+    order = torch.tensor([2, 0])
+    for index in (order, [2, 0], (order, 1), (slice(None), [1, 0]), x.detach().cpu()[:, 0] > 1):
+        assert x[index].is_cuda and torch.equal(x[index].cpu(), x.cpu()[index])
+    x[order].sum().backward()
+    assert x.grad.tolist() == [[1, 1], [0, 0], [1, 1]]
+    y = torch.zeros(3, 2, device="cuda")
+    y[order] = 1.0
+    y[1] = torch.tensor([5.0, 6.0])
+    y[[0], [1]] = torch.tensor(7.0, device="cuda")
+    assert y.tolist() == [[1, 7], [5, 6], [1, 1]]
