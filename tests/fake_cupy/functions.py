@@ -331,5 +331,3 @@ def fill(modules):
         else:
             continue
         setattr(module, short, made)
-
-

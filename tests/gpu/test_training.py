@@ -89,3 +89,17 @@ def test_printing_and_state_dicts():
     source, target = model_of("cuda"), model_of("cpu")
     target.load_state_dict(source.state_dict())
     assert all(torch.equal(a.cpu(), b) for a, b in zip(source.parameters(), target.parameters(), strict=True))
+
+
+def test_profiler_times_work_on_the_device():
+    model, x = model_of("cuda"), torch.randn(5, 1, 6, 6, device="cuda")
+    with torch.autograd.profiler.profile(use_device="cuda") as prof:
+        model(x).sum().backward()
+    averages = {event.key: event for event in prof.key_averages()}
+    assert prof.use_device == "cuda"
+    for name in ("aten::convolution", "ConvolutionBackward0", "aten::sum"):
+        assert averages[name].device_time_total > 0, name
+    for event in prof.function_events:
+        assert event.self_device_time_total >= 0
+        assert event.device_time_total >= sum(child.device_time_total for child in event.cpu_children) * 0.999
+    assert "CUDA time" in prof.key_averages().table(sort_by="self_cuda_time_total")

@@ -126,6 +126,10 @@ class Backend:
         """
         return None
 
+    def clock(self) -> Any:
+        """What times work on the device in use: `moment()` in its stream, and microseconds `between` two; or None."""
+        return None
+
     def address(self, array: Any) -> int:
         """Where the first element of an array lies. Asked for only of arrays that have strides."""
         found: int = array.__array_interface__["data"][0]

@@ -19,7 +19,7 @@ from ..base.errors import OutOfMemoryError
 from .base import Backend
 from .cupy_loading import at
 from .cupy_namespace import Namespace
-from .cupy_streams import CuPyStreams
+from .cupy_streams import CuPyClock, CuPyStreams
 from .numpy import NATIVE, NUMPY
 
 HERE = nullcontext()
@@ -88,6 +88,9 @@ class CuPyBackend(Backend):
         if found is None:
             found = self._streams.setdefault(index, CuPyStreams(self.library, index))
         return found
+
+    def clock(self) -> CuPyClock:
+        return CuPyClock(self.library)
 
     def address(self, array: Any) -> int:
         return int(array.data.ptr)

@@ -76,3 +76,21 @@ class CuPyStreams:
 
     def hold(self, array: Any, home: Any, event: Any) -> None:
         self.wait(home, event)
+
+
+class CuPyClock:
+    """Times work of the stream in use by events."""
+
+    def __init__(self, library: Any) -> None:
+        self.cuda = library.cuda
+
+    def moment(self) -> Any:
+        """An event after all that the stream was given."""
+        event = self.cuda.Event()
+        event.record()
+        return event
+
+    def between(self, first: Any, last: Any) -> float:
+        """The microseconds from one to the other. Lets the host wait for the later one."""
+        last.synchronize()
+        return float(self.cuda.get_elapsed_time(first, last)) * 1e3
