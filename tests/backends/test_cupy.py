@@ -66,6 +66,12 @@ def test_copies_beside_the_host_are_there_when_they_are_waited_for(cupy):
     assert back.tolist() == [-1] * 4, "nobody has waited yet"
     torch.cuda.synchronize()
     assert back.tolist() == [0, 1, 2, 3] and back.is_pinned()
+    held = cupy_loading.loaded()._copying
+    torch.ones(4).pin_memory().to("cuda", non_blocking=True)  # nobody else keeps that memory
+    assert len(held) == 1 and held[0][1].tolist() == [1] * 4
+    torch.cuda.synchronize()
+    torch.ones(4).pin_memory().to("cuda", non_blocking=True)
+    assert len(held) == 1
 
 
 def test_the_streams_that_policies_copy_through(cupy):

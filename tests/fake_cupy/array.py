@@ -413,8 +413,8 @@ class ufunc:
         self._at = None if at == "-" else at
 
     def __call__(self, *args, out=None, where=True, dtype=None, casting="same_kind", **rest):
-        if rest:
-            raise TypeError(f"Wrong arguments {sorted(rest)}")
+        if rest or where is not True:
+            raise TypeError(f"Wrong arguments {sorted(rest)}, where={where}")  # CuPy has where: nothing here needs it
         if len(args) > self.nin:
             out = args[self.nin] if len(args) == self.nin + 1 else tuple(args[self.nin :])
             args = args[: self.nin]

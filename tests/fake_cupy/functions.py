@@ -228,7 +228,8 @@ def linalg(name):
             if isinstance(a, ndarray) and a.dtype.name in ("float16", "bfloat16"):
                 raise TypeError("float16 is unsupported in linalg")
         try:
-            return computed(host, *args, **kwargs)
+            made = computed(host, *args, **kwargs)
+            return tuple(made) if isinstance(made, tuple) else made  # CuPy's have no fields
         except np.linalg.LinAlgError as error:
             if ERRSTATE["linalg"] == "raise" or ("singular" not in str(error).lower() and "definite" not in str(error)):
                 raise

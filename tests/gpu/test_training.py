@@ -39,7 +39,7 @@ def test_autocast_and_scaled_gradients(low, real):
         torch.autograd.graph.save_on_cpu(),
         torch.autograd.graph.save_on_cpu(pin_memory=True),
     ],
-    ids=repr,
+    ids=["cpu", "cpu-disk", "keep", "recompute", "save_on_cpu", "save_on_cpu-pinned"],
 )
 def test_exact_policies_change_no_number(policy):
     np.testing.assert_allclose(train("cuda", policy=policy), train("cuda"), rtol=1e-5)

@@ -50,7 +50,7 @@ class profile:  # noqa: N801 - torch's name
 
     Args:
         enabled: False makes it do nothing.
-        use_cuda, use_device: a device beside the CPU, "cuda", whose times are taken, too; a warning where there is none.
+        use_cuda, use_device: a device beside the CPU, "cuda", whose times are taken, too. A warning if there is none.
         record_shapes: note the shapes of arguments.
         with_flops: estimate floating point operations of products of matrices, convolutions and attention, of
             additions and multiplications. Notes shapes as well.

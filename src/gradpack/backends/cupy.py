@@ -7,6 +7,7 @@ NumPy on the host and copied back, with a warning the first time: `on_host` coun
 from __future__ import annotations
 
 import warnings
+from collections import deque
 from collections.abc import Callable
 from contextlib import nullcontext
 from typing import Any
@@ -54,6 +55,7 @@ class CuPyBackend(Backend):
         self.xp = Namespace(library)
         self._inside = _Inside(self.xp)
         self._streams: dict[int, CuPyStreams] = {}
+        self._copying: deque[tuple[Any, Any]] = deque()  # host memory, and when it may go
         self._refusals = _refusals(library)
         self._full: type[Exception] = library.cuda.memory.OutOfMemoryError
 
@@ -125,7 +127,9 @@ class CuPyBackend(Backend):
         """A copy of a host array on a device, which the host does not wait for if its memory is pinned."""
         with self.on(self.chosen(where)):
             made = self.library.empty(host.shape, NATIVE[d], order="C")
-            made.set(np.ascontiguousarray(host, dtype=NATIVE[d]))
+            source = np.ascontiguousarray(host, dtype=NATIVE[d])
+            made.set(source)
+            self._hold(source)
         return made
 
     def download(self, array: Any, beside: bool) -> Any:
@@ -135,7 +139,16 @@ class CuPyBackend(Backend):
         with self.on(array.device.id):
             host = self.pinned(array.shape, array.dtype)
             array.get(out=host, blocking=False)
+            self._hold(host)
         return host
+
+    def _hold(self, host: Any) -> None:
+        """Keep host memory until the stream in use has done what it was given: a copy from it, or to it."""
+        while self._copying and self._copying[0][0].done:
+            self._copying.popleft()
+        event = self.library.cuda.Event(disable_timing=True)
+        event.record()
+        self._copying.append((event, host))
 
     def pinned(self, shape: tuple[int, ...], native: Any) -> Any:
         """A NumPy array of pinned memory."""

@@ -166,8 +166,13 @@ def _checked(library: Any, call: Callable[..., Any]) -> Callable[..., Any]:
     def run(*args: Any, **kwargs: Any) -> Any:
         from cupyx import errstate
 
-        with errstate(linalg="raise"):
-            return call(*args, **kwargs)
+        try:
+            with errstate(linalg="raise"):
+                return call(*args, **kwargs)
+        except RuntimeError as error:
+            if type(error) is RuntimeError:  # not one of CUDA's: the routine is not in this cuSOLVER
+                raise RefusedError(str(error)) from None
+            raise
 
     return run
 
