@@ -64,9 +64,13 @@ def missing_names():
 @contextmanager
 def installed(count=2, capacity=1 << 30):
     """`import cupy` gives the stand-in within the block, with so many devices."""
-    if "cupy" in sys.modules:
-        raise RuntimeError("there is a cupy already")
+    if isinstance(getattr(sys.modules.get("cupy"), "_stand_in", None), bool):
+        raise RuntimeError("the stand-in is installed already")
     modules = build()
+    modules["cupy"]._stand_in = True
+    real = {n: m for n, m in sys.modules.items() if n.partition(".")[0] in ("cupy", "cupyx")}
+    for name in real:
+        del sys.modules[name]
     sys.modules.update(modules)
     dev.State.count, dev.State.capacity = count, capacity
     dev.State.copies.update(dict.fromkeys(dev.State.copies, 0))
@@ -78,6 +82,7 @@ def installed(count=2, capacity=1 << 30):
         dev.set_allocator(None)
         for name in modules:
             sys.modules.pop(name, None)
+        sys.modules.update(real)
 
 
 @contextmanager
