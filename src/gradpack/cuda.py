@@ -150,6 +150,18 @@ def get_device_capability(device: Any = None) -> tuple[int, int]:
     return found.major, found.minor
 
 
+def get_arch_list() -> list[str]:
+    """The architectures of the devices, as "sm_90"."""
+    found = {get_device_capability(i) for i in range(device_count())}
+    return [f"sm_{major}{minor}" for major, minor in sorted(found)]
+
+
+def can_device_access_peer(device: Any, peer_device: Any) -> bool:
+    """Whether a device can read the memory of another one."""
+    index, peer = _index(device), _index(peer_device)
+    return index != peer and bool(_cupy().cuda.runtime.deviceCanAccessPeer(index, peer))
+
+
 # -- memory: what CuPy's pool says --
 
 
@@ -192,10 +204,10 @@ max_memory_reserved = memory_reserved  # a pool grows, until `empty_cache`
 def reset_peak_memory_stats(device: Any = None) -> None:
     """Count the peak anew, and from now on: each piece of memory that is asked for is looked at.
 
-    Raises:
-        AssertionError: if CuPy is not installed.
+    Nothing happens where there is no CUDA device.
     """
-    _watch(device).reset()
+    if is_available():
+        _watch(device).reset()
 
 
 reset_max_memory_allocated = reset_peak_memory_stats
@@ -298,6 +310,7 @@ __all__ = [
     "OutOfMemoryError",
     "Stream",
     "StreamContext",
+    "can_device_access_peer",
     "current_device",
     "current_stream",
     "default_stream",
@@ -305,6 +318,7 @@ __all__ = [
     "device_count",
     "device_of",
     "empty_cache",
+    "get_arch_list",
     "get_device_capability",
     "get_device_name",
     "get_device_properties",

@@ -120,6 +120,10 @@ class runtime:
         Device().synchronize()
 
     @staticmethod
+    def deviceCanAccessPeer(device, peer):
+        return 1
+
+    @staticmethod
     def runtimeGetVersion():
         return 12090
 

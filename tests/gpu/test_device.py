@@ -148,6 +148,29 @@ def test_sharing_memory_with_other_libraries(cupy):
         torch.ones(1).__cuda_array_interface__
 
 
+def test_what_is_known_of_a_device():
+    count = torch.cuda.device_count()
+    assert torch.cuda.is_available() and count > 0 and torch.cuda.is_initialized()
+    assert torch.accelerator.is_available() and torch.accelerator.current_accelerator() == torch.device("cuda")
+    assert torch.accelerator.device_count() == count and torch.accelerator.current_device_index() == 0
+    found = torch.cuda.get_device_properties(0)
+    assert found.name == torch.cuda.get_device_name("cuda:0") and found.total_memory > 0
+    major, minor = torch.cuda.get_device_capability()
+    assert f"sm_{major}{minor}" in torch.cuda.get_arch_list()
+    free, total = torch.cuda.mem_get_info()
+    assert 0 < free <= total == found.total_memory
+    assert torch.cuda.is_bf16_supported() and not torch.cuda.can_device_access_peer(0, 0)
+    assert torch.device(0) == torch.device("cuda:0")
+    with pytest.raises(ValueError, match="Expected a cuda device, but got: cpu"):
+        torch.cuda.synchronize("cpu")
+    with pytest.raises(RuntimeError, match="invalid device ordinal"):
+        torch.cuda.set_device(count)
+    x = torch.ones(1000, device="cuda")
+    stats = torch.cuda.memory_stats()
+    assert stats["allocated_bytes.all.current"] == torch.cuda.memory_allocated() >= x.nbytes
+    assert "allocated_bytes.all.current" in torch.cuda.memory_summary()
+
+
 def test_indices_and_values_on_the_host(cupy):
     x = torch.arange(6.0, device="cuda").reshape(3, 2).requires_grad_()
     order = torch.tensor([2, 0])

@@ -153,8 +153,10 @@ class CuPyBackend(Backend):
     def pinned(self, shape: tuple[int, ...], native: Any) -> Any:
         """A NumPy array of pinned memory."""
         count = int(np.prod(shape, dtype=np.int64))
-        memory = self.library.cuda.alloc_pinned_memory(max(count * np.dtype(native).itemsize, 1))
-        return pinned_array(memory, shape, np.dtype(native))
+        if not count:
+            return np.empty(shape, native)
+        memory = self.library.cuda.alloc_pinned_memory(count * np.dtype(native).itemsize)
+        return np.frombuffer(memory, native, count).reshape(shape)  # CuPy may give more than was asked for
 
     def ensure(self, array: Any) -> Any:
         if isinstance(array, self.library.ndarray):
@@ -271,9 +273,3 @@ def _refusals(library: Any) -> tuple[type[Exception], ...]:
     """What CuPy raises for what it does not have: dtypes, options, methods, kernels that do not compile."""
     compiler = getattr(getattr(library.cuda, "compiler", None), "CompileException", NotImplementedError)
     return (TypeError, NotImplementedError, AttributeError, ValueError, ImportError, compiler)
-
-
-def pinned_array(memory: Any, shape: tuple[int, ...], native: Any) -> Any:
-    """Pinned memory, which may be longer, as an array."""
-    count = int(np.prod(shape, dtype=np.int64))
-    return np.frombuffer(memory, native, count).reshape(shape) if count else np.empty(shape, native)
