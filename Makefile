@@ -10,7 +10,7 @@ WORKERS ?= 2
 TESTS := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 $(BIN)/python -m pytest \
 	-q -n $(WORKERS)
 
-.PHONY: help demo test oracle bench lint docs sweep clean
+.PHONY: help demo test oracle bench lint docs sweep test-gpu bench-gpu gpu clean
 .DELETE_ON_ERROR:
 
 help:
@@ -19,6 +19,7 @@ help:
 	@echo 'make sweep    the same with nothing sampled: every op, dtype and shape'
 	@echo 'make oracle   the tests that compare with torch 2.13.0'
 	@echo 'make bench    time the tape against torch 2.13.0'
+	@echo 'make test-gpu the tests of tensors on a CUDA device (bench-gpu: what offloading costs there)'
 	@echo 'make lint     ruff and mypy'
 	@echo 'make docs     the documentation, into site/'
 	@echo 'make clean    remove .venv and whatever was built'
@@ -39,6 +40,18 @@ oracle: $(STAMPS)/oracle
 
 bench: $(STAMPS)/oracle
 	$(BIN)/python benchmarks/overhead.py $(BENCH)
+
+# CuPy is large: whether there is a driver is asked before it is installed.
+gpu:
+	@$(PYTHON) -c 'import ctypes; ctypes.CDLL("libcuda.so.1")' 2>/dev/null || { \
+		echo 'make: there is no NVIDIA driver here (libcuda.so.1), so nothing can run on a CUDA device.' \
+			'make test runs the same tests on a stand-in for CuPy.'; exit 1; }
+
+test-gpu: gpu $(STAMPS)/test,cuda
+	GRADPACK_GPU=1 $(BIN)/python -m pytest -q tests/gpu
+
+bench-gpu: gpu $(STAMPS)/test,cuda
+	$(BIN)/python -m benchmarks.offload --json benchmarks/results/offload.json $(BENCH)
 
 lint: $(STAMPS)/lint
 	$(BIN)/ruff check

@@ -115,7 +115,7 @@ _LAZY = tuple(
 )
 # Functions of such modules.
 _FROM = {"save": "serialization", "load": "serialization", "vmap": "func", "install_as_torch": "as_torch"}
-_FROM |= {"GradScaler": "amp.grad_scaler"}
+_FROM |= {"GradScaler": "amp.grad_scaler", "OutOfMemoryError": "base.errors"}
 _FROM |= dict.fromkeys(
     (
         "are_deterministic_algorithms_enabled get_deterministic_debug_mode get_float32_matmul_precision "

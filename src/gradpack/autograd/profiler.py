@@ -50,7 +50,7 @@ class profile:  # noqa: N801 - torch's name
 
     Args:
         enabled: False makes it do nothing.
-        use_cuda, use_device: devices beside the CPU: there are none, and a warning says so.
+        use_cuda, use_device: a device beside the CPU, "cuda", whose times are taken, too. A warning if there is none.
         record_shapes: note the shapes of arguments.
         with_flops: estimate floating point operations of products of matrices, convolutions and attention, of
             additions and multiplications. Notes shapes as well.
@@ -111,6 +111,7 @@ class profile:  # noqa: N801 - torch's name
         self.use_device: str | None = None
         self.use_cuda = False
         self._recorder: Recorder | None = None
+        self._clock: Any = None  # of the device, if there is one
         self._stop_modules: Callable[[], None] | None = None
         self._events: EventList | None = None
         self._earlier: EventList | None = None
@@ -127,9 +128,14 @@ class profile:  # noqa: N801 - torch's name
         if use_device is not None and use_device not in ("cuda", "xpu", "mtia", "hpu"):
             warn(f"The {use_device} is not a valid device option.", stacklevel=2)
         elif use_device is not None:
+            from .profiler_device import clock_of
+
+            self._clock = clock_of(use_device)
+            self.use_device = None if self._clock is None else use_device
             name = use_device.upper()
-            warn(f"{name} is not available, disabling {name} profiling", stacklevel=2)
-        if not use_cpu:
+            if self._clock is None:
+                warn(f"{name} is not available, disabling {name} profiling", stacklevel=2)
+        if not use_cpu and self._clock is None:
             if not use_kineto:
                 raise AssertionError("Device-only events supported only with Kineto (use_kineto=True)")
             raise AssertionError("No activities specified for the profiler: there is no device beside the CPU")
@@ -177,13 +183,19 @@ class profile:  # noqa: N801 - torch's name
         if self._recorder is not None and self.acc_events:
             self._earlier = self.function_events
         self._events = None
-        self._recorder = Recorder(
-            shapes=self.record_shapes,
-            stack=self.with_stack,
-            memory=self.profile_memory,
-            modules=self.with_modules,
-            outer=outer,
-        )
+        options: dict[str, Any] = {
+            "shapes": self.record_shapes,
+            "stack": self.with_stack,
+            "memory": self.profile_memory,
+            "modules": self.with_modules,
+            "outer": outer,
+        }
+        if self._clock is None:
+            self._recorder = Recorder(**options)
+        else:
+            from .profiler_device import DeviceRecorder
+
+            self._recorder = DeviceRecorder(self._clock, **options)
         if self.with_modules:
             from ..nn.observed import observe
 
@@ -213,7 +225,14 @@ class profile:  # noqa: N801 - torch's name
             nothing = EventList(profile_memory=self.profile_memory, with_flops=self.with_flops)
             nothing._build_tree()
             return nothing
-        return build(self._recorder, use_device=self.use_device, with_flops=self.with_flops)
+        events = build(self._recorder, use_device=self.use_device, with_flops=self.with_flops)
+        if self._clock is not None:
+            from .profiler_build import thread_number
+            from .profiler_device import DeviceRecorder, add_device_times
+
+            if isinstance(self._recorder, DeviceRecorder):
+                add_device_times(events, self._recorder, thread_number)
+        return events
 
     @property
     def function_events(self) -> EventList:

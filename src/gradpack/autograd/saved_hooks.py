@@ -14,7 +14,7 @@ from typing import Any
 
 from ..base.modes import MODE, change
 from ..tensor.mutation import Mutation
-from ..tensor.tensor import Tensor
+from ..tensor.tensor import Tensor, wrap
 from .decorate import decorate
 
 PackHook = Callable[[Tensor], Any]  # from a tensor to what is kept of it
@@ -122,8 +122,11 @@ def _composed(pack: PackHook, unpack: UnpackHook, around: tuple[Any, ...]) -> tu
     return (pack_both, unpack_both, *around[2:])
 
 
-def _pack_to_cpu(tensor: Tensor) -> Any:
-    """A copy in host memory; of an expanded tensor, only the elements that there are."""
+def _pack_to_cpu(tensor: Tensor, beside: bool = False) -> Any:
+    """A copy in host memory; of an expanded tensor, only the elements that there are.
+
+    If made `beside` the host, it is pinned memory that the stream in use fills, and reads again.
+    """
     data, backend = tensor._data, tensor._spec.backend
     strides = getattr(data, "strides", None)
     if strides is not None and 0 in strides:
@@ -133,15 +136,21 @@ def _pack_to_cpu(tensor: Tensor) -> Any:
         kept = tensor.detach()
         kept._data = data[index]
         kept._shape = tuple(kept._data.shape)
-        return tensor._spec.device, tensor._shape, kept.clone()
+        return tensor._spec.device, tensor._shape, kept.clone(), False
+    if tensor._spec.device.type != "cpu":
+        return tensor._spec.device, tensor._shape, wrap(backend.download(data, beside)), beside
     copy = tensor.detach()
     copy._data, copy._counter = backend.copy(data), [0]
-    return tensor._spec.device, tensor._shape, copy.cpu()
+    return tensor._spec.device, tensor._shape, copy, False
+
+
+def _pack_to_pinned(tensor: Tensor) -> Any:
+    return _pack_to_cpu(tensor, True)
 
 
 def _unpack_from_cpu(packed: Any) -> Tensor:
-    device, shape, kept = packed
-    kept = kept.to(device)
+    device, shape, kept, beside = packed
+    kept = kept.to(device, non_blocking=beside)
     return kept if kept._shape == shape else kept.expand(shape)
 
 
@@ -149,7 +158,7 @@ class save_on_cpu(saved_tensors_hooks):  # noqa: N801 - torch's name
     """Keep what autograd saves in this block as copies in host memory, until backward needs it.
 
     Args:
-        pin_memory: use pinned host memory, where the device has such.
+        pin_memory: use pinned host memory, where the device has such: the host does not wait for copies then.
         device_type: the device to move from.
 
     A tensor on the CPU is copied too, so that a later write to it does no harm.
@@ -173,7 +182,7 @@ class save_on_cpu(saved_tensors_hooks):  # noqa: N801 - torch's name
         return _run_inside(made, args[0])
 
     def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:
-        super().__init__(_pack_to_cpu, _unpack_from_cpu)
+        super().__init__(_pack_to_pinned if pin_memory else _pack_to_cpu, _unpack_from_cpu)
 
 
 def disable_saved_tensors_hooks(error_message: Any) -> Any:

@@ -14,26 +14,32 @@ class ToCopy(Function):
     """A copy on another device; its gradient comes back to the first one."""
 
     @staticmethod
-    def forward(ctx: Any, tensor: Tensor, target: device) -> Tensor:
+    def forward(ctx: Any, tensor: Tensor, target: device, beside: bool) -> Tensor:
         ctx.source, ctx.target = tensor.device, target
-        return _moved(tensor, target)
+        return _moved(tensor, target, beside)
 
     @staticmethod
     def backward(ctx: Any, *gradients: Any) -> Any:
-        return ToCopy.apply(gradients[0], ctx.source), None
+        return ToCopy.apply(gradients[0], ctx.source, False), None, None
 
     @staticmethod
     def jvp(ctx: Any, *tangents: Any) -> Any:
-        return ToCopy.apply(tangents[0], ctx.target)
+        return ToCopy.apply(tangents[0], ctx.target, False)
 
 
-def _moved(tensor: Tensor, target: device) -> Tensor:
+def _moved(tensor: Tensor, target: device, beside: bool) -> Tensor:
     backend = backend_on(target.type) or NUMPY
-    own = tensor._spec.backend
-    data = tensor._data if backend is own else own.to_numpy(tensor._data)
-    return wrap(backend.asarray(data, tensor._spec.dtype, target))
+    own, d = tensor._spec.backend, tensor._spec.dtype
+    if backend is own:
+        return wrap(backend.asarray(tensor._data, d, target))
+    if beside and own is NUMPY:
+        return wrap(backend.upload(tensor._data, d, target))
+    if backend is NUMPY:
+        return wrap(own.download(tensor._data, beside))
+    return wrap(backend.asarray(own.to_numpy(tensor._data), d, target))
 
 
-def to_device(tensor: Tensor, target: device) -> Tensor:
-    moved: Tensor = ToCopy.apply(tensor, target)
+def to_device(tensor: Tensor, target: device, beside: bool = False) -> Tensor:
+    """A tensor on another device; the host does not wait for the copy if it is to be made `beside` it."""
+    moved: Tensor = ToCopy.apply(tensor, target, beside)
     return moved

@@ -2,10 +2,29 @@
 
 from typing import Any
 
-from .base import Backend, Spec, backend_of, backend_on, register_backend, spec_of
+from ..base.devices import BRINGS
+from .base import Backend, Spec, backend_of, backend_on, register_backend, register_finder, spec_of
 from .numpy import NUMPY
 
 __all__ = ["NUMPY", "Backend", "Spec", "backend_of", "backend_on", "register_backend", "spec_of"]
+
+
+def _bring_cuda() -> Exception | None:
+    from .cupy_loading import bring
+
+    return bring()
+
+
+def _cupys(kind: type) -> Backend | None:
+    if not kind.__module__.startswith("cupy"):
+        return None
+    from .cupy_loading import backend_for
+
+    return backend_for(kind)
+
+
+BRINGS["cuda"] = _bring_cuda
+register_finder(_cupys)
 
 
 def __getattr__(name: str) -> Any:

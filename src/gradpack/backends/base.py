@@ -52,6 +52,7 @@ class Backend:
     xp: Any = None  # the namespace that the name `np` means in bodies of operations
     is_numpy = False
     mutable = True  # may arrays be written to?
+    makes = False  # does it make arrays and random numbers by itself? Then `making` binds functions that do
     aliasing = True  # do indexing and transposing give views of the same memory?
     layout: layout = strided
 
@@ -106,11 +107,35 @@ class Backend:
 
     # -- what a library may say, if it has it --
 
+    def making(self, where: device, function: Callable[..., Any]) -> Callable[..., Any]:
+        """A function that makes arrays, on a device. Asked for only of a library that `makes` them."""
+        return self.bind(function)
+
+    def upload(self, host: Any, d: dtype, where: device) -> Any:
+        """A copy of a NumPy array on a device, which the host need not wait for where that can be."""
+        return self.asarray(host, d, where)
+
+    def download(self, array: Any, beside: bool) -> Any:
+        """A copy in host memory. If made `beside` the host, it need not be there before the device has made it."""
+        return self.to_numpy(array).copy()
+
+    def pinned(self, shape: tuple[int, ...], native: Any) -> Any:
+        """Host memory that devices copy from and to beside the host, as a NumPy array.
+
+        Raises:
+            RuntimeError: if the library has none.
+        """
+        raise RuntimeError(f"{self.name} has no pinned memory")
+
     def streams(self, where: device) -> Streams | None:
         """The streams of a device, the same object each time; None if the host waits for all that it does.
 
         Who returns some also has arrays with `base`, `strides` and `nbytes` as NumPy's, and `address`.
         """
+        return None
+
+    def clock(self) -> Any:
+        """What times work on the device in use: `moment()` in its stream, and microseconds `between` two; or None."""
         return None
 
     def address(self, array: Any) -> int:

@@ -128,7 +128,7 @@ def may_overlap(a: Any, b: Any) -> bool:
     """Whether the memory from the first to the last element of one array overlaps with that of another."""
     if isinstance(a, np.ndarray):
         return isinstance(b, np.ndarray) and bool(np.may_share_memory(a, b))
-    if not (hasattr(a, "address") and hasattr(b, "address")) or not a.size or not b.size:
+    if _own_address(a) is None or _own_address(b) is None or not a.size or not b.size:
         return False
     (first, last), (start, end) = _bounds(a), _bounds(b)
     return first < end and start < last
@@ -137,8 +137,9 @@ def may_overlap(a: Any, b: Any) -> bool:
 def _bounds(array: Any) -> tuple[int, int]:
     """The addresses of the first byte of an array, and of what comes after the last."""
     reaches = [s * (n - 1) for s, n in zip(array.strides, array.shape, strict=True)]
-    low: int = array.address + sum(r for r in reaches if r < 0)
-    return low, array.address + sum(r for r in reaches if r > 0) + array.itemsize
+    start = address_of(array)
+    low: int = start + sum(r for r in reaches if r < 0)
+    return low, start + sum(r for r in reaches if r > 0) + array.itemsize
 
 
 def overlap(a: Any, b: Any) -> bool:
@@ -169,7 +170,7 @@ def writable(array: Any) -> Any:
         RuntimeError: if the memory itself is read-only.
     """
     flags = getattr(array, "flags", None)
-    if flags is None or flags.writeable:
+    if flags is None or getattr(flags, "writeable", True):  # CuPy says nothing of it
         return array
     owner = owner_of(array)
     if not owner.flags.writeable:
@@ -189,9 +190,17 @@ def _whole(owner: Any, array: Any) -> Any:
 
 def address_of(array: Any) -> int:
     """Where the first element of an array is. Arrays that the host cannot read say it by themselves."""
-    own = getattr(array, "address", None)
+    own = _own_address(array)
     return int(array.__array_interface__["data"][0] if own is None else own)
 
 
+def _own_address(array: Any) -> Any:
+    """What an array of another library says of itself: CuPy's have a pointer."""
+    if type(array) is np.ndarray:
+        return None
+    own = getattr(array, "address", None)
+    return getattr(getattr(array, "data", None), "ptr", None) if own is None else own
+
+
 def _has_address(array: Any) -> bool:
-    return type(array) is np.ndarray or hasattr(array, "address")
+    return type(array) is np.ndarray or _own_address(array) is not None

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Any
 
 KINDS = {"cpu"}  # where tensors can be: backends add the kinds that they bring
+# Kinds whose backend is loaded when they are first asked for, and what does so: it returns what to raise if it cannot.
+BRINGS: dict[str, Callable[[], Exception | None]] = {}
 # What a device may be called. Those that are not in KINDS are known by name only.
 _NAMES = (
     "cpu, cuda, ipu, xpu, mkldnn, opengl, opencl, ideep, hip, ve, fpga, maia, xla, lazy, vulkan, mps, meta, hpu, "
@@ -107,7 +110,7 @@ class device:  # noqa: N801 - torch's name
 def _accelerator() -> str:
     """The kind of device that a bare index means."""
     for kind in ("cuda", "xpu", "mps"):
-        if kind in KINDS:
+        if kind in KINDS or (kind in BRINGS and BRINGS[kind]() is None):
             return kind
     raise RuntimeError("Cannot access accelerator device when none is available.")
 
@@ -143,6 +146,11 @@ def as_device(value: Any) -> device:
 
 def placeable(wanted: device) -> device:
     if wanted.type in KINDS:
+        return wanted
+    if wanted.type in BRINGS:
+        error = BRINGS[wanted.type]()
+        if error is not None:
+            raise error
         return wanted
     if wanted.type in ("cuda", "xpu"):
         raise AssertionError(f"Torch not compiled with {wanted.type.upper()} enabled")

@@ -13,6 +13,10 @@ class LinAlgError(RuntimeError):
     """A decomposition or solution that does not exist: of a singular matrix, say. torch.linalg.LinAlgError."""
 
 
+class OutOfMemoryError(RuntimeError):
+    """A device has no memory for what was asked for."""
+
+
 LinAlgError.__name__ = LinAlgError.__qualname__ = "_LinAlgError"  # torch's name of it, which tracebacks show
 
 

@@ -149,7 +149,7 @@ def _recorded(op: Op, target: Tensor, values: list[Any]) -> bool:
     for other in values[1:]:
         if isinstance(other, Tensor) and (other is target or other._counter is counter):
             return False
-    if not data.flags.writeable:
+    if not getattr(data.flags, "writeable", True):
         return False
     source: Tensor = _new(Tensor)
     source._data, source._spec, source._shape = data, target._spec, target._shape

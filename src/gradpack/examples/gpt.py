@@ -78,7 +78,7 @@ class GPT(nn.Module):
                 nn.init.normal_(parameter, std=(width * additions) ** -0.5)
 
     def forward(self, tokens: Tensor) -> Tensor:
-        x = self.characters(tokens) + self.positions(torch.arange(tokens.shape[1]))
+        x = self.characters(tokens) + self.positions(torch.arange(tokens.shape[1], device=tokens.device))
         for block in self.blocks:
             if self.recompute:
                 x = torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False)

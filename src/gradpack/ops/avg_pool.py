@@ -22,12 +22,13 @@ def _counts(size: Any, geometry: Any, include: bool, divisor: int | None) -> Any
     """What to divide the sum over each window by: one number, or an array."""
     if divisor is not None:
         return divisor
-    total: Any = 1
+    total: Any = None
     for n, k, s, p, c in zip(size, geometry[0], geometry[1], geometry[2], geometry[4], strict=True):
-        total = np.expand_dims(total, -1) * _widths(n, k, s, p, c, include)
-    if np.all(total == total.reshape(-1)[0]):
+        widths = _widths(n, k, s, p, c, include)  # these are NumPy's, whatever the input is
+        total = widths if total is None else total[..., None] * widths
+    if (total == total.reshape(-1)[0]).all():
         return int(total.reshape(-1)[0])
-    return total
+    return np.asarray(total)
 
 
 @lru_cache(maxsize=512)

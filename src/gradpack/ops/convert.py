@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ..backends import backend_of
+from ..backends import backend_of, backend_on
 from ..base import dtypes
-from ..base.devices import as_device, cuda_device, device
+from ..base.devices import BRINGS, KINDS, as_device, cuda_device, device
 from ..base.devices import device as Device
 from ..base.dtypes import dtype
 from ..base.memory_formats import order_of
@@ -17,7 +17,7 @@ from ..declare.batched import is_batched, of_all_examples
 from ..declare.inplace import inplace
 from ..declare.kinds import general, linear
 from ..tensor.detached import forbid_saved
-from ..tensor.tensor import Tensor
+from ..tensor.tensor import Tensor, wrap
 from ..tensor.typed import tensortype
 from .memory_formats import is_kept, is_laid_out
 
@@ -62,6 +62,11 @@ def _method_to(
 
     `x.to(dtype)`, `x.to(device)`, `x.to(device, dtype)`, `x.to(other)`.
 
+    Args:
+        non_blocking: the host does not wait for a copy from pinned memory to a device, nor for one from there. What
+            comes back is in pinned memory, and only after `gradpack.cuda.synchronize()`, or an event, is it there.
+        copy: make a copy also where nothing changes.
+
     Example::
 
         >>> import gradpack as torch
@@ -79,6 +84,8 @@ def _method_to(
         elif isinstance(arg, bool):
             if i == len(args) - 1 and i and isinstance(args[i - 1], bool):
                 copy = arg
+            else:
+                non_blocking = arg
         elif isinstance(arg, str | int | Device) or arg is None:
             place = arg if arg is not None else place
         else:
@@ -88,12 +95,12 @@ def _method_to(
     target = self._spec.device if place is None else as_device(place)
     if memory_format is not None and not is_kept(memory_format):
         order_of(memory_format, self.ndim)
-        made = _method_to(self, d or self._spec.dtype, device=target, copy=copy)
+        made = _method_to(self, d or self._spec.dtype, device=target, copy=copy, non_blocking=non_blocking)
         return made if is_laid_out(made._data, memory_format) else clone(made, memory_format=memory_format)
     if target.type != self._spec.device.type or (
         target.index not in (None, self._spec.device.index) and target.type != "cpu"
     ):
-        return _to_device(self, target, d)
+        return _to_device(self, target, d, non_blocking)
     if d is None or d is self._spec.dtype:
         return clone(self) if copy else self
     return _converted(self, d)
@@ -104,10 +111,10 @@ def _converted(tensor: Tensor, d: dtype) -> Tensor:
     return _to_copy(tensor if d.is_floating_point or d.is_complex else tensor.detach(), d)
 
 
-def _to_device(tensor: Tensor, target: device, d: dtype | None) -> Tensor:
+def _to_device(tensor: Tensor, target: device, d: dtype | None, non_blocking: bool) -> Tensor:
     from ..autograd.transfer import to_device
 
-    moved = to_device(tensor, target)
+    moved = to_device(tensor, target, non_blocking)
     return moved if d is None or d is moved._spec.dtype else _converted(moved, d)
 
 
@@ -146,17 +153,39 @@ def _method_cuda(self: Tensor, device: Any = None, non_blocking: bool = False, m
         AssertionError: there is none, in torch's words.
         RuntimeError: for an index where there is no accelerator, or for a device of another kind.
     """
-    return _method_to(self, cuda_device(device))
+    return _method_to(self, cuda_device(device), non_blocking=non_blocking)
 
 
 def _method_pin_memory(self: Tensor, device: Any = None) -> Tensor:
-    """The tensor itself: only transfers to a device gain from pinned memory."""
-    return self
+    """A copy in memory that a CUDA device copies from beside the host; the tensor itself if it is there already.
+
+    Raises:
+        RuntimeError: if there is no such device, or the tensor is not on the CPU.
+    """
+    place = Device("cuda" if device is None else device)
+    if place.type == "cuda" and "cuda" not in KINDS and "cuda" in BRINGS:
+        BRINGS["cuda"]()
+    backend = backend_on(place.type)
+    if backend is None:
+        raise RuntimeError("Cannot access accelerator device when none is available.")
+    if not self._spec.numpy:
+        raise RuntimeError(f"cannot pin '{self.type()}' only dense CPU tensors can be pinned")
+    if _method_is_pinned(self):
+        return self
+    made = backend.pinned(self._shape, self._spec.native)
+    made[...] = self._data
+    return wrap(made)
 
 
-def _method_is_pinned(self: Tensor, device: Any = None) -> Any:
-    """Whether the memory is pinned: never for NumPy arrays."""
-    return False
+def _method_is_pinned(self: Tensor, device: Any = None) -> bool:
+    """Whether a device can copy from the memory beside the host."""
+    if not self._spec.numpy:
+        return False
+    memory = self._data
+    while isinstance(memory, np.ndarray):
+        memory = memory.base
+    owner = getattr(memory, "obj", memory)  # of a buffer
+    return type(owner).__module__.partition(".")[0] == "cupy"
 
 
 def _method_type(self: Tensor, dtype: Any = None, non_blocking: Any = False) -> Any:
@@ -243,6 +272,8 @@ def _method_copy_(self: Tensor, other: Any, non_blocking: Any = False) -> Tensor
             return self
     if not isinstance(other, Tensor):
         raise TypeError(f"copy_(): argument 'other' (position 1) must be Tensor, not {type(other).__name__}")
+    if other._spec.device != self._spec.device and not is_batched(other) and not is_batched(self):
+        other = _to_device(other, self._spec.device, None, bool(non_blocking))
     if other is self and not (MODE.get().grad and self.requires_grad) and type(self._counter) is list:
         self._counter[0] += 1  # also where several elements lie in one place, which no other write may be made to
         return self

@@ -72,13 +72,25 @@ def _placed(made: Tensor, device: Any) -> Tensor:
     if device is None and not made._spec.numpy:
         return made
     where = as_device(device)
-    if where.type == made._spec.device.type and where.index in (None, made._spec.device.index, 0):
+    if where.type == made._spec.device.type and (where.type == "cpu" or where.index in (None, made._spec.device.index)):
         return made
     backend = backend_on(where.type) or NUMPY
     return wrap(backend.asarray(made._spec.backend.to_numpy(made._data), made._spec.dtype, where))
 
 
 _TAKE_PAIRS = frozenset("zeros ones empty full eye rand randn empty_strided empty_permuted".split())
+
+
+def on_device(function: Callable[..., Any], device: Any) -> Callable[..., Any]:
+    """A function that makes a new array, on a device whose library makes arrays and random numbers there by itself.
+
+    For all others it makes them on the host, and `finish` copies.
+    """
+    if len(KINDS) == 1 and device is None:
+        return function
+    where = as_device(device)
+    backend = backend_on(where.type)
+    return function if backend is None or not backend.makes else backend.making(where, function)
 
 
 def _native(op: str, d: dtype | None, device: Any) -> Any:
@@ -172,12 +184,22 @@ def as_tensor(data: Any, dtype: dtype | None = None, device: Any = None) -> Tens
         True
     """
     dtype = as_dtype("as_tensor", dtype)
-    if isinstance(data, Tensor):
-        return data if dtype is None or dtype is data._spec.dtype else data.to(dtype)
     if isinstance(data, np.ndarray) or (backend_of(type(data)) is not None and not isinstance(data, np.generic)):
-        out = wrap(data)
-        return out if dtype is None or dtype is out._spec.dtype else out.to(dtype)
+        data = wrap(data)
+    elif not isinstance(data, Tensor) and hasattr(data, "__cuda_array_interface__"):
+        data = wrap(_on_cuda(data))
+    if isinstance(data, Tensor):
+        if device is not None:
+            data = data.to(device)
+        return data if dtype is None or dtype is data._spec.dtype else data.to(dtype)
     return tensor(data, dtype=dtype, device=device)
+
+
+def _on_cuda(data: Any) -> Any:
+    """The array of a CUDA device that another library's object shows by `__cuda_array_interface__`."""
+    as_device("cuda")
+    backend: Any = backend_on("cuda")
+    return backend.library.asarray(data)
 
 
 def asarray(

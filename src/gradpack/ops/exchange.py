@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from ..backends import backend_on
 from ..backends.numpy import NUMPY
 from ..base import dtypes
-from ..base.devices import CPU, device
+from ..base.devices import CPU, as_device, device
 from ..base.dtypes import dtype
 from ..tensor.tensor import Tensor, wrap
 
@@ -84,6 +85,8 @@ def _dlpack(
         raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
     if stream is not None and type(stream) is not int:
         raise TypeError("stream must be ``int`` or ``none``")
+    if self._spec.device.type == "cuda":
+        return self._data.__dlpack__(stream=stream, max_version=max_version, dl_device=dl_device, copy=copy)
     if stream not in (None, -1):
         raise AssertionError("stream should be None on cpu.")
     return _capsule(self, max_version, dl_device, copy)
@@ -110,7 +113,8 @@ def _capsule(tensor: Tensor, version: tuple[int, int] | None, where: Any = None,
 
 def _dlpack_device(self: Tensor) -> tuple[DLDeviceType, int]:
     """The device as DLPack writes it."""
-    return DLDeviceType.kDLCPU, self._spec.device.index or 0
+    kind = DLDeviceType.kDLCUDA if self._spec.device.type == "cuda" else DLDeviceType.kDLCPU
+    return kind, self._spec.device.index or 0
 
 
 class _Producer:
@@ -185,6 +189,8 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
         if device is not None or copy is not None:
             raise AssertionError("device and copy kwargs not supported when ext_tensor is already a DLPack capsule.")
         return _received(ext_tensor)
+    if _where(ext_tensor) in (DLDeviceType.kDLCUDA, DLDeviceType.kDLCUDAManaged):
+        return _from_cuda(ext_tensor, device, copy)
     if device is not None:
         _device(device)
     for version in ({"max_version": (1, 0)}, {}):
@@ -204,6 +210,23 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
     return made.clone() if copy else made
 
 
+def _where(producer: Any) -> int:
+    """The kind of device that a producer's memory is on."""
+    ask = getattr(producer, "__dlpack_device__", None)
+    return int(ask()[0]) if ask is not None else DLDeviceType.kDLCPU
+
+
+def _from_cuda(producer: Any, where: Any, copy: bool | None) -> Tensor:
+    as_device("cuda")  # is there a library for it?
+    backend: Any = backend_on("cuda")
+    made = wrap(backend.library.from_dlpack(producer))
+    if where is not None and device(where).type != "cuda":
+        if copy is False:
+            raise ValueError(f"from_dlpack(): the memory is on {made.device}, and copy=False forbids to copy it")
+        return made.to(where)
+    return made.clone() if copy else made
+
+
 def to_dlpack(tensor: Tensor) -> Any:
     """A DLPack capsule of a tensor. It shares memory, and has no history.
 
@@ -215,6 +238,8 @@ def to_dlpack(tensor: Tensor) -> Any:
     """
     if not isinstance(tensor, Tensor):
         raise TypeError(f"to_dlpack(): argument 'tensor' must be Tensor, not {type(tensor).__name__}")
+    if tensor._spec.device.type == "cuda":
+        return tensor._data.__dlpack__()
     return _capsule(tensor, None)
 
 

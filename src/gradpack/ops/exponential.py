@@ -363,11 +363,14 @@ def _trigamma(x: Any) -> Any:
 
 
 def special(name: str, *operands: Any) -> Any:
-    """A function of scipy.special; arrays of other libraries go through the host.
+    """A function of scipy.special; arrays of libraries that have none go through the host.
 
     Raises:
         ImportError: if SciPy is not installed; it names the extra.
     """
+    own = getattr(getattr(np, "special", None), name, None)
+    if own is not None:
+        return own(*operands)
     try:
         import scipy.special
     except ImportError:

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 
 from ..base import dtypes
-from ..base.devices import as_device
+from ..base.devices import KINDS, as_device
 from ..base.dtypes import FLOATING, as_dtype, dtype
 from ..base.errors import not_implemented_for, refuse
 from ..base.layouts import sparse_coo
 from ..declare.batched import is_batched, of_all_examples
 from ..declare.looped import each_example
 from ..tensor.tensor import Tensor
-from .create import _native, dtype_for, filled, finish, made_in, shape_of
+from .create import _native, dtype_for, filled, finish, made_in, on_device, shape_of
 from .memory_formats import in_format
 
 FUNCTIONS = (
@@ -28,6 +28,22 @@ def _without_entries(name: str, size: Any, dtype: dtype | None, device: Any, req
     from .sparse import sparse_coo_tensor
 
     return sparse_coo_tensor(size=shape_of(name, size), dtype=dtype, device=device, requires_grad=requires_grad)
+
+
+def _zeros(shape: Any, native: Any) -> Any:
+    return np.zeros(shape, native)
+
+
+def _ones(shape: Any, native: Any) -> Any:
+    return np.ones(shape, native)
+
+
+def _empty(shape: Any, native: Any) -> Any:
+    return np.empty(shape, native)
+
+
+def _full(shape: Any, value: Any, native: Any) -> Any:
+    return np.full(shape, value, native)
 
 
 def zeros(
@@ -53,7 +69,8 @@ def zeros(
         return _without_entries("zeros", sizes if size is None else (size,), dtype, device, requires_grad)
     dtype = dtype_for("zeros", out, dtype)
     shape = shape_of("zeros", sizes if size is None else (size,))
-    made = finish(np.zeros(shape, _native("zeros", dtype, device)), requires_grad, device)
+    make = _zeros if len(KINDS) == 1 else on_device(_zeros, device)
+    made = finish(make(shape, _native("zeros", dtype, device)), requires_grad, device)
     return filled("zeros", out, made)
 
 
@@ -79,7 +96,8 @@ def ones(
         raise RuntimeError("full(...) is not implemented for sparse layout")
     dtype = dtype_for("ones", out, dtype)
     shape = shape_of("ones", sizes if size is None else (size,))
-    made = made_in(_native("ones", dtype, device), lambda native: np.ones(shape, native))
+    make = _ones if len(KINDS) == 1 else on_device(_ones, device)
+    made = made_in(_native("ones", dtype, device), lambda native: make(shape, native))
     return filled("ones", out, finish(made, requires_grad, device))
 
 
@@ -106,7 +124,8 @@ def empty(
         return _without_entries("empty", sizes if size is None else (size,), dtype, device, requires_grad)
     dtype = dtype_for("empty", out, dtype)
     shape = shape_of("empty", sizes if size is None else (size,))
-    made = in_format(np.empty(shape, _native("empty", dtype, device)), memory_format)
+    make = _empty if len(KINDS) == 1 else on_device(_empty, device)
+    made = in_format(make(shape, _native("empty", dtype, device)), memory_format)
     return filled("empty", out, finish(made, requires_grad, device))
 
 
@@ -156,8 +175,9 @@ def full(
     """
     value = fill_value.item() if isinstance(fill_value, Tensor) else fill_value
     d = dtype_for("full", out, dtype) or dtypes.scalar_dtype(value)
-    native = _native("full", d, device)
-    made = made_in(native, lambda native: np.full(shape_of("full", (size,)), number_for(value, d), native))
+    make = _full if len(KINDS) == 1 else on_device(_full, device)
+    shape = shape_of("full", (size,))
+    made = made_in(_native("full", d, device), lambda native: make(shape, number_for(value, d), native))
     return filled("full", out, finish(made, requires_grad, device))
 
 

@@ -6,15 +6,17 @@ from typing import Any
 
 import numpy as np
 
+from ..backends import backend_of
 from ..backends.numpy import NATIVE
 from ..base import dtypes
 from ..base.errors import refuse
 from ..base.modes import MODE
 from ..declare.inplace import check_writable, inplace
 from ..tensor.tensor import Tensor, wrap
+from .create import finish, on_device
 from .drawing import drawing
 from .generator import Generator, source
-from .random import normal_array, uniform_array
+from .random import host_of, normal_array, uniform_array
 
 INPLACE = "uniform_ normal_ bernoulli_ random_ exponential_ geometric_ cauchy_ log_normal_"
 
@@ -57,7 +59,10 @@ def _filled(name: str, draw: Any) -> Any:
 
     @drawing
     def drawn(t: Tensor, *args: Any, generator: Generator | None = None, **kwargs: Any) -> Tensor:
-        return wrap(np.asarray(draw(t, generator, *args, **kwargs)))
+        if t._spec.numpy:
+            return wrap(np.asarray(draw(t, generator, *args, **kwargs)))
+        made = on_device(draw, t._spec.device)(t, generator, *args, **kwargs)
+        return finish(backend_of(type(made)).ensure(made), False, t._spec.device)  # type: ignore[union-attr]
 
     method.__name__ = method.__qualname__ = name
     method.__doc__ = draw.__doc__
@@ -82,7 +87,7 @@ def _draw_normal(t: Tensor, generator: Any, mean: float = 0.0, std: float = 1.0)
 
 def _draw_bernoulli(t: Tensor, generator: Any, p: Any = 0.5) -> Any:
     """Fill with zeros and ones."""
-    chance = p._data if isinstance(p, Tensor) else p
+    chance = host_of(p)
     if np.any(np.asarray(chance) < 0) or np.any(np.asarray(chance) > 1):
         raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p}")
     return source(generator).random(t._shape) < chance

@@ -137,7 +137,16 @@ DRAWN: ContextVar[Drawn | Replayed | None] = ContextVar("gradpack random numbers
 
 
 def source(generator: Generator | None) -> Any:
-    """The NumPy generator behind a `generator=` argument."""
+    """What draws for a `generator=` argument: NumPy's generator, or one of a device that is seeded by a number from it.
+
+    So there is one state for all devices, which is small and on the host.
+    """
+    host = _host_source(generator)
+    seeded = getattr(np, "seeded_by", None)  # a namespace of a device that draws by itself has it
+    return host if seeded is None else seeded(host)
+
+
+def _host_source(generator: Generator | None) -> Any:
     watching = DRAWN.get()
     if watching is not None and (generator is None or isinstance(generator, Generator)):
         return watching.next(default_generator if generator is None else generator)

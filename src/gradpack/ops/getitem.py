@@ -73,9 +73,13 @@ def _getitem(self: Tensor, index: Any) -> Tensor:
     except IndexError:
         parse(index, self._shape)
         raise
+    except RuntimeError:
+        if self._spec.numpy:
+            raise  # else: is it an index on the host?
     place, last, indices = parse(index, self._shape)
     if indices is None:
         return _view(self, place, last)
+    indices = _beside(indices, self)
     part = self if place is None else _view(self, place, last)
     dim = next(d for d, i in enumerate(indices) if i is not None)
     if dim + 1 == len(indices):
@@ -85,6 +89,14 @@ def _getitem(self: Tensor, index: Any) -> Tensor:
     return watched(
         _index.op, "index", lambda *values: apply(_index.op, values), (part, indices)
     )  # straight to where a list is unwrapped
+
+
+def _beside(indices: Any, tensor: Tensor) -> Any:
+    """Indices on the device of a tensor: those on the host may be used with any."""
+    where = tensor._spec.device
+    if where.type == "cpu":
+        return indices
+    return [i.to(where) if i is not None and i._spec.device.type == "cpu" else i for i in indices]
 
 
 def _is_plain(item: slice) -> bool:
@@ -126,6 +138,10 @@ def _setitem(self: Tensor, index: Any, value: Any) -> None:
                 _put(array, [None if i is None else i._data for i in indices], np.reshape(number._data, kept), False)
             self._counter[0] += 1
             return
+    if not self._spec.numpy:
+        indices = indices if indices is None else _beside(indices, self)
+        if is_tensor and value._shape and value._spec.device.type == "cpu":
+            (value,) = _beside([value], self)
     if not is_tensor:
         value = number_tensor(value, self)
     elif value._shape[:1] == (1,):

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..declare.kinds import general
 from ..tensor.tensor import Tensor
-from . import lapack
+from .lapack import stacked
 from .linalg_check import (
     LinAlgError,
     adjoint_of,
@@ -92,7 +92,7 @@ def _factored(name: str, input: Any, upper: bool) -> tuple[Any, Any]:
 
 def _factored_one_by_one(lower: Any) -> tuple[Any, Any]:
     """Cholesky factors where some matrix has none: what is reached of it."""
-    flat = lapack.stacked(lower)
+    flat = stacked(lower)
     out, info = np.tril(flat), np.zeros(flat.shape[0], dtype=np.int32)
     for nr in range(flat.shape[0]):
         a = out[nr]

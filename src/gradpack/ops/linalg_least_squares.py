@@ -10,7 +10,7 @@ from ..base.dtypes import FLOATING
 from ..base.errors import scalar_type
 from ..declare.kinds import general
 from ..tensor.tensor import Tensor
-from . import lapack
+from .lapack import solve_triangle
 from .linalg_check import LinAlgError, adjoint_of, floats, square, with_out
 
 FUNCTIONS = "pinverse"
@@ -206,8 +206,8 @@ def _by_qr(A: Any, B: Any, cut: float) -> Any:
     if not np.all(least > max(cut, 0.0) ** 0.5 * largest):
         return None
     if wide:
-        return np.matmul(Q, lapack.solve_triangle(np.conj(R.mT), B, False))
-    return lapack.solve_triangle(R, np.matmul(np.conj(Q.mT), B), True)
+        return np.matmul(Q, solve_triangle(np.conj(R.mT), B, False))
+    return solve_triangle(R, np.matmul(np.conj(Q.mT), B), True)
 
 
 def _check_rank(rank: Any, full: int) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..declare.kinds import general
 from ..tensor.tensor import Tensor
-from . import lapack
+from .lapack import solve as solve_rows
 from .linalg_check import LinAlgError, array_of, first_bad, floats, same_dtype, square, with_out
 
 FUNCTIONS = METHODS = "inverse"
@@ -33,7 +33,7 @@ def _inv(A: Any) -> Any:
         return np.linalg.inv(A), np.zeros(A.shape[:-2], dtype=np.int32)
     except np.linalg.LinAlgError:
         eye = np.broadcast_to(np.eye(A.shape[-1], dtype=A.dtype), A.shape)
-        return lapack.solve(A, eye)
+        return solve_rows(A, eye)
 
 
 def _check_inverse(name: str, info: Any) -> None:
@@ -146,9 +146,9 @@ def _solve_ex(A: Any, B: Any, left: bool = True) -> Any:
             f"{'AX = B' if left else 'XA = B'} ({A.shape[-2]}x{A.shape[-1]} and {rows.shape[-2]}x{rows.shape[-1]})"
         )
     if left:
-        x, info = lapack.solve(A, rows)
+        x, info = solve_rows(A, rows)
         return (x[..., 0] if vector else x), info
-    x, info = lapack.solve(A.mT, rows.mT)
+    x, info = solve_rows(A.mT, rows.mT)
     return x.mT, info
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..declare.kinds import general
 from ..tensor.tensor import Tensor
-from . import lapack
+from .lapack import solve_triangle
 from .linalg_check import adjoint_of, floats, matrices, same_dtype, square, with_out
 
 FUNCTIONS = "triangular_solve cholesky_solve cholesky_inverse"
@@ -43,8 +43,8 @@ def _solve_triangular(A: Any, B: Any, upper: bool = True, left: bool = True, uni
             f"{'AX = B' if left else 'XA = B'} ({A.shape[-2]}x{A.shape[-1]} and {B.shape[-2]}x{B.shape[-1]})"
         )
     if left:
-        return lapack.solve_triangle(A, B, upper, unitriangular)
-    return lapack.solve_triangle(A.mT, B.mT, not upper, unitriangular).mT
+        return solve_triangle(A, B, upper, unitriangular)
+    return solve_triangle(A.mT, B.mT, not upper, unitriangular).mT
 
 
 _check_triangle = floats("linalg.solve_triangular", "triangular_solve_cpu", "triangular_solve_cpu")
@@ -119,7 +119,7 @@ def _triangular(input: Any, A: Any, upper: bool = True, transpose: bool = False,
     """The solution of triangular systems, and a copy of their matrices."""
     lead = np.broadcast_shapes(input.shape[:-2], A.shape[:-2])
     matrix = A.mT if transpose else A
-    found = lapack.solve_triangle(matrix, input, upper is not transpose, unitriangular)
+    found = solve_triangle(matrix, input, upper is not transpose, unitriangular)
     return found, np.array(np.broadcast_to(A, (*lead, *A.shape[-2:])))
 
 
@@ -177,7 +177,7 @@ def _cholesky_solve(input: Any, L: Any, upper: bool = False) -> Any:
     """The solution of positive definite systems by their Cholesky factors."""
     _check_solve_cholesky(input, L)
     first, second = (np.conj(L.mT), L) if upper else (L, np.conj(L.mT))
-    return lapack.solve_triangle(second, lapack.solve_triangle(first, input, False), True)
+    return solve_triangle(second, solve_triangle(first, input, False), True)
 
 
 def _factor_gradient(common: Any, L: Any, upper: bool) -> Any:
@@ -226,7 +226,7 @@ def _cholesky_inverse(L: Any, upper: bool = False) -> Any:
     """The inverse of positive definite matrices by their Cholesky factors."""
     square("cholesky_inverse", L)
     eye = np.broadcast_to(np.eye(L.shape[-1], dtype=L.dtype), L.shape)
-    half = lapack.solve_triangle(np.conj(L.mT) if upper else L, eye, False)
+    half = solve_triangle(np.conj(L.mT) if upper else L, eye, False)
     return np.matmul(np.conj(half.mT), half)
 
 

@@ -249,6 +249,19 @@ def _array_wrap(self: Tensor, array: Any, context: Any = None, return_scalar: bo
 
 
 def _cuda_array_interface(self: Tensor) -> Any:
+    """Where the elements lie on a CUDA device, for other libraries.
+
+    Raises:
+        AttributeError: if the tensor is not on one.
+        RuntimeError: if it requires grad.
+    """
+    if self._spec.device.type == "cuda":
+        if self.requires_grad:
+            raise RuntimeError(
+                "Can't get __cuda_array_interface__ on Variable that requires grad. If gradients aren't required, use "
+                "var.detach() to get Variable that doesn't require grad."
+            )
+        return self._data.__cuda_array_interface__
     raise AttributeError(
         f"Can't get __cuda_array_interface__ on non-CUDA tensor type: {self.type()} If CUDA data is required use "
         "tensor.cuda() to copy tensor to device memory."

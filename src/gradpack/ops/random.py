@@ -13,8 +13,8 @@ from ..base.dtypes import as_dtype, dtype
 from ..base.errors import cpp_name, not_a_tensor, not_implemented_for, scalar_type, shapes_do_not_broadcast
 from ..base.info import finfo, iinfo
 from ..base.modes import MODE
-from ..tensor.tensor import Tensor, wrap
-from .create import _into_out, _native, dtype_for, filled, finish, shape_of
+from ..tensor.tensor import Tensor
+from .create import _into_out, _native, dtype_for, filled, finish, on_device, shape_of
 from .drawing import drawing
 from .fill import zeros_like
 from .generator import Generator, source
@@ -49,6 +49,21 @@ def normal_array(generator: Generator | None, shape: Any, native: Any) -> Any:
     return rng.standard_normal(shape, dtype=np.float32).astype(native)
 
 
+def integer_array(generator: Generator | None, low: int, high: int, shape: Any, native: Any) -> Any:
+    """Integers from `low` up to but without `high`, of a NumPy dtype."""
+    return source(generator).integers(low, high, shape).astype(native)
+
+
+def order_array(generator: Generator | None, n: int, native: Any) -> Any:
+    """A random order of the integers below `n`."""
+    return source(generator).permutation(n).astype(native)
+
+
+def host_of(value: Any) -> Any:
+    """The elements of a tensor in host memory; anything else as it is."""
+    return value._spec.backend.to_numpy(value._data) if isinstance(value, Tensor) else value
+
+
 def _check_floating(op: str, d: Any) -> None:
     if d is not None and d.category < dtypes.FLOATING:
         raise not_implemented_for(op, d)
@@ -79,7 +94,9 @@ def rand(
     native = _native("rand", dtype, device)
     _check_floating("check_uniform_bounds", dtype)
     shape = shape_of("rand", sizes if size is None else (size,))
-    return filled("rand", out, finish(uniform_array(generator, shape, native), requires_grad, device))
+    return filled(
+        "rand", out, finish(on_device(uniform_array, device)(generator, shape, native), requires_grad, device)
+    )
 
 
 @drawing
@@ -107,7 +124,9 @@ def randn(
     native = _native("randn", dtype, device)
     _check_floating("normal_kernel_cpu", dtype)
     shape = shape_of("randn", sizes if size is None else (size,))
-    return filled("randn", out, finish(normal_array(generator, shape, native), requires_grad, device))
+    return filled(
+        "randn", out, finish(on_device(normal_array, device)(generator, shape, native), requires_grad, device)
+    )
 
 
 def _check_bounds(low: int, high: int, d: Any) -> None:
@@ -157,8 +176,9 @@ def randint(
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
     d = dtype_for("randint", out, dtype) or dtypes.int64
     _check_bounds(low, high, d)
-    values = source(generator).integers(low, high, shape_of("randint", (size,)))
-    return filled("randint", out, finish(values.astype(_native("randint", d, device)), requires_grad, device))
+    native = _native("randint", d, device)
+    values = on_device(integer_array, device)(generator, low, high, shape_of("randint", (size,)), native)
+    return filled("randint", out, finish(values, requires_grad, device))
 
 
 @drawing
@@ -185,7 +205,7 @@ def randperm(
     if n < 0:
         raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")
     dtype = dtype_for("randperm", out, dtype) or dtypes.int64
-    values = source(generator).permutation(n).astype(_native("randperm", dtype, device))
+    values = on_device(order_array, device)(generator, n, _native("randperm", dtype, device))
     return filled("randperm", out, finish(values, requires_grad, device))
 
 
@@ -217,11 +237,9 @@ def rand_like(
         >>> torch.rand_like(torch.ones(2)).shape
         gradpack.Size([2])
     """
-    return finish(
-        uniform_array(generator, input._shape, _like("rand_like", input, dtype, "check_uniform_bounds")),
-        requires_grad,
-        device or input._spec.device,
-    )
+    native = _like("rand_like", input, dtype, "check_uniform_bounds")
+    where = device or input._spec.device
+    return finish(on_device(uniform_array, where)(generator, input._shape, native), requires_grad, where)
 
 
 @drawing
@@ -244,11 +262,9 @@ def randn_like(
         >>> torch.randn_like(torch.ones(2)).shape
         gradpack.Size([2])
     """
-    return finish(
-        normal_array(generator, input._shape, _like("randn_like", input, dtype, "normal_kernel_cpu")),
-        requires_grad,
-        device or input._spec.device,
-    )
+    native = _like("randn_like", input, dtype, "normal_kernel_cpu")
+    where = device or input._spec.device
+    return finish(on_device(normal_array, where)(generator, input._shape, native), requires_grad, where)
 
 
 @drawing
@@ -317,9 +333,11 @@ def normal(
         _check_floating("normal_kernel_cpu", dtype)
         if std < 0:
             raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")
-        drawn = (normal_array(generator, shape_of("normal", (size,)), native) * std + mean).astype(native)
+        drawn = on_device(normal_array, device)(generator, shape_of("normal", (size,)), native)
+        drawn = (drawn * std + mean).astype(native)
         return filled("normal", out, finish(drawn, requires_grad, device))
-    m, s = (v._data if isinstance(v, Tensor) else v for v in (mean, std))
+    m, s = map(host_of, (mean, std))
+    place = (mean if isinstance(mean, Tensor) else std)._spec.device
     if isinstance(std, Tensor) and std._spec.dtype.is_complex:
         raise RuntimeError("normal expects standard deviation to be non-complex")
     _check_floating("normal_kernel_cpu", (mean if isinstance(mean, Tensor) else std)._spec.dtype)
@@ -338,7 +356,7 @@ def normal(
         raise shapes_do_not_broadcast("normal", np.shape(m), np.shape(s)) from None
     native = (mean if isinstance(mean, Tensor) else std)._spec.native
     drawn = np.asarray((normal_array(generator, shape, native) * s + m).astype(native))
-    return _into_out(out, _without_slope(drawn, mean, std))
+    return _into_out(out, _without_slope(drawn, place, mean, std))
 
 
 @drawing
@@ -355,17 +373,17 @@ def bernoulli(input: Tensor, p: Any = None, *, generator: Generator | None = Non
         _check_floating("bernoulli_tensor_cpu_p_", input._spec.dtype)
     if input._spec.dtype.is_complex:
         raise not_implemented_for("bernoulli_scalar_cpu_", input._spec.dtype)
-    chance = input._data if p is None else p
+    chance = host_of(input if p is None else p)
     if np.any((chance < 0) | (chance > 1)) or np.any(np.isnan(chance)):
         raise RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true, but got false.")
     drawn = source(generator).random(input._shape) < chance
     native = input._spec.native if out is None else out._spec.native
-    return filled("bernoulli", out, _without_slope(np.asarray(drawn.astype(native)), input))
+    return filled("bernoulli", out, _without_slope(np.asarray(drawn.astype(native)), input._spec.device, input))
 
 
-def _without_slope(drawn: Any, *sources: Any) -> Tensor:
-    """What was drawn, with a gradient of zero to what it was drawn with, as in torch."""
-    made = wrap(drawn)
+def _without_slope(drawn: Any, device: Any, *sources: Any) -> Tensor:
+    """What was drawn, on a device, with a gradient of zero to what it was drawn with, as in torch."""
+    made = finish(drawn, False, device)
     for t in sources:
         if isinstance(t, Tensor) and t.requires_grad and MODE.get().grad:
             made = made + where(zeros_like(t, dtype=dtypes.bool_), t, 0.0)
@@ -390,7 +408,7 @@ def multinomial(
         raise RuntimeError(f"multinomial expects Long tensor out, got: {scalar_type(out._spec.dtype)}")
     if input.ndim not in (1, 2):
         raise RuntimeError(f"prob_dist must be 1 or 2 dim, got {input.ndim}")
-    weights = np.asarray(input._data, dtype=np.float64)
+    weights = np.asarray(host_of(input), dtype=np.float64)
     if np.any(weights < 0) or not np.all(np.isfinite(weights)):
         raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
     totals = weights.sum(axis=-1, keepdims=True)
@@ -411,4 +429,4 @@ def multinomial(
         with np.errstate(divide="ignore"):
             keys = rng.exponential(size=weights.shape) / weights  # the first arrivals of racing clocks
         index = np.argsort(keys, axis=-1)[..., :num_samples]
-    return filled("multinomial", out, wrap(index.astype(np.int64)))
+    return filled("multinomial", out, finish(index.astype(np.int64), False, input._spec.device))

@@ -119,7 +119,7 @@ def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
     """
     if input._spec.dtype.category != FLOATING:
         raise not_implemented_for("poisson_cpu", input._spec.dtype)
-    rates = np.asarray(input._data, dtype=np.float64)
+    rates = np.asarray(host_of(input), dtype=np.float64)
     if np.any(rates < 0):
         raise RuntimeError("invalid Poisson rate, expected rate to be non-negative")
     return _drawn(input, generator=generator)
@@ -152,15 +152,15 @@ def binomial(count: Tensor, prob: Tensor, generator: Generator | None = None) ->
     if prob._spec.dtype is not count._spec.dtype:
         names = scalar_type(prob._spec.dtype), scalar_type(count._spec.dtype)
         raise RuntimeError(f"Found dtype {names[0]} but expected {names[1]}")
-    trials = np.maximum(np.nan_to_num(np.asarray(count._data, dtype=np.float64)), 0).astype(np.int64)
-    chance = np.clip(np.asarray(prob._data, dtype=np.float64), 0, 1)
+    trials = np.maximum(np.nan_to_num(np.asarray(host_of(count), dtype=np.float64)), 0).astype(np.int64)
+    chance = np.clip(np.asarray(host_of(prob), dtype=np.float64), 0, 1)
     drawn = np.asarray(source(generator).binomial(trials, np.where(np.isnan(chance), 0, chance)), dtype=np.float64)
     drawn = np.where(np.isnan(chance), math.nan, drawn)
-    return _without_slope(np.asarray(drawn.astype(count._spec.native)), count, prob)
+    return _without_slope(np.asarray(drawn.astype(count._spec.native)), count._spec.device, count, prob)
 
 
 from .exponential import digamma, log, polygamma, special  # noqa: E402 - formulas name them
 from .gamma_functions import _density  # noqa: E402
 from .operands import not_implemented, zeros_for  # noqa: E402
-from .random import _without_slope  # noqa: E402
+from .random import _without_slope, host_of  # noqa: E402
 from .reduce import sum  # noqa: E402

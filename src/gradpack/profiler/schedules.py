@@ -20,8 +20,10 @@ class ProfilerAction(Enum):
 
 
 def supported_activities() -> set[ProfilerActivity]:
-    """What can be recorded: the CPU."""
-    return {ProfilerActivity.CPU}
+    """What can be recorded: the CPU, and CUDA where there is a device."""
+    from ..backends.cupy_loading import count
+
+    return {ProfilerActivity.CPU, ProfilerActivity.CUDA} if count() else {ProfilerActivity.CPU}
 
 
 def schedule(

@@ -99,14 +99,17 @@ def _may_keep(g: Any, tensor: Tensor | None) -> bool:
     """Whether the gradient's array can be `.grad` as it is."""
     base: Any = getattr(g, "base", False)
     if base is None and tensor is not None and tensor._data.strides == g.strides:
-        return bool(g.flags.writeable)
+        try:
+            return bool(g.flags.writeable)
+        except AttributeError:  # CuPy's flags say nothing of it: there is no memory that may not be written to
+            return True
     if base is False:  # not NumPy: arrays that cannot be written to may be shared
         return True
     if base is not None and not (
         getrefcount(base) == 2 + 1 and getattr(base, "base", 0) is None and base.size == g.size
     ):
         return False
-    if not hasattr(g, "flags") or not g.flags.writeable:
+    if not hasattr(g, "flags") or not getattr(g.flags, "writeable", True):
         return False
     if tensor is None or tensor._data.strides == g.strides:
         return True

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from ...backends.base import register_backend
+from ...base.errors import OutOfMemoryError
 from ...base.sizes import in_bytes
-from .arena import OutOfMemoryError
 from .array import DEVICES, ImplicitTransferError, SimArray, pinned
 from .streams import Device, Event, Stream, StreamRaceError
 

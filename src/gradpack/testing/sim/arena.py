@@ -14,11 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from ...base.errors import OutOfMemoryError
+
 GRAIN = 512  # blocks are of whole grains, as those of device allocators are
-
-
-class OutOfMemoryError(RuntimeError):
-    """The arena has no room for what was asked for."""
 
 
 class Block:

@@ -1,0 +1,275 @@
+"""CuPy: arrays of CUDA devices.
+
+Bodies and formulas of operations run on CuPy's namespace (`cupy_namespace.py`). What CuPy refuses is computed by
+NumPy on the host and copied back, with a warning the first time: `on_host` counts it by the name of the function.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections import deque
+from collections.abc import Callable
+from contextlib import nullcontext
+from typing import Any
+
+import numpy as np
+
+from ..base.devices import device
+from ..base.dtypes import dtype
+from ..base.errors import OutOfMemoryError
+from .base import Backend
+from .cupy_loading import at
+from .cupy_namespace import Namespace
+from .cupy_streams import CuPyClock, CuPyStreams
+from .numpy import NATIVE, NUMPY
+
+HERE = nullcontext()
+
+
+class _Inside(Backend):
+    """Binds functions to CuPy's namespace, as they are called by other functions that are."""
+
+    name = "cuda"
+
+    def __init__(self, xp: Namespace) -> None:
+        super().__init__()
+        self.xp = xp
+
+
+class CuPyBackend(Backend):
+    """The backend of `cuda`.
+
+    Attributes:
+        library: the package CuPy.
+        on_host: how often functions were computed on the host because CuPy refused them, by name.
+    """
+
+    name = "cuda"
+    makes = True
+
+    def __init__(self, library: Any) -> None:
+        super().__init__()
+        self.library = library
+        self.array_types = (library.ndarray,)
+        self.on_host: dict[str, int] = {}
+        self.xp = Namespace(library)
+        self._inside = _Inside(self.xp)
+        self._streams: dict[int, CuPyStreams] = {}
+        self._copying: deque[tuple[Any, Any]] = deque()  # host memory, and when it may go
+        self._refusals = _refusals(library)
+        self._full: type[Exception] = library.cuda.memory.OutOfMemoryError
+
+    # -- devices --
+
+    def current(self) -> int:
+        """The index of the device in use."""
+        return int(self.library.cuda.runtime.getDevice())
+
+    def chosen(self, where: device | None) -> int:
+        """The index of a device; the one in use where it has none.
+
+        Raises:
+            RuntimeError: if there is none with that index.
+        """
+        if where is None or where.index is None:
+            return self.current()
+        if where.index >= self.library.cuda.runtime.getDeviceCount():
+            raise RuntimeError("CUDA error: invalid device ordinal")
+        return where.index
+
+    def on(self, index: int) -> Any:
+        """`with backend.on(index): ...` makes a device the one in use."""
+        return HERE if index == self.current() else self.library.cuda.Device(index)
+
+    def device_of(self, array: Any) -> device:
+        return at(array.device.id)
+
+    def streams(self, where: device) -> CuPyStreams:
+        index = self.chosen(where)
+        found = self._streams.get(index)
+        if found is None:
+            found = self._streams.setdefault(index, CuPyStreams(self.library, index))
+        return found
+
+    def clock(self) -> CuPyClock:
+        return CuPyClock(self.library)
+
+    def address(self, array: Any) -> int:
+        return int(array.data.ptr)
+
+    # -- dtypes: CuPy's are NumPy's, bfloat16 that of ml_dtypes --
+
+    def dtype_of(self, native: Any) -> dtype:
+        return NUMPY.dtype_of(native)
+
+    def native_of(self, d: dtype) -> Any:
+        return NATIVE[d]
+
+    # -- arrays --
+
+    def asarray(self, value: Any, d: dtype, where: device) -> Any:
+        try:
+            return self._array(value, self.chosen(where), NATIVE[d])
+        except self._full as error:
+            raise OutOfMemoryError(f"CUDA out of memory. {error}") from None
+
+    def _array(self, value: Any, index: int, native: Any) -> Any:
+        with self.on(index):
+            if not isinstance(value, self.library.ndarray):
+                return self.library.array(np.asarray(value, dtype=native), order="K")
+            if value.device.id != index:  # CuPy copies between devices where it is asked for an array on this one
+                self.library.cuda.Device(value.device.id).synchronize()
+                value = self.library.array(value, order="K")
+                return value if value.dtype == native else value.astype(native)
+            return value.astype(native, order="K", copy=True)
+
+    def upload(self, host: Any, d: dtype, where: device) -> Any:
+        """A copy of a host array on a device, which the host does not wait for if its memory is pinned."""
+        with self.on(self.chosen(where)):
+            made = self.library.empty(host.shape, NATIVE[d], order="C")
+            source = np.ascontiguousarray(host, dtype=NATIVE[d])
+            made.set(source)
+            self._hold(source)
+        return made
+
+    def download(self, array: Any, beside: bool) -> Any:
+        """A copy in host memory. Beside the host: in pinned memory, there when the current stream has made it."""
+        if not beside:
+            return self.to_numpy(array)
+        with self.on(array.device.id):
+            host = self.pinned(array.shape, array.dtype)
+            array.get(out=host, blocking=False)
+            self._hold(host)
+        return host
+
+    def _hold(self, host: Any) -> None:
+        """Keep host memory until the stream in use has done what it was given: a copy from it, or to it."""
+        while self._copying and self._copying[0][0].done:
+            self._copying.popleft()
+        event = self.library.cuda.Event(disable_timing=True)
+        event.record()
+        self._copying.append((event, host))
+
+    def pinned(self, shape: tuple[int, ...], native: Any) -> Any:
+        """A NumPy array of pinned memory."""
+        count = int(np.prod(shape, dtype=np.int64))
+        if not count:
+            return np.empty(shape, native)
+        memory = self.library.cuda.alloc_pinned_memory(count * np.dtype(native).itemsize)
+        return np.frombuffer(memory, native, count).reshape(shape)  # CuPy may give more than was asked for
+
+    def ensure(self, array: Any) -> Any:
+        if isinstance(array, self.library.ndarray):
+            return array
+        return self.library.array(np.asarray(array))
+
+    def cast(self, array: Any, d: dtype) -> Any:
+        native = NATIVE[d]
+        if array.dtype == native:
+            return array
+        with self.on(array.device.id):
+            if array.dtype.kind == "c" and native.kind != "c":
+                array = array.real != 0 if native.kind == "b" else array.real
+            return array if array.dtype == native else array.astype(native)
+
+    def copy(self, array: Any) -> Any:
+        with self.on(array.device.id):
+            return array.copy(order="K")
+
+    def write(self, array: Any, value: Any) -> None:
+        with self.on(array.device.id):
+            if isinstance(value, np.ndarray):
+                value = self.library.array(value)
+            if isinstance(value, self.library.ndarray):
+                value = self.cast(value, self.dtype_of(array.dtype))
+            array[...] = value
+
+    def to_numpy(self, array: Any) -> Any:
+        with self.on(array.device.id):
+            return array.get()
+
+    # -- operations --
+
+    def bind(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        found = self._bound.get(function)
+        if found is None:
+            found = self._bound[function] = self._launching(function)
+        return found
+
+    def making(self, where: device, function: Callable[..., Any]) -> Callable[..., Any]:
+        def run(*args: Any, **kwargs: Any) -> Any:
+            with self.on(self.chosen(where)):
+                return self.bind(function)(*args, **kwargs)
+
+        return run
+
+    def _launching(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """A function as it is called from outside: on the device of its arrays, or else on the host."""
+        bound = self._inside.bind(function)
+        name = _name_of(function)
+
+        def launch(*args: Any, **kwargs: Any) -> Any:
+            index = self._place((args, kwargs))
+            with self.on(self.current() if index is None else index):
+                try:
+                    return bound(*self._inward(args), **self._inward(kwargs))
+                except self._full as error:
+                    raise OutOfMemoryError(f"CUDA out of memory. {error}") from None
+                except self._refusals as error:
+                    result = self._by_host(function, args, kwargs)  # an error that is no refusal is raised here again
+                    self._tell(name, error)
+                    return result
+
+        return launch
+
+    def _by_host(self, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+        return self._inward(NUMPY.bind(function)(*self._outward(args), **self._outward(kwargs)))
+
+    def _tell(self, name: str, error: Exception) -> None:
+        self.on_host[name] = self.on_host.get(name, 0) + 1
+        if self.on_host[name] == 1:
+            warnings.warn(
+                f"{name} is computed on the host, and copied there and back, because CuPy refuses it: "
+                f"{type(error).__name__}: {error}",
+                UserWarning,
+                stacklevel=4,
+            )
+
+    def _place(self, value: Any) -> int | None:
+        """The index of the device of the first array in nested arguments."""
+        if isinstance(value, self.library.ndarray):
+            return int(value.device.id)
+        if isinstance(value, list | tuple):
+            for item in value:
+                found = self._place(item)
+                if found is not None:
+                    return found
+        return self._place(list(value.values())) if isinstance(value, dict) else None
+
+    def _inward(self, value: Any) -> Any:
+        """Nested values with host arrays copied to the device: tensors without dimensions, masks."""
+        if isinstance(value, np.ndarray):
+            return self.library.array(value)
+        return _nested(self._inward, value)
+
+    def _outward(self, value: Any) -> Any:
+        return value.get() if isinstance(value, self.library.ndarray) else _nested(self._outward, value)
+
+
+def _nested(change: Callable[[Any], Any], value: Any) -> Any:
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return type(value)(*map(change, value))
+    if type(value) in (list, tuple):
+        return type(value)(map(change, value))
+    return {k: change(v) for k, v in value.items()} if type(value) is dict else value
+
+
+def _name_of(function: Any) -> str:
+    op = getattr(function, "op", None)
+    return (op.name if op is not None else getattr(function, "__name__", "?")).strip("_")
+
+
+def _refusals(library: Any) -> tuple[type[Exception], ...]:
+    """What CuPy raises for what it does not have: dtypes, options, methods, kernels that do not compile."""
+    compiler = getattr(getattr(library.cuda, "compiler", None), "CompileException", NotImplementedError)
+    return (TypeError, NotImplementedError, AttributeError, ValueError, ImportError, compiler)
