@@ -66,6 +66,7 @@ NUMPY = {
     "saved/casts": "rounds arrays, on whatever thread",
     "saved/disk": "writes arrays in blocks",
     "saved/foreign": "shows the memory of tensors as arrays",
+    "saved/knapsack": "adds a column of bytes at once",
     "saved/lossless": "compresses the bytes of arrays",
     "saved/masks": "packs bits",
     "saved/quantize": "quantises blocks of arrays in place",

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..base.sizes import shown
-from .planner import Choice, Item, Plan, outcome
+from .choices import Choice, Item, outcome
+from .planner import Plan
 
 
 @dataclass(frozen=True)

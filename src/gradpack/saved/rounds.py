@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from .choices import Choice, Item
 from .explain import BudgetPlan
 from .info import SavedInfo
 from .ledger import Means
-from .planner import Choice, Item, plan
+from .planner import plan
 from .recipes import Call
 
 Key = tuple[Any, ...]
