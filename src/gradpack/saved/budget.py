@@ -19,13 +19,14 @@ from .info import Brief, SavedInfo
 from .ledger import Entry, Means, Slot, packed_bytes
 from .means import means_of
 from .policy import Policy
-from .recipes import Call, Notes, Value
+from .recipes import Notes, Took, Value
 from .recompute import Living, Watch
-from .rounds import Round, Row, planned
+from .rounds import Round, Row, better, planned
 from .storage import owner
 from .ways import ways_to
 
 _PLANS = 8  # kinds of steps that are remembered
+_EFFORT = 0.5  # how long planning may take, for what the operations of a forward pass took
 
 
 class Budget(Policy):
@@ -83,16 +84,19 @@ class Budget(Policy):
 
     def _begin(self) -> None:
         """Learns from the round that is over, and begins another one."""
-        done = self._round
-        if done.rows and done.uses and (done.planned is None or done.planned.keys != done.keys):
-            start = perf_counter()
-            self._plans.insert(0, planned(done, self._means, self.limit, self.disk))
+        done, spent = self._round, self._watch.spent
+        self._round = Round(spent)
+        start, effort = perf_counter(), _EFFORT * (spent - done.began)
+        followed = done.planned
+        if done.rows and done.uses and (followed is None or followed.keys != done.keys):
+            self._plans.insert(0, planned(done, self._means, self.limit, self.disk, effort))
             del self._plans[_PLANS:]
-            self.planning += perf_counter() - start
-        elif done.planned is not None:
-            self._plans.remove(done.planned)
-            self._plans.insert(0, done.planned)
-        self._round = Round()
+        elif followed is not None:
+            followed.followed += 1
+            again = followed.followed == 1 and done.uses and not self._watch.steady
+            self._plans.remove(followed)
+            self._plans.insert(0, better(done, self._means, effort) if again else followed)
+        self.planning += perf_counter() - start
 
     # --- packing ---
 
@@ -179,20 +183,20 @@ class Budget(Policy):
         if self._round.choice is None:
             ways = ways_to(slot.value, self._holding.is_held)
             if (way := ways[slot.value]) is not None and not way.extra:
-                row.calls, row.needs = self._runs(slot.value)
+                row.took, row.needs = self._runs(slot.value)
             for means in self._means:
                 if not means.on_disk and not means.knows(row.key) and not (means.lossy and row.exact):
                     self._sample(means, entry, slot)
 
-    def _runs(self, wanted: Value) -> tuple[list[Call], tuple[int, ...]]:
-        """The operations that making a value again runs, and the rows that it starts from."""
-        calls: list[Call] = []
+    def _runs(self, wanted: Value) -> tuple[list[Took], tuple[int, ...]]:
+        """What the operations took that making a value again runs, and the rows that it starts from."""
+        took: list[Took] = []
         needs: set[int] = set()
         stack, seen = [wanted], {wanted}
         while stack:
             call = stack.pop().call
             assert call is not None
-            calls.append(call)
+            took.append(call.took)
             for source in call.sources():
                 if source in seen:
                     continue
@@ -202,7 +206,7 @@ class Budget(Policy):
                     needs.add(slot.entry.row.number)
                 elif not source.held and not source.is_tiny and source.call is not None:
                     stack.append(source)
-        return calls, tuple(sorted(needs))
+        return took, tuple(sorted(needs))
 
     def _sample(self, means: Means, entry: Entry, slot: Slot) -> None:
         """Packs a part of the tensor to see how much smaller it gets."""

@@ -55,7 +55,13 @@ class BudgetPlan:
         self.keys, self.rows = keys, rows
         self.limit, self.disk = limit, disk
         self.fits, self.peak, self.seconds = plan.fits, plan.outcome.peak, plan.outcome.seconds
+        self.followed = 0  # rounds
         self._items, self._plan = items, plan
+
+    def is_worse(self, other: BudgetPlan) -> bool:
+        """Whether it takes clearly more time than another one, by what the other one takes things to cost."""
+        seconds = outcome(other._items, self._plan.chosen).seconds
+        return other.fits and (not self.fits or other.seconds < 0.95 * seconds)
 
     def choice(self, number: int) -> Choice:
         return self._items[number].choices[self._plan.chosen[number]]

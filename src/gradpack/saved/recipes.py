@@ -29,16 +29,25 @@ TINY = 1024  # bytes: arrays as small as this are held by the notes themselves
 DEEPEST = 32  # operations that a recipe may chain
 
 
+class Took:
+    """The least seconds that any call of one kind took: what was in the way of others is no cost of theirs."""
+
+    __slots__ = ("seconds",)
+
+    def __init__(self) -> None:
+        self.seconds = float("inf")
+
+
 class Call:
     """One operation that ran: its arguments, with a `Value` in the place of every tensor."""
 
-    __slots__ = ("depth", "drawn", "op", "seconds", "values")
+    __slots__ = ("depth", "drawn", "op", "took", "values")
 
     depth: int
 
-    def __init__(self, op: Op, values: list[Any], drawn: Any, seconds: float = 0.0) -> None:
+    def __init__(self, op: Op, values: list[Any], drawn: Any, took: Took) -> None:
         self.op = op
-        self.seconds = seconds  # that it took
+        self.took = took
         self.values = values
         self.drawn = drawn  # the states of generators that it drew from, None if it drew nothing
         self.depth = 1 + max((v.call.depth for v in self.sources() if v.call is not None), default=0)

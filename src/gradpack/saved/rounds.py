@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .choices import Choice, Item
+from .choices import NEVER, Choice, Item
 from .explain import BudgetPlan
 from .info import SavedInfo
 from .ledger import Means
 from .planner import plan
-from .recipes import Call
+from .recipes import Took
 
 Key = tuple[Any, ...]
 
@@ -20,32 +20,18 @@ class Row:
 
     Attributes:
         key: node, slot, shape and dtype of the tensor that was saved of it first.
-        calls: what making it again would run, None if there is no way to, or once `paid` says what that takes.
+        took: what the operations that making it again would run took, None if there is no way to.
         needs: the numbers of the rows that this would start from.
         fixed: it can be kept only.
         exact: lossy means are not for it.
     """
 
-    __slots__ = (
-        "_info",
-        "born",
-        "calls",
-        "exact",
-        "first",
-        "fixed",
-        "key",
-        "last",
-        "nbytes",
-        "needs",
-        "number",
-        "paid",
-    )
+    __slots__ = ("_info", "born", "exact", "first", "fixed", "key", "last", "nbytes", "needs", "number", "took")
 
     def __init__(self, number: int, key: Key, nbytes: int, born: int) -> None:
         self.number, self.key, self.nbytes, self.born = number, key, nbytes, born
         self.first = self.last = -1
-        self.paid: float | None = None
-        self.calls: list[Call] | None = None
+        self.took: list[Took] | None = None
         self.needs: tuple[int, ...] = ()
         self.fixed = False
         self.exact = False
@@ -65,15 +51,11 @@ class Row:
     @property
     def seconds(self) -> float | None:
         """What making it again would take, None if there is no way to."""
-        return self.paid if self.calls is None else sum([call.seconds for call in self.calls])
-
-    def settle(self) -> None:
-        """At the end of a round: keeps the sum only."""
-        self.paid, self.calls = self.seconds, None
+        return None if self.took is None else sum([took.seconds for took in self.took])
 
     def learn(self, other: Row) -> None:
         """What was found out of the same row of another round."""
-        self.paid, self.needs = other.paid, other.needs
+        self.took, self.needs = other.took, other.needs
         self.exact, self._info = other.exact, other._info
 
     def used(self, now: int) -> None:
@@ -88,11 +70,13 @@ class Round:
     Attributes:
         choice: what the plan says of the last row; None once the round goes another way than any plan.
         uses: how often something was unpacked.
+        began: how many seconds operations had taken when it began.
     """
 
-    __slots__ = ("choice", "clock", "keys", "planned", "rows", "uses")
+    __slots__ = ("began", "choice", "clock", "keys", "planned", "rows", "uses")
 
-    def __init__(self) -> None:
+    def __init__(self, began: float = 0.0) -> None:
+        self.began = began
         self.rows: list[Row] = []
         self.keys: list[Key] = []
         self.clock = self.uses = 0
@@ -122,19 +106,25 @@ class Round:
         self.keys.pop()
 
 
-def planned(round_: Round, means: Sequence[Means], limit: int, disk: int) -> BudgetPlan:
-    """The plan for rounds like this one."""
+def planned(round_: Round, means: Sequence[Means], limit: int, disk: int, effort: float) -> BudgetPlan:
+    """The plan for rounds like this one, which may take so many seconds to make."""
     end = round_.clock + 1
-    for row in round_.rows:
-        row.settle()
     items = [_item(row, means, end) for row in round_.rows]
-    return BudgetPlan(round_.keys, round_.rows, items, plan(items, limit, disk), limit, disk)
+    return BudgetPlan(round_.keys, round_.rows, items, plan(items, limit, disk, effort=effort), limit, disk)
+
+
+def better(round_: Round, means: Sequence[Means], effort: float) -> BudgetPlan:
+    """The plan that a round has followed, or another one if that is better by what was learned of costs meanwhile."""
+    old = round_.planned
+    assert old is not None
+    new = planned(round_, means, old.limit, old.disk, effort)
+    return new if old.is_worse(new) else old
 
 
 def _item(row: Row, means: Sequence[Means], end: int) -> Item:
     choices = [Choice("keep", row.nbytes, 0.0)]
     if not row.fixed:
-        if row.seconds is not None:
+        if row.seconds is not None and row.seconds < NEVER:
             choices.append(Choice("recompute", 0, row.seconds, needs=row.needs))
         for m in means:
             if m.lossy and row.exact:
