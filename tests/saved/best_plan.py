@@ -63,9 +63,11 @@ def best_of_many(items, limit, disk):
     program = _Program()
     takes = [[program.variable(choice.seconds) for choice in item.choices] for item in items]
     back = {}  # for each item the variables that say from when on it is there again
-    for item, mine in zip(items, takes, strict=True):
+    for i, (item, mine) in enumerate(zip(items, takes, strict=True)):
         program.bound(dict.fromkeys(mine, 1), 1, 1)
         for n, choice in enumerate(item.choices):
+            if n and choice.stays and item.first < item.last:
+                back.setdefault(i, []).append((item.first, mine[n]))
             for j in choice.needs:
                 for its, other in zip(takes[j], items[j].choices, strict=True):
                     if other.fetch or other.rounds:

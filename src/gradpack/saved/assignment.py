@@ -25,7 +25,8 @@ class Assignment:
     def __init__(self, items: Sequence[Item], allowed: Sequence[Sequence[int]], limits: Limits) -> None:
         self.items, self.allowed = items, allowed
         # What is held grows only when something is saved, or comes back for what is made of it.
-        moments = sorted({*(item.born for item in items), *(i.first for i in items if any(c.needs for c in i.choices))})
+        returns = {i.first for i in items if i.first < i.last or any(c.needs for c in i.choices)}
+        moments = sorted({item.born for item in items} | returns)
         self._born = [bisect_left(moments, item.born) for item in items]
         self._first = [bisect_left(moments, item.first) for item in items]
         self._last = [bisect_left(moments, item.last) for item in items]
@@ -59,18 +60,22 @@ class Assignment:
         return not any(self._sums)
 
     def _since(self, i: int) -> int:
-        """From when on an item that is made again is in memory for others."""
+        """From when on an item that is not kept is in memory again: at the latest when it is used last, for a moment."""
         items, chosen = self.items, self.chosen
-        return min(
-            [self._first[u] for u in self._users[i] if i in items[u].choices[chosen[u]].needs], default=self._last[i]
-        )
+        choice = items[i].choices[chosen[i]]
+        since = self._first[i] if choice.stays else self._last[i]
+        if choice.is_made_again:
+            for user in self._users[i]:
+                if self._first[user] < since and i in items[user].choices[chosen[user]].needs:
+                    since = self._first[user]
+        return since
 
     def _hold(self, i: int, sign: int) -> None:
         """Adds what an item holds, or takes it away."""
-        choice = self.items[i].choices[self.chosen[i]]
-        self._add(choice.takes, self._born[i], self._last[i], sign)
-        if choice.is_made_again:
-            self._add(self.items[i].choices[0].takes, self._since(i), self._last[i], sign)
+        item = self.items[i]
+        self._add(item.choices[self.chosen[i]].takes, self._born[i], self._last[i], sign)
+        if self.chosen[i]:
+            self._add(item.choices[0].takes, self._since(i), self._last[i], sign)
 
     def _add(self, takes: tuple[int, ...], start: int, stop: int, sign: int) -> None:
         if start >= stop:
@@ -158,9 +163,11 @@ class Assignment:
 
     def _stirs(self, i: int, old: Choice, new: Choice) -> bool:
         """Whether a change may bring other items back earlier or later, or this one."""
+        if self.items[i].first < self.items[i].last:
+            return True
         if old.is_made_again == new.is_made_again:
             return old.is_made_again
-        if self._since(i) < self._last[i]:
+        if self._users[i] and self._asking(i):
             return True
         needs = old.needs or new.needs
         return any(self.items[j].choices[self.chosen[j]].is_made_again for j in needs)

@@ -228,7 +228,7 @@ class Budget(Policy):
         if type(packed) is not Slot:
             return packed
         self._round.uses += 1
-        packed.entry.row.used(self._round.tick())
+        packed.entry.row.used(self._round.tick(packed.info.node))
         tensor = packed.tensor()
         record = getattr(packed.form, "record", None)
         if record is not None and (array := record.holding) is not None and not self._holding.room(array):

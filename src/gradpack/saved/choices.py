@@ -28,6 +28,7 @@ class Choice:
             memory from that moment on, and what is packed is unpacked once more.
         fetch: the part of `seconds` that unpacking takes.
         rounds: does it come back inexactly? Then nothing may be made again from it.
+        stays: is it in memory from its first use to the last? If not, it is had anew for each.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Choice:
     fetch: float = 0.0
     rounds: bool = False
     host: int = 0
+    stays: bool = True
 
     @cached_property
     def takes(self) -> tuple[int, int, int]:
@@ -75,7 +77,7 @@ class Outcome:
         peak: bytes in memory at most, and `when`.
         disk: bytes on disk at most.
         host: limited bytes in host memory at most.
-        back: from when on tensors are in memory that were made again for others.
+        back: from when on tensors are in memory again that were not kept, for others or for another use.
     """
 
     seconds: float
@@ -93,10 +95,12 @@ def outcome(items: Sequence[Item], chosen: Sequence[int]) -> Outcome:
     """What choosing `chosen[i]` for each item comes to."""
     moments: list[tuple[int, int, int, int]] = []  # when, and how many bytes more of each kind
     seconds = 0.0
-    back: dict[int, int] = {}  # from when on items that are made again for others are in memory
-    for item, number in zip(items, chosen, strict=True):
+    back: dict[int, int] = {}  # from when on items that were not kept are in memory again, for a later use
+    for i, (item, number) in enumerate(zip(items, chosen, strict=True)):
         choice = item.choices[number]
         seconds += choice.seconds
+        if number and choice.stays and item.first < item.last:
+            back[i] = min(back.get(i, item.first), item.first)
         for needed in choice.needs:
             its = items[needed].choices[chosen[needed]]
             if its.is_made_again:

@@ -14,6 +14,7 @@ from ..tensor.tensor import Tensor
 from .ledger import Entry, Held, Ledger, Means, Slot, packed_bytes
 from .recipes import Handle, Recipe, Value, anchor_of
 from .rounds import Row
+from .storage import owner
 from .ways import ways_to, written
 
 
@@ -29,6 +30,7 @@ class Holding:
         self.lock = RLock()
         self._newest = 0
         self._living: dict[int, ref[Entry]] = {}  # those that are kept as they are, by number
+        self._wholes: dict[int, tuple[ref[Any], ref[Entry]]] = {}  # and by the memory that they keep
         self._flying: deque[ref[Entry]] = deque()  # what is being written to disk, and in memory until that is done
 
     def take_in(self, entry: Entry, form: str | None) -> None:
@@ -43,6 +45,8 @@ class Holding:
     def _keep(self, entry: Entry, memory: int) -> None:
         entry.becomes("keep", memory, entry.disk)
         self._living[entry.number] = ref(entry, _discards(self._living, entry.number))
+        whole = next(owner(slot.form._data) for slot in entry.living() if isinstance(slot.form, Tensor))
+        self._wholes[id(whole)] = ref(whole, _discards(self._wholes, id(whole))), ref(entry)
 
     def join(self, entry: Entry, slot: Slot) -> None:
         """One more tensor of a storage that is held: in the same form, if that can be."""
@@ -212,13 +216,21 @@ class Holding:
 
     def room(self, array: Any) -> bool:
         """Whether a tensor that was made again may be held for others who need it."""
+        whole = owner(array)
         with self.lock:
-            known = self.ledger.watched.get(id(array))
-            if known is not None and known() is array:
+            known = self.ledger.watched.get(id(whole))
+            if known is not None and known() is whole:
                 return True
-            if self.ledger.memory + array.nbytes > self.limit:
+            kept = self._wholes.get(id(whole))
+            entry = None if kept is None or kept[0]() is not whole else kept[1]()
+            if entry is not None and entry.form == "keep":  # a view of it: from now on it counts for itself
+                del self._wholes[id(whole)]
+                entry.becomes("keep", entry.memory - whole.nbytes, entry.disk)
+                self.ledger.watch(whole)
+                return True
+            if self.ledger.memory + whole.nbytes > self.limit:
                 return False
-            self.ledger.watch(array)
+            self.ledger.watch(whole)
             return True
 
     def is_held(self, value: Value, array: Any) -> bool:
@@ -249,9 +261,10 @@ class Holding:
         )
 
 
-def _discards(living: dict[int, ref[Entry]], number: int) -> Any:
-    def discard(gone: ref[Entry]) -> None:
-        if living.get(number) is gone:
-            del living[number]
+def _discards(known: dict[int, Any], key: int) -> Any:
+    def discard(gone: ref[Any]) -> None:
+        found = known.get(key)
+        if found is gone or (type(found) is tuple and found[0] is gone):
+            del known[key]
 
     return discard

@@ -121,7 +121,7 @@ def _worthwhile(item: Item, limits: Limits) -> list[int]:
 def _beats(item: Item, m: int, n: int) -> bool:
     """Whether one choice is as good as another in every way, and better or named first."""
     a, b = item.choices[m], item.choices[n]
-    if not n or a.needs or a.is_made_again or (a.rounds and not b.rounds):
+    if not n or a.needs or a.is_made_again or (a.rounds and not b.rounds) or (a.stays and not b.stays):
         return False
     ours, theirs = (a.seconds, a.fetch, *a.takes), (b.seconds, b.fetch, *b.takes)
     return all(x <= y for x, y in zip(ours, theirs, strict=True)) and (ours != theirs or m < n)

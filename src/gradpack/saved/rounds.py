@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
+from weakref import ref
 
 from .choices import NEVER, Choice, Item
 from .explain import BudgetPlan
@@ -73,18 +75,23 @@ class Round:
         began: how many seconds operations had taken when it began.
     """
 
-    __slots__ = ("began", "choice", "clock", "keys", "planned", "rows", "uses")
+    __slots__ = ("began", "choice", "clock", "keys", "planned", "rows", "uses", "_asked")
 
     def __init__(self, began: float = 0.0) -> None:
         self.began = began
+        self._asked: Any = None
         self.rows: list[Row] = []
         self.keys: list[Key] = []
         self.clock = self.uses = 0
         self.planned: BudgetPlan | None = None
         self.choice: Choice | None = None
 
-    def tick(self) -> int:
-        self.clock += 1
+    def tick(self, node: Any = None) -> int:
+        """The time. It goes on unless the node that asks has asked last."""
+        asking = None if node is None else ref(node)
+        if asking is None or asking is not self._asked:
+            self.clock += 1
+        self._asked = asking
         return self.clock
 
     def add(self, row: Row, plans: Sequence[BudgetPlan]) -> None:
@@ -134,5 +141,10 @@ def _item(row: Row, means: Sequence[Means], end: int) -> Item:
                 disk = row.nbytes if m.on_disk else 0
                 costs = m.seconds(row.nbytes), disk, (), m.fetch(row.nbytes)
                 choices.append(Choice(m.name, memory, *costs, rounds=m.lossy))
-    unused = row.first < 0
-    return Item(tuple(choices), row.born, end if unused else row.first, end + 1 if unused else row.last)
+    if row.first < 0:
+        return Item(tuple(choices), row.born, end, end)
+    if row.first < row.last:  # may as well be had twice
+        choices += [
+            replace(c, seconds=c.seconds + (c.seconds if c.is_made_again else c.fetch), stays=False) for c in choices[1:]
+        ]
+    return Item(tuple(choices), row.born, row.first, row.last)
