@@ -33,7 +33,7 @@ def problem(random, count, nested=True, with_disk=True):
         first = 3 * count - 2 * i if nested else random.randint(count, 3 * count)
         last = first + random.choice([0, 0, 1])
         if last > first:
-            choices += [replace(c, seconds=c.seconds + c.fetch, stays=False) for c in choices[1:]]
+            choices += [replace(c, seconds=c.seconds + c.anew, stays=False) for c in choices[1:]]
         items.append(Item(tuple(choices), i, first, last))
     return items
 
@@ -47,19 +47,21 @@ def test_few_tensors_get_the_best_of_all_plans(seed):
         limit = int(full * part)
         disk, host = random.choice([0, full // 2, full]), random.choice([full // 2, float("inf")])
         best = best_of_all(items, limit, disk, host)
-        mine = plan(items, limit, disk, host)
+        mine = plan(items, limit, disk, host, effort=1.0)
         assert mine.fits == (best is not None)
         if best is not None:
             assert mine.outcome.fits((limit, disk, host))
             assert mine.outcome.seconds == pytest.approx(best)
 
 
-def test_eight_tensors_of_a_chain_get_the_best_of_all_plans():
-    items = problem(Random(7), 8)
+def test_seven_tensors_of_a_chain_get_the_best_of_all_plans():
+    items = problem(Random(7), 7)
     full = outcome(items, [0] * 8).peak
     for part in (0.8, 0.4, 0.2):
         limit = int(full * part)
-        assert plan(items, limit, full).outcome.seconds == pytest.approx(best_of_all(items, limit, full, float("inf")))
+        best = best_of_all(items, limit, full, float("inf"))
+        assert plan(items, limit, full, effort=1.0).outcome.seconds == pytest.approx(best)
+        assert plan(items, limit, full).outcome.seconds <= 1.10 * best
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -71,7 +73,7 @@ def test_many_tensors_cost_at_most_a_tenth_more_than_the_optimum(seed):
     for part in (0.9, 0.7, 0.5, 0.35, 0.2):
         limit = int(full * part)
         best = best_of_many(items, limit, full)
-        mine = plan(items, limit, full)
+        mine = plan(items, limit, full, effort=0.2)
         assert mine.fits
         assert mine.outcome.peak <= limit
         assert best <= mine.outcome.seconds * (1 + 1e-3)

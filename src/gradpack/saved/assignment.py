@@ -37,11 +37,13 @@ class Assignment:
                     if i not in self._users[needed]:
                         self._users[needed].append(i)
         # Only limits that can be passed at all are watched: most often that is one.
-        most = [sum(max(c.takes[k] for c in item.choices) for item in items) for k in range(len(limits))]
+        most = [sum(2 * max(c.takes[k] for c in item.choices) for item in items) for k in range(len(limits))]
         self._watched = [k for k, limit in enumerate(limits) if limit < most[k]]
         self._limits = [limits[k] for k in self._watched]
         self._held = [[0] * len(moments) for _ in self._watched]
         self._sums: list[float] = [0] * len(self._watched)
+        self._never = len(moments)
+        self._asked = [self._never] * len(items)  # when items are needed first, for others that are made of them
         self.seconds = 0.0
         self.moves = 0
         self.chosen = [
@@ -50,6 +52,8 @@ class Assignment:
         for i in range(len(items)):
             self._hold(i, 1)
             self.seconds += self._price(i, self.chosen[i])
+        for i in range(len(items) - 1, -1, -1):  # what needs an item comes after it
+            self._ask(i)
 
     @property
     def excess(self) -> float:
@@ -60,15 +64,29 @@ class Assignment:
         return not any(self._sums)
 
     def _since(self, i: int) -> int:
-        """From when on an item that is not kept is in memory again: at the latest when it is used last, for a moment."""
-        items, chosen = self.items, self.chosen
-        choice = items[i].choices[chosen[i]]
+        """From when on an item that is not kept is in memory again; when it is used last, that is for a moment."""
+        choice = self.items[i].choices[self.chosen[i]]
         since = self._first[i] if choice.stays else self._last[i]
-        if choice.is_made_again:
+        return min(since, self._asked[i]) if choice.is_made_again else since
+
+    def _ask(self, i: int) -> None:
+        """Finds out when an item is needed first for others, and what that means for what it is made of."""
+        wait = [i]
+        while wait:
+            i = wait.pop()
+            asked = self._never
             for user in self._users[i]:
-                if self._first[user] < since and i in items[user].choices[chosen[user]].needs:
-                    since = self._first[user]
-        return since
+                if i in self.items[user].choices[self.chosen[user]].needs:
+                    asked = min(asked, self._first[user], self._asked[user])
+            if asked == self._asked[i]:
+                continue
+            choice = self.items[i].choices[self.chosen[i]]
+            if choice.is_made_again:
+                self._hold(i, -1)
+            self._asked[i] = asked
+            if choice.is_made_again:
+                self._hold(i, 1)
+                wait.extend(choice.needs)
 
     def _hold(self, i: int, sign: int) -> None:
         """Adds what an item holds, or takes it away."""
@@ -122,21 +140,16 @@ class Assignment:
         self.moves += 1
         item, chosen = self.items[i], self.chosen
         old, new = item.choices[chosen[i]], item.choices[n]
-        others = {*old.needs, *new.needs}
-        again = [j for j in others if self.items[j].choices[chosen[j]].is_made_again]
-        if old.is_made_again != new.is_made_again:
-            for j in again:
-                self._hold(j, -1)
-        self._hold(i, -1)
         self.seconds += self._price(i, n) - self._price(i, chosen[i])
-        chosen[i] = n
-        self._hold(i, 1)
-        if old.is_made_again != new.is_made_again:
-            for j in again:
-                self._hold(j, 1)
         more = new.fetch - old.fetch + NEVER * (new.rounds - old.rounds)
         if more:
             self.seconds += more * self._asking(i)
+        self._hold(i, -1)
+        chosen[i] = n
+        self._hold(i, 1)
+        if old.is_made_again != new.is_made_again:
+            for needed in {*old.needs, *new.needs}:
+                self._ask(needed)
 
     def trial(self, i: int, n: int) -> tuple[float, float]:
         """How much time a change costs, and how much of the excess it takes away."""
@@ -167,7 +180,7 @@ class Assignment:
             return True
         if old.is_made_again == new.is_made_again:
             return old.is_made_again
-        if self._users[i] and self._asking(i):
+        if self._asked[i] < self._never:
             return True
         needs = old.needs or new.needs
         return any(self.items[j].choices[self.chosen[j]].is_made_again for j in needs)

@@ -46,6 +46,11 @@ class Choice:
         """What it takes of each limit."""
         return self.nbytes, self.disk, self.host
 
+    @property
+    def anew(self) -> float:
+        """What having it once more costs."""
+        return self.seconds if self.is_made_again else self.fetch
+
     @cached_property
     def is_made_again(self) -> bool:
         return self.name == "recompute"
@@ -95,23 +100,25 @@ def outcome(items: Sequence[Item], chosen: Sequence[int]) -> Outcome:
     """What choosing `chosen[i]` for each item comes to."""
     moments: list[tuple[int, int, int, int]] = []  # when, and how many bytes more of each kind
     seconds = 0.0
-    back: dict[int, int] = {}  # from when on items that were not kept are in memory again, for a later use
-    for i, (item, number) in enumerate(zip(items, chosen, strict=True)):
-        choice = item.choices[number]
+    asked: dict[int, int] = {}  # when items that are made again are needed first, for others
+    back: dict[int, int] = {}
+    for i in range(len(items) - 1, -1, -1):  # what needs an item comes after it
+        item = items[i]
+        choice = item.choices[chosen[i]]
         seconds += choice.seconds
-        if number and choice.stays and item.first < item.last:
-            back[i] = min(back.get(i, item.first), item.first)
-        for needed in choice.needs:
-            its = items[needed].choices[chosen[needed]]
-            if its.is_made_again:
-                back[needed] = min(back.get(needed, item.first), item.first)
-            seconds += its.fetch + NEVER * its.rounds
         if any(choice.takes):
             moments += _span(item.born, item.last, choice)
-    for number, since in back.items():
-        item = items[number]
+        since = item.first if chosen[i] and choice.stays else item.last
+        made = min(item.first, asked.get(i, item.first))
+        if choice.is_made_again:
+            since = min(since, asked.get(i, since))
         if since < item.last:
+            back[i] = since
             moments += _span(since, item.last, item.choices[0])
+        for needed in choice.needs:
+            its = items[needed].choices[chosen[needed]]
+            asked[needed] = min(asked.get(needed, made), made)
+            seconds += its.fetch + NEVER * its.rounds
     moments.sort()  # at one moment, what goes comes first
     now = peak = disk = most_disk = host = most_host = 0
     when = items[0].born if items else 0

@@ -6,14 +6,15 @@ from collections.abc import Sequence
 
 from .choices import Item, Limits, outcome
 
-NODES = 20_000  # partial plans that are looked at, at most
-
 
 def cheapest(
-    items: Sequence[Item], allowed: Sequence[Sequence[int]], limits: Limits, known: list[int] | None
+    items: Sequence[Item], allowed: Sequence[Sequence[int]], limits: Limits, known: list[int] | None, nodes: int
 ) -> list[int] | None:
-    """A plan within limits that takes less time than `known`; None if there is none, or none was found in time."""
-    return _Search(items, allowed, limits, known).found
+    """A plan within limits that takes less time than `known`; None if there is none.
+
+    At most `nodes` partial plans are looked at: where there would be more, it is the best of those.
+    """
+    return _Search(items, allowed, limits, known, nodes).found
 
 
 class _Search:
@@ -23,12 +24,17 @@ class _Search:
     """
 
     def __init__(
-        self, items: Sequence[Item], allowed: Sequence[Sequence[int]], limits: Limits, known: list[int] | None
+        self,
+        items: Sequence[Item],
+        allowed: Sequence[Sequence[int]],
+        limits: Limits,
+        known: list[int] | None,
+        nodes: int,
     ) -> None:
         self.items, self.limits = items, limits
         self.found: list[int] | None = None
         self.least = float("inf") if known is None else outcome(items, known).seconds
-        self.left = NODES
+        self.left = nodes
         self.order = sorted(range(len(items)), key=lambda i: -items[i].choices[0].nbytes)
         self.numbers = [sorted(ns, key=lambda n: items[i].choices[n].seconds) for i, ns in enumerate(allowed)]
         self.lowest = [

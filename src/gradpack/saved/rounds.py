@@ -75,7 +75,7 @@ class Round:
         began: how many seconds operations had taken when it began.
     """
 
-    __slots__ = ("began", "choice", "clock", "keys", "planned", "rows", "uses", "_asked")
+    __slots__ = ("_asked", "began", "choice", "clock", "keys", "planned", "rows", "uses")
 
     def __init__(self, began: float = 0.0) -> None:
         self.began = began
@@ -144,7 +144,5 @@ def _item(row: Row, means: Sequence[Means], end: int) -> Item:
     if row.first < 0:
         return Item(tuple(choices), row.born, end, end)
     if row.first < row.last:  # may as well be had twice
-        choices += [
-            replace(c, seconds=c.seconds + (c.seconds if c.is_made_again else c.fetch), stays=False) for c in choices[1:]
-        ]
+        choices += [replace(c, seconds=c.seconds + c.anew, stays=False) for c in choices[1:]]
     return Item(tuple(choices), row.born, row.first, row.last)
