@@ -63,6 +63,7 @@ NUMPY = {
     "declare/nodes": "sums the gradients of compiled code",
     "extend/places": "asks NumPy for a dtype by what the user has of it",
     "saved/spill": "maps files as arrays",
+    "saved/assignment": "adds to what is held at many moments at once",
     "saved/casts": "rounds arrays, on whatever thread",
     "saved/disk": "writes arrays in blocks",
     "saved/foreign": "shows the memory of tensors as arrays",

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
 
 from .choices import NEVER, Choice, Item, Limits
 
@@ -39,9 +42,8 @@ class Assignment:
         # Only limits that can be passed at all are watched: most often that is one.
         most = [sum(2 * max(c.takes[k] for c in item.choices) for item in items) for k in range(len(limits))]
         self._watched = [k for k, limit in enumerate(limits) if limit < most[k]]
-        self._limits = [limits[k] for k in self._watched]
-        self._held = [[0] * len(moments) for _ in self._watched]
-        self._sums: list[float] = [0] * len(self._watched)
+        self._over = [np.full(len(moments), -limits[k], np.int64) for k in self._watched]  # what is held beyond
+        self._sums = [0] * len(self._watched)
         self._never = len(moments)
         self._asked = [self._never] * len(items)  # when items are needed first, for others that are made of them
         self.seconds = 0.0
@@ -56,7 +58,7 @@ class Assignment:
             self._ask(i)
 
     @property
-    def excess(self) -> float:
+    def excess(self) -> int:
         return sum(self._sums)
 
     @property
@@ -102,13 +104,10 @@ class Assignment:
             size = sign * takes[resource]
             if not size:
                 continue
-            held, limit = self._held[k], self._limits[k]
-            before = held[start:stop]
-            after = [h + size for h in before]
-            held[start:stop] = after
-            self._sums[k] += sum([h - limit for h in after if h > limit]) - sum(
-                [h - limit for h in before if h > limit]
-            )
+            over = self._over[k][start:stop]
+            self._sums[k] -= _beyond(over)
+            over += size
+            self._sums[k] += _beyond(over)
 
     def price(self, i: int, n: int) -> float:
         """What a choice for an item costs, with what is unpacked once more for it, and of it for others."""
@@ -151,22 +150,19 @@ class Assignment:
             for needed in {*old.needs, *new.needs}:
                 self._ask(needed)
 
-    def trial(self, i: int, n: int) -> tuple[float, float]:
+    def trial(self, i: int, n: int) -> tuple[float, int]:
         """How much time a change costs, and how much of the excess it takes away."""
         before, seconds, excess = self.chosen[i], self.seconds, self.excess
         item = self.items[i]
         old, new = item.choices[before], item.choices[n]
         if not self._stirs(i, old, new):
             self.moves += 1
-            freed = 0.0
-            start, stop = self._born[i], self._last[i]
+            freed = 0
             for k, resource in enumerate(self._watched):
                 size = new.takes[resource] - old.takes[resource]
                 if size:
-                    held, limit = self._held[k][start:stop], self._limits[k]
-                    freed += sum([h - limit for h in held if h > limit])
-                    limit -= size
-                    freed -= sum([h - limit for h in held if h > limit])
+                    over = self._over[k][self._born[i] : self._last[i]]
+                    freed += _beyond(over) - _beyond(over + size)
             return self.price(i, n) - self.price(i, before), freed
         self.change(i, n)
         found = self.seconds - seconds, excess - self.excess
@@ -184,3 +180,7 @@ class Assignment:
             return True
         needs = old.needs or new.needs
         return any(self.items[j].choices[self.chosen[j]].is_made_again for j in needs)
+
+
+def _beyond(over: Any) -> int:
+    return int(np.maximum(over, 0).sum())

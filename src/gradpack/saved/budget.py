@@ -26,7 +26,8 @@ from .storage import owner
 from .ways import ways_to
 
 _PLANS = 8  # kinds of steps that are remembered
-_EFFORT = 0.5  # how long planning may take, for what the operations of a forward pass took
+_EFFORT = 0.3  # how long planning may take, for what the operations of a forward pass took
+_LEAST, _MOST = 0.005, 0.1  # seconds of it
 
 
 class Budget(Policy):
@@ -86,7 +87,7 @@ class Budget(Policy):
         """Learns from the round that is over, and begins another one."""
         done, spent = self._round, self._watch.spent
         self._round = Round(spent)
-        start, effort = perf_counter(), _EFFORT * (spent - done.began)
+        start, effort = perf_counter(), min(max(_LEAST, _EFFORT * (spent - done.began)), _MOST)
         followed = done.planned
         if done.rows and done.uses and (followed is None or followed.keys != done.keys):
             self._plans.insert(0, planned(done, self._means, self.limit, self.disk, effort))

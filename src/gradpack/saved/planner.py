@@ -19,7 +19,7 @@ EFFORT = 0.03  # seconds that planning may take, about
 FEW = 10  # tensors for which all plans are looked at, as far as they may be cheaper
 _NODE = 1e-5  # seconds that looking at a part of a plan takes
 _ROUNDS = 8  # of looking at one moment only
-_MOVE = 1e-5, 1e-7  # seconds that trying a change takes, and more for each tensor
+_MOVE = 1.6e-5  # seconds that trying a change takes
 
 
 @dataclass
@@ -55,7 +55,7 @@ def plan(items: Sequence[Item], limit: int, disk: int = 0, host: float = float("
         return _made(items, it.chosen)
     smallest = _smallest(items, allowed, limits)
     least = list(smallest.chosen)
-    moves = int(effort / (_MOVE[0] + _MOVE[1] * len(items))) // 2
+    moves = int(effort / _MOVE) // 2
     found = [it.chosen] if descend(it) else []
     if (not found or it.moves < moves) and descend(smallest):
         found.append(smallest.chosen)
