@@ -10,7 +10,7 @@ import pytest
 from tests.saved.best_plan import best_of_all, best_of_many
 
 from gradpack.saved.assignment import Assignment
-from gradpack.saved.choices import Choice, Item, outcome
+from gradpack.saved.choices import Choice, Item, Limits, outcome
 from gradpack.saved.planner import plan
 
 
@@ -50,7 +50,7 @@ def test_few_tensors_get_the_best_of_all_plans(seed):
         mine = plan(items, limit, disk, host, effort=1.0)
         assert mine.fits == (best is not None)
         if best is not None:
-            assert mine.outcome.fits((limit, disk, host))
+            assert mine.outcome.fits(Limits(limit, disk, host))
             assert mine.outcome.seconds == pytest.approx(best)
 
 
@@ -86,7 +86,8 @@ def test_single_changes_come_to_what_the_whole_comes_to():
     random = Random(3)
     for case in range(60):
         items = problem(random, random.randint(1, 12), nested=case % 2 > 0)
-        limits = (random.randint(0, 40_000), random.randint(0, 40_000), random.choice([20_000, float("inf")]))
+        host = random.choice([20_000, float("inf")])
+        limits = Limits(random.randint(0, 40_000), random.randint(0, 40_000), host)
         it = Assignment(items, [range(len(item.choices)) for item in items], limits)
         for _ in range(30):
             i = random.randrange(len(items))

@@ -12,6 +12,7 @@ from ..base.sizes import in_bytes, shown
 from ..tensor.saved import DERIVED, Derived
 from ..tensor.tensor import Tensor
 from .cheap import is_held
+from .choices import Limits
 from .explain import BudgetPlan
 from .foreign import described
 from .holding import Holding
@@ -34,19 +35,22 @@ class Budget(Policy):
     """What `budget` returns.
 
     Attributes:
-        limit, disk: bytes that are allowed.
-        held, on_disk: bytes that are held now.
-        peak, disk_peak: and the most there were.
+        limit, ram, disk: bytes that are allowed: where tensors lie, in host memory, on disk.
+        held, in_ram, on_disk: bytes that are held now.
+        peak, ram_peak, disk_peak: and the most there were.
         planning: seconds spent on making plans.
     """
 
-    def __init__(self, limit: int, disk: int, means: list[Means], min_bytes: int, steady: bool) -> None:
-        self.limit, self.disk = limit, disk
+    def __init__(
+        self, limit: int, ram: int | None, disk: int, means: list[Means], min_bytes: int, steady: bool
+    ) -> None:
+        self.limit, self.ram, self.disk = limit, ram, disk
+        self._limits = Limits(limit, disk, float("inf") if ram is None else ram)
         self.name = f"budget({shown(limit)!r})"
         self.min_bytes = min_bytes
         self._means = means
         self._lossy = any(m.lossy for m in means)
-        self._holding = Holding(self.name, limit, disk, means)
+        self._holding = Holding(self.name, self._limits, means)
         self._ledger = self._holding.ledger
         self._lock = self._holding.lock
         self._notes = Notes()
@@ -59,8 +63,10 @@ class Budget(Policy):
         self.planning = 0.0
 
     held = property(lambda self: self._ledger.memory)
+    in_ram = property(lambda self: self._ledger.host)
     on_disk = property(lambda self: self._ledger.disk)
     peak = property(lambda self: self._ledger.peak)
+    ram_peak = property(lambda self: self._ledger.host_peak)
     disk_peak = property(lambda self: self._ledger.disk_peak)
 
     @property
@@ -90,7 +96,7 @@ class Budget(Policy):
         start, effort = perf_counter(), min(max(_LEAST, _EFFORT * (spent - done.began)), _MOST)
         followed = done.planned
         if done.rows and done.uses and (followed is None or followed.keys != done.keys):
-            self._plans.insert(0, planned(done, self._means, self.limit, self.disk, effort))
+            self._plans.insert(0, planned(done, self._means, self._limits, effort))
             del self._plans[_PLANS:]
         elif followed is not None:
             followed.followed += 1
@@ -168,13 +174,14 @@ class Budget(Policy):
     def _entry(self, whole: Any, tensor: Tensor, info: Any) -> Entry:
         label = info.label if type(info) is Brief else (info.node_name, info.slot)
         key = (*label, tensor._shape, tensor._spec.dtype, whole.nbytes)
-        row = Row(len(self._round.rows), key, whole.nbytes, self._round.tick())
+        away = tensor._spec.device.type != "cpu"
+        row = Row(len(self._round.rows), key, whole.nbytes, self._round.tick(), away)
         self._round.add(row, self._plans)
         row.fixed = whole.nbytes < self.min_bytes
         if self._round.choice is None:
             row.describe(info.full(tensor) if type(info) is Brief else info)
         self._number += 1
-        return Entry(self._ledger, whole.nbytes, self._number, row)
+        return Entry(self._ledger, whole.nbytes, self._number, row, away)
 
     def _look(self, entry: Entry, slot: Slot) -> None:
         """Takes note of what making the tensor again would take, and of how well it can be packed."""
@@ -186,7 +193,8 @@ class Budget(Policy):
             if (way := ways[slot.value]) is not None and not way.extra:
                 row.took, row.needs = self._runs(slot.value)
             for means in self._means:
-                if not means.on_disk and not means.knows(row.key) and not (means.lossy and row.exact):
+                known = means.on_disk or means.from_device or means.knows(row.key)
+                if not known and not (means.lossy and row.exact):
                     self._sample(means, entry, slot)
 
     def _runs(self, wanted: Value) -> tuple[list[Took], tuple[int, ...]]:
@@ -232,14 +240,17 @@ class Budget(Policy):
         packed.entry.row.used(self._round.tick(packed.info.node))
         tensor = packed.tensor()
         record = getattr(packed.form, "record", None)
-        if record is not None and (array := record.holding) is not None and not self._holding.room(array):
-            record.release()
+        if record is not None and record.holding is not None:
+            is_new = all(record.holding is not part for part in record.arrays)
+            if is_new and not self._holding.room(record.holding, packed.entry.away):
+                record.release()
         return tensor
 
 
 def budget(
     limit: int | str,
     *,
+    ram: int | str | None = None,
     disk: int | str = 0,
     lossy: bool = False,
     directory: Any = None,
@@ -249,17 +260,20 @@ def budget(
     """Hold no more than `limit` bytes for backward, and lose as little time with it as can be found.
 
     The first step is measured. From then on a plan says for each tensor whether to keep it, to make it again in
-    backward, to compress it, or to write it to disk. At any moment, in the first step too and where a step goes
-    another way than any step before (other shapes, another branch), what is held is made smaller before the limit
-    is passed: first what costs least for its bytes and for how long it will not be used. All is exact, unless
-    `lossy` allows rounding.
+    backward, to compress it, to copy it from its device to host memory, or to write it to disk. At any moment, in the
+    first step too and where a step goes another way than any step before (other shapes, another branch), what is held
+    is made smaller before the limit is passed: first what costs least for its bytes and for how long it will not be
+    used. All is exact, unless `lossy` allows rounding.
 
     What counts: each storage once, however many operations saved it, in the form in which it is held; and what is
     made again before it is needed. Parameters and buffers do not count, nor does what the program itself holds, nor
     what the operation that runs just now is given.
 
     Args:
-        limit: bytes, or text such as "512 MiB".
+        limit: bytes, or text such as "512 MiB", where tensors lie: on their device, or in the memory of the host.
+        ram: bytes of host memory, for what is there of tensors of a device, and of those of the CPU, so that for these
+            the smaller of both counts. Default: as many as `limit` lets tensors of the CPU have, and any number for
+            those of a device.
         disk: bytes that may be written to a temporary file. Default: none.
         lossy: may tensors be rounded? Never what a loss, a norm or an index depends on.
         directory: where the file lies; by default the system's folder for temporary files.
@@ -268,8 +282,9 @@ def budget(
         min_bytes: smaller storages are always kept.
 
     Returns:
-        A policy. `held`, `peak`, `on_disk` and `disk_peak` are in bytes; `plan` is the plan for steps like the last
-        one, and `plan.explain()` says what was chosen for each tensor, why, and what the next best would cost.
+        A policy. `held`, `peak`, `in_ram`, `ram_peak`, `on_disk` and `disk_peak` are in bytes; `plan` is the plan for
+        steps like the last one, and `plan.explain()` says what was chosen for each tensor, why, and what the next best
+        would cost.
 
     Raises:
         ValueError, TypeError: for no number of bytes.
@@ -280,7 +295,7 @@ def budget(
         >>> import gradpack as torch
         >>> from gradpack import saved
         >>> x = torch.ones(64, 64, requires_grad=True)
-        >>> budget = saved.budget("40 KiB")
+        >>> budget = saved.budget("40 KiB", seed=0)
         >>> for step in range(2):
         ...     with budget:
         ...         y = (x @ x).exp().exp().exp().sum()  # keeps three results of 16 KiB
@@ -290,6 +305,7 @@ def budget(
         >>> [row.chosen for row in budget.plan.explain()].count("recompute")
         1
     """
-    allowed = in_bytes("budget", "disk", disk)
-    means = means_of(allowed, lossy, directory, seed, min_bytes)
-    return Budget(in_bytes("budget", "limit", limit), allowed, means, min_bytes, seed is not None)
+    on_disk = in_bytes("budget", "disk", disk)
+    in_ram = None if ram is None else in_bytes("budget", "ram", ram)
+    means = means_of(on_disk, lossy, directory, seed, min_bytes)
+    return Budget(in_bytes("budget", "limit", limit), in_ram, on_disk, means, min_bytes, seed is not None)

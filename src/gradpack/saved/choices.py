@@ -8,10 +8,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 NEVER = 1e6  # seconds: no plan is that bad otherwise
 
-Limits = tuple[float, ...]  # bytes: where tensors live, on disk, in host memory
+
+class Limits(NamedTuple):
+    """Bytes that are allowed: where tensors lie, on disk, in host memory."""
+
+    limit: int
+    disk: int = 0
+    host: float = float("inf")
 
 
 @dataclass(frozen=True)
@@ -93,7 +100,7 @@ class Outcome:
     back: dict[int, int]
 
     def fits(self, limits: Limits) -> bool:
-        return self.peak <= limits[0] and self.disk <= limits[1] and self.host <= limits[2]
+        return self.peak <= limits.limit and self.disk <= limits.disk and self.host <= limits.host
 
 
 def outcome(items: Sequence[Item], chosen: Sequence[int]) -> Outcome:

@@ -48,7 +48,7 @@ def plan(items: Sequence[Item], limit: int, disk: int = 0, host: float = float("
         host: in host memory.
         effort: seconds that planning is worth. No clock is looked at: it is so many changes that are tried.
     """
-    limits = (limit, disk, host)
+    limits = Limits(limit, disk, host)
     allowed = [_worthwhile(item, limits) for item in items]
     it = Assignment(items, allowed, limits)
     if it.fits:

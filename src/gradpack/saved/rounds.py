@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 from weakref import ref
 
-from .choices import NEVER, Choice, Item
+from .choices import NEVER, Choice, Item, Limits
 from .explain import BudgetPlan
 from .info import SavedInfo
 from .ledger import Means
@@ -25,13 +25,14 @@ class Row:
         took: what the operations that making it again would run took, None if there is no way to.
         needs: the numbers of the rows that this would start from.
         fixed: it can be kept only.
+        away: it lies on a device.
         exact: lossy means are not for it.
     """
 
-    __slots__ = ("_info", "born", "exact", "first", "fixed", "key", "last", "nbytes", "needs", "number", "took")
+    __slots__ = ("_info", "away", "born", "exact", "first", "fixed", "key", "last", "nbytes", "needs", "number", "took")
 
-    def __init__(self, number: int, key: Key, nbytes: int, born: int) -> None:
-        self.number, self.key, self.nbytes, self.born = number, key, nbytes, born
+    def __init__(self, number: int, key: Key, nbytes: int, born: int, away: bool) -> None:
+        self.number, self.key, self.nbytes, self.born, self.away = number, key, nbytes, born, away
         self.first = self.last = -1
         self.took: list[Took] | None = None
         self.needs: tuple[int, ...] = ()
@@ -113,34 +114,35 @@ class Round:
         self.keys.pop()
 
 
-def planned(round_: Round, means: Sequence[Means], limit: int, disk: int, effort: float) -> BudgetPlan:
+def planned(round_: Round, means: Sequence[Means], limits: Limits, effort: float) -> BudgetPlan:
     """The plan for rounds like this one, which may take so many seconds to make."""
     end = round_.clock + 1
     items = [_item(row, means, end) for row in round_.rows]
-    return BudgetPlan(round_.keys, round_.rows, items, plan(items, limit, disk, effort=effort), limit, disk)
+    return BudgetPlan(round_.keys, round_.rows, items, plan(items, *limits, effort=effort), limits)
 
 
 def better(round_: Round, means: Sequence[Means], effort: float) -> BudgetPlan:
     """The plan that a round has followed, or another one if that is better by what was learned of costs meanwhile."""
     old = round_.planned
     assert old is not None
-    new = planned(round_, means, old.limit, old.disk, effort)
+    new = planned(round_, means, old.limits, effort)
     return new if old.is_worse(new) else old
 
 
 def _item(row: Row, means: Sequence[Means], end: int) -> Item:
-    choices = [Choice("keep", row.nbytes, 0.0)]
+    on_host = 0 if row.away else 1
+    choices = [Choice("keep", row.nbytes, 0.0, host=on_host * row.nbytes)]
     if not row.fixed:
         if row.seconds is not None and row.seconds < NEVER:
             choices.append(Choice("recompute", 0, row.seconds, needs=row.needs))
         for m in means:
-            if m.lossy and row.exact:
+            if (m.lossy and row.exact) or (m.from_device and not row.away):
                 continue
-            memory = int(row.nbytes * m.ratio(row.key))
-            if memory < row.nbytes:
+            size = int(row.nbytes * m.ratio(row.key))
+            if size < row.nbytes or m.from_device:
                 disk = row.nbytes if m.on_disk else 0
                 costs = m.seconds(row.nbytes), disk, (), m.fetch(row.nbytes)
-                choices.append(Choice(m.name, memory, *costs, rounds=m.lossy))
+                choices.append(Choice(m.name, on_host * size, *costs, rounds=m.lossy, host=size))
     if row.first < 0:
         return Item(tuple(choices), row.born, end, end)
     if row.first < row.last:  # may as well be had twice
