@@ -57,7 +57,7 @@ def test_what_leaves_the_device_leaves_it(device):
         y = x.exp().sin().exp().cos().exp().sum()
     assert policy.held <= ONE
     assert policy.in_ram >= ONE
-    assert device.arena.used - before <= ONE + 100 + y.nbytes
+    assert device.arena.used - before <= ONE + 2048  # blocks are rounded up
     y.backward()
     assert policy.held == policy.in_ram == 0
 

@@ -238,13 +238,7 @@ class Budget(Policy):
             return packed
         self._round.uses += 1
         packed.entry.row.used(self._round.tick(packed.info.node))
-        tensor = packed.tensor()
-        record = getattr(packed.form, "record", None)
-        if record is not None and record.holding is not None:
-            is_new = all(record.holding is not part for part in record.arrays)
-            if is_new and not self._holding.room(record.holding, packed.entry.away):
-                record.release()
-        return tensor
+        return self._holding.fetch(packed)
 
 
 def budget(

@@ -17,7 +17,7 @@ from .ledger import Entry, Held, Ledger, Means, Slot, packed_bytes
 from .recipes import Handle, Recipe, Value, anchor_of
 from .rounds import Row
 from .storage import owner
-from .ways import ways_to, written
+from .ways import Ways, ways_to, written
 
 
 class Holding:
@@ -146,14 +146,7 @@ class Holding:
         if not all(slot.is_whole for slot in slots):
             return False  # somebody wrote to it: backward has to say so
         if name == "recompute":
-            before = [slot.form for slot in slots]
-            for slot in slots:
-                if not self._recipe(slot):
-                    for other, form in zip(slots, before, strict=True):
-                        other.becomes(form, None)
-                    return False
-            entry.becomes("recompute", 0)
-            return True
+            return self._drop(entry, slots)
         means = next(m for m in self.means if m.name == name)
         if not self._allowed(means, entry):
             return False
@@ -178,6 +171,22 @@ class Holding:
         entry.becomes(name, memory, disk)
         if means.on_disk:
             self._fly(entry)
+        return True
+
+    def _drop(self, entry: Entry, slots: list[Slot]) -> bool:
+        """Has an entry made again."""
+        forms = [slot.form for slot in slots]
+        form, memory = entry.form, entry.memory
+        if form:
+            entry.becomes(form, 0)  # it goes, if all goes well: what recipes hold may take its place
+        for slot in slots:
+            if not self._recipe(slot):
+                for other, before in zip(slots, forms, strict=True):
+                    other.becomes(before, None)
+                if form:
+                    entry.becomes(form, memory)
+                return False
+        entry.becomes("recompute", 0)
         return True
 
     def _fly(self, entry: Entry) -> None:
@@ -217,7 +226,7 @@ class Holding:
         if recipe is None:
             ways = ways_to(value, self.is_held)
             way = ways[value]
-            if way is None or way.extra:
+            if way is None or way.extra or not self._has_room(*(2 * [_tiny(ways)])):
                 return False
             recipe = written(value, ways, self._hold)
             self._furnish(recipe)
@@ -257,6 +266,16 @@ class Holding:
             self.ledger.watch(whole, *takes)
             return True
 
+    def fetch(self, slot: Slot) -> Tensor:
+        """The tensor again. What was unpacked stays for others who need it as long as there is room."""
+        tensor = slot.tensor()
+        record = getattr(slot.form, "record", None)
+        if record is not None and record.holding is not None:
+            is_new = all(record.holding is not part for part in record.arrays)
+            if is_new and not self.room(record.holding, slot.entry.away):
+                record.release()
+        return tensor
+
     def is_held(self, value: Value, array: Any) -> bool:
         slot: Slot | None = None if value.slot is None else value.slot()
         if slot is not None:
@@ -266,9 +285,24 @@ class Holding:
     def _hold(self, value: Value, array: Any) -> Any:
         slot = None if value.slot is None else value.slot()
         if slot is None:
-            return anchor_of(value, array)
+            anchor = anchor_of(value, array)
+            if anchor.room is None:
+                anchor.room, anchor.copied = self._has_room_for, self._counts
+                if not value.held:
+                    self._counts(anchor, owner(array).nbytes)
+            return anchor
         slot.entry.is_start = True
-        return Held(slot)
+        return Held(slot, self.fetch)
+
+    def _has_room_for(self, array: Any) -> bool:
+        with self.lock:
+            return self._has_room(array.nbytes, array.nbytes)
+
+    def _counts(self, thing: Any, nbytes: int | None = None) -> None:
+        """Counts an array, or what holds one, as long as it lives. What is of a device counts in both places."""
+        with self.lock:
+            size = thing.nbytes if nbytes is None else nbytes
+            self.ledger.watch(thing, size, size)
 
     def _refused(self, entry: Entry) -> RuntimeError:
         ledger = self.ledger
@@ -290,6 +324,15 @@ class Holding:
             f"{''.join([', and ', ' and '.join(taken), ' are taken']) if taken else ''}. "
             f"Give it {' or '.join(hints)}."
         )
+
+
+def _tiny(ways: Ways) -> int:
+    """The bytes of what is tiny that somebody has to hold from now on."""
+    return sum(
+        way.array.nbytes
+        for value, way in ways.items()
+        if way is not None and value.is_tiny and way.array is not None and not value.held
+    )
 
 
 def _discards(known: dict[int, Any], key: int) -> Any:

@@ -174,10 +174,10 @@ class Slot:
 class Held:
     """What recipes start from: a tensor that a slot has in whatever form."""
 
-    __slots__ = ("_slot",)
+    __slots__ = ("_fetch", "_slot")
 
-    def __init__(self, slot: Slot) -> None:
-        self._slot = slot
+    def __init__(self, slot: Slot, fetch: Callable[[Slot], Tensor]) -> None:
+        self._slot, self._fetch = slot, fetch
 
     @property
     def array(self) -> Any:
@@ -192,7 +192,7 @@ class Held:
                 slot.form._counter[0],
                 slot.version,
             )
-        return slot.tensor()._data
+        return self._fetch(slot)._data
 
     @property
     def recipe(self) -> Any:

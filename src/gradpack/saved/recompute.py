@@ -115,7 +115,8 @@ def note(notes: Notes, op: Op, values: Any, outs: list[Tensor], drawn: list[Tens
     made = sum(out._data.nbytes for out in outs if out._spec.layout is strided)
     if made <= TINY or (cheap and not reads_little(made, tensors)):
         return
-    call = Call(op, known, drawn or None, took)
+    tiny = [t._data for t in tensors if owner(t._data).nbytes <= TINY]
+    call = Call(op, known, drawn or None, took, tiny)
     if call.depth > DEEPEST:
         return
     for nr, out in enumerate(outs):
