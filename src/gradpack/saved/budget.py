@@ -18,7 +18,7 @@ from .foreign import described
 from .holding import Holding
 from .info import Brief, SavedInfo
 from .ledger import Entry, Means, Slot, packed_bytes
-from .means import means_of
+from .means import check_folder, means_of
 from .policy import Policy
 from .recipes import Notes, Took, Value
 from .recompute import Living, Watch
@@ -282,6 +282,8 @@ def budget(
 
     Raises:
         ValueError, TypeError: for no number of bytes.
+        OSError: for a directory that cannot be written to; in the forward pass, when the disk is full; in backward, at
+            the tensor that needs it, when what comes back from disk is not what was written.
         RuntimeError: in the forward pass, where something cannot be held within the limit. It says what would help.
 
     Example::
@@ -301,5 +303,7 @@ def budget(
     """
     on_disk = in_bytes("budget", "disk", disk)
     in_ram = None if ram is None else in_bytes("budget", "ram", ram)
+    if on_disk and directory is not None:
+        check_folder(directory)
     means = means_of(on_disk, lossy, directory, seed, min_bytes)
     return Budget(in_bytes("budget", "limit", limit), in_ram, on_disk, means, min_bytes, seed is not None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
+from copy import copy
 from functools import partial
 from threading import RLock
 from time import perf_counter
@@ -82,8 +83,7 @@ class Holding:
         while self._flying:
             entry = self._flying.popleft()()
             if entry is not None and entry.host:
-                for slot in entry.living():
-                    slot.form.record.settle()
+                _settled(entry)
                 entry.becomes(entry.form, 0, entry.disk)
                 return True
         return False
@@ -195,8 +195,7 @@ class Holding:
         while not self._has_room(*entry.takes(entry.form, entry.nbytes)):
             if len(self._flying) == 1 or not self._land():
                 self._flying.clear()
-                for slot in entry.living():
-                    slot.form.record.settle()
+                _settled(entry)
                 return
         entry.becomes(entry.form, entry.nbytes, entry.disk)
 
@@ -324,6 +323,17 @@ class Holding:
             f"{''.join([', and ', ' and '.join(taken), ' are taken']) if taken else ''}. "
             f"Give it {' or '.join(hints)}."
         )
+
+
+def _settled(entry: Entry) -> None:
+    """Waits until an entry is on disk. If that goes wrong it is told here: it was to make room."""
+    for slot in entry.living():
+        record = slot.form.record
+        record.settle()
+        error = None if record.job is None else record.job.error
+        if error is not None:
+            error.__traceback__ = None  # which holds what was to be written: a cycle
+            raise copy(error)
 
 
 def _tiny(ways: Ways) -> int:

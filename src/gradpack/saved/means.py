@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from importlib.util import find_spec
 from typing import Any
@@ -41,6 +42,16 @@ def _at_once(policy: Stored) -> Stored:
     for stage, _ in policy.steps:
         stage.background = None
     return policy
+
+
+def check_folder(directory: Any) -> None:
+    """Raise OSError unless files can be made in a folder: before any are needed, in the middle of a step."""
+    name = os.fspath(directory)
+    if not os.path.isdir(name):
+        error: type[OSError] = NotADirectoryError if os.path.exists(name) else FileNotFoundError
+        raise error(f"budget(): directory is a folder for a temporary file, and there is none named {name!r}")
+    if not os.access(name, os.W_OK | os.X_OK):
+        raise PermissionError(f"budget(): the folder {name!r} cannot be written to: name another directory=")
 
 
 def means_of(disk: int, lossy: bool, directory: Any, seed: int | None, min_bytes: int) -> list[Means]:
