@@ -26,9 +26,12 @@ from .rounds import Round, Row, better, planned
 from .storage import owner
 from .ways import ways_to
 
-_PLANS = 8  # kinds of steps that are remembered
+_PLANS = 16  # kinds of steps that are remembered
+_ROWS = 10_000  # that a round may have, where nothing goes backward
+_STEP = 3  # what a step takes, for what the operations of its forward pass took
 _EFFORT = 0.3  # how long planning may take, for what the operations of a forward pass took
-_LEAST, _MOST = 0.005, 0.1  # seconds of it
+_LEAST, _MOST = 0.002, 0.1  # seconds of it
+_CREDIT = 0.01  # seconds of it that no step has to be worth
 
 
 class Budget(Policy):
@@ -61,6 +64,7 @@ class Budget(Policy):
         self._round = Round()
         self._plans: list[BudgetPlan] = []
         self.planning = 0.0
+        self._efforts = self._credit = 0.0  # seconds that planning was to take, and may take before steps add to that
 
     held = property(lambda self: self._ledger.memory)
     in_ram = property(lambda self: self._ledger.host)
@@ -93,17 +97,31 @@ class Budget(Policy):
         """Learns from the round that is over, and begins another one."""
         done, spent = self._round, self._watch.spent
         self._round = Round(spent)
-        start, effort = perf_counter(), min(max(_LEAST, _EFFORT * (spent - done.began)), _MOST)
+        forward = spent - done.began
+        start, effort = perf_counter(), min(max(_LEAST, _EFFORT * forward), _MOST)
         followed = done.planned
         if done.rows and done.uses and (followed is None or followed.keys != done.keys):
-            self._plans.insert(0, planned(done, self._means, self._limits, effort))
-            del self._plans[_PLANS:]
+            if self._afford(effort, forward):
+                self._plans.insert(0, planned(done, self._means, self._limits, effort))
+                del self._plans[_PLANS:]
         elif followed is not None:
             followed.followed += 1
-            again = followed.followed == 1 and done.uses and not self._watch.steady
+            again = followed.followed == 1 and done.uses and not self._watch.steady and self._afford(effort, forward)
             self._plans.remove(followed)
             self._plans.insert(0, better(done, self._means, effort) if again else followed)
         self.planning += perf_counter() - start
+
+    def _afford(self, effort: float, forward: float) -> bool:
+        """Whether planning is worth it: one step in a hundred is spent on it, the first of them at once.
+
+        Steps that never come again are not planned for ever: they are kept within the limits as they go.
+        """
+        if not self._credit:
+            self._credit = _CREDIT + _STEP * forward
+        elif self._efforts + effort > self._credit + 0.01 * _STEP * self._watch.spent:
+            return False
+        self._efforts += effort
+        return True
 
     # --- packing ---
 
@@ -138,7 +156,7 @@ class Budget(Policy):
                 self._watch.away += perf_counter() - start
 
     def _pack(self, tensor: Tensor, info: Any) -> Slot:
-        if self._round.uses and not self._entries:
+        if not self._entries and (self._round.uses or len(self._round.rows) > _ROWS):
             self._begin()
         whole = owner(tensor._data)
         value = self._watch.find(tensor) or self._notes.take(tensor)

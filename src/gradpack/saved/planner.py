@@ -18,6 +18,7 @@ from .search import descend, improve
 EFFORT = 0.03  # seconds that planning may take, about
 FEW = 10  # tensors for which all plans are looked at, as far as they may be cheaper
 _NODE = 1e-5  # seconds that looking at a part of a plan takes
+_NODES = 500  # that are looked at in any case
 _ROUNDS = 8  # of looking at one moment only
 _MOVE = 1.6e-5  # seconds that trying a change takes
 
@@ -60,7 +61,7 @@ def plan(items: Sequence[Item], limit: int, disk: int = 0, host: float = float("
     if (not found or it.moves < moves) and descend(smallest):
         found.append(smallest.chosen)
     if len(items) <= FEW:
-        found.append(cheapest(items, allowed, limits, _best(items, found), int(effort / _NODE)) or [])
+        found.append(cheapest(items, allowed, limits, _best(items, found), max(int(effort / _NODE), _NODES)) or [])
     else:
         for start in (it, smallest):
             if start.fits and start.moves < moves:
