@@ -7,6 +7,9 @@ what counts is the ratio of times within a round; that of processor times tells 
 machine. Bytes are those of distinct storages that are held
 for backward when the forward pass is over, without parameters, and for budgets the most at any moment.
 The loss stays outside of the block, as in the demo.
+
+"planned" is what the plan says that it costs, "planning" what making plans took, and "of 100" that part of a hundred
+steps. "first" is the first step, which is measured, for the time of one without a budget.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ import sys
 from argparse import ArgumentParser
 from collections.abc import Callable
 from contextlib import nullcontext
+from itertools import pairwise
 from statistics import median
 from time import perf_counter, process_time
 from typing import Any, NamedTuple
@@ -33,6 +37,7 @@ class Way(NamedTuple):
     asked: float  # of the bytes without any, 0 for no limit
     seconds: list[float]
     cpu: list[float]
+    first: list[float]
 
 
 def problem(large: bool) -> tuple[Any, Callable[..., list[Any]]]:
@@ -86,22 +91,24 @@ def main() -> int:
     from gradpack import saved
 
     model, step = problem(args.large)
-    plain = Way("keep", nullcontext(), 0.0, [], [])
+    plain = Way("keep", nullcontext(), 0.0, [], [], [])
     exact = [g.copy() for g in step(plain.policy)]
     full = held(model, step, plain.policy)
     measure = saved.budget(1 << 50)
     step(measure)
     counted = measure.peak  # within the block; the loss is outside
 
-    ways = [plain, Way("recompute", saved.recompute(), 0.0, [], [])]
+    ways = [plain, Way("recompute", saved.recompute(), 0.0, [], [], [])]
     for level in range(args.levels):
         part = 1.0 - 0.9 * level / max(args.levels - 1, 1)
-        ways.append(Way(f"budget {part:.3f}", saved.budget(int(counted * part), disk=1 << 40), part, [], []))
+        ways.append(Way(f"budget {part:.3f}", saved.budget(int(counted * part), disk=1 << 40), part, [], [], []))
 
     wrong = 0
     for way in ways[1:]:
-        for _ in range(3):  # the first is measured, the second planned, the third has learned the plan's costs
+        for _ in range(4):  # the first is measured, the second planned, and the third has learned what that cost
+            start = perf_counter()
             mine = step(way.policy)
+            way.first.append(perf_counter() - start)
             wrong += not all(np.array_equal(a, b) for a, b in zip(exact, mine, strict=True))
     for _ in range(args.rounds):
         for way in ways:
@@ -110,18 +117,22 @@ def main() -> int:
             way.seconds.append(perf_counter() - start)
             way.cpu.append(process_time() - begin)
 
-    titles = ("asked", "most held", "of keep", "on disk", "time", "cpu", "planned", "planning")
+    titles = ("asked", "most held", "of keep", "on disk", "time", "cpu", "planned", "planning", "of 100", "first")
     print(f"{'MiB, ratios, ms':16}" + "".join(f"{title:>10}" for title in titles))
     over = 0
+    each = median(plain.seconds)
+    shares, ratios = [], []
     for way in ways:
         ratio = median(a / b for a, b in zip(way.seconds, plain.seconds, strict=True))
         worked = median(a / b for a, b in zip(way.cpu, plain.cpu, strict=True))
         if not way.asked:
             size = full if way is plain else held(model, step, way.policy)
-            row: tuple[float, ...] = (full / MIB, size / MIB, size / full, 0.0, ratio, worked, 0.0, 0.0)
+            row: tuple[float, ...] = (full / MIB, size / MIB, size / full, 0.0, ratio, worked)
         else:
             p = way.policy
             over += p.peak > p.limit
+            shares.append(p.planning / (100 * each))
+            ratios.append(worked)
             row = (
                 p.limit / MIB,
                 p.peak / MIB,
@@ -131,8 +142,13 @@ def main() -> int:
                 worked,
                 p.plan.seconds * 1e3,
                 p.planning * 1e3,
+                shares[-1],
+                way.first[0] / each,
             )
         print(f"{way.name:16}" + "".join(f"{number:10.3f}" for number in row))
+    falls = [1 - less / more for more, less in pairwise(ratios)]
+    print(f"less room takes at most {max(falls, default=0.0):.1%} less processor time than more room")
+    print(f"planning took {max(shares, default=0.0):.2%} of a hundred steps at most")
     print(f"keep: {median(plain.seconds) * 1e3:.1f} ms a step, median of {args.rounds} rounds")
     print(f"wrong gradients: {wrong}; budgets passed: {over}")
     return int(bool(wrong or over))

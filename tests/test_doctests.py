@@ -9,6 +9,7 @@ from __future__ import annotations
 import doctest
 import importlib
 import pkgutil
+from pathlib import Path
 
 import pytest
 
@@ -60,3 +61,11 @@ def test_examples_of_module(name, pytestconfig):
         if test.examples:
             test.globs = {}
             run(test)
+
+
+@pytest.mark.parametrize("name", ["saved.md"])
+def test_examples_of_page(name):
+    path = Path(__file__).parents[1] / "docs" / name
+    test = doctest.DocTestParser().get_doctest(path.read_text(), {}, name, str(path), 0)
+    assert len(test.examples) > 3
+    run(test)

@@ -12,39 +12,48 @@ from ..base.sizes import in_bytes, shown
 from ..tensor.saved import DERIVED, Derived
 from ..tensor.tensor import Tensor
 from .cheap import is_held
+from .choices import Limits
 from .explain import BudgetPlan
 from .foreign import described
 from .holding import Holding
 from .info import Brief, SavedInfo
 from .ledger import Entry, Means, Slot, packed_bytes
-from .means import means_of
+from .means import check_folder, means_of
 from .policy import Policy
-from .recipes import Call, Notes, Value
+from .recipes import Notes, Took, Value
 from .recompute import Living, Watch
-from .rounds import Round, Row, planned
+from .rounds import Round, Row, better, planned
 from .storage import owner
 from .ways import ways_to
 
-_PLANS = 8  # kinds of steps that are remembered
+_PLANS = 16  # kinds of steps that are remembered
+_ROWS = 10_000  # that a round may have, where nothing goes backward
+_STEP = 3  # what a step takes, for what the operations of its forward pass took
+_EFFORT = 0.3  # how long planning may take, for what the operations of a forward pass took
+_LEAST, _MOST = 0.002, 0.1  # seconds of it
+_CREDIT = 0.01  # seconds of it that no step has to be worth
 
 
 class Budget(Policy):
     """What `budget` returns.
 
     Attributes:
-        limit, disk: bytes that are allowed.
-        held, on_disk: bytes that are held now.
-        peak, disk_peak: and the most there were.
+        limit, ram, disk: bytes that are allowed: where tensors lie, in host memory, on disk.
+        held, in_ram, on_disk: bytes that are held now.
+        peak, ram_peak, disk_peak: and the most there were.
         planning: seconds spent on making plans.
     """
 
-    def __init__(self, limit: int, disk: int, means: list[Means], min_bytes: int, steady: bool) -> None:
-        self.limit, self.disk = limit, disk
+    def __init__(
+        self, limit: int, ram: int | None, disk: int, means: list[Means], min_bytes: int, steady: bool
+    ) -> None:
+        self.limit, self.ram, self.disk = limit, ram, disk
+        self._limits = Limits(limit, disk, float("inf") if ram is None else ram)
         self.name = f"budget({shown(limit)!r})"
         self.min_bytes = min_bytes
         self._means = means
         self._lossy = any(m.lossy for m in means)
-        self._holding = Holding(self.name, limit, disk, means)
+        self._holding = Holding(self.name, self._limits, means)
         self._ledger = self._holding.ledger
         self._lock = self._holding.lock
         self._notes = Notes()
@@ -55,10 +64,13 @@ class Budget(Policy):
         self._round = Round()
         self._plans: list[BudgetPlan] = []
         self.planning = 0.0
+        self._efforts = self._credit = 0.0  # seconds that planning was to take, and may take before steps add to that
 
     held = property(lambda self: self._ledger.memory)
+    in_ram = property(lambda self: self._ledger.host)
     on_disk = property(lambda self: self._ledger.disk)
     peak = property(lambda self: self._ledger.peak)
+    ram_peak = property(lambda self: self._ledger.host_peak)
     disk_peak = property(lambda self: self._ledger.disk_peak)
 
     @property
@@ -83,16 +95,33 @@ class Budget(Policy):
 
     def _begin(self) -> None:
         """Learns from the round that is over, and begins another one."""
-        done = self._round
-        if done.rows and done.uses and (done.planned is None or done.planned.keys != done.keys):
-            start = perf_counter()
-            self._plans.insert(0, planned(done, self._means, self.limit, self.disk))
-            del self._plans[_PLANS:]
-            self.planning += perf_counter() - start
-        elif done.planned is not None:
-            self._plans.remove(done.planned)
-            self._plans.insert(0, done.planned)
-        self._round = Round()
+        done, spent = self._round, self._watch.spent
+        self._round = Round(spent)
+        forward = spent - done.began
+        start, effort = perf_counter(), min(max(_LEAST, _EFFORT * forward), _MOST)
+        followed = done.planned
+        if done.rows and done.uses and (followed is None or followed.keys != done.keys):
+            if self._afford(effort, forward):
+                self._plans.insert(0, planned(done, self._means, self._limits, effort))
+                del self._plans[_PLANS:]
+        elif followed is not None:
+            followed.followed += 1
+            again = followed.followed == 1 and done.uses and not self._watch.steady and self._afford(effort, forward)
+            self._plans.remove(followed)
+            self._plans.insert(0, better(done, self._means, effort) if again else followed)
+        self.planning += perf_counter() - start
+
+    def _afford(self, effort: float, forward: float) -> bool:
+        """Whether planning is worth it: one step in a hundred is spent on it, the first of them at once.
+
+        Steps that never come again are not planned for ever: they are kept within the limits as they go.
+        """
+        if not self._credit:
+            self._credit = _CREDIT + _STEP * forward
+        elif self._efforts + effort > self._credit + 0.01 * _STEP * self._watch.spent:
+            return False
+        self._efforts += effort
+        return True
 
     # --- packing ---
 
@@ -127,7 +156,7 @@ class Budget(Policy):
                 self._watch.away += perf_counter() - start
 
     def _pack(self, tensor: Tensor, info: Any) -> Slot:
-        if self._round.uses and not self._entries:
+        if not self._entries and (self._round.uses or len(self._round.rows) > _ROWS):
             self._begin()
         whole = owner(tensor._data)
         value = self._watch.find(tensor) or self._notes.take(tensor)
@@ -163,13 +192,14 @@ class Budget(Policy):
     def _entry(self, whole: Any, tensor: Tensor, info: Any) -> Entry:
         label = info.label if type(info) is Brief else (info.node_name, info.slot)
         key = (*label, tensor._shape, tensor._spec.dtype, whole.nbytes)
-        row = Row(len(self._round.rows), key, whole.nbytes, self._round.tick())
+        away = tensor._spec.device.type != "cpu"
+        row = Row(len(self._round.rows), key, whole.nbytes, self._round.tick(), away)
         self._round.add(row, self._plans)
         row.fixed = whole.nbytes < self.min_bytes
         if self._round.choice is None:
             row.describe(info.full(tensor) if type(info) is Brief else info)
         self._number += 1
-        return Entry(self._ledger, whole.nbytes, self._number, row)
+        return Entry(self._ledger, whole.nbytes, self._number, row, away)
 
     def _look(self, entry: Entry, slot: Slot) -> None:
         """Takes note of what making the tensor again would take, and of how well it can be packed."""
@@ -179,20 +209,21 @@ class Budget(Policy):
         if self._round.choice is None:
             ways = ways_to(slot.value, self._holding.is_held)
             if (way := ways[slot.value]) is not None and not way.extra:
-                row.calls, row.needs = self._runs(slot.value)
+                row.took, row.needs = self._runs(slot.value)
             for means in self._means:
-                if not means.on_disk and not means.knows(row.key) and not (means.lossy and row.exact):
+                known = means.on_disk or means.from_device or means.knows(row.key)
+                if not known and not (means.lossy and row.exact):
                     self._sample(means, entry, slot)
 
-    def _runs(self, wanted: Value) -> tuple[list[Call], tuple[int, ...]]:
-        """The operations that making a value again runs, and the rows that it starts from."""
-        calls: list[Call] = []
+    def _runs(self, wanted: Value) -> tuple[list[Took], tuple[int, ...]]:
+        """What the operations took that making a value again runs, and the rows that it starts from."""
+        took: list[Took] = []
         needs: set[int] = set()
         stack, seen = [wanted], {wanted}
         while stack:
             call = stack.pop().call
             assert call is not None
-            calls.append(call)
+            took.append(call.took)
             for source in call.sources():
                 if source in seen:
                     continue
@@ -202,7 +233,7 @@ class Budget(Policy):
                     needs.add(slot.entry.row.number)
                 elif not source.held and not source.is_tiny and source.call is not None:
                     stack.append(source)
-        return calls, tuple(sorted(needs))
+        return took, tuple(sorted(needs))
 
     def _sample(self, means: Means, entry: Entry, slot: Slot) -> None:
         """Packs a part of the tensor to see how much smaller it gets."""
@@ -224,17 +255,14 @@ class Budget(Policy):
         if type(packed) is not Slot:
             return packed
         self._round.uses += 1
-        packed.entry.row.used(self._round.tick())
-        tensor = packed.tensor()
-        record = getattr(packed.form, "record", None)
-        if record is not None and (array := record.holding) is not None and not self._holding.room(array):
-            record.release()
-        return tensor
+        packed.entry.row.used(self._round.tick(packed.info.node))
+        return self._holding.fetch(packed)
 
 
 def budget(
     limit: int | str,
     *,
+    ram: int | str | None = None,
     disk: int | str = 0,
     lossy: bool = False,
     directory: Any = None,
@@ -244,17 +272,20 @@ def budget(
     """Hold no more than `limit` bytes for backward, and lose as little time with it as can be found.
 
     The first step is measured. From then on a plan says for each tensor whether to keep it, to make it again in
-    backward, to compress it, or to write it to disk. At any moment, in the first step too and where a step goes
-    another way than any step before (other shapes, another branch), what is held is made smaller before the limit
-    is passed: first what costs least for its bytes and for how long it will not be used. All is exact, unless
-    `lossy` allows rounding.
+    backward, to compress it, to copy it from its device to host memory, or to write it to disk. At any moment, in the
+    first step too and where a step goes another way than any step before (other shapes, another branch), what is held
+    is made smaller before the limit is passed: first what costs least for its bytes and for how long it will not be
+    used. All is exact, unless `lossy` allows rounding.
 
     What counts: each storage once, however many operations saved it, in the form in which it is held; and what is
     made again before it is needed. Parameters and buffers do not count, nor does what the program itself holds, nor
     what the operation that runs just now is given.
 
     Args:
-        limit: bytes, or text such as "512 MiB".
+        limit: bytes, or text such as "512 MiB", where tensors lie: on their device, or in the memory of the host.
+        ram: bytes of host memory, for what is there of tensors of a device, and of those of the CPU, so that for these
+            the smaller of both counts. Default: as many as `limit` lets tensors of the CPU have, and any number for
+            those of a device.
         disk: bytes that may be written to a temporary file. Default: none.
         lossy: may tensors be rounded? Never what a loss, a norm or an index depends on.
         directory: where the file lies; by default the system's folder for temporary files.
@@ -263,11 +294,14 @@ def budget(
         min_bytes: smaller storages are always kept.
 
     Returns:
-        A policy. `held`, `peak`, `on_disk` and `disk_peak` are in bytes; `plan` is the plan for steps like the last
-        one, and `plan.explain()` says what was chosen for each tensor, why, and what the next best would cost.
+        A policy. `held`, `peak`, `in_ram`, `ram_peak`, `on_disk` and `disk_peak` are in bytes; `plan` is the plan for
+        steps like the last one, and `plan.explain()` says what was chosen for each tensor, why, and what the next best
+        would cost.
 
     Raises:
         ValueError, TypeError: for no number of bytes.
+        OSError: for a directory that cannot be written to; in the forward pass, when the disk is full; in backward, at
+            the tensor that needs it, when what comes back from disk is not what was written.
         RuntimeError: in the forward pass, where something cannot be held within the limit. It says what would help.
 
     Example::
@@ -275,7 +309,7 @@ def budget(
         >>> import gradpack as torch
         >>> from gradpack import saved
         >>> x = torch.ones(64, 64, requires_grad=True)
-        >>> budget = saved.budget("40 KiB")
+        >>> budget = saved.budget("40 KiB", seed=0)
         >>> for step in range(2):
         ...     with budget:
         ...         y = (x @ x).exp().exp().exp().sum()  # keeps three results of 16 KiB
@@ -285,6 +319,9 @@ def budget(
         >>> [row.chosen for row in budget.plan.explain()].count("recompute")
         1
     """
-    allowed = in_bytes("budget", "disk", disk)
-    means = means_of(allowed, lossy, directory, seed, min_bytes)
-    return Budget(in_bytes("budget", "limit", limit), allowed, means, min_bytes, seed is not None)
+    on_disk = in_bytes("budget", "disk", disk)
+    in_ram = None if ram is None else in_bytes("budget", "ram", ram)
+    if on_disk and directory is not None:
+        check_folder(directory)
+    means = means_of(on_disk, lossy, directory, seed, min_bytes)
+    return Budget(in_bytes("budget", "limit", limit), in_ram, on_disk, means, min_bytes, seed is not None)

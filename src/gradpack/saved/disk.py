@@ -31,9 +31,10 @@ def _block() -> Any:
     """An aligned block of memory of this thread."""
     block = getattr(_local, "block", None)
     if block is None:
-        from mmap import mmap
+        from mmap import MAP_ANONYMOUS, MAP_PRIVATE, mmap
 
-        block = _local.block = np.frombuffer(mmap(-1, _BLOCK), np.uint8)
+        # Private: by default a process that forks would share it with its child.
+        block = _local.block = np.frombuffer(mmap(-1, _BLOCK, MAP_PRIVATE | MAP_ANONYMOUS), np.uint8)
     return block
 
 

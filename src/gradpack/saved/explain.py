@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..base.sizes import shown
-from .planner import Choice, Item, Plan, outcome
+from .choices import Choice, Item, Limits, outcome
+from .planner import Plan
 
 
 @dataclass(frozen=True)
@@ -42,19 +43,25 @@ class BudgetPlan:
     """How a budget keeps the tensors of steps like the one that it has measured.
 
     Attributes:
-        limit, disk: bytes that are allowed.
-        peak: bytes that the plan holds at most.
+        limits: bytes that are allowed: where tensors lie, on disk, in host memory.
+        peak, disk_peak, host_peak: bytes that the plan holds at most.
         seconds: that it adds to a step, as far as known.
         fits: is it within the limits? If not, what is held is made smaller as the step goes.
     """
 
-    def __init__(
-        self, keys: list[Any], rows: Sequence[Any], items: list[Item], plan: Plan, limit: int, disk: int
-    ) -> None:
+    def __init__(self, keys: list[Any], rows: Sequence[Any], items: list[Item], plan: Plan, limits: Limits) -> None:
         self.keys, self.rows = keys, rows
-        self.limit, self.disk = limit, disk
-        self.fits, self.peak, self.seconds = plan.fits, plan.outcome.peak, plan.outcome.seconds
+        self.limits = limits
+        found = plan.outcome
+        self.fits, self.seconds = plan.fits, found.seconds
+        self.peak, self.disk_peak, self.host_peak = found.peak, found.disk, found.host
+        self.followed = 0  # rounds
         self._items, self._plan = items, plan
+
+    def is_worse(self, other: BudgetPlan) -> bool:
+        """Whether it takes clearly more time than another one, by what the other one takes things to cost."""
+        seconds = outcome(other._items, self._plan.chosen).seconds
+        return other.fits and (not self.fits or other.seconds < 0.95 * seconds)
 
     def choice(self, number: int) -> Choice:
         return self._items[number].choices[self._plan.chosen[number]]
@@ -69,14 +76,14 @@ class BudgetPlan:
         best: tuple[float, str] | None = None
         refused: str = ""
         for n, other in enumerate(item.choices):
-            if n == chosen[number]:
+            if other.name == mine.name:
                 continue
             changed = outcome(self._items, [*chosen[:number], n, *chosen[number + 1 :]])
             more = changed.seconds - self.seconds
-            if changed.disk > self.disk:
-                continue
-            if changed.peak > self.limit:
-                refused = refused or f"{other.name!r} would hold {shown(changed.peak - self.limit)} too much"
+            over = [has - may for has, may in zip((changed.peak, changed.disk, changed.host), self.limits, strict=True)]
+            if max(over) > 0:
+                where = ("", " on disk", " in host memory")[over.index(max(over))]
+                refused = refused or f"{other.name!r} would hold {shown(max(over))} too much{where}"
             elif best is None or more < best[0]:
                 best = more, other.name
         return Explained(
@@ -109,7 +116,7 @@ class BudgetPlan:
             kinds[row.chosen] += row.nbytes
         width = max([len(row.label) for row in rows], default=0)
         lines = [
-            f"{shown(self.peak)} of {shown(self.limit)} at most, {1e3 * self.seconds:.1f} ms in a step: "
+            f"{shown(self.peak)} of {shown(self.limits.limit)} at most, {1e3 * self.seconds:.1f} ms in a step: "
             + ", ".join(f"{name} {shown(size)}" for name, size in kinds.most_common())
         ]
         for row in rows:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
+from copy import copy
+from functools import partial
 from threading import RLock
 from time import perf_counter
 from typing import Any
@@ -11,24 +13,28 @@ from weakref import ref
 
 from ..base.sizes import shown
 from ..tensor.tensor import Tensor
+from .choices import Limits
 from .ledger import Entry, Held, Ledger, Means, Slot, packed_bytes
 from .recipes import Handle, Recipe, Value, anchor_of
 from .rounds import Row
-from .ways import ways_to, written
+from .storage import owner
+from .ways import Ways, ways_to, written
 
 
 class Holding:
-    """Entries within a limit of bytes in memory, and of bytes on disk.
+    """Entries within limits of bytes: where tensors lie, in host memory, and on disk.
 
     Whatever is to be held comes through `take_in` or `join`, and both make room before they take.
     """
 
-    def __init__(self, name: str, limit: int, disk: int, means: list[Means]) -> None:
-        self.name, self.limit, self.disk, self.means = name, limit, disk, means
+    def __init__(self, name: str, limits: Limits, means: list[Means]) -> None:
+        self.name, self.means = name, means
+        self.limit, self.disk, self.ram = limits
         self.ledger = Ledger()
         self.lock = RLock()
         self._newest = 0
         self._living: dict[int, ref[Entry]] = {}  # those that are kept as they are, by number
+        self._wholes: dict[int, tuple[ref[Any], ref[Entry]]] = {}  # and by the memory that they keep
         self._flying: deque[ref[Entry]] = deque()  # what is being written to disk, and in memory until that is done
 
     def take_in(self, entry: Entry, form: str | None) -> None:
@@ -43,6 +49,8 @@ class Holding:
     def _keep(self, entry: Entry, memory: int) -> None:
         entry.becomes("keep", memory, entry.disk)
         self._living[entry.number] = ref(entry, _discards(self._living, entry.number))
+        whole = next(owner(slot.form._data) for slot in entry.living() if isinstance(slot.form, Tensor))
+        self._wholes[id(whole)] = ref(whole, _discards(self._wholes, id(whole))), ref(entry)
 
     def join(self, entry: Entry, slot: Slot) -> None:
         """One more tensor of a storage that is held: in the same form, if that can be."""
@@ -59,19 +67,23 @@ class Holding:
 
     def _make_room(self, entry: Entry) -> None:
         """Makes what is held smaller until an entry fits as it is, or packs the entry itself."""
-        while self.ledger.memory + entry.nbytes > self.limit:
+        while not self._has_room(*entry.takes("keep", entry.nbytes)):
             if not self._land() and not self._evict(entry):
                 raise self._refused(entry)
             if entry.form:
                 return
 
+    def _has_room(self, memory: int, host: int) -> bool:
+        """For so many bytes more, where tensors lie and in host memory."""
+        ledger = self.ledger
+        return (memory <= 0 or ledger.memory + memory <= self.limit) and (host <= 0 or ledger.host + host <= self.ram)
+
     def _land(self) -> bool:
         """Waits for the oldest write to disk; False if there is none."""
         while self._flying:
             entry = self._flying.popleft()()
-            if entry is not None and entry.memory:
-                for slot in entry.living():
-                    slot.form.record.settle()
+            if entry is not None and entry.host:
+                _settled(entry)
                 entry.becomes(entry.form, 0, entry.disk)
                 return True
         return False
@@ -79,9 +91,13 @@ class Holding:
     def _evict(self, new: Entry) -> bool:
         """Moves the entry that costs least for its bytes and for the time until it is used, DTR's measure."""
         best: tuple[float, int, Entry, str] | None = None
+        short = int(self._has_room(new.takes("keep", new.nbytes)[0], 0))  # of what: 0 where it lies, 1 host memory
         for entry in self._candidates(new):
-            for name, seconds, memory in self._options(entry):
-                freed = entry.nbytes - memory
+            now = entry.takes("keep", entry.nbytes)
+            for name, seconds, nbytes in self._options(entry):
+                freed = now[short] - entry.takes(name, nbytes)[short]
+                if freed <= 0:
+                    continue
                 stale = self._newest - entry.number + 1
                 price = (seconds + 1e-9) / (freed * stale)
                 if best is None or (price, entry.number) < best[:2]:
@@ -111,14 +127,18 @@ class Holding:
             yield "recompute", row.seconds, 0
         for means in self.means:
             if means.name not in entry.stuck and self._allowed(means, entry):
-                memory = int(entry.nbytes * means.ratio(row.key))
-                if memory < entry.nbytes:
-                    yield means.name, means.seconds(entry.nbytes), memory
+                nbytes = int(entry.nbytes * means.ratio(row.key))
+                if nbytes < entry.nbytes or means.from_device:
+                    yield means.name, means.seconds(entry.nbytes), nbytes
 
     def _allowed(self, means: Means, entry: Entry) -> bool:
         if means.lossy and (entry.row.exact or entry.is_start):
             return False
-        return not means.on_disk or self.ledger.disk + entry.nbytes <= self.disk
+        if means.on_disk:
+            return self.ledger.disk + entry.nbytes <= self.disk
+        if not entry.away:
+            return not means.from_device
+        return self.ledger.host + int(entry.nbytes * means.ratio(entry.row.key)) <= self.ram
 
     def _move(self, entry: Entry, name: str) -> bool:
         """Gives an entry another form; says whether it could."""
@@ -126,14 +146,7 @@ class Holding:
         if not all(slot.is_whole for slot in slots):
             return False  # somebody wrote to it: backward has to say so
         if name == "recompute":
-            before = [slot.form for slot in slots]
-            for slot in slots:
-                if not self._recipe(slot):
-                    for other, form in zip(slots, before, strict=True):
-                        other.becomes(form, None)
-                    return False
-            entry.becomes("recompute", 0)
-            return True
+            return self._drop(entry, slots)
         means = next(m for m in self.means if m.name == name)
         if not self._allowed(means, entry):
             return False
@@ -148,7 +161,10 @@ class Holding:
         sizes = [packed_bytes(m) for m in packed.values()]
         memory, disk = sum(s[0] for s in sizes), sum(s[1] for s in sizes)
         means.packed(entry.row.key, entry.nbytes, memory, seconds)
-        if memory >= entry.nbytes or (not entry.form and self.ledger.memory + memory > self.limit):
+        more = [
+            after - before for after, before in zip(entry.takes(name, memory), (entry.memory, entry.host), strict=True)
+        ]
+        if (memory >= entry.nbytes and not means.from_device) or not self._has_room(more[0], more[1]):
             return False
         for slot, m in zip(slots, made, strict=True):
             slot.becomes(m, means)
@@ -157,15 +173,29 @@ class Holding:
             self._fly(entry)
         return True
 
+    def _drop(self, entry: Entry, slots: list[Slot]) -> bool:
+        """Has an entry made again."""
+        forms = [slot.form for slot in slots]
+        form, memory = entry.form, entry.memory
+        if form:
+            entry.becomes(form, 0)  # it goes, if all goes well: what recipes hold may take its place
+        for slot in slots:
+            if not self._recipe(slot):
+                for other, before in zip(slots, forms, strict=True):
+                    other.becomes(before, None)
+                if form:
+                    entry.becomes(form, memory)
+                return False
+        entry.becomes("recompute", 0)
+        return True
+
     def _fly(self, entry: Entry) -> None:
         """Lets a write to disk go on beside the program if there is room for what it writes meanwhile."""
         self._flying.append(ref(entry))
-        before = entry.memory
-        while self.ledger.memory - before + entry.nbytes > self.limit:
+        while not self._has_room(*entry.takes(entry.form, entry.nbytes)):
             if len(self._flying) == 1 or not self._land():
                 self._flying.clear()
-                for slot in entry.living():
-                    slot.form.record.settle()
+                _settled(entry)
                 return
         entry.becomes(entry.form, entry.nbytes, entry.disk)
 
@@ -182,9 +212,9 @@ class Holding:
             memory, disk = packed_bytes(made)
             if means.on_disk:
                 made.record.settle()
-            if self.ledger.memory + memory > self.limit or self.ledger.disk + disk > self.disk:
+            if not self._has_room(*entry.takes(entry.form, memory)) or self.ledger.disk + disk > self.disk:
                 return False
-            entry.becomes(entry.form, entry.memory + memory, entry.disk + disk)
+            entry.becomes(entry.form, entry.host + memory, entry.disk + disk)
         slot.becomes(made, means)
         return True
 
@@ -195,7 +225,7 @@ class Holding:
         if recipe is None:
             ways = ways_to(value, self.is_held)
             way = ways[value]
-            if way is None or way.extra:
+            if way is None or way.extra or not self._has_room(*(2 * [_tiny(ways)])):
                 return False
             recipe = written(value, ways, self._hold)
             self._furnish(recipe)
@@ -207,19 +237,43 @@ class Holding:
         while stack:
             one = stack.pop()
             if one.room is None:
-                one.room = self.room
+                away = one.value.spec.device.type != "cpu"
+                one.room = partial(self.room, away=away, on_host=not away)
                 stack.extend(s for s in one.sources if type(s) is Recipe)
 
-    def room(self, array: Any) -> bool:
-        """Whether a tensor that was made again may be held for others who need it."""
+    def room(self, array: Any, away: bool, on_host: bool = True) -> bool:
+        """Whether an array may be held that was made again, or unpacked, for others who need it.
+
+        Args:
+            away: is it of a tensor that lies on a device?
+            on_host: and if so, is it in host memory nevertheless?
+        """
+        whole = owner(array)
+        size = whole.nbytes
+        takes = (size, size) if not away else (0, size) if on_host else (size, 0)
         with self.lock:
-            known = self.ledger.watched.get(id(array))
-            if known is not None and known() is array:
+            known = self.ledger.watched.get(id(whole))
+            if known is not None and known() is whole:
                 return True
-            if self.ledger.memory + array.nbytes > self.limit:
+            kept = self._wholes.get(id(whole))
+            entry = None if kept is None or kept[0]() is not whole else kept[1]()
+            if entry is not None and entry.form == "keep":  # a view of it: from now on it counts for itself
+                del self._wholes[id(whole)]
+                entry.becomes("keep", entry.memory - size, entry.disk)
+            elif not self._has_room(*takes):
                 return False
-            self.ledger.watch(array)
+            self.ledger.watch(whole, *takes)
             return True
+
+    def fetch(self, slot: Slot) -> Tensor:
+        """The tensor again. What was unpacked stays for others who need it as long as there is room."""
+        tensor = slot.tensor()
+        record = getattr(slot.form, "record", None)
+        if record is not None and record.holding is not None:
+            is_new = all(record.holding is not part for part in record.arrays)
+            if is_new and not self.room(record.holding, slot.entry.away):
+                record.release()
+        return tensor
 
     def is_held(self, value: Value, array: Any) -> bool:
         slot: Slot | None = None if value.slot is None else value.slot()
@@ -230,28 +284,71 @@ class Holding:
     def _hold(self, value: Value, array: Any) -> Any:
         slot = None if value.slot is None else value.slot()
         if slot is None:
-            return anchor_of(value, array)
+            anchor = anchor_of(value, array)
+            if anchor.room is None:
+                anchor.room, anchor.copied = self._has_room_for, self._counts
+                if not value.held:
+                    self._counts(anchor, owner(array).nbytes)
+            return anchor
         slot.entry.is_start = True
-        return Held(slot)
+        return Held(slot, self.fetch)
+
+    def _has_room_for(self, array: Any) -> bool:
+        with self.lock:
+            return self._has_room(array.nbytes, array.nbytes)
+
+    def _counts(self, thing: Any, nbytes: int | None = None) -> None:
+        """Counts an array, or what holds one, as long as it lives. What is of a device counts in both places."""
+        with self.lock:
+            size = thing.nbytes if nbytes is None else nbytes
+            self.ledger.watch(thing, size, size)
 
     def _refused(self, entry: Entry) -> RuntimeError:
-        kept = self.ledger.memory
-        hints = ["a larger budget"]
+        ledger = self.ledger
+        is_full = not self._has_room(entry.takes("keep", entry.nbytes)[0], 0)
+        held, limit = (ledger.memory, self.limit) if is_full else (ledger.host, self.ram)
+        taken = [f"{shown(ledger.disk)} of {shown(self.disk)} on disk"] if self.disk else []
+        if entry.away and self.ram < float("inf"):
+            taken.append(f"{shown(ledger.host)} of {shown(self.ram)} in host memory")
+        hints = ["a larger budget" if is_full else "a larger ram="]
+        if entry.away and self.ram < float("inf"):
+            hints.append("a larger ram=, bytes of host memory")
         if not self.disk:
             hints.append("disk=, bytes that it may write to a file")
         if not any(m.lossy for m in self.means):
             hints.append("lossy=True, which rounds")
         return RuntimeError(
-            f"{self.name}: cannot hold {entry.row.label}, {shown(entry.nbytes)}, within {shown(self.limit)}: "
-            f"{shown(kept)} are held that nothing can make smaller"
-            f"{f', and {shown(self.ledger.disk)} of {shown(self.disk)} on disk are taken' if self.disk else ''}. "
+            f"{self.name}: cannot hold {entry.row.label}, {shown(entry.nbytes)}, within {shown(limit)}: "
+            f"{shown(held)} are held that nothing can make smaller"
+            f"{''.join([', and ', ' and '.join(taken), ' are taken']) if taken else ''}. "
             f"Give it {' or '.join(hints)}."
         )
 
 
-def _discards(living: dict[int, ref[Entry]], number: int) -> Any:
-    def discard(gone: ref[Entry]) -> None:
-        if living.get(number) is gone:
-            del living[number]
+def _settled(entry: Entry) -> None:
+    """Waits until an entry is on disk. If that goes wrong it is told here: it was to make room."""
+    for slot in entry.living():
+        record = slot.form.record
+        record.settle()
+        error = None if record.job is None else record.job.error
+        if error is not None:
+            error.__traceback__ = None  # which holds what was to be written: a cycle
+            raise copy(error)
+
+
+def _tiny(ways: Ways) -> int:
+    """The bytes of what is tiny that somebody has to hold from now on."""
+    return sum(
+        way.array.nbytes
+        for value, way in ways.items()
+        if way is not None and value.is_tiny and way.array is not None and not value.held
+    )
+
+
+def _discards(known: dict[int, Any], key: int) -> Any:
+    def discard(gone: ref[Any]) -> None:
+        found = known.get(key)
+        if found is gone or (type(found) is tuple and found[0] is gone):
+            del known[key]
 
     return discard

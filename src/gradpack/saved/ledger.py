@@ -31,6 +31,7 @@ class Means:
     def __init__(self, name: str, policy: Policy, ratio: float, seconds_per_byte: float, steady: bool) -> None:
         self.name, self.policy = name, policy
         self.on_disk = name == "disk"
+        self.from_device = name == "cpu"  # only for what lies on one
         self.lossy = name in ("bf16", "quantize")
         self._ratio, self._pack, self._unpack = ratio, seconds_per_byte / 2, seconds_per_byte / 2
         self._ratios: dict[Any, float] = {}
@@ -66,14 +67,17 @@ class Entry:
     Attributes:
         form: "" before it is taken in, "keep", "recompute" or the name of a `Means`.
         nbytes: of the storage.
-        memory, disk: bytes that its form takes.
+        away: does it lie on a device? Then only what is kept as it is takes memory there.
+        memory, host, disk: bytes that its form takes, where the tensor lies, in host memory and on disk.
         row: where the round takes note of it.
     """
 
     __slots__ = (
         "__weakref__",
+        "away",
         "disk",
         "form",
+        "host",
         "is_start",
         "ledger",
         "memory",
@@ -84,10 +88,11 @@ class Entry:
         "stuck",
     )
 
-    def __init__(self, ledger: Ledger, nbytes: int, number: int, row: Any) -> None:
+    def __init__(self, ledger: Ledger, nbytes: int, number: int, row: Any, away: bool = False) -> None:
         self.ledger, self.nbytes, self.number, self.row = ledger, nbytes, number, row
+        self.away = away
         self.form = ""
-        self.memory = self.disk = 0
+        self.memory = self.host = self.disk = 0
         self.slots: list[ref[Slot]] = []
         self.stuck: set[str] = set()  # forms that it cannot take
         self.is_start = False  # is anything to be made again from it? Then it must come back exactly
@@ -95,13 +100,18 @@ class Entry:
     def living(self) -> list[Slot]:
         return [slot for known in self.slots if (slot := known()) is not None]
 
-    def becomes(self, form: str, memory: int, disk: int = 0) -> None:
-        self.ledger.change(memory - self.memory, disk - self.disk)
-        self.form, self.memory, self.disk = form, memory, disk
+    def takes(self, form: str, nbytes: int) -> tuple[int, int]:
+        """What so many bytes of a form take, where the tensor lies and in host memory."""
+        return (nbytes, nbytes) if not self.away else (nbytes, 0) if form == "keep" else (0, nbytes)
+
+    def becomes(self, form: str, nbytes: int, disk: int = 0) -> None:
+        memory, host = self.takes(form, nbytes)
+        self.ledger.change(memory - self.memory, host - self.host, disk - self.disk)
+        self.form, self.memory, self.host, self.disk = form, memory, host, disk
 
     def __del__(self) -> None:
         # This may run at any moment, also while the ledger adds: so only leave a note.
-        self.ledger.gone.append((self.memory, self.disk))
+        self.ledger.gone.append((self.memory, self.host, self.disk))
 
 
 class Slot:
@@ -164,10 +174,10 @@ class Slot:
 class Held:
     """What recipes start from: a tensor that a slot has in whatever form."""
 
-    __slots__ = ("_slot",)
+    __slots__ = ("_fetch", "_slot")
 
-    def __init__(self, slot: Slot) -> None:
-        self._slot = slot
+    def __init__(self, slot: Slot, fetch: Callable[[Slot], Tensor]) -> None:
+        self._slot, self._fetch = slot, fetch
 
     @property
     def array(self) -> Any:
@@ -182,7 +192,7 @@ class Held:
                 slot.form._counter[0],
                 slot.version,
             )
-        return slot.tensor()._data
+        return self._fetch(slot)._data
 
     @property
     def recipe(self) -> Any:
@@ -191,27 +201,36 @@ class Held:
 
 
 class Ledger:
-    """The bytes of all entries that live, in memory and on disk, and those of arrays that are held beside."""
+    """The bytes of all entries that live, and those of arrays that are held beside.
 
-    __slots__ = ("_disk", "_memory", "disk_peak", "gone", "peak", "watched")
+    Attributes:
+        peak, host_peak, disk_peak: the most there were where tensors lie, in host memory and on disk.
+        gone: what died since the sums were last right.
+        watched: arrays that are held beside.
+    """
+
+    __slots__ = ("_disk", "_host", "_memory", "disk_peak", "gone", "host_peak", "peak", "watched")
 
     def __init__(self) -> None:
-        self._memory = self._disk = 0
-        self.peak = self.disk_peak = 0
-        self.gone: deque[tuple[int, int]] = deque()
+        self._memory = self._host = self._disk = 0
+        self.peak = self.host_peak = self.disk_peak = 0
+        self.gone: deque[tuple[int, int, int]] = deque()
         self.watched: dict[int, ref[Any]] = {}
 
-    def change(self, memory: int, disk: int) -> None:
+    def change(self, memory: int, host: int, disk: int) -> None:
         self.settle()
         self._memory += memory
+        self._host += host
         self._disk += disk
         self.peak = max(self.peak, self._memory)
+        self.host_peak = max(self.host_peak, self._host)
         self.disk_peak = max(self.disk_peak, self._disk)
 
     def settle(self) -> None:
         while self.gone:
-            memory, disk = self.gone.popleft()
+            memory, host, disk = self.gone.popleft()
             self._memory -= memory
+            self._host -= host
             self._disk -= disk
 
     @property
@@ -220,21 +239,26 @@ class Ledger:
         return self._memory
 
     @property
+    def host(self) -> int:
+        self.settle()
+        return self._host
+
+    @property
     def disk(self) -> int:
         self.settle()
         return self._disk
 
-    def watch(self, array: Any) -> None:
-        """Counts an array until it is gone."""
-        key, gone, watched, size = id(array), self.gone, self.watched, array.nbytes
+    def watch(self, array: Any, memory: int, host: int) -> None:
+        """Counts an array, or what stands for one, until it is gone."""
+        key, gone, watched = id(array), self.gone, self.watched
 
         def died(known: ref[Any]) -> None:
             if watched.get(key) is known:
                 del watched[key]
-            gone.append((size, 0))
+            gone.append((memory, host, 0))
 
         watched[key] = ref(array, died)
-        self.change(size, 0)
+        self.change(memory, host, 0)
 
 
 def packed_bytes(packed: Any) -> tuple[int, int]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from importlib.util import find_spec
 from typing import Any
 
 from .casts import bf16
+from .cpu import cpu
 from .disk import disk as on_disk
 from .ledger import Means
 from .lossless import lossless
@@ -42,13 +44,23 @@ def _at_once(policy: Stored) -> Stored:
     return policy
 
 
+def check_folder(directory: Any) -> None:
+    """Raise OSError unless files can be made in a folder: before any are needed, in the middle of a step."""
+    name = os.fspath(directory)
+    if not os.path.isdir(name):
+        error: type[OSError] = NotADirectoryError if os.path.exists(name) else FileNotFoundError
+        raise error(f"budget(): directory is a folder for a temporary file, and there is none named {name!r}")
+    if not os.access(name, os.W_OK | os.X_OK):
+        raise PermissionError(f"budget(): the folder {name!r} cannot be written to: name another directory=")
+
+
 def means_of(disk: int, lossy: bool, directory: Any, seed: int | None, min_bytes: int) -> list[Means]:
     """What is allowed. The numbers, ratio and seconds for a byte, are a guess until something was measured.
 
     The disk writes one tensor at a time beside the program and reads nothing ahead: what waits in memory would count.
     """
     steady = seed is not None
-    found: list[Means] = []
+    found = [Means("cpu", Later("cpu", lambda: cpu(min_bytes)), 1.0, 4e-10, steady)]
     if find_spec("blosc2") is not None:
         found.append(Means("lossless", Later("lossless", lambda: lossless(min_bytes=min_bytes)), 0.9, 5e-10, steady))
     if lossy:

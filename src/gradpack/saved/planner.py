@@ -1,4 +1,4 @@
-"""Which saved tensor to keep in which way, so that what is held stays within a limit and the least time is paid.
+"""Which saved tensor to keep in which way, so that what is held stays within limits and the least time is paid.
 
 Plain functions on plain data: nothing here knows tensors. The plan is exact where there are few tensors and close
 to it where there are many; the same question gives the same answer.
@@ -8,78 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import product
-from math import prod
-from typing import Any
 
-ALL = 256  # plans that are looked at one by one, if there are no more
-STEPS = 512  # parts of the limit that the exact search tells apart
-EXACT = 32  # tensors for which it is made
-_NEVER = 1e6  # seconds: no plan is that bad otherwise
-PAIRS = 12  # tensors for which changes of two at a time are tried
+from .assignment import Assignment
+from .choices import Item, Limits, Outcome, outcome
+from .exact import cheapest
+from .knapsack import knapsack
+from .search import descend, improve
 
-
-@dataclass(frozen=True)
-class Choice:
-    """One way of keeping a tensor.
-
-    Attributes:
-        name: "keep", "recompute", or what else there is.
-        nbytes: held in memory from when it is saved until it is used last.
-        disk: bytes on disk meanwhile.
-        seconds: what it costs in a step.
-        needs: the tensors, by number, that using this one asks for. Those that are made again themselves are in
-            memory from that moment on, and what is packed is unpacked once more.
-        fetch: the part of `seconds` that unpacking takes.
-        rounds: does it come back inexactly? Then nothing may be made again from it.
-    """
-
-    name: str
-    nbytes: int
-    seconds: float
-    disk: int = 0
-    needs: tuple[int, ...] = ()
-    fetch: float = 0.0
-    rounds: bool = False
-
-    @property
-    def is_made_again(self) -> bool:
-        return self.name == "recompute"
-
-
-@dataclass(frozen=True)
-class Item:
-    """A saved tensor: how it may be kept, and from when until when.
-
-    Attributes:
-        choices: the first is to keep it as it is.
-        born: when it was saved; any numbers that tell the order.
-        first: when it is used first.
-        last: when it is used last, and then let go of.
-    """
-
-    choices: tuple[Choice, ...]
-    born: int
-    first: int
-    last: int
-
-
-@dataclass
-class Outcome:
-    """What a plan comes to.
-
-    Attributes:
-        seconds: paid in a step.
-        peak: bytes in memory at most, and `when`.
-        disk: bytes on disk at most.
-        back: from when on tensors are in memory that were made again for others.
-    """
-
-    seconds: float
-    peak: int
-    when: int
-    disk: int
-    back: dict[int, int]
+EFFORT = 0.03  # seconds that planning may take, about
+FEW = 10  # tensors for which all plans are looked at, as far as they may be cheaper
+_NODE = 1e-5  # seconds that looking at a part of a plan takes
+_NODES = 500  # that are looked at in any case
+_ROUNDS = 8  # of looking at one moment only
+_MOVE = 1.6e-5  # seconds that trying a change takes
 
 
 @dataclass
@@ -97,271 +38,106 @@ class Plan:
     least: int = field(default=0)
 
 
-def outcome(items: Sequence[Item], chosen: Sequence[int]) -> Outcome:
-    """What choosing `chosen[i]` for each item comes to."""
-    moments: list[tuple[int, int, int]] = []  # when, bytes in memory more, bytes on disk more
-    seconds = 0.0
-    back: dict[int, int] = {}  # from when on items that are made again for others are in memory
-    for item, number in zip(items, chosen, strict=True):
-        choice = item.choices[number]
-        seconds += choice.seconds
-        for needed in choice.needs:
-            its = items[needed].choices[chosen[needed]]
-            if its.is_made_again:
-                back[needed] = min(back.get(needed, item.first), item.first)
-            seconds += its.fetch + _NEVER * its.rounds
-        if choice.nbytes or choice.disk:
-            moments.append((item.born, choice.nbytes, choice.disk))
-            moments.append((item.last, -choice.nbytes, -choice.disk))
-    for number, since in back.items():
-        item = items[number]
-        if since < item.last:
-            size = item.choices[0].nbytes
-            moments.append((since, size, 0))
-            moments.append((item.last, -size, 0))
-    moments.sort()  # at one moment, what goes comes first
-    now = peak = disk = most = 0
-    when = items[0].born if items else 0
-    for moment, more, more_disk in moments:
-        now += more
-        disk += more_disk
-        if now > peak:
-            peak, when = now, moment
-        most = max(most, disk)
-    return Outcome(seconds, peak, when, most, back)
-
-
-def plan(items: Sequence[Item], limit: int, disk: int = 0) -> Plan:
-    """The cheapest way of keeping `items` in at most `limit` bytes of memory and `disk` bytes on disk, as far as found.
+def plan(items: Sequence[Item], limit: int, disk: int = 0, host: float = float("inf"), effort: float = EFFORT) -> Plan:
+    """The cheapest way of keeping `items` within limits in bytes, as far as found.
 
     If nothing fits, what holds the fewest bytes.
+
+    Args:
+        limit: where tensors live.
+        disk: on disk.
+        host: in host memory.
+        effort: seconds that planning is worth. No clock is looked at: it is so many changes that are tried.
     """
-    allowed = [[n for n, c in enumerate(item.choices) if c.disk <= disk] for item in items]
-    chosen = _cheapest(items, allowed)
-    found = outcome(items, chosen)
-    if found.peak <= limit and found.disk <= disk:
-        return Plan(chosen, found, True)
-    if prod(map(len, allowed)) <= ALL:
-        candidates = [_best_of_all(items, allowed, limit, disk)]
+    limits = Limits(limit, disk, host)
+    allowed = [_worthwhile(item, limits) for item in items]
+    it = Assignment(items, allowed, limits)
+    if it.fits:
+        return _made(items, it.chosen)
+    smallest = _smallest(items, allowed, limits)
+    least = list(smallest.chosen)
+    moves = int(effort / _MOVE) // 2
+    found = [it.chosen] if descend(it) else []
+    if (not found or it.moves < moves) and descend(smallest):
+        found.append(smallest.chosen)
+    if len(items) <= FEW:
+        found.append(cheapest(items, allowed, limits, _best(items, found), max(int(effort / _NODE), _NODES)) or [])
     else:
-        candidates = [_greedy(items, allowed, limit, disk), _smallest(items, allowed, limit, disk)]
-    if prod(map(len, allowed)) > ALL and len(items) <= EXACT:
-        exact = _exact(items, allowed, limit, disk)
-        if exact is not None:
-            candidates.append(exact)
-    if prod(map(len, allowed)) > ALL and len(items) <= PAIRS:
-        for i, numbers in enumerate(allowed):
-            for n in numbers:
-                forced = [*allowed[:i], [n], *allowed[i + 1 :]]
-                candidates.append(_greedy(items, forced, limit, disk))
-    fitting = [c for c in candidates if _fits(outcome(items, c), limit, disk)]
-    if not fitting:
-        least = min(candidates, key=lambda c: outcome(items, c).peak)
-        found = outcome(items, least)
-        return Plan(least, found, False, found.peak)
-    improved = [_improved(items, allowed, c, limit, disk) for c in fitting]
-    best = min(improved, key=lambda c: outcome(items, c).seconds)
-    return Plan(best, outcome(items, best), True)
+        for start in (it, smallest):
+            if start.fits and start.moves < moves:
+                improve_at_peak(start, limit, moves)
+                improve(start, moves)
+    best = _best(items, [chosen for chosen in found if chosen])
+    return _made(items, best) if best is not None else _made(items, least, False)
 
 
-def _fits(found: Outcome, limit: int, disk: int) -> bool:
-    return found.peak <= limit and found.disk <= disk
+def _made(items: Sequence[Item], chosen: list[int], fits: bool = True) -> Plan:
+    result = outcome(items, chosen)
+    return Plan(chosen, result, fits, 0 if fits else result.peak)
 
 
-def _cheapest(items: Sequence[Item], allowed: list[list[int]]) -> list[int]:
-    """For each item the choice that takes the least time."""
-    return [min(ns, key=lambda n: (item.choices[n].seconds, n)) for item, ns in zip(items, allowed, strict=True)]
+def _best(items: Sequence[Item], plans: Sequence[list[int]]) -> list[int] | None:
+    return min(plans, key=lambda chosen: outcome(items, chosen).seconds, default=None)
 
 
-def _greedy(items: Sequence[Item], allowed: list[list[int]], limit: int, disk: int) -> list[int]:
-    """Again and again takes the step that costs the least time per byte, among what is held at the peak."""
-    chosen = _cheapest(items, allowed)
-    tried = {(i, n) for i, n in enumerate(chosen)}
-    while True:
-        found = outcome(items, chosen)
-        if _fits(found, limit, disk):
-            return chosen
-        best = None
-        for i, item in enumerate(items):
-            now = item.choices[chosen[i]]
-            held = now.nbytes if item.born <= found.when < item.last else 0
-            if i in found.back and found.back[i] <= found.when < item.last:
-                held += item.choices[0].nbytes
-            for n in allowed[i]:
-                other = item.choices[n]
-                if (i, n) in tried or (found.disk > disk and other.disk > now.disk):
-                    continue
-                less = held - other.nbytes
-                if found.disk > disk and other.disk < now.disk:
-                    less = max(less, 1)
-                if less <= 0:
-                    continue
-                useful = min(less, max(found.peak - limit, 1))
-                price = (max(other.seconds - now.seconds, 0.0) + 1e-12) / useful
-                if best is None or price < best[0]:
-                    best = (price, i, n)
-        if best is None:
-            return chosen
-        _, i, n = best
-        tried.add((i, n))
-        before, chosen[i] = chosen[i], n
-        after = outcome(items, chosen)
-        if (after.disk > disk >= found.disk) or (after.peak >= found.peak and after.disk >= found.disk):
-            if after.peak == found.peak and after.when != found.when:
-                continue  # one of several peaks is gone
-            chosen[i] = before
-
-
-def _best_of_all(items: Sequence[Item], allowed: list[list[int]], limit: int, disk: int) -> list[int]:
-    best: tuple[Any, list[int]] | None = None
-    for numbers in product(*allowed):
-        chosen = list(numbers)
-        found = outcome(items, chosen)
-        fits = _fits(found, limit, disk)
-        rank = (not fits, found.disk > disk, 0 if fits else found.peak, found.seconds)
-        if best is None or rank < best[0]:
-            best = rank, chosen
-    assert best is not None
-    return best[1]
-
-
-def _smallest(items: Sequence[Item], allowed: list[list[int]], limit: int, disk: int) -> list[int]:
-    """What holds the fewest bytes in memory, then moved from disk where that is too full, the least bytes first."""
-    chosen = [
-        min(ns, key=lambda n: (item.choices[n].nbytes, item.choices[n].disk, item.choices[n].seconds))
-        for item, ns in zip(items, allowed, strict=True)
-    ]
-    for i, item in enumerate(items):  # being made again may mean being in memory for others
-        for n in allowed[i]:
-            other = item.choices[n]
-            if item.choices[chosen[i]].is_made_again and not other.nbytes and not other.is_made_again:
-                chosen[i] = n
-    while outcome(items, chosen).disk > disk:
-        moves = [
-            (outcome(items, [*chosen[:i], n, *chosen[i + 1 :]]).peak, -item.choices[chosen[i]].disk, i, n)
-            for i, item in enumerate(items)
-            for n in allowed[i]
-            if item.choices[n].disk < item.choices[chosen[i]].disk
-        ]
-        if not moves:
+def improve_at_peak(it: Assignment, limit: int, moves: int) -> None:
+    """Again and again takes the best choices for the moment when most is held, and makes good what that forgets."""
+    best, room = (it.seconds, list(it.chosen)), limit
+    for _ in range(_ROUNDS):
+        if it.moves >= moves or not it.set(_at_the_peak(it, room)):
             break
-        _, _, i, n = min(moves)
-        chosen[i] = n
-    return chosen
+        over = outcome(it.items, it.chosen).peak - limit
+        room -= max(over, 0)
+        if not descend(it):
+            it.set(best[1])
+        elif it.seconds < best[0] - 1e-12:
+            best = it.seconds, list(it.chosen)
+        elif over <= 0:
+            break
+    it.set(best[1])
 
 
-def _exact(items: Sequence[Item], allowed: list[list[int]], limit: int, disk: int) -> list[int] | None:
-    """By dynamic programming over bytes at the moment when most is held, rounded up to a part of the limit.
-
-    What items need of each other, other moments and the disk are looked at afterwards, with a tighter limit if need be.
-    """
-    keep = outcome(items, [0] * len(items))
-    within = [i for i, item in enumerate(items) if item.born <= keep.when < item.last]
-    base = _cheapest(items, allowed)
-    room = limit
-    for _ in range(4):
-        if room <= 0:
-            return None
-        chosen = _knapsack(items, allowed, within, base, room)
-        if chosen is None:
-            return None
-        found = outcome(items, chosen)
-        if _fits(found, limit, disk):
-            return chosen
-        if found.disk > disk:
-            return None
-        room -= found.peak - limit
-    return None
-
-
-def _knapsack(
-    items: Sequence[Item], allowed: list[list[int]], within: list[int], base: list[int], room: int
-) -> list[int] | None:
-    unit = max(1, -(-room // STEPS))
-    width = room // unit + 1
-    costs = [0.0] * width  # the least time, for each number of units that may be used
-    taken: list[list[int]] = []
-    never = float("inf")
-    for i in within:
-        choices = _frontier(items[i], allowed[i])
-        after = [never] * width
-        numbers = [-1] * width
-        for n in choices:
-            choice = items[i].choices[n]
-            units = -(-choice.nbytes // unit)
-            if units >= width:
-                continue
-            price = choice.seconds
-            for place, cost in enumerate(costs[: width - units], units):
-                total = cost + price
-                if total < after[place]:
-                    after[place] = total
-                    numbers[place] = n
-        taken.append(numbers)
-        costs = after
-    if costs[-1] == never:
+def _at_the_peak(it: Assignment, limit: int) -> list[int] | None:
+    """The best choices if only one moment counted, and what items need of each other stayed as it is."""
+    items = it.items
+    when = outcome(items, [0] * len(items)).when
+    within = [i for i, item in enumerate(items) if item.born <= when < item.last]
+    now = outcome(items, it.chosen)
+    back = sum(items[i].choices[0].nbytes for i, since in now.back.items() if since <= when < items[i].last)
+    ways = [[(items[i].choices[n].nbytes, it.price(i, n)) for n in it.allowed[i]] for i in within]
+    numbers = knapsack(ways, limit - back)
+    if numbers is None:
         return None
-    chosen = list(base)
-    place = width - 1
-    for i, numbers in zip(reversed(within), reversed(taken), strict=True):
-        n = numbers[place]
-        chosen[i] = n
-        place -= -(-items[i].choices[n].nbytes // unit)
+    chosen = [min(ns, key=lambda n: (it.price(i, n), n)) for i, ns in enumerate(it.allowed)]
+    for i, n in zip(within, numbers, strict=True):
+        chosen[i] = it.allowed[i][n]
     return chosen
 
 
-def _frontier(item: Item, allowed: list[int]) -> list[int]:
-    """The choices that no other one beats in both bytes and time."""
-    found: list[int] = []
-    for n in sorted(allowed, key=lambda n: (item.choices[n].nbytes, item.choices[n].seconds)):
-        if not found or item.choices[n].seconds < item.choices[found[-1]].seconds:
-            found.append(n)
-    return found
+def _worthwhile(item: Item, limits: Limits) -> list[int]:
+    """The choices of an item that may be of use, whatever the others are; the first is always one."""
+    fitting = [
+        n for n, c in enumerate(item.choices) if not n or all(t <= l for t, l in zip(c.takes, limits, strict=True))
+    ]
+    return [n for n in fitting if not any(_beats(item, m, n) for m in fitting)]
 
 
-def _improved(items: Sequence[Item], allowed: list[list[int]], chosen: list[int], limit: int, disk: int) -> list[int]:
-    """Uses what room is left: single changes that save time and still fit, the best first; for few items also pairs."""
-    chosen = list(chosen)
-    changed = True
-    while changed:
-        changed = False
-        gains = sorted(
-            (items[i].choices[n].seconds - items[i].choices[chosen[i]].seconds, i, n)
-            for i in range(len(items))
-            for n in allowed[i]
-            if items[i].choices[n].seconds < items[i].choices[chosen[i]].seconds
-        )
-        now = outcome(items, chosen)
-        for _, i, n in gains:
-            item = items[i]
-            more = item.choices[n].nbytes - item.choices[chosen[i]].nbytes
-            if item.born <= now.when < item.last and i not in now.back and more > limit - now.peak:
-                continue
-            if _takes(items, chosen, {i: n}, limit, disk):
-                changed = True
-                break
-        if not changed and len(items) <= PAIRS:
-            changed = _swapped(items, allowed, chosen, limit, disk)
-    return chosen
-
-
-def _takes(items: Sequence[Item], chosen: list[int], changes: dict[int, int], limit: int, disk: int) -> bool:
-    """Makes changes if they fit and save time; says whether it did."""
-    other = list(chosen)
-    for i, n in changes.items():
-        other[i] = n
-    found = outcome(items, other)
-    if not _fits(found, limit, disk) or found.seconds >= outcome(items, chosen).seconds - 1e-15:
+def _beats(item: Item, m: int, n: int) -> bool:
+    """Whether one choice is as good as another in every way, and better or named first."""
+    a, b = item.choices[m], item.choices[n]
+    if not n or a.needs or a.is_made_again or (a.rounds and not b.rounds) or (a.stays and not b.stays):
         return False
-    chosen[:] = other
-    return True
+    ours, theirs = (a.seconds, a.fetch, *a.takes), (b.seconds, b.fetch, *b.takes)
+    return all(x <= y for x, y in zip(ours, theirs, strict=True)) and (ours != theirs or m < n)
 
 
-def _swapped(items: Sequence[Item], allowed: list[list[int]], chosen: list[int], limit: int, disk: int) -> bool:
-    for i in range(len(items)):
-        for j in range(i):
-            for n in allowed[i]:
-                for m in allowed[j]:
-                    if (n != chosen[i] or m != chosen[j]) and _takes(items, chosen, {i: n, j: m}, limit, disk):
-                        return True
-    return False
+def _smallest(items: Sequence[Item], allowed: list[list[int]], limits: Limits) -> Assignment:
+    """What holds the fewest bytes in memory, of what leaves nothing in memory early for others if there is any."""
+    it = Assignment(items, allowed, limits)
+    for i, item in enumerate(items):
+        smallest = min(
+            allowed[i], key=lambda n: (item.choices[n].nbytes, item.choices[n].is_made_again, item.choices[n].seconds)
+        )
+        if smallest != it.chosen[i]:
+            it.change(i, smallest)
+    return it

@@ -1,9 +1,9 @@
 """How a tensor was made, so that it can be made again.
 
 `Value` and `Call` are notes on every operation that ran: they hold settings, but no array that is not
-tiny, and reach back through a bounded number of operations. A `Recipe` is made of them for a tensor
-that is not kept: it holds the arrays that it starts from (`Anchor`), and is shared by all that need
-the same result.
+tiny, and reach back through a bounded number of operations. What is noted of an array ends with it. A
+`Recipe` is made of them for a tensor that is not kept: it holds the arrays that it starts from (`Anchor`),
+and is shared by all that need the same result.
 
 A recipe is followed at most once in a backward pass. What comes out is held by those who will still
 ask for it in this pass, and by nobody else: it dies with the last of them, at the latest with the pass.
@@ -24,21 +24,32 @@ from ..declare.op import Op
 from ..ops.generator import DRAWN, Replayed
 from ..tensor.mutation import Mutation
 from ..tensor.tensor import Tensor, alias
+from .storage import owner
 
-TINY = 1024  # bytes: arrays as small as this are held by the notes themselves
+TINY = 1024  # bytes: storages as small as this are held by the notes on what was made of them
 DEEPEST = 32  # operations that a recipe may chain
+
+
+class Took:
+    """The least seconds that any call of one kind took: what was in the way of others is no cost of theirs."""
+
+    __slots__ = ("seconds",)
+
+    def __init__(self) -> None:
+        self.seconds = float("inf")
 
 
 class Call:
     """One operation that ran: its arguments, with a `Value` in the place of every tensor."""
 
-    __slots__ = ("depth", "drawn", "op", "seconds", "values")
+    __slots__ = ("depth", "drawn", "op", "tiny", "took", "values")
 
     depth: int
 
-    def __init__(self, op: Op, values: list[Any], drawn: Any, seconds: float = 0.0) -> None:
+    def __init__(self, op: Op, values: list[Any], drawn: Any, took: Took, tiny: list[Any]) -> None:
         self.op = op
-        self.seconds = seconds  # that it took
+        self.took = took
+        self.tiny = tiny  # arrays of arguments, which live as long as this
         self.values = values
         self.drawn = drawn  # the states of generators that it drew from, None if it drew nothing
         self.depth = 1 + max((v.call.depth for v in self.sources() if v.call is not None), default=0)
@@ -83,11 +94,11 @@ class Value:
     __slots__ = (
         "__weakref__",
         "_array",
-        "_tiny",
         "anchor",
         "call",
         "counter",
         "held",
+        "is_tiny",
         "nr",
         "recipe",
         "slot",
@@ -96,7 +107,7 @@ class Value:
     )
 
     def __init__(self, array: Any, spec: Spec, counter: list[int], call: Call | None = None, nr: int = 0) -> None:
-        self._tiny = array if array.nbytes <= TINY else None
+        self.is_tiny = owner(array).nbytes <= TINY
         self._array = ref(array)
         self.spec, self.counter, self.version = spec, counter, counter[0]
         self.call, self.nr = call, nr
@@ -107,12 +118,8 @@ class Value:
 
     def current(self) -> Any:
         """The array, if it is still there and as it was."""
-        array = self._array() if self._tiny is None else self._tiny
+        array = self._array()
         return array if array is not None and self.counter[0] == self.version else None
-
-    @property
-    def is_tiny(self) -> bool:
-        return self._tiny is not None
 
     @property
     def has_way(self) -> bool:
@@ -133,18 +140,37 @@ def _tensor(value: Value, array: Any) -> Tensor:
     return made
 
 
-# Copies are made of anchored arrays before somebody writes to them, by the means of mutation mode.
-_KEPT = Mutation()
+class _Kept(Mutation):
+    """What anchors stand for. Copies are made before somebody writes to it, by the means of mutation mode."""
+
+    def before_write(self, handle: Any) -> None:
+        """Copies it, where there is room. Where there is none backward will find that it was written to."""
+        kept = self.original.get(handle)
+        if kept is None or (handle.room is not None and not handle.room(kept._data)):
+            return
+        super().before_write(handle)
+        if handle.room is not None:
+            handle.copied(self.cloned[handle]._data)
+
+
+_KEPT = _Kept()
 
 
 class Anchor:
-    """Holds an array that recipes start from. A write in place leaves it a copy of what was there."""
+    """Holds an array that recipes start from. A write in place leaves it a copy of what was there.
 
-    __slots__ = ("__weakref__", "counter", "spec", "version")
+    Attributes:
+        room: says whether there may be a copy of an array; None if there always may.
+        copied: hears of it.
+    """
+
+    __slots__ = ("__weakref__", "copied", "counter", "room", "spec", "version")
 
     recipe = None
 
     def __init__(self, value: Value, array: Any) -> None:
+        self.room: Callable[[Any], bool] | None = None
+        self.copied: Callable[[Any], None] | None = None
         self.counter, self.version, self.spec = value.counter, value.version, value.spec
         _KEPT.original[self] = _tensor(value, array)
         counter: Any = self.counter

@@ -15,7 +15,7 @@ from ..tensor.tensor import InferenceCounter, Tensor
 from .cheap import is_cheap, is_held, reads_little
 from .info import Brief, SavedInfo
 from .policy import Policy
-from .recipes import DEEPEST, TINY, Anchor, Call, Handle, Notes, Value, anchor_of
+from .recipes import DEEPEST, TINY, Anchor, Call, Handle, Notes, Took, Value, anchor_of
 from .storage import owner
 from .ways import ways_to, written
 
@@ -31,6 +31,7 @@ class Watch(OpMode):
 
     Attributes:
         away: seconds that packing took, which operations did not.
+        spent: seconds that all operations took together.
     """
 
     observes = True
@@ -38,7 +39,8 @@ class Watch(OpMode):
     def __init__(self, notes: Notes, cheap: bool, steady: bool = False) -> None:
         super().__init__()
         self.notes, self.cheap, self.steady = notes, cheap, steady
-        self.away = 0.0
+        self.away = self.spent = 0.0
+        self._took: dict[tuple[Op, int, int], Took] = {}
 
     def before(self, op: Op, args: tuple[Any, ...]) -> Any:
         if self.cheap and not is_cheap(op):
@@ -72,11 +74,18 @@ class Watch(OpMode):
         self._note(op, values, outs, drawn.states, perf_counter() - start)
         return outs, extras
 
-    def _note(self, op: Op, args: Any, outs: list[Tensor], drawn: list[Tensor], seconds: float) -> None:
+    def _note(self, op: Op, args: Any, outs: list[Tensor], drawn: list[Tensor], seconds: float | None) -> None:
+        made = sum([out._data.nbytes for out in outs if out._spec.layout is strided])
+        kind = op, made, sum([arg._data.nbytes for arg in args if isinstance(arg, Tensor)])
+        took = self._took.get(kind)
+        if took is None:
+            took = self._took[kind] = Took()
         if self.steady:
-            made = sum(out._data.nbytes for out in outs if out._spec.layout is strided)
-            seconds = 1e-6 if op.view else 1e-5 + made * (_CHEAP if is_cheap(op) else _DEAR)
-        note(self.notes, op, args, outs, drawn, seconds, self.cheap)
+            took.seconds = 1e-6 if op.view else 1e-5 + made * (_CHEAP if is_cheap(op) else _DEAR)
+        elif seconds is not None:
+            took.seconds = min(took.seconds, seconds)
+        self.spent += 0.0 if seconds is None else took.seconds
+        note(self.notes, op, args, outs, drawn, took, self.cheap)
 
     def find(self, tensor: Tensor) -> Value | None:
         """The value that a tensor shows, also if it is the result of the operation that saves it just now."""
@@ -85,7 +94,7 @@ class Watch(OpMode):
         if (found is None or found.call is None) and running is not None and tensor._edge is not None:
             op, args, drawn = running
             if not op.returns and all(arg is not tensor for arg in args):
-                self._note(op, args, [tensor], drawn.states, 0.0)
+                self._note(op, args, [tensor], drawn.states, None)
                 found = self.notes.find(tensor) or found
         return found
 
@@ -94,12 +103,10 @@ class Watch(OpMode):
 RUNNING: ContextVar[Any] = ContextVar("gradpack noted operation", default=None)
 
 
-def note(
-    notes: Notes, op: Op, values: Any, outs: list[Tensor], drawn: list[Tensor], seconds: float, cheap: bool
-) -> None:
+def note(notes: Notes, op: Op, values: Any, outs: list[Tensor], drawn: list[Tensor], took: Took, cheap: bool) -> None:
     """Notes that `op` made `outs` of `values`, unless it could not be run again just so."""
     mode = MODE.get()
-    if mode.dual or mode.levels:
+    if mode.dual or mode.levels or mode.inference:
         return
     tensors: list[Tensor] = []
     known = [_operand(notes, value, tensors) for value in values]
@@ -108,7 +115,8 @@ def note(
     made = sum(out._data.nbytes for out in outs if out._spec.layout is strided)
     if made <= TINY or (cheap and not reads_little(made, tensors)):
         return
-    call = Call(op, known, drawn or None, seconds)
+    tiny = [t._data for t in tensors if owner(t._data).nbytes <= TINY]
+    call = Call(op, known, drawn or None, took, tiny)
     if call.depth > DEEPEST:
         return
     for nr, out in enumerate(outs):
@@ -118,8 +126,6 @@ def note(
         if found is not None:  # it was saved while the operation ran
             if found.call is None:
                 found.call, found.nr = call, nr
-            else:
-                found.call.seconds = seconds
             continue
         whole = owner(out._data)
         shared = next((t for t in tensors if owner(t._data) is whole), out)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
+from weakref import ref
 
+from .choices import NEVER, Choice, Item, Limits
 from .explain import BudgetPlan
 from .info import SavedInfo
 from .ledger import Means
-from .planner import Choice, Item, plan
-from .recipes import Call
+from .planner import plan
+from .recipes import Took
 
 Key = tuple[Any, ...]
 
@@ -19,32 +22,19 @@ class Row:
 
     Attributes:
         key: node, slot, shape and dtype of the tensor that was saved of it first.
-        calls: what making it again would run, None if there is no way to, or once `paid` says what that takes.
+        took: what the operations that making it again would run took, None if there is no way to.
         needs: the numbers of the rows that this would start from.
         fixed: it can be kept only.
+        away: it lies on a device.
         exact: lossy means are not for it.
     """
 
-    __slots__ = (
-        "_info",
-        "born",
-        "calls",
-        "exact",
-        "first",
-        "fixed",
-        "key",
-        "last",
-        "nbytes",
-        "needs",
-        "number",
-        "paid",
-    )
+    __slots__ = ("_info", "away", "born", "exact", "first", "fixed", "key", "last", "nbytes", "needs", "number", "took")
 
-    def __init__(self, number: int, key: Key, nbytes: int, born: int) -> None:
-        self.number, self.key, self.nbytes, self.born = number, key, nbytes, born
+    def __init__(self, number: int, key: Key, nbytes: int, born: int, away: bool) -> None:
+        self.number, self.key, self.nbytes, self.born, self.away = number, key, nbytes, born, away
         self.first = self.last = -1
-        self.paid: float | None = None
-        self.calls: list[Call] | None = None
+        self.took: list[Took] | None = None
         self.needs: tuple[int, ...] = ()
         self.fixed = False
         self.exact = False
@@ -64,15 +54,11 @@ class Row:
     @property
     def seconds(self) -> float | None:
         """What making it again would take, None if there is no way to."""
-        return self.paid if self.calls is None else sum([call.seconds for call in self.calls])
-
-    def settle(self) -> None:
-        """At the end of a round: keeps the sum only."""
-        self.paid, self.calls = self.seconds, None
+        return None if self.took is None else sum([took.seconds for took in self.took])
 
     def learn(self, other: Row) -> None:
         """What was found out of the same row of another round."""
-        self.paid, self.needs = other.paid, other.needs
+        self.took, self.needs = other.took, other.needs
         self.exact, self._info = other.exact, other._info
 
     def used(self, now: int) -> None:
@@ -87,19 +73,26 @@ class Round:
     Attributes:
         choice: what the plan says of the last row; None once the round goes another way than any plan.
         uses: how often something was unpacked.
+        began: how many seconds operations had taken when it began.
     """
 
-    __slots__ = ("choice", "clock", "keys", "planned", "rows", "uses")
+    __slots__ = ("_asked", "began", "choice", "clock", "keys", "planned", "rows", "uses")
 
-    def __init__(self) -> None:
+    def __init__(self, began: float = 0.0) -> None:
+        self.began = began
+        self._asked: Any = None
         self.rows: list[Row] = []
         self.keys: list[Key] = []
         self.clock = self.uses = 0
         self.planned: BudgetPlan | None = None
         self.choice: Choice | None = None
 
-    def tick(self) -> int:
-        self.clock += 1
+    def tick(self, node: Any = None) -> int:
+        """The time. It goes on unless the node that asks has asked last."""
+        asking = None if node is None else ref(node)
+        if asking is None or asking is not self._asked:
+            self.clock += 1
+        self._asked = asking
         return self.clock
 
     def add(self, row: Row, plans: Sequence[BudgetPlan]) -> None:
@@ -121,27 +114,37 @@ class Round:
         self.keys.pop()
 
 
-def planned(round_: Round, means: Sequence[Means], limit: int, disk: int) -> BudgetPlan:
-    """The plan for rounds like this one."""
+def planned(round_: Round, means: Sequence[Means], limits: Limits, effort: float) -> BudgetPlan:
+    """The plan for rounds like this one, which may take so many seconds to make."""
     end = round_.clock + 1
-    for row in round_.rows:
-        row.settle()
     items = [_item(row, means, end) for row in round_.rows]
-    return BudgetPlan(round_.keys, round_.rows, items, plan(items, limit, disk), limit, disk)
+    return BudgetPlan(round_.keys, round_.rows, items, plan(items, *limits, effort=effort), limits)
+
+
+def better(round_: Round, means: Sequence[Means], effort: float) -> BudgetPlan:
+    """The plan that a round has followed, or another one if that is better by what was learned of costs meanwhile."""
+    old = round_.planned
+    assert old is not None
+    new = planned(round_, means, old.limits, effort)
+    return new if old.is_worse(new) else old
 
 
 def _item(row: Row, means: Sequence[Means], end: int) -> Item:
-    choices = [Choice("keep", row.nbytes, 0.0)]
+    on_host = 0 if row.away else 1
+    choices = [Choice("keep", row.nbytes, 0.0, host=on_host * row.nbytes)]
     if not row.fixed:
-        if row.seconds is not None:
+        if row.seconds is not None and row.seconds < NEVER:
             choices.append(Choice("recompute", 0, row.seconds, needs=row.needs))
         for m in means:
-            if m.lossy and row.exact:
+            if (m.lossy and row.exact) or (m.from_device and not row.away):
                 continue
-            memory = int(row.nbytes * m.ratio(row.key))
-            if memory < row.nbytes:
+            size = int(row.nbytes * m.ratio(row.key))
+            if size < row.nbytes or m.from_device:
                 disk = row.nbytes if m.on_disk else 0
                 costs = m.seconds(row.nbytes), disk, (), m.fetch(row.nbytes)
-                choices.append(Choice(m.name, memory, *costs, rounds=m.lossy))
-    unused = row.first < 0
-    return Item(tuple(choices), row.born, end if unused else row.first, end + 1 if unused else row.last)
+                choices.append(Choice(m.name, on_host * size, *costs, rounds=m.lossy, host=size))
+    if row.first < 0:
+        return Item(tuple(choices), row.born, end, end)
+    if row.first < row.last:  # may as well be had twice
+        choices += [replace(c, seconds=c.seconds + c.anew, stays=False) for c in choices[1:]]
+    return Item(tuple(choices), row.born, row.first, row.last)
