@@ -11,6 +11,7 @@ from ..base.modes import MODE
 from ..declare.kinds import linear
 from ..tensor.tensor import Tensor
 from .generator import source
+from .relu_bits import keep_bits
 
 FUNCTIONS = (
     "dropout dropout_ feature_dropout feature_dropout_ alpha_dropout alpha_dropout_ feature_alpha_dropout "
@@ -81,7 +82,11 @@ def dropout(input: Tensor, p: float, train: bool) -> Tensor:
         tensor([1., 1.])
     """
     _check("dropout", input, p)
-    return _dropout(input, p) if train and p and input.numel() else input
+    if not train or not p or not input.numel():
+        return input
+    out = _dropout(input, p)
+    keep_bits(input)
+    return out
 
 
 def dropout_(input: Tensor, p: float, train: bool) -> Tensor:
