@@ -51,15 +51,13 @@ def show(name: str, found: Row) -> None:
 
 def draw(report: Row, path: Path) -> None:
     """Draw bytes against time: a panel for each workload, a point for each way."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
+    from matplotlib.figure import Figure
 
     workloads: Row = report["workloads"]
     across = min(3, len(workloads))
     down = -(-len(workloads) // across)
-    figure, panels = pyplot.subplots(down, across, figsize=(6 * across, 4.5 * down), squeeze=False)
+    figure = Figure(figsize=(6 * across, 4.5 * down), layout="tight")
+    panels = figure.subplots(down, across, squeeze=False)
     for panel in panels.flat[len(workloads) :]:
         panel.set_axis_off()
     for panel, (name, found) in zip(panels.flat, workloads.items(), strict=False):
@@ -78,9 +76,7 @@ def draw(report: Row, path: Path) -> None:
         panel.set_ylabel("bytes held for backward", fontsize=8)
         panel.grid(alpha=0.3)
         panel.legend(fontsize=7)
-    figure.tight_layout()
     figure.savefig(path, dpi=110)
-    pyplot.close(figure)
 
 
 def _middle(row: Row, base: Row) -> float:

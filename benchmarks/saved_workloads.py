@@ -7,8 +7,9 @@ below renamed. Inputs come from NumPy with a fixed seed; parameters are copied f
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-import gradpack as torch
 import numpy as np
+
+import gradpack as torch
 from benchmarks.harness import load
 from benchmarks.workloads import ROOT
 

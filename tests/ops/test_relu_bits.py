@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import gradpack as torch
 import pytest
+
+import gradpack as torch
 from gradpack import saved
 
 F = torch.nn.functional

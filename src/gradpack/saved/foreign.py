@@ -152,8 +152,22 @@ def tensor_like(array: Any, like: Any, counter: list[int]) -> Any:
         return out
     torch = sys.modules["torch"]
     if like is torch.bfloat16:
-        return torch.from_numpy(array.view(np.int16)).view(torch.bfloat16)
-    return torch.from_numpy(array)
+        return torch.from_numpy(_writable(array.view(np.int16))).view(torch.bfloat16)
+    return torch.from_numpy(_writable(array))
+
+
+def _writable(array: Any) -> Any:
+    """The same, also where it is expanded: NumPy shows that for reading only, which torch warns of."""
+    return array if array.flags.writeable else np.asarray(_Shown(array))
+
+
+class _Shown:
+    """What NumPy makes an array of that shows the memory of another one, which it keeps."""
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+        interface = array.__array_interface__
+        self.__array_interface__ = {**interface, "data": (interface["data"][0], False)}
 
 
 def described(tensor: Any) -> SavedInfo:
