@@ -8,7 +8,8 @@ Columns of the table:
     peak      the most there were at any time of the step, tensors that the program itself held included
     of torch  the same as `held`, as a part of what torch keeps without hooks
     time      of a step, divided by that of the library's own step without a policy: median of the ratios, quartiles
-    cpu       the same of processor time of all threads: steadier where others use the machine
+    best      the same of the shortest steps: what a machine that is busy in between has to say of a quiet one
+    cpu       the same as `time` of processor time of all threads: steadier where others use the machine
     to torch  time divided by that of torch's step without hooks
     error     length of the difference of all gradients, relative to that of the gradients
 
@@ -162,7 +163,7 @@ def main() -> None:
     parser.add_argument("--workloads", help="some of W1 to W11")
     parser.add_argument("--ways", help="some of the names in the table")
     parser.add_argument("--libraries", default=",".join(LIBRARIES))
-    parser.add_argument("--json", type=Path, help="write all numbers to this file")
+    parser.add_argument("--json", type=Path, help="write all numbers to this file, beside those of other workloads")
     parser.add_argument("--plot", type=Path, help="draw bytes against time into this file")
     parser.add_argument("--read", type=Path, help="show what --json wrote instead of measuring")
     parser.add_argument("--threads", type=int, default=1, help="of BLAS and torch; 0: as many as they like")
@@ -176,6 +177,10 @@ def main() -> None:
     else:
         report = run_all(args, show)
     if args.json is not None:
+        if args.json.exists():
+            before = json.loads(args.json.read_text())["workloads"]
+            names = sorted({**before, **report["workloads"]}, key=lambda name: int(name[1:]))
+            report["workloads"] = {name: report["workloads"].get(name) or before[name] for name in names}
         args.json.write_text(json.dumps(report) + "\n")
     if args.plot is not None:
         draw(report, args.plot)
@@ -199,7 +204,6 @@ def run_all(args: Any, show: Callable[[str, Any], None]) -> dict[str, Any]:
     report: dict[str, Any] = {
         "machine": machine(("gradpack", "numpy", "torch", "blosc2")),
         "threads": args.threads,
-        "rounds": args.rounds,
         "workloads": {},
     }
     for name in chosen:

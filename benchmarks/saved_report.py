@@ -31,7 +31,7 @@ def show(name: str, found: Row) -> None:
     theirs = _reference(rows, "torch")
     title = f"{name}: {found['what']}; load {found['load']:.1f}"
     table = Table("", title=title, title_justify="left", box=None, pad_edge=False)
-    for column in ("MB", "held", "peak", "of torch", "time", "cpu", "to torch", "error"):
+    for column in ("MB", "held", "peak", "of torch", "time", "best", "cpu", "to torch", "error"):
         table.add_column(column, justify="right")
     for row in rows:
         own = _reference(rows, row["library"]) or row
@@ -42,6 +42,7 @@ def show(name: str, found: Row) -> None:
             "" if row["peak"] is None else f"{row['peak'] / own['peak']:.3f}",
             "" if theirs is None else f"{row['held'] / theirs['held']:.3f}",
             _ratio(row, own, "seconds", quartiles=True),
+            f"{min(row['seconds']) / min(own['seconds']):.3f}",
             _ratio(row, own, "cpu"),
             _ratio(row, theirs, "seconds"),
             f"{row['error']:.1e}" if row["error"] else "0",
