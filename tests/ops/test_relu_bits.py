@@ -42,6 +42,17 @@ def test_gradients_and_bytes(after: str, relu: Callable[[Any], Any]) -> None:
     assert meter.now == 0 and y is not None
 
 
+@pytest.mark.parametrize("policy", [saved.mask, saved.bf16, lambda: saved.lossless("zlib"), saved.disk])
+def test_policies_that_store_keep_bits_too(policy: Callable[[], Any]) -> None:
+    x = large()
+    (expected,) = torch.autograd.grad(F.max_pool2d(F.relu(x), 2).sum(), x)
+    with saved.meter() as meter, policy():
+        y = F.max_pool2d(F.relu(x), 2).sum()
+    assert meter.now <= x.nbytes / 8
+    (found,) = torch.autograd.grad(y, x)
+    assert torch.equal(found, expected)
+
+
 def test_twice_and_of_higher_order() -> None:
     x = large()
     y = (F.max_pool2d(F.relu(x), 2) ** 3).sum()

@@ -46,19 +46,27 @@ def keep_bits(result: Tensor) -> None:
     """Have the relu that made `result`, if one did, keep bits of it in place of it.
 
     For operations that do not keep their input themselves, such as pooling and dropout: then nothing else needs the
-    result. Under hooks relu has handed it over already.
+    result. What hooks were given stays as they have it, unless they are a policy that says otherwise.
     """
     node: Any = result._edge
     if type(node).__name__ != "ReluBackward0":
         return
-    array, mode = node.out, MODE.get()
-    if type(array) is not np.ndarray or array.nbytes < LEAST or array is not result._data or mode.levels or mode.dual:
+    kept, array, mode = node.out, result._data, MODE.get()
+    if type(array) is not np.ndarray or array.nbytes < LEAST or mode.levels or mode.dual or mode.mutation:
         return
-    if node.out_c[0] != node.out_v:
+    if isinstance(kept, Packed):
+        counter, seen = kept.counter, kept.seen
+        if not getattr(getattr(kept.unpack, "__self__", None), "bits_for_relu", False):
+            return
+    else:
+        counter, seen = node.out_c, node.out_v
+        if kept is not array:
+            return
+    if counter is not result._counter or counter[0] != seen:
         return  # backward is to say so
     packed = _new(Packed)
     packed.spec, packed.shape, packed.where = result._spec, result._shape, None
-    packed.counter, packed.seen = node.out_c, node.out_v
+    packed.counter, packed.seen = counter, seen
     packed.handle, packed.unpack = Bits(result, array), Bits.tensor
     node.out = packed
     if mode.recorder is not None:

@@ -60,6 +60,8 @@ class Policy:
         """The tensor again, from what `pack` returned."""
         return packed
 
+    bits_for_relu = False  # may relu keep bits in place of what this has packed, where nothing else needs its result?
+
     def derives(self, info: SavedInfo) -> bool:
         """Whether a result has to be made again of an input of the same node, because this policy rounds that."""
         return False

@@ -36,6 +36,8 @@ Step = tuple[Stage, Select | None]
 class Stored(Policy):
     """A policy made of stages. Combining two makes one with the stages of both."""
 
+    bits_for_relu = True
+
     def __init__(self, *steps: Step) -> None:
         self.steps = steps
         self.name = " >> ".join(_shown(step) for step in steps) or "keep()"
