@@ -1,207 +1,217 @@
-"""How small can the tape get, and at what price? Policies of saved tensors on five networks.
+"""How small can the tape get, and at what price? Ways of keeping saved tensors on eleven networks, here and in torch.
 
-    python benchmarks/saved.py [--rounds 7] [--workloads W3,W8] [--policies bf16,int8] [--json FILE]
+    python -m benchmarks.saved [--rounds 15] [--workloads W2,W4] [--ways bf16,int8] [--json FILE] [--plot FILE]
+    python -m benchmarks.saved --read FILE --plot FILE
 
-Columns, each beside the step without a policy:
-    held    bytes that the tape keeps when forward is done: distinct storages, no parameters
-    peak    the most there were at any time of the step, tensors that the program itself held included
-    time    median over rounds of the ratio of a step's time to that of the step without, taken in turns
-    cpu     the same of processor time, of all threads: steadier where others use the machine
-    error   length of the difference of all gradients, relative to that of the gradients
+Columns of the table:
+    held      bytes that the tape keeps when forward is done: distinct storages, without parameters
+    peak      the most there were at any time of the step, tensors that the program itself held included
+    of torch  the same as `held`, as a part of what torch keeps without hooks
+    time      of a step, divided by that of the library's own step without a policy: median of the ratios, quartiles
+    best      the same of the shortest steps: what a machine that is busy in between has to say of a quiet one
+    cpu       the same as `time` of processor time of all threads: steadier where others use the machine
+    to torch  time divided by that of torch's step without hooks
+    error     length of the difference of all gradients, relative to that of the gradients
+
+All ways in both libraries take turns in one process, and ratios are taken within a round. Before, without dropout,
+losses and gradients of the libraries must agree. BLAS and torch use one thread: the other core is for what policies
+do beside the program. What `checkpoint` keeps in torch while backward runs no hook sees, so that it has no peak.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
-import sys
-from collections.abc import Callable
+from argparse import ArgumentParser
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from statistics import median
 from time import perf_counter, process_time
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "src"))
+from benchmarks.harness import machine, pin_threads
 
-import gradpack as torch
-from gradpack import nn, saved
-from gradpack.examples.gpt import GPT, loss_of
-
-F = nn.functional
+LIBRARIES = ("gradpack", "torch")
 
 
-class Naive(nn.Module):
-    """Attention spelled out, with dropout on the probabilities."""
-
-    def __init__(self, width: int, heads: int) -> None:
-        super().__init__()
-        self.heads, self.qkv, self.out = heads, nn.Linear(width, 3 * width), nn.Linear(width, width)
-
-    def forward(self, x: Any) -> Any:
-        b, t, c = x.shape
-        q, k, v = (p.view(b, t, self.heads, c // self.heads).transpose(1, 2) for p in self.qkv(x).chunk(3, -1))
-        a = F.dropout((q @ k.transpose(-1, -2) * (c // self.heads) ** -0.5).softmax(-1), 0.1)
-        return self.out((a @ v).transpose(1, 2).reshape(b, t, c))
-
-
-class LoRA(nn.Module):
-    """A frozen layer beside two small ones that learn."""
-
-    def __init__(self, width: int) -> None:
-        super().__init__()
-        self.frozen = nn.Linear(width, width).requires_grad_(False)
-        self.down, self.up = nn.Linear(width, 8, bias=False), nn.Linear(8, width, bias=False)
-
-    def forward(self, x: Any) -> Any:
-        return self.frozen(x) + self.up(self.down(x))
+def step(library: Any, block: Callable[[], Any], between: Callable[[], None] | None = None) -> None:
+    """One step: backward of the oldest graph when there are as many as the job wants at a time."""
+    job = library.job
+    job.model.zero_grad()
+    library.torch.manual_seed(1)
+    library.inputs.clear()
+    waiting: deque[Any] = deque()
+    for loss in job.losses:
+        with block():
+            waiting.append(loss())
+        if len(waiting) == job.live:
+            if between is not None:
+                between()
+            waiting.popleft().backward()
+    while waiting:
+        waiting.popleft().backward()
 
 
-def classify(net: Any, x: Any, classes: int) -> Callable[[], Any]:
-    target = torch.randint(classes, (len(x),))
-    return lambda: F.cross_entropy(net(x), target)
+def gradients(library: Any) -> Any:
+    """All gradients, one after the other."""
+    import numpy as np
+
+    found = (p.grad for p in library.job.model.parameters() if p.grad is not None)
+    return np.concatenate([grad.numpy().ravel().astype(np.float64) for grad in found])
 
 
-def w1() -> tuple[Any, Callable[[], Any]]:
-    """MLP 8 x 1024, ReLU, batch 1024"""
-    layers = [m for _ in range(8) for m in (nn.Linear(1024, 1024), nn.ReLU())]
-    net = nn.Sequential(*layers, nn.Linear(1024, 10))
-    return net, classify(net, torch.randn(1024, 1024), 10)
+def distance(a: Any, b: Any) -> float:
+    import numpy as np
+
+    return float(np.linalg.norm(a - b) / np.linalg.norm(b))
 
 
-def w2() -> tuple[Any, Callable[[], Any]]:
-    """conv-norm-relu-pool, batch 32"""
-    layers: list[Any] = []
-    for a, b in ((3, 16), (16, 32), (32, 64)):
-        layers += [nn.Conv2d(a, b, 3, padding=1), nn.BatchNorm2d(b), nn.ReLU(), nn.MaxPool2d(2)]
-    net = nn.Sequential(*layers, nn.Flatten(), nn.Linear(64 * 16, 10))
-    return net, classify(net, torch.randn(32, 3, 32, 32), 10)
+def check(workload: str) -> None:
+    """Raise unless both libraries get the same losses and gradients from the same parameters."""
+    from benchmarks.saved_ways import Library
+
+    ours, theirs = (Library(name, workload, 0.0) for name in LIBRARIES)
+    theirs.copy_from(ours)
+    for mine, other in zip(ours.job.losses, theirs.job.losses, strict=True):
+        a, b = mine().item(), other().item()
+        if abs(a - b) > 1e-5 * (1 + abs(b)):
+            raise AssertionError(f"{workload}: the loss is {a} in gradpack and {b} in torch")
+    for library in (ours, theirs):
+        step(library, library.block("none", 0)[0])
+    off = distance(gradients(ours), gradients(theirs))
+    if off > 1e-4:
+        raise AssertionError(f"{workload}: gradients of gradpack and torch are {off} apart")
 
 
-def w3() -> tuple[Any, Callable[[], Any]]:
-    """GPT, 4 layers of 192, fused attention, 16 x 128 tokens"""
-    net = GPT(96, context=128, width=192, layers=4, heads=4, dropout=0.1)
-    tokens, target = torch.randint(96, (16, 128)), torch.randint(96, (16, 128))
-    return net, lambda: loss_of(net(tokens), target)
+class Run:
+    """One way in one library: its bytes, gradients and times."""
 
+    def __init__(self, library: Any, way: str, full: int) -> None:
+        self.library, self.way = library, way
+        self.block, self.wait = library.block(way, full)
+        for _ in range(3):  # hooks in torch learn in the first step, budgets plan in the second
+            step(library, self.block)
+        self.gradients = gradients(library)
+        self.held, self.peak = self._bytes()
+        self.seconds: list[float] = []
+        self.cpu: list[float] = []
 
-def w4() -> tuple[Any, Callable[[], Any]]:
-    """the same with attention spelled out"""
-    net = GPT(96, context=128, width=192, layers=4, heads=4, dropout=0.1)
-    for block in net.blocks:
-        block.attention = Naive(192, 4)
-    tokens, target = torch.randint(96, (16, 128)), torch.randint(96, (16, 128))
-    return net, lambda: loss_of(net(tokens), target)
+    def _bytes(self) -> tuple[int, int | None]:
+        hidden = self.library.name == "torch" and self.way == "checkpoint"
+        found: list[int] = []
 
+        def between() -> None:
+            self.wait()
+            more = {t.untyped_storage()._cdata: t.untyped_storage().nbytes() for t in self.library.inputs if hidden}
+            found.append(meter.now + sum(more.values()))
 
-def w8() -> tuple[Any, Callable[[], Any]]:
-    """frozen layers with LoRA, 6 x 512, batch 2048"""
-    net = nn.Sequential(*(m for _ in range(6) for m in (LoRA(512), nn.GELU())), nn.Linear(512, 10))
-    return net, classify(net, torch.randn(2048, 512), 10)
+        meter = self.library.meter()
+        if self.library.name == "torch":  # hooks of torch's own hide what is inside from a meter around them
 
+            @contextmanager
+            def metered() -> Iterator[None]:
+                with self.block(), meter:
+                    yield
 
-WORKLOADS = {"W1": w1, "W2": w2, "W3": w3, "W4": w4, "W8": w8}
-POLICIES: dict[str, Callable[[], Any]] = {
-    "none": lambda: saved.bypass(),
-    "identity": lambda: saved.Policy(),
-    "keep": lambda: saved.keep(),
-    "mask": lambda: saved.mask(),
-    "bf16": lambda: saved.bf16(),
-    "fp8": lambda: saved.fp8(),
-    "int8": lambda: saved.quantize(8),
-    "int4": lambda: saved.quantize(4),
-    "lossless": lambda: saved.lossless("blosc2"),
-    "disk": lambda: saved.disk(),
-    "int8 >> disk": lambda: saved.quantize(8) >> saved.disk(),
-}
+            step(self.library, metered, between)
+        else:
+            with meter:
+                step(self.library, self.block, between)
+        return found[0], None if hidden else meter.peak
 
-
-class Case:
-    """One network, and its steps under several policies."""
-
-    def __init__(self, make: Callable[[], tuple[Any, Callable[[], Any]]]) -> None:
-        torch.manual_seed(0)
-        self.net, self.loss = make()
-
-    def forward(self, policy: Any) -> Any:
-        self.net.zero_grad()
-        torch.manual_seed(1)
-        with policy:
-            return self.loss()
-
-    def seconds(self, policy: Any) -> tuple[float, float]:
+    def time(self) -> None:
         start, used = perf_counter(), process_time()
-        self.forward(policy).backward()
-        return perf_counter() - start, process_time() - used
-
-    def bytes_and_gradients(self, policy: Any) -> tuple[int, int, list[Any]]:
-        with saved.meter(self.net.parameters()) as meter:
-            loss = self.forward(policy)
-            if isinstance(policy, saved.Policy) and hasattr(policy, "wait"):
-                policy.wait()
-            held = meter.now
-            loss.backward()
-        return held, meter.peak, [p.grad.clone() for p in self.net.parameters() if p.grad is not None]
+        step(self.library, self.block)
+        self.seconds.append(perf_counter() - start)
+        self.cpu.append(process_time() - used)
 
 
-def squares(tensors: list[Any]) -> float:
-    return sum(float((t.double() ** 2).sum()) for t in tensors)
+def measure(workload: str, ways: tuple[str, ...], rounds: int, libraries: tuple[str, ...]) -> dict[str, Any]:
+    """All numbers of one workload, as they go into the file."""
+    from benchmarks.saved_ways import Library
 
-
-def measure(case: Case, names: list[str], rounds: int) -> list[dict[str, Any]]:
-    policies = {name: POLICIES[name]() for name in dict.fromkeys(["none", *names])}
-    rows: dict[str, dict[str, Any]] = {}
-    for name, policy in policies.items():
-        held, peak, gradients = case.bytes_and_gradients(policy)
-        rows[name] = {"policy": name, "held": held, "peak": peak, "gradients": gradients, "seconds": [], "cpu": []}
-    for round_ in range(rounds + 1):
-        turn = round_ % len(policies)
-        order = list(policies)[turn:] + list(policies)[:turn]
-        for name in order:
-            seconds, cpu = case.seconds(policies[name])
-            if round_:  # the first warms up
-                rows[name]["seconds"].append(seconds)
-                rows[name]["cpu"].append(cpu)
-    base = rows["none"]
-    exact = base["gradients"]
-    for row in rows.values():
-        off = [a - b for a, b in zip(row["gradients"], exact, strict=True)]
-        row["error"] = (squares(off) / squares(exact)) ** 0.5
-        row["time"] = median(a / b for a, b in zip(row["seconds"], base["seconds"], strict=True))
-        row["cpu_time"] = median(a / b for a, b in zip(row["cpu"], base["cpu"], strict=True))
-        row["held_ratio"], row["peak_ratio"] = row["held"] / base["held"], row["peak"] / base["peak"]
-    for row in rows.values():
-        del row["gradients"]
-    return list(rows.values())
+    if len(libraries) > 1:
+        check(workload)
+    prepared = [Library(name, workload, 0.1) for name in libraries]
+    runs: list[Run] = []
+    exact: dict[str, Any] = {}
+    rows = []
+    for library in prepared:
+        full = 0
+        for way in ("none", *(way for way in ways if way != "none" and library.has(way))):
+            run = Run(library, way, full)
+            full = full or run.held
+            runs.append(run)
+            reference = exact.setdefault(library.name, run.gradients)
+            error = distance(run.gradients, reference)
+            rows.append(
+                {"library": library.name, "way": way, "held": run.held, "peak": run.peak, "error": error}
+                | {"seconds": run.seconds, "cpu": run.cpu}
+            )
+            del run.gradients
+    for round_ in range(rounds):
+        turn = round_ * 7 % len(runs)  # so that none always comes after the same
+        for run in runs[turn:] + runs[:turn]:
+            run.time()
+    return {"what": prepared[0].what, "rows": rows}
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--workloads", default=",".join(WORKLOADS))
-    parser.add_argument("--policies", default=",".join(POLICIES))
-    parser.add_argument("--json", type=Path)
+    parser = ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--workloads", help="some of W1 to W11")
+    parser.add_argument("--ways", help="some of the names in the table")
+    parser.add_argument("--libraries", default=",".join(LIBRARIES))
+    parser.add_argument("--json", type=Path, help="write all numbers to this file, beside those of other workloads")
+    parser.add_argument("--plot", type=Path, help="draw bytes against time into this file")
+    parser.add_argument("--read", type=Path, help="show what --json wrote instead of measuring")
+    parser.add_argument("--threads", type=int, default=1, help="of BLAS and torch; 0: as many as they like")
     args = parser.parse_args()
+    from benchmarks.saved_report import draw, show
+
+    if args.read is not None:
+        report = json.loads(args.read.read_text())
+        for name, found in report["workloads"].items():
+            show(name, found)
+    else:
+        report = run_all(args, show)
+    if args.json is not None:
+        if args.json.exists():
+            before = json.loads(args.json.read_text())["workloads"]
+            names = sorted({**before, **report["workloads"]}, key=lambda name: int(name[1:]))
+            report["workloads"] = {name: report["workloads"].get(name) or before[name] for name in names}
+        args.json.write_text(json.dumps(report) + "\n")
+    if args.plot is not None:
+        draw(report, args.plot)
+
+
+def run_all(args: Any, show: Callable[[str, Any], None]) -> dict[str, Any]:
+    if args.threads == 1:
+        pin_threads()
+    libraries = tuple(args.libraries.split(","))
+    if args.threads and "torch" in libraries:
+        import torch
+
+        torch.set_num_threads(args.threads)
+    from benchmarks.saved_ways import NAMES
+    from benchmarks.saved_workloads import WORKLOADS
+
+    ways = tuple(args.ways.split(",")) if args.ways else NAMES
+    chosen = args.workloads.split(",") if args.workloads else list(WORKLOADS)
+    if unknown := [name for name in (*ways, *chosen) if name not in (*NAMES, *WORKLOADS)]:
+        raise SystemExit(f"there is no {unknown[0]!r}: workloads are {', '.join(WORKLOADS)}, ways {', '.join(NAMES)}")
     report: dict[str, Any] = {
-        "load": os.getloadavg(),
-        "threads": os.environ.get("OPENBLAS_NUM_THREADS", "all"),
+        "machine": machine(("gradpack", "numpy", "torch", "blosc2")),
+        "threads": args.threads,
         "workloads": {},
     }
-    for key in args.workloads.split(","):
-        case = Case(WORKLOADS[key])
-        rows = measure(case, args.policies.split(","), args.rounds)
-        report["workloads"][key] = rows
-        print(f"\n{key}: {WORKLOADS[key].__doc__}; {rows[0]['held'] / 1e6:.1f} MB, {median(rows[0]['seconds']):.3f} s")
-        print(f"  {'policy':14} {'held':>6} {'peak':>6} {'time':>6} {'cpu':>6} {'error':>9}")
-        for row in rows:
-            print(
-                f"  {row['policy']:14} {row['held_ratio']:6.3f} {row['peak_ratio']:6.3f} {row['time']:6.3f} "
-                f"{row['cpu_time']:6.3f} {row['error']:9.2e}",
-                flush=True,
-            )
-    print(f"\nload {', '.join(f'{x:.1f}' for x in os.getloadavg())}")
-    if args.json is not None:
-        args.json.write_text(json.dumps(report, indent=1) + "\n")
+    for name in chosen:
+        found = measure(name, ways, args.rounds, libraries)
+        found["load"] = os.getloadavg()[0]
+        report["workloads"][name] = found
+        show(name, found)
+    return report
 
 
 if __name__ == "__main__":

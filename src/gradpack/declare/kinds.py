@@ -47,7 +47,7 @@ from .timed import timed, watched
 
 _OPTIONS = frozenset(
     "jvp result view results differentiable extra meaning promote lists structural scalars holomorphic node many "
-    "broadcasts name uniform blame check dtypes joint inputs sparse blocks".split()
+    "broadcasts name uniform blame check dtypes joint inputs sparse blocks light".split()
 )
 
 
@@ -159,6 +159,7 @@ def _materialise(op: Op) -> None:
         "_pack_result": pack_result,
         "_Packed": Packed,
         "_constant": constant,
+        "_light": op.light,
         "_fit_arrays": fit_arrays,
         "_forward": NUMPY.bind(op.forward),
         "_public": op.public,

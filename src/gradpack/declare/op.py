@@ -64,6 +64,7 @@ class Op:
         structural: moves elements and computes nothing: any dtype as it is.
         blocks: False if the body of an elementwise operation is to get large arrays whole: it takes one step, or
             divides them itself.
+        light: says what to keep in place of a large first input, if no hook is asked: that input, or a `Packed`.
     """
 
     __slots__ = (
@@ -86,6 +87,7 @@ class Op:
         "jvp",
         "keyword_only",
         "kind",
+        "light",
         "lists",
         "meaning",
         "name",
@@ -142,6 +144,7 @@ class Op:
         name: str | None = None,
         sparse: bool = False,
         blocks: bool | None = None,
+        light: Callable[[Any], Any] | None = None,
     ) -> None:
         code = function.__code__
         count = code.co_argcount + code.co_kwonlyargcount
@@ -161,7 +164,7 @@ class Op:
         self.results, self.uniform, self.blame, self.check, self.dtypes = results, uniform, blame, check, dtypes
         self.returns = bool(results) or many  # does the body return a tuple of results?
         self.differentiable = differentiable
-        self.sparse, self.blocks = sparse, blocks
+        self.sparse, self.blocks, self.light = sparse, blocks, light
         if joint is not None:
             if meaning is None:
                 raise TypeError(f"{self.name}: a joint formula needs the composition that the operation means")

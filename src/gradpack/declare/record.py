@@ -163,6 +163,8 @@ def _saved_tensor(op: Op, name: str, value: Tensor, mode: Mode, node: Any) -> An
     label = (op.node_name, name)
     if mode.hooks is not None or mode.mutation is not None:
         kept = pack_input(mode, value, label, node)
+    elif op.light is not None and name == op.inputs[0]:
+        kept = op.light(value)
     if mode.recorder is not None:
         _held(node, tell(mode, op.name, label, value, None if kept is value else kept, node))
     return kept

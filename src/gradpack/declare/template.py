@@ -408,7 +408,10 @@ def _save_text(op: Op, inputs: list[str], arrays: dict[str, Any], pair: bool) ->
                 plain.append(f"{test}_node.{n} = {n}; _node.{n}_v = 0 if {n}_s is None else {n}._counter[0]")
                 packed.append(f"{test}_node.{n} = {n} if {n}_s is None else _pack_input(_mode, {n}, {label!r}, _node)")
             elif n in inputs and op.defaults.get(n, 0) is not None:
-                plain.append(f"{test}_node.{n} = {n}; _node.{n}_v = {n}._counter[0]")
+                kept = n
+                if op.light is not None and n == inputs[0]:
+                    kept = f"{n} if {n}_.size < {LARGE} else _light({n})"
+                plain.append(f"{test}_node.{n} = {kept}; _node.{n}_v = {n}._counter[0]")
                 packed.append(f"{test}{pack}")
             else:  # may be an array, or None
                 keep = f"_node.{n} = {n}; _node.{n}_v = {n}._counter[0]"

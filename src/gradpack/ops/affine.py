@@ -8,6 +8,7 @@ import numpy as np
 
 from ..declare.kinds import general
 from ..declare.kinds import linear as linear_kind
+from .dropped import light
 from .kernels import add_up
 
 FUNCTIONS = ""
@@ -36,6 +37,7 @@ def _blame_linear(input: Any, weight: Any, bias: Any = ()) -> None:
     dtypes="ifc",
     blame=_blame_linear,
     node="AddmmBackward0",
+    light=light,
 )
 def linear(input: Any, weight: Any, bias: Any = None) -> Any:
     """`input @ weight.T + bias`.

@@ -10,7 +10,9 @@ from ..base.errors import not_a_tensor
 from ..base.modes import MODE
 from ..declare.kinds import linear
 from ..tensor.tensor import Tensor
+from .dropped import masked
 from .generator import source
+from .relu_bits import keep_bits
 
 FUNCTIONS = (
     "dropout dropout_ feature_dropout feature_dropout_ alpha_dropout alpha_dropout_ feature_alpha_dropout "
@@ -42,11 +44,6 @@ def _mask(shape: tuple[int, ...], p: float) -> Any:
     return ge(rand(shape), p)
 
 
-def _masked(input: Any, kept: Any, scale: float) -> Any:
-    """`input * scale` where `kept`, zero elsewhere (also where the input is inf or nan)."""
-    return np.where(kept, input * scale, np.zeros((), input.dtype)) if scale else np.zeros_like(input)
-
-
 @linear(
     input=lambda g, mask, input_shape, p: _apply_mask(g, mask, input_shape, p),
     extra=("mask",),
@@ -56,7 +53,7 @@ def _masked(input: Any, kept: Any, scale: float) -> Any:
 def _dropout(input: Any, p: float, generator: Any = None, kept: Any = None) -> Any:
     """Zero each element with probability `p`, scale the others by `1 / (1 - p)`."""
     kept = keep_mask(generator, input.shape, p) if kept is None else kept
-    return _masked(input, kept, 1 / (1 - p) if p < 1 else 0.0), np.packbits(kept)
+    return masked(input, kept, 1 / (1 - p) if p < 1 else 0.0), np.packbits(kept)
 
 
 @linear(
@@ -65,7 +62,7 @@ def _dropout(input: Any, p: float, generator: Any = None, kept: Any = None) -> A
 def _apply_mask(input: Any, mask: Any, input_shape: Any, p: float) -> Any:
     """Dropout with a mask of packed bits."""
     kept = np.reshape(np.unpackbits(mask, count=input.size), input_shape).view(bool)
-    return _masked(input, kept, 1 / (1 - p) if p < 1 else 0.0)
+    return masked(input, kept, 1 / (1 - p) if p < 1 else 0.0)
 
 
 def dropout(input: Tensor, p: float, train: bool) -> Tensor:
@@ -81,7 +78,11 @@ def dropout(input: Tensor, p: float, train: bool) -> Tensor:
         tensor([1., 1.])
     """
     _check("dropout", input, p)
-    return _dropout(input, p) if train and p and input.numel() else input
+    if not train or not p or not input.numel():
+        return input
+    out = _dropout(input, p)
+    keep_bits(input)
+    return out
 
 
 def dropout_(input: Tensor, p: float, train: bool) -> Tensor:

@@ -11,6 +11,7 @@ from ..declare.autocast import as_given
 from ..declare.kinds import bilinear, general
 from ..tensor.tensor import Tensor
 from .accumulate import as_dtype
+from .dropped import light
 
 FUNCTIONS = "matmul mm bmm mv dot vdot inner outer ger addmm addmv addr addbmm baddbmm tensordot"
 METHODS = "matmul mm bmm mv dot vdot inner outer ger addmm addmv addr addbmm baddbmm"
@@ -53,6 +54,7 @@ def _blame_matmul(a: Any, b: Any) -> None:
     dtypes="ifc",
     blame=_blame_matmul,
     node="MmBackward0",
+    light=light,
 )
 def matmul(input: Any, other: Any) -> Any:
     """Matrix product, batched over leading dimensions; vectors count as one row or column.
@@ -111,7 +113,12 @@ def mm(input: Any, mat2: Any) -> Any:
 
 
 @bilinear(
-    input=lambda g, mat2: g @ mat2.mT, mat2=lambda g, input: input.mT @ g, uniform=True, broadcasts=False, dtypes="ifc"
+    input=lambda g, mat2: g @ mat2.mT,
+    mat2=lambda g, input: input.mT @ g,
+    uniform=True,
+    broadcasts=False,
+    dtypes="ifc",
+    light=light,
 )
 def bmm(input: Any, mat2: Any) -> Any:
     """Products of two batches of matrices.

@@ -20,6 +20,7 @@ from .pool_kernels import (
     picked_flat,
     placed_flat,
 )
+from .relu_bits import keep_bits
 
 FUNCTIONS = "max_pool1d max_pool2d max_pool3d max_pool1d_with_indices adaptive_max_pool1d"
 
@@ -112,6 +113,7 @@ def _max_pool(
         out = _max_pool_values(input, geometry)
         return squeeze(out, -2) if flat else out
     out, code = _POOLS[max(ndim, 2)](input, geometry)
+    keep_bits(input)
     if not return_indices:
         return squeeze(out, -2) if flat else out
     indices = _pool_indices(code, input._shape[input.ndim - len(geometry[0]) :], geometry)

@@ -27,7 +27,7 @@ class Memory:
     Attributes:
         data: its array.
         whole: the array of all the memory that it keeps alive.
-        key: a number of that memory, unique while it lives.
+        key: stands for that memory, and is unique while it lives.
         alive: says whether it does.
         tensor: the tensor itself.
         like: what `tensor_like` needs to make it again.
@@ -167,12 +167,18 @@ class _TorchMemory(Memory):
         StorageWeakRef: Any = import_module("torch.multiprocessing.reductions").StorageWeakRef
         storage = tensor.untyped_storage()
         plain = tensor.detach()
-        flat = plain.as_strided((storage.nbytes() // tensor.element_size(),), (1,), 0)
+        root = tensor if tensor._base is None else tensor._base
         self.tensor = tensor
-        self.data, self.whole = _array(torch, plain), _array(torch, flat)
         self.version = tensor._version
         self.like = tensor.dtype
-        self.key = storage._cdata
+        self.key: Any = storage._cdata
+        self.data = _array(torch, plain)
+        if root.numel() * root.element_size() == storage.nbytes():
+            flat = plain.as_strided((storage.nbytes() // tensor.element_size(),), (1,), 0)
+            self.whole = _array(torch, flat)
+        else:  # a part that counts its own writes, as unsafe_chunk makes them: others may write to the rest unseen
+            self.whole = self.data
+            self.key = storage._cdata, tensor.storage_offset(), tensor.shape, tensor.stride()
         held: Any = StorageWeakRef(storage)
         self.alive = lambda: not held.expired()
         self.guards = False
@@ -195,8 +201,22 @@ def tensor_like(array: Any, like: Any, counter: list[int]) -> Any:
         return out
     torch = sys.modules["torch"]
     if like is torch.bfloat16:
-        return torch.from_numpy(array.view(np.int16)).view(torch.bfloat16)
-    return torch.from_numpy(array)
+        return torch.from_numpy(_writable(array.view(np.int16))).view(torch.bfloat16)
+    return torch.from_numpy(_writable(array))
+
+
+def _writable(array: Any) -> Any:
+    """The same, also where it is expanded: NumPy shows that for reading only, which torch warns of."""
+    return array if array.flags.writeable else np.asarray(_Shown(array))
+
+
+class _Shown:
+    """What NumPy makes an array of that shows the memory of another one, which it keeps."""
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+        interface = array.__array_interface__
+        self.__array_interface__ = {**interface, "data": (interface["data"][0], False)}
 
 
 def described(tensor: Any) -> SavedInfo:

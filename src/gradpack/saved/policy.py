@@ -60,6 +60,12 @@ class Policy:
         """The tensor again, from what `pack` returned."""
         return packed
 
+    bits_for_relu = False  # may relu keep bits in place of what this has packed, where nothing else needs its result?
+
+    def derives(self, info: SavedInfo) -> bool:
+        """Whether a result has to be made again of an input of the same node, because this policy rounds that."""
+        return False
+
     def watches(self) -> tuple[OpMode, ...]:
         """What must see the operations of the block, beside what they save. Needed by few policies."""
         return ()
@@ -156,6 +162,9 @@ class Selected(Policy):
     def unpack(self, packed: Any) -> Any:
         return packed.policy.unpack(packed.packed) if type(packed) is Packed else packed
 
+    def derives(self, info: SavedInfo) -> bool:
+        return self.select(info) and self.policy.derives(info)
+
     def watches(self) -> tuple[OpMode, ...]:
         return self.policy.watches()
 
@@ -170,11 +179,16 @@ class Chain(Policy):
     def pack(self, tensor: Any, info: Any = None) -> Any:
         if info is None:
             info = described(tensor)
-        packed = self.first.pack(tensor, info)
-        if packed is not tensor:
-            return Packed(self.first, packed)
-        packed = self.second.pack(tensor, info)
-        return tensor if packed is tensor else Packed(self.second, packed)
+        # A result that is to agree with an input that the second rounds is the second's.
+        order = (self.second, self.first) if self.second.derives(info) else (self.first, self.second)
+        for policy in order:
+            packed = policy.pack(tensor, info)
+            if packed is not tensor:
+                return Packed(policy, packed)
+        return tensor
+
+    def derives(self, info: SavedInfo) -> bool:
+        return self.first.derives(info) or self.second.derives(info)
 
     def unpack(self, packed: Any) -> Any:
         return packed.policy.unpack(packed.packed) if type(packed) is Packed else packed

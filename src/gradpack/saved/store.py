@@ -39,6 +39,8 @@ class Stored(Policy):
         transfers: what it has copied between devices and the host.
     """
 
+    bits_for_relu = True
+
     def __init__(self, *steps: Step) -> None:
         self.steps = steps
         self.name = " >> ".join(_shown(step) for step in steps) or "keep()"
@@ -55,7 +57,7 @@ class Stored(Policy):
     def pack(self, tensor: Any, info: Any = None) -> Any:
         if info is None:
             info = described(tensor)
-        steps = tuple([stage for stage, select in self.steps if (select is None or select(info)) and stage.takes(info)])
+        steps = self._steps_for(info)
         label = (info.node_name, info.slot)
         is_ours = isinstance(tensor, Tensor)  # of others, label and node are not known, or are what the last step had
         if is_ours and label in DERIVED and _is_coarse(info.node, steps):
@@ -67,6 +69,12 @@ class Stored(Policy):
         if memory is None:
             return tensor
         return self._keep(memory, steps, info)
+
+    def derives(self, info: SavedInfo) -> bool:
+        return (info.node_name, info.slot) in DERIVED and _is_coarse(info.node, self._steps_for(info))
+
+    def _steps_for(self, info: SavedInfo) -> tuple[Stage, ...]:
+        return tuple([stage for stage, select in self.steps if (select is None or select(info)) and stage.takes(info)])
 
     def _keep(self, memory: Memory, steps: tuple[Stage, ...], info: SavedInfo) -> Any:
         if isinstance(memory, RemoteMemory):

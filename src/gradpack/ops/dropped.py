@@ -1,0 +1,69 @@
+"""What a product keeps of the result of dropout: what that was made of, where both are held anyway.
+
+Softmax, gelu and the like keep their result for backward, and dropout its mask. What dropout made of the two is the
+same again in one pass over memory, so that products which take it need not keep it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from ..base.errors import saved_was_modified
+from ..base.modes import MODE
+from ..tensor.again import LEAST, Again, in_place_of
+from ..tensor.tensor import Tensor
+
+
+class Dropped(Again):
+    """The result of dropout, by what it was made of."""
+
+    __slots__ = ("_bits", "_p", "_seen", "_source", "_writes")
+
+    def __init__(self, result: Tensor, producer: Any, bits: Any, p: float) -> None:
+        super().__init__(result)
+        self._source, self._writes, self._seen = producer.out, producer.out_c, producer.out_v
+        self._bits, self._p = bits, p
+
+    def made(self) -> Any:
+        if self._writes[0] != self._seen:
+            raise saved_was_modified(
+                "a product", "the input of dropout", self._spec.dtype, self._shape, "", self._writes[0], self._seen
+            )
+        kept = np.reshape(np.unpackbits(self._bits, count=prod(self._shape)), self._shape).view(bool)
+        return masked(self._source, kept, 1 / (1 - self._p))
+
+    def held(self, tell: Callable[[Any], None]) -> Any:
+        """The arrays in memory that this keeps, for a meter."""
+        return self._source, self._bits
+
+
+def masked(input: Any, kept: Any, scale: float) -> Any:
+    """`input * scale` where `kept`, zero elsewhere (also where the input is inf or nan)."""
+    return np.where(kept, input * scale, np.zeros((), input.dtype)) if scale else np.zeros_like(input)
+
+
+def light(tensor: Tensor) -> Any:
+    """What an operation is to keep in place of a large input: the tensor, or how to make it again of what is held."""
+    node: Any = tensor._edge
+    if type(node).__name__ != "MulBackward0" or node.op.name != "_dropout" or tensor._data.nbytes < LEAST:
+        return tensor
+    producer = node.edges[0]
+    source, mode = getattr(producer, "out", None), MODE.get()
+    if (
+        type(source) is not np.ndarray
+        or type(tensor._data) is not np.ndarray
+        or type(node.mask) is not np.ndarray
+        or source.shape != tensor._shape
+        or source.dtype != tensor._data.dtype
+        or producer.out_c[0] != producer.out_v
+        or not 0 < node.p < 1
+        or tensor._counter[0]  # written to since
+        or mode.levels
+        or mode.dual
+    ):
+        return tensor
+    return in_place_of(tensor, Dropped(tensor, producer, node.mask, node.p))
