@@ -7,7 +7,8 @@ operations do the same when somebody looks.
 
 A profiler, as `Mode.profiler` holds it, has
 
-- `append`: takes a record, `(OP, name, start, end, thread, seq, None)`, if that is all it wants; else None, and then
+- `append`: takes the entries of a record, `(what, start, end, thread, seq)`, if that is all it wants, where `what` is
+  the name of an operation, or `(kind, name)`; else None, and then
 - `around(op, name, run, values, mode, kind)`: runs `run(*values)`, and notes what it likes of it;
 - `nodes()`: an observer of one backward pass (see `graph/engine.py`), or None.
 """
@@ -45,8 +46,7 @@ def _timed(_values):
 """
 _AFTER = """\
     _result = {result}
-    _end = _clock()
-    _append((_OP, _name, _start, _end, _thread(), {seq}, None))
+    _append((_name, _start, _clock(), _thread(), {seq}))
     return _result
 """
 
@@ -85,7 +85,7 @@ def _compiled(op: Op, name: str, slow: Slow, names: dict[str, Any]) -> Slow:
 
         return watch
     body = body.rstrip("\n").replace("_mode.special", "_mode.busy")
-    scratch = names | {"_slow": slow, "_plain": slow, "_op": op, "_name": name, "_OP": OP, "_rest": _rest}
+    scratch = names | {"_slow": slow, "_plain": slow, "_op": op, "_name": name, "_rest": _rest}
     scratch |= {"_clock": perf_counter_ns, "_thread": get_ident, "_sequence": sequence_of}
     exec(compile(f"def _unprofiled({', '.join(op.params)}):\n{body}\n", f"<watched op {name}>", "exec"), scratch)
     body, _, result = body.rpartition("\n    return ")
@@ -112,7 +112,7 @@ def _rest(slow: Slow, name: str, start: int, append: Callable[[Any], None], mode
         seq = sequence_of(out) if mode.grad else None
         return out
     finally:
-        append((OP, name, start, perf_counter_ns(), get_ident(), seq, None))
+        append((name, start, perf_counter_ns(), get_ident(), seq))
 
 
 def sequence_of(out: Any) -> int | None:
@@ -139,4 +139,4 @@ def watched(op: Any, name: str, call: Callable[..., Any], values: tuple[Any, ...
         seq = sequence_of(out) if mode.grad else None
         return out
     finally:
-        profiler.append((kind, name, start, perf_counter_ns(), get_ident(), seq, None))
+        profiler.append((name if kind == OP else (kind, name), start, perf_counter_ns(), get_ident(), seq))
