@@ -37,10 +37,8 @@ Slow = Callable[[tuple[Any, ...]], Any]
 _BEFORE = """\
 def _timed(_values):
     _mode = _MODE()
-    _profiler = _mode.profiler
-    if _profiler is None: return _plain(_values)
-    _append = _profiler.append
-    if _append is None: return _profiler.around(_op, _name, _unprofiled, _values, _mode)
+    _append = _mode.note
+    if _append is None: return _unusual(_values)
     {params} = _values
     _start = _clock()
 """
@@ -85,22 +83,34 @@ def _compiled(op: Op, name: str, slow: Slow, names: dict[str, Any]) -> Slow:
 
         return watch
     body = body.rstrip("\n").replace("_mode.special", "_mode.busy")
-    scratch = names | {"_slow": slow, "_plain": slow, "_op": op, "_name": name, "_rest": _rest}
+    before = _BEFORE.format(params="".join(f"{p}, " for p in op.params))
+    scratch = names | {"_slow": slow, "_plain": slow, "_name": name, "_rest": _rest}
     scratch |= {"_clock": perf_counter_ns, "_thread": get_ident, "_sequence": sequence_of}
     exec(compile(f"def _unprofiled({', '.join(op.params)}):\n{body}\n", f"<watched op {name}>", "exec"), scratch)
     body, _, result = body.rpartition("\n    return ")
     body = re.sub(
         r"return _slow\((.*)\)$", r"return _rest(_plain, _name, _start, _append, _mode, \1)", body, flags=re.MULTILINE
     )
-    body = body.replace("    _mode = _MODE()\n", "", 1)
+    body = re.sub(r"    _mode = _MODE\(\)\n    if _mode\.busy: .*\n", "", body, count=1)
     seq = "None" if result in op.params else "_sequence(_result)"  # compiled writes in place record nothing
     if result == "_out":
         seq = "None if _out._edge is None else _out._edge.seq"
-    before = _BEFORE.format(params="".join(f"{p}, " for p in op.params))
     whole = f"{before}{body}\n{_AFTER.format(result=result, seq=seq)}"
     filename = f"<profiled op {name}>"
     exec(compile(whole, filename, "exec"), scratch)
     linecache.cache[filename] = (len(whole), None, whole.splitlines(True), filename)
+    unprofiled = scratch["_unprofiled"]
+
+    def unusual(values: tuple[Any, ...]) -> Any:
+        mode = MODE.get()
+        profiler = mode.profiler
+        if profiler is None:
+            return slow(values)
+        if profiler.append is None:
+            return profiler.around(op, name, unprofiled, values, mode)
+        return _rest(slow, name, perf_counter_ns(), profiler.append, mode, values)
+
+    scratch["_unusual"] = unusual
     return scratch["_timed"]
 
 
