@@ -18,9 +18,10 @@ from __future__ import annotations
 import linecache
 import re
 from collections.abc import Callable
+from functools import partial, wraps
 from threading import get_ident
 from time import perf_counter_ns
-from typing import Any
+from typing import Any, TypeVar
 
 from ..base.modes import MODE, Mode
 from ..graph.node import Slot
@@ -150,3 +151,24 @@ def watched(op: Any, name: str, call: Callable[..., Any], values: tuple[Any, ...
         return out
     finally:
         profiler.append((name if kind == OP else (kind, name), start, perf_counter_ns(), get_ident(), seq))
+
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+def noted(function: _F, name: str | None = None) -> _F:
+    """A function that is no operation of its own (it makes tensors, or calls several), of which profilers are told.
+
+    Args:
+        name: what it is called there, if not by its own name.
+    """
+    current = MODE.get
+    called = function.__name__ if name is None else name
+
+    @wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if current().profiler is None:
+            return function(*args, **kwargs)
+        return watched(None, called, partial(function, **kwargs), args)
+
+    return call  # type: ignore[return-value]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import warnings
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from ..base.devices import CPU, KINDS, as_device
 from ..base.dtypes import FLOATING, dtype
 from ..base.errors import not_a_tensor, not_implemented_for, scalar_type
 from ..base.modes import MODE
+from ..declare.timed import noted
 from ..tensor.tensor import InferenceCounter, Tensor, alias, wrap
 
 FUNCTIONS = (
@@ -108,6 +110,7 @@ def _plain(data: Any) -> Any:
     return [_plain(x) for x in data] if isinstance(data, list | tuple) else data
 
 
+@partial(noted, name="lift_fresh")
 def tensor(
     data: Any, *, dtype: dtype | None = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False
 ) -> Tensor:
@@ -215,6 +218,7 @@ def _uneven(data: Any, dim: int = 0) -> str:
     return next((_uneven(x, dim + 1) for x in data if isinstance(x, list | tuple)), "uneven nested sequences")
 
 
+@partial(noted, name="lift_fresh")
 def as_tensor(data: Any, dtype: dtype | None = None, device: Any = None) -> Tensor:
     """`data` as a tensor, sharing its memory and history where possible.
 
@@ -234,6 +238,7 @@ def as_tensor(data: Any, dtype: dtype | None = None, device: Any = None) -> Tens
     return tensor(data, dtype=dtype, device=device)
 
 
+@partial(noted, name="lift_fresh")
 def asarray(
     obj: Any, *, dtype: dtype | None = None, device: Any = None, copy: bool | None = None, requires_grad: bool = False
 ) -> Tensor:
@@ -257,6 +262,7 @@ def asarray(
     return out
 
 
+@partial(noted, name="lift_fresh")
 def from_numpy(ndarray: Any) -> Tensor:
     """A tensor that shares the memory of a NumPy array.
 
@@ -294,6 +300,7 @@ def from_numpy(ndarray: Any) -> Tensor:
     return wrap(ndarray)
 
 
+@noted
 def scalar_tensor(
     s: Any,
     *,
@@ -419,6 +426,7 @@ def _check_parts(op: str, **parts: Any) -> None:
         )
 
 
+@noted
 def complex(real: Tensor, imag: Tensor, *, out: Any = None) -> Tensor:
     """`real + 1j * imag`, of the complex dtype with their real dtype.
 
@@ -435,6 +443,7 @@ def complex(real: Tensor, imag: Tensor, *, out: Any = None) -> Tensor:
     return _into_out(out, add(real, mul(imag, unit)), "complex")
 
 
+@noted
 def polar(abs: Tensor, angle: Tensor, *, out: Any = None) -> Tensor:
     """A complex tensor from absolute values and angles.
 

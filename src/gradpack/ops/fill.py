@@ -15,6 +15,7 @@ from ..base.errors import not_implemented_for, refuse
 from ..base.layouts import sparse_coo
 from ..declare.batched import is_batched, of_all_examples
 from ..declare.looped import each_example
+from ..declare.timed import noted
 from ..tensor.tensor import Tensor
 from .create import _native, check_dtype, dtype_for, filled, finish, shape_of
 from .memory_formats import in_format
@@ -30,6 +31,7 @@ def _without_entries(name: str, size: Any, dtype: dtype | None, device: Any, req
     return sparse_coo_tensor(size=shape_of(name, size), dtype=dtype, device=device, requires_grad=requires_grad)
 
 
+@noted
 def zeros(
     *sizes: Any,
     size: Any = None,
@@ -57,6 +59,7 @@ def zeros(
     return filled("zeros", out, made)
 
 
+@noted
 def ones(
     *sizes: Any,
     size: Any = None,
@@ -83,6 +86,7 @@ def ones(
     return filled("ones", out, made)
 
 
+@noted
 def empty(
     *sizes: Any,
     size: Any = None,
@@ -110,6 +114,7 @@ def empty(
     return filled("empty", out, finish(made, requires_grad, device))
 
 
+@noted
 def empty_strided(
     size: Any,
     stride: Any,
@@ -135,6 +140,7 @@ def empty_strided(
     return finish(np.lib.stride_tricks.as_strided(base, tuple(size), strides), requires_grad, device)
 
 
+@noted
 def full(
     size: Any,
     fill_value: Any,
@@ -170,6 +176,7 @@ def _like(op: str, input: Tensor, d: dtype | None, device: Any) -> tuple[Any, An
     return spec.backend, spec
 
 
+@noted
 def zeros_like(
     input: Tensor,
     *,
@@ -198,6 +205,7 @@ def zeros_like(
     )
 
 
+@noted
 def ones_like(
     input: Tensor,
     *,
@@ -224,6 +232,7 @@ def ones_like(
     return finish(in_format(backend.xp.ones_like(input._data, dtype=spec.native), memory_format), requires_grad, device)
 
 
+@noted
 def full_like(
     input: Tensor,
     fill_value: Any,
@@ -254,6 +263,7 @@ def full_like(
     )
 
 
+@noted
 def empty_like(
     input: Tensor,
     *,
@@ -284,6 +294,7 @@ def _number(value: Any) -> Any:
     return value.item() if isinstance(value, Tensor) else value
 
 
+@noted
 def arange(
     start: Any = None,
     end: Any = None,
@@ -335,6 +346,7 @@ def arange(
     return filled("arange", out, finish(array, requires_grad, device), keeps_shape=True)
 
 
+@noted
 def range(
     start: Any,
     end: Any = None,
@@ -361,6 +373,7 @@ def range(
     return finish((start + np.arange(count) * step).astype(_native("range", d, device)), requires_grad, device)
 
 
+@noted
 @each_example
 def linspace(
     start: Any,
@@ -421,6 +434,7 @@ def _whole_steps(first: Any, last: Any, steps: int, native: Any) -> Any:
     return values.astype(np.float64)
 
 
+@noted
 @each_example
 def logspace(
     start: Any,
@@ -456,6 +470,7 @@ def logspace(
     return filled("logspace", out, made, keeps_shape=True)
 
 
+@noted
 def eye(
     n: int,
     m: int | None = None,

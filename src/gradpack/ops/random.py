@@ -12,6 +12,7 @@ from ..base.dtypes import dtype
 from ..base.errors import cpp_name, not_a_tensor, not_implemented_for, scalar_type, shapes_do_not_broadcast
 from ..base.info import finfo, iinfo
 from ..base.modes import MODE
+from ..declare.timed import noted
 from ..tensor.tensor import Tensor, wrap
 from .create import _into_out, _native, check_dtype, dtype_for, filled, finish, shape_of
 from .drawing import drawing
@@ -49,6 +50,7 @@ def _check_floating(op: str, d: Any) -> None:
         raise not_implemented_for(op, d)
 
 
+@noted
 @drawing
 def rand(
     *sizes: Any,
@@ -77,6 +79,7 @@ def rand(
     return filled("rand", out, finish(uniform_array(generator, shape, native), requires_grad, device))
 
 
+@noted
 @drawing
 def randn(
     *sizes: Any,
@@ -119,6 +122,7 @@ def _check_bounds(low: int, high: int, d: Any) -> None:
             raise RuntimeError(f"{label} is out of bounds for {cpp_name(d)}")
 
 
+@noted
 @drawing
 def randint(
     low: Any = None,
@@ -156,6 +160,7 @@ def randint(
     return filled("randint", out, finish(values.astype(_native("randint", d, device)), requires_grad, device))
 
 
+@noted
 @drawing
 def randperm(
     n: int,
@@ -191,6 +196,7 @@ def _like(op: str, input: Any, d: dtype | None, kernel: str) -> Any:
     return input._spec.backend.spec_for(d or input._spec.dtype, CPU).native
 
 
+@noted
 @drawing
 def rand_like(
     input: Tensor,
@@ -218,6 +224,7 @@ def rand_like(
     )
 
 
+@noted
 @drawing
 def randn_like(
     input: Tensor,
@@ -245,6 +252,7 @@ def randn_like(
     )
 
 
+@noted
 @drawing
 def randint_like(
     input: Tensor,
@@ -281,6 +289,7 @@ def randint_like(
     )
 
 
+@noted
 @drawing
 def normal(
     mean: Any,
@@ -335,6 +344,7 @@ def normal(
     return _into_out(out, _without_slope(drawn, mean, std))
 
 
+@noted
 @drawing
 def bernoulli(input: Tensor, p: Any = None, *, generator: Generator | None = None, out: Any = None) -> Tensor:
     """Zeros and ones, with the probabilities in `input` (or `p`) of a one. No gradient flows.
@@ -366,6 +376,7 @@ def _without_slope(drawn: Any, *sources: Any) -> Tensor:
     return made
 
 
+@noted
 @drawing
 def multinomial(
     input: Tensor, num_samples: int, replacement: bool = False, *, generator: Generator | None = None, out: Any = None
