@@ -500,9 +500,9 @@ def test_load_nvprof(torch, profiler, tmp_path):
     "scalar_tensor(1.0) empty_strided((3,),(1,)) broadcast_tensors(X,X) atleast_2d(X) is_nonzero(X[0])".split(),
 )
 def test_functions_that_make_tensors_have_events(torch, profiler, call):
-    X = torch.full((3,), 0.5)
+    scope = {"torch": torch, "X": torch.full((3,), 0.5)}
     with profiler.profile() as prof:
-        eval(f"torch.{call}")
+        eval(f"torch.{call}", scope)
     top = [event.name for event in prof.function_events if event.cpu_parent is None]
     assert top[-1] == "aten::" + call.partition("(")[0]
 
