@@ -229,6 +229,17 @@ def keep_source(made: Any, value: Any) -> None:
         made, value = made._data.value, value._data.value
 
 
+def cut(value: Tensor) -> Tensor:
+    """A tensor out of the graph, with its tangent."""
+    if is_batched(value):
+        return batched(cut(value._data.value), value._data.level, value._data.source)
+    made: Tensor = alias(value._data, value._spec, value._shape)
+    made._counter = value._counter
+    if value._tangents is not None:
+        made._tangents = value._tangents
+    return made
+
+
 _SPECS: dict[Spec, Spec] = {}  # of the tensors of all examples -> of batched ones
 
 

@@ -28,6 +28,7 @@ from ..tensor.saved import (
 )
 from ..tensor.tensor import Tensor, alias, wrap
 from . import saved_attributes
+from .batched import cut
 from .op import REGISTRY, Op
 from .record import SavedList
 from .torch_names import VARIANTS, places
@@ -54,7 +55,7 @@ class CompiledNode(Node):
             else:  # which is only there to be differentiated
                 token = MODE.set(mode.replace(grad=True))
                 try:
-                    gradients = [x if x is None else x.detach() for x in self._by_meaning(g)]
+                    gradients = [x if x is None else cut(x) for x in self._by_meaning(g)]
                 finally:
                     MODE.reset(token)
         else:
@@ -179,7 +180,7 @@ class CompiledNode(Node):
                 and isinstance(values[p], Tensor)
                 and values[p]._edge is not None
             ):
-                values[p] = values[p].detach()
+                values[p] = cut(values[p])  # with its tangent
         found: dict[str, Any] = {}
         if present:
             out = meaning(**values)

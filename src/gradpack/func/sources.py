@@ -16,7 +16,7 @@ from ..autograd.api import _captured
 from ..base.dtypes import FLOATING
 from ..base.modes import MODE, TRANSFORMS, Transform
 from ..base.tree import tree_map
-from ..declare.batched import VmapLevel, batched, bottom, is_batched, keep_source, lifted
+from ..declare.batched import VmapLevel, bottom, cut, is_batched, keep_source, lifted
 from ..graph.node import AccumulateGrad, Node, Origin, Slot
 from ..ops.shape import reshape
 from ..tensor import printing
@@ -131,17 +131,6 @@ class Sources:
         finally:
             MODE.reset(token)
         return [lifted(g, self.levels, inner) if mode.levels else g for g in found]
-
-
-def cut(value: Tensor) -> Tensor:
-    """A tensor out of the graph, with its tangent."""
-    if is_batched(value):
-        return batched(cut(value._data.value), value._data.level, value._data.source)
-    made: Tensor = alias(value._data, value._spec, value._shape)
-    made._counter = value._counter
-    if value._tangents is not None:
-        made._tangents = value._tangents
-    return made
 
 
 def is_followed(value: Tensor) -> bool:
