@@ -34,11 +34,12 @@ def test_nothing_is_left_behind():
 
 
 def test_a_profiler_inside_of_another():
+    x = torch.ones(2)
     with profiler.profile() as outer:
-        torch.ones(2).exp()
+        x.exp()
         with profiler.profile() as inner:
-            torch.ones(2).sin()
-        torch.ones(2).cos()
+            x.sin()
+        x.cos()
     assert names(inner) == ["aten::sin"] and names(outer) == ["aten::exp", "aten::sin", "aten::cos"]
 
 
@@ -47,6 +48,7 @@ def test_modules():
     with profiler.profile(with_modules=True) as prof:
         model(torch.ones(1, 2))
     assert names(prof) == [
+        "aten::ones",
         "nn.Module: Sequential",
         "nn.Module: Linear",
         "aten::linear",
@@ -91,7 +93,7 @@ def test_flops_of_attention_linear_and_transposed_convolutions():
     assert found["aten::convolution"] == 2 * (2 * 4 * 8 * 8) * (3 * 3 * 3)
 
 
-def test_sums_agree_with_the_clock():
+def test_sums_agree_with_the_clock(tmp_path):
     """Within 5 %: what a step of the example takes, the sum of all self times, and the event of the step."""
     torch.manual_seed(0)
     model = gpt.GPT(vocabulary=32, context=16, width=32, heads=2, layers=2)
@@ -117,12 +119,15 @@ def test_sums_agree_with_the_clock():
             wall = (time.perf_counter() - began) * 1e6
         (top,) = [event for event in prof.function_events if event.name == "step"]
         (flame,) = prof.flame()
+        prof.export_chrome_trace(str(tmp_path / "trace.json"))
+        rows = json.loads((tmp_path / "trace.json").read_text())["traceEvents"]
+        traced = sum(row["dur"] for row in rows if row["ph"] == "X" and row["name"] == "step")
         backward = sum(e.cpu_time_total for e in prof.function_events if e.name.startswith(EVALUATE))
         assert 0 < backward < top.cpu_time_total
-        return wall, [prof.self_cpu_time_total, top.cpu_time_total, own(flame)]
+        return wall, [prof.self_cpu_time_total, top.cpu_time_total, own(flame), traced]
 
     found = [sums() for _ in range(6)]  # the first makes the text with the clock in it; others may be interrupted
-    assert any(said == [pytest.approx(wall, rel=0.05)] * 3 for wall, said in found), found
+    assert any(said == [pytest.approx(wall, rel=0.05)] * 4 for wall, said in found), found
 
 
 def test_flame_is_plain_data():
@@ -132,10 +137,11 @@ def test_flame_is_plain_data():
         torch.ones(2).sin()
     data = json.loads(json.dumps(prof.flame()))
     assert [(row["name"], [c["name"] for c in row["children"]]) for row in data] == [
-        ("a", ["aten::exp"]),
+        ("a", ["aten::ones", "aten::exp"]),
+        ("aten::ones", []),
         ("aten::sin", []),
     ]
-    (child,) = data[0]["children"]
+    child = data[0]["children"][1]
     assert data[0]["start"] <= child["start"]
     assert child["start"] + child["duration"] <= data[0]["start"] + data[0]["duration"]
 
@@ -196,7 +202,7 @@ def test_tasks_have_profilers_of_their_own():
     async def both():
         return await asyncio.gather(work("exp"), work("sin"))
 
-    assert asyncio.run(both()) == [["aten::exp"], ["aten::sin"]]
+    assert asyncio.run(both()) == [["aten::ones", "aten::exp"], ["aten::ones", "aten::sin"]]
 
 
 def test_threads_of_a_backward_pass_are_told_apart():
@@ -227,7 +233,7 @@ def test_modes_and_subclasses_are_seen():
     found = names(prof)
     assert "aten::mm" in found and "aten::add" in found and found[-1] == "aten::exp"
     (product,) = [event for event in prof.function_events if event.name == "aten::mm"]
-    assert [child.name for child in product.cpu_children] == ["aten::_to_copy"] * 2
+    assert [child.name for child in product.cpu_children] == ["aten::to"] * 2
 
 
 def test_a_failing_node_ends_the_pass():
@@ -267,7 +273,7 @@ def test_trace_without_a_profiler(tmp_path):
         torch.ones(2).exp()
     prof.function_events.export_chrome_trace(str(tmp_path / "trace.json"))
     rows = json.loads((tmp_path / "trace.json").read_text())["traceEvents"]
-    assert [row["name"] for row in rows if row["ph"] == "X"] == ["aten::exp"]
+    assert [row["name"] for row in rows if row["ph"] == "X"] == ["aten::ones", "aten::exp"]
 
 
 def test_a_cycle_ends_what_was_recorded_before():
@@ -288,8 +294,9 @@ def test_metadata_may_have_quotes(tmp_path):
 
 def test_timeline_of_memory(tmp_path):
     path = tmp_path / "memory.json"
+    ones = torch.ones(1000)
     with steps.profile(profile_memory=True, record_shapes=True, with_stack=True) as prof:
-        kept = torch.ones(1000) * 2
+        kept = ones * 2
         kept = kept * 2
     with pytest.warns(FutureWarning, match="deprecated"):
         prof.export_memory_timeline(str(path))
@@ -354,7 +361,7 @@ def test_ranges(ranges, emit):
 def test_ranges_without_grad_have_no_numbers(ranges):
     with profiler.emit_nvtx(), torch.no_grad():
         torch.ones(2).exp()
-    assert ranges == ["aten::exp", ""]
+    assert ranges == ["aten::ones", "", "aten::exp", ""]
 
 
 def test_ranges_of_a_double_backward_are_numbered(ranges):
@@ -369,9 +376,10 @@ def test_ranges_of_a_double_backward_are_numbered(ranges):
 
 
 def test_ranges_end_when_something_fails(ranges):
+    two, three = torch.ones(2), torch.ones(3)
     with profiler.emit_nvtx():
         with pytest.raises(RuntimeError):
-            torch.ones(2) + torch.ones(3)
+            two + three
     assert len(ranges) == 2 and ranges[1] == ""
 
 

@@ -490,3 +490,36 @@ def test_load_nvprof(torch, profiler, tmp_path):
     unique.see(1, 2)
     with pytest.raises(RuntimeError, match="duplicate key"):
         unique.see(1, 2)
+
+
+@pytest.mark.parametrize(
+    "call",
+    "zeros(3) ones(3) empty(3) full((3,),2.0) arange(3) linspace(0,1,3) eye(3) zeros_like(X) ones_like(X) rand(3) "
+    "randn(3) randint(0,3,(3,)) randperm(3) rand_like(X) randn_like(X) normal(X,X) bernoulli(X) hann_window(4) "
+    "complex(X,X) polar(X,X) tril_indices(2,2) cartesian_prod(X,X) equal(X,X) allclose(X,X) vander(X) "
+    "scalar_tensor(1.0) empty_strided((3,),(1,)) broadcast_tensors(X,X) atleast_2d(X) is_nonzero(X[0])".split(),
+)
+def test_functions_that_make_tensors_have_events(torch, profiler, call):
+    scope = {"torch": torch, "X": torch.full((3,), 0.5)}
+    with profiler.profile() as prof:
+        eval(f"torch.{call}", scope)
+    top = [event.name for event in prof.function_events if event.cpu_parent is None]
+    assert top[-1] == "aten::" + call.partition("(")[0]
+
+
+@pytest.mark.parametrize(
+    "name", "new_zeros new_ones new_empty normal_ uniform_ random_ bernoulli_ exponential_".split()
+)
+def test_methods_that_make_or_fill_tensors_have_events(torch, profiler, name):
+    x = torch.ones(3)
+    with profiler.profile() as prof:
+        getattr(x, name)(*([3] if name.startswith("new") else []))
+    top = [event.name for event in prof.function_events if event.cpu_parent is None]
+    assert top == [f"aten::{name}"]
+
+
+def test_data_that_becomes_a_tensor_has_an_event(torch, profiler):
+    with profiler.profile() as prof:
+        torch.tensor([1.0])
+        torch.as_tensor([1.0])
+    assert [event.name for event in prof.function_events].count("aten::lift_fresh") == 2

@@ -1,4 +1,4 @@
-"""Every operator of torch's table under `vmap`, alone and with `vjp` and `jvp`, by both libraries.
+"""Every operator of torch's table under `vmap`, alone, inside and outside of `vjp` and `jvp`, and those of each other.
 
 Samples are torch's own. Each tensor gets a dimension of examples, in several ways: all of them first, all
 of them last, one of them alone, first and last in turns. As a program it prints what differs::
@@ -29,7 +29,9 @@ from tests.oracle.translate import Translation, array_of, our_function, ours_fro
 import gradpack
 
 SIZE = 3
-WAYS = ("vmap", "vmapvjp", "vmapjvp", "vjpvmap", "jvpvjp")
+WAYS = ("vmap", "vmapvjp", "vmapjvp", "vjpvmap", "jvpvmap", "jvpvjp", "vjpvjp")
+FORWARD = ("vmapjvp", "jvpvmap", "jvpvjp")  # these need forward mode
+ALONE = ("jvpvjp", "vjpvjp")  # no `vmap` in these
 
 
 def leaves_of(value: Any, found: list[Any]) -> Any:
@@ -80,15 +82,18 @@ def is_differentiable(t: Any) -> bool:
     return bool(t.is_floating_point() or t.is_complex())
 
 
-def transformed(lib: Any, way: str, function: Any, form: Any, where: tuple[int, ...], process: Any) -> Any:
-    """A function of tensors and of seeds: what is mapped."""
+def transformed(
+    lib: Any, way: str, function: Any, form: Any, where: tuple[int, ...], process: Any, dims: tuple[Any, Any]
+) -> Any:
+    """A function of tensors and of seeds that is made of `vmap`, `vjp` and `jvp`, the first outermost."""
+    seen, edims = dims
 
     def plain(*tensors: Any) -> Any:
         given = filled(form, tensors)
         return function(given[0], *given[1], **given[2])
 
     if way == "vmap":
-        return plain
+        return lambda tensors, seeds: lib.vmap(plain, in_dims=tuple(seen), randomness="same")(*tensors)
 
     def outs(*chosen: Any) -> Any:
         def call(*inner: Any) -> Any:
@@ -107,7 +112,40 @@ def transformed(lib: Any, way: str, function: Any, form: Any, where: tuple[int, 
     def jvp(tensors: Any, tangents: Any) -> Any:
         return lib.func.jvp(outs(*tensors), tuple(tensors[i] for i in where), tuple(tangents))[1]
 
-    return {"vmapvjp": vjp, "vmapjvp": jvp}.get(way)
+    def mapped(tensors: Any) -> Any:
+        def call(*inner: Any) -> Any:
+            all_of = list(tensors)
+            for i, t in zip(where, inner, strict=True):
+                all_of[i] = t
+            each = lib.vmap(lambda *ts: outs(*ts)(*[ts[i] for i in where]), in_dims=tuple(seen), randomness="same")
+            return each(*all_of)
+
+        return call
+
+    def outer(tensors: Any, seeds: Any) -> Any:
+        chosen = [tensors[i] for i in where]
+        if way == "vjpvmap":
+            return lib.func.vjp(mapped(tensors), *chosen)[1](tuple(seeds))
+        if way == "jvpvmap":
+            return lib.func.jvp(mapped(tensors), tuple(chosen), tuple(seeds))[1]
+        count = len(seeds) // 2  # cotangents, and what `vjp` of them is differentiated along
+        cotangents_, along = list(seeds[:count]), list(seeds[count:])
+
+        def back(*given: Any) -> Any:
+            all_of = list(tensors)
+            for i, t in zip(where, given, strict=False):
+                all_of[i] = t
+            return vjp(all_of, given[len(where) :])
+
+        if way == "vjpvjp":
+            found, again = lib.func.vjp(back, *chosen, *cotangents_)
+            return again(tuple(f * 0.5 for f in found))
+        return lib.func.jvp(back, (*chosen, *cotangents_), (*[t * 0.5 for t in chosen], *along))[1]
+
+    inner = {"vmapvjp": vjp, "vmapjvp": jvp}.get(way)
+    if inner is None:
+        return outer
+    return lambda tensors, seeds: lib.vmap(inner, in_dims=(list(seen), edims), randomness="same")(list(tensors), seeds)
 
 
 class Tally:
@@ -152,12 +190,14 @@ def compare(info: Any, function: Any, sample: Any, ways: tuple[str, ...], tally:
     for way in ways:
         if way != "vmap" and (not where or not outs or not info.supports_autograd):
             continue
-        if way == "vmapjvp" and not info.supports_forward_ad:
+        if way in FORWARD and not info.supports_forward_ad:
             continue
-        extra = (
-            [] if way == "vmap" else cotangents(outs) if way == "vmapvjp" else cotangents([tensors[i] for i in where])
-        )
-        for dims in ways_to_batch(len(tensors)):
+        extra = [] if way == "vmap" else cotangents(outs)
+        if way in ("vmapjvp", "jvpvmap"):
+            extra = cotangents([tensors[i] for i in where])
+        elif way in ALONE:
+            extra = [*extra, *[variant(t, 1, False) for t in extra]]
+        for dims in [(None,) * len(tensors)] if way in ALONE else ways_to_batch(len(tensors)):
             seen = list(dims)
             edims = [None if way == "vmap" else 0 for _ in extra]
             for plain in (False, True):
@@ -165,7 +205,15 @@ def compare(info: Any, function: Any, sample: Any, ways: tuple[str, ...], tally:
                     t if d is None else torch.stack([variant(t, nr, plain) for nr in range(SIZE)], d)
                     for t, d in zip(tensors, seen, strict=True)
                 ]
-                seeds = [torch.stack([variant(t, nr, False) for nr in range(SIZE)], 0) for t in extra]
+                places: list[int | None] = [0] * len(extra)
+                if way == "jvpvmap":
+                    places = [dims[i] for i in where]
+                elif way in ALONE:
+                    places = [None] * len(extra)
+                seeds = [
+                    t if d is None else torch.stack([variant(t, nr, False) for nr in range(SIZE)], d)
+                    for t, d in zip(extra, places, strict=True)
+                ]
                 told = both(info, function, way, (form, own_form), (columns, seeds), (seen, edims), where, process)
                 if told != "refused":
                     break
@@ -179,26 +227,19 @@ def both(
     info: Any, function: Any, way: str, forms: Any, values: Any, dims: Any, where: tuple[int, ...], process: Any
 ) -> str | None:
     columns, seeds = values
-    seen, edims = dims
-    fn = transformed(torch, way, info.op, forms[0], where, process)
+    fn = transformed(torch, way, info.op, forms[0], where, process, dims)
     torch.manual_seed(1)
     state = torch.random.get_rng_state()
     try:
-        if way == "vmap":
-            expected = torch.vmap(fn, in_dims=tuple(seen), randomness="same")(*columns)
-        else:
-            expected = torch.vmap(fn, in_dims=(list(seen), edims), randomness="same")(list(columns), seeds)
+        expected = fn(columns, seeds)
     except Exception:
         return "refused"
     if hides_seed(info.op) or not bool((state == torch.random.get_rng_state()).all()) or "empty" in info.name:
         return "refused"
-    own = transformed(gradpack, way, function, forms[1], where, ours_from(process))
+    own = transformed(gradpack, way, function, forms[1], where, ours_from(process), dims)
     mine, own_seeds = [ours_of(c) for c in columns], [ours_of(s) for s in seeds]
     try:
-        if way == "vmap":
-            found = gradpack.vmap(own, in_dims=tuple(seen), randomness="same")(*mine)
-        else:
-            found = gradpack.vmap(own, in_dims=(list(seen), edims), randomness="same")(mine, own_seeds)
+        found = own(mine, own_seeds)
     except Exception as error:
         if "-v" in sys.argv:
             traceback.print_exc()

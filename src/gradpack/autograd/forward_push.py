@@ -8,7 +8,7 @@ from typing import Any
 from ..base.dtypes import FLOATING
 from ..base.modes import MODE, TRANSFORMS, Transform
 from ..base.tree import tree_map
-from ..declare.batched import bottom, lifted
+from ..declare.batched import bottom, keep_source, lifted
 from ..declare.tangents import alias_of, tangent_of
 from ..tensor.tensor import Tensor
 
@@ -34,7 +34,10 @@ def push_forward(
     token = MODE.set(mode.replace(dual=1))
     depth = TRANSFORMS.set((*TRANSFORMS.get(), Transform(call, forward=True)))
     try:
-        output, aux = call([lifted(d, levels) for d in duals])
+        inside = [lifted(d, levels) for d in duals]
+        for inner, x in zip(inside, flat, strict=True):
+            keep_source(inner, x)
+        output, aux = call(inside)
     finally:
         TRANSFORMS.reset(depth)
         MODE.reset(token)

@@ -38,9 +38,9 @@ def call_mapped(cls: Any, level: VmapLevel, args: tuple[Any, ...]) -> Any:
             f"the vmap staticmethod or set generate_vmap_rule=True. {_SEE}"
         )
     flat, form = tree_flatten(args)
-    dims = tree_unflatten([0 if level.has(v) else None for v in flat], form)
+    dims = tree_unflatten([v._data.place if level.has(v) else None for v in flat], form)
     with outside():
-        values = tree_unflatten([level.unwrap(v) for v in flat], form)
+        values = tree_unflatten([_moved_back(v._data) if level.has(v) else v for v in flat], form)
         result = cls.vmap(VmapInfo(level.size, level.randomness), dims, *values)
         start = (
             "Expected the vmap staticmethod to have two returns, an output and out_dims with pytree structure "
@@ -67,6 +67,12 @@ def call_mapped(cls: Any, level: VmapLevel, args: tuple[Any, ...]) -> Any:
         batched(v, level) if isinstance(v, Tensor) and d is not None else v for v, d in zip(moved, places, strict=True)
     ]
     return tree_unflatten(made, out_form)
+
+
+def _moved_back(data: Any) -> Tensor:
+    """A tensor of all examples, with their dimension where the user had it."""
+    value: Tensor = data.value
+    return value.movedim(0, data.place) if data.place else value
 
 
 class _Inner:

@@ -7,7 +7,8 @@ the node (as nodes have it: falling from 0), and details, None for most.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from operator import itemgetter
 from threading import get_ident
 from time import perf_counter_ns
 from typing import Any, NamedTuple
@@ -45,8 +46,11 @@ class Recorder:
         modules: bool = False,
         outer: Recorder | None = None,
     ) -> None:
-        # One flat list, whose entries are numbers and texts: tuples that stay would make the garbage collector busy.
+        # Flat lists, whose entries are numbers and texts: tuples that stay would make the garbage collector busy.
+        # Calls of which no more is asked than when they ran have fewer entries: every entry costs time.
         self._flat: list[Any] = []
+        self._calls: list[Any] = []
+        self.passes: list[tuple[int, list[Any]]] = []  # of each backward pass: see `Pass`
         self.note = self._flat.extend
         self.shapes, self.stack, self.modules, self.outer = shapes, stack, modules, outer
         self.memory: Tracker | None = Tracker(self._changed) if memory else None
@@ -54,14 +58,21 @@ class Recorder:
             None if outer is None else outer.watch
         )  # counts memory around it: see `MemoryWatch`
         self.running: tuple[str, ...] = ()  # the modules that are, outermost first
-        self.append = None if shapes or stack or memory or modules or self.watch is not None else self.note
+        self.append = None if shapes or stack or memory or modules or self.watch is not None else self._calls.extend
         self.start_ns = self.end_ns = perf_counter_ns()
 
     @property
     def records(self) -> list[Record]:
         """What was noted, in the order in which it ended."""
-        entries = iter(self._flat)
-        return list(zip(*[entries] * 7, strict=True))
+        entries, calls = iter(self._flat), iter(self._calls)
+        found: list[Record] = list(zip(*[entries] * 7, strict=True))
+        for what, start, end, thread, seq in zip(*[calls] * 5, strict=True):
+            kind, name = (OP, what) if isinstance(what, str) else what
+            found.append((kind, name, start, end, thread, seq, None))
+        for thread, noted in self.passes:
+            found += decoded(thread, noted)
+        found.sort(key=itemgetter(3))
+        return found
 
     # -- what operations call --
 
@@ -177,7 +188,10 @@ def callers(skip: int) -> list[str]:
     return found
 
 
-_labels: dict[type, str | None] = {}
+# Names of nodes by their type. Nodes that only we have are part of what the node before them did.
+_OURS_ALONE = ""
+_ACCUMULATE = "torch::autograd::AccumulateGrad"
+_labels: dict[type, str | None] = {Slot: _OURS_ALONE, Nowhere: _OURS_ALONE, Origin: _OURS_ALONE}
 
 
 def _label(node: Node) -> str:
@@ -211,55 +225,51 @@ class Pass:
     """Observes the nodes of one backward pass.
 
     A node's own time is one event. From its start to that of the next one (the gradients handed on and added up,
-    hooks of tensors) is another around it, as in torch.
+    hooks of tensors) is another around it, as in torch: so only starts and ends are noted, and `decoded` has the rest.
     """
 
-    __slots__ = ("began", "detailed", "ended", "label", "memory", "note", "seq", "shapes", "thread", "what")
+    __slots__ = ("began", "detailed", "memory", "node", "note", "remark", "shapes", "thread", "what")
 
     def __init__(self, recorder: Recorder) -> None:
-        self.note, self.shapes = recorder.note, recorder.shapes
+        flat: list[Any] = []
+        self.thread = get_ident()
+        recorder.passes.append((self.thread, flat))
+        self.note = flat.extend  # takes `(label, start, end, seq)`, or `((label, shapes), start, end, seq)`
+        self.remark, self.shapes = recorder.note, recorder.shapes
         self.memory: Any = recorder.memory if recorder.watch is None else Both(recorder.memory, recorder.watch)
         self.detailed = self.shapes or self.memory is not None
-        self.label: str | None = None
-        self.began = self.ended = self.seq = 0
-        self.thread = get_ident()
+        self.node: Node | None = None  # what is running
+        self.began = 0
         self.what: list[Any] | None = None  # the shapes of its gradients
 
     def start(self, node: Node, g: Any) -> None:
         """A node begins to run."""
-        kind = type(node)
-        if kind is Slot or kind is Nowhere or kind is Origin:
-            return  # ours alone: part of what the node before did
-        now = perf_counter_ns()
-        label = self.label
-        if label is not None:
-            detail = now if self.what is None else (now, self.what)
-            self.note((NODE, label, self.began, self.ended, self.thread, self.seq, detail))
-        else:
-            self.thread = get_ident()
-        self.label = _labels.get(kind) or _label(node)
-        self.seq = node.seq
-        self.began = now
         if self.detailed:
-            if self.shapes:
-                self.what = shapes_of(g)
-            if self.memory is not None:
+            self.what = shapes_of(g) if self.shapes else None
+            if self.memory is not None and _labels.get(type(node)) != _OURS_ALONE:
                 self.memory.know((g,))
+        self.node = node
+        self.began = perf_counter_ns()
 
     def end(self, grads: Any) -> None:
         """It has run."""
-        self.ended = perf_counter_ns()
-        if self.memory is not None:
-            self.memory.see(grads, self.ended)
+        now = perf_counter_ns()
+        node: Any = self.node
+        self.node = None
+        label = _labels.get(type(node))
+        if label is None:
+            label = _label(node)
+        if label:
+            self.note((label if self.what is None else (label, self.what), self.began, now, node.seq))
+            if self.memory is not None:
+                self.memory.see(grads, now)
 
     def close(self) -> None:
         """The pass is over, or has failed."""
-        if self.label is not None:
-            now = perf_counter_ns()
-            ended = self.ended if self.ended >= self.began else now
-            detail = now if self.what is None else (now, self.what)
-            self.note((NODE, self.label, self.began, ended, self.thread, self.seq, detail))
-            self.label = None
+        if self.node is not None:
+            self.end(None)
+        now = perf_counter_ns()
+        self.note((None, now, now, 0))
 
     def alone(self, node: Node, g: Any, keep: bool) -> Any:
         """Run a node on whatever thread this is."""
@@ -267,8 +277,8 @@ class Pass:
         start = perf_counter_ns()
         grads = node.backward(g, keep)
         end = perf_counter_ns()
-        if type(node) is not Slot:
-            self.note((NODE, label, start, end, get_ident(), node.seq, end if what is None else (end, what)))
+        if label:
+            self.remark((NODE, label, start, end, get_ident(), node.seq, end if what is None else (end, what)))
         return grads
 
     def serving(self, serve: Callable[..., None]) -> Callable[..., None]:
@@ -278,19 +288,38 @@ class Pass:
             if wanted is not None and (leaf not in wanted or capture):
                 serve(leaf, g, create_graph, wanted, capture)
                 return
-            self.close()
             what = shapes_of(g) if self.shapes else None
             if self.memory is not None:
                 self.memory.know((g,))
             start = perf_counter_ns()
             serve(leaf, g, create_graph, wanted, capture)
             end = perf_counter_ns()
-            detail = end if what is None else (end, what)
-            self.note((NODE, "torch::autograd::AccumulateGrad", start, end, get_ident(), 1, detail))
+            self.note((_ACCUMULATE if what is None else (_ACCUMULATE, what), start, end, 1))
             if self.memory is not None:
                 self.memory.see(leaf.grad, end)  # type: ignore[attr-defined]  # a copy, if others hold what came
 
         return served
+
+
+def decoded(thread: int, flat: list[Any]) -> Iterator[Record]:
+    """What a pass has noted, each with the time until the next one began."""
+    before: Any = None
+    entries = iter(flat)
+    for entry in zip(*[entries] * 4, strict=True):
+        if before is not None:
+            yield _of_node(thread, before, over=entry[1])
+        before = None if entry[0] is None else entry
+        if entry[3] == 1:  # a leaf got its gradient: nothing is handed on
+            yield _of_node(thread, before, over=entry[2])
+            before = None
+    if before is not None:
+        yield _of_node(thread, before, over=before[2])
+
+
+def _of_node(thread: int, entry: Any, over: int) -> Record:
+    what, start, end, seq = entry
+    label, shapes = (what, None) if isinstance(what, str) else what
+    return NODE, label, start, end, thread, seq, over if shapes is None else (over, shapes)
 
 
 def shapes_of(g: Any) -> list[Any]:

@@ -30,7 +30,7 @@ _FIELDS = (
 class Mode:
     """What holds for the operations that run now. Never changed: `replace` makes another one."""
 
-    __slots__ = (*_FIELDS, "below", "busy", "special", "traced", "unwatched", "watched", "without_grad")
+    __slots__ = (*_FIELDS, "below", "busy", "note", "special", "traced", "unwatched", "watched", "without_grad")
 
     grad: bool  # record a graph?
     hooks: tuple[Any, ...] | None  # (pack, unpack) around what is saved; with a third, informed: tensor/saved.py
@@ -50,6 +50,7 @@ class Mode:
     below: Mode | None  # the same without the innermost level, once somebody has asked
     busy: bool  # must operations take the interpreted path?
     special: bool  # must they at least tell the profiler?
+    note: Any  # how, if that is all that is unusual, and times are all that it wants
     watched: bool  # only because of modes that look on: see `OpMode.observes`
     unwatched: Mode | None  # the same without those, once somebody has asked
     traced: bool  # do modules note that they are called?
@@ -98,6 +99,7 @@ class Mode:
         )
         self.busy = busy or bool(ops)
         self.special = self.busy or profiler is not None
+        self.note = None if self.busy or profiler is None else profiler.append
         self.watched = bool(ops) and not busy and all(mode.observes for mode in ops)
         self.unwatched = None
 

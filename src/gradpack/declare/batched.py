@@ -9,6 +9,7 @@ puts the result in again. So autograd records, and tangents travel, where there 
 from __future__ import annotations
 
 from collections.abc import Callable
+from textwrap import indent
 from typing import Any
 
 from ..backends import Spec
@@ -54,12 +55,26 @@ def not_writable(name: str) -> RuntimeError:
 
 
 class BatchedData:
-    """What a batched tensor has for an array: the tensor of all examples, and the level that knows the dimension."""
+    """What a batched tensor has for an array: the tensor of all examples, first dimension, and their level.
 
-    __slots__ = ("level", "value")
+    Attributes:
+        source: the tensor that the user gave, and the dimension that `in_dims` said, if that was not the first.
+    """
 
-    def __init__(self, value: Tensor, level: VmapLevel) -> None:
-        self.value, self.level = value, level
+    __slots__ = ("level", "source", "value")
+
+    def __init__(self, value: Tensor, level: VmapLevel, source: tuple[Tensor, int] | None = None) -> None:
+        self.value, self.level, self.source = value, level, source
+
+    @property
+    def place(self) -> int:
+        """The dimension of the examples, as the user sees it."""
+        return 0 if self.source is None else self.source[1]
+
+    @property
+    def given(self) -> Tensor:
+        """The tensor of all examples, as the user gave it: to look at, without the history of `value`."""
+        return self.value if self.source is None else self.source[0]
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -152,7 +167,7 @@ class BatchedBackend(Backend):
 
     def detached(self, tensor: Any) -> Any:
         data = tensor._data
-        return batched(data.value.detach(), data.level)
+        return batched(data.value.detach(), data.level, data.source)
 
     def follow(self, tensor: Any, wanted: bool) -> bool:
         value = tensor._data.value
@@ -162,8 +177,9 @@ class BatchedBackend(Backend):
 
     def text(self, tensor: Any) -> str | None:
         data = tensor._data
-        inner = repr(data.value).replace("\n", "\n    ")
-        return f"BatchedTensor(lvl={data.level.number}, bdim=0, value=\n    {inner}\n)"
+        with outside():
+            inner = indent(repr(data.given), "    ")
+        return f"BatchedTensor(lvl={data.level.number}, bdim={data.place}, value=\n{inner}\n)"
 
     copy = to_numpy
 
@@ -197,13 +213,31 @@ class VmapLevel:
         return value._data.value if self.has(value) else value
 
 
-def batched(value: Tensor, level: VmapLevel) -> Tensor:
+def batched(value: Tensor, level: VmapLevel, source: tuple[Tensor, int] | None = None) -> Tensor:
     """The tensor that a function sees, for a tensor of all examples."""
-    out: Tensor = alias(BatchedData(value, level), _spec(value._spec), value._shape[1:])
+    out: Tensor = alias(BatchedData(value, level, source), _spec(value._spec), value._shape[1:])
     out._counter = value._counter
     if TRANSFORMS.get():
         out._edge = value._current_edge()
     return out
+
+
+def keep_source(made: Any, value: Any) -> None:
+    """Let a tensor that stands for another one look like it: see `BatchedData.source`."""
+    while is_batched(made) and is_batched(value) and made._data.level is value._data.level:
+        made._data.source = value._data.source
+        made, value = made._data.value, value._data.value
+
+
+def cut(value: Tensor) -> Tensor:
+    """A tensor out of the graph, with its tangent."""
+    if is_batched(value):
+        return batched(cut(value._data.value), value._data.level, value._data.source)
+    made: Tensor = alias(value._data, value._spec, value._shape)
+    made._counter = value._counter
+    if value._tangents is not None:
+        made._tangents = value._tangents
+    return made
 
 
 _SPECS: dict[Spec, Spec] = {}  # of the tensors of all examples -> of batched ones

@@ -12,7 +12,7 @@ from ..base.dtypes import result_dtype, scalar_dtype
 from ..base.errors import dim_out_of_range
 from ..base.modes import MODE
 from ..tensor.tensor import Tensor
-from .batched import BatchedData, VmapLevel, below, expanded
+from .batched import BatchedData, VmapLevel, batched, below, expanded
 from .looped import dynamic_shape, examples, results, warn_of_loop
 from .op import REGISTRY, Op
 
@@ -125,10 +125,13 @@ def process(level: VmapLevel, op: Op, args: tuple[Any, ...]) -> Any:
             if level.randomness == "different":
                 values[0], flags[0] = expanded(values[0], level.size), True
         rule = rule_of(op)
-        made = _loop(Call(level, op, values, flags)) if rule is None else rule(Call(level, op, values, flags))
+        if rule is elementwise and _aligned(values, flags):
+            made = run(op, values)
+        else:
+            made = _loop(Call(level, op, values, flags)) if rule is None else rule(Call(level, op, values, flags))
     finally:
         MODE.reset(token)
-    return wrapped(level, made)
+    return batched(made, level) if isinstance(made, Tensor) else wrapped(level, made)
 
 
 # Operations that draw, and the argument that says whether they do: `randomness` holds for them where nothing is
@@ -163,6 +166,27 @@ _rules: dict[str, Rule] = {}
 def uncovered() -> list[str]:
     """The operations that have no rule, and loop. Those of sparse tensors are not among them: vmap takes none."""
     return sorted(name for name, op in REGISTRY.items() if not op.sparse and rule_of(op) is None)
+
+
+def _aligned(values: list[Any], flags: list[Any]) -> bool:
+    """Whether broadcasting aligns examples by itself, and numbers cannot be mistaken: the usual case, at less cost."""
+    spec: Any = None
+    most = least = 0
+    for value, flag in zip(values, flags, strict=True):
+        if isinstance(value, Tensor):
+            if spec is None:
+                spec = value._spec
+            elif value._spec is not spec:
+                return False
+            n = len(value._shape)
+            if flag:
+                n -= 1
+                if n < least or not least:
+                    least = n
+            if not n:
+                return False
+            most = max(most, n)
+    return least == most
 
 
 def elementwise(c: Call) -> Any:

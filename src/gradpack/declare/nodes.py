@@ -7,7 +7,8 @@ through the formulas here.
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
+from itertools import compress
 from typing import Any, ClassVar
 
 from ..backends.coo import CooArray
@@ -27,6 +28,7 @@ from ..tensor.saved import (
 )
 from ..tensor.tensor import Tensor, alias, wrap
 from . import saved_attributes
+from .batched import cut
 from .op import REGISTRY, Op
 from .record import SavedList
 from .torch_names import VARIANTS, places
@@ -53,7 +55,7 @@ class CompiledNode(Node):
             else:  # which is only there to be differentiated
                 token = MODE.set(mode.replace(grad=True))
                 try:
-                    gradients = [x if x is None else x.detach() for x in self._by_meaning(g)]
+                    gradients = [x if x is None else cut(x) for x in self._by_meaning(g)]
                 finally:
                     MODE.reset(token)
         else:
@@ -178,7 +180,7 @@ class CompiledNode(Node):
                 and isinstance(values[p], Tensor)
                 and values[p]._edge is not None
             ):
-                values[p] = values[p].detach()
+                values[p] = cut(values[p])  # with its tangent
         found: dict[str, Any] = {}
         if present:
             out = meaning(**values)
@@ -201,7 +203,7 @@ class CompiledNode(Node):
     @property
     def saves(self) -> list[str]:
         """What this node's formulas read, by our names."""
-        return _needed(self.op, None)
+        return list(_needed(self.op, None))
 
     def shows_number(self, name: str) -> bool:
         """Whether torch, too, keeps a number here, and no tensor made of it."""
@@ -313,14 +315,21 @@ class GeneralNode(CompiledNode):
         return [fit_array(x, f, e) for x, f, e in zip(gradients, self.fit, self.edges, strict=True)]
 
 
-def _needed(op: Op, sources: dict[str, Any] | None) -> list[str]:
+def _needed(op: Op, sources: dict[str, Any] | None) -> tuple[str, ...]:
     """The names that the formulas of the wanted inputs read."""
-    return list(dict.fromkeys(n for p in op.inputs if sources is None or _wanted(sources[p]) for n in op.reads[p]))
+    return _read(op, None if sources is None else tuple([_wanted(sources[p]) for p in op.inputs]))
+
+
+@lru_cache(maxsize=4096)
+def _read(op: Op, wanted: tuple[bool, ...] | None) -> tuple[str, ...]:
+    inputs = op.inputs if wanted is None else compress(op.inputs, wanted)
+    return tuple(dict.fromkeys(n for p in inputs for n in op.reads[p]))
 
 
 def _wanted(source: Any, asked: set[Node] | None = None) -> bool:
-    edges = source if isinstance(source, list) else (source,)
-    return any(e is not None and (asked is None or e in asked) for e in edges)
+    if isinstance(source, list):
+        return any(e is not None and (asked is None or e in asked) for e in source)
+    return source is not None and (asked is None or source in asked)
 
 
 def _asked_for(node: Node) -> set[Node] | None:

@@ -7,7 +7,8 @@ operations do the same when somebody looks.
 
 A profiler, as `Mode.profiler` holds it, has
 
-- `append`: takes a record, `(OP, name, start, end, thread, seq, None)`, if that is all it wants; else None, and then
+- `append`: takes the entries of a record, `(what, start, end, thread, seq)`, if that is all it wants, where `what` is
+  the name of an operation, or `(kind, name)`; else None, and then
 - `around(op, name, run, values, mode, kind)`: runs `run(*values)`, and notes what it likes of it;
 - `nodes()`: an observer of one backward pass (see `graph/engine.py`), or None.
 """
@@ -17,9 +18,10 @@ from __future__ import annotations
 import linecache
 import re
 from collections.abc import Callable
+from functools import partial, wraps
 from threading import get_ident
 from time import perf_counter_ns
-from typing import Any
+from typing import Any, TypeVar
 
 from ..base.modes import MODE, Mode
 from ..graph.node import Slot
@@ -36,17 +38,14 @@ Slow = Callable[[tuple[Any, ...]], Any]
 _BEFORE = """\
 def _timed(_values):
     _mode = _MODE()
-    _profiler = _mode.profiler
-    if _profiler is None: return _plain(_values)
-    _append = _profiler.append
-    if _append is None: return _profiler.around(_op, _name, _unprofiled, _values, _mode)
+    _append = _mode.note
+    if _append is None: return _unusual(_values)
     {params} = _values
     _start = _clock()
 """
 _AFTER = """\
     _result = {result}
-    _end = _clock()
-    _append((_OP, _name, _start, _end, _thread(), {seq}, None))
+    _append((_name, _start, _clock(), _thread(), {seq}))
     return _result
 """
 
@@ -85,22 +84,34 @@ def _compiled(op: Op, name: str, slow: Slow, names: dict[str, Any]) -> Slow:
 
         return watch
     body = body.rstrip("\n").replace("_mode.special", "_mode.busy")
-    scratch = names | {"_slow": slow, "_plain": slow, "_op": op, "_name": name, "_OP": OP, "_rest": _rest}
+    before = _BEFORE.format(params="".join(f"{p}, " for p in op.params))
+    scratch = names | {"_slow": slow, "_plain": slow, "_name": name, "_rest": _rest}
     scratch |= {"_clock": perf_counter_ns, "_thread": get_ident, "_sequence": sequence_of}
     exec(compile(f"def _unprofiled({', '.join(op.params)}):\n{body}\n", f"<watched op {name}>", "exec"), scratch)
     body, _, result = body.rpartition("\n    return ")
     body = re.sub(
         r"return _slow\((.*)\)$", r"return _rest(_plain, _name, _start, _append, _mode, \1)", body, flags=re.MULTILINE
     )
-    body = body.replace("    _mode = _MODE()\n", "", 1)
+    body = re.sub(r"    _mode = _MODE\(\)\n    if _mode\.busy: .*\n", "", body, count=1)
     seq = "None" if result in op.params else "_sequence(_result)"  # compiled writes in place record nothing
     if result == "_out":
         seq = "None if _out._edge is None else _out._edge.seq"
-    before = _BEFORE.format(params="".join(f"{p}, " for p in op.params))
     whole = f"{before}{body}\n{_AFTER.format(result=result, seq=seq)}"
     filename = f"<profiled op {name}>"
     exec(compile(whole, filename, "exec"), scratch)
     linecache.cache[filename] = (len(whole), None, whole.splitlines(True), filename)
+    unprofiled = scratch["_unprofiled"]
+
+    def unusual(values: tuple[Any, ...]) -> Any:
+        mode = MODE.get()
+        profiler = mode.profiler
+        if profiler is None:
+            return slow(values)
+        if profiler.append is None:
+            return profiler.around(op, name, unprofiled, values, mode)
+        return _rest(slow, name, perf_counter_ns(), profiler.append, mode, values)
+
+    scratch["_unusual"] = unusual
     return scratch["_timed"]
 
 
@@ -112,7 +123,7 @@ def _rest(slow: Slow, name: str, start: int, append: Callable[[Any], None], mode
         seq = sequence_of(out) if mode.grad else None
         return out
     finally:
-        append((OP, name, start, perf_counter_ns(), get_ident(), seq, None))
+        append((name, start, perf_counter_ns(), get_ident(), seq))
 
 
 def sequence_of(out: Any) -> int | None:
@@ -139,4 +150,25 @@ def watched(op: Any, name: str, call: Callable[..., Any], values: tuple[Any, ...
         seq = sequence_of(out) if mode.grad else None
         return out
     finally:
-        profiler.append((kind, name, start, perf_counter_ns(), get_ident(), seq, None))
+        profiler.append((name if kind == OP else (kind, name), start, perf_counter_ns(), get_ident(), seq))
+
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+def noted(function: _F, name: str | None = None) -> _F:
+    """A function that is no operation of its own (it makes tensors, or calls several), of which profilers are told.
+
+    Args:
+        name: what it is called there, if not by its own name.
+    """
+    current = MODE.get
+    called = function.__name__ if name is None else name
+
+    @wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if current().profiler is None:
+            return function(*args, **kwargs)
+        return watched(None, called, partial(function, **kwargs), args)
+
+    return call  # type: ignore[return-value]

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from ..tensor.tensor import Tensor
+from .batch_norm import replace_all_batch_norm_modules_
 from .functional_call import functional_call, stack_module_state
 from .jacobians import hessian, jacfwd, jacrev
+from .rearrange import rearrange
 from .transforms import grad, grad_and_value, jvp, linearize, vjp
 from .vmap import vmap
 
@@ -37,7 +39,7 @@ def debug_unwrap(tensor: Tensor, *, recurse: bool = True) -> Tensor:
     from ..declare.batched import is_batched
 
     while is_batched(tensor):
-        tensor = tensor._data.value
+        tensor = tensor._data.given
         if not recurse:
             break
     return tensor
@@ -72,6 +74,8 @@ __all__ = [
     "jacrev",
     "jvp",
     "linearize",
+    "rearrange",
+    "replace_all_batch_norm_modules_",
     "stack_module_state",
     "vjp",
     "vmap",

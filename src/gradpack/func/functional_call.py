@@ -73,26 +73,49 @@ _MISSING = object()
 
 
 def _exchange(module: Any, path: str, value: Any) -> Any:
-    """Put a tensor where a module has one, and return that."""
-    *owners, name = path.split(".")
-    for part in owners:
-        found = module._modules.get(part, _MISSING) if hasattr(module, "_modules") else _MISSING
-        if found is _MISSING or found is None:
-            raise AttributeError(f"{module._get_name()} has no attribute `{part}`")
-        module = found
+    """Put a tensor where a module has one, or has nothing, and return what was there.
+
+    Raises:
+        KeyError: for an empty name.
+        AttributeError: if a module on the way does not exist.
+        TypeError: if what is on the way is no module, or what is at the end no tensor.
+    """
+    prefix, _, name = path.rpartition(".")
+    module = _owner(module, prefix)
     if value is not _MISSING and not isinstance(value, Tensor) and value is not None:
         raise TypeError(f"{value} is not an instance of torch.Tensor")
+    if not name:
+        raise KeyError('tensor name can\'t be empty string ""')
     for table in (module._parameters, module._buffers):
         if name in table:
             old = table[name]
-            table[name] = value
+            if value is _MISSING:  # a Parameter of a new name
+                del table[name]
+            else:
+                table[name] = value
             return old
     old = getattr(module, name, _MISSING)
     if value is _MISSING:
         delattr(module, name)
-    else:
-        setattr(module, name, value)
+        return old
+    if old is not _MISSING and old is not None and not isinstance(old, Tensor):
+        raise TypeError(f"attribute `{name}`: {old} is not an instance of torch.Tensor")
+    setattr(module, name, value)
     return old
+
+
+def _owner(module: Any, prefix: str) -> Any:
+    """The module of that name inside of another; the other itself for no name."""
+    seen: list[str] = []
+    for part in prefix.split(".") if prefix else ():
+        seen.append(part)
+        found = getattr(module, part, _MISSING)
+        if found is _MISSING:
+            raise AttributeError(f"{module._get_name()} has no attribute `{part}`")
+        if not hasattr(found, "_modules"):
+            raise TypeError(f"submodule `{'.'.join(seen)}`: {found} is not an instance of torch.nn.Module")
+        module = found
+    return module
 
 
 def _named(module: Any) -> dict[str, Any]:

@@ -9,13 +9,14 @@ dimension even if it is the same for all of them: else gradients of the examples
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from textwrap import indent
 from typing import Any
 
 from ..autograd.api import _captured
 from ..base.dtypes import FLOATING
 from ..base.modes import MODE, TRANSFORMS, Transform
 from ..base.tree import tree_map
-from ..declare.batched import VmapLevel, batched, bottom, is_batched, lifted
+from ..declare.batched import VmapLevel, bottom, cut, is_batched, keep_source, lifted
 from ..graph.node import AccumulateGrad, Node, Origin, Slot
 from ..ops.shape import reshape
 from ..tensor import printing
@@ -43,8 +44,9 @@ class Sources:
         self.own = Transform(function)
         self.whole = [self._source(t) for t in self.given]
         self.inside = [lifted(t, self.levels) for t in self.whole]
-        for t, inner in zip(self.whole, self.inside, strict=True):
+        for t, inner, value in zip(self.whole, self.inside, self.given, strict=True):
             inner._edge = t._edge
+            keep_source(inner, value)
 
     def _source(self, value: Tensor) -> Tensor:
         if value._spec.dtype.category < FLOATING:
@@ -131,17 +133,6 @@ class Sources:
         return [lifted(g, self.levels, inner) if mode.levels else g for g in found]
 
 
-def cut(value: Tensor) -> Tensor:
-    """A tensor out of the graph, with its tangent."""
-    if is_batched(value):
-        return batched(cut(value._data.value), value._data.level)
-    made: Tensor = alias(value._data, value._spec, value._shape)
-    made._counter = value._counter
-    if value._tangents is not None:
-        made._tangents = value._tangents
-    return made
-
-
 def is_followed(value: Tensor) -> bool:
     """Whether autograd follows a tensor, or that of all examples behind it."""
     while is_batched(value):
@@ -152,11 +143,13 @@ def is_followed(value: Tensor) -> bool:
 def _text(tensor: Tensor) -> str | None:
     """How a tensor prints that transforms around it differentiate by, None if there are none."""
     around: list[tuple[int, str]] = []
-    value = tensor
+    shown = value = tensor
     while is_batched(value):
         number = value._data.level.number
-        around.append((number, f"BatchedTensor(lvl={number}, bdim=0, value="))
+        around.append((number, f"BatchedTensor(lvl={number}, bdim={value._data.place}, value="))
         value = value._data.value
+    while is_batched(shown):
+        shown = shown._data.given
     edge = value._current_edge()
     tangent = value._tangents is not None
     for own in reversed(TRANSFORMS.get()):
@@ -166,12 +159,14 @@ def _text(tensor: Tensor) -> str | None:
     if not any(start.startswith("G") for _, start in around):
         return None
     transforms = TRANSFORMS.set(())
+    mode = MODE.set(MODE.get().replace(levels=()))
     try:
-        text = repr(alias(value._data, value._spec, value._shape))
+        text = repr(alias(shown._data, shown._spec, shown._shape))
     finally:
+        MODE.reset(mode)
         TRANSFORMS.reset(transforms)
     for _, start in sorted(around):
-        text = f"{start}\n{text}".replace("\n", "\n    ") + "\n)"
+        text = f"{start}\n" + indent(text, "    ") + "\n)"
     return text
 
 

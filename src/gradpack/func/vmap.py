@@ -163,7 +163,10 @@ def _run(
 ) -> Any:
     mode = MODE.get()
     level = VmapLevel(size, randomness)
-    given = [v if d is None else batched(v.movedim(d, 0) if d else v, level) for v, d in zip(flat, dims, strict=True)]
+    given = [
+        v if d is None else batched(v.movedim(d, 0), level, (v, d)) if d else batched(v, level)
+        for v, d in zip(flat, dims, strict=True)
+    ]
     token = MODE.set(entered(mode, level))
     try:
         result = func(*tree_unflatten(given, spec), **kwargs)

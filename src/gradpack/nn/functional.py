@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..declare.timed import noted
 from ..ops.activation import celu as _celu
 from ..ops.activation import elu as _elu
 from ..ops.activation import gelu as _gelu
@@ -304,6 +305,7 @@ def normalize(input: Tensor, p: float = 2.0, dim: Any = 1, eps: float = 1e-12, o
     return div(input, input.norm(p, dim, True).clamp_min_(eps).expand_as(input), out=out)
 
 
+@noted
 def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
     """A one in the place of each class index.
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..base.errors import not_a_tensor
 from ..declare.kinds import nondifferentiable
+from ..declare.timed import noted
 from ..tensor.tensor import Tensor
 from .operands import is_complex, is_whole
 
@@ -258,6 +259,7 @@ def isclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, eq
     return close | (np.isfinite(error) & (error <= atol + np.abs(rtol * other)))
 
 
+@noted
 def allclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> bool:
     """Whether `isclose` holds for all elements.
 
@@ -270,6 +272,7 @@ def allclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e
     return bool(isclose(input, other, rtol, atol, equal_nan).all())
 
 
+@noted
 def equal(input: Tensor, other: Tensor) -> bool:
     """Whether two tensors have the same shape and equal elements.
 

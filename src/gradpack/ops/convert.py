@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from ..base.modes import MODE
 from ..declare.batched import is_batched, of_all_examples
 from ..declare.inplace import inplace
 from ..declare.kinds import general, linear
+from ..declare.timed import noted
 from ..tensor.detached import forbid_saved
 from ..tensor.tensor import Tensor, wrap
 from ..tensor.typed import tensortype
@@ -446,11 +448,12 @@ def _new_filled(name: str) -> Any:
     return method
 
 
-_method_new_zeros = _new_filled("zeros")
-_method_new_ones = _new_filled("ones")
-_method_new_empty = _new_filled("empty")
+_method_new_zeros = noted(_new_filled("zeros"), "new_zeros")
+_method_new_ones = noted(_new_filled("ones"), "new_ones")
+_method_new_empty = noted(_new_filled("empty"), "new_empty")
 
 
+@partial(noted, name="new_empty_strided")
 def _method_new_empty_strided(
     self: Tensor,
     size: Any,
@@ -467,6 +470,7 @@ def _method_new_empty_strided(
     return empty_strided(size, stride, dtype=dtype or self._spec.dtype, requires_grad=requires_grad)
 
 
+@partial(noted, name="new_full")
 def _method_new_full(
     self: Tensor,
     size: Any,

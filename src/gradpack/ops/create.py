@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import warnings
 from collections.abc import Callable, Sequence
+from functools import partial
 from math import prod
 from typing import Any
 
@@ -18,6 +19,7 @@ from ..base.dtypes import COMPLEX, as_dtype, dtype
 from ..base.errors import not_a_tensor, not_implemented_for, scalar_type
 from ..base.modes import MODE
 from ..declare.rare_dtypes import refuse_rare
+from ..declare.timed import noted
 from ..tensor.tensor import InferenceCounter, Tensor, wrap
 from .numbers import check_fits, converted, kind_of_numbers, plain_numbers, staging, uneven, without_tensors
 
@@ -107,6 +109,7 @@ def made_in(native: Any, make: Callable[[Any], Any]) -> Any:
     return paired(make(np.complex64)) if native is PAIR else make(native)
 
 
+@partial(noted, name="lift_fresh")
 def tensor(
     data: Any, *, dtype: dtype | None = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False
 ) -> Tensor:
@@ -173,6 +176,7 @@ def tensor(
     return finish(converted(source, d), requires_grad, device)
 
 
+@partial(noted, name="lift_fresh")
 def as_tensor(data: Any, dtype: dtype | None = None, device: Any = None) -> Tensor:
     """`data` as a tensor, sharing its memory and history where possible.
 
@@ -202,6 +206,7 @@ def _on_cuda(data: Any) -> Any:
     return backend.library.asarray(data)
 
 
+@partial(noted, name="lift_fresh")
 def asarray(
     obj: Any, *, dtype: dtype | None = None, device: Any = None, copy: bool | None = None, requires_grad: bool = False
 ) -> Tensor:
@@ -225,6 +230,7 @@ def asarray(
     return out
 
 
+@partial(noted, name="lift_fresh")
 def from_numpy(ndarray: Any) -> Tensor:
     """A tensor that shares the memory of a NumPy array.
 
@@ -262,6 +268,7 @@ def from_numpy(ndarray: Any) -> Tensor:
     return wrap(ndarray)
 
 
+@noted
 def scalar_tensor(
     s: Any,
     *,
@@ -392,6 +399,7 @@ def _check_parts(op: str, **parts: Any) -> None:
         )
 
 
+@noted
 def complex(real: Tensor, imag: Tensor, *, out: Any = None) -> Tensor:
     """`real + 1j * imag`, of the complex dtype with their real dtype.
 
@@ -408,6 +416,7 @@ def complex(real: Tensor, imag: Tensor, *, out: Any = None) -> Tensor:
     return _into_out(out, add(real, mul(imag, unit)), "complex")
 
 
+@noted
 def polar(abs: Tensor, angle: Tensor, *, out: Any = None) -> Tensor:
     """A complex tensor from absolute values and angles.
 

@@ -9,6 +9,7 @@ import numpy as np
 from ..base import dtypes
 from ..base.dtypes import dtype
 from ..declare.kinds import linear
+from ..declare.timed import noted
 from ..tensor.tensor import Tensor, wrap
 from .accumulate import size_of
 
@@ -63,6 +64,7 @@ def triu(input: Any, diagonal: int = 0) -> Any:
     return np.triu(input, k=diagonal)
 
 
+@noted
 def tril_indices(
     row: int,
     col: int,
@@ -85,6 +87,7 @@ def tril_indices(
     return _triangle_indices("tril_indices", np.tril_indices, row, col, offset, dtype, device)
 
 
+@noted
 def triu_indices(
     row: int,
     col: int,

@@ -15,6 +15,7 @@ from ..base.errors import not_implemented_for, refuse
 from ..base.layouts import sparse_coo
 from ..declare.batched import is_batched, of_all_examples
 from ..declare.looped import each_example
+from ..declare.timed import noted
 from ..tensor.tensor import Tensor
 from .create import _native, dtype_for, filled, finish, made_in, on_device, shape_of
 from .memory_formats import in_format
@@ -46,6 +47,7 @@ def _full(shape: Any, value: Any, native: Any) -> Any:
     return np.full(shape, value, native)
 
 
+@noted
 def zeros(
     *sizes: Any,
     size: Any = None,
@@ -74,6 +76,7 @@ def zeros(
     return filled("zeros", out, made)
 
 
+@noted
 def ones(
     *sizes: Any,
     size: Any = None,
@@ -101,6 +104,7 @@ def ones(
     return filled("ones", out, finish(made, requires_grad, device))
 
 
+@noted
 def empty(
     *sizes: Any,
     size: Any = None,
@@ -129,6 +133,7 @@ def empty(
     return filled("empty", out, finish(made, requires_grad, device))
 
 
+@noted
 def empty_strided(
     size: Any,
     stride: Any,
@@ -154,6 +159,7 @@ def empty_strided(
     return finish(np.lib.stride_tricks.as_strided(base, tuple(size), strides), requires_grad, device)
 
 
+@noted
 def full(
     size: Any,
     fill_value: Any,
@@ -191,6 +197,7 @@ def _like(op: str, input: Tensor, d: dtype | None, device: Any) -> tuple[Any, An
     return spec.backend, spec
 
 
+@noted
 def zeros_like(
     input: Tensor,
     *,
@@ -219,6 +226,7 @@ def zeros_like(
     )
 
 
+@noted
 def ones_like(
     input: Tensor,
     *,
@@ -246,6 +254,7 @@ def ones_like(
     return finish(in_format(made, memory_format), requires_grad, device)
 
 
+@noted
 def full_like(
     input: Tensor,
     fill_value: Any,
@@ -274,6 +283,7 @@ def full_like(
     return finish(in_format(made, memory_format), requires_grad, device)
 
 
+@noted
 def empty_like(
     input: Tensor,
     *,
@@ -304,6 +314,7 @@ def _number(value: Any) -> Any:
     return value.item() if isinstance(value, Tensor) else value
 
 
+@noted
 def arange(
     start: Any = None,
     end: Any = None,
@@ -355,6 +366,7 @@ def arange(
     return filled("arange", out, finish(array, requires_grad, device), keeps_shape=True)
 
 
+@noted
 def range(
     start: Any,
     end: Any = None,
@@ -381,6 +393,7 @@ def range(
     return finish((start + np.arange(count) * step).astype(_native("range", d, device)), requires_grad, device)
 
 
+@noted
 @each_example
 def linspace(
     start: Any,
@@ -441,6 +454,7 @@ def _whole_steps(first: Any, last: Any, steps: int, native: Any) -> Any:
     return values.astype(np.float64)
 
 
+@noted
 @each_example
 def logspace(
     start: Any,
@@ -476,6 +490,7 @@ def logspace(
     return filled("logspace", out, made, keeps_shape=True)
 
 
+@noted
 def eye(
     n: int,
     m: int | None = None,

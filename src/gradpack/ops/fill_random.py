@@ -12,6 +12,7 @@ from ..base import dtypes
 from ..base.errors import refuse
 from ..base.modes import MODE
 from ..declare.inplace import check_writable, inplace
+from ..declare.timed import noted
 from ..tensor.tensor import Tensor, wrap
 from .create import finish, on_device
 from .drawing import drawing
@@ -66,7 +67,7 @@ def _filled(name: str, draw: Any) -> Any:
 
     method.__name__ = method.__qualname__ = name
     method.__doc__ = draw.__doc__
-    return method
+    return noted(method)
 
 
 def _draw_uniform(t: Tensor, generator: Any, a: float = 0.0, b: float = 1.0, *, to: Any = None, **kw: Any) -> Any:

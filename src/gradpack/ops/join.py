@@ -9,6 +9,7 @@ import numpy as np
 
 from ..backends import backend_of
 from ..declare.kinds import linear
+from ..declare.timed import noted
 from ..tensor.tensor import Tensor
 from .subscript import FULL
 
@@ -272,6 +273,7 @@ def block_diag(*tensors: Any) -> Tensor:
     return _block_diag(list(tensors)) if tensors else zeros(1, 0)
 
 
+@noted
 def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
     """Coordinates of a grid: each vector expanded along the dimensions of the others.
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..base.errors import scalar_type
 from ..declare.kinds import bilinear
+from ..declare.timed import noted
 from ..tensor.tensor import Tensor
 from .linalg_check import with_out
 
@@ -140,6 +141,7 @@ def linalg_vander(x: Tensor, *, N: Any = None) -> Any:
     return cat([ones_like(powers[..., :1]), powers], -1)
 
 
+@noted
 def vander(x: Tensor, N: Any = None, increasing: bool = False) -> Any:
     """The matrix of powers of a vector, the highest power first.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..declare.timed import noted
 from ..tensor.tensor import Tensor
 
 FUNCTIONS = "is_same_size is_nonzero is_conj is_neg is_inference"
@@ -19,6 +20,7 @@ def is_same_size(input: Tensor, other: Tensor) -> bool:
     return input.is_same_size(other)
 
 
+@noted
 def is_nonzero(input: Tensor) -> bool:
     """Whether a tensor of one element is not zero.
 

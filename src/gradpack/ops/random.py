@@ -13,6 +13,7 @@ from ..base.dtypes import as_dtype, dtype
 from ..base.errors import cpp_name, not_a_tensor, not_implemented_for, scalar_type, shapes_do_not_broadcast
 from ..base.info import finfo, iinfo
 from ..base.modes import MODE
+from ..declare.timed import noted
 from ..tensor.tensor import Tensor
 from .create import _into_out, _native, dtype_for, filled, finish, on_device, shape_of
 from .drawing import drawing
@@ -69,6 +70,7 @@ def _check_floating(op: str, d: Any) -> None:
         raise not_implemented_for(op, d)
 
 
+@noted
 @drawing
 def rand(
     *sizes: Any,
@@ -99,6 +101,7 @@ def rand(
     )
 
 
+@noted
 @drawing
 def randn(
     *sizes: Any,
@@ -143,6 +146,7 @@ def _check_bounds(low: int, high: int, d: Any) -> None:
             raise RuntimeError(f"{label} is out of bounds for {cpp_name(d)}")
 
 
+@noted
 @drawing
 def randint(
     low: Any = None,
@@ -181,6 +185,7 @@ def randint(
     return filled("randint", out, finish(values, requires_grad, device))
 
 
+@noted
 @drawing
 def randperm(
     n: int,
@@ -217,6 +222,7 @@ def _like(op: str, input: Any, d: dtype | None, kernel: str) -> Any:
     return input._spec.backend.spec_for(d or input._spec.dtype, CPU).native
 
 
+@noted
 @drawing
 def rand_like(
     input: Tensor,
@@ -242,6 +248,7 @@ def rand_like(
     return finish(on_device(uniform_array, where)(generator, input._shape, native), requires_grad, where)
 
 
+@noted
 @drawing
 def randn_like(
     input: Tensor,
@@ -267,6 +274,7 @@ def randn_like(
     return finish(on_device(normal_array, where)(generator, input._shape, native), requires_grad, where)
 
 
+@noted
 @drawing
 def randint_like(
     input: Tensor,
@@ -303,6 +311,7 @@ def randint_like(
     )
 
 
+@noted
 @drawing
 def normal(
     mean: Any,
@@ -359,6 +368,7 @@ def normal(
     return _into_out(out, _without_slope(drawn, place, mean, std))
 
 
+@noted
 @drawing
 def bernoulli(input: Tensor, p: Any = None, *, generator: Generator | None = None, out: Any = None) -> Tensor:
     """Zeros and ones, with the probabilities in `input` (or `p`) of a one. No gradient flows.
@@ -390,6 +400,7 @@ def _without_slope(drawn: Any, device: Any, *sources: Any) -> Tensor:
     return made
 
 
+@noted
 @drawing
 def multinomial(
     input: Tensor, num_samples: int, replacement: bool = False, *, generator: Generator | None = None, out: Any = None

@@ -10,6 +10,7 @@ import numpy as np
 from ..base.errors import dim_out_of_range
 from ..declare.batched import is_batched
 from ..declare.kinds import linear
+from ..declare.timed import noted
 from ..tensor.tensor import Tensor
 from .memory_formats import laid_out
 
@@ -233,6 +234,7 @@ def broadcast_shapes(*shapes: Any) -> Any:
         ) from None
 
 
+@noted
 def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
     """The tensors, each expanded to their common shape.
 
@@ -330,6 +332,7 @@ def unflatten(input: Tensor, dim: int, sizes: Any) -> Tensor:
     return reshape(input, (*input._shape[:d], *inner, *input._shape[d + 1 :]))
 
 
+@noted
 def atleast_1d(*tensors: Any) -> Any:
     """Tensors of at least one dimension.
 
@@ -342,6 +345,7 @@ def atleast_1d(*tensors: Any) -> Any:
     return _at_least(tensors, lambda x: reshape(x, (1,)) if x.ndim < 1 else x)
 
 
+@noted
 def atleast_2d(*tensors: Any) -> Any:
     """Tensors of at least two dimensions.
 
@@ -354,6 +358,7 @@ def atleast_2d(*tensors: Any) -> Any:
     return _at_least(tensors, lambda x: x if x.ndim > 1 else reshape(x, (1, 1)) if x.ndim < 1 else unsqueeze(x, 0))
 
 
+@noted
 def atleast_3d(*tensors: Any) -> Any:
     """Tensors of at least three dimensions.
 

@@ -9,6 +9,7 @@ import numpy as np
 from ..base.dtypes import BOOL, FLOATING, INTEGRAL
 from ..base.errors import scalar_type
 from ..declare.batched import is_batched
+from ..declare.timed import noted
 from ..tensor.tensor import Tensor, wrap
 
 FUNCTIONS = "cov corrcoef cartesian_prod combinations"
@@ -119,6 +120,7 @@ def _check_vectors(*tensors: Tensor) -> None:
             raise RuntimeError(f"Expect a 1D vector, but got shape {list(t._shape)}")
 
 
+@noted
 def cartesian_prod(*tensors: Any) -> Any:
     """All ways to choose one element of each vector, one a row.
 
@@ -139,6 +141,7 @@ def cartesian_prod(*tensors: Any) -> Any:
     return stack([flatten(t) for t in meshgrid(*tensors, indexing="ij")], 1)
 
 
+@noted
 def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Any:
     """All ways to choose `r` elements of a vector, in the order of their places, one a row.
 

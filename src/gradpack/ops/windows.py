@@ -13,6 +13,7 @@ import numpy as np
 
 from ..base import dtypes
 from ..base.dtypes import as_dtype, dtype
+from ..declare.timed import noted
 from ..tensor.tensor import Tensor
 from .create import _native, finish
 
@@ -51,6 +52,7 @@ def _kaiser(k: Any, n: int, beta: float) -> Any:
     return special("i0", beta * np.sqrt(np.maximum(1 - place * place, 0))) / special("i0", beta)
 
 
+@noted
 def hann_window(
     window_length: int,
     periodic: bool = True,
@@ -80,6 +82,7 @@ def hann_window(
     )
 
 
+@noted
 def hamming_window(
     window_length: int,
     periodic: bool = True,
@@ -111,6 +114,7 @@ def hamming_window(
     )
 
 
+@noted
 def blackman_window(
     window_length: int,
     periodic: bool = True,
@@ -140,6 +144,7 @@ def blackman_window(
     )
 
 
+@noted
 def bartlett_window(
     window_length: int,
     periodic: bool = True,
@@ -163,6 +168,7 @@ def bartlett_window(
     )
 
 
+@noted
 def kaiser_window(
     window_length: int,
     periodic: bool = True,
