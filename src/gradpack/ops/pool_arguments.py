@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 from ..base.errors import dim_out_of_range
@@ -54,6 +55,20 @@ def pool_geometry(
     if not isinstance(ceil_mode, bool):
         raise wrong_type(op, "ceil_mode", ceil_mode, "bool")
     check_spatial(op, ndim, input)
+    return _geometry(op, ndim, input._shape, kernel, steps, pads, spread, ceil_mode)
+
+
+@lru_cache(1024)
+def _geometry(
+    op: str,
+    ndim: int,
+    shape: tuple[int, ...],
+    kernel: tuple[int, ...],
+    steps: tuple[int, ...],
+    pads: tuple[int, ...],
+    spread: tuple[int, ...],
+    ceil_mode: bool,
+) -> tuple[tuple[int, ...], ...]:
     if op == "max_pool1d":
         _check_one(kernel[0], steps[0], pads[0], spread[0])
     if 0 in steps:
@@ -73,12 +88,12 @@ def pool_geometry(
                 f"{op}(): pad should be at most half of effective kernel size, but got pad={p}, kernel_size={k} and "
                 f"dilation={d}"
             )
-    size = input._shape[input.ndim - ndim :]
+    size = shape[len(shape) - ndim :]
     count = tuple(
         _places(n, k, s, p, d, ceil_mode) for n, k, s, p, d in zip(size, kernel, steps, pads, spread, strict=True)
     )
     if min(count) < 1:
-        channels = input._shape[input.ndim - ndim - 1]
+        channels = shape[len(shape) - ndim - 1]
         sizes = ["x".join(map(str, (channels, *s))) for s in (size, count)]
         if op == "max_pool1d":
             raise RuntimeError(f"max_pool1d() Invalid computed output size: {count[0]}")

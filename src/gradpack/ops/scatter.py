@@ -13,12 +13,14 @@ from ..declare.kinds import general, linear
 from ..tensor.tensor import Tensor
 from .accumulate import add_flat, as_dtype, flat_of, fresh, narrowed, places_along, set_flat, size_of, store, widened
 from .blockwise import is_numpy
-from .kernels import add_in_rows, take_in_rows
+from .kernels import _maximum, add_in_rows, take_in_rows
 from .writing import number_for, number_tensor, write_part
 
 FUNCTIONS = "gather scatter scatter_add"
 METHODS = "gather scatter scatter_add"
 INPLACE = "scatter_ scatter_add_"
+
+_UNSIGNED = {size: np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
 
 
 def check_index(op: str, index: Any) -> None:
@@ -33,12 +35,12 @@ def check_bounds(
     index: Any, dim: int, size: int, low: int = 0, error: type[Exception] = RuntimeError, op: str = ""
 ) -> None:
     """Raise unless `low <= index < size` everywhere."""
+    if is_numpy(index) and low == 0:
+        # Read as unsigned, negative indices are large: one pass instead of two.
+        unsigned = index.view(_UNSIGNED[index.itemsize])
+        if not index.size or _maximum(unsigned, None) < size:
+            return
     if size_of(index.shape):
-        if low == 0 and hasattr(np, "maximum") and hasattr(np.maximum, "reduce"):
-            # Read as unsigned, negative indices are large: one pass instead of two.
-            unsigned = index.view(np.uint64 if index.dtype == np.int64 else np.uint32)
-            if np.maximum.reduce(unsigned, axis=None) < size:
-                return
         for found in (int(np.min(index)), int(np.max(index))):
             if not low <= found < size:
                 where = f"{op}(): " if op else ""

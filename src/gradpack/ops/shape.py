@@ -24,6 +24,8 @@ METHODS = (
 
 def wrap_dim(dim: Any, ndim: int) -> int:
     """A dimension counted from the front."""
+    if type(dim) is int and 0 <= dim < ndim:
+        return dim
     low, high = (-1, 1) if ndim == 0 else (-ndim, ndim)
     if not hasattr(dim, "__index__"):
         raise TypeError(f"a dimension must be int, not {type(dim).__name__}")
