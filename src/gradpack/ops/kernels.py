@@ -224,6 +224,8 @@ def _row_portions(table: Any, length: int) -> Any:
 def take_in_rows(x: Any, indices: Any) -> Any:
     """Elements of rows by place, in portions that stay in the cache; the places are known to be right."""
     table, rows = indices.reshape(-1, indices.shape[-1]), x.reshape(-1, x.shape[-1])
+    if table.size < SMALL:
+        return x.reshape(-1)[(table + _starts(x)).reshape(indices.shape)]
     out = np.empty(table.shape, x.dtype)
     for part, places in _row_portions(table, x.shape[-1]):
         np.take(rows[part].reshape(-1), places, out=out[part], mode="clip")  # "raise" would copy what it takes
@@ -234,6 +236,9 @@ def add_in_rows(out: Any, indices: Any, values: Any) -> None:
     """Add `values` to elements of the rows of `out` by place; the places are known to be right."""
     table, rows = indices.reshape(-1, indices.shape[-1]), out.reshape(-1, out.shape[-1])
     given = values.reshape(table.shape)
+    if table.size < SMALL:
+        np.add.at(out.reshape(-1), (table + _starts(out)).reshape(-1), given.reshape(-1))
+        return
     for part, places in _row_portions(table, out.shape[-1]):
         np.add.at(rows[part].reshape(-1), places.reshape(-1), given[part].reshape(-1))
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from math import isfinite
 from typing import Any
 
-from ..backends.numpy import quiet
+from ..backends.numpy import hush, silent, unhush
 from ..backends.windows import writable
 from ..base import dtypes
 from ..base.dtypes import BOOL, COMPLEX, FLOATING, INTEGRAL, dtype
@@ -60,11 +60,13 @@ def _write_part(op: Op, name: str, values: list[Any], kernel: Callable[..., Any]
         index = {p: i for i, p in enumerate(op.params)}
         record(op, [source, *rest], index, [out], [], mode, target._spec.dtype, target._spec)
         made = out._edge
+    silenced = hush(silent)
     try:
-        with quiet():
-            kernel(writable(target._data), *[_arrays(v) for v in rest])
+        kernel(writable(target._data), *[_arrays(v) for v in rest])
     except Exception as error:
         raise explain(op, values, error) from None
+    finally:
+        unhush(silenced)
     if type(target._counter) is list:
         target._counter[0] += 1
     set_history(target, made)
@@ -86,6 +88,7 @@ def _range(d: dtype) -> tuple[float, float]:
     return -high, high
 
 
+_SAFE = 65504.0  # which every floating dtype holds
 _RANGES = {d: _range(d) for d in dtypes.DTYPES.values()}
 
 
@@ -96,6 +99,8 @@ def number_for(value: Any, d: dtype) -> Any:
         RuntimeError: if it does not fit.
         ValueError: for an int of more than 64 bits.
     """
+    if type(value) is float and d.category == FLOATING and -_SAFE < value < _SAFE:
+        return value
     if isinstance(value, int) and not -(2**63) <= value < 2**63:
         raise ValueError(f"Overflow when unpacking long long: {value}")
     if d.category == COMPLEX:
