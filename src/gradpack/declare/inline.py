@@ -60,7 +60,8 @@ class Inlined:
         if what not in self._found:
             return None
         expression, _ = self._found[what]
-        return "(" + ast.unparse(_Renamer(renamed).visit(ast.parse(ast.unparse(expression), mode="eval").body)) + ")"
+        tree = _Renamer(renamed).visit(ast.parse(ast.unparse(expression), mode="eval").body)
+        return "(" + ast.unparse(_Shorter().visit(tree)) + ")"
 
 
 class _Renamer(ast.NodeTransformer):
@@ -69,6 +70,24 @@ class _Renamer(ast.NodeTransformer):
 
     def visit_Name(self, node: ast.Name) -> ast.Name:
         return ast.Name(self.renamed.get(node.id, node.id), node.ctx)
+
+
+class _Shorter(ast.NodeTransformer):
+    """What takes NumPy less time to call and means the same on its arrays."""
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        if node.keywords or not isinstance(node.func, ast.Attribute) or not isinstance(node.func.value, ast.Name):
+            return node
+        if node.func.value.id != "np":
+            return node
+        name, args = node.func.attr, node.args
+        if name == "clip" and len(args) == 3:
+            least = ast.Call(ast.Attribute(node.func.value, "maximum"), args[:2], [])
+            return ast.Call(ast.Attribute(node.func.value, "minimum"), [least, args[2]], [])
+        if name == "reshape" and len(args) == 2 and isinstance(args[0], ast.Name):
+            return ast.Call(ast.Attribute(args[0], "reshape"), args[1:], [])
+        return node
 
 
 def _definition(function: Callable[..., Any]) -> ast.FunctionDef | None:

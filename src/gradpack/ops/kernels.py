@@ -60,6 +60,16 @@ def reshaped(x: Any, shape: tuple[int, ...]) -> Any:
     return x.reshape(shape) if type(x) is _array_type else np.reshape(x, shape)
 
 
+def broadcast(x: Any, shape: tuple[int, ...]) -> Any:
+    """`numpy.broadcast_to` for a shape that is known to fit: an array over the same memory, not to be written to."""
+    if type(x) is not _array_type or not x.size or x.dtype.kind == "V" or not x.flags.c_contiguous:
+        return np.broadcast_to(x, shape)
+    steps = [s if n == m else 0 for n, m, s in zip(x.shape, shape[len(shape) - x.ndim :], x.strides, strict=True)]
+    out = _array_type(shape, x.dtype, x, 0, (*(0,) * (len(shape) - x.ndim), *steps))
+    out.flags.writeable = False
+    return out
+
+
 @lru_cache(64)
 def averaging(count: int, native: Any) -> Any:
     """A column whose product with rows of `count` elements is their mean."""
