@@ -19,7 +19,9 @@ from .op import Op
 # Bodies that meet no 1/0 in practice skip the switch that keeps NumPy's warnings off.
 _NEEDS_NO_QUIET = frozenset({"add", "sub", "mul", "neg", "relu"})
 # Bodies that on int64 as it stands give what torch gives.
-_OF_INTEGERS = frozenset({"add", "sub", "mul", "neg", "maximum", "minimum", "sum", "_sum_dim", "_to_copy"})
+_OF_INTEGERS = frozenset(
+    {"add", "sub", "mul", "neg", "maximum", "minimum", "sum", "_sum_dim", "_to_copy", "_max_all", "_min_all"}
+)
 _OF_BOOLS = frozenset({"sum", "_sum_dim", "_to_copy"})
 
 NODE = """\

@@ -86,9 +86,7 @@ def _group_norm(input: Any, groups: int, weight: Any = None, bias: Any = None, e
         rows, made = reshaped(x[part], (some * groups, count)), reshaped(out[part], (some * groups, count))
         mean[here] = add_up(rows, 1, True) / count
         if weight is not None and x.size >= SMALL and _near_zero(rows, mean[here], rstd[here], eps):
-            factor = reshaped(
-                reshaped(rstd[here], (some, groups, 1)) * reshaped(weight, (groups, -1)), (some, -1)
-            )
+            factor = reshaped(reshaped(rstd[here], (some, groups, 1)) * reshaped(weight, (groups, -1)), (some, -1))
             shift = factor * np.repeat(reshaped(mean[here], (some, groups)), channels // groups, axis=1)
             np.multiply(x[part], factor[..., None], out=out[part])
             shift = -shift if bias is None else bias - shift

@@ -190,6 +190,7 @@ def _check_classes(input: Tensor, target: Tensor) -> None:
     if input.ndim > 1 and (input._shape[0], *input._shape[2:]) != target._shape:
         raise RuntimeError(f"Expected target size {[input._shape[0], *input._shape[2:]]}, got {list(target._shape)}")
 
+
 _DIVISORS = {NONE: None, SUM: 1.0}
 
 

@@ -22,7 +22,12 @@ _SHORT = 256  # elements, below which there is nothing to gain
 
 def _exponentials(input: Any, over: Any) -> Any:
     """The exponentials and their sums, if they need no shift; else None."""
-    if type(input) is _array_type and input.size >= _SHORT and input.dtype.char in "fd" and _maximum(input, None) <= _HIGH:
+    if (
+        type(input) is _array_type
+        and input.size >= _SHORT
+        and input.dtype.char in "fd"
+        and _maximum(input, None) <= _HIGH
+    ):
         powers = np.exp(input)
         total = add_up(powers, over, True)
         if total.min() >= _LOW:
