@@ -14,7 +14,13 @@ from collections.abc import Callable
 from typing import Any
 
 from ..backends import NUMPY
+from .constants import BACKWARD, FORWARD, Constants
 from .op import Op
+
+# Bodies that on int64 as it stands give what torch gives, and so run on it.
+OF_INTEGERS = frozenset(
+    {"add", "sub", "mul", "neg", "maximum", "minimum", "sum", "_sum_dim", "_to_copy", "_max_all", "_min_all"}
+)
 
 bind = NUMPY.bind  # expressions stand where there are only arrays
 
@@ -23,6 +29,7 @@ class Inlined:
     """Expressions of an operation, by "forward" or the name of an input."""
 
     def __init__(self, op: Op) -> None:
+        self.op = op
         self.names: dict[str, Any] = {}  # globals that the expressions use: all come from one module
         self._found: dict[str, tuple[ast.expr, Callable[..., Any]]] = {}
         tree = _definition(op.forward)
@@ -59,9 +66,24 @@ class Inlined:
         """The expression, its parameters renamed; None if it is to be called."""
         if what not in self._found:
             return None
-        expression, _ = self._found[what]
-        tree = _Renamer(renamed).visit(ast.parse(ast.unparse(expression), mode="eval").body)
-        return "(" + ast.unparse(_Shorter().visit(tree)) + ")"
+        expression, function = self._found[what]
+        tree = _Shorter().visit(ast.parse(ast.unparse(expression), mode="eval").body)
+        tree = self._with_constants(what, tree, function)
+        return "(" + ast.unparse(_Renamer(renamed).visit(tree)) + ")"
+
+    def _with_constants(self, what: str, tree: ast.expr, function: Callable[..., Any]) -> ast.expr:
+        """The expression, its numbers as arrays where everything is of one dtype, float32 or float64."""
+        op = self.op
+        if op.structural or op.result not in ("same", "float") or op.name in OF_INTEGERS:
+            return tree
+        arrays = {p for p in (*op.inputs, *op.promote) if p not in op.scalars and p not in op.lists}
+        arrays = {p for p in arrays if op.defaults.get(p, 0) is not None}
+        if what != "forward":
+            arrays |= {function.__code__.co_varnames[0], "out"}
+        numbers = {n: v for n, v in self.names.items() if type(v) in (int, float)}
+        numbers = {n: v for n, v in numbers.items() if n not in op.params}
+        changed: ast.expr = Constants(arrays, numbers, FORWARD if what == "forward" else BACKWARD).visit(tree)
+        return changed
 
 
 class _Renamer(ast.NodeTransformer):

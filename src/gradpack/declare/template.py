@@ -13,15 +13,11 @@ from typing import Any
 
 from .blocks import LARGE, body_in_blocks, formula_in_blocks
 from .former import ORDERS
-from .inline import Inlined
+from .inline import OF_INTEGERS, Inlined
 from .op import Op
 
 # Bodies that meet no 1/0 in practice skip the switch that keeps NumPy's warnings off.
 _NEEDS_NO_QUIET = frozenset({"add", "sub", "mul", "neg", "relu"})
-# Bodies that on int64 as it stands give what torch gives.
-_OF_INTEGERS = frozenset(
-    {"add", "sub", "mul", "neg", "maximum", "minimum", "sum", "_sum_dim", "_to_copy", "_max_all", "_min_all"}
-)
 _OF_BOOLS = frozenset({"sum", "_sum_dim", "_to_copy"})
 
 NODE = """\
@@ -386,9 +382,10 @@ def guard(op: Op) -> str:
         return "not _spec.plain and _spec is not _INT64"
     if op.structural or op.result == "bool":
         return "not _spec.numpy"
-    if op.name not in _OF_INTEGERS:
+    if op.name not in OF_INTEGERS:
         return "not _spec.plain"
-    wider = [f"type({p}) is float" for p in op.scalars]  # a float beside integers makes floats of them
+    wider = [f"{p}_s is None" for p in op.scalars[:1]]  # a number first is rare
+    wider += [f"type({p}) is float" for p in op.scalars[1:]]  # a float beside integers makes floats of them
     wider += [f"{p} != 1" for p in op.params if p == "alpha"]
     whole = "_spec is not _INT64" if op.name not in _OF_BOOLS else "_spec is not _INT64 and _spec is not _BOOL"
     return f"not _spec.plain and ({' or '.join([whole, *wider])})"

@@ -126,6 +126,7 @@ def _put_by_class(input: Any, target: Any, weights: Any, shape: Any, divisor: An
     if type(out) is _array_type and out.ndim == 2:
         out[np.arange(len(target)), target] = each
     else:
+        each = np.broadcast_to(each, target.shape)  # one number, where the losses were summed up
         np.put_along_axis(out, np.expand_dims(target, 1), np.expand_dims(each, 1), 1)
     return out
 
@@ -153,13 +154,18 @@ def nll_loss(
         >>> torch.nn.functional.nll_loss(torch.tensor([[-1.0, -2.0]]), torch.tensor([1]))
         tensor(2.)
     """
-    check_tensors("nll_loss_nd", input=input, target=target)
+    return _nll_loss(input, target, weight, reduction, ignore_index)
+
+
+def _nll_loss(input: Tensor, target: Tensor, weight: Any, reduction: Any, ignore_index: int) -> Tensor:
+    if not isinstance(input, Tensor) or not isinstance(target, Tensor):
+        check_tensors("nll_loss_nd", input=input, target=target)
     kind = reduction if isinstance(reduction, int) else number_of(reduction)
     shape = input._shape
     if len(shape) < 2 or (shape[0], *shape[2:]) != target._shape or target._spec.dtype is not int64:
         _check_classes(input, target)
         if len(shape) == 1:
-            out = nll_loss(unsqueeze(input, 0), reshape(target, (1,)), weight, kind, ignore_index)
+            out = _nll_loss(unsqueeze(input, 0), reshape(target, (1,)), weight, kind, ignore_index)
             return reshape(out, target._shape) if kind == NONE else out
     if is_batched(target) or is_batched(weight):
         return _nll_of_examples(input, target, weight, ignore_index, kind)
@@ -270,8 +276,9 @@ def cross_entropy(
     """
     if not 0 <= label_smoothing <= 1:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}")
-    check_tensors("cross_entropy_loss", input=input, target=target)
-    dim = 0 if input.ndim == 1 else 1
+    if not isinstance(input, Tensor) or not isinstance(target, Tensor):
+        check_tensors("cross_entropy_loss", input=input, target=target)
+    dim = 0 if len(input._shape) == 1 else 1
     if target._shape == input._shape and input.ndim:
         if target._spec.dtype.category < FLOATING:
             raise RuntimeError(
@@ -287,8 +294,8 @@ def cross_entropy(
                 f"got weight tensor of shape: {list(weight._shape)}"
             )
         return _soft_cross_entropy(log_softmax(input, dim), target, weight, reduction, label_smoothing, dim)
-    log_p = log_softmax(input, dim) if input.ndim else input
-    loss = nll_loss(log_p, target, weight, reduction, ignore_index)
+    log_p = _log_softmax(input, dim) if input._shape else input
+    loss = _nll_loss(log_p, target, weight, reduction, ignore_index)
     if not label_smoothing:
         return loss
     counted = ne(target, ignore_index)
@@ -331,4 +338,4 @@ from .compare import ne  # noqa: E402
 from .reduce import mean, sum  # noqa: E402 - adjoints name each other
 from .rounding import abs, where  # noqa: E402
 from .shape import broadcast_tensors, reshape, unsqueeze  # noqa: E402
-from .softmax import log_softmax  # noqa: E402
+from .softmax import _log_softmax, log_softmax  # noqa: E402

@@ -19,15 +19,13 @@ def _named(prefix: str, values: Any) -> str:
 def check_spatial(op: str, ndim: int, input: Any) -> None:
     """Raise unless there are one or two dimensions before `ndim` others, of size zero only that of the batch."""
     check_tensor(op, input=input)
-    shape = input._shape
-    if op == "avg_pool2d" and 0 < input.ndim < 3:
-        raise dim_out_of_range(-ndim - 1, input.ndim)
-    if input.ndim not in (ndim + 1, ndim + 2):
-        raise RuntimeError(
-            f"{op}: Expected {ndim + 1}D or {ndim + 2}D (batch mode) tensor with optional 0 dim batch size for "
-            f"input, but got:{list(shape)}"
-        )
-    if not all(shape[1:] if input.ndim == ndim + 2 else shape):
+    _check_space(op, ndim, input._shape)
+
+
+def _check_space(op: str, ndim: int, shape: tuple[int, ...]) -> None:
+    if op == "avg_pool2d" and 0 < len(shape) < 3:
+        raise dim_out_of_range(-ndim - 1, len(shape))
+    if len(shape) not in (ndim + 1, ndim + 2) or not all(shape[1:] if len(shape) == ndim + 2 else shape):
         raise RuntimeError(
             f"{op}: Expected {ndim + 1}D or {ndim + 2}D (batch mode) tensor with optional 0 dim batch size for "
             f"input, but got:{list(shape)}"
@@ -44,6 +42,9 @@ def pool_geometry(
         TypeError: for arguments of other types.
     """
     check_tensor(op, input=input)
+    if type(kernel_size) is int and type(padding) is int and dilation == 1 and type(ceil_mode) is bool:
+        if stride is None or type(stride) is int:  # the usual form, whose answer is the same every time
+            return _usual_geometry(op, ndim, input._shape, kernel_size, stride, padding, ceil_mode)
     kernel = repeated(op, "kernel_size", kernel_size, ndim)
     steps = (
         kernel
@@ -56,6 +57,16 @@ def pool_geometry(
         raise wrong_type(op, "ceil_mode", ceil_mode, "bool")
     check_spatial(op, ndim, input)
     return _geometry(op, ndim, input._shape, kernel, steps, pads, spread, ceil_mode)
+
+
+@lru_cache(1024)
+def _usual_geometry(
+    op: str, ndim: int, shape: tuple[int, ...], kernel: int, stride: int | None, padding: int, ceil_mode: bool
+) -> tuple[tuple[int, ...], ...]:
+    _check_space(op, ndim, shape)
+    steps = kernel if stride is None else stride
+    many = [(n,) * ndim for n in (kernel, steps, padding, 1)]
+    return _geometry(op, ndim, shape, many[0], many[1], many[2], many[3], ceil_mode)
 
 
 @lru_cache(1024)

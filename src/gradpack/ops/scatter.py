@@ -186,6 +186,9 @@ def add_places(array: Any, dim: int, index: Any, src: Any) -> Any:
 
 def source_for(op: str, input: Any, dim: int, index: Any, src: Any) -> Any:
     """The part of `src` that `index` uses, after checks of what does not depend on values."""
+    if isinstance(src, Tensor) and isinstance(index, Tensor) and src._shape == index._shape:
+        if src._spec is input._spec:
+            return src
     if not hasattr(src, "shape"):
         raise TypeError(f"{op}(): argument 'src' (position 4) must be Tensor, not {type(src).__name__}")
     if not hasattr(index, "shape"):

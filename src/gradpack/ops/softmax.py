@@ -37,7 +37,7 @@ def _exponentials(input: Any, over: Any) -> Any:
 
 def _is_short(input: Any) -> bool:
     """Whether there are so few elements that looking for a shorter way takes longer than this one."""
-    return type(input) is _array_type and 0 < input.size < _SHORT and input.ndim > 0 and input.dtype.char in "fd"
+    return type(input) is _array_type and 0 < input.size < _SHORT and input.ndim > 0
 
 
 _BLOCK = 1 << 16  # elements of the rows that go through the cache together

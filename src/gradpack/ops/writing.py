@@ -47,6 +47,9 @@ def _write_part(op: Op, name: str, values: list[Any], kernel: Callable[..., Any]
     if not isinstance(target, Tensor) or mode.busy or not target._spec.numpy or len(target._counter) > 1:
         return inplace(op, name, values)
     rest = values[1:]
+    if _is_apart(target, rest):
+        _written(op, values, target, kernel)
+        return target
     others = tensors_in(rest)
     others_need = mode.grad and any(v._current_edge() is not None for v in others)
     check_writable(target, name, others_need, indexed=indexed)
@@ -60,17 +63,36 @@ def _write_part(op: Op, name: str, values: list[Any], kernel: Callable[..., Any]
         index = {p: i for i, p in enumerate(op.params)}
         record(op, [source, *rest], index, [out], [], mode, target._spec.dtype, target._spec)
         made = out._edge
+    _written(op, values, target, kernel)
+    set_history(target, made)
+    return target
+
+
+def _is_apart(target: Tensor, rest: list[Any]) -> bool:
+    """Whether a tensor and the others have no history and own their memory: nothing is to be checked or recorded."""
+    if target._edge is not None or target._view is not None or target._data.base is not None:
+        return False
+    if type(target._counter) is not list:
+        return False
+    for value in rest:
+        if isinstance(value, Tensor):
+            if value is target or value._edge is not None or value._view is not None or value._data.base is not None:
+                return False
+        elif isinstance(value, list | tuple):
+            return False
+    return True
+
+
+def _written(op: Op, values: list[Any], target: Tensor, kernel: Callable[..., Any]) -> None:
     silenced = hush(silent)
     try:
-        kernel(writable(target._data), *[_arrays(v) for v in rest])
+        kernel(writable(target._data), *[_arrays(v) for v in values[1:]])
     except Exception as error:
         raise explain(op, values, error) from None
     finally:
         unhush(silenced)
     if type(target._counter) is list:
         target._counter[0] += 1
-    set_history(target, made)
-    return target
 
 
 def _arrays(value: Any) -> Any:
