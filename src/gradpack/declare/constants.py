@@ -81,12 +81,10 @@ class Constants(ast.NodeTransformer):
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
             value = self._number(node.operand)
             return None if value is None else -value
-        value = node.value if isinstance(node, ast.Constant) else None
+        found: Any = node.value if isinstance(node, ast.Constant) else None
         if isinstance(node, ast.Name):
-            value = self.numbers.get(node.id)
-        if type(value) not in (int, float) or not -_FITS < value < _FITS:  # type: ignore[operator]
-            return None
-        return value  # type: ignore[return-value]
+            found = self.numbers.get(node.id)
+        return found if type(found) in (int, float) and -_FITS < found < _FITS else None
 
 
 _FITS = 1e6  # numbers that surely fit into float32

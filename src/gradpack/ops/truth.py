@@ -12,6 +12,9 @@ from ..tensor.tensor import Tensor
 from .dimensions import axes, numpy_names
 from .kernels import _array_type
 
+_and: Any = np.logical_and.reduce
+_or: Any = np.logical_or.reduce
+
 
 @nondifferentiable(result="bool", structural=True, name="any", promote=("input",))
 def _any(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
@@ -20,7 +23,7 @@ def _any(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
         return np.asarray(input != 0)
     over = axes(dim, len(input.shape))
     if type(input) is _array_type:
-        return np.logical_or.reduce(input, over, None, None, keepdim)
+        return _or(input, over, None, None, keepdim)
     return np.any(input, axis=over, keepdims=keepdim)
 
 
@@ -31,7 +34,7 @@ def _all(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
         return np.asarray(input != 0)
     over = axes(dim, len(input.shape))
     if type(input) is _array_type:
-        return np.logical_and.reduce(input, over, None, None, keepdim)
+        return _and(input, over, None, None, keepdim)
     return np.all(input, axis=over, keepdims=keepdim)
 
 
