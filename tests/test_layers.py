@@ -54,6 +54,7 @@ ALLOWED = {
 NUMPY = {
     "__config__": "tells its version",
     "cli/report": "draws curves from what was measured",
+    "declare/constants": "numbers as arrays of the dtypes that compiled code runs on",
     "declare/inplace_text": "names the functions of NumPy's that write into an array",
     "declare/kinds": "compiled code is for NumPy arrays; all others take the interpreted path",
     "declare/block_parts": "what loops over blocks call",

@@ -18,12 +18,28 @@ DEEP = (T(2, 3, 2), T.of([[0, 2], [1, 1]]), T(2, 2))
 
 SAMPLES = {
     "_squared_difference": [S(T(2, 3), T(2, 3)), S(T(2, 3), T(3)), S(T(()), T(())), S(T(0, 3), T(0, 3))],
-    "_take_by_class": [S(*FLAT), S(*FLAT, 2.5), S(*DEEP), S(T(0, 3), T.of([], "int"), T(0))],
-    "_take_by_class_2d": [S(*DEEP), S(*DEEP, 2.5), S(*FLAT), S(T(0, 3), T.of([], "int"), T(0))],
+    "_take_by_class": [
+        S(*FLAT),
+        S(*FLAT, 2.5),
+        S(*FLAT[:2], 1.0, 4.0),
+        S(*DEEP[:2], 1.0, 4.0),
+        S(*DEEP),
+        S(T(0, 3), T.of([], "int"), T(0)),
+    ],
+    "_take_by_class_2d": [
+        S(*DEEP),
+        S(*DEEP, 2.5),
+        S(*DEEP[:2], 1.0, 4.0),
+        S(*DEEP[:2], 1.0),
+        S(*FLAT),
+        S(T(0, 3), T.of([], "int"), T(0)),
+    ],
     "_put_by_class": [
         S(T(4), *FLAT[1:], (4, 3)),
         S(T(2, 2), *DEEP[1:], (2, 3, 2)),
         S(T(()), *DEEP[1:], (2, 3, 2), 2.5),
+        S(T(()), DEEP[1], 1.0, (2, 3, 2), 2.5),
+        S(T(()), FLAT[1], 1.0, (4, 3), 2.5),
         S(T(0), T.of([], "int"), T(0), (0, 3)),
     ],
     "_mean_squared_difference": [S(T(2, 3), T(2, 3)), S(T(2, 3), T(2, 3), 2), S(T(()), T(()))],

@@ -274,35 +274,31 @@ def grad(
     seeds = seeds_of(targets, grad_outputs, is_grads_batched)
     keep = create_graph if retain_graph is None else retain_graph
     count = batch_size(seeds) if is_grads_batched else 0
-    edges: list[Node] = []
-    wanted: list[Node] = []
-    within = bool(MODE.get().levels) and not is_grads_batched and any(map(is_batched_now, (*targets, *sources)))
-    if not within:
+    if not is_grads_batched and MODE.get().levels and any(map(is_batched_now, (*targets, *sources))):
+        found = _of_examples(targets, sources, seeds, keep, create_graph)
+    else:
         edges = [root_edge(out, i) for i, out in enumerate(targets)]
         wanted = [input_edge(value) for value in sources]
-    if within:
-        found = _of_examples(targets, sources, seeds, keep, create_graph)
-    elif is_grads_batched:
-        found = _batched(edges, seeds, count, wanted, keep, create_graph)
-    else:
-        found = _captured(edges, seeds, wanted, keep, create_graph)
-    results: list[Tensor | None] = []
-    for i, (value, g) in enumerate(zip(sources, found, strict=True)):
+        if is_grads_batched:
+            found = _batched(edges, seeds, count, wanted, keep, create_graph)
+        else:
+            found = _captured(edges, seeds, wanted, keep, create_graph)
+    for i, g in enumerate(found):
+        value = sources[i]
         if g is not None and isinstance(value, Tensor) and value._spec.flow is not value._spec.dtype:
-            g = g.to(value._spec.dtype)
+            g = found[i] = g.to(value._spec.dtype)
         if g is None and materialize_grads:
-            if not isinstance(value, Tensor):
+            if not isinstance(sources[i], Tensor):
                 raise RuntimeError("materialize_grads cannot be used when the given input is a GradientEdge")
             from ..ops.fill import zeros_like
 
-            g = zeros_like(value, requires_grad=create_graph)
+            found[i] = zeros_like(sources[i], requires_grad=create_graph)
         elif g is None and not allow_unused:
             raise RuntimeError(
                 f"The differentiated Tensor at index {i} appears to not have been used in the graph. Set "
                 "allow_unused=True if this is the desired behavior."
             )
-        results.append(g)
-    return dict(zip(inputs, results, strict=True)) if type(inputs) is dict else tuple(results)
+    return dict(zip(inputs, found, strict=True)) if type(inputs) is dict else tuple(found)
 
 
 def _captured(
@@ -312,21 +308,27 @@ def _captured(
     plan = _run(edges, seeds, keep, create_graph, wanted, True)
     captured = {} if plan is None else plan.captured
     found: dict[tuple[Node, int], Tensor | None] = {}
-    places = [(edge.parent, edge.nr) if isinstance(edge, Slot) else (edge, -1) for edge in wanted]
-    for node, nr in places:
+    results = []
+    for edge in wanted:
+        node, nr = (edge.parent, edge.nr) if isinstance(edge, Slot) else (edge, -1)
+        if (node, nr) in found:  # asked for twice: one Tensor
+            results.append(found[node, nr])
+            continue
         g = captured[node]
         if nr >= 0 and g is not None:
             g = g[nr]
         if g is not None and not isinstance(g, Tensor):
-            same = [seed for seed in seeds if seed._data is g]
-            if same:
-                g = same[0]
+            for seed in seeds:
+                if seed._data is g:
+                    g = seed
+                    break
             else:
                 g = wrap(g)
                 if MODE.get().inference:
                     g._counter = InferenceCounter([0])
-        found.setdefault((node, nr), g)
-    return [found[place] for place in places]
+        found[node, nr] = g
+        results.append(g)
+    return results
 
 
 def rows_of(

@@ -7,13 +7,15 @@ from typing import Any
 
 from ..backends import Spec
 from ..base.size import Size
-from ..tensor.tensor import Tensor
+from ..tensor.tensor import Tensor, alias
 from .edges import GradientEdge, origin_of
+
+_ONE = (Tensor, GradientEdge)
 
 
 def sequence(value: Any) -> tuple[Any, ...]:
     """A tensor or edge alone as a tuple; anything else as its items."""
-    return (value,) if isinstance(value, Tensor | GradientEdge) else tuple(value)
+    return (value,) if isinstance(value, _ONE) else tuple(value)
 
 
 def inputs_of(value: Any, name: str) -> tuple[Any, ...]:
@@ -45,6 +47,9 @@ def seeds_of(outputs: tuple[Any, ...], given: Any, batched: bool) -> list[Tensor
 
 
 def _seed(i: int, out: Any, g: Any, batched: bool) -> Tensor | None:
+    usual = isinstance(g, Tensor) and isinstance(out, Tensor) and not batched
+    if usual and g._spec is out._spec and g._shape == out._shape:
+        return g
     shape: tuple[int, ...] | None = None
     spec: Spec | None = None
     if isinstance(out, GradientEdge):
@@ -90,8 +95,6 @@ def _seed(i: int, out: Any, g: Any, batched: bool) -> Tensor | None:
 
 def _implicit(i: int, out: Any, shape: tuple[int, ...] | None, spec: Spec | None) -> Tensor | None:
     """The gradient of a scalar with respect to itself."""
-    from ..ops.fill import ones, ones_like
-
     if shape is None or spec is None:
         raise RuntimeError(
             "grad can be implicitly created only for scalar outputs: the shape at this GradientEdge is not known, "
@@ -106,6 +109,10 @@ def _implicit(i: int, out: Any, shape: tuple[int, ...] | None, spec: Spec | None
         )
     if not spec.dtype.is_floating_point:
         raise RuntimeError(f"grad can be implicitly created only for real scalar outputs but got {spec.dtype}")
+    if spec.plain and not shape:
+        return alias(spec.backend.one(spec), spec, ())
+    from ..ops.fill import ones, ones_like
+
     return ones_like(out) if isinstance(out, Tensor) else ones(shape, dtype=spec.dtype, device=spec.device)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from contextvars import ContextVar
 from typing import Any
+from weakref import ref
 
 _FIELDS = (
     "grad",
@@ -30,7 +31,19 @@ _FIELDS = (
 class Mode:
     """What holds for the operations that run now. Never changed: `replace` makes another one."""
 
-    __slots__ = (*_FIELDS, "below", "busy", "note", "special", "traced", "unwatched", "watched", "without_grad")
+    __slots__ = (
+        *_FIELDS,
+        "__weakref__",
+        "below",
+        "busy",
+        "note",
+        "special",
+        "traced",
+        "unwatched",
+        "watched",
+        "with_grad",
+        "without_grad",
+    )
 
     grad: bool  # record a graph?
     hooks: tuple[Any, ...] | None  # (pack, unpack) around what is saved; with a third, informed: tensor/saved.py
@@ -47,6 +60,7 @@ class Mode:
     ops: tuple[Any, ...]  # operation modes, innermost last: see `OpMode`
     autocast: Any  # the state of autocast, None when off everywhere
     without_grad: Mode | None  # the same without grad, once somebody has asked
+    with_grad: ref[Mode] | None  # the one with grad that this was made of
     below: Mode | None  # the same without the innermost level, once somebody has asked
     busy: bool  # must operations take the interpreted path?
     special: bool  # must they at least tell the profiler?
@@ -86,7 +100,7 @@ class Mode:
         self.threads = threads
         self.ops = ops
         self.autocast = autocast
-        self.without_grad = self.below = None
+        self.without_grad = self.below = self.with_grad = None
         self.traced = recorder is not None or (hooks is not None and len(hooks) > 2)
         busy = bool(
             inference
@@ -147,6 +161,18 @@ def without_grad(mode: Mode) -> Mode:
     found = mode.without_grad
     if found is None:
         found = mode.without_grad = mode.replace(grad=False) if mode.grad else mode
+        found.with_grad = ref(mode)
+    return found
+
+
+def with_grad(mode: Mode) -> Mode:
+    """The same mode with grad; the one that it was made of, if that is still there."""
+    if mode.grad:
+        return mode
+    found = None if mode.with_grad is None else mode.with_grad()
+    if found is None or not found.grad:
+        found = mode.replace(grad=True)
+        found.without_grad, mode.with_grad = mode, ref(found)
     return found
 
 
@@ -155,7 +181,10 @@ def change(**changes: Any) -> dict[str, Any]:
     mode = MODE.get()
     before = {name: getattr(mode, name) for name in changes}
     if before != changes:
-        MODE.set(mode.replace(**changes))
+        if len(changes) == 1 and "grad" in changes:
+            MODE.set(with_grad(mode) if changes["grad"] else without_grad(mode))
+        else:
+            MODE.set(mode.replace(**changes))
     return before
 
 

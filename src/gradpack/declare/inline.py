@@ -14,7 +14,13 @@ from collections.abc import Callable
 from typing import Any
 
 from ..backends import NUMPY
+from .constants import BACKWARD, FORWARD, Constants
 from .op import Op
+
+# Bodies that on int64 as it stands give what torch gives, and so run on it.
+OF_INTEGERS = frozenset(
+    {"add", "sub", "mul", "neg", "maximum", "minimum", "sum", "_sum_dim", "_to_copy", "_max_all", "_min_all"}
+)
 
 bind = NUMPY.bind  # expressions stand where there are only arrays
 
@@ -23,6 +29,7 @@ class Inlined:
     """Expressions of an operation, by "forward" or the name of an input."""
 
     def __init__(self, op: Op) -> None:
+        self.op = op
         self.names: dict[str, Any] = {}  # globals that the expressions use: all come from one module
         self._found: dict[str, tuple[ast.expr, Callable[..., Any]]] = {}
         tree = _definition(op.forward)
@@ -59,8 +66,24 @@ class Inlined:
         """The expression, its parameters renamed; None if it is to be called."""
         if what not in self._found:
             return None
-        expression, _ = self._found[what]
-        return "(" + ast.unparse(_Renamer(renamed).visit(ast.parse(ast.unparse(expression), mode="eval").body)) + ")"
+        expression, function = self._found[what]
+        tree = _Shorter().visit(ast.parse(ast.unparse(expression), mode="eval").body)
+        tree = self._with_constants(what, tree, function)
+        return "(" + ast.unparse(_Renamer(renamed).visit(tree)) + ")"
+
+    def _with_constants(self, what: str, tree: ast.expr, function: Callable[..., Any]) -> ast.expr:
+        """The expression, its numbers as arrays where everything is of one dtype, float32 or float64."""
+        op = self.op
+        if op.structural or op.result not in ("same", "float") or op.name in OF_INTEGERS:
+            return tree
+        arrays = {p for p in (*op.inputs, *op.promote) if p not in op.scalars and p not in op.lists}
+        arrays = {p for p in arrays if op.defaults.get(p, 0) is not None}
+        if what != "forward":
+            arrays |= {function.__code__.co_varnames[0], "out"}
+        numbers = {n: v for n, v in self.names.items() if type(v) in (int, float)}
+        numbers = {n: v for n, v in numbers.items() if n not in op.params}
+        changed: ast.expr = Constants(arrays, numbers, FORWARD if what == "forward" else BACKWARD).visit(tree)
+        return changed
 
 
 class _Renamer(ast.NodeTransformer):
@@ -69,6 +92,24 @@ class _Renamer(ast.NodeTransformer):
 
     def visit_Name(self, node: ast.Name) -> ast.Name:
         return ast.Name(self.renamed.get(node.id, node.id), node.ctx)
+
+
+class _Shorter(ast.NodeTransformer):
+    """What takes NumPy less time to call and means the same on its arrays."""
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        if node.keywords or not isinstance(node.func, ast.Attribute) or not isinstance(node.func.value, ast.Name):
+            return node
+        if node.func.value.id != "np":
+            return node
+        name, args = node.func.attr, node.args
+        if name == "clip" and len(args) == 3:
+            least = ast.Call(ast.Attribute(node.func.value, "maximum"), args[:2], [])
+            return ast.Call(ast.Attribute(node.func.value, "minimum"), [least, args[2]], [])
+        if name == "reshape" and len(args) == 2 and isinstance(args[0], ast.Name):
+            return ast.Call(ast.Attribute(args[0], "reshape"), args[1:], [])
+        return node
 
 
 def _definition(function: Callable[..., Any]) -> ast.FunctionDef | None:

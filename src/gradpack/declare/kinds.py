@@ -124,6 +124,7 @@ def _compiled(text: str) -> CodeType:
 def _materialise(op: Op) -> None:
     """Generate, compile and install the text of an operation."""
     from .blocks import large_forms
+    from .constants import constants_in
     from .former import ORDERS
     from .former import call as in_former_order
     from .inline import Inlined
@@ -140,6 +141,7 @@ def _materialise(op: Op) -> None:
         "_FREED": FREED,
         "_BOOL": NUMPY.spec_for(dtypes.bool_, CPU),
         "_INT64": NUMPY.spec_for(dtypes.int64, CPU),
+        "_FLOAT": NUMPY.spec_for(dtypes.float32, CPU),
         "_SILENT": silent,
         "_hush": hush,
         "_unhush": unhush,
@@ -178,6 +180,7 @@ def _materialise(op: Op) -> None:
     inlined = Inlined(op)
     common.update(inlined.names)
     common.update(large_forms(op, inlined, common["_forward"], {p: common[f"_vjp_{p}"] for p in op.formulas}))
+    common.update(constants_in(text))
     names = {**common, "__name__": "gradpack.ops"}
     exec(_compiled(text), names)
     _install_node(op, names["_Backward"], filename)

@@ -418,8 +418,8 @@ def sum_to_array(g: Any, shape: tuple[int, ...], xp: Any) -> Any:
     extra = len(g.shape) - len(shape)
     axes = tuple(range(extra)) + tuple(i + extra for i, n in enumerate(shape) if n == 1 and g.shape[i + extra] != 1)
     if axes:
-        g = xp.sum(g, axis=axes, keepdims=True)
-    return xp.reshape(g, shape)
+        g = xp.add.reduce(g, axes, None, None, True) if hasattr(g, "flags") else xp.sum(g, axis=axes, keepdims=True)
+    return g.reshape(shape) if hasattr(g, "flags") else xp.reshape(g, shape)
 
 
 def fit_arrays(gradients: tuple[Any, ...], shapes: tuple[Any, ...]) -> list[Any]:

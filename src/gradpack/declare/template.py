@@ -13,11 +13,12 @@ from typing import Any
 
 from .blocks import LARGE, body_in_blocks, formula_in_blocks
 from .former import ORDERS
-from .inline import Inlined
+from .inline import OF_INTEGERS, Inlined
 from .op import Op
 
 # Bodies that meet no 1/0 in practice skip the switch that keeps NumPy's warnings off.
 _NEEDS_NO_QUIET = frozenset({"add", "sub", "mul", "neg", "relu"})
+_OF_BOOLS = frozenset({"sum", "_sum_dim", "_to_copy"})
 
 NODE = """\
 class _Backward(_CompiledNode):
@@ -326,6 +327,8 @@ def _function_text(op: Op, inlined: Inlined) -> str:
     spec = {"bool": "_BOOL", "index": "_INT64", "complex": "_spec_of(_data)", None: "_spec_of(_data)"}.get(
         op.result, "_spec"
     )
+    if op.result == "sum" and op.name in _OF_BOOLS:
+        spec = "_spec if _spec is not _BOOL else _INT64"
     shape = "    _out._shape = _data.shape\n"
     if pair:
         shape = SHAPE_OF_TWO.format(a=tensors[0], b=tensors[1])
@@ -338,7 +341,9 @@ def _function_text(op: Op, inlined: Inlined) -> str:
         place = PLACE_VIEW.format(p=p, rest=rest, test="")
         if op.view in ("maybe", "real"):
             body = indent(place, "    ")
-            place = f"    if _may_share(_data, {p}_):\n{body}    else:\n{indent(PLACE, '    ')}"
+            shared = f"_base is not None and _data.size and (_base is {p}_ or _base is {p}_.base)"
+            shared += f" or _may_share(_data, {p}_)"
+            place = f"    _base = _data.base\n    if {shared}:\n{body}    else:\n{indent(PLACE, '    ')}"
     record = ""
     if inputs:
         record = RECORD.format(
@@ -377,7 +382,13 @@ def guard(op: Op) -> str:
         return "not _spec.plain and _spec is not _INT64"
     if op.structural or op.result == "bool":
         return "not _spec.numpy" if op.view else "not _spec.whole"
-    return "not _spec.plain"
+    if op.name not in OF_INTEGERS:
+        return "not _spec.plain"
+    wider = [f"{p}_s is None" for p in op.scalars[:1]]  # a number first is rare
+    wider += [f"type({p}) is float" for p in op.scalars[1:]]  # a float beside integers makes floats of them
+    wider += [f"{p} != 1" for p in op.params if p == "alpha"]
+    whole = "_spec is not _INT64" if op.name not in _OF_BOOLS else "_spec is not _INT64 and _spec is not _BOOL"
+    return f"not _spec.plain and ({' or '.join([whole, *wider])})"
 
 
 def _save_text(op: Op, inputs: list[str], arrays: dict[str, Any], pair: bool) -> str:

@@ -9,10 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from heapq import heappop, heappush
+from operator import attrgetter
 from typing import Any
 
 from . import parallel
 from .node import AccumulateGrad, Gradient, Node, Slot
+
+_number = attrgetter("seq")
 
 
 class Plan:
@@ -23,32 +26,26 @@ class Plan:
     def __init__(self, roots: Iterable[Node], inputs: Iterable[Node] | None) -> None:
         """Count the consumers of each leaf, and find the nodes from which some input can be reached."""
         self.captured: dict[Node, Gradient] = {}
-        self.counts: dict[Node, int] = {}
         self.needed: set[Node] | None = None
-        order: list[Node] = []
-        seen = self.seen = set[Node]()
-        stack = list(roots)
-        while stack:
-            node = stack.pop()
-            if node in seen:
-                continue
-            seen.add(node)
-            order.append(node)
+        counts: dict[Node, int] = {}
+        seen = set(roots)
+        order = list(seen)
+        for node in order:  # which grows while it is read
             for edge in node.edges:
                 if edge is not None:
                     if type(edge) is AccumulateGrad:
-                        self.counts[edge] = self.counts.get(edge, 0) + 1
+                        counts[edge] = counts.get(edge, 0) + 1
                     if edge not in seen:
-                        stack.append(edge)
+                        seen.add(edge)
+                        order.append(edge)
+        self.counts, self.seen = counts, seen
         if inputs is not None:
-            self.captured = dict.fromkeys(e.parent if isinstance(e, Slot) else e for e in inputs)
-            needed = {node for node in self.captured if node in seen}
-            order.sort(key=lambda node: node.seq, reverse=True)  # oldest first: inputs before consumers
+            self.captured = dict.fromkeys([e.parent if isinstance(e, Slot) else e for e in inputs])
+            needed = seen.intersection(self.captured)
+            order.sort(key=_number, reverse=True)  # oldest first: inputs before consumers
             for node in order:
-                for edge in node.edges:
-                    if edge is not None and edge in needed:
-                        needed.add(node)
-                        break
+                if not needed.isdisjoint(node.edges):
+                    needed.add(node)
             self.needed = needed
 
     def will_run(self, node: Node) -> bool:
@@ -86,7 +83,11 @@ def run(
     needed = None if plan is None else plan.needed
     wanted = None if plan is None or plan.needed is None else plan.captured
     leaf_type = AccumulateGrad
-    usual = wanted is None and not create_graph and observer is None
+    usual = not create_graph and observer is None
+    if wanted is not None and capture and usual:
+        for node in wanted:
+            if type(node) is not leaf_type:  # gradients are looked at on their way
+                usual = False
     serve = _serve if observer is None else observer.serving(_serve)
 
     for node, g in roots:

@@ -90,7 +90,8 @@ def smooth_l1_loss(
     """
     same_size(input, target)
     reduction = legacy(size_average, reduce, reduction)
-    input, target = broadcast_tensors(input, target)
+    if input._shape != target._shape:
+        input, target = broadcast_tensors(input, target)
     if beta == 0.0:
         return loss.l1_loss(input, target, number_of(reduction))
     return loss_pointwise.smooth_l1_loss(input, target, number_of(reduction), beta)
@@ -108,7 +109,7 @@ def huber_loss(
         tensor(4.)
     """
     same_size(input, target)
-    wide = broadcast_tensors(input, target)
+    wide = (input, target) if input._shape == target._shape else broadcast_tensors(input, target)
     if weight is None:
         return loss_pointwise.huber_loss(*wide, number_of(reduction), delta)
     _check_weight(weight, input)

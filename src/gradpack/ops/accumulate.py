@@ -17,7 +17,7 @@ import numpy as np
 
 from ..backends import spec_of
 from .blockwise import is_numpy
-from .kernels import add_in_rows
+from .kernels import SMALL, add_in_rows, reshaped
 
 PORTION = 1 << 16  # elements that are added at a time
 
@@ -32,12 +32,14 @@ def size_of(shape: Any) -> int:
 
 def fresh(array: Any) -> Any:
     """A row-major copy that may be written to."""
+    if is_numpy(array):
+        return array.copy()
     return np.reshape(np.asarray(np.reshape(array, (-1,)), copy=True), array.shape)
 
 
 def flat_of(array: Any) -> Any:
     """The elements in one dimension: the same memory if the array is row-major, else a copy to be stored."""
-    return np.reshape(array, (-1,))
+    return array.reshape(-1) if is_numpy(array) else np.reshape(array, (-1,))
 
 
 def store(array: Any, flat: Any) -> Any:
@@ -49,6 +51,8 @@ def store(array: Any, flat: Any) -> Any:
 
 def widened(array: Any) -> Any:
     """The array, in float32 if it is float16 or bfloat16."""
+    if is_numpy(array) and array.itemsize > 2:
+        return array
     return np.astype(array, np.float32) if spec_of(array).dtype.low else array
 
 
@@ -58,7 +62,8 @@ def narrowed(array: Any, dtype: Any) -> Any:
 
 def as_dtype(value: Any, dtype: Any) -> Any:
     """A number, or an array, in a dtype; integers wrap around."""
-    return np.astype(np.asarray(value), dtype)
+    value = np.asarray(value)
+    return value.astype(dtype) if is_numpy(value) else np.astype(value, dtype)
 
 
 def add_rows(out: Any, rows: Any, values: Any) -> Any:
@@ -111,6 +116,9 @@ def _add_segments(out: Any, rows: Any, values: Any, starts: Any) -> Any:
 
 def add_flat(out: Any, places: Any, values: Any) -> Any:
     """`out[places[k]] += values[k]` for vectors."""
+    if is_numpy(out) and out.dtype == values.dtype:
+        np.add.at(out, places, values.reshape(-1))
+        return out
     return np.reshape(add_rows(np.reshape(out, (-1, 1)), places, np.reshape(values, (-1, 1))), (-1,))
 
 
@@ -152,6 +160,11 @@ def counted_from_front(index: Any, size: int) -> Any:
 
 def add_along(out: Any, shape: Any, dim: int, index: Any, values: Any) -> Any:
     """`out`, the flat array of a shape, with `values` added where `take(array, index, dim)` reads."""
+    if is_numpy(out) and is_numpy(values) and values.size < SMALL and out.dtype == values.dtype:
+        flat = index.reshape(-1)
+        given = values.reshape((*shape[:dim], flat.shape[0], *shape[dim + 1 :]))
+        np.add.at(out.reshape(shape), (*(slice(None),) * dim, flat) if dim else flat, given)
+        return out
     index = np.reshape(counted_from_front(index, shape[dim]), (-1,))
     before, after, n = size_of(shape[:dim]), size_of(shape[dim + 1 :]), index.shape[0]
     if after == 1 and before > 1 and n and is_numpy(out) and is_numpy(values) and out.dtype == values.dtype:
@@ -176,11 +189,11 @@ def places_along(index: Any, dim: int, shape: Any) -> Any:
         if d == dim:
             steps = index
         else:
-            steps = np.reshape(np.arange(index.shape[d]), tuple(-1 if k == d else 1 for k in range(ndim)))
+            steps = reshaped(np.arange(index.shape[d]), (-1,) + (1,) * (ndim - 1 - d))
         steps = steps if stride == 1 else steps * stride
         places = steps if places is None else places + steps
         stride *= shape[d]
-    return np.reshape(places, (-1,))
+    return reshaped(places, (-1,))
 
 
 def places_of(index: tuple[Any, ...], shape: Any) -> Any:

@@ -15,7 +15,7 @@ import numpy as np
 from ..declare.kinds import general
 from ..tensor.tensor import Tensor
 from .blockwise import aligned
-from .kernels import _array_type, _maximum, add_up, largest
+from .kernels import SMALL, _add, _array_type, _maximum, _minimum, add_up, largest
 
 FUNCTIONS = ""
 
@@ -26,7 +26,8 @@ def _scores(query: Any, key: Any, mask: Any, is_causal: bool, scale: float) -> A
     scores *= scale
     if is_causal:
         rows, columns = scores.shape[-2:]
-        scores += np.triu(np.full((rows, columns), -np.inf, scores.dtype), 1)
+        few = type(scores) is _array_type and rows * columns < SMALL
+        scores += (_above if few else _hidden)(rows, columns, scores.dtype)
     if mask is not None:
         if mask.dtype == bool:
             scores = np.where(mask, scores, np.asarray(-np.inf, scores.dtype))
@@ -35,11 +36,32 @@ def _scores(query: Any, key: Any, mask: Any, is_causal: bool, scale: float) -> A
     return scores
 
 
+def _hidden(rows: int, columns: int, dtype: Any) -> Any:
+    """-inf above the diagonal."""
+    return np.triu(np.full((rows, columns), -np.inf, dtype), 1)
+
+
+@lru_cache(64)
+def _above(rows: int, columns: int, dtype: Any) -> Any:
+    """The same, made once."""
+    made = _hidden(rows, columns, dtype)
+    made.flags.writeable = False
+    return made
+
+
 def _softmax_in_place(scores: Any) -> Any:
     """The logarithm of each row's sum of exponentials; `scores` becomes the probabilities.
 
     A row of -inf only has probabilities 0, as in torch.
     """
+    if type(scores) is _array_type and 0 < scores.size < SMALL:
+        top = _maximum(scores, -1, None, None, True)
+        if _minimum(top, None) > -np.inf:  # or NaN: as below
+            scores -= top
+            np.exp(scores, out=scores)
+            total = _add(scores, -1, None, None, True)
+            scores /= total
+            return top + np.log(total)
     top = largest(scores, -1, True)
     top = np.where(np.isfinite(top), top, np.zeros_like(top))
     scores -= top
@@ -347,10 +369,12 @@ def scaled_dot_product_attention(
             )
         key = repeat_interleave(key, heads // groups, -3)
         value = repeat_interleave(value, heads // value._shape[-3], -3)
-    lead = broadcast_shapes(query._shape[:-2], key._shape[:-2], value._shape[:-2])
-    query, key, value = (
-        x if x._shape[:-2] == lead else expand(x, (*lead, *x._shape[-2:])) for x in (query, key, value)
-    )
+    lead = query._shape[:-2]
+    if not lead == key._shape[:-2] == value._shape[:-2]:
+        lead = broadcast_shapes(lead, key._shape[:-2], value._shape[:-2])
+        query, key, value = (
+            x if x._shape[:-2] == lead else expand(x, (*lead, *x._shape[-2:])) for x in (query, key, value)
+        )
     factor = 1 / math.sqrt(query._shape[-1]) if scale is None and query._shape[-1] else scale or 1.0
     if attn_mask is not None:
         full = (*lead, query._shape[-2], key._shape[-2])

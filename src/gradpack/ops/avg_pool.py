@@ -22,6 +22,11 @@ def _counts(size: Any, geometry: Any, include: bool, divisor: int | None) -> Any
     """What to divide the sum over each window by: one number, or an array."""
     if divisor is not None:
         return divisor
+    return _counts_of_windows(tuple(size), geometry, include)
+
+
+@lru_cache(maxsize=256)
+def _counts_of_windows(size: tuple[int, ...], geometry: Any, include: bool) -> Any:
     total: Any = None
     for n, k, s, p, c in zip(size, geometry[0], geometry[1], geometry[2], geometry[4], strict=True):
         widths = _widths(n, k, s, p, c, include)  # these are NumPy's, whatever the input is

@@ -10,8 +10,8 @@ import numpy as np
 from ..base.modes import MODE, using
 from ..declare.batched import is_batched
 from ..declare.kinds import general, nondifferentiable
-from ..tensor.tensor import Tensor
-from .kernels import add_up
+from ..tensor.tensor import Tensor, wrap
+from .kernels import SMALL, _add, _array_type, add_up, reshaped
 from .sliding import size_of
 
 FUNCTIONS = "batch_norm instance_norm native_batch_norm _native_batch_norm_legit"
@@ -21,11 +21,13 @@ BLOCK = 1 << 17  # bytes of the batch at a time: several of these fit into the s
 
 def _flat(x: Any) -> Any:
     """(batch, channels, *space) as (batch, channels, places)."""
-    return np.reshape(x, (*x.shape[:2], size_of(x.shape[2:])))
+    return reshaped(x, (*x.shape[:2], size_of(x.shape[2:])))
 
 
 def blocks(x: Any) -> Iterator[slice]:
     """Parts of the batch, of (batch, channels, places), that fill a block."""
+    if 0 < x.size < SMALL:
+        return iter((slice(0, x.shape[0]),))
     each = max(1, x.shape[1] * x.shape[2] * x.itemsize)
     some = max(1, BLOCK // each)
     return (slice(n, n + some) for n in range(0, x.shape[0], some))
@@ -33,16 +35,18 @@ def blocks(x: Any) -> Iterator[slice]:
 
 def _sums(x: Any) -> Any:
     """The sum of each channel of (batch, channels, places)."""
+    if type(x) is _array_type and x.size < SMALL:
+        return _add(x, (0, 2), np.float64)
     return np.sum(x[:, :, 0] if x.shape[2] == 1 else add_up(x, 2), axis=0)
 
 
 def _dots(a: Any, b: Any) -> Any:
     """The sum of products in each channel."""
-    return np.sum(np.vecdot(a, b), axis=0) if a.shape[2] >= 16 else _sums(a * b)
+    return np.sum(np.vecdot(a, b), axis=0) if a.shape[2] >= 16 and a.size >= SMALL else _sums(a * b)
 
 
 def _column(values: Any) -> Any:
-    return np.reshape(values, (-1, 1))
+    return reshaped(values, (-1, 1))
 
 
 @nondifferentiable(promote=("input",), dtypes="f", results=("mean", "var"), differentiable=0, result=None)
@@ -50,6 +54,10 @@ def _batch_stats(input: Any) -> Any:
     """Mean and (biased) variance of each channel."""
     x = _flat(input)
     count = x.shape[0] * x.shape[2]
+    if type(x) is _array_type and x.size < SMALL and count:
+        mean = _add(x, (0, 2), np.float64) / count
+        off = x - mean[:, None]
+        return mean.astype(x.dtype), (_add(off * off, (0, 2)) / count).astype(x.dtype)
     total = np.zeros(x.shape[1])
     for part in blocks(x):
         total += _sums(x[part])
@@ -65,6 +73,8 @@ def _batch_stats(input: Any) -> Any:
 
 
 def _scaled(x: Any, scale: Any, shift: Any) -> Any:
+    if x.size < SMALL:
+        return x * _column(scale) + _column(shift)
     out = np.empty_like(x)
     scale, shift = _column(scale), _column(shift)
     for part in blocks(x):
@@ -81,7 +91,7 @@ def _gradients(
     rstd * (d - average(d) - y * average(d * y)), in evaluation rstd * d.
     """
     shape, x, g = input.shape, _flat(input), _flat(g)
-    mean, rstd = (np.asarray(v, dtype=x.dtype) for v in (mean, rstd))
+    mean, rstd = np.asarray(mean, dtype=x.dtype), np.asarray(rstd, dtype=x.dtype)
     near = _column(mean)
     sums, dots = np.zeros(x.shape[1]), np.zeros(x.shape[1])
     if training or needs[1] or needs[2]:
@@ -108,7 +118,7 @@ def _gradients(
                 here *= scale
             else:
                 np.multiply(g[part], scale, out=here)
-        made = np.reshape(made, shape)
+        made = reshaped(made, shape)
     weight_g = (dots * rstd).astype(g.dtype) if needs[1] else None
     return made, weight_g, sums.astype(g.dtype) if needs[2] else None
 
@@ -145,10 +155,10 @@ def _batch_norm(
     eps: Any = 0,
 ) -> Any:
     """(input - mean) * rstd * weight + bias; in training, `mean` and `rstd` are those of the input."""
-    mean, rstd = (np.asarray(v, dtype=input.dtype) for v in (mean, rstd))
+    mean, rstd = np.asarray(mean, dtype=input.dtype), np.asarray(rstd, dtype=input.dtype)
     scale = rstd if weight is None else rstd * weight
     shift = -mean * scale if bias is None else bias - mean * scale
-    return np.reshape(_scaled(_flat(input), scale, shift), input.shape)
+    return reshaped(_scaled(_flat(input), scale, shift), input.shape)
 
 
 # -- as torch has it --
@@ -160,7 +170,7 @@ def _check(op: str, input: Any, training: bool, channels: int, **operands: Any) 
             continue
         if not isinstance(value, Tensor):
             raise TypeError(f"{op}(): argument '{name}' must be Tensor, not {type(value).__name__}")
-        if value.numel() != channels:
+        if value._shape != (channels,) and value.numel() != channels:
             raise RuntimeError(f"{name} should contain {channels} elements not {value.numel()}")
     if not training:
         for name in ("running_mean", "running_var"):
@@ -196,6 +206,12 @@ def _mixed(old: Any, new: Any, momentum: float) -> Any:
 
 def _statistics(input: Tensor, running_mean: Any, running_var: Any, training: bool, momentum: float, eps: float) -> Any:
     """Mean and 1 / standard deviation to normalise with; in training, the running ones follow."""
+    if training and input._spec.plain and not MODE.get().special:  # on arrays, which have no history
+        mean, var = _batch_stats.op.forward(input._data)
+        count = input._data.size // max(1, input._shape[1])
+        _update(running_mean, wrap(mean), momentum)
+        _update(running_var, wrap(var * (count / (count - 1) if count > 1 else np.nan)), momentum)
+        return wrap(mean), wrap(1 / np.sqrt(var + eps))
     with using(grad=False, dual=0):
         if not training:
             wide = running_mean._spec.dtype.low

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 from ..base.dtypes import BOOL
@@ -26,7 +27,7 @@ def one_each(value: Any, name: str, ndim: int, op: str) -> tuple[int, ...]:
 
 def check_operands(op: str, input: Any, weight: Any, bias: Any) -> None:
     for nr, (name, value) in enumerate((("input", input), ("weight", weight), ("bias", bias))):
-        if not isinstance(value, Tensor) and not (name == "bias" and value is None):
+        if not isinstance(value, Tensor) and not (nr == 2 and value is None):
             raise TypeError(
                 f"{op}() received an invalid combination of arguments: {name} (position {nr + 1}) must be a Tensor, "
                 f"not {type(value).__name__}"
@@ -58,6 +59,22 @@ def check_shapes(
     groups: int,
 ) -> None:
     """Raise torch's errors for what has no convolution."""
+    of_bias = None if bias is None else bias._shape
+    _check_shapes(input._shape, weight._shape, of_bias, stride, padding, dilation, transposed, output_padding, groups)
+
+
+@lru_cache(1024)
+def _check_shapes(
+    shape: tuple[int, ...],
+    w: tuple[int, ...],
+    of_bias: tuple[int, ...] | None,
+    stride: tuple[int, ...],
+    padding: tuple[int, ...],
+    dilation: tuple[int, ...],
+    transposed: bool,
+    output_padding: tuple[int, ...],
+    groups: int,
+) -> None:
     for name, values, least in (
         ("padding", padding, 0),
         ("stride", stride, 1),
@@ -68,7 +85,6 @@ def check_shapes(
             raise RuntimeError(f"{'negative' if not least else 'non-positive'} {name} is not supported")
     if groups <= 0:
         raise RuntimeError("non-positive groups is not supported")
-    shape, w = input._shape, weight._shape
     given, kind = list(w), f"transposed={int(transposed)}" if transposed else f"groups={groups}"
     if w[0] < groups:
         raise RuntimeError(
@@ -87,10 +103,10 @@ def check_shapes(
             f"{shape[1]} channels instead"
         )
     outs = w[1] * groups if transposed else w[0]
-    if bias is not None and bias._shape != (outs,):
+    if of_bias is not None and of_bias != (outs,):
         raise RuntimeError(
             f"Given {'transposed=1, ' if transposed else ''}weight of size {given}, expected bias to be 1-dimensional "
-            f"with {outs} elements, but got bias of size {list(bias._shape)} instead"
+            f"with {outs} elements, but got bias of size {list(of_bias)} instead"
         )
     if not all(w[2:]):
         raise RuntimeError(f"Given weight of size {given}, expected a kernel of at least one element")

@@ -6,6 +6,7 @@ of each are the other two, so that all derivatives of any order are convolutions
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -135,17 +136,25 @@ def _convolution(
     groups: int = 1,
 ) -> Any:
     """A convolution, or a transposed one, of a batch, with a bias for each channel of the result."""
-    kernel, size = weight.shape[2:], input.shape[2:]
-    steps = zip(size, kernel, stride, padding, dilation, output_padding, strict=True)
+    kernel, size = tuple(weight.shape[2:]), tuple(input.shape[2:])
+    made = _size_made(size, kernel, stride, padding, dilation, transposed, output_padding)
     if transposed:
-        made = tuple((n - 1) * s - 2 * p + d * (k - 1) + o + 1 for n, k, s, p, d, o in steps)
         out = correlate_input(input, weight, made, stride, padding, dilation, groups)
         if bias is not None:
             out += np.reshape(bias, (-1, *(1,) * len(size)))
     else:
-        made = tuple((n + 2 * p - d * (k - 1) - 1) // s + 1 for n, k, s, p, d, o in steps)
         out = correlate(input, weight, stride, padding, dilation, groups, made, bias)
     return out
+
+
+@lru_cache(1024)
+def _size_made(
+    size: Any, kernel: Any, stride: Any, padding: Any, dilation: Any, transposed: bool, output_padding: Any
+) -> tuple[int, ...]:
+    steps = zip(size, kernel, stride, padding, dilation, output_padding, strict=True)
+    if transposed:
+        return tuple((n - 1) * s - 2 * p + d * (k - 1) + o + 1 for n, k, s, p, d, o in steps)
+    return tuple((n + 2 * p - d * (k - 1) - 1) // s + 1 for n, k, s, p, d, o in steps)
 
 
 from .fill import zeros_like  # noqa: E402 - adjoints name each other

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from . import small_windows as small
 from .correlate_rows import correlate_rows, correlate_weight_rows, worth_while
 from .sliding import at, cropped, extent, offsets, reaching, size_of, windows
 
@@ -54,6 +55,9 @@ def correlate(
 ) -> Any:
     """The derivative by y: the convolution, for `count` places; a bias for each channel of it is added."""
     kernel, ndim = weight.shape[2:], len(count)
+    table = small.table_for(x, weight, x.shape, kernel, stride, padding, dilation, count, groups)
+    if table is not None:
+        return small.output(x, weight, table, count, bias)
     in_rows = x.size and weight.size and worth_while(kernel, dilation, groups, x.shape[0], count)
     if bias is not None and not in_rows:
         out = correlate(x, weight, stride, padding, dilation, groups, count)
@@ -147,6 +151,9 @@ def correlate_input(y: Any, weight: Any, size: Any, stride: Any, padding: Any, d
     batch, outs, per = y.shape[0], weight.shape[0], weight.shape[1]
     channels = per * groups
     shape = (batch, channels, *size)
+    table = small.table_for(y, weight, shape, kernel, stride, padding, dilation, count, groups)
+    if table is not None:
+        return small.input_gradient(y, weight, table, shape)
     dtype = np.result_type(y.dtype, weight.dtype)
     if not size_of(shape) or not y.size or not weight.size:
         return np.zeros(shape, dtype)
@@ -190,6 +197,9 @@ def correlate_weight(y: Any, x: Any, kernel: Any, stride: Any, padding: Any, dil
     count, ndim = y.shape[2:], len(kernel)
     batch, channels, outs = x.shape[0], x.shape[1], y.shape[1]
     shape = (outs, channels // groups, *kernel)
+    table = small.table_for(x, y, x.shape, kernel, stride, padding, dilation, count, groups)
+    if table is not None:
+        return small.weight_gradient(y, x, table, shape)
     dtype = np.result_type(y.dtype, x.dtype)
     total = np.zeros((groups, outs // groups, channels // groups * size_of(kernel)), dtype)
     if not total.size or not y.size:

@@ -33,6 +33,16 @@ _TOO_MANY = 2**60  # elements: their bytes would be no number of 64 bits
 
 def shape_of(op: str, size: tuple[Any, ...]) -> tuple[int, ...]:
     """The shape that `zeros(2, 3)`, `zeros((2, 3))` and `zeros(torch.Size([2, 3]))` mean."""
+    if len(size) == 1 and isinstance(size[0], tuple):
+        size = tuple(size[0])
+        if not size:
+            return size
+    for n in size:
+        if type(n) is not int or n < 0:
+            break
+    else:
+        if size:
+            return size
     if not size:
         raise TypeError(f"{op}() missing 1 required positional argument: 'size'")
     if len(size) == 1 and isinstance(size[0], Sequence | Tensor) and not isinstance(size[0], str):
@@ -56,6 +66,8 @@ def finish(array: Any, requires_grad: bool, device: Any = None) -> Tensor:
     out = wrap(array)
     if len(KINDS) > 1:
         out = _placed(out, device)
+    if requires_grad is False and not MODE.get().inference:
+        return out
     if not isinstance(requires_grad, builtins.bool) and requires_grad is not None:
         raise TypeError(f"argument 'requires_grad' must be bool, not {type(requires_grad).__name__}")
     if requires_grad and not (out._spec.dtype.is_floating_point or out._spec.dtype.is_complex):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from ..declare.kinds import linear
 from ..declare.timed import noted
 from ..tensor.tensor import Tensor, wrap
 from .accumulate import size_of
+from .kernels import SMALL, _array_type
 
 FUNCTIONS = "tril triu tril_indices triu_indices diag diagonal diag_embed diagflat"
 METHODS = "tril triu diag diagonal diag_embed diagflat"
@@ -43,6 +45,8 @@ def tril(input: Any, diagonal: int = 0) -> Any:
                 [1., 1., 0.]])
     """
     _check_matrix("tril", input, diagonal)
+    if type(input) is _array_type and input.size < SMALL:
+        return np.where(_kept(*input.shape[-2:], diagonal.__index__(), True), input, _zero(input.dtype))
     return np.tril(input, k=diagonal)
 
 
@@ -61,7 +65,23 @@ def triu(input: Any, diagonal: int = 0) -> Any:
                 [0., 0., 1.]])
     """
     _check_matrix("triu", input, diagonal)
+    if type(input) is _array_type and input.size < SMALL:
+        return np.where(_kept(*input.shape[-2:], diagonal.__index__(), False), input, _zero(input.dtype))
     return np.triu(input, k=diagonal)
+
+
+@lru_cache(128)
+def _kept(rows: int, columns: int, diagonal: int, lower: bool) -> Any:
+    """Where a triangle of a matrix lies."""
+    whole = np.ones((rows, columns), bool)
+    made = np.tril(whole, diagonal) if lower else np.triu(whole, diagonal)
+    made.flags.writeable = False
+    return made
+
+
+@lru_cache(32)
+def _zero(native: Any) -> Any:
+    return np.zeros((), native)
 
 
 @noted

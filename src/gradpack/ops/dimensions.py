@@ -5,6 +5,7 @@ Functions on values take arrays and Tensors alike, as formulas do.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -70,7 +71,11 @@ def dropped(shape: Any, dim: Any) -> tuple[int, ...]:
 
 def count(shape: Any, dim: Any = None) -> int:
     """How many elements go into one element of a reduction."""
+    if dim is None:
+        return math.prod(shape)
     over = axes(dim, len(shape))
+    if type(over) is int:
+        return int(shape[over])
     n = 1
     for i in range(len(shape)) if over is None else (over,) if type(over) is int else over:
         n *= shape[i]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import string
+from functools import lru_cache
 from typing import Any
 
 from ..tensor.tensor import Tensor
@@ -95,18 +96,25 @@ def _from_lists(first: Any, rest: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]
 
 def _parse(equation: str, operands: tuple[Any, ...]) -> tuple[list[str], str]:
     """Labels of each operand and of the result (digits for the dimensions of `...`)."""
+    for t in operands:
+        if not isinstance(t, Tensor):
+            raise TypeError(f"einsum(): operands must be Tensor, not {type(t).__name__}")
+    inputs, output = _labels(equation, *[t._shape for t in operands])
+    return list(inputs), output
+
+
+@lru_cache(512)
+def _labels(equation: str, *shapes: tuple[int, ...]) -> tuple[tuple[str, ...], str]:
     text = equation.replace(" ", "")
     left, arrow, right = text.partition("->")
     terms = left.split(",")
-    if len(terms) != len(operands):
+    if len(terms) != len(shapes):
         raise RuntimeError(
-            f"einsum(): {'fewer' if len(terms) > len(operands) else 'more'} operands were provided than specified in "
-            f"the equation {equation!r}: {len(operands)} for {len(terms)}"
+            f"einsum(): {'fewer' if len(terms) > len(shapes) else 'more'} operands were provided than specified in "
+            f"the equation {equation!r}: {len(shapes)} for {len(terms)}"
         )
     dots = 0
-    for term, t in zip(terms, operands, strict=True):
-        if not isinstance(t, Tensor):
-            raise TypeError(f"einsum(): operands must be Tensor, not {type(t).__name__}")
+    for term, shape in zip(terms, shapes, strict=True):
         plain = term.replace("...", "", 1)
         bad = next((c for c in plain if c not in string.ascii_letters), None)
         if bad is not None:
@@ -115,17 +123,17 @@ def _parse(equation: str, operands: tuple[Any, ...]) -> tuple[list[str], str]:
                 f"subscripts must be in [a-zA-Z], found {bad!r}"
             )
         if "..." in term:
-            dots = max(dots, t.ndim - len(plain))
-        if ("..." not in term and t.ndim != len(plain)) or t.ndim < len(plain):
+            dots = max(dots, len(shape) - len(plain))
+        if ("..." not in term and len(shape) != len(plain)) or len(shape) < len(plain):
             raise RuntimeError(
                 f"einsum(): the number of subscripts in the equation ({len(plain)}) does not match the number of "
-                f"dimensions ({t.ndim}) for operand {term!r} "
-                f"of shape {list(t._shape)} and no ellipsis was given"
+                f"dimensions ({len(shape)}) for operand {term!r} "
+                f"of shape {list(shape)} and no ellipsis was given"
             )
     names = "0123456789"[:dots]
     inputs = []
-    for term, t in zip(terms, operands, strict=True):
-        extra = t.ndim - len(term.replace("...", "", 1))
+    for term, shape in zip(terms, shapes, strict=True):
+        extra = len(shape) - len(term.replace("...", "", 1))
         inputs.append(term.replace("...", names[dots - extra :] if extra else ""))
     if arrow:
         output = right.replace("...", names)
@@ -140,8 +148,8 @@ def _parse(equation: str, operands: tuple[Any, ...]) -> tuple[list[str], str]:
         joined = "".join(terms).replace(".", "")
         output = names + "".join(sorted(c for c in set(joined) if joined.count(c) == 1))
     sizes: dict[str, int] = {}
-    for i, (labels, t) in enumerate(zip(inputs, operands, strict=True)):
-        for c, n in zip(labels, t._shape, strict=True):
+    for i, (labels, shape) in enumerate(zip(inputs, shapes, strict=True)):
+        for c, n in zip(labels, shape, strict=True):
             old = sizes.get(c, 1)
             if n != old and 1 not in (n, old):
                 raise RuntimeError(
@@ -149,7 +157,7 @@ def _parse(equation: str, operands: tuple[Any, ...]) -> tuple[list[str], str]:
                     f"seen size {old}"
                 )
             sizes[c] = max(n, old) if 0 not in (n, old) else 0
-    return inputs, output
+    return tuple(inputs), output
 
 
 def _diagonals(t: Tensor, labels: str) -> tuple[Tensor, str]:
@@ -179,13 +187,16 @@ def _contract(first: tuple[Tensor, str], second: tuple[Tensor, str], later: set[
     inner = [c for c in la if c in lb and c not in later]
     left = [c for c in la if c not in lb]
     right = [c for c in lb if c not in la]
-    x = _arrange(a, la, (batch, left, inner))
-    y = _arrange(b, lb, (batch, inner, right))
+    lead = (batch,) if batch else ()
+    x = _arrange(a, la, (*lead, left, inner))
+    y = _arrange(b, lb, (*lead, inner, right))
     if not inner:
         out = x * y  # an outer product per batch: (batch, left, 1) by (batch, 1, right)
     else:
         out = matmul(x, y)
     labels = "".join(batch + left + right)
+    if len(left) == len(right) == 1 and len(batch) < 2:
+        return out, labels
     dims = {c: n for t, ls in ((a, la), (b, lb)) for c, n in zip(ls, t._shape, strict=True)}
     return reshape(out, tuple(dims[c] for c in labels)), labels
 
@@ -207,7 +218,7 @@ def _sum_out(t: Tensor, labels: str, needed: set[str]) -> tuple[Tensor, str]:
 
 
 def _arrange(t: Tensor, labels: str, groups: tuple[list[str], ...]) -> Tensor:
-    """Permute and join dimensions into the three of a batched matrix."""
+    """Permute and join dimensions into those of a matrix, or the three of a batched one."""
     order = [labels.index(c) for group in groups for c in group]
     t = permute(t, tuple(order)) if order != list(range(len(order))) else t
     shape, at = [], 0
@@ -217,7 +228,7 @@ def _arrange(t: Tensor, labels: str, groups: tuple[list[str], ...]) -> Tensor:
             n *= size
         shape.append(n)
         at += len(group)
-    return reshape(t, tuple(shape))
+    return t if t._shape == (*shape,) else reshape(t, tuple(shape))
 
 
 def _finish(t: Tensor, labels: str, output: str) -> Tensor:

@@ -15,6 +15,7 @@ from ..declare.looped import each_example
 from ..tensor.tensor import Tensor
 from . import sparse_bodies
 from .accumulate import add_rows as add_wide_rows
+from .kernels import SMALL, _array_type, _maximum, reshaped
 
 FUNCTIONS = ""
 
@@ -28,6 +29,9 @@ FUNCTIONS = ""
 )
 def _embedding(weight: Any, indices: Any, padding_idx: int = -1, scale_grad_by_freq: bool = False) -> Any:
     """Rows of `weight`."""
+    few = type(indices) is _array_type and type(weight) is _array_type and 0 < indices.size < SMALL
+    if few and indices.dtype == np.int64 and _maximum(indices.view(np.uint64), None) < weight.shape[0]:
+        return weight.take(indices, 0)  # read as unsigned, negative indices are large
     if indices.size and (np.min(indices) < 0 or np.max(indices) >= weight.shape[0]):
         bad = int(np.min(indices)) if np.min(indices) < 0 else int(np.max(indices))
         raise IndexError(f"index out of range in self: embedding() got index {bad} for {weight.shape[0]} rows")
@@ -44,21 +48,24 @@ def embedding_dense_backward(
     grad_output: Any, indices: Any, num_weights: int, padding_idx: int = -1, scale_grad_by_freq: bool = False
 ) -> Any:
     """Add rows up by index: the adjoint of the lookup."""
-    flat = np.reshape(indices, (-1,))
+    flat = reshaped(indices, (-1,))
     features = grad_output.shape[len(indices.shape) :]
-    rows = np.reshape(grad_output, (flat.shape[0], math.prod(features)))
+    rows = reshaped(grad_output, (flat.shape[0], math.prod(features)))
     if scale_grad_by_freq and flat.shape[0]:
         rows = rows / np.bincount(flat, minlength=num_weights)[flat][:, None].astype(rows.dtype)
     out = add_rows(rows, flat, num_weights)
     if padding_idx >= 0:
         out[padding_idx] = 0
-    return np.reshape(out, (num_weights, *features))
+    return reshaped(out, (num_weights, *features))
 
 
 def add_rows(rows: Any, index: Any, count: int) -> Any:
     """Sum of the rows that share an index, by sorting: far faster than adding them one at a time."""
     out = np.zeros((count, rows.shape[1]), rows.dtype)
     if not index.shape[0]:
+        return out
+    if type(rows) is _array_type and rows.size < SMALL:
+        np.add.at(out, index, rows)
         return out
     if (
         count <= (512 if rows.shape[1] < 32 else 128) and rows.dtype.kind == "f"

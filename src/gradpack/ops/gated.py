@@ -15,6 +15,7 @@ from .activation import SELU_ALPHA, SELU_SCALE, _celu, _elu, hardtanh, leaky_rel
 from .activation import threshold as _threshold
 from .dimensions import axis
 from .generator import Generator, source
+from .kernels import _array_type
 
 FUNCTIONS = "rrelu rrelu_ celu_ selu_ threshold_"
 
@@ -24,7 +25,12 @@ FUNCTIONS = "rrelu rrelu_ celu_ selu_ threshold_"
 @general(input=lambda g, input, dim: _glu_back(g, input, dim), dtypes="f", name="glu")
 def _glu(input: Any, dim: int) -> Any:
     """Half of `input` gated by the sigmoid of the other half."""
-    a, b = np.split(input, 2, axis=axis(dim, len(input.shape)))
+    place = axis(dim, len(input.shape))
+    if type(input) is _array_type:
+        half, before = input.shape[place] // 2, (slice(None),) * place
+        a, b = input[(*before, slice(half))], input[(*before, slice(half, None))]
+    else:
+        a, b = np.split(input, 2, axis=place)
     return a / (np.exp(-b) + 1)
 
 

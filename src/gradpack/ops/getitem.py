@@ -13,6 +13,7 @@ from ..declare.apply import apply
 from ..declare.inplace import inplace
 from ..declare.timed import watched
 from ..tensor.tensor import Tensor
+from .kernels import reshaped
 from .subscript import FULL, INDEX_DTYPES, parse
 from .writing import item_for, number_tensor, write_part
 
@@ -123,7 +124,8 @@ def _setitem(self: Tensor, index: Any, value: Any) -> None:
         return
     mode = MODE.get()
     if self._view is None and type(self._counter) is list and self._spec.whole and not mode.special:
-        untracked = self._edge is None and (not is_tensor or (value._view is None and value._edge is None))
+        apart = not is_tensor or value._view is None or value._counter is not self._counter
+        untracked = self._edge is None and apart and (not is_tensor or value._current_edge() is None)
         if untracked or not mode.grad:
             try:
                 array = self._data[... if place is None else place]
@@ -194,7 +196,7 @@ def _fill(target: Tensor, array: Any, value: Any) -> None:
     if isinstance(value, Tensor):
         shape = _without_leading_ones(value._shape)
         _check_fits(shape, array.shape)
-        value = np.reshape(backend.cast(value._data, d), shape)
+        value = reshaped(backend.cast(value._data, d), shape)
     else:
         value = item_for(value, d)
     array[...] = value

@@ -10,7 +10,7 @@ import numpy as np
 from ..declare.kinds import general
 from ..tensor.tensor import Tensor
 from .batch_norm import blocks
-from .kernels import add_up
+from .kernels import SMALL, add_up, reshaped
 from .sliding import size_of
 
 FUNCTIONS = "group_norm native_group_norm native_layer_norm"
@@ -35,32 +35,32 @@ def _gradients(
     batch, channels = shape[:2]
     places = size_of(shape[2:])
     each = channels // groups
-    x, g = np.reshape(input, (batch, channels, places)), np.reshape(g, (batch, channels, places))
+    x, g = reshaped(input, (batch, channels, places)), reshaped(g, (batch, channels, places))
     sums, dots = np.empty((batch, channels), g.dtype), np.empty((batch, channels), g.dtype)
     for part in blocks(x):
         sums[part], dots[part] = add_up(g[part], 2), np.vecdot(g[part], x[part])
-    mean, rstd = np.reshape(mean, (batch, groups, 1)), np.reshape(rstd, (batch, groups, 1))
+    mean, rstd = reshaped(mean, (batch, groups, 1)), reshaped(rstd, (batch, groups, 1))
     by_group = (batch, groups, each)
-    sums, dots = np.reshape(sums, by_group), np.reshape(dots, by_group)
+    sums, dots = reshaped(sums, by_group), reshaped(dots, by_group)
     dots = (dots - sums * mean) * rstd  # of g and y
-    weight_g = np.reshape(np.sum(dots, axis=0), (channels,)) if needs[1] else None
-    bias_g = np.reshape(np.sum(sums, axis=0), (channels,)) if needs[2] else None
+    weight_g = reshaped(np.sum(dots, axis=0), (channels,)) if needs[1] else None
+    bias_g = reshaped(np.sum(sums, axis=0), (channels,)) if needs[2] else None
     if not needs[0]:
         return None, weight_g, bias_g
-    factor = np.ones((groups, each), g.dtype) if weight is None else np.reshape(weight, (groups, each))
+    factor = np.ones((groups, each), g.dtype) if weight is None else reshaped(weight, (groups, each))
     count = each * places
     slope = np.sum(dots * factor, axis=2, keepdims=True) / count * rstd * rstd
     level = mean * slope - np.sum(sums * factor, axis=2, keepdims=True) / count * rstd
     by_channel = (batch, channels, 1)
-    of_g = np.reshape(factor * rstd, by_channel)
-    of_x, of_one = (np.reshape(np.broadcast_to(v, by_group), by_channel) for v in (-slope, level))
+    of_g = reshaped(factor * rstd, by_channel)
+    of_x, of_one = (reshaped(np.repeat(v, each, axis=2), by_channel) for v in (-slope, level))
     out = np.empty(x.shape, g.dtype)
     for part in blocks(x):
         here = out[part]
         np.multiply(g[part], of_g[part], out=here)
         here += x[part] * of_x[part]
         here += of_one[part]
-    return np.reshape(out, shape), weight_g, bias_g
+    return reshaped(out, shape), weight_g, bias_g
 
 
 @general(
@@ -77,39 +77,37 @@ def _group_norm(input: Any, groups: int, weight: Any = None, bias: Any = None, e
     """Group normalisation, with mean and 1 / standard deviation of each group for backward."""
     batch, channels = input.shape[:2]
     count = channels // groups * size_of(input.shape[2:])
-    x = np.reshape(input, (batch, channels, size_of(input.shape[2:])))
+    x = reshaped(input, (batch, channels, size_of(input.shape[2:])))
     out = np.empty(x.shape, x.dtype)
     mean, rstd = np.empty((batch * groups, 1), x.dtype), np.empty((batch * groups, 1), x.dtype)
     for part in blocks(x):
         some = x[part].shape[0]
         here = slice(part.start * groups, (part.start + some) * groups)
-        rows, made = np.reshape(x[part], (some * groups, count)), np.reshape(out[part], (some * groups, count))
+        rows, made = reshaped(x[part], (some * groups, count)), reshaped(out[part], (some * groups, count))
         mean[here] = add_up(rows, 1, True) / count
-        if weight is not None and _near_zero(rows, mean[here], rstd[here], eps):
-            factor = np.reshape(
-                np.reshape(rstd[here], (some, groups, 1)) * np.reshape(weight, (groups, -1)), (some, -1)
-            )
-            shift = factor * np.repeat(np.reshape(mean[here], (some, groups)), channels // groups, axis=1)
+        if weight is not None and x.size >= SMALL and _near_zero(rows, mean[here], rstd[here], eps):
+            factor = reshaped(reshaped(rstd[here], (some, groups, 1)) * reshaped(weight, (groups, -1)), (some, -1))
+            shift = factor * np.repeat(reshaped(mean[here], (some, groups)), channels // groups, axis=1)
             np.multiply(x[part], factor[..., None], out=out[part])
             shift = -shift if bias is None else bias - shift
             out[part] += shift[..., None]
             continue
         np.subtract(rows, mean[here], out=made)
-        rstd[here] = 1 / np.sqrt(np.expand_dims(np.vecdot(made, made), 1) / count + eps)
+        rstd[here] = 1 / np.sqrt(reshaped(np.vecdot(made, made), (-1, 1)) / count + eps)
         if weight is None:
             made *= rstd[here]
         else:
-            factor = np.reshape(rstd[here], (some, groups, 1)) * np.reshape(weight, (groups, -1))
-            out[part] *= np.reshape(factor, (some, channels, 1))
+            factor = reshaped(rstd[here], (some, groups, 1)) * reshaped(weight, (groups, -1))
+            out[part] *= reshaped(factor, (some, channels, 1))
         if bias is not None:
-            out[part] += np.reshape(bias, (-1, 1))
-    return np.reshape(out, input.shape), mean, rstd
+            out[part] += reshaped(bias, (-1, 1))
+    return reshaped(out, input.shape), mean, rstd
 
 
 def _near_zero(rows: Any, mean: Any, rstd: Any, eps: float) -> bool:
     """Whether means are so near to zero that squares need no centring; then `rstd` is filled."""
     square = mean * mean
-    variance = np.expand_dims(np.vecdot(rows, rows), 1) / rows.shape[1] - square + eps
+    variance = reshaped(np.vecdot(rows, rows), (-1, 1)) / rows.shape[1] - square + eps
     if not np.all(square <= 4 * variance):
         return False
     rstd[...] = 1 / np.sqrt(variance)

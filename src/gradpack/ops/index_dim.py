@@ -14,6 +14,8 @@ from ..declare.batched import is_batched
 from ..declare.kinds import general, linear
 from ..tensor.tensor import Tensor, wrap
 from .accumulate import add_along, as_dtype, flat_of, fresh, narrowed, set_along, size_of, store, widened
+from .blockwise import is_numpy
+from .kernels import reshaped
 from .writing import value_form, write_part
 
 FUNCTIONS = "index_select index_add index_copy index_fill take take_along_dim"
@@ -31,7 +33,7 @@ def _vector(
         raise IndexError(f"{op}(): Index is supposed to be a vector, but got shape {list(index.shape)}")
     size = shape[d] if len(shape) else 1
     check_bounds(index, d, size, low * size, error, op)
-    return d, np.reshape(index, (-1,))
+    return d, reshaped(index, (-1,))
 
 
 @linear(input=lambda g, input_shape, dim, index: _index_select_backward(g, index, input_shape, dim), structural=True)
@@ -54,7 +56,7 @@ def index_select(input: Any, dim: int, index: Any) -> Any:
         if index.shape[0] != 1:
             raise RuntimeError(f"index_select(): Index to scalar can have only 1 value, got {index.shape[0]} value(s)")
         return np.asarray(input, copy=True)
-    return np.take(input, index, axis=d)
+    return input.take(index, d) if is_numpy(input) else np.take(input, index, axis=d)
 
 
 @linear(input=lambda g, index, dim: index_select(g, dim, index), structural=True, name="index_select_backward")
@@ -63,7 +65,7 @@ def _index_select_backward(input: Any, index: Any, shape: Any = (), dim: int = 0
     d, index = _vector("index_select", shape, dim, index)
     values = widened(input)
     out = add_along(np.zeros((size_of(shape),), dtype=values.dtype), tuple(shape) or (1,), d, index, values)
-    return np.reshape(narrowed(out, input.dtype), tuple(shape))
+    return reshaped(narrowed(out, input.dtype), tuple(shape))
 
 
 # -- writing slices --

@@ -8,6 +8,8 @@ Arrays of other libraries take the plain form.
 
 from __future__ import annotations
 
+import math
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -51,6 +53,37 @@ def add_up(x: Any, over: Any = None, keepdims: bool = False) -> Any:
     out = _rows(x.reshape(before, middle)) if after == 1 else _columns(x.reshape(before, middle, after))
     ends = (1,) * len(dims) if keepdims else ()
     return out.reshape((*shape[: dims[0]], *ends, *shape[dims[-1] + 1 :]))
+
+
+def reshaped(x: Any, shape: tuple[int, ...]) -> Any:
+    """`numpy.reshape`, which takes four times as long to call."""
+    return x.reshape(shape) if type(x) is _array_type else np.reshape(x, shape)
+
+
+def broadcast(x: Any, shape: tuple[int, ...]) -> Any:
+    """`numpy.broadcast_to` for a shape that is known to fit: an array over the same memory, not to be written to."""
+    if type(x) is not _array_type or not x.size or x.dtype.kind == "V" or not x.flags.c_contiguous:
+        return np.broadcast_to(x, shape)
+    steps = [s if n == m else 0 for n, m, s in zip(x.shape, shape[len(shape) - x.ndim :], x.strides, strict=True)]
+    out = _array_type(shape, x.dtype, x, 0, (*(0,) * (len(shape) - x.ndim), *steps))
+    out.flags.writeable = False
+    return out
+
+
+@lru_cache(64)
+def averaging(count: int, native: Any) -> Any:
+    """A column whose product with rows of `count` elements is their mean."""
+    column = np.full((count, 1), 1 / count if count else math.nan, native)
+    column.flags.writeable = False
+    return column
+
+
+def mean_of_rows(rows: Any) -> Any:
+    """The mean of each row of a matrix, as a column."""
+    count = rows.shape[1]
+    if type(rows) is _array_type and rows.size < SMALL and rows.dtype.char in "fd":
+        return rows @ averaging(count, rows.dtype)
+    return add_up(rows, 1, True) / count
 
 
 def _size(shape: tuple[int, ...]) -> int:
@@ -201,6 +234,8 @@ def _row_portions(table: Any, length: int) -> Any:
 def take_in_rows(x: Any, indices: Any) -> Any:
     """Elements of rows by place, in portions that stay in the cache; the places are known to be right."""
     table, rows = indices.reshape(-1, indices.shape[-1]), x.reshape(-1, x.shape[-1])
+    if table.size < SMALL:
+        return x.reshape(-1)[(table + _starts(x)).reshape(indices.shape)]
     out = np.empty(table.shape, x.dtype)
     for part, places in _row_portions(table, x.shape[-1]):
         np.take(rows[part].reshape(-1), places, out=out[part], mode="clip")  # "raise" would copy what it takes
@@ -211,6 +246,9 @@ def add_in_rows(out: Any, indices: Any, values: Any) -> None:
     """Add `values` to elements of the rows of `out` by place; the places are known to be right."""
     table, rows = indices.reshape(-1, indices.shape[-1]), out.reshape(-1, out.shape[-1])
     given = values.reshape(table.shape)
+    if table.size < SMALL:
+        np.add.at(out.reshape(-1), (table + _starts(out)).reshape(-1), given.reshape(-1))
+        return
     for part, places in _row_portions(table, out.shape[-1]):
         np.add.at(rows[part].reshape(-1), places.reshape(-1), given[part].reshape(-1))
 

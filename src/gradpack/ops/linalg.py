@@ -12,6 +12,7 @@ from ..declare.kinds import bilinear, general
 from ..tensor.tensor import Tensor
 from .accumulate import as_dtype
 from .dropped import light
+from .kernels import reshaped
 
 FUNCTIONS = "matmul mm bmm mv dot vdot inner outer ger addmm addmv addr addbmm baddbmm tensordot"
 METHODS = "matmul mm bmm mv dot vdot inner outer ger addmm addmv addr addbmm baddbmm"
@@ -207,7 +208,7 @@ def outer(input: Any, vec2: Any) -> Any:
                 [6, 8]])
     """
     _check_dims("outer", ("input", input, 1), ("vec2", vec2, 1))
-    return np.expand_dims(input, -1) * vec2
+    return reshaped(input, (*input.shape, 1)) * vec2
 
 
 ger = outer
@@ -259,7 +260,7 @@ def _plus(input: Any, product: Any, beta: Any, alpha: Any) -> Any:
         alpha, beta = int(alpha), int(beta)
     if alpha != 1:
         product = product * as_dtype(alpha, product.dtype)
-    if np.broadcast_shapes(input.shape, product.shape) != tuple(product.shape):
+    if input.shape != product.shape and np.broadcast_shapes(input.shape, product.shape) != tuple(product.shape):
         raise RuntimeError(
             f"The expanded size of the tensor must match: input of shape {list(input.shape)} does not broadcast to "
             f"{list(product.shape)}"

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from ..base.dtypes import FLOATING
+from ..base.dtypes import FLOATING, int64
 from ..base.errors import scalar_type
 from ..declare.autocast import in_float32
 from ..declare.batched import is_batched
 from ..declare.kinds import elementwise, general, linear
 from ..tensor.tensor import Tensor
-from .kernels import add_up
+from .kernels import _array_type, _maximum, add_up
 from .reduction import MEAN, NONE, SUM, check_tensors, number_of, reduce_array, reduced, refuse_gradient, spread_back
 
 FUNCTIONS = ""
@@ -87,8 +87,13 @@ def weighted(op: str, each: Tensor, weight: Tensor, reduction: str) -> Tensor:
 
 def _take(input: Any, target: Any, weights: Any, divisor: Any = None) -> Any:
     """`-weights * input[i, target[i]]`, class in dimension 1: shape of `target`; or the sum of that, divided."""
-    picked = np.take_along_axis(input, np.expand_dims(target, 1), axis=1)
-    each = np.reshape(picked, target.shape) * -weights
+    if type(input) is _array_type and input.ndim == 2:
+        picked = input[np.arange(len(target)), target]
+    else:
+        picked = np.reshape(np.take_along_axis(input, np.expand_dims(target, 1), axis=1), target.shape)
+    if type(weights) is float and divisor is not None:
+        return add_up(picked) * -weights / divisor
+    each = picked * -weights
     return each if divisor is None else add_up(each) / divisor
 
 
@@ -116,7 +121,13 @@ def _put_by_class(input: Any, target: Any, weights: Any, shape: Any, divisor: An
     """The adjoint of `_take_by_class`."""
     out = np.zeros(tuple(shape), input.dtype)
     each = input * -weights
-    np.put_along_axis(out, np.expand_dims(target, 1), np.expand_dims(each if divisor is None else each / divisor, 1), 1)
+    if divisor is not None:
+        each = each / divisor
+    if type(out) is _array_type and out.ndim == 2:
+        out[np.arange(len(target)), target] = each
+    else:
+        each = np.broadcast_to(each, target.shape)  # one number, where the losses were summed up
+        np.put_along_axis(out, np.expand_dims(target, 1), np.expand_dims(each, 1), 1)
     return out
 
 
@@ -143,8 +154,29 @@ def nll_loss(
         >>> torch.nn.functional.nll_loss(torch.tensor([[-1.0, -2.0]]), torch.tensor([1]))
         tensor(2.)
     """
-    check_tensors("nll_loss_nd", input=input, target=target)
+    return _nll_loss(input, target, weight, reduction, ignore_index)
+
+
+def _nll_loss(input: Tensor, target: Tensor, weight: Any, reduction: Any, ignore_index: int) -> Tensor:
+    if not isinstance(input, Tensor) or not isinstance(target, Tensor):
+        check_tensors("nll_loss_nd", input=input, target=target)
     kind = reduction if isinstance(reduction, int) else number_of(reduction)
+    shape = input._shape
+    if len(shape) < 2 or (shape[0], *shape[2:]) != target._shape or target._spec.dtype is not int64:
+        _check_classes(input, target)
+        if len(shape) == 1:
+            out = _nll_loss(unsqueeze(input, 0), reshape(target, (1,)), weight, kind, ignore_index)
+            return reshape(out, target._shape) if kind == NONE else out
+    if is_batched(target) or is_batched(weight):
+        return _nll_of_examples(input, target, weight, ignore_index, kind)
+    take = _take_by_class if len(shape) == 2 else _take_by_class_2d
+    if weight is None and not 0 <= ignore_index < shape[1] and _all_count(target._data, shape[1]):
+        return take(input, target, 1.0, _DIVISORS.get(kind, float(target.numel())))
+    return take(input, *counted(input._spec, shape[1], target, weight, ignore_index, kind))
+
+
+def _check_classes(input: Tensor, target: Tensor) -> None:
+    """Raise for shapes and dtypes that do not go together."""
     if not input.ndim:
         raise ValueError(f"Expected 1 or more dimensions (got {input.ndim})")
     if input.ndim == 1 and target.ndim == 1 and target._shape != (1,):
@@ -161,15 +193,18 @@ def nll_loss(
         )
     if target._spec.dtype.name not in ("int64", "uint8"):
         raise RuntimeError(f"expected target dtype to be Long or Byte, but got {scalar_type(target._spec.dtype)}")
-    if input.ndim == 1:
-        out = nll_loss(unsqueeze(input, 0), reshape(target, (1,)), weight, kind, ignore_index)
-        return reshape(out, target._shape) if kind == NONE else out
-    if (input._shape[0], *input._shape[2:]) != target._shape:
+    if input.ndim > 1 and (input._shape[0], *input._shape[2:]) != target._shape:
         raise RuntimeError(f"Expected target size {[input._shape[0], *input._shape[2:]]}, got {list(target._shape)}")
-    if is_batched(target) or is_batched(weight):
-        return _nll_of_examples(input, target, weight, ignore_index, kind)
-    take = _take_by_class if input.ndim == 2 else _take_by_class_2d
-    return take(input, *counted(input._spec, input._shape[1], target, weight, ignore_index, kind))
+
+
+_DIVISORS = {NONE: None, SUM: 1.0}
+
+
+def _all_count(index: Any, classes: int) -> bool:
+    """Whether these are classes and nothing else. Read as unsigned, negative numbers are large."""
+    if type(index) is not _array_type or index.dtype != np.int64 or not index.size:
+        return False
+    return bool(_maximum(index.view(np.uint64), None) < classes)
 
 
 def counted(
@@ -241,8 +276,9 @@ def cross_entropy(
     """
     if not 0 <= label_smoothing <= 1:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}")
-    check_tensors("cross_entropy_loss", input=input, target=target)
-    dim = 0 if input.ndim == 1 else 1
+    if not isinstance(input, Tensor) or not isinstance(target, Tensor):
+        check_tensors("cross_entropy_loss", input=input, target=target)
+    dim = 0 if len(input._shape) == 1 else 1
     if target._shape == input._shape and input.ndim:
         if target._spec.dtype.category < FLOATING:
             raise RuntimeError(
@@ -258,8 +294,8 @@ def cross_entropy(
                 f"got weight tensor of shape: {list(weight._shape)}"
             )
         return _soft_cross_entropy(log_softmax(input, dim), target, weight, reduction, label_smoothing, dim)
-    log_p = log_softmax(input, dim) if input.ndim else input
-    loss = nll_loss(log_p, target, weight, reduction, ignore_index)
+    log_p = _log_softmax(input, dim) if input._shape else input
+    loss = _nll_loss(log_p, target, weight, reduction, ignore_index)
     if not label_smoothing:
         return loss
     counted = ne(target, ignore_index)
@@ -302,4 +338,4 @@ from .compare import ne  # noqa: E402
 from .reduce import mean, sum  # noqa: E402 - adjoints name each other
 from .rounding import abs, where  # noqa: E402
 from .shape import broadcast_tensors, reshape, unsqueeze  # noqa: E402
-from .softmax import log_softmax  # noqa: E402
+from .softmax import _log_softmax, log_softmax  # noqa: E402

@@ -12,7 +12,7 @@ from ..base.errors import refuse
 from ..declare.kinds import general
 from ..tensor.tensor import Tensor
 from .blockwise import aligned
-from .kernels import SMALL, _array_type, add_up
+from .kernels import SMALL, _array_type, add_up, mean_of_rows, reshaped
 
 FUNCTIONS = "layer_norm rms_norm"
 
@@ -156,30 +156,29 @@ def _layer_norm_gradients(
     """
     count = math.prod(normalized_shape)
     shape = input.shape
-    g = np.reshape(g, (-1, count))
-    rows = np.reshape(input, (-1, count))
+    g = reshaped(g, (-1, count))
+    rows = reshaped(input, (-1, count))
     plain = _by_blocks(rows) and g.dtype == rows.dtype and g.flags.c_contiguous
     if plain and np.square(mean * rstd).max() <= _FAR:
-        vector = None if weight is None else np.reshape(weight, (count,))
+        vector = None if weight is None else reshaped(weight, (count,))
         found = _layer_norm_gradient_blocks(g, rows, vector, mean, rstd, needs)
         shapes = (shape, tuple(normalized_shape), tuple(normalized_shape))
-        return tuple(None if a is None else np.reshape(a, s) for a, s in zip(found, shapes, strict=True))
+        return tuple(None if a is None else reshaped(a, s) for a, s in zip(found, shapes, strict=True))
     y = rows - mean
     y *= rstd
     weight_g = bias_g = input_g = None
     if needs[1]:
-        weight_g = np.reshape(add_up(g * y, 0), tuple(normalized_shape))
+        weight_g = reshaped(add_up(g * y, 0), tuple(normalized_shape))
     if needs[2]:
-        bias_g = np.reshape(add_up(g, 0), tuple(normalized_shape))
+        bias_g = reshaped(add_up(g, 0), tuple(normalized_shape))
     if needs[0]:
-        d = g if weight is None else g * np.reshape(weight, (count,))
-        along = add_up(d * y, 1, True)
-        along /= count
+        d = g if weight is None else g * reshaped(weight, (count,))
+        along = mean_of_rows(d * y)
         y *= along
         input_g = d - y
-        input_g -= add_up(d, 1, True) / count
+        input_g -= mean_of_rows(d)
         input_g *= rstd
-        input_g = np.reshape(input_g, shape)
+        input_g = reshaped(input_g, shape)
     return input_g, weight_g, bias_g
 
 
@@ -196,26 +195,28 @@ def _layer_norm_gradients(
 def _layer_norm(input: Any, normalized_shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-05) -> Any:
     """Layer normalisation, with mean and 1 / standard deviation of each row for backward."""
     count = math.prod(normalized_shape)
-    rows = np.reshape(input, (-1, count))
+    rows = reshaped(input, (-1, count))
     if _by_blocks(rows):
-        by, plus = (None if v is None else np.reshape(v, (count,)) for v in (weight, bias))
+        by, plus = (None if v is None else reshaped(v, (count,)) for v in (weight, bias))
         found = _layer_norm_blocks(rows, by, plus, eps)
         if found is not None:
-            return np.reshape(found[0], input.shape), *found[1:]
-    mean = add_up(rows, 1, True) / count
+            return reshaped(found[0], input.shape), *found[1:]
+    mean = mean_of_rows(rows)
     out = rows - mean
-    variance = add_up(out * out, 1, True) / count
-    rstd = 1 / np.sqrt(variance + eps)
+    rstd = 1 / np.sqrt(mean_of_rows(out * out) + eps)
     out *= rstd
     if weight is not None:
-        out *= np.reshape(weight, (count,))
+        out *= reshaped(weight, (count,))
     if bias is not None:
-        out += np.reshape(bias, (count,))
-    return np.reshape(out, input.shape), mean, rstd
+        out += reshaped(bias, (count,))
+    return reshaped(out, input.shape), mean, rstd
 
 
 def _check_normalized(op: str, input: Tensor, shape: Any, weight: Any, bias: Any = None) -> tuple[int, ...]:
     shape = (shape,) if isinstance(shape, int) else tuple(shape)
+    fits = input._shape[-len(shape) :] == shape and (weight is None or weight._shape == shape)
+    if fits and shape and (bias is None or bias._shape == shape):
+        return shape
     if not shape:
         raise RuntimeError(f"Expected normalized_shape to be at least 1-dimensional in {op}(), got {list(shape)}")
     for name, value in (("weight", weight), ("bias", bias)):
@@ -256,9 +257,10 @@ def layer_norm(
         tensor([[-1.0000,  1.0000]])
     """
     shape = _check_normalized("layer_norm", input, normalized_shape, weight, bias)
-    given = [t.dtype for t in (weight, bias) if t is not None]
-    if input.dtype.low and given and all(d is dtypes.float32 for d in given):  # as under autocast
-        return _layer_norm(input.to(dtypes.float32), shape, weight, bias, eps).to(input.dtype)
+    if input._spec.dtype.low:
+        given = [t.dtype for t in (weight, bias) if t is not None]
+        if given and all(d is dtypes.float32 for d in given):  # as under autocast
+            return _layer_norm(input.to(dtypes.float32), shape, weight, bias, eps).to(input.dtype)
     return _layer_norm(input, shape, weight, bias, eps)
 
 

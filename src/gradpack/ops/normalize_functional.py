@@ -50,7 +50,7 @@ def batch_norm(
                 [ 1.0000]])
     """
     if training:
-        _more_than_one(_product((input.shape[0], *input.shape[2:])), input.shape)
+        _more_than_one(_product((input._shape[0], *input._shape[2:])), input._shape)
     return _batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps)
 
 
@@ -76,7 +76,7 @@ def instance_norm(
         tensor([[[-1.0000,  1.0000]]])
     """
     if use_input_stats:
-        _more_than_one(_product(input.shape[2:]), input.shape, "spatial element")
+        _more_than_one(_product(input._shape[2:]), input._shape, "spatial element")
     return _instance_norm(input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps)
 
 
@@ -97,7 +97,7 @@ def group_norm(
     """
     if input.dim() < 2:
         raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {input.dim()}")
-    shape = input.shape
+    shape = input._shape
     sizes = [shape[0] * shape[1] // num_groups, num_groups, *shape[2:]]
     _more_than_one(_product((sizes[0], *sizes[2:])), sizes)
     return _group_norm(input, num_groups, weight, bias, eps)

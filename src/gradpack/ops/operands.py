@@ -8,6 +8,7 @@ import numpy as np
 
 from ..base.dtypes import BOOL
 from ..tensor.tensor import Tensor
+from .blockwise import is_numpy
 
 
 def no_gradient(op: str) -> RuntimeError:
@@ -33,6 +34,8 @@ def is_complex(value: Any) -> bool:
     """Whether a tensor, array or number is complex."""
     if isinstance(value, Tensor):
         return value._spec.dtype.is_complex
+    if is_numpy(value):
+        return bool(value.dtype.kind == "c")
     if hasattr(value, "dtype"):
         kind = getattr(value.dtype, "kind", "")
         return kind == "c" if kind else bool(np.isdtype(value.dtype, "complex floating"))

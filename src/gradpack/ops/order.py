@@ -11,13 +11,16 @@ import numpy as np
 
 from ..declare.kinds import general, nondifferentiable
 from .dimensions import axis, check_bool, numpy_names
-from .kernels import SMALL, float_kind, take_along
+from .kernels import SMALL, _array_type, float_kind, take_along
 
 
 def _order(input: Any, place: int, descending: bool) -> Any:
     """The indices that sort along a dimension."""
     if not descending:
         return np.argsort(input, axis=place, stable=True)
+    if type(input) is _array_type:
+        turned: Any = (*(slice(None),) * place, slice(None, None, -1))
+        return input.shape[place] - 1 - input[turned].argsort(place, stable=True)[turned]
     backwards = np.argsort(np.flip(input, axis=place), axis=place, stable=True)
     return input.shape[place] - 1 - np.flip(backwards, axis=place)
 
@@ -123,7 +126,7 @@ def topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool =
         order = _order(take_along(input, some, place), place, largest)
         indices = take_along(some, order, place)
     else:
-        indices = np.take(_order(input, place, largest), np.arange(k), axis=place)
+        indices = np.asarray(_order(input, place, largest)[(*(slice(None),) * place, slice(k))], copy=True)
     return take_along(input, indices, place), indices
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 from ..base.errors import dim_out_of_range
@@ -18,15 +19,13 @@ def _named(prefix: str, values: Any) -> str:
 def check_spatial(op: str, ndim: int, input: Any) -> None:
     """Raise unless there are one or two dimensions before `ndim` others, of size zero only that of the batch."""
     check_tensor(op, input=input)
-    shape = input._shape
-    if op == "avg_pool2d" and 0 < input.ndim < 3:
-        raise dim_out_of_range(-ndim - 1, input.ndim)
-    if input.ndim not in (ndim + 1, ndim + 2):
-        raise RuntimeError(
-            f"{op}: Expected {ndim + 1}D or {ndim + 2}D (batch mode) tensor with optional 0 dim batch size for "
-            f"input, but got:{list(shape)}"
-        )
-    if not all(shape[1:] if input.ndim == ndim + 2 else shape):
+    _check_space(op, ndim, input._shape)
+
+
+def _check_space(op: str, ndim: int, shape: tuple[int, ...]) -> None:
+    if op == "avg_pool2d" and 0 < len(shape) < 3:
+        raise dim_out_of_range(-ndim - 1, len(shape))
+    if len(shape) not in (ndim + 1, ndim + 2) or not all(shape[1:] if len(shape) == ndim + 2 else shape):
         raise RuntimeError(
             f"{op}: Expected {ndim + 1}D or {ndim + 2}D (batch mode) tensor with optional 0 dim batch size for "
             f"input, but got:{list(shape)}"
@@ -43,6 +42,9 @@ def pool_geometry(
         TypeError: for arguments of other types.
     """
     check_tensor(op, input=input)
+    if type(kernel_size) is int and type(padding) is int and dilation == 1 and type(ceil_mode) is bool:
+        if stride is None or type(stride) is int:  # the usual form, whose answer is the same every time
+            return _usual_geometry(op, ndim, input._shape, kernel_size, stride, padding, ceil_mode)
     kernel = repeated(op, "kernel_size", kernel_size, ndim)
     steps = (
         kernel
@@ -54,6 +56,30 @@ def pool_geometry(
     if not isinstance(ceil_mode, bool):
         raise wrong_type(op, "ceil_mode", ceil_mode, "bool")
     check_spatial(op, ndim, input)
+    return _geometry(op, ndim, input._shape, kernel, steps, pads, spread, ceil_mode)
+
+
+@lru_cache(1024)
+def _usual_geometry(
+    op: str, ndim: int, shape: tuple[int, ...], kernel: int, stride: int | None, padding: int, ceil_mode: bool
+) -> tuple[tuple[int, ...], ...]:
+    _check_space(op, ndim, shape)
+    steps = kernel if stride is None else stride
+    many = [(n,) * ndim for n in (kernel, steps, padding, 1)]
+    return _geometry(op, ndim, shape, many[0], many[1], many[2], many[3], ceil_mode)
+
+
+@lru_cache(1024)
+def _geometry(
+    op: str,
+    ndim: int,
+    shape: tuple[int, ...],
+    kernel: tuple[int, ...],
+    steps: tuple[int, ...],
+    pads: tuple[int, ...],
+    spread: tuple[int, ...],
+    ceil_mode: bool,
+) -> tuple[tuple[int, ...], ...]:
     if op == "max_pool1d":
         _check_one(kernel[0], steps[0], pads[0], spread[0])
     if 0 in steps:
@@ -73,12 +99,12 @@ def pool_geometry(
                 f"{op}(): pad should be at most half of effective kernel size, but got pad={p}, kernel_size={k} and "
                 f"dilation={d}"
             )
-    size = input._shape[input.ndim - ndim :]
+    size = shape[len(shape) - ndim :]
     count = tuple(
         _places(n, k, s, p, d, ceil_mode) for n, k, s, p, d in zip(size, kernel, steps, pads, spread, strict=True)
     )
     if min(count) < 1:
-        channels = input._shape[input.ndim - ndim - 1]
+        channels = shape[len(shape) - ndim - 1]
         sizes = ["x".join(map(str, (channels, *s))) for s in (size, count)]
         if op == "max_pool1d":
             raise RuntimeError(f"max_pool1d() Invalid computed output size: {count[0]}")

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from . import small_windows as small
 from .sliding import at, cropped, offsets, reaching, size_of
 
 
@@ -95,6 +96,10 @@ def max_with_codes(x: Any, geometry: Any) -> tuple[Any, Any]:
     """Maxima over windows and their positions in them."""
     kernel, stride, padding, dilation, count = geometry
     low = lowest(x.dtype)
+    table = small.table_of_pool(x, x.shape, geometry)
+    few = None if table is None else small.pooled_maxima(x, table, geometry, low)
+    if few is not None:
+        return few
     whole = reaching(x, padding, kernel, stride, dilation, count, low)
     steps = _regular(geometry)
     try:
@@ -135,6 +140,9 @@ def max_place(g: Any, code: Any, size: Any, geometry: Any) -> Any:
     """Zeros with each element of `g` added where its maximum was."""
     kernel, stride, padding, dilation, count = geometry
     lead = g.shape[: g.ndim - len(kernel)]
+    table = small.table_of_pool(g, (*lead, *size), geometry)
+    if table is not None:
+        return small.pooled_maxima_back(g, code, table, (*lead, *size))
     if size_of(kernel) > 64:
         return placed_flat(g, flat_places(code, size, geometry), (*lead, *size), len(kernel))
     apart = all(s >= (k - 1) * d + 1 for k, s, d in zip(kernel, stride, dilation, strict=True))
@@ -184,6 +192,9 @@ def placed_flat(g: Any, index: Any, shape: Any, ndim: int) -> Any:
 def sums(x: Any, geometry: Any) -> Any:
     """Sums over windows; padding counts as zeros."""
     kernel, stride, padding, dilation, count = geometry
+    table = small.table_of_pool(x, x.shape, geometry)
+    if table is not None:
+        return small.pooled_sums(x, table, geometry)
     x = reaching(x, padding, kernel, stride, dilation, count)
     for i in reversed(range(len(kernel))):
         axis = x.ndim - len(kernel) + i
@@ -201,6 +212,10 @@ def sums_back(g: Any, size: Any, geometry: Any) -> Any:
     """The adjoint of `sums`: each element of `g` added to all elements of its window."""
     kernel, stride, padding, dilation, count = geometry
     ndim = len(kernel)
+    shape = (*g.shape[: g.ndim - ndim], *size)
+    table = small.table_of_pool(g, shape, geometry)
+    if table is not None:
+        return small.pooled_sums_back(g, table, shape)
     for i in range(ndim):
         axis = g.ndim - ndim + i
         reach = max(padding[i] + size[i], (count[i] - 1) * stride[i] + (kernel[i] - 1) * dilation[i] + 1)

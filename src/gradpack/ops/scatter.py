@@ -13,16 +13,20 @@ from ..declare.kinds import general, linear
 from ..tensor.tensor import Tensor
 from .accumulate import add_flat, as_dtype, flat_of, fresh, narrowed, places_along, set_flat, size_of, store, widened
 from .blockwise import is_numpy
-from .kernels import add_in_rows, take_in_rows
+from .kernels import _maximum, add_in_rows, reshaped, take_in_rows
 from .writing import number_for, number_tensor, write_part
 
 FUNCTIONS = "gather scatter scatter_add"
 METHODS = "gather scatter scatter_add"
 INPLACE = "scatter_ scatter_add_"
 
+_UNSIGNED = {size: np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
+
 
 def check_index(op: str, index: Any) -> None:
     """Raise unless `index` is an array of int32 or int64."""
+    if is_numpy(index) and index.dtype.kind == "i" and index.itemsize >= 4:
+        return
     if not hasattr(index, "dtype"):
         raise TypeError(f"{op}(): argument 'index' (position 3) must be Tensor, not {type(index).__name__}")
     if index.dtype not in (np.int32, np.int64) and 0 not in index.shape:
@@ -33,12 +37,12 @@ def check_bounds(
     index: Any, dim: int, size: int, low: int = 0, error: type[Exception] = RuntimeError, op: str = ""
 ) -> None:
     """Raise unless `low <= index < size` everywhere."""
+    if is_numpy(index) and low == 0:
+        # Read as unsigned, negative indices are large: one pass instead of two.
+        unsigned = index.view(_UNSIGNED[index.itemsize])
+        if not index.size or _maximum(unsigned, None) < size:
+            return
     if size_of(index.shape):
-        if low == 0 and hasattr(np, "maximum") and hasattr(np.maximum, "reduce"):
-            # Read as unsigned, negative indices are large: one pass instead of two.
-            unsigned = index.view(np.uint64 if index.dtype == np.int64 else np.uint32)
-            if np.maximum.reduce(unsigned, axis=None) < size:
-                return
         for found in (int(np.min(index)), int(np.max(index))):
             if not low <= found < size:
                 where = f"{op}(): " if op else ""
@@ -51,7 +55,9 @@ def places_in(op: str, shape: Any, dim: int, index: Any) -> Any:
     check_index(op, index)
     if not size_of(index.shape):
         return np.zeros((0,), dtype=np.int64)
-    shape, index = tuple(shape) or (1,), np.astype(np.reshape(index, tuple(index.shape) or (1,)), np.int64, copy=False)
+    shape, index = tuple(shape) or (1,), reshaped(index, tuple(index.shape) or (1,))
+    if index.dtype != np.int64:
+        index = np.astype(index, np.int64)
     if len(shape) != len(index.shape):
         raise RuntimeError(
             f"Index tensor must have the same number of dimensions as input tensor: {op}() got an index of shape "
@@ -86,6 +92,8 @@ def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> An
     if _in_rows(input, dim, index):
         return take_in_rows(input, index)
     places = places_in("gather", input.shape, dim, index)
+    if is_numpy(input):
+        return input.reshape(-1)[places].reshape(index.shape)
     return np.reshape(np.take(flat_of(input), places, axis=0), index.shape)
 
 
@@ -178,6 +186,9 @@ def add_places(array: Any, dim: int, index: Any, src: Any) -> Any:
 
 def source_for(op: str, input: Any, dim: int, index: Any, src: Any) -> Any:
     """The part of `src` that `index` uses, after checks of what does not depend on values."""
+    if isinstance(src, Tensor) and isinstance(index, Tensor) and src._shape == index._shape:
+        if src._spec is input._spec:
+            return src
     if not hasattr(src, "shape"):
         raise TypeError(f"{op}(): argument 'src' (position 4) must be Tensor, not {type(src).__name__}")
     if not hasattr(index, "shape"):

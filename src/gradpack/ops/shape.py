@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import builtins
+import math
 from typing import Any
 
 import numpy as np
 
+from ..base.dtypes import dtype as dtype_type
 from ..base.errors import dim_out_of_range
 from ..declare.batched import is_batched
 from ..declare.kinds import linear
 from ..declare.timed import noted
 from ..tensor.tensor import Tensor
+from .kernels import broadcast, reshaped
 from .memory_formats import laid_out
 
 FUNCTIONS = (
@@ -25,6 +28,8 @@ METHODS = (
 
 def wrap_dim(dim: Any, ndim: int) -> int:
     """A dimension counted from the front."""
+    if type(dim) is int and 0 <= dim < ndim:
+        return dim
     low, high = (-1, 1) if ndim == 0 else (-ndim, ndim)
     if not hasattr(dim, "__index__"):
         raise TypeError(f"a dimension must be int, not {type(dim).__name__}")
@@ -36,7 +41,7 @@ def wrap_dim(dim: Any, ndim: int) -> int:
 
 def wrap_dims(dims: Any, ndim: int) -> tuple[int, ...]:
     """Several dimensions counted from the front, none of them twice."""
-    out = tuple(wrap_dim(d, ndim) for d in dims)
+    out = tuple([d if type(d) is int and 0 <= d < ndim else wrap_dim(d, ndim) for d in dims])
     if len(set(out)) != len(out):
         twice = next(d for d in out if out.count(d) > 1)
         raise RuntimeError(f"dim {twice} appears multiple times in the list of dims")
@@ -45,6 +50,13 @@ def wrap_dims(dims: Any, ndim: int) -> tuple[int, ...]:
 
 def _ints(values: tuple[Any, ...]) -> tuple[int, ...]:
     """`f(2, 3)` and `f((2, 3))` alike."""
+    if len(values) == 1 and type(values[0]) is tuple:
+        values = values[0]
+    for v in values:
+        if type(v) is not int:
+            break
+    else:
+        return values
     if (len(values) == 1 and not hasattr(values[0], "__index__")) or (
         len(values) == 1 and isinstance(values[0], Tensor) and values[0].ndim
     ):
@@ -57,9 +69,9 @@ def _ints(values: tuple[Any, ...]) -> tuple[int, ...]:
 
 def infer(shape: tuple[int, ...], old: tuple[int, ...]) -> tuple[int, ...]:
     """A shape with its one -1 worked out."""
-    count = 1
-    for n in old:
-        count *= n
+    count = math.prod(old)
+    if shape and min(shape) >= 0 and math.prod(shape) == count:
+        return shape
     known, unknown = 1, -1
     for i, n in enumerate(shape):
         if n == -1:
@@ -112,12 +124,12 @@ def _method_view(self: Tensor, *shape: Any, size: Any = None, dtype: Any = None)
     Raises:
         RuntimeError: if the strides do not allow a view.
     """
-    from ..base.dtypes import dtype as dtype_type
-
     if dtype is not None or (shape and isinstance(shape[0], dtype_type)):
         return _reinterpret(self, dtype if dtype is not None else shape[0])
     sizes = infer(_ints(shape if size is None else (size,)), self._shape)
     out = reshape(self, sizes)
+    if out._view is not None and out._spec.numpy:
+        return out
     made, given = out, self
     while is_batched(made) and is_batched(given):
         made, given = made._data.value, given._data.value
@@ -186,7 +198,7 @@ def expand(input: Any, size: Any) -> Any:
                 f"dimension {i}.  Target sizes: {list(size)}.  Tensor sizes: {list(input.shape)}"
             )
         full.append(n)
-    return np.broadcast_to(input, tuple(full))
+    return broadcast(input, tuple(full))
 
 
 def _method_expand(self: Tensor, *sizes: Any, size: Any = None, implicit: bool = False) -> Tensor:
@@ -263,7 +275,7 @@ def squeeze(input: Any, dim: Any = None) -> Any:
     """
     n = len(input.shape)
     dims = tuple(builtins.range(n)) if dim is None else wrap_dims((dim,) if hasattr(dim, "__index__") else dim, n)
-    return np.reshape(input, tuple(s for i, s in enumerate(input.shape) if s != 1 or i not in dims))
+    return reshaped(input, tuple([s for i, s in enumerate(input.shape) if s != 1 or i not in dims]))
 
 
 @linear(input=lambda g, input_shape, dim: reshape(g, input_shape), view=True, structural=True)
@@ -277,7 +289,7 @@ def unsqueeze(input: Any, dim: int) -> Any:
         gradpack.Size([1, 3])
     """
     place = wrap_dim(dim, len(input.shape) + 1)
-    return np.expand_dims(input, place)
+    return reshaped(input, (*input.shape[:place], 1, *input.shape[place:]))
 
 
 def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:

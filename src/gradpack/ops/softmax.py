@@ -9,7 +9,7 @@ import numpy as np
 from ..declare.kinds import general
 from .blockwise import aligned
 from .dimensions import axes, axis, count, dropped, kept, numpy_names, restored
-from .kernels import SMALL, _array_type, _maximum, add_up, exp_into, float_kind, largest
+from .kernels import SMALL, _add, _array_type, _maximum, add_up, exp_into, float_kind, largest
 
 FUNCTIONS = "softmax log_softmax logsumexp"
 METHODS = FUNCTIONS
@@ -17,16 +17,27 @@ METHODS = FUNCTIONS
 # Rows whose largest element is neither above nor far below these need no shift: exp neither
 # overflows nor loses digits. Most arrays are such, and finding the maximum of each row is dear.
 _HIGH, _LOW = 60.0, 1e-3
+_SHORT = 256  # elements, below which there is nothing to gain
 
 
 def _exponentials(input: Any, over: Any) -> Any:
     """The exponentials and their sums, if they need no shift; else None."""
-    if type(input) is _array_type and input.size >= 256 and input.dtype.char in "fd" and _maximum(input, None) <= _HIGH:
+    if (
+        type(input) is _array_type
+        and input.size >= _SHORT
+        and input.dtype.char in "fd"
+        and _maximum(input, None) <= _HIGH
+    ):
         powers = np.exp(input)
         total = add_up(powers, over, True)
         if total.min() >= _LOW:
             return powers, total
     return None
+
+
+def _is_short(input: Any) -> bool:
+    """Whether there are so few elements that looking for a shorter way takes longer than this one."""
+    return type(input) is _array_type and 0 < input.size < _SHORT and input.ndim > 0
 
 
 _BLOCK = 1 << 16  # elements of the rows that go through the cache together
@@ -122,6 +133,10 @@ def _place(input: Any, dim: Any) -> Any:
 @general(input=lambda g, out, dim: _softmax_slope(g, out, dim), node="SoftmaxBackward0", dtypes="f", name="softmax")
 def _softmax(input: Any, dim: int) -> Any:
     """`exp(input) / sum(exp(input))` along a dimension."""
+    if _is_short(input):
+        out = np.exp(input - _maximum(input, dim, None, None, True))
+        out /= _add(out, dim, None, None, True)
+        return out
     over = _place(input, dim)
     if not input.size:
         return np.asarray(input, copy=True)
@@ -160,6 +175,10 @@ def _softmax_slope(g: Any, out: Any, dim: int) -> Any:
 )
 def _log_softmax(input: Any, dim: int) -> Any:
     """`input - log(sum(exp(input)))` along a dimension."""
+    if _is_short(input):
+        out = input - _maximum(input, dim, None, None, True)
+        out -= np.log(_add(np.exp(out), dim, None, None, True))
+        return out
     over = _place(input, dim)
     if not input.size:
         return np.asarray(input, copy=True)

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..declare.kinds import linear
 from ..tensor.tensor import Tensor
+from .kernels import _array_type
 
 FUNCTIONS = "permute transpose swapaxes swapdims t adjoint movedim moveaxis"
 METHODS = "permute transpose swapaxes swapdims t adjoint movedim moveaxis"
@@ -29,7 +30,8 @@ def permute(input: Any, dims: Any) -> Any:
             f"permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired "
             f"ordering of dimensions i.e. input.dim() = {len(input.shape)} is not equal to len(dims) = {len(dims)}"
         )
-    return np.transpose(input, wrap_dims(dims, len(input.shape)))
+    dims = wrap_dims(dims, len(input.shape))
+    return input.transpose(dims) if type(input) is _array_type else np.transpose(input, dims)
 
 
 def _inverse(dims: Any) -> tuple[int, ...]:
@@ -54,6 +56,8 @@ def transpose(input: Any, dim0: int, dim1: int) -> Any:
     """
     n = len(input.shape)
     a, b = wrap_dim(dim0, n), wrap_dim(dim1, n)
+    if type(input) is _array_type:
+        return input.swapaxes(a, b) if n else input[...]
     return np.swapaxes(input, a, b) if n else input[...]
 
 

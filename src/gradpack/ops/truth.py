@@ -10,6 +10,10 @@ from ..base import dtypes
 from ..declare.kinds import nondifferentiable
 from ..tensor.tensor import Tensor
 from .dimensions import axes, numpy_names
+from .kernels import _array_type
+
+_and: Any = np.logical_and.reduce
+_or: Any = np.logical_or.reduce
 
 
 @nondifferentiable(result="bool", structural=True, name="any", promote=("input",))
@@ -17,7 +21,10 @@ def _any(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
     """Whether any element is not zero."""
     if dim is not None and not hasattr(dim, "__index__") and not len(dim):
         return np.asarray(input != 0)
-    return np.any(input, axis=axes(dim, len(input.shape)), keepdims=keepdim)
+    over = axes(dim, len(input.shape))
+    if type(input) is _array_type:
+        return _or(input, over, None, None, keepdim)
+    return np.any(input, axis=over, keepdims=keepdim)
 
 
 @nondifferentiable(result="bool", structural=True, name="all", promote=("input",))
@@ -25,7 +32,10 @@ def _all(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
     """Whether all elements are not zero."""
     if dim is not None and not hasattr(dim, "__index__") and not len(dim):
         return np.asarray(input != 0)
-    return np.all(input, axis=axes(dim, len(input.shape)), keepdims=keepdim)
+    over = axes(dim, len(input.shape))
+    if type(input) is _array_type:
+        return _and(input, over, None, None, keepdim)
+    return np.all(input, axis=over, keepdims=keepdim)
 
 
 def any(

@@ -11,7 +11,7 @@ import numpy as np
 from ..declare.kinds import general
 from ..tensor.tensor import Tensor
 from .dimensions import axes, check_floating, count, dropped, restored, spread_over
-from .kernels import add_up, float_kind, square_sum
+from .kernels import SMALL, _add, _array_type, add_up, float_kind, reshaped, square_sum
 
 
 def _moments(name: str, input: Any, dim: Any, correction: Any, keepdim: bool) -> tuple[Any, Any]:
@@ -19,6 +19,11 @@ def _moments(name: str, input: Any, dim: Any, correction: Any, keepdim: bool) ->
     if not float_kind(input):
         check_floating(name + " only support floating point and complex dtypes, not {}: convert the input", input)
     over, n = axes(dim, len(input.shape)), count(input.shape, dim)
+    if type(input) is _array_type and input.size < SMALL and input.dtype.char in "fd" and n:
+        center = _add(input, over, None, None, True) / n
+        away = input - center
+        away *= away
+        return _add(away, over, None, None, keepdim) / max(n - correction, 0), center
     center = add_up(input, over, True) / n
     away = input - center
     if float_kind(input) == "c":
@@ -83,7 +88,7 @@ def _shaped(a: Any, b: Any, shape: Any, dim: Any, keepdim: bool) -> tuple[Any, A
     if keepdim:
         return a, b
     short = dropped(shape, dim)
-    return np.reshape(a, short), np.reshape(b, short)
+    return reshaped(a, short), reshaped(b, short)
 
 
 def _slope(g: Any, input: Any, dim: Any, correction: Any, keepdim: bool) -> Any:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from math import isfinite
 from typing import Any
 
-from ..backends.numpy import quiet
+from ..backends.numpy import hush, silent, unhush
 from ..backends.windows import writable
 from ..base import dtypes
 from ..base.dtypes import BOOL, COMPLEX, FLOATING, INTEGRAL, dtype
@@ -47,6 +47,9 @@ def _write_part(op: Op, name: str, values: list[Any], kernel: Callable[..., Any]
     if not isinstance(target, Tensor) or mode.busy or not target._spec.whole or len(target._counter) > 1:
         return inplace(op, name, values)
     rest = values[1:]
+    if _is_apart(target, rest):
+        _written(op, values, target, kernel)
+        return target
     others = tensors_in(rest)
     others_need = mode.grad and any(v._current_edge() is not None for v in others)
     check_writable(target, name, others_need, indexed=indexed)
@@ -60,15 +63,36 @@ def _write_part(op: Op, name: str, values: list[Any], kernel: Callable[..., Any]
         index = {p: i for i, p in enumerate(op.params)}
         record(op, [source, *rest], index, [out], [], mode, target._spec.dtype, target._spec)
         made = out._edge
-    try:
-        with quiet():
-            kernel(writable(target._data), *[_arrays(v) for v in rest])
-    except Exception as error:
-        raise explain(op, values, error) from None
-    if type(target._counter) is list:
-        target._counter[0] += 1
+    _written(op, values, target, kernel)
     set_history(target, made)
     return target
+
+
+def _is_apart(target: Tensor, rest: list[Any]) -> bool:
+    """Whether a tensor and the others have no history and own their memory: nothing is to be checked or recorded."""
+    if target._edge is not None or target._view is not None or target._data.base is not None:
+        return False
+    if type(target._counter) is not list:
+        return False
+    for value in rest:
+        if isinstance(value, Tensor):
+            if value is target or value._edge is not None or value._view is not None or value._data.base is not None:
+                return False
+        elif isinstance(value, list | tuple):
+            return False
+    return True
+
+
+def _written(op: Op, values: list[Any], target: Tensor, kernel: Callable[..., Any]) -> None:
+    silenced = hush(silent)
+    try:
+        kernel(writable(target._data), *[_arrays(v) for v in values[1:]])
+    except Exception as error:
+        raise explain(op, values, error) from None
+    finally:
+        unhush(silenced)
+    if type(target._counter) is list:
+        target._counter[0] += 1
 
 
 def _arrays(value: Any) -> Any:
@@ -86,6 +110,7 @@ def _range(d: dtype) -> tuple[float, float]:
     return -high, high
 
 
+_SAFE = 65504.0  # which every floating dtype holds
 _RANGES = {d: _range(d) for d in dtypes.DTYPES.values()}
 
 
@@ -96,6 +121,8 @@ def number_for(value: Any, d: dtype) -> Any:
         RuntimeError: if it does not fit.
         OverflowError: for an int of more than 64 bits.
     """
+    if type(value) is float and d.category == FLOATING and -_SAFE < value < _SAFE:
+        return value
     if isinstance(value, int) and not -(2**63) <= value < 2**64:
         raise OverflowError(f"int too big to convert: {value}" if value > 0 else f"can't convert negative int: {value}")
     if d.category == COMPLEX:
