@@ -11,6 +11,7 @@ from ..declare.blocks import looped
 from ..declare.kinds import elementwise
 from ..tensor.saved import derived_from
 from ..tensor.tensor import Tensor, wrap
+from .blockwise import is_numpy
 from .error_function import gelu_gradient_of, gelu_of, gelu_slope_of
 from .selection import LARGE, limit, select
 
@@ -123,7 +124,7 @@ def silu(input: Any) -> Any:
         >>> torch.nn.functional.silu(torch.tensor([0.0, 1.0]))
         tensor([0.0000, 0.7311])
     """
-    return input * sigmoid(input)
+    return input / (_exp_of_negative(input) + 1)
 
 
 def _silu_slope(input: Any) -> Any:
@@ -131,9 +132,7 @@ def _silu_slope(input: Any) -> Any:
     return s * (input * (1 - s) + 1)
 
 
-@elementwise(
-    input=lambda g, input, beta, threshold: g * where(input * beta > threshold, 1.0, sigmoid(input * beta)), dtypes="f"
-)
+@elementwise(input=lambda g, input, beta, threshold: g * _softplus_slope(input, beta, threshold), dtypes="f")
 def softplus(input: Any, beta: Any = 1, threshold: Any = 20) -> Any:
     """`log(1 + exp(beta * input)) / beta`, and `input` itself above the threshold.
 
@@ -145,6 +144,11 @@ def softplus(input: Any, beta: Any = 1, threshold: Any = 20) -> Any:
     """
     scaled = input * beta
     return select(scaled > threshold, input, np.log1p(np.exp(np.minimum(scaled, threshold))) / beta)
+
+
+def _softplus_slope(input: Any, beta: Any, threshold: Any) -> Any:
+    scaled = input * beta
+    return where(scaled > threshold, 1.0, sigmoid(scaled))
 
 
 @elementwise(input=lambda g, input, negative_slope: where(input > 0, g, g * negative_slope), dtypes="f")
@@ -182,7 +186,9 @@ _elu, _celu = _declare_elu("_elu"), _declare_elu("_celu")
 
 
 def _elu_slope(input: Any, alpha: Any, scale: Any, input_scale: Any) -> Any:
-    below = exp(where(input > 0, 0.0, input) * input_scale) * (alpha * scale * input_scale)
+    below = exp(clamp_max(input, 0.0) * input_scale) * (alpha * scale * input_scale)
+    if alpha * scale * input_scale == scale:  # what holds below holds above, too
+        return below
     return where(input > 0, float(scale), below)
 
 
@@ -224,11 +230,7 @@ def selu(input: Tensor) -> Tensor:
     return _elu(input, SELU_ALPHA, SELU_SCALE)
 
 
-@elementwise(
-    input=lambda g, input: where(input >= 0, sigmoid(-input), 1 - sigmoid(input)) * g,
-    node="LogSigmoidBackward0",
-    dtypes="f",
-)
+@elementwise(input=lambda g, input: g * sigmoid(-input), node="LogSigmoidBackward0", dtypes="f")
 def logsigmoid(input: Any) -> Any:
     """`log(sigmoid(input))`, without overflow.
 
@@ -289,9 +291,7 @@ def hardsigmoid(input: Any) -> Any:
     return np.clip(input * (1 / 6) + 0.5, 0.0, 1.0)
 
 
-@elementwise(
-    input=lambda g, input: g * where(input <= -3, 0.0, where(input < 3, input * (1 / 3) + 0.5, 1.0)), dtypes="f"
-)
+@elementwise(input=lambda g, input: g * _hardswish_slope(input), dtypes="f")
 def hardswish(input: Any) -> Any:
     """`input * relu6(input + 3) / 6`.
 
@@ -302,6 +302,14 @@ def hardswish(input: Any) -> Any:
         tensor([3.])
     """
     return input * np.clip(input * (1 / 6) + 0.5, 0.0, 1.0)
+
+
+def _hardswish_slope(input: Any) -> Any:
+    """`input / 3 + 1 / 2` between -3 and 3, 0 below and 1 above."""
+    if isinstance(input, Tensor):
+        return where(input <= -3, 0.0, where(input < 3, input / 3 + 0.5, 1.0))
+    inner = np.clip(input / 3, -1.0, 1.0)
+    return inner - np.trunc(inner) * 0.5 + 0.5  # the quotient is below 1 wherever the input is below 3
 
 
 def softsign(input: Tensor) -> Tensor:
@@ -335,10 +343,40 @@ SELU_ALPHA, SELU_SCALE = 1.6732632423543772848170429916717, 1.050700987355480493
     weight=lambda g, input: where(input > 0, 0.0, g * input),
     node="PreluKernelBackward0",
     dtypes="f",
+    blocks=False,
 )
 def _prelu(input: Any, weight: Any) -> Any:
     """`input` above zero, `weight * input` elsewhere."""
+    found = _by_channels(input, weight)
+    if found is not None:
+        return found
     return select(input > 0, input, weight * input)
+
+
+_WIDE = 256  # elements of a channel
+
+
+def _by_channels(input: Any, weight: Any) -> Any:
+    """The same for the channels of a large array, each of which is for itself; None for others.
+
+    The larger of `x` and `weight * x` is the right one up to a weight of 1, the smaller one above.
+    """
+    if not is_numpy(input) or not is_numpy(weight) or input.size < LARGE or input.dtype.char not in "fd":
+        return None
+    channels = weight.size
+    width = math.prod(input.shape[2:]) if channels > 1 else 1 << 15
+    if weight.dtype != input.dtype or not input.flags.c_contiguous or width < _WIDE:
+        return None
+    slopes = weight.reshape(-1).tolist()
+    if not all(slopes) or not np.isfinite(slopes).all():  # infinity times 0
+        return None
+    out = np.empty_like(input)
+    source, target = input.reshape(-1), out.reshape(-1)
+    for nr, start in enumerate(range(0, source.size, width)):
+        x, made, slope = source[start : start + width], target[start : start + width], slopes[nr % channels]
+        np.multiply(x, slope, out=made)
+        (np.maximum if slope <= 1 else np.minimum)(x, made, out=made)
+    return out
 
 
 def prelu(input: Tensor, weight: Tensor) -> Tensor:
@@ -391,11 +429,12 @@ def hardshrink(input: Any, lambd: float = 0.5) -> Any:
         >>> torch.nn.functional.hardshrink(torch.tensor([0.3, 1.0]))
         tensor([0., 1.])
     """
-    return select((input >= -lambd) & (input <= lambd), 0.0, input)
+    return select(np.abs(input) <= lambd, 0.0, input)
 
 
 from .compare import eq  # noqa: E402 - adjoints name each other
-from .exponential import erf, exp, sigmoid  # noqa: E402
+from .exponential import _exp_of_negative, erf, exp, sigmoid  # noqa: E402
+from .limits import clamp_max  # noqa: E402
 from .rounding import abs, where  # noqa: E402
 from .shape import reshape  # noqa: E402
 from .trigonometry import tanh  # noqa: E402

@@ -227,9 +227,10 @@ def logit(input: Any, eps: float | None = None) -> Any:
 
 
 def _logit_slope(g: Any, input: Any, eps: float | None) -> Any:
-    low, high, beyond = (0.0, 1.0, math.nan) if eps is None else (eps, 1 - eps, 0.0)
-    outside = logical_or(lt(input, low), gt(input, high))
-    return where(outside, beyond, g / (abs(input) * (1 - input)))  # +inf at -0.0 as well
+    if eps is None:
+        return g / square(sqrt(input * (1 - input)))  # NaN outside of [0, 1], +inf at -0.0 as well
+    outside = logical_or(lt(input, eps), gt(input, 1 - eps))
+    return where(outside, 0.0, g / (abs(input) * (1 - input)))
 
 
 @elementwise(
@@ -391,6 +392,7 @@ def _method_polygamma(self: Tensor, n: int) -> Tensor:
 
 
 from .compare import eq, gt, le, logical_and, logical_or, lt  # noqa: E402 - adjoints name each other
+from .arithmetic import square  # noqa: E402
 from .power import _method_float_power_, float_power, pow  # noqa: E402, F401 - names that this module gives
 from .rounding import abs, where  # noqa: E402
 from .shape import clone  # noqa: E402

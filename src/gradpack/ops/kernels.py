@@ -131,12 +131,14 @@ def _folded(vector: Any) -> Any:
 def _products(rows: Any) -> Any:
     """Products of the rows of a matrix: one half times the other, whole vectors instead of element after element."""
     length, odd = rows.shape[1], None
-    while length > 8:
+    while length > (32 if len(rows) > 32 else 8):
         half = length // 2
         if length % 2:
             odd = rows[:, -1] if odd is None else odd * rows[:, -1]
         rows, length = rows[:, :half] * rows[:, half : 2 * half], half
-    out = _multiply(rows, 1) if length > 1 else rows[:, 0]
+    out = rows[:, 0]
+    if length > 1:  # many rows as columns, so that whole vectors are multiplied
+        out = _multiply(rows.T.copy(), 0) if len(rows) > 32 else _multiply(rows, 1)
     return out if odd is None else out * odd
 
 
