@@ -11,12 +11,12 @@ from ..declare.blocks import looped
 from ..declare.kinds import elementwise
 from ..tensor.saved import derived_from
 from ..tensor.tensor import Tensor, wrap
-from .blockwise import is_numpy
+from .blockwise import SHORT_EXP2
 from .error_function import gelu_gradient_of, gelu_of, gelu_slope_of
 from .selection import LARGE, limit, select
 
-FUNCTIONS = "relu selu celu prelu threshold hardshrink"
-METHODS = "relu prelu hardshrink"
+FUNCTIONS = "relu selu celu threshold hardshrink"
+METHODS = "relu hardshrink"
 INPLACE = "relu_"
 
 
@@ -91,6 +91,7 @@ _SQRT_HALF = math.sqrt(0.5)
 _SQRT_2_OVER_PI = math.sqrt(2 / math.pi)
 _INV_SQRT_2_PI = 1 / math.sqrt(2 * math.pi)
 _CUBIC = 0.044715
+_LOG2_E = math.log2(math.e)
 
 
 def _gelu_gradient(g: Any, input: Any, out: Any, approximate: str) -> Any:
@@ -148,6 +149,8 @@ def softplus(input: Any, beta: Any = 1, threshold: Any = 20) -> Any:
 
 def _softplus_slope(input: Any, beta: Any, threshold: Any) -> Any:
     scaled = input * beta
+    if threshold >= 17 and input.dtype == np.float32:  # there is 1 above anyway
+        return sigmoid(scaled)
     return where(scaled > threshold, 1.0, sigmoid(scaled))
 
 
@@ -186,10 +189,16 @@ _elu, _celu = _declare_elu("_elu"), _declare_elu("_celu")
 
 
 def _elu_slope(input: Any, alpha: Any, scale: Any, input_scale: Any) -> Any:
-    below = exp(clamp_max(input, 0.0) * input_scale) * (alpha * scale * input_scale)
-    if alpha * scale * input_scale == scale:  # what holds below holds above, too
-        return below
-    return where(input > 0, float(scale), below)
+    factor = alpha * scale * input_scale
+    below = _exp_of_product(clamp_max(input, 0.0), input_scale)
+    below = below if factor == 1 else below * factor
+    return below if factor == scale else where(input > 0, float(scale), below)
+
+
+def _exp_of_product(x: Any, factor: float) -> Any:
+    if isinstance(x, Tensor):
+        return exp(x * factor)
+    return np.exp2(x * (factor * _LOG2_E)) if SHORT_EXP2 and x.dtype == np.float32 else np.exp(x * factor)
 
 
 def elu(input: Tensor, alpha: float = 1.0) -> Tensor:
@@ -338,73 +347,6 @@ def threshold(input: Any, threshold: Any, value: Any) -> Any:
 SELU_ALPHA, SELU_SCALE = 1.6732632423543772848170429916717, 1.0507009873554804934193349852946
 
 
-@elementwise(
-    input=lambda g, input, weight: where(input > 0, g, g * weight),
-    weight=lambda g, input: where(input > 0, 0.0, g * input),
-    node="PreluKernelBackward0",
-    dtypes="f",
-    blocks=False,
-)
-def _prelu(input: Any, weight: Any) -> Any:
-    """`input` above zero, `weight * input` elsewhere."""
-    found = _by_channels(input, weight)
-    if found is not None:
-        return found
-    return select(input > 0, input, weight * input)
-
-
-_WIDE = 256  # elements of a channel
-
-
-def _by_channels(input: Any, weight: Any) -> Any:
-    """The same for the channels of a large array, each of which is for itself; None for others.
-
-    The larger of `x` and `weight * x` is the right one up to a weight of 1, the smaller one above.
-    """
-    if not is_numpy(input) or not is_numpy(weight) or input.size < LARGE or input.dtype.char not in "fd":
-        return None
-    channels = weight.size
-    width = math.prod(input.shape[2:]) if channels > 1 else 1 << 15
-    if weight.dtype != input.dtype or not input.flags.c_contiguous or width < _WIDE:
-        return None
-    slopes = weight.reshape(-1).tolist()
-    if not all(slopes) or not np.isfinite(slopes).all():  # infinity times 0
-        return None
-    out = np.empty_like(input)
-    source, target = input.reshape(-1), out.reshape(-1)
-    for nr, start in enumerate(range(0, source.size, width)):
-        x, made, slope = source[start : start + width], target[start : start + width], slopes[nr % channels]
-        np.multiply(x, slope, out=made)
-        (np.maximum if slope <= 1 else np.minimum)(x, made, out=made)
-    return out
-
-
-def prelu(input: Tensor, weight: Tensor) -> Tensor:
-    """`input`, and `weight * input` below zero; one weight, or one for each channel (dimension 1).
-
-    Example::
-
-        >>> import gradpack as torch
-        >>> torch.prelu(torch.tensor([-1.0, 2.0]), torch.tensor(0.5))
-        tensor([-0.5000,  2.0000])
-    """
-    if weight.ndim > 1:
-        raise RuntimeError(f"prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {weight.ndim}")
-    if weight.numel() != 1:
-        if input.ndim < 1:
-            raise RuntimeError("Not allow zero-dim input tensor.")
-        channels = input._shape[1] if input.ndim > 1 else 1
-        if weight.numel() != channels:
-            raise RuntimeError(
-                f"Mismatch of parameter numbers and input channel size. Found "
-                f"parameter numbers = {weight.numel()} and channel size = {channels}."
-            )
-        weight = reshape(weight, (1, channels) + (1,) * (input.ndim - 2)) if input.ndim > 1 else weight
-    elif weight.ndim:
-        weight = reshape(weight, (1,) * max(input.ndim, 0))
-    return _prelu(input, weight)
-
-
 def softshrink(input: Tensor, lambd: float = 0.5, *, out: Any = None) -> Tensor:
     """`input` moved towards zero by `lambd`, zero within."""
     if lambd < 0:
@@ -436,5 +378,4 @@ from .compare import eq  # noqa: E402 - adjoints name each other
 from .exponential import _exp_of_negative, erf, exp, sigmoid  # noqa: E402
 from .limits import clamp_max  # noqa: E402
 from .rounding import abs, where  # noqa: E402
-from .shape import reshape  # noqa: E402
 from .trigonometry import tanh  # noqa: E402

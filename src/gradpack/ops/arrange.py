@@ -185,7 +185,7 @@ def repeat_interleave(
     if repeats is None:
         return _counted(input)
     if dim is None:
-        input, dim = ravel(input), 0
+        input, dim = input if input.ndim == 1 else ravel(input), 0
     d = wrap_dim(dim, input.ndim)
     if isinstance(repeats, Tensor):
         repeats = repeats._data
@@ -214,7 +214,7 @@ def repeat_interleave(
 @linear(input=lambda g: g, node="CloneBackward0", structural=True)
 def _written_out(input: Any) -> Any:
     """A copy with its own storage: `clone`, of what was expanded along its last dimension in a few long strides."""
-    if not is_numpy(input) or not 1 < input.shape[-1] < 16 or input.strides[-1]:
+    if not is_numpy(input) or not input.ndim or not 1 < input.shape[-1] < 16 or input.strides[-1]:
         return np.array(input)
     out = np.empty(input.shape, input.dtype)
     for k in range(input.shape[-1]):

@@ -173,7 +173,9 @@ def _cumprod(input: Any, dim: int) -> Any:
     place = axis(dim, len(input.shape))
     if not len(input.shape):
         return np.asarray(input, copy=True)
-    return running(np.multiply, input) if float_kind(input) and are_many(input, place) else np.cumprod(input, axis=place)
+    return (
+        running(np.multiply, input) if float_kind(input) and are_many(input, place) else np.cumprod(input, axis=place)
+    )
 
 
 def cumprod(input: Any, dim: Any = None, *, dtype: Any = None, out: Any = None, axis: Any = None) -> Any:

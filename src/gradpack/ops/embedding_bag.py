@@ -10,8 +10,8 @@ from ..base.dtypes import INTEGRAL
 from ..declare.kinds import general, linear
 from ..declare.looped import looking_at
 from ..tensor.tensor import Tensor, wrap
-from .kernels import add_up
 from .embedding import _embedding, _embedding_sparse, _renormalise, add_rows
+from .kernels import add_up
 
 FUNCTIONS = "embedding_bag"
 

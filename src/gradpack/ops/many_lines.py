@@ -8,6 +8,7 @@ same to the last bit.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -57,7 +58,7 @@ def running(function: Callable[..., Any], x: Any) -> Any:
 
 def _accumulate(function: Callable[..., Any], steps: Any) -> None:
     rows = list(steps)
-    for before, row in zip(rows, rows[1:], strict=False):
+    for before, row in pairwise(rows):
         function(before, row, out=row)
 
 
