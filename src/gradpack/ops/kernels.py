@@ -68,7 +68,7 @@ def _rows(x: Any) -> Any:
     whole = length - length % CHUNK
     parts = np.reshape(x[:, :whole], (-1, CHUNK)) if whole == length or count == 1 else None
     if parts is None:
-        return _add(x, 1)
+        return np.concatenate([_rows(row[None]) for row in x]) if length >= 8 * CHUNK else _add(x, 1)
     out = _add((parts @ np.ones(CHUNK, x.dtype)).reshape(count, -1), 1)
     return out if whole == length else out + _add(x[:, whole:], 1)
 
@@ -215,6 +215,14 @@ def add_in_rows(out: Any, indices: Any, values: Any) -> None:
     given = values.reshape(table.shape)
     for part, places in _row_portions(table, out.shape[-1]):
         np.add.at(rows[part].reshape(-1), places.reshape(-1), given[part].reshape(-1))
+
+
+def set_in_rows(out: Any, indices: Any, values: Any) -> None:
+    """Write `values` to elements of the rows of `out` by place; the places are known to be right."""
+    table, rows = indices.reshape(-1, indices.shape[-1]), out.reshape(-1, out.shape[-1])
+    given = values.reshape(table.shape)
+    for part, places in _row_portions(table, out.shape[-1]):
+        rows[part].reshape(-1)[places.reshape(-1)] = given[part].reshape(-1)
 
 
 def placed_along(shape: tuple[int, ...], indices: Any, values: Any, place: int) -> Any:
