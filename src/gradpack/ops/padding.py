@@ -122,7 +122,7 @@ def _bordered(input: Any, padding: Any, mode: str) -> Any:
     """The same for a large array: its elements are copied once, and what goes around them line by line."""
     ndim = len(padding) // 2
     before, shape = padding[-2::-2], input.shape[input.ndim - ndim :]
-    inside = [slice(b, b + size) for b, size in zip(before, shape, strict=True)]
+    inside: Any = [slice(b, b + size) for b, size in zip(before, shape, strict=True)]
     sizes = [b + size + a for b, size, a in zip(before, shape, padding[::-2], strict=True)]
     out = np.empty((*input.shape[: input.ndim - ndim], *sizes), input.dtype)
     out[(..., *inside)] = input
