@@ -8,7 +8,7 @@ from ..declare.timed import noted
 from ..ops.activation import celu as _celu
 from ..ops.activation import elu as _elu
 from ..ops.activation import gelu as _gelu
-from ..ops.activation import hardshrink, logsigmoid, prelu, softplus, softshrink, softsign, tanhshrink
+from ..ops.activation import hardshrink, logsigmoid, softplus, softshrink, softsign, tanhshrink
 from ..ops.activation import hardsigmoid as _hardsigmoid
 from ..ops.activation import hardswish as _hardswish
 from ..ops.activation import hardtanh as _hardtanh
@@ -26,6 +26,7 @@ from ..ops.embedding import embedding as _embedding
 from ..ops.exponential import sigmoid
 from ..ops.gated import celu_, elu_, glu, hardtanh_, leaky_relu_, relu_, rrelu_, selu_, threshold_
 from ..ops.normalize import layer_norm, rms_norm
+from ..ops.prelu import prelu
 from ..ops.softmax import log_softmax as _log_softmax
 from ..ops.softmax import softmax as _softmax
 from ..ops.trigonometry import tanh

@@ -89,16 +89,29 @@ def add_rows(out: Any, rows: Any, values: Any) -> Any:
 
 
 def _add_wide(out: Any, rows: Any, values: Any) -> Any:
-    """The same for wide rows: in rounds in which every row occurs once, or row by row where one occurs often."""
+    """The same for wide rows: portion by portion if few rows occur twice in one, in rounds in which every row occurs
+    once, or row by row where one occurs often.
+    """
     order = np.argsort(rows, kind="stable")
     ordered = rows[order]
+    step = max(1, PORTION // values.shape[1])
+    portion = order // step
+    again = order[:-1][(ordered[1:] == ordered[:-1]) & (portion[1:] == portion[:-1])]
+    if again.shape[0] <= rows.shape[0] // 16:
+        for start in range(0, rows.shape[0], step):
+            part = rows[start : start + step]
+            sums = np.take(out, part, axis=0)
+            sums += values[start : start + step]
+            out[part] = sums  # of equal ones, the last
+        for k in again.tolist():
+            out[rows[k]] += values[k]
+        return out
     starts = np.flatnonzero(np.concatenate((np.ones(1, bool), ordered[1:] != ordered[:-1])))
     counts = np.diff(np.append(starts, rows.shape[0]))
     most = int(counts.max())
     if most > 64:
         return _add_segments(out, ordered, values[order], starts)
     rank = np.arange(rows.shape[0]) - np.repeat(starts, counts)
-    step = max(1, PORTION // values.shape[1])
     for nr in range(most):
         some = order[rank == nr] if most > 1 else order
         for start in range(0, some.shape[0], step):

@@ -11,11 +11,12 @@ from ..declare.blocks import looped
 from ..declare.kinds import elementwise
 from ..tensor.saved import derived_from
 from ..tensor.tensor import Tensor, wrap
+from .blockwise import SHORT_EXP2
 from .error_function import gelu_gradient_of, gelu_of, gelu_slope_of
 from .selection import LARGE, limit, select
 
-FUNCTIONS = "relu selu celu prelu threshold hardshrink"
-METHODS = "relu prelu hardshrink"
+FUNCTIONS = "relu selu celu threshold hardshrink"
+METHODS = "relu hardshrink"
 INPLACE = "relu_"
 
 
@@ -90,6 +91,7 @@ _SQRT_HALF = math.sqrt(0.5)
 _SQRT_2_OVER_PI = math.sqrt(2 / math.pi)
 _INV_SQRT_2_PI = 1 / math.sqrt(2 * math.pi)
 _CUBIC = 0.044715
+_LOG2_E = math.log2(math.e)
 
 
 def _gelu_gradient(g: Any, input: Any, out: Any, approximate: str) -> Any:
@@ -123,7 +125,7 @@ def silu(input: Any) -> Any:
         >>> torch.nn.functional.silu(torch.tensor([0.0, 1.0]))
         tensor([0.0000, 0.7311])
     """
-    return input * sigmoid(input)
+    return input / (_exp_of_negative(input) + 1)
 
 
 def _silu_slope(input: Any) -> Any:
@@ -131,9 +133,7 @@ def _silu_slope(input: Any) -> Any:
     return s * (input * (1 - s) + 1)
 
 
-@elementwise(
-    input=lambda g, input, beta, threshold: g * where(input * beta > threshold, 1.0, sigmoid(input * beta)), dtypes="f"
-)
+@elementwise(input=lambda g, input, beta, threshold: g * _softplus_slope(input, beta, threshold), dtypes="f")
 def softplus(input: Any, beta: Any = 1, threshold: Any = 20) -> Any:
     """`log(1 + exp(beta * input)) / beta`, and `input` itself above the threshold.
 
@@ -145,6 +145,13 @@ def softplus(input: Any, beta: Any = 1, threshold: Any = 20) -> Any:
     """
     scaled = input * beta
     return select(scaled > threshold, input, np.log1p(np.exp(np.minimum(scaled, threshold))) / beta)
+
+
+def _softplus_slope(input: Any, beta: Any, threshold: Any) -> Any:
+    scaled = input * beta
+    if threshold >= 17 and input.dtype == np.float32:  # there is 1 above anyway
+        return sigmoid(scaled)
+    return where(scaled > threshold, 1.0, sigmoid(scaled))
 
 
 @elementwise(input=lambda g, input, negative_slope: where(input > 0, g, g * negative_slope), dtypes="f")
@@ -182,8 +189,16 @@ _elu, _celu = _declare_elu("_elu"), _declare_elu("_celu")
 
 
 def _elu_slope(input: Any, alpha: Any, scale: Any, input_scale: Any) -> Any:
-    below = exp(where(input > 0, 0.0, input) * input_scale) * (alpha * scale * input_scale)
-    return where(input > 0, float(scale), below)
+    factor = alpha * scale * input_scale
+    below = _exp_of_product(clamp_max(input, 0.0), input_scale)
+    below = below if factor == 1 else below * factor
+    return below if factor == scale else where(input > 0, float(scale), below)
+
+
+def _exp_of_product(x: Any, factor: float) -> Any:
+    if isinstance(x, Tensor):
+        return exp(x * factor)
+    return np.exp2(x * (factor * _LOG2_E)) if SHORT_EXP2 and x.dtype == np.float32 else np.exp(x * factor)
 
 
 def elu(input: Tensor, alpha: float = 1.0) -> Tensor:
@@ -224,11 +239,7 @@ def selu(input: Tensor) -> Tensor:
     return _elu(input, SELU_ALPHA, SELU_SCALE)
 
 
-@elementwise(
-    input=lambda g, input: where(input >= 0, sigmoid(-input), 1 - sigmoid(input)) * g,
-    node="LogSigmoidBackward0",
-    dtypes="f",
-)
+@elementwise(input=lambda g, input: g * sigmoid(-input), node="LogSigmoidBackward0", dtypes="f")
 def logsigmoid(input: Any) -> Any:
     """`log(sigmoid(input))`, without overflow.
 
@@ -289,9 +300,7 @@ def hardsigmoid(input: Any) -> Any:
     return np.clip(input * (1 / 6) + 0.5, 0.0, 1.0)
 
 
-@elementwise(
-    input=lambda g, input: g * where(input <= -3, 0.0, where(input < 3, input * (1 / 3) + 0.5, 1.0)), dtypes="f"
-)
+@elementwise(input=lambda g, input: g * _hardswish_slope(input), dtypes="f")
 def hardswish(input: Any) -> Any:
     """`input * relu6(input + 3) / 6`.
 
@@ -302,6 +311,14 @@ def hardswish(input: Any) -> Any:
         tensor([3.])
     """
     return input * np.clip(input * (1 / 6) + 0.5, 0.0, 1.0)
+
+
+def _hardswish_slope(input: Any) -> Any:
+    """`input / 3 + 1 / 2` between -3 and 3, 0 below and 1 above."""
+    if isinstance(input, Tensor):
+        return where(input <= -3, 0.0, where(input < 3, input / 3 + 0.5, 1.0))
+    inner = np.clip(input / 3, -1.0, 1.0)
+    return inner - np.trunc(inner) * 0.5 + 0.5  # the quotient is below 1 wherever the input is below 3
 
 
 def softsign(input: Tensor) -> Tensor:
@@ -330,43 +347,6 @@ def threshold(input: Any, threshold: Any, value: Any) -> Any:
 SELU_ALPHA, SELU_SCALE = 1.6732632423543772848170429916717, 1.0507009873554804934193349852946
 
 
-@elementwise(
-    input=lambda g, input, weight: where(input > 0, g, g * weight),
-    weight=lambda g, input: where(input > 0, 0.0, g * input),
-    node="PreluKernelBackward0",
-    dtypes="f",
-)
-def _prelu(input: Any, weight: Any) -> Any:
-    """`input` above zero, `weight * input` elsewhere."""
-    return select(input > 0, input, weight * input)
-
-
-def prelu(input: Tensor, weight: Tensor) -> Tensor:
-    """`input`, and `weight * input` below zero; one weight, or one for each channel (dimension 1).
-
-    Example::
-
-        >>> import gradpack as torch
-        >>> torch.prelu(torch.tensor([-1.0, 2.0]), torch.tensor(0.5))
-        tensor([-0.5000,  2.0000])
-    """
-    if weight.ndim > 1:
-        raise RuntimeError(f"prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {weight.ndim}")
-    if weight.numel() != 1:
-        if input.ndim < 1:
-            raise RuntimeError("Not allow zero-dim input tensor.")
-        channels = input._shape[1] if input.ndim > 1 else 1
-        if weight.numel() != channels:
-            raise RuntimeError(
-                f"Mismatch of parameter numbers and input channel size. Found "
-                f"parameter numbers = {weight.numel()} and channel size = {channels}."
-            )
-        weight = reshape(weight, (1, channels) + (1,) * (input.ndim - 2)) if input.ndim > 1 else weight
-    elif weight.ndim:
-        weight = reshape(weight, (1,) * max(input.ndim, 0))
-    return _prelu(input, weight)
-
-
 def softshrink(input: Tensor, lambd: float = 0.5, *, out: Any = None) -> Tensor:
     """`input` moved towards zero by `lambd`, zero within."""
     if lambd < 0:
@@ -391,11 +371,11 @@ def hardshrink(input: Any, lambd: float = 0.5) -> Any:
         >>> torch.nn.functional.hardshrink(torch.tensor([0.3, 1.0]))
         tensor([0., 1.])
     """
-    return select((input >= -lambd) & (input <= lambd), 0.0, input)
+    return select(np.abs(input) <= lambd, 0.0, input)
 
 
 from .compare import eq  # noqa: E402 - adjoints name each other
-from .exponential import erf, exp, sigmoid  # noqa: E402
+from .exponential import _exp_of_negative, erf, exp, sigmoid  # noqa: E402
+from .limits import clamp_max  # noqa: E402
 from .rounding import abs, where  # noqa: E402
-from .shape import reshape  # noqa: E402
 from .trigonometry import tanh  # noqa: E402

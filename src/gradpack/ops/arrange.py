@@ -10,6 +10,7 @@ import numpy as np
 from ..declare.kinds import linear
 from ..declare.looped import each_example, looking_at
 from ..tensor.tensor import Tensor
+from .blockwise import is_numpy
 
 FUNCTIONS = "flip fliplr flipud roll rot90 repeat_interleave tile"
 METHODS = "flip fliplr flipud roll rot90 repeat repeat_interleave tile"
@@ -184,13 +185,22 @@ def repeat_interleave(
     if repeats is None:
         return _counted(input)
     if dim is None:
-        input, dim = ravel(input), 0
+        input, dim = input if input.ndim == 1 else ravel(input), 0
     d = wrap_dim(dim, input.ndim)
     if isinstance(repeats, Tensor):
         repeats = repeats._data
     if np.any(np.asarray(repeats) < 0):
         raise RuntimeError("repeats can not be negative")
     size = input._shape[d] if input.ndim else 1
+    if isinstance(repeats, int) and input.ndim:
+        if output_size is not None and output_size != size * repeats:
+            raise RuntimeError(
+                f"repeat_interleave: Invalid output_size, expected {size * repeats} but got {output_size}"
+            )
+        shape = input._shape
+        spread = expand(unsqueeze(input, d + 1), (*shape[: d + 1], repeats, *shape[d + 1 :]))
+        made: Tensor = reshape(_written_out(spread), (*shape[:d], size * repeats, *shape[d + 1 :]))
+        return made
     array = np.asarray(repeats)
     if array.ndim and array.shape[0] not in (1, size):
         raise RuntimeError(
@@ -199,6 +209,17 @@ def repeat_interleave(
         )
     index = np.repeat(np.arange(size), array)
     return index_select(input, d, tensor(index) if len(index) else arange(0))
+
+
+@linear(input=lambda g: g, node="CloneBackward0", structural=True)
+def _written_out(input: Any) -> Any:
+    """A copy with its own storage: `clone`, of what was expanded along its last dimension in a few long strides."""
+    if not is_numpy(input) or not input.ndim or not 1 < input.shape[-1] < 16 or input.strides[-1]:
+        return np.array(input)
+    out = np.empty(input.shape, input.dtype)
+    for k in range(input.shape[-1]):
+        out[..., k] = input[..., 0]
+    return out
 
 
 @each_example
@@ -211,5 +232,5 @@ def _counted(counts: Tensor) -> Tensor:
 
 
 from .reduce import sum  # noqa: E402 - adjoints name each other
-from .shape import _ints, clone, ravel, reshape, wrap_dim, wrap_dims  # noqa: E402
+from .shape import _ints, clone, expand, ravel, reshape, unsqueeze, wrap_dim, wrap_dims  # noqa: E402
 from .transpose import transpose  # noqa: E402

@@ -14,6 +14,7 @@ from ..declare.kinds import general, linear
 from ..tensor.tensor import Tensor
 from .dimensions import axis, numpy_names
 from .kernels import _array_type, float_kind
+from .many_lines import are_many, running, running_extreme
 
 FUNCTIONS = "cumsum cumprod logcumsumexp diff"
 METHODS = FUNCTIONS
@@ -170,7 +171,11 @@ def _called(op: Any, name: str, input: Any, dim: Any, dtype: Any, out: Any, axis
 def _cumprod(input: Any, dim: int) -> Any:
     """Running products."""
     place = axis(dim, len(input.shape))
-    return np.cumprod(input, axis=place) if len(input.shape) else np.asarray(input, copy=True)
+    if not len(input.shape):
+        return np.asarray(input, copy=True)
+    return (
+        running(np.multiply, input) if float_kind(input) and are_many(input, place) else np.cumprod(input, axis=place)
+    )
 
 
 def cumprod(input: Any, dim: Any = None, *, dtype: Any = None, out: Any = None, axis: Any = None) -> Any:
@@ -278,6 +283,8 @@ def _running_extreme(function: Any, input: Any, dim: int) -> tuple[Any, Any]:
     place = axis(dim, len(input.shape))
     if not len(input.shape):
         return np.asarray(input, copy=True), np.zeros((), dtype=np.int64)
+    if are_many(input, place):
+        return running_extreme(function, input)
     values = accumulated(function, input, place)
     new = input == values
     if float_kind(input):

@@ -12,6 +12,7 @@ from ..declare.kinds import general, linear
 from ..declare.looped import looking_at
 from ..tensor.tensor import Tensor, wrap
 from .embedding import _embedding, _embedding_sparse, _renormalise, add_rows
+from .kernels import add_up
 
 FUNCTIONS = "embedding_bag"
 
@@ -25,7 +26,7 @@ def _bag_sums(input: Any, bags: Any, count: int) -> Any:
     if size and bags.shape[0] == size * count:
         in_order = np.reshape(bags, (count, size)) == np.arange(count)[:, None]
         if np.all(in_order):  # bags of one size after one another
-            return np.sum(np.reshape(input, (count, size, input.shape[1])), axis=1)
+            return add_up(np.reshape(input, (count, size, input.shape[1])), 1)
     return add_rows(input, bags, count)
 
 

@@ -15,6 +15,7 @@ from ..tensor.tensor import Tensor
 from .blockwise import SHORT_EXP2
 from .error_function import erf_of, erfc_of
 from .operands import is_complex, is_number
+from .special_arrays import erfinv_of, zeta_two_of
 
 FUNCTIONS = (
     "exp exp2 expm1 log log2 log10 log1p logaddexp logaddexp2 sqrt rsqrt pow float_power sigmoid logit xlogy "
@@ -227,9 +228,10 @@ def logit(input: Any, eps: float | None = None) -> Any:
 
 
 def _logit_slope(g: Any, input: Any, eps: float | None) -> Any:
-    low, high, beyond = (0.0, 1.0, math.nan) if eps is None else (eps, 1 - eps, 0.0)
-    outside = logical_or(lt(input, low), gt(input, high))
-    return where(outside, beyond, g / (abs(input) * (1 - input)))  # +inf at -0.0 as well
+    if eps is None:
+        return g / square(sqrt(input * (1 - input)))  # NaN outside of [0, 1], +inf at -0.0 as well
+    outside = logical_or(lt(input, eps), gt(input, 1 - eps))
+    return where(outside, 0.0, g / (abs(input) * (1 - input)))
 
 
 @elementwise(
@@ -296,7 +298,7 @@ def erfinv(input: Any) -> Any:
         >>> torch.erfinv(torch.tensor([0.0, 0.5]))
         tensor([0.0000, 0.4769])
     """
-    return special("erfinv", input)
+    return erfinv_of(input, lambda x: special("erfinv", x))
 
 
 _TWO_OVER_SQRT_PI = 2 / math.sqrt(math.pi)
@@ -357,7 +359,7 @@ def _derivative(n: int, input: Any) -> Any:
 def _trigamma(x: Any) -> Any:
     """By reflection below 1/2, as torch does it: finite at whole numbers, which a sine in floating point misses."""
     low = x < 0.5
-    above = special("zeta", 2, np.where(low, 1 - x, x))
+    above = zeta_two_of(np.where(low, 1 - x, x), lambda y: special("zeta", 2, y))
     sine = np.sin(np.where(low, x, 0.5) * math.pi)
     return np.where(low, (math.pi / sine) ** 2 - above, above)
 
@@ -393,6 +395,7 @@ def _method_polygamma(self: Tensor, n: int) -> Tensor:
     return polygamma(n, self)
 
 
+from .arithmetic import square  # noqa: E402
 from .compare import eq, gt, le, logical_and, logical_or, lt  # noqa: E402 - adjoints name each other
 from .power import _method_float_power_, float_power, pow  # noqa: E402, F401 - names that this module gives
 from .rounding import abs, where  # noqa: E402

@@ -101,7 +101,7 @@ def _rows(x: Any) -> Any:
     whole = length - length % CHUNK
     parts = np.reshape(x[:, :whole], (-1, CHUNK)) if whole == length or count == 1 else None
     if parts is None:
-        return _add(x, 1)
+        return np.concatenate([_rows(row[None]) for row in x]) if length >= 8 * CHUNK else _add(x, 1)
     out = _add((parts @ np.ones(CHUNK, x.dtype)).reshape(count, -1), 1)
     return out if whole == length else out + _add(x[:, whole:], 1)
 
@@ -164,12 +164,14 @@ def _folded(vector: Any) -> Any:
 def _products(rows: Any) -> Any:
     """Products of the rows of a matrix: one half times the other, whole vectors instead of element after element."""
     length, odd = rows.shape[1], None
-    while length > 8:
+    while length > (32 if len(rows) > 32 else 8):
         half = length // 2
         if length % 2:
             odd = rows[:, -1] if odd is None else odd * rows[:, -1]
         rows, length = rows[:, :half] * rows[:, half : 2 * half], half
-    out = _multiply(rows, 1) if length > 1 else rows[:, 0]
+    out = rows[:, 0]
+    if length > 1:  # many rows as columns, so that whole vectors are multiplied
+        out = _multiply(rows.T.copy(), 0) if len(rows) > 32 else _multiply(rows, 1)
     return out if odd is None else out * odd
 
 
@@ -251,6 +253,14 @@ def add_in_rows(out: Any, indices: Any, values: Any) -> None:
         return
     for part, places in _row_portions(table, out.shape[-1]):
         np.add.at(rows[part].reshape(-1), places.reshape(-1), given[part].reshape(-1))
+
+
+def set_in_rows(out: Any, indices: Any, values: Any) -> None:
+    """Write `values` to elements of the rows of `out` by place; the places are known to be right."""
+    table, rows = indices.reshape(-1, indices.shape[-1]), out.reshape(-1, out.shape[-1])
+    given = values.reshape(table.shape)
+    for part, places in _row_portions(table, out.shape[-1]):
+        rows[part].reshape(-1)[places.reshape(-1)] = given[part].reshape(-1)
 
 
 def placed_along(shape: tuple[int, ...], indices: Any, values: Any, place: int) -> Any:

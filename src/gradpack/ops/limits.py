@@ -13,6 +13,7 @@ from ..declare.inplace import inplace
 from ..declare.inplace_text import function
 from ..declare.kinds import elementwise
 from ..tensor.tensor import Tensor
+from .blockwise import blockwise, is_numpy
 from .operands import is_complex, is_number, is_whole
 from .selection import LARGE, limit, select
 
@@ -162,13 +163,25 @@ def _substitutes(input: Tensor, nan: Any, posinf: Any, neginf: Any) -> tuple[Any
     return (nan or 0.0, limit if posinf is None else posinf, -limit if neginf is None else neginf)
 
 
-@elementwise(input=lambda g, input: where(isfinite(input), g, 0.0), name="nan_to_num", holomorphic=False)
+@elementwise(input=lambda g, input: where(isfinite(input), g, 0.0), name="nan_to_num", holomorphic=False, blocks=False)
 def _nan_to_num(input: Any, nan: float, posinf: float, neginf: float) -> Any:
     """`input` with numbers in the place of NaN and the infinities."""
     if is_whole(input):
         return input * np.ones((), dtype=input.dtype)
     if is_complex(input):
         return np.nan_to_num(input, nan=nan, posinf=posinf, neginf=neginf)
+    if is_numpy(input) and input.size >= LARGE and input.dtype.char in "fd":
+        return blockwise(lambda x, out: _substitute(x, out, nan, posinf, neginf), input, 0)
+    return _substituted(input, nan, posinf, neginf)
+
+
+def _substitute(x: Any, out: Any, nan: float, posinf: float, neginf: float) -> None:
+    """The same for a block, which mostly holds numbers only."""
+    finite = np.maximum.reduce(x) < np.inf and np.minimum.reduce(x) > -np.inf
+    np.copyto(out, x if finite else _substituted(x, nan, posinf, neginf))
+
+
+def _substituted(input: Any, nan: float, posinf: float, neginf: float) -> Any:
     inside = (
         np.clip(input, neginf, posinf)
         if neginf == -posinf and posinf == _largest(input.dtype)

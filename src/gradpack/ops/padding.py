@@ -12,6 +12,8 @@ from ..base.dtypes import BOOL
 from ..declare.kinds import general, linear
 from ..tensor.tensor import Tensor
 from .along import Taps, put_back, taken
+from .blockwise import is_numpy
+from .selection import LARGE
 
 FUNCTIONS = "constant_pad_nd"
 
@@ -105,10 +107,33 @@ def _plan(mode: str, shape: Any, padding: Any) -> list[tuple[int, Taps]]:
 
 
 def _pad_by(input: Any, padding: Any, mode: str) -> Any:
+    if is_numpy(input) and input.size >= LARGE and min(padding) >= 0 and sum(padding) <= _NARROW:
+        return _bordered(input, padding, mode)
     out = input
     for dim, taps in reversed(_plan(mode, input.shape, padding)):
         out = taken(out, taps, dim)
     return np.array(out) if out is input else out
+
+
+_NARROW = 64  # lines of a border that are copied one by one
+
+
+def _bordered(input: Any, padding: Any, mode: str) -> Any:
+    """The same for a large array: its elements are copied once, and what goes around them line by line."""
+    ndim = len(padding) // 2
+    before, shape = padding[-2::-2], input.shape[input.ndim - ndim :]
+    inside: Any = [slice(b, b + size) for b, size in zip(before, shape, strict=True)]
+    sizes = [b + size + a for b, size, a in zip(before, shape, padding[::-2], strict=True)]
+    out = np.empty((*input.shape[: input.ndim - ndim], *sizes), input.dtype)
+    out[(..., *inside)] = input
+    for nr in reversed(range(ndim)):  # the last dimension first; those before it are not padded yet
+        lines = np.moveaxis(out[(..., *inside[:nr], *[slice(None)] * (ndim - nr))], nr - ndim, 0)
+        place = range(sizes[nr])[inside[nr]]
+        taps = _sources(mode, shape[nr], place.start, sizes[nr] - place.stop).index[0]
+        for k, source in enumerate((taps + place.start).tolist()):
+            if k not in place:
+                lines[k] = lines[source]
+    return out
 
 
 @linear(input=lambda g, padding, mode: _repad(g, padding, mode), node="ReflectionPad2DBackwardBackward0")

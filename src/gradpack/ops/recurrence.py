@@ -10,6 +10,8 @@ import numpy as np
 from ..declare.kinds import general
 from .accumulate import size_of
 from .dimensions import axis
+from .many_lines import are_many
+from .many_lines import recurrence as along_lines
 
 
 @general(
@@ -41,6 +43,8 @@ def recurrence(a: Any, b: Any, dim: int, backwards: bool = False) -> Any:
     place = axis(dim, len(b.shape))
     if not len(b.shape) or b.shape[place] < 2:
         return np.asarray(b, copy=True)
+    if are_many(b, place) and a.shape == b.shape and a.dtype == b.dtype and a.flags.c_contiguous:
+        return along_lines(a, b, backwards)
     lines = [np.moveaxis(x, place, 0) for x in (a, b)]
     if backwards:
         out = np.flip(_solved(*(np.flip(x, axis=0) for x in lines)), axis=0)

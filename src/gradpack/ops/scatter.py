@@ -13,7 +13,7 @@ from ..declare.kinds import general, linear
 from ..tensor.tensor import Tensor
 from .accumulate import add_flat, as_dtype, flat_of, fresh, narrowed, places_along, set_flat, size_of, store, widened
 from .blockwise import is_numpy
-from .kernels import _maximum, add_in_rows, reshaped, take_in_rows
+from .kernels import _maximum, add_in_rows, reshaped, set_in_rows, take_in_rows
 from .writing import number_for, number_tensor, write_part
 
 FUNCTIONS = "gather scatter scatter_add"
@@ -143,6 +143,9 @@ def _scatter(input: Any, dim: int, index: Any, src: Any) -> Any:
 
 
 def set_places(array: Any, dim: int, index: Any, src: Any) -> Any:
+    if array.dtype == src.dtype and is_numpy(src) and src.shape == index.shape and _in_rows(array, dim, index):
+        set_in_rows(array, index, np.ascontiguousarray(src))
+        return array
     places = places_in("scatter", array.shape, dim, index)
     return store(array, set_flat(flat_of(array), places, np.reshape(src, (-1,))))
 

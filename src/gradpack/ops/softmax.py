@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from ..declare.kinds import general
-from .blockwise import aligned
+from .blockwise import SHORT_EXP2, aligned
 from .dimensions import axes, axis, count, dropped, kept, numpy_names, restored
-from .kernels import SMALL, _add, _array_type, _maximum, add_up, exp_into, float_kind, largest
+from .kernels import SMALL, _add, _array_type, _maximum, _minimum, add_up, exp_into, float_kind, largest
 
 FUNCTIONS = "softmax log_softmax logsumexp"
 METHODS = FUNCTIONS
@@ -18,6 +19,7 @@ METHODS = FUNCTIONS
 # overflows nor loses digits. Most arrays are such, and finding the maximum of each row is dear.
 _HIGH, _LOW = 60.0, 1e-3
 _SHORT = 256  # elements, below which there is nothing to gain
+_LOG2_E = math.log2(math.e)
 
 
 def _exponentials(input: Any, over: Any) -> Any:
@@ -87,7 +89,8 @@ def _rows_of_softmax(input: Any, logarithm: bool) -> Any:
     for block in _row_blocks(rows):
         x, made = rows[block], out[block]
         spare = buffer[: x.size].reshape(x.shape)
-        plain = _maximum(x, None) <= _HIGH
+        most = _maximum(x, None)
+        plain = most <= _HIGH
         if plain:
             total = np.exp(x, out=spare) @ ones
             plain = total.min() >= _LOW
@@ -100,9 +103,15 @@ def _rows_of_softmax(input: Any, logarithm: bool) -> Any:
         exact = np.log(total, dtype=np.float64)
         rounded = exact.astype(rows.dtype)
         np.subtract(x, repeat(rounded), out=made)
-        if plain and rows.dtype != np.float64:  # in two parts: see `_log_softmax`
+        if plain and rows.dtype != np.float64 and _near_zero(most, rounded):  # in two parts: see `_log_softmax`
             np.subtract(made, repeat(exact - rounded), out=made)
     return out.reshape(input.shape)
+
+
+def _near_zero(most: Any, logarithms: Any) -> bool:
+    """Whether the difference of numbers up to `most` and logarithms may be so small that rounding these would show."""
+    least = _minimum(logarithms, None)
+    return not least - most >= 0.25 * max(abs(least), abs(_maximum(logarithms, None)))
 
 
 def _rows_of_slope(g: Any, out: Any, logarithm: bool) -> Any:
@@ -115,13 +124,19 @@ def _rows_of_slope(g: Any, out: Any, logarithm: bool) -> Any:
     for block in _row_blocks(known):
         some, result, made = given[block], known[block], slope[block]
         if logarithm:
-            spare = np.exp(result, out=buffer[: result.size].reshape(result.shape))
+            spare = _exp_into(result, buffer[: result.size].reshape(result.shape))
             np.multiply(spare, repeat(some @ ones), out=spare)
             np.subtract(some, spare, out=made)
         else:
             np.subtract(some, repeat(np.vecdot(some, result)), out=made)
             np.multiply(made, result, out=made)
     return slope.reshape(out.shape)
+
+
+def _exp_into(x: Any, out: Any) -> Any:
+    if SHORT_EXP2 and x.dtype == np.float32:
+        return np.exp2(np.multiply(x, _LOG2_E, out=out), out=out)
+    return np.exp(x, out=out)
 
 
 def _place(input: Any, dim: Any) -> Any:

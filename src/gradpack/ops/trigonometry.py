@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ..declare.blocks import LARGE, looped
+from ..declare.blocks import LARGE
 from ..declare.kinds import elementwise
-from .blockwise import is_numpy
+from .blockwise import blockwise, is_numpy
 from .operands import is_complex
 
 FUNCTIONS = "sin cos tan asin acos atan atan2 sinh cosh tanh asinh acosh atanh sinc hypot deg2rad rad2deg"
@@ -249,12 +249,23 @@ def hypot(input: Any, other: Any) -> Any:
         tensor([5.])
     """
     if is_numpy(input) and input.dtype.char == "f" and input.size >= LARGE and input.shape == other.shape:
-        return looped(_hypot_single, input, other)
+        return blockwise(_hypot_single, input, 1, other)
     return np.hypot(input, other)
 
 
-def _hypot_single(x: Any, y: Any) -> Any:
-    """For float32, whose squares neither overflow nor vanish in float64; C's function goes element by element."""
+def _hypot_single(x: Any, out: Any, y: Any, squares: Any) -> None:
+    """For float32, a block whose squares add up to neither infinity nor next to nothing; others in float64."""
+    np.square(x, out)
+    np.square(y, squares)
+    np.add(out, squares, out)
+    if np.maximum.reduce(out) < 1e38 and np.minimum.reduce(out) > 1e-30:
+        np.sqrt(out, out)
+    else:
+        np.copyto(out, _hypot_wide(x, y))
+
+
+def _hypot_wide(x: Any, y: Any) -> Any:
+    """C's function goes element by element; in float64, squares of float32 neither overflow nor vanish."""
     squares = np.square(x, dtype=np.float64)
     squares += np.square(y, dtype=np.float64)
     out = np.sqrt(squares, out=squares).astype(x.dtype)
