@@ -108,10 +108,11 @@ class Workers:
             self.under_way -= job.nbytes
 
     def _next(self) -> Job | None:
-        with self._wake:
+        wake = self._wake
+        with wake:
             while not self._queue:
                 self._idle += 1
-                woken = self._wake.wait(timeout=5.0)
+                woken = wake.wait(timeout=5.0)
                 self._idle -= 1
                 if not woken and not self._queue:  # nothing to do: the thread ends, another one starts when needed
                     self._threads -= 1
