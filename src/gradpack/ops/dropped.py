@@ -9,41 +9,32 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import prod
 from typing import Any
-from weakref import ref
 
 import numpy as np
 
 from ..base.errors import saved_was_modified
 from ..base.modes import MODE
-from ..tensor.saved import Packed
-from ..tensor.tensor import Tensor, _new, alias
-
-LEAST = 1 << 16  # bytes: smaller tensors stay as they are
+from ..tensor.again import LEAST, Again, in_place_of
+from ..tensor.tensor import Tensor
 
 
-class Dropped:
-    """The result of dropout, to be made again. Gives the array itself while somebody holds it."""
+class Dropped(Again):
+    """The result of dropout, by what it was made of."""
 
-    __slots__ = ("__weakref__", "_array", "_bits", "_counter", "_p", "_seen", "_shape", "_source", "_spec", "_writes")
+    __slots__ = ("_bits", "_p", "_seen", "_source", "_writes")
 
     def __init__(self, result: Tensor, producer: Any, bits: Any, p: float) -> None:
-        self._array, self._counter = ref(result._data), result._counter
-        self._shape, self._spec = result._shape, result._spec
+        super().__init__(result)
         self._source, self._writes, self._seen = producer.out, producer.out_c, producer.out_v
         self._bits, self._p = bits, p
 
-    def tensor(self) -> Tensor:
-        array = self._array()
-        if array is not None:
-            out: Tensor = alias(array, self._spec, self._shape)
-            out._counter = self._counter  # so that a write in place is noticed
-            return out
+    def made(self) -> Any:
         if self._writes[0] != self._seen:
             raise saved_was_modified(
                 "a product", "the input of dropout", self._spec.dtype, self._shape, "", self._writes[0], self._seen
             )
         kept = np.reshape(np.unpackbits(self._bits, count=prod(self._shape)), self._shape).view(bool)
-        return alias(masked(self._source, kept, 1 / (1 - self._p)), self._spec, self._shape)
+        return masked(self._source, kept, 1 / (1 - self._p))
 
     def held(self, tell: Callable[[Any], None]) -> Any:
         """The arrays in memory that this keeps, for a meter."""
@@ -75,8 +66,4 @@ def light(tensor: Tensor) -> Any:
         or mode.dual
     ):
         return tensor
-    packed = _new(Packed)
-    packed.spec, packed.shape, packed.where = tensor._spec, tensor._shape, None
-    packed.counter, packed.seen = tensor._counter, 0
-    packed.handle, packed.unpack = Dropped(tensor, producer, node.mask, node.p), Dropped.tensor
-    return packed
+    return in_place_of(tensor, Dropped(tensor, producer, node.mask, node.p))

@@ -6,36 +6,28 @@ from collections.abc import Callable
 from math import prod
 from sys import _getframe
 from typing import Any
-from weakref import ref
 
 import numpy as np
 
 from ..base.callers import place_of
 from ..base.modes import MODE
+from ..tensor.again import LEAST, Again, in_place_of
 from ..tensor.saved import Packed, PackedWithInfo, tell
-from ..tensor.tensor import Tensor, _new, alias
-
-LEAST = 1 << 16  # bytes: smaller results stay as they are
+from ..tensor.tensor import Tensor
 
 
-class Bits:
-    """Which elements of an array are above zero. Gives the array itself while somebody holds it."""
+class Bits(Again):
+    """Which elements of a result are above zero: comes back as ones and zeros."""
 
-    __slots__ = ("__weakref__", "_array", "_counter", "_dtype", "_shape", "_spec", "bits")
+    __slots__ = ("_dtype", "bits")
 
-    def __init__(self, result: Tensor, array: Any) -> None:
-        self.bits = np.packbits(array > 0)
-        self._array, self._counter = ref(array), result._counter
-        self._shape, self._spec, self._dtype = result._shape, result._spec, array.dtype
+    def __init__(self, result: Tensor) -> None:
+        super().__init__(result)
+        self.bits, self._dtype = np.packbits(result._data > 0), result._data.dtype
 
-    def tensor(self) -> Tensor:
-        array = self._array()
-        if array is not None:
-            out: Tensor = alias(array, self._spec, self._shape)
-            out._counter = self._counter  # so that a write in place is noticed
-            return out
+    def made(self) -> Any:
         ones = np.unpackbits(self.bits, count=prod(self._shape)).astype(self._dtype)
-        return alias(np.reshape(ones, self._shape), self._spec, self._shape)
+        return np.reshape(ones, self._shape)
 
     def held(self, tell: Callable[[Any], None]) -> Any:
         """The array in memory that this keeps, for a meter."""
@@ -64,11 +56,7 @@ def keep_bits(result: Tensor) -> None:
             return
     if counter is not result._counter or counter[0] != seen:
         return  # backward is to say so
-    packed = _new(Packed)
-    packed.spec, packed.shape, packed.where = result._spec, result._shape, None
-    packed.counter, packed.seen = counter, seen
-    packed.handle, packed.unpack = Bits(result, array), Bits.tensor
-    node.out = packed
+    node.out = packed = in_place_of(result, Bits(result))
     if mode.recorder is not None:
         label = ("ReluBackward0", "out")
         if hasattr(mode.recorder, "describe"):

@@ -1,0 +1,42 @@
+"""Saved tensors that are not kept but made again, exactly enough for the backward that asks for them."""
+
+from __future__ import annotations
+
+from typing import Any
+from weakref import ref
+
+from .saved import Packed
+from .tensor import Tensor, _new, alias
+
+LEAST = 1 << 16  # bytes: smaller tensors are kept as they are
+
+
+class Again:
+    """Stands for a saved tensor. Gives its array while somebody else holds that, and makes another one later."""
+
+    __slots__ = ("__weakref__", "_array", "_counter", "_shape", "_spec")
+
+    def __init__(self, tensor: Tensor) -> None:
+        self._array, self._counter = ref(tensor._data), tensor._counter
+        self._shape, self._spec = tensor._shape, tensor._spec
+
+    def made(self) -> Any:
+        """The array again."""
+        raise TypeError(f"{type(self).__name__} has no made")
+
+    def tensor(self) -> Tensor:
+        array = self._array()
+        if array is None:
+            return alias(self.made(), self._spec, self._shape)
+        out: Tensor = alias(array, self._spec, self._shape)
+        out._counter = self._counter  # so that a write in place is noticed
+        return out
+
+
+def in_place_of(tensor: Tensor, again: Again) -> Packed:
+    """What a node is to keep in place of a tensor as it is now, without its hooks."""
+    packed: Packed = _new(Packed)
+    packed.spec, packed.shape, packed.where = tensor._spec, tensor._shape, None
+    packed.counter, packed.seen = tensor._counter, tensor._counter[0]
+    packed.handle, packed.unpack = again, Again.tensor
+    return packed
