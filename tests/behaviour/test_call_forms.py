@@ -133,3 +133,42 @@ def test_quotients_of_half_precision_are_rounded_before_they_are_cut_off(torch):
     assert torch.div(*low, rounding_mode="trunc").tolist() == [18.0, 3.0]
     assert torch.div(low[0].float(), low[1].float(), rounding_mode="trunc").tolist() == [17.0, 3.0]
     assert low[0].div_(low[1], rounding_mode="trunc").tolist() == [18.0, 3.0] and low[0]._version == 1
+
+
+# A call by torch's names, and the same by NumPy's.
+NUMPY_NAMES = {
+    "quantile": (
+        lambda t, x: t.quantile(x, 0.5, dim=0, keepdim=True),
+        lambda t, x: t.quantile(x, 0.5, axis=0, keepdims=True),
+    ),
+    "fft": (lambda t, x: t.fft.fft(x, dim=0), lambda t, x: t.fft.fft(x, axis=0)),
+    "rfftn": (lambda t, x: t.fft.rfftn(x, dim=(0, 1)), lambda t, x: t.fft.rfftn(a=x, axis=(0, 1))),
+    "fftshift": (lambda t, x: t.fft.fftshift(x, dim=1), lambda t, x: t.fft.fftshift(x=x, axis=1)),
+    "trapezoid": (lambda t, x: t.trapezoid(x, dim=0), lambda t, x: t.trapezoid(x, axis=0)),
+    "gradient": (lambda t, x: t.gradient(x, dim=0)[0], lambda t, x: t.gradient(x, axis=0)[0]),
+    "vecdot": (lambda t, x: t.linalg.vecdot(x, x, dim=0), lambda t, x: t.linalg.vecdot(x, x, axis=0)),
+    "norm": (lambda t, x: t.linalg.norm(x, dim=0, keepdim=True), lambda t, x: t.linalg.norm(x, axis=0, keepdims=True)),
+    "vector_norm": (lambda t, x: t.linalg.vector_norm(x, dim=0), lambda t, x: t.linalg.vector_norm(x, axis=0)),
+    "cosine_similarity": (
+        lambda t, x: t.cosine_similarity(x, x * x, dim=0),
+        lambda t, x: t.cosine_similarity(x1=x, x2=x * x, axis=0),
+    ),
+    "pairwise_distance": (
+        lambda t, x: t.nn.functional.pairwise_distance(x, x * x, keepdim=True),
+        lambda t, x: t.nn.functional.pairwise_distance(x, x * x, keepdims=True),
+    ),
+    "amax": (lambda t, x: t.amax(x, dim=0), lambda t, x: t.amax(x1=x, axis=0)),
+    "cross": (lambda t, x: t.linalg.cross(x, x * x, dim=1), lambda t, x: t.linalg.cross(x, x2=x * x, axis=1)),
+}
+
+
+@pytest.mark.parametrize("name", list(NUMPY_NAMES))
+def test_names_of_numpys(torch, name):
+    x = (torch.arange(12.0) * 1.7).sin().reshape(4, 3)
+    by_torch, by_numpy = NUMPY_NAMES[name]
+    assert torch.equal(by_torch(torch, x), by_numpy(torch, x))
+
+
+def test_a_name_that_is_nobodys(torch):
+    with pytest.raises(TypeError):
+        torch.fft.fft(torch.ones(2), axes=0)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -123,15 +124,22 @@ def check_bool(op: str, keepdim: Any) -> None:
         raise TypeError(f"{op}(): argument 'keepdim' must be bool, not {type(keepdim).__name__}")
 
 
-_NUMPY_NAMES = (("axis", "dim"), ("keepdims", "keepdim"), ("x", "input"))
+# What torch's arguments are called by NumPy.
+_NUMPY_NAMES = (
+    ("axis", "dim"), ("keepdims", "keepdim"), ("x", "input"), ("a", "input"), ("x1", "input"), ("x2", "other"),
+)  # fmt: skip
 
 
 def numpy_names(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The operation, which also takes the names that NumPy gives to its arguments, as torch does."""
+    """The function, which also takes the names that NumPy gives to its arguments, as torch does."""
+    renamed: list[tuple[str, str]] = []
 
     def call(*args: Any, **kwargs: Any) -> Any:
         if kwargs:
-            for theirs, ours in _NUMPY_NAMES:
+            if not renamed:
+                own = signature(function).parameters
+                renamed.extend(pair for pair in _NUMPY_NAMES if pair[1] in own and pair[0] not in own)
+            for theirs, ours in renamed:
                 if theirs in kwargs and ours not in kwargs:
                     kwargs[ours] = kwargs.pop(theirs)
             if "dim" in kwargs and type(kwargs["dim"]) is list:
@@ -140,9 +148,10 @@ def numpy_names(function: Callable[..., Any]) -> Callable[..., Any]:
             args = (args[0], tuple(args[1]), *args[2:])
         return function(*args, **kwargs)
 
+    call.__dict__.update(function.__dict__)
     call.__name__, call.__qualname__ = function.__name__, function.__qualname__
     call.__doc__, call.__module__ = function.__doc__, function.__module__
-    call.op, call.__wrapped__ = function.op, function.__wrapped__  # type: ignore[attr-defined]
+    call.__wrapped__ = getattr(function, "__wrapped__", function)  # type: ignore[attr-defined]
     return call
 
 

@@ -20,6 +20,7 @@ from ..base.errors import _SCALAR_TYPES, not_a_tensor
 from ..declare.kinds import linear
 from ..tensor.tensor import Tensor
 from .blockwise import is_numpy
+from .dimensions import numpy_names
 
 FUNCTIONS = ""
 
@@ -278,6 +279,7 @@ def _c2r(op: str, input: Any, n: Any, dim: Any, norm: Any, forward: bool, out: A
 # -- the functions of one dimension --
 
 
+@numpy_names
 def fft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None, *, out: Any = None) -> Tensor:
     """The discrete Fourier transform along a dimension: `X[k] = sum(x[j] * exp(-2j * pi * j * k / n))`.
 
@@ -299,6 +301,7 @@ def fft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = N
     return _c2c("fft", input, n, dim, norm, True, out)
 
 
+@numpy_names
 def ifft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None, *, out: Any = None) -> Tensor:
     """The inverse of `fft` along a dimension: `x[j] = sum(X[k] * exp(2j * pi * j * k / n)) / n`.
 
@@ -314,6 +317,7 @@ def ifft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = 
     return _c2c("ifft", input, n, dim, norm, False, out)
 
 
+@numpy_names
 def rfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None, *, out: Any = None) -> Tensor:
     """The transform of real numbers along a dimension: the first `n // 2 + 1` values, to which the rest is conjugate.
 
@@ -329,6 +333,7 @@ def rfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = 
     return _r2c("rfft", input, n, dim, norm, True, out)
 
 
+@numpy_names
 def irfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None, *, out: Any = None) -> Tensor:
     """The inverse of `rfft` along a dimension, in real numbers.
 
@@ -344,6 +349,7 @@ def irfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None =
     return _c2r("irfft", input, n, dim, norm, False, out)
 
 
+@numpy_names
 def hfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None, *, out: Any = None) -> Tensor:
     """The transform along a dimension of a signal whose missing half is conjugate to the given one: real numbers.
 
@@ -359,6 +365,7 @@ def hfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = 
     return _c2r("hfft", input, n, dim, norm, True, out)
 
 
+@numpy_names
 def ihfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None, *, out: Any = None) -> Tensor:
     """The inverse of `hfft` along a dimension: the first half of the signal.
 

@@ -11,6 +11,7 @@ from ..base.dtypes import FLOATING, as_dtype
 from ..base.errors import not_implemented_for
 from ..tensor.tensor import Tensor
 from .create import _into_out, _native, finish
+from .dimensions import numpy_names
 from .fourier import (
     _fft_c2c,
     _fft_c2r,
@@ -88,6 +89,7 @@ def _last_dims(op: str, x: Tensor, s: Any, dim: Any) -> tuple[tuple[int, ...], t
     return dims, tuple(sizes), last
 
 
+@numpy_names
 def fftn(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None, *, out: Any = None) -> Tensor:
     """The discrete Fourier transform over several dimensions.
 
@@ -110,6 +112,7 @@ def fftn(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None,
     return _all_c2c("fftn", input, s, dim, norm, True, out)
 
 
+@numpy_names
 def ifftn(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None, *, out: Any = None) -> Tensor:
     """The inverse of `fftn`.
 
@@ -123,6 +126,7 @@ def ifftn(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None
     return _all_c2c("ifftn", input, s, dim, norm, False, out)
 
 
+@numpy_names
 def rfftn(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None, *, out: Any = None) -> Tensor:
     """The transform of real numbers over several dimensions, half of it along the last of them.
 
@@ -136,6 +140,7 @@ def rfftn(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None
     return _all_r2c("rfftn", input, s, dim, norm, out)
 
 
+@numpy_names
 def irfftn(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None, *, out: Any = None) -> Tensor:
     """The inverse of `rfftn`, in real numbers.
 
@@ -155,6 +160,7 @@ def irfftn(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = Non
     return given("irfftn", out, _fft_c2r(fitted(x, dims, sizes), dims, how, last), input, "floating point")
 
 
+@numpy_names
 def hfftn(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None, *, out: Any = None) -> Tensor:
     """The transform over several dimensions of a signal whose missing half is conjugate to the given one.
 
@@ -175,6 +181,7 @@ def hfftn(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None
     return given("hfftn", out, made, input, "floating point")
 
 
+@numpy_names
 def ihfftn(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None, *, out: Any = None) -> Tensor:
     """The inverse of `hfftn`: half of the signal along the last dimension.
 
@@ -196,6 +203,7 @@ def ihfftn(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = Non
     return given("ihfftn", out, _fft_c2c(made, dims[:-1], how, False) if len(dims) > 1 else made, input)
 
 
+@numpy_names
 def fft2(input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: str | None = None, *, out: Any = None) -> Tensor:
     """The discrete Fourier transform over two dimensions: `fftn`.
 
@@ -209,6 +217,7 @@ def fft2(input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: str | None = N
     return fftn(input, s, dim, norm, out=out)
 
 
+@numpy_names
 def ifft2(input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: str | None = None, *, out: Any = None) -> Tensor:
     """The inverse of `fft2`.
 
@@ -222,6 +231,7 @@ def ifft2(input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: str | None = 
     return ifftn(input, s, dim, norm, out=out)
 
 
+@numpy_names
 def rfft2(input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: str | None = None, *, out: Any = None) -> Tensor:
     """The transform of real numbers over two dimensions: `rfftn`.
 
@@ -235,6 +245,7 @@ def rfft2(input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: str | None = 
     return rfftn(input, s, dim, norm, out=out)
 
 
+@numpy_names
 def irfft2(input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: str | None = None, *, out: Any = None) -> Tensor:
     """The inverse of `rfft2`, in real numbers.
 
@@ -248,6 +259,7 @@ def irfft2(input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: str | None =
     return irfftn(input, s, dim, norm, out=out)
 
 
+@numpy_names
 def hfft2(input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: str | None = None, *, out: Any = None) -> Tensor:
     """`hfftn` over two dimensions.
 
@@ -261,6 +273,7 @@ def hfft2(input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: str | None = 
     return hfftn(input, s, dim, norm, out=out)
 
 
+@numpy_names
 def ihfft2(input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: str | None = None, *, out: Any = None) -> Tensor:
     """The inverse of `hfft2`.
 
@@ -353,6 +366,7 @@ def _shifted(op: str, input: Tensor, dim: Any, back: bool) -> Tensor:
     return out
 
 
+@numpy_names
 def fftshift(input: Tensor, dim: Any = None) -> Tensor:
     """Frequencies in increasing order, 0 in the middle.
 
@@ -365,6 +379,7 @@ def fftshift(input: Tensor, dim: Any = None) -> Tensor:
     return _shifted("fftshift", input, dim, False)
 
 
+@numpy_names
 def ifftshift(input: Tensor, dim: Any = None) -> Tensor:
     """The inverse of `fftshift`.
 

@@ -11,12 +11,13 @@ from ..base.dtypes import FLOATING
 from ..base.errors import refuse
 from ..declare.kinds import nondifferentiable
 from ..tensor.tensor import Tensor
-from .dimensions import axes
+from .dimensions import axes, numpy_names
 
 FUNCTIONS = "hash_tensor"
 METHODS = "hash_tensor"
 
 
+@numpy_names
 def hash_tensor(input: Tensor, dim: Any = (), *, keepdim: bool = False, mode: int = 0, out: Any = None) -> Tensor:
     """The bits of all elements, or of those along dimensions, combined by exclusive or: a tensor of uint64.
 

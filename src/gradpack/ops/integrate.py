@@ -7,6 +7,7 @@ from typing import Any
 
 from ..base import dtypes
 from ..tensor.tensor import Tensor
+from .dimensions import numpy_names
 
 FUNCTIONS = "trapezoid trapz cumulative_trapezoid gradient"
 
@@ -46,6 +47,7 @@ def _steps(op: str, y: Tensor, x: Any, dx: Any, dim: int) -> tuple[int, Any]:
     return d, _part(x, place, 1, None) - _part(x, place, None, -1)
 
 
+@numpy_names
 def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Any = None, dim: int = -1) -> Tensor:
     """The integral along a dimension of a function sampled there, by the trapezoid rule.
 
@@ -72,6 +74,7 @@ def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Any = None, dim: int = 
     return sum((_part(y, d, None, -1) + _part(y, d, 1, None)) * steps, d) / 2.0
 
 
+@numpy_names
 def trapz(y: Tensor, x: Tensor | None = None, *, dx: Any = None, dim: int = -1) -> Tensor:
     """Another name of `trapezoid`.
 
@@ -84,6 +87,7 @@ def trapz(y: Tensor, x: Tensor | None = None, *, dx: Any = None, dim: int = -1) 
     return trapezoid(y, x, dx=dx, dim=dim)
 
 
+@numpy_names
 def cumulative_trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Any = None, dim: int = -1) -> Tensor:
     """The integrals up to each sample but the first, by the trapezoid rule: as `trapezoid`.
 
@@ -103,6 +107,7 @@ def cumulative_trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Any = None, 
 # -- derivatives --
 
 
+@numpy_names
 def gradient(input: Tensor, *, spacing: Any = 1, dim: Any = None, edge_order: int = 1) -> tuple[Tensor, ...]:
     """The derivative of a sampled function along each dimension, by central differences.
 

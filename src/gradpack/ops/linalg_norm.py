@@ -11,6 +11,7 @@ from ..base.dtypes import FLOATING
 from ..base.errors import scalar_type
 from ..declare.looped import each_example
 from ..tensor.tensor import Tensor, wrap
+from .dimensions import numpy_names
 from .linalg_check import array_of, first_bad, refuse_dtype, square, with_out
 
 FUNCTIONS = "frobenius_norm nuclear_norm"
@@ -20,6 +21,7 @@ def _dims(dim: Any) -> Any:
     return tuple(dim) if isinstance(dim, list | tuple) else dim
 
 
+@numpy_names
 @with_out
 def vector_norm(input: Tensor, ord: Any = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
     """`sum(abs(x) ** ord) ** (1 / ord)` over all elements, or those along dimensions.
@@ -60,6 +62,7 @@ def _check_floating(name: str, A: Tensor, low: bool = True) -> None:
         raise RuntimeError(f"{name}: Low precision dtypes not supported. Got {scalar_type(dtype)}")
 
 
+@numpy_names
 @with_out
 def matrix_norm(
     input: Tensor, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = False, *, dtype: Any = None
@@ -130,6 +133,7 @@ def _extreme(x: Tensor, dim: int, largest: bool, keepdim: bool = False) -> Any:
     return (amax if largest else amin)(x, dim, keepdim)
 
 
+@numpy_names
 @with_out
 def norm(input: Tensor, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
     """A norm of vectors or matrices: by `ord` and `dim`, that of `vector_norm` or `matrix_norm`.

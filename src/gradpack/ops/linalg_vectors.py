@@ -10,6 +10,7 @@ from ..base.errors import scalar_type
 from ..declare.kinds import bilinear
 from ..declare.timed import noted
 from ..tensor.tensor import Tensor
+from .dimensions import numpy_names
 from .linalg_check import with_out
 
 FUNCTIONS = "cross vander"
@@ -39,6 +40,7 @@ def linalg_cross(input: Any, other: Any, dim: int = -1) -> Any:
     ) * np.take(other, ahead, axis=axis_of)
 
 
+@numpy_names
 @with_out
 def public_cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Any:
     """The cross products of vectors of three elements, batched and broadcast.
@@ -62,6 +64,7 @@ def public_cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Any:
     return linalg_cross(input, other, dim)
 
 
+@numpy_names
 @with_out
 def cross(input: Tensor, other: Tensor, dim: Any = None) -> Any:
     """The cross product along `dim`, by default the first dimension of size 3.
@@ -80,6 +83,7 @@ def cross(input: Tensor, other: Tensor, dim: Any = None) -> Any:
     return public_cross(input, other, dim=dim)
 
 
+@numpy_names
 @with_out
 def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Any:
     """The dot products of vectors along a dimension, those of `x` conjugated.

@@ -6,6 +6,7 @@ from typing import Any
 
 from ..base import dtypes
 from ..tensor.tensor import Tensor
+from .dimensions import numpy_names
 
 FUNCTIONS = "quantile nanquantile"
 METHODS = FUNCTIONS
@@ -13,6 +14,7 @@ METHODS = FUNCTIONS
 _WAYS = ("linear", "lower", "higher", "midpoint", "nearest")
 
 
+@numpy_names
 def quantile(
     input: Tensor,
     q: Any,
@@ -43,6 +45,7 @@ def quantile(
     return _quantile("quantile", input, q, dim, keepdim, interpolation, out, False)
 
 
+@numpy_names
 def nanquantile(
     input: Tensor,
     q: Any,

@@ -5,10 +5,12 @@ from __future__ import annotations
 from ..base.dtypes import FLOATING, promote_types
 from ..base.errors import scalar_type
 from ..tensor.tensor import Tensor
+from .dimensions import numpy_names
 
 FUNCTIONS = "cosine_similarity pairwise_distance"
 
 
+@numpy_names
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
     """The cosine of the angle between vectors along a dimension: `x1 . x2 / (max(|x1|, eps) * max(|x2|, eps))`.
 
@@ -35,6 +37,7 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
     return sum(next(units) * next(units), dim)
 
 
+@numpy_names
 def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2, eps: float = 1e-6, keepdim: bool = False) -> Tensor:
     """The p-norm of `x1 - x2 + eps` along the last dimension.
 
