@@ -231,7 +231,8 @@ class Budget(Policy):
                 seen.add(source)
                 slot = None if source.slot is None else source.slot()
                 if slot is not None:
-                    needs.add(slot.entry.row.number)
+                    if self._round.has(slot.entry.row):  # what an earlier round has saved is held anyway
+                        needs.add(slot.entry.row.number)
                 elif not source.held and not source.is_tiny and source.call is not None:
                     stack.append(source)
         return took, tuple(sorted(needs))
