@@ -230,6 +230,20 @@ def test_a_hook_of_the_user_that_raises(exact):
     check_next_step(policy, exact)
 
 
+def test_a_library_that_is_broken_is_done_without(monkeypatch, exact):
+    from gradpack.saved import means
+
+    def broken(*args, **options):
+        raise ImportError("half installed")
+
+    monkeypatch.setattr(means, "lossless", broken)
+    monkeypatch.setattr(means, "find_spec", lambda name: True)
+    policy, x = saved.budget(THREE, disk=1 << 30, min_bytes=0), leaf()
+    forward(policy, x).backward()
+    np.testing.assert_array_equal(x.grad.numpy(), exact)
+    assert "lossless" not in [means.name for means in policy._means]
+
+
 def test_a_folder_that_cannot_be_used_shows_at_once(tmp_path, monkeypatch):
     with pytest.raises(FileNotFoundError, match="nowhere"):
         saved.budget("1 MiB", disk="1 MiB", directory=tmp_path / "nowhere")

@@ -144,6 +144,22 @@ def test_a_graph_that_lives_on_while_others_come_and_go(net, policy):
     same(grads(net), old)
 
 
+def test_what_an_earlier_round_has_saved_is_started_from(policy):
+    x = batch(64).requires_grad_()
+    with policy:
+        for _ in range(4):
+            h = (x @ x.T).tanh()  # many rows
+        first = h.sin()
+    first.sum().backward(retain_graph=True)
+    x.grad = None
+    for _ in range(2):
+        with policy:  # another round, of few rows, whose tensors may be made of h
+            (h * 2.0).exp().sum().backward(inputs=[x], retain_graph=True)
+        x.grad = None
+    assert all(needed < len(plan.rows) for plan in policy._plans for row in plan.rows for needed in row.needs)
+    del first, h
+
+
 def test_a_step_of_the_optimizer_while_a_graph_lives(net, policy):
     """What was dropped is made again from parameters as they were: of those there are copies now, which count."""
     exact = expected(net, 64)

@@ -7,6 +7,8 @@ import subprocess
 import sys
 import threading
 import time
+import traceback
+import weakref
 from pathlib import Path
 
 import pytest
@@ -282,6 +284,21 @@ def test_a_forked_child_has_a_file_and_threads_of_its_own(monkeypatch):
     packed = policy.pack(torch.full((5000,), 2.0))
     assert file_of(policy) is not before
     assert policy.unpack(packed)[0] == 2
+
+
+def test_an_error_of_a_job_holds_nothing_but_its_place():
+    class Big:
+        def work(self):
+            mine = self
+            raise ZeroDivisionError(str(mine)[:1])
+
+    workers, big = background.Workers(1, 100), Big()
+    known = weakref.ref(big)
+    job = workers.add(big.work, 1)
+    workers.drain()
+    del big
+    assert known() is None
+    assert [frame.name for frame in traceback.extract_tb(job.error.__traceback__)] == ["work"]
 
 
 def test_jobs_are_done_once_and_errors_stay_with_them():

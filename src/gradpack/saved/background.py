@@ -38,7 +38,7 @@ class Job:
             if self.work is not None:
                 self.work()
         except BaseException as error:  # raised again where the result is asked for
-            self.error = error
+            self.error = error.with_traceback(_bare(error.__traceback__))
         finally:
             self.work = None
             if finished is not None:
@@ -122,6 +122,14 @@ class Workers:
     def _after_fork(self) -> None:
         if self._process != _process():  # the threads are the parent's
             self.__init__(self.count, self.window)  # type: ignore[misc]
+
+
+def _bare(trace: Any) -> Any:
+    """Where an error came from, without what was in variables there: that may hold the job, which holds the error."""
+    from traceback import clear_frames
+
+    clear_frames(trace.tb_next)
+    return trace.tb_next
 
 
 def _serve(workers: Any) -> None:

@@ -19,8 +19,9 @@ from .holding import Holding
 from .info import Brief, SavedInfo
 from .ledger import Entry, Means, Slot, packed_bytes
 from .means import check_folder, means_of
+from .notes import Notes
 from .policy import Policy
-from .recipes import Notes, Took, Value
+from .recipes import Took, Value
 from .recompute import Living, Watch
 from .rounds import Round, Row, better, planned
 from .storage import owner
@@ -210,7 +211,7 @@ class Budget(Policy):
             ways = ways_to(slot.value, self._holding.is_held)
             if (way := ways[slot.value]) is not None and not way.extra:
                 row.took, row.needs = self._runs(slot.value)
-            for means in self._means:
+            for means in list(self._means):
                 known = means.on_disk or means.from_device or means.knows(row.key)
                 if not known and not (means.lossy and row.exact):
                     self._sample(means, entry, slot)
@@ -230,7 +231,8 @@ class Budget(Policy):
                 seen.add(source)
                 slot = None if source.slot is None else source.slot()
                 if slot is not None:
-                    needs.add(slot.entry.row.number)
+                    if self._round.has(slot.entry.row):  # what an earlier round has saved is held anyway
+                        needs.add(slot.entry.row.number)
                 elif not source.held and not source.is_tiny and source.call is not None:
                     stack.append(source)
         return took, tuple(sorted(needs))
@@ -240,7 +242,11 @@ class Budget(Policy):
         tensor = slot.form
         part = tensor.reshape(-1)[: (1 << 16) // tensor.dtype.itemsize].clone()
         info = described(part)
-        means.policy.pack(part, info)  # a library may have to be loaded
+        try:
+            means.policy.pack(part, info)  # a library may have to be loaded
+        except ImportError:  # it is there, and broken: do without
+            self._means.remove(means)
+            return
         start = perf_counter()
         packed = means.policy.pack(part.clone(), info)
         seconds = perf_counter() - start

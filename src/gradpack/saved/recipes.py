@@ -379,36 +379,3 @@ def _let_go(touched: list[ref[Any]]) -> None:
             thing.waiting = None
         elif thing is not None:
             thing.waiting = []
-
-
-class Notes:
-    """The values that are known, by their arrays, weakly."""
-
-    __slots__ = ("__weakref__", "_known")
-
-    def __init__(self) -> None:
-        self._known: dict[int, tuple[ref[Any], Value]] = {}
-
-    def find(self, tensor: Tensor) -> Value | None:
-        """The value that a tensor shows, if it is known and was not written to since."""
-        known = self._known.get(id(tensor._data))
-        if known is None or known[0]() is not tensor._data:
-            return None
-        value = known[1]
-        return value if value.counter is tensor._counter and value.counter[0] == value.version else None
-
-    def take(self, tensor: Tensor) -> Value:
-        """The value of an operand; one without a call if nothing is known of it."""
-        found = self.find(tensor)
-        return self.add(Value(tensor._data, tensor._spec, tensor._counter), tensor._data) if found is None else found
-
-    def add(self, value: Value, array: Any) -> Value:
-        key, known, me = id(array), self._known, ref(self)
-
-        def died(gone: ref[Any]) -> None:
-            notes = me()
-            if notes is not None and key in notes._known and notes._known[key][0] is gone:
-                del notes._known[key]
-
-        known[key] = (ref(array, died), value)
-        return value

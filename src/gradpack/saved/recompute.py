@@ -14,8 +14,9 @@ from ..ops.generator import DRAWN, Drawn
 from ..tensor.tensor import InferenceCounter, Tensor
 from .cheap import is_cheap, is_held, reads_little
 from .info import Brief, SavedInfo
+from .notes import Notes
 from .policy import Policy
-from .recipes import DEEPEST, TINY, Anchor, Call, Handle, Notes, Took, Value, anchor_of
+from .recipes import DEEPEST, TINY, Anchor, Call, Handle, Took, Value, anchor_of
 from .storage import owner
 from .ways import ways_to, written
 

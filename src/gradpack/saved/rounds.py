@@ -108,6 +108,10 @@ class Round:
         if planned is not None:
             row.learn(planned.rows[at])
 
+    def has(self, row: Row) -> bool:
+        """Whether a row is of this round."""
+        return row.number < len(self.rows) and self.rows[row.number] is row
+
     def withdraw(self) -> None:
         """Forget the last row."""
         self.rows.pop()
