@@ -327,7 +327,7 @@ class profile:  # noqa: N801 - torch's name
             ...         y = torch.ones(3) * 2
             >>> (top,) = prof.flame()
             >>> top["name"], [child["name"] for child in top["children"]]
-            ('twice', ['aten::mul'])
+            ('twice', ['aten::ones', 'aten::mul'])
         """
         return flame(self._found())
 
@@ -360,7 +360,7 @@ class record_function(ContextDecorator):  # noqa: N801 - torch's name
         ...     with torch.autograd.profiler.record_function("block"):
         ...         y = torch.ones(3) * 2
         >>> [(event.name, event.is_user_annotation) for event in prof.function_events]
-        [('block', True), ('aten::mul', False)]
+        [('block', True), ('aten::ones', False), ('aten::mul', False)]
     """
 
     def __init__(self, name: str, args: str | None = None) -> None:

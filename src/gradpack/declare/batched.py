@@ -229,14 +229,14 @@ def keep_source(made: Any, value: Any) -> None:
         made, value = made._data.value, value._data.value
 
 
-def cut(value: Tensor) -> Tensor:
-    """A tensor out of the graph, with its tangent."""
+def cut(value: Tensor, tangent: bool = False) -> Tensor:
+    """A tensor out of the graph, with its tangent, which stays in it unless `tangent` says that it is cut as well."""
     if is_batched(value):
-        return batched(cut(value._data.value), value._data.level, value._data.source)
+        return batched(cut(value._data.value, tangent), value._data.level, value._data.source)
     made: Tensor = alias(value._data, value._spec, value._shape)
     made._counter = value._counter
     if value._tangents is not None:
-        made._tangents = value._tangents
+        made._tangents = cut(value._tangents, True) if tangent else value._tangents
     return made
 
 

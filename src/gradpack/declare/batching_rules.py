@@ -62,10 +62,12 @@ def flattening(c: Call) -> Any:
 
 def reduced(c: Call) -> Any:
     """A loss of each element, summed or averaged (`reduction` 2 or 1) over those of an example."""
-    values = list(c.values)
+    values, flags = list(c.values), list(c.flags)
+    for i in c.tensors():  # of one shape, as the formulas expect: gradients are those of all examples
+        values[i], flags[i] = c.whole(i), True
     i = c.at("reduction")
     reduction, values[i] = values[i], 0
-    made = elementwise(Call(c.level, c.op, values, c.flags))
+    made = elementwise(Call(c.level, c.op, values, flags))
     if not reduction:
         return made
     if made.ndim == 1:

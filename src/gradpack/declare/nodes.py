@@ -55,7 +55,7 @@ class CompiledNode(Node):
             else:  # which is only there to be differentiated
                 token = MODE.set(mode.replace(grad=True))
                 try:
-                    gradients = [x if x is None else cut(x) for x in self._by_meaning(g)]
+                    gradients = [x if x is None else cut(x, tangent=True) for x in self._by_meaning(g)]
                 finally:
                     MODE.reset(token)
         else:

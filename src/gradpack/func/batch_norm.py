@@ -23,11 +23,9 @@ def replace_all_batch_norm_modules_(root: _M) -> _M:
         >>> torch.func.replace_all_batch_norm_modules_(model)[1].running_mean is None
         True
     """
-    from ..nn.batch_norm import _BatchNorm
-
     whole: Any = root
     for module in whole.modules():
-        if isinstance(module, _BatchNorm):
+        if any(kind.__name__ == "_BatchNorm" for kind in type(module).__mro__):  # layers are above this module
             module.running_mean = module.running_var = module.num_batches_tracked = None
             module.track_running_stats = False
     return root
