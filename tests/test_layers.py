@@ -46,7 +46,6 @@ ALLOWED = {
     "autograd/profiler": {"nn": "a profiler that shows modules observes their calls"},
     "declare/copy_slices": {"autograd": DIFFERENTIATES, "ops": DIFFERENTIATES},
     "declare/nodes": {"autograd": DIFFERENTIATES},
-    "func/batch_norm": {"nn": "it looks for layers of a kind"},
     "declare/tangents": {"autograd": DIFFERENTIATES, "ops": "an absent tangent is a tensor of zeros"},
     "ops/convert": {"autograd": "a tensor that changes its device takes its history along"},
 }

@@ -198,8 +198,7 @@ class Backend:
         if not isinstance(function, FunctionType):
             return function
         op = getattr(function, "op", None)
-        if op is not None:
-            function = op.forward
+        function = getattr(function, "inside", function) if op is None else op.forward
         found = self._bound.get(function)
         if found is not None:
             return found

@@ -171,4 +171,5 @@ def noted(function: _F, name: str | None = None) -> _F:
             return function(*args, **kwargs)
         return watched(None, called, partial(function, **kwargs), args)
 
+    call.inside = function  # type: ignore[attr-defined]  # on arrays there is nothing to tell: see `Backend.bind`
     return call  # type: ignore[return-value]

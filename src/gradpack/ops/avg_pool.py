@@ -22,7 +22,8 @@ def _counts(size: Any, geometry: Any, include: bool, divisor: int | None) -> Any
     """What to divide the sum over each window by: one number, or an array."""
     if divisor is not None:
         return divisor
-    return _counts_of_windows(tuple(size), geometry, include)
+    counts = _counts_of_windows(tuple(size), geometry, include)
+    return counts if isinstance(counts, int) else np.asarray(counts)
 
 
 @lru_cache(maxsize=256)
@@ -33,7 +34,7 @@ def _counts_of_windows(size: tuple[int, ...], geometry: Any, include: bool) -> A
         total = widths if total is None else total[..., None] * widths
     if (total == total.reshape(-1)[0]).all():
         return int(total.reshape(-1)[0])
-    return np.asarray(total)
+    return total
 
 
 @lru_cache(maxsize=512)
