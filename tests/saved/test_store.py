@@ -83,6 +83,7 @@ def test_gradients_are_exact(make):
 
 @each(LOSSY)
 def test_gradients_are_close(make):
+    torch.manual_seed(0)
     pairs = list(zip(run(make), run(), strict=True))
     error = sum(float(((a - b) ** 2).sum()) for a, b in pairs)
     assert 0 < error < (0.25 if make is LOSSY["fp8"] else 0.05) ** 2 * sum(float((b**2).sum()) for _, b in pairs)
