@@ -19,8 +19,8 @@ DRAWN = {"_standard_gamma"}  # draws in a parameter of another name
 # What CuPy has not, and NumPy computes on the host: LU, LDL, maxima and products over unsorted segments, and the
 # gradient of what was written into a view of a transposed base; `bitwise_xor.reduce`, for hashes.
 ON_HOST = {
-    "_as_strided", "_bag_maxima", "_part_spread", "_part_taken", "hash_tensor", "linalg_ldl_factor_ex", "linalg_ldl_solve",
-    "linalg_lu", "linalg_lu_factor_ex", "linalg_lu_solve", "mode", "scatter_prod",
+    "_as_strided", "_bag_maxima", "_part_spread", "_part_taken", "hash_tensor", "linalg_ldl_factor_ex",
+    "linalg_ldl_solve", "linalg_lu", "linalg_lu_factor_ex", "linalg_lu_solve", "mode", "scatter_prod",
 }  # fmt: skip
 
 

@@ -7,7 +7,6 @@ import subprocess
 import sys
 import threading
 import time
-import traceback
 import weakref
 from pathlib import Path
 
@@ -286,7 +285,7 @@ def test_a_forked_child_has_a_file_and_threads_of_its_own(monkeypatch):
     assert policy.unpack(packed)[0] == 2
 
 
-def test_an_error_of_a_job_holds_nothing_but_its_place():
+def test_an_error_of_a_job_holds_nothing():
     class Big:
         def work(self):
             mine = self
@@ -298,7 +297,7 @@ def test_an_error_of_a_job_holds_nothing_but_its_place():
     workers.drain()
     del big
     assert known() is None
-    assert [frame.name for frame in traceback.extract_tb(job.error.__traceback__)] == ["work"]
+    assert type(job.error) is ZeroDivisionError and job.error.__traceback__ is None
 
 
 def test_jobs_are_done_once_and_errors_stay_with_them():

@@ -13,7 +13,7 @@ from typing import Any
 from ..autograd.grad_mode import enable_grad
 from ..base.dtypes import dtype, float32
 from ..base.modes import MODE
-from ..nn.hooks import add
+from ..nn.added import add
 from ..nn.parameter import clear_grad
 from ..tensor.hooks import RemovableHandle
 from ..tensor.tensor import Tensor

@@ -38,7 +38,7 @@ class Job:
             if self.work is not None:
                 self.work()
         except BaseException as error:  # raised again where the result is asked for
-            self.error = error.with_traceback(_bare(error.__traceback__))
+            self.error = _bare(error)
         finally:
             self.work = None
             if finished is not None:
@@ -124,12 +124,13 @@ class Workers:
             self.__init__(self.count, self.window)  # type: ignore[misc]
 
 
-def _bare(trace: Any) -> Any:
-    """Where an error came from, without what was in variables there: that may hold the job, which holds the error."""
-    from traceback import clear_frames
-
-    clear_frames(trace.tb_next)
-    return trace.tb_next
+def _bare(error: BaseException) -> BaseException:
+    """The error without what was running: frames keep their callers, and those what is to be written, and the job."""
+    step: BaseException | None = error
+    while step is not None:
+        step.__traceback__ = None
+        step = step.__cause__ or step.__context__
+    return error
 
 
 def _serve(workers: Any) -> None:

@@ -156,7 +156,7 @@ def _tensor_like(g: Tensor, tensor: Tensor | None) -> Tensor:
     if g.is_sparse:
         return g.clone()
     out: Tensor = alias(_copy(g._data, tensor), g._spec, g._shape)
-    return out if g._edge is None else out.copy_(g)  # type: ignore[no-any-return, attr-defined]
+    return out if g._edge is None else out.copy_(g)
 
 
 def renew_leaf(tensor: Tensor) -> None:

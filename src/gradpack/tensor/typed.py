@@ -43,8 +43,7 @@ def legacy(d: dtype, args: tuple[Any, ...]) -> Tensor:
 
     from ..base.size import Size
 
-    spec = NUMPY.spec_for(d, CPU)
-    sized = len(args) == 1 and type(args[0]) is Size
+    spec, sized = NUMPY.spec_for(d, CPU), False
     if (len(args) == 1 and not isinstance(args[0], int)) or (len(args) == 1 and isinstance(args[0], bool)):
         data = args[0]
         if isinstance(data, Tensor):
@@ -53,8 +52,8 @@ def legacy(d: dtype, args: tuple[Any, ...]) -> Tensor:
                     f"expected a tensor of dtype {d}, got one of dtype {data.dtype}: convert it with .to({d})"
                 )
             return data.detach()
-        if sized:
-            args = tuple(data)
+        if type(data) is Size:
+            args, sized = tuple(data), True
         elif isinstance(data, list | tuple | np.ndarray):
             plain = [x.item() if isinstance(x, Tensor) else x for x in data]
             array = NUMPY.cast(np.array(plain), d)
