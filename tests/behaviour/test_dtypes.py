@@ -189,3 +189,17 @@ def test_gradients_of_complex_numbers_in_half_precision(torch):
     for y in torch.view_as_complex(pairs), torch.complex(pairs[..., 0], pairs[..., 1]):
         (g,) = torch.autograd.grad((y * y).abs().sum(), pairs)
         assert g.dtype is torch.float16 and g.tolist() == [[2, 2], [2, 2]]
+
+
+def test_alpha_of_bool_is_for_results_of_bool(torch):
+    one = torch.tensor([1])
+    for alpha in (1, 2):
+        assert torch.add(one, one, alpha=alpha).tolist() == [1 + alpha]
+    with pytest.raises(RuntimeError, match="Boolean alpha only supported for Boolean results"):
+        torch.add(one, one, alpha=True)
+
+
+def test_seeds_of_complex32(torch):
+    x = torch.ones(2, dtype=torch.complex32, requires_grad=True)
+    (g,) = torch.autograd.grad(torch.fill(x, True), x, torch.ones(2, dtype=torch.complex32))
+    assert g.dtype is torch.complex32 and g.tolist() == [0, 0]

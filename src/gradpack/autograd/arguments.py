@@ -49,7 +49,7 @@ def seeds_of(outputs: tuple[Any, ...], given: Any, batched: bool) -> list[Tensor
 def _seed(i: int, out: Any, g: Any, batched: bool) -> Tensor | None:
     usual = isinstance(g, Tensor) and isinstance(out, Tensor) and not batched
     if usual and g._spec is out._spec and g._shape == out._shape:
-        return g
+        return g if g._spec.flow is g._spec.dtype else g.to(g._spec.flow)
     shape: tuple[int, ...] | None = None
     spec: Spec | None = None
     if isinstance(out, GradientEdge):

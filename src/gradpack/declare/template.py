@@ -386,7 +386,7 @@ def guard(op: Op) -> str:
         return "not _spec.plain"
     wider = [f"{p}_s is None" for p in op.scalars[:1]]  # a number first is rare
     wider += [f"type({p}) is float" for p in op.scalars[1:]]  # a float beside integers makes floats of them
-    wider += [f"{p} != 1" for p in op.params if p == "alpha"]
+    wider += [f"{p} != 1 or {p} is True" for p in op.params if p == "alpha"]
     whole = "_spec is not _INT64" if op.name not in _OF_BOOLS else "_spec is not _INT64 and _spec is not _BOOL"
     return f"not _spec.plain and ({' or '.join([whole, *wider])})"
 
