@@ -15,8 +15,8 @@ from tests.gpu.steps import model_of, train
 
 
 def same(found, expected, real):
-    """Equal, but for the rounding of a real device."""
-    np.testing.assert_allclose(found, expected, rtol=2e-3 if real else 1e-5)
+    """Equal, but for the rounding of sums: another order for few elements on the host, another device."""
+    np.testing.assert_allclose(found, expected, rtol=2e-3 if real else 1e-6)
 
 
 @pytest.mark.parametrize("make", [torch.optim.SGD, torch.optim.AdamW, torch.optim.RMSprop], ids=lambda m: m.__name__)

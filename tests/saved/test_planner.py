@@ -47,7 +47,7 @@ def test_few_tensors_get_the_best_of_all_plans(seed):
         limit = int(full * part)
         disk, host = random.choice([0, full // 2, full]), random.choice([full // 2, float("inf")])
         best = best_of_all(items, limit, disk, host)
-        mine = plan(items, limit, disk, host, effort=1.0)
+        mine = plan(items, limit, disk, host)
         assert mine.fits == (best is not None)
         if best is not None:
             assert mine.outcome.fits(Limits(limit, disk, host))
@@ -73,7 +73,7 @@ def test_many_tensors_cost_at_most_a_tenth_more_than_the_optimum(seed):
     for part in (0.8, 0.5, 0.25):
         limit = int(full * part)
         best = best_of_many(items, limit, full)
-        mine = plan(items, limit, full, effort=0.2)
+        mine = plan(items, limit, full)
         assert mine.fits
         assert mine.outcome.peak <= limit
         assert best <= mine.outcome.seconds * (1 + 1e-3)
@@ -119,7 +119,7 @@ def test_what_does_not_fit_says_how_much_would():
     assert plan(items, found.least).fits
 
 
-@pytest.mark.parametrize("count", [30, 60])
+@pytest.mark.parametrize("count", [30, 100])
 def test_many_tensors_stay_within_the_limits_and_more_room_costs_no_more(count):
     items = problem(Random(count), count)
     full = outcome(items, [0] * count).peak
