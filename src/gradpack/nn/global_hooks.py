@@ -13,6 +13,7 @@ MIXED = (
     "Cannot use both regular backward hooks and full backward hooks {}. Please use only one of them."  # torch's words
 )
 
+PRESENT: OrderedDict[int, bool] = OrderedDict()  # one entry for each hook: what every call of a module looks at
 forward_pre_hooks: OrderedDict[int, Any] = OrderedDict()
 forward_hooks: OrderedDict[int, Any] = OrderedDict()
 forward_hooks_with_kwargs: OrderedDict[int, bool] = OrderedDict()
@@ -42,7 +43,7 @@ def register_module_forward_pre_hook(hook: Callable[..., Any]) -> RemovableHandl
     Returns:
         A handle whose `remove()` takes the hook off again.
     """
-    return add(forward_pre_hooks, hook)
+    return add(forward_pre_hooks, hook, flags=(PRESENT,))
 
 
 def register_module_forward_hook(
@@ -67,7 +68,7 @@ def register_module_forward_hook(
         >>> names
         ['ReLU', 'Tanh', 'Sequential']
     """
-    asked = ((with_kwargs, forward_hooks_with_kwargs), (always_call, forward_hooks_always_called))
+    asked = ((True, PRESENT), (with_kwargs, forward_hooks_with_kwargs), (always_call, forward_hooks_always_called))
     return add(forward_hooks, hook, flags=tuple(flag for wanted, flag in asked if wanted))
 
 
@@ -82,7 +83,7 @@ def register_module_backward_hook(hook: Callable[..., Any]) -> RemovableHandle:
 
 def register_module_full_backward_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:
     """Call `hook(module, grad_output)` when the gradients of a module's outputs are known: of every module."""
-    return add(backward_pre_hooks, hook)
+    return add(backward_pre_hooks, hook, flags=(PRESENT,))
 
 
 def register_module_full_backward_hook(hook: Callable[..., Any]) -> RemovableHandle:
@@ -98,4 +99,4 @@ def _register_backward(hook: Callable[..., Any], is_full: bool) -> RemovableHand
     if _full and _full != [is_full]:
         raise RuntimeError(MIXED.format("as a global Module hook"))
     _full[:] = [is_full]
-    return add(backward_hooks, hook)
+    return add(backward_hooks, hook, flags=(PRESENT,))

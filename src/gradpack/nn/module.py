@@ -10,10 +10,7 @@ from ..base.modes import MODE
 from ..tensor.tensor import Tensor
 from . import conversion, finding, hooks, state
 from .calls import CALLS, Call
-from .global_hooks import backward_hooks as _BACKWARD
-from .global_hooks import backward_pre_hooks as _BEFORE_BACKWARD
-from .global_hooks import forward_hooks as _FORWARD
-from .global_hooks import forward_pre_hooks as _BEFORE
+from .global_hooks import PRESENT as _OF_ALL
 from .parameter import Buffer, Parameter, clear_grad
 
 
@@ -94,10 +91,7 @@ class Module:
                 or own["_forward_pre_hooks"]
                 or own["_backward_hooks"]
                 or own["_backward_pre_hooks"]
-                or _FORWARD
-                or _BEFORE
-                or _BACKWARD
-                or _BEFORE_BACKWARD
+                or _OF_ALL
             )
         except KeyError as missing:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {missing}: {_CALL_INIT}") from None
@@ -109,7 +103,7 @@ class Module:
         own = self.__dict__
         if "_forward_hooks" not in own:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute '_forward_hooks': {_CALL_INIT}")
-        if any(own[name] for name in _CALL_HOOKS) or any((_FORWARD, _BEFORE, _BACKWARD, _BEFORE_BACKWARD)):
+        if any(own[name] for name in _CALL_HOOKS) or _OF_ALL:
             return hooks.call(self, args, kwargs)
         return self.forward(*args, **kwargs)
 

@@ -7,6 +7,7 @@ are NumPy's (PCG64), not torch's: the same seed gives other numbers than torch.
 from __future__ import annotations
 
 from contextvars import ContextVar
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -142,6 +143,8 @@ def source(generator: Generator | None) -> Any:
     So there is one state for all devices, which is small and on the host.
     """
     host = _host_source(generator)
+    if type(np) is ModuleType:  # asking NumPy for a name that it has not takes longer than drawing
+        return host
     seeded = getattr(np, "seeded_by", None)  # a namespace of a device that draws by itself has it
     return host if seeded is None else seeded(host)
 
