@@ -42,8 +42,9 @@ class Dropped(Again):
 
 
 def masked(input: Any, kept: Any, scale: float) -> Any:
-    """`input * scale` where `kept`, zero elsewhere (also where the input is inf or nan)."""
-    return np.where(kept, input * scale, np.zeros((), input.dtype)) if scale else np.zeros_like(input)
+    """`input * scale` where `kept`, else `input * 0`: NaN for inf and NaN, as in torch."""
+    out = np.multiply(input, kept)
+    return out * scale if out.ndim == 0 else np.multiply(out, scale, out=out)
 
 
 def light(tensor: Tensor) -> Any:
