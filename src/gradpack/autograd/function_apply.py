@@ -7,7 +7,7 @@ import warnings
 from typing import Any
 
 from ..base.dtypes import FLOATING
-from ..base.modes import MODE, TRANSFORMS, without_grad
+from ..base.modes import MODE, TRANSFORMS, Mode, without_grad
 from ..declare.batched import outside
 from ..declare.timed import FUNCTION as FUNCTION_CALL
 from ..declare.timed import watched
@@ -42,7 +42,7 @@ def _call(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any], with_setup: b
         args = _by_position(cls, args, kwargs, with_setup)
     mode = MODE.get()
     if mode.levels or TRANSFORMS.get():
-        if not with_setup:
+        if not with_setup and not _only_inner(mode):
             raise RuntimeError(
                 "In order to use an autograd.Function with functorch transforms (vmap, grad, jvp, jacrev, ...), it "
                 "must override the setup_context staticmethod. For more details, please see "
@@ -54,7 +54,7 @@ def _call(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any], with_setup: b
 
             level = mode.levels[-1]
             if any(map(level.has, tree_leaves(args))):
-                return call_mapped(cls, level, args)
+                return call_mapped(cls, level, args, with_setup)
             with outside():
                 return call(cls, args, {}, with_setup)
     needs = tuple([isinstance(a, Tensor) and a._current_edge() is not None for a in args])
@@ -98,6 +98,11 @@ def _call(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any], with_setup: b
             before.anomaly.note(node)
     ctx.to_save = ctx.saved_for_forward = ctx.non_differentiable = ctx.dirty_tensors = None
     return tuple(results) if isinstance(output, tuple) else results[0]
+
+
+def _only_inner(mode: Mode) -> bool:
+    """Whether all functional transforms that are going on are parts of functions of `autograd`."""
+    return all(level.inner for level in mode.levels) and all(t.inner for t in TRANSFORMS.get())
 
 
 def _by_position(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any], with_setup: bool) -> tuple[Any, ...]:

@@ -19,7 +19,7 @@ class VmapInfo(NamedTuple):
     randomness: str
 
 
-def call_mapped(cls: Any, level: VmapLevel, args: tuple[Any, ...]) -> Any:
+def call_mapped(cls: Any, level: VmapLevel, args: tuple[Any, ...], with_setup: bool) -> Any:
     """Call a `Function` of which some arguments are batched by `level`."""
     from .function import Function
 
@@ -30,8 +30,8 @@ def call_mapped(cls: Any, level: VmapLevel, args: tuple[Any, ...]) -> Any:
             "staticmethod. Please set generate_vmap_rule=False or delete the overridden vmap staticmethod to avoid "
             f"ambiguity. {_SEE}"
         )
-    if cls.generate_vmap_rule:
-        return _generated(cls, level, args)
+    if cls.generate_vmap_rule or (level.inner and not overridden):
+        return _generated(cls, level, args, with_setup)
     if not overridden:
         raise RuntimeError(
             f"You tried to vmap over {cls.__name__}, but it does not have vmap support. Please override and implement "
@@ -113,7 +113,7 @@ class _Inner:
         return tuple(batched(v, self._level) if f else v for v, f in zip(values, flags, strict=True))
 
 
-def _generated(cls: Any, level: VmapLevel, args: tuple[Any, ...]) -> Any:
+def _generated(cls: Any, level: VmapLevel, args: tuple[Any, ...], with_setup: bool) -> Any:
     """The `Function` of all examples whose methods are those of `cls`, mapped."""
     from .function import Function
 
@@ -132,7 +132,13 @@ def _generated(cls: Any, level: VmapLevel, args: tuple[Any, ...]) -> Any:
             MODE.reset(token)
 
     def forward(*values: Any) -> Any:
-        made = inside(cls.forward, *wrap(values, flags))
+        return finished(inside(cls.forward, *wrap(values, flags)))
+
+    def forward_with_ctx(ctx: Any, *values: Any) -> Any:
+        ctx.inner = _Inner(ctx, level)
+        return finished(inside(cls.forward, ctx.inner, *wrap(values, flags)))
+
+    def finished(made: Any) -> Any:
         many[:] = [isinstance(made, tuple)]
         items = made if isinstance(made, tuple) else (made,)
         out_flags[:] = [level.has(m) for m in items]
@@ -169,8 +175,8 @@ def _generated(cls: Any, level: VmapLevel, args: tuple[Any, ...]) -> Any:
         return tuple(out) if many[0] else out[0]
 
     body = {
-        "forward": staticmethod(forward),
-        "setup_context": staticmethod(setup_context),
+        "forward": staticmethod(forward if with_setup else forward_with_ctx),
+        **({"setup_context": staticmethod(setup_context)} if with_setup else {}),
         "backward": staticmethod(backward),
         "jvp": staticmethod(jvp),
         "generate_vmap_rule": True,

@@ -25,6 +25,7 @@ _FIELDS = (
     "threads",
     "ops",
     "autocast",
+    "functions",
 )
 
 
@@ -59,6 +60,7 @@ class Mode:
     threads: bool  # may backward use several threads?
     ops: tuple[Any, ...]  # operation modes, innermost last: see `OpMode`
     autocast: Any  # the state of autocast, None when off everywhere
+    functions: tuple[Any, ...]  # modes of `__torch_function__`, innermost last: see overrides.py
     without_grad: Mode | None  # the same without grad, once somebody has asked
     with_grad: ref[Mode] | None  # the one with grad that this was made of
     below: Mode | None  # the same without the innermost level, once somebody has asked
@@ -85,6 +87,7 @@ class Mode:
         threads: bool = True,
         ops: tuple[Any, ...] = (),
         autocast: Any = None,
+        functions: tuple[Any, ...] = (),
     ) -> None:
         self.grad = grad
         self.hooks = hooks
@@ -100,6 +103,7 @@ class Mode:
         self.threads = threads
         self.ops = ops
         self.autocast = autocast
+        self.functions = functions
         self.without_grad = self.below = self.with_grad = None
         self.traced = recorder is not None or (hooks is not None and len(hooks) > 2)
         busy = bool(
@@ -109,6 +113,7 @@ class Mode:
             or anomaly is not None
             or recorder is not None
             or mutation is not None
+            or functions
             or (autocast is not None and autocast.active)
         )
         self.busy = busy or bool(ops)
@@ -133,13 +138,14 @@ class Transform(set[Any]):
         number: how deep it is, counting levels of `vmap` too: 1 for the outermost.
         function: what it differentiates.
         forward: by tangents?
+        inner: by a function of `autograd`, and not by one of `func`?
     """
 
-    __slots__ = ("forward", "function", "number")
+    __slots__ = ("forward", "function", "inner", "number")
 
-    def __init__(self, function: Any = None, forward: bool = False) -> None:
+    def __init__(self, function: Any = None, forward: bool = False, inner: bool = False) -> None:
         super().__init__()
-        self.number, self.function, self.forward = depth() + 1, function, forward
+        self.number, self.function, self.forward, self.inner = depth() + 1, function, forward, inner
 
     __hash__ = object.__hash__  # type: ignore[assignment]
 
@@ -213,10 +219,11 @@ class OpMode:
     Subclasses override `operation`. Inside of it the mode is off, and modes around it are still on.
 
     One that `observes` lets operations run as they would without it, where nothing else forbids that, and hears of
-    them in `before` and `after`.
+    them in `before` and `after`. One with `backward` is asked about the operations that formulas of gradients are made
+    of, too.
     """
 
-    observes = False
+    observes = backward = False
 
     def __init__(self) -> None:
         self._before: list[dict[str, Any]] = []

@@ -29,7 +29,7 @@ from ..base.errors import (
 from ..base.layouts import strided
 from ..base.modes import MODE, Mode, through_modes, unwatched
 from ..tensor.tensor import InferenceCounter, Tensor, alias, raw, wrap
-from ..tensor.torch_function import handle, overriding
+from ..tensor.torch_function import handle, overriding, through_functions
 from ..tensor.views import INFERENCE, MULTIPLE, NO_GRAD, mark_view
 from .autocast import cast_arguments
 from .op import PUBLIC, Op
@@ -40,10 +40,12 @@ from .tangents import carry
 
 def apply(op: Op, args: tuple[Any, ...]) -> Any:
     """Call an operation. `args` are the values of all its parameters, in order."""
+    mode = MODE.get()
+    if mode.functions:
+        return through_functions(*_public(op), args, *_as_given(op, args))
     found = overriding(args)
     if found:
         return handle(*_public(op), found, *_as_given(op, args))
-    mode = MODE.get()
     if mode.watched:
         return _watched(op, args, mode)
     if mode.autocast is not None and mode.autocast.enabled:

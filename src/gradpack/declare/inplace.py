@@ -18,7 +18,7 @@ from ..graph.node import AccumulateGrad, Node, Nowhere, Origin, Slot
 from ..tensor.hooks import move_retained, retaining
 from ..tensor.mutation import before_write
 from ..tensor.tensor import InferenceCounter, Tensor, _new, alias
-from ..tensor.torch_function import handle, overriding
+from ..tensor.torch_function import handle, overriding, through_functions
 from ..tensor.views import base_of, meta_of, refused, renew
 from .batched import all_examples, not_writable, outside
 from .copy_slices import CopySlices, where
@@ -37,10 +37,13 @@ def inplace(op: Op, name: str, values: list[Any]) -> Tensor:
 
 def _inplace(op: Op, name: str, values: list[Any]) -> Tensor:
     target = values[0]
+    mode = MODE.get()
+    if mode.functions:
+        done: Tensor = through_functions(getattr(Tensor, name), name, values, *_split_given(op, values))
+        return done
     found = overriding(values)
     if found:
         return handle(getattr(Tensor, name), name, found, *_split_given(op, values))
-    mode = MODE.get()
     if mode.levels:
         return _inplace_of_batch(op, name, values)
     if mode.grad and not mode.busy and type(target) is Tensor and target._spec.plain:

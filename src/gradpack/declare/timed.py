@@ -26,6 +26,7 @@ from typing import Any, TypeVar
 from ..base.modes import MODE, Mode
 from ..graph.node import Slot
 from ..tensor.tensor import Tensor
+from ..tensor.torch_function import through_functions
 from .op import Op
 
 # What a record is of.
@@ -167,7 +168,12 @@ def noted(function: _F, name: str | None = None) -> _F:
 
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        if current().profiler is None:
+        mode = current()
+        if not mode.special:
+            return function(*args, **kwargs)
+        if mode.functions:
+            return through_functions(call, called, (*args, *kwargs.values()), args, kwargs)
+        if mode.profiler is None:
             return function(*args, **kwargs)
         return watched(None, called, partial(function, **kwargs), args)
 

@@ -7,7 +7,7 @@ from functools import wraps
 from typing import Any, TypeVar
 
 from ..base.modes import MODE
-from ..declare.batched import RANDOM, batched, outside
+from ..declare.batched import batched, outside
 from .generator import Generator, default_generator
 
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -28,7 +28,7 @@ def drawing(function: _F) -> _F:
 def _of_level(call: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     level = MODE.get().levels[-1]
     if level.randomness == "error":
-        raise RuntimeError(RANDOM)
+        raise level.refused_random()
     some = any(map(level.has, (*args, *kwargs.values())))
     same = level.randomness == "same"
     given = args[1:] if call.__name__ == "drawn" else () if call.__name__.endswith("_like") else args
