@@ -43,9 +43,22 @@ NO_OUT = "Batching rule not implemented for aten::{}.out; the fallback path does
 NO_FORMAT = "NYI: querying is_contiguous inside of vmap for memory_format other than torch.contiguous_format"
 
 
+# How messages call writes: some kernels have a common name, some leave the namespace out.
+_ARITHMETIC = set(
+    "add_ sub_ mul_ div_ true_divide_ copy_ masked_fill_ clamp_min_ clamp_max_ logical_and_ logical_or_ logical_xor_".split()
+)
+_BARE = set("fill_ scatter_add_ scatter_reduce_ index_fill_ index_add_ index_put_".split())
+
+
 def not_writable(name: str) -> RuntimeError:
     """For a write of examples to what is the same for all of them."""
-    what = "inplace arithmetic" if name in ("add_", "sub_", "mul_", "div_") else f"aten::{name}"
+    what = f"aten::{name}"
+    if name in _ARITHMETIC:
+        what = "inplace arithmetic"
+    elif name == "bernoulli_":
+        what = "inplace bernoulli"
+    elif name in _BARE:
+        what = name
     return RuntimeError(
         f"vmap: {what}(self, *extra_args) is not possible because there exists a Tensor `other` in extra_args that has "
         "more elements than `self`. This happened due to `other` being vmapped over but `self` not being vmapped over "
@@ -189,12 +202,16 @@ register_backend(BATCHED)
 
 
 class VmapLevel:
-    """One `vmap` that is going on."""
+    """One `vmap` that is going on.
 
-    __slots__ = ("__weakref__", "number", "randomness", "size")
+    Attributes:
+        alike: whether its examples differ in their tangents only, as the columns of a Jacobian do.
+    """
 
-    def __init__(self, size: int, randomness: str = "error") -> None:
-        self.size, self.randomness, self.number = size, randomness, depth() + 1
+    __slots__ = ("__weakref__", "alike", "number", "randomness", "size")
+
+    def __init__(self, size: int, randomness: str = "error", alike: bool = False) -> None:
+        self.size, self.randomness, self.alike, self.number = size, randomness, alike, depth() + 1
 
     def has(self, value: Any) -> bool:
         """Whether a value is a tensor that this level has batched."""
