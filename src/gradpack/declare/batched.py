@@ -44,9 +44,8 @@ NO_FORMAT = "NYI: querying is_contiguous inside of vmap for memory_format other 
 
 
 # How messages call writes: some kernels have a common name, some leave the namespace out.
-_ARITHMETIC = set(
-    "add_ sub_ mul_ div_ true_divide_ copy_ masked_fill_ clamp_min_ clamp_max_ logical_and_ logical_or_ logical_xor_".split()
-)
+_ARITHMETIC = set("add_ sub_ mul_ div_ true_divide_ copy_ masked_fill_ clamp_min_ clamp_max_".split())
+_ARITHMETIC |= {"logical_and_", "logical_or_", "logical_xor_"}
 _BARE = set("fill_ scatter_add_ scatter_reduce_ index_fill_ index_add_ index_put_".split())
 
 

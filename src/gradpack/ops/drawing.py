@@ -93,6 +93,8 @@ def _drawn(function: Callable[..., Any], drawn: list[VmapLevel], args: list[Any]
         return value[place] if isinstance(value, Tensor) else value
 
     places = product(*map(range, sizes))
-    rows = [function(*[example(v, at) for v in args], **{k: example(v, at) for k, v in kwargs.items()}) for at in places]
+    rows = [
+        function(*[example(v, at) for v in args], **{k: example(v, at) for k, v in kwargs.items()}) for at in places
+    ]
     made = stack(rows)
     return made.reshape((*sizes, *made._shape[1:]))
