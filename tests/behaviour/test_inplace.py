@@ -229,7 +229,7 @@ def test_one_number_at_the_places_of_a_mask_is_cast(torch):
             assert x.tolist() == [0, 1, 2, 1]
             assert x.index_put_((x == 0,), number).tolist() == [1, 1, 2, 1]
             for index in (torch.tensor([0, 1]), (torch.tensor([0, 1]),)):
-                with pytest.raises(RuntimeError, match="got Double for the destination and (Float|Long|Bool) for the"):
+                with pytest.raises(RuntimeError, match=r"got Double for the destination and (Float|Long|Bool) for the"):
                     x[index] = number
     leaf = torch.tensor(2.0, requires_grad=True)
     x = torch.zeros(3, dtype=torch.float64)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..backends import backend_of, backend_on
+from ..backends.windows import reach
 from ..base import dtypes
 from ..base.devices import BRINGS, KINDS, as_device, cuda_device, device
 from ..base.devices import device as Device
@@ -467,6 +468,14 @@ def _method_new_empty_strided(
     """A new uninitialised tensor of the same dtype, with given strides."""
     from .fill import empty_strided
 
+    if is_batched(self):
+        step = reach(tuple(size), tuple(stride))
+
+        def of_all(whole: Tensor) -> Tensor:
+            made: Tensor = _method_new_empty_strided(whole, (whole._shape[0], *size), (step, *stride), dtype)
+            return made
+
+        return of_all_examples(of_all, self)
     return empty_strided(size, stride, dtype=dtype or self._spec.dtype, requires_grad=requires_grad)
 
 

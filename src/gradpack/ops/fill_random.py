@@ -11,6 +11,7 @@ from ..backends.numpy import NATIVE
 from ..base import dtypes
 from ..base.errors import refuse
 from ..base.modes import MODE
+from ..declare.batched import not_writable
 from ..declare.inplace import check_writable, inplace
 from ..declare.timed import noted
 from ..tensor.tensor import Tensor, wrap
@@ -44,6 +45,8 @@ def _filled(name: str, draw: Any) -> Any:
         d = self._spec.dtype
         levels = MODE.get().levels
         if levels and levels[-1].randomness == "different" and not levels[-1].has(self):
+            if any(map(levels[-1].has, args)):
+                raise not_writable(name)
             raise RuntimeError(
                 "vmap: Cannot ask for different inplace randomness on an unbatched tensor. This will appear like same "
                 "randomness. If this is necessary for your usage, please file an issue with functorch."

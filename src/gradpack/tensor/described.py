@@ -220,7 +220,8 @@ class TensorBase:
     def tolist(self) -> Any:
         """Nested lists of Python numbers; a number for a 0-dim tensor."""
         backend = self._spec.backend
-        return backend.to_numpy(backend.cast(self._data, computed_in(self._spec.dtype))).tolist()
+        stored, computed = self._spec.dtype, computed_in(self._spec.dtype)
+        return backend.to_numpy(self._data if stored is computed else backend.cast(self._data, computed)).tolist()
 
     def __bool__(self) -> bool:
         if self.numel() != 1:
