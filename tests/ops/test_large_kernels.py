@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import gradpack as torch
+from gradpack.ops import row_products
 
 F = torch.nn.functional
 
@@ -151,8 +152,11 @@ def test_cumsum_beside_infinity():
     assert (found[39_000:] == np.inf).all()
 
 
+@pytest.mark.parametrize("scipy", [True, False])
 @pytest.mark.parametrize("most", [3, 2000])  # rows that come a few times, and very often
-def test_rows_added_by_index(most):
+def test_rows_added_by_index(most, scipy, monkeypatch):
+    if not scipy:
+        monkeypatch.setattr(row_products, "_loops", lambda: None)
     index = np.random.default_rng(1).integers(0, 6000 // most, 6000)
     source, table = normal(6000, 40), normal(6000 // most, 40)
     expected = table.astype(np.float64)

@@ -2,8 +2,9 @@
 
 Everything here is on arrays. `np.add.at` is fast in one form only: one dimension, contiguous, one
 dtype. So all forms are brought to that one, in portions that stay in the cache; and where few rows
-receive many wide ones (a small vocabulary), the rows are sorted and summed by segments. Sums in
-float16 and bfloat16 are kept in float32 and rounded once.
+receive many wide ones (a small vocabulary), the rows are sorted and summed by segments. Where SciPy
+is there, a compiled loop adds large numbers of wide rows (`row_products`). Sums in float16 and
+bfloat16 are kept in float32 and rounded once.
 
 The functions take an `out` that is theirs to write to and return it: a library whose arrays cannot
 be written to brings its own versions of `add_rows` and `set_flat`.
@@ -18,8 +19,10 @@ import numpy as np
 from ..backends import spec_of
 from .blockwise import is_numpy
 from .kernels import SMALL, add_in_rows, reshaped
+from .row_products import ENOUGH, added_rows
 
 PORTION = 1 << 16  # elements that are added at a time
+_WIDE = 32  # elements of a row, above which rows are added whole
 
 
 def size_of(shape: Any) -> int:
@@ -74,8 +77,8 @@ def add_rows(out: Any, rows: Any, values: Any) -> Any:
         for k in range(n):
             out[int(rows[k]), :] += values[k, :]
         return out
-    if width >= 32 and n:
-        return _add_wide(out, rows, values)
+    if width >= _WIDE and n:
+        return out if values.size >= ENOUGH and added_rows(out, rows, values) else _add_wide(out, rows, values)
     flat = out.reshape(-1)
     if width == 1:
         np.add.at(flat, rows, values.reshape(-1))

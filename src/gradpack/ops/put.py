@@ -9,7 +9,7 @@ import numpy as np
 from ..base.errors import scalar_type
 from ..declare.kinds import linear
 from ..tensor.tensor import Tensor
-from .accumulate import add_flat, flat_of, size_of, store, widened
+from .accumulate import add_flat, flat_of, set_flat, size_of, store, widened
 from .writing import write_part
 
 FUNCTIONS = METHODS = "put"
@@ -47,7 +47,7 @@ def _put_into(array: Any, index: Any, source: Any, accumulate: bool) -> Any:
     if accumulate:
         store(array, add_flat(widened(flat_of(array)), places, widened(values)))
     else:
-        array[np.unravel_index(places, array.shape) if array.shape else ...] = values if array.shape else values[-1]
+        store(array, set_flat(flat_of(array), places, values))
     return array
 
 
