@@ -199,7 +199,7 @@ def function(op: Op, name: str, slow: Callable[[tuple[Any, ...]], Any]) -> Funct
         "_SILENT": silent,
     }
     names["_slow"] = timed(op, name, slow, names)
-    made = FunctionType(_stub.__code__.replace(co_name=name, co_qualname=name), names, name)
+    made = names["_function"] = FunctionType(_stub.__code__.replace(co_name=name, co_qualname=name), names, name)
 
     def compile_first(*args: Any, **kwargs: Any) -> Any:
         source = text(op, name)

@@ -43,7 +43,7 @@ from . import subclass  # noqa: F401 - attaches its method
 from .apply import Output, apply
 from .nodes import CompiledNode, GeneralNode, constant, fit_arrays
 from .op import Op, register
-from .timed import timed, watched
+from .timed import forget, timed, watched
 
 _OPTIONS = frozenset(
     "jvp result view results differentiable extra meaning promote lists structural scalars holomorphic node many "
@@ -107,6 +107,7 @@ def copy_of(op: Op, name: str, slow: Callable[[tuple[Any, ...]], Any]) -> Functi
         return function(*args, **kwargs)
 
     names["_compile_first"] = compile_first
+    names["_function"] = function
     function.op = op  # type: ignore[attr-defined]
     op.functions.append(function)
     return function
@@ -188,6 +189,7 @@ def _materialise(op: Op) -> None:
     linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
     call = names["_call"]
     for function in op.functions:
+        forget(function)
         function.__globals__.update(common)
         function.__globals__.pop("_compile_first", None)
         # Code objects of its own: named like the operation in tracebacks, and not sharing
