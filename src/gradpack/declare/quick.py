@@ -48,14 +48,14 @@ _FORMS: dict[Op, Form] = {}
 
 
 def _form(op: Op) -> Form:
-    fits = not (op.lists or op.view or op.returns or op.extra or op.sparse or op.uniform)
-    places = tuple(op.params.index(p) for p in op.promote) if fits else ()
+    fits = not (op.lists or op.view or op.extra or op.sparse or op.uniform)
+    places = tuple(op.params.index(p) for p in op.promote or op.arrays) if fits else ()
     others = tuple(i for i, p in enumerate(op.params) if i not in places)
     return Form(places, others, NUMPY.body(op), op.params[len(op.params) - op.keyword_only :], {})
 
 
-def quickly(op: Op, values: tuple[Any, ...], mode: Mode) -> Tensor | None:
-    """The result, if the call is such a one; else None, and nothing has happened. `mode` is not special."""
+def quickly(op: Op, values: tuple[Any, ...], mode: Mode) -> Any:
+    """The result, or a tuple of several, if the call is such a one; else None. `mode` is a plain one."""
     form = _FORMS.get(op)
     if form is None:
         form = _FORMS[op] = _form(op)
@@ -109,9 +109,16 @@ def quickly(op: Op, values: tuple[Any, ...], mode: Mode) -> Tensor | None:
         return None  # the interpreted path knows what to say
     finally:
         unhush(token)
+    if not op.returns:
+        return _tensor(data, plan.spec)
+    count = len(data) if op.differentiable is None else op.differentiable
+    outs = [_tensor(part, plan.spec if nr < count else None) for nr, part in enumerate(data)]
+    return op.public.result_type(*outs) if op.results else tuple(outs)  # type: ignore[attr-defined]
+
+
+def _tensor(data: Any, spec: Spec | None) -> Tensor:
     if type(data) is not _array_type:
         data = np.asarray(data)
-    spec = plan.spec
     if spec is None:
         spec = spec_of(data)
     elif data.dtype is not spec.native:
