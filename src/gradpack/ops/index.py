@@ -25,6 +25,8 @@ from .accumulate import (
     taken,
     widened,
 )
+from .blockwise import is_numpy
+from .kernels import SMALL
 from .subscript import FULL, index_tensor, out_of_bounds
 from .writing import write_part
 
@@ -247,7 +249,9 @@ def _put(array: Any, indices: Any, values: Any, accumulate: bool) -> Any:
             f"destination and {scalar_type(values.dtype)} for the source."
         )
     try:
-        if accumulate:
+        if accumulate and is_numpy(array) and array.size < SMALL and array.itemsize > 2:
+            np.add.at(array, place, values)
+        elif accumulate:
             places = places_of(place, shape)
             values = np.broadcast_to(values, places.shape)
             store(array, add_flat(widened(flat_of(array)), np.reshape(places, (-1,)), widened(values)))
