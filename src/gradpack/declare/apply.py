@@ -22,6 +22,7 @@ from ..base.dtypes import BOOL, FLOATING, INTEGRAL, complex32, complex64, dtype
 from ..base.errors import (
     different_devices,
     dim_out_of_range,
+    inner_failure,
     not_a_tensor,
     not_implemented_for,
     shapes_do_not_broadcast,
@@ -31,6 +32,7 @@ from ..base.modes import MODE, Mode, through_modes, unwatched
 from ..tensor.tensor import InferenceCounter, Tensor, alias, raw, wrap
 from ..tensor.torch_function import handle, overriding, through_functions
 from ..tensor.views import INFERENCE, MULTIPLE, NO_GRAD, mark_view
+from .arguments import options_of, refuse_options, refuse_unfit
 from .autocast import cast_arguments
 from .op import PUBLIC, Op
 from .quick import quickly, wrapped_int
@@ -53,6 +55,8 @@ def apply(op: Op, args: tuple[Any, ...]) -> Any:
         return handle(*_public(op), found, *_as_given(op, args))
     if mode.watched:
         return _watched(op, args, mode)
+    if options_of(op):
+        refuse_options(op, _public(op)[1], args)
     if mode.autocast is not None and mode.autocast.enabled:
         args = cast_arguments(mode.autocast, op, args)
     if mode.levels:
@@ -355,6 +359,10 @@ def explain(op: Op, values: list[Any], error: Exception) -> Exception:
     """A body's exception as the one that a user of torch expects."""
     if isinstance(error, UnsupportedError):
         return NotImplementedError(str(error))
+    try:
+        refuse_unfit(op, _public(op)[1], values, error)
+    except Exception as better:
+        return better
     axis, ndim = getattr(error, "axis", None), getattr(error, "ndim", None)
     if isinstance(error, IndexError) and isinstance(axis, int) and isinstance(ndim, int):  # NumPy's AxisError
         return dim_out_of_range(axis, ndim)
@@ -370,7 +378,8 @@ def explain(op: Op, values: list[Any], error: Exception) -> Exception:
         return RuntimeError(f"{op.name}(): {error} (shapes {', '.join(str(list(s)) for s in shapes)})")
     if isinstance(error, TypeError) and op.name not in str(error):
         return TypeError(f"{op.name}(): {error}")
-    return error
+    given = {p: list(v._shape) for p, v in zip(op.params, values, strict=True) if isinstance(v, Tensor)}
+    return inner_failure(_public(op)[1], error, given)
 
 
 __all__ = ["BOOL", "apply", "explain", "raw", "raw_forward"]

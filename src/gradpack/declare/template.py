@@ -11,6 +11,7 @@ from functools import partial
 from textwrap import indent
 from typing import Any
 
+from .arguments import option_kinds, tests_of
 from .blocks import LARGE, body_in_blocks, formula_in_blocks
 from .former import ORDERS
 from .inline import OF_INTEGERS, Called, Inlined
@@ -400,7 +401,12 @@ def _is_pair(op: Op, tensors: list[str]) -> bool:
 
 
 def guard(op: Op) -> str:
-    """When compiled code must not run: bodies of comparisons and the like are right for any array of NumPy's."""
+    """When compiled code must not run: for arrays of other kinds, and options that are to be looked at."""
+    return " or ".join([_of_other_arrays(op), *tests_of(option_kinds(op), op.defaults)])
+
+
+def _of_other_arrays(op: Op) -> str:
+    """Bodies of comparisons and the like are right for any array of NumPy's."""
     if op.sparse:
         return "True"
     if op.result == "bool" and (op.check is not None or "c" not in op.dtypes):

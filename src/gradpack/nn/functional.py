@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..declare.door import open_doors as _open_doors
 from ..declare.timed import noted
 from ..ops.activation import celu as _celu
 from ..ops.activation import elu as _elu
@@ -342,3 +343,6 @@ def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
     elif input.numel() and int(input.max()) >= num_classes:
         raise RuntimeError("Class values must be smaller than num_classes.")
     return (input.unsqueeze(-1) == arange(num_classes)).to(int64)
+
+
+_open_doors(globals(), __all__, strict=False)
