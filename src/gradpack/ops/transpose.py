@@ -105,6 +105,9 @@ def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
         gradpack.Size([3, 4, 2])
     """
     n = input.ndim
+    for label, dims in (("source", source), ("destination", destination)):
+        if not isinstance(dims, int) and len({d % n if n else d for d in dims}) < len(dims):
+            raise RuntimeError(f"movedim: repeated dim in `{label}` ({list(dims)})")
     sources = wrap_dims((source,) if isinstance(source, int) else source, n)
     targets = wrap_dims((destination,) if isinstance(destination, int) else destination, n)
     if len(sources) != len(targets):
