@@ -355,6 +355,7 @@ class Module:
 
     to = conversion.to
     to_empty = conversion.to_empty
+    share_memory = conversion.share_memory
     type = conversion.type_
     float = conversion.float_
     double = conversion.double

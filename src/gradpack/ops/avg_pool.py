@@ -13,6 +13,7 @@ from ..declare.kinds import linear
 from ..tensor.tensor import Tensor
 from .along import Taps, put_back, taken
 from .max_pool import adaptive_bounds
+from .memory_formats import channels_as_in
 from .pool_kernels import sums, sums_back
 
 FUNCTIONS = "avg_pool1d adaptive_avg_pool1d"
@@ -68,7 +69,7 @@ def _averages_back(input: Any, size: Any, geometry: Any, include: bool = False, 
 
 def _averages_of(input: Any, geometry: Any, include: bool, divisor: Any) -> Any:
     size = input.shape[len(input.shape) - len(geometry[0]) :]
-    return _divided(sums(input, geometry), _counts(size, geometry, include, divisor))
+    return channels_as_in(_divided(sums(input, geometry), _counts(size, geometry, include, divisor)), input)
 
 
 @linear(
@@ -250,7 +251,7 @@ def _adaptive_back(input: Any, size: Any, output_size: Any) -> Any:
 
 def _adaptive(ndim: int) -> Callable[..., Any]:
     def function(input: Any, output_size: Any) -> Any:
-        return _adaptive_of(input, tuple(output_size))
+        return channels_as_in(_adaptive_of(input, tuple(output_size)), input)
 
     function.__doc__ = f"Averages over even parts of {ndim} dimensions."
     made: Callable[..., Any] = linear(

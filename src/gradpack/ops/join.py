@@ -235,7 +235,8 @@ def _block_diag(tensors: Any) -> Any:
     for nr, t in enumerate(tensors):
         if len(t.shape) > 2:
             raise RuntimeError(
-                f"torch.block_diag: Input tensors must have 2 or fewer dimensions. Input {nr} has {len(t.shape)} dimensions"
+                f"torch.block_diag: Input tensors must have 2 or fewer dimensions. Input {nr} has "
+                f"{len(t.shape)} dimensions"
             )
     height, width = (int(np.sum(np.asarray([s[k] for s in shapes]))) for k in (0, 1))
     out = np.zeros((height, width), dtype=tensors[0].dtype)

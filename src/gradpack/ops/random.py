@@ -160,9 +160,9 @@ def bounds_for(low: int, high: int | None, d: Any) -> tuple[int, int]:
             if not -exact <= bound <= exact:
                 power = round(math.log2(exact))
                 warnings.warn(
-                    f"{label} is out of bounds [-(2^{power}), 2^{power}]. Due to precision limitations {scalar_type(d)} "
-                    "can support discrete uniform distribution only within this range. This warning will become an "
-                    "error in version 1.7 release, please fix the code in advance",
+                    f"{label} is out of bounds [-(2^{power}), 2^{power}]. Due to precision limitations "
+                    f"{scalar_type(d)} can support discrete uniform distribution only within this range. This warning "
+                    "will become an error in version 1.7 release, please fix the code in advance",
                     UserWarning,
                     stacklevel=5,
                 )
