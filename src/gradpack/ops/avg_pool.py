@@ -15,6 +15,7 @@ from ..tensor.tensor import Tensor
 from .along import Taps, put_back, taken
 from .kernels import SMALL, _array_type
 from .max_pool import adaptive_bounds
+from .memory_formats import channels_as_in
 from .pool_kernels import sums, sums_back
 
 FUNCTIONS = "avg_pool1d adaptive_avg_pool1d"
@@ -101,8 +102,10 @@ def _averages_of(input: Any, geometry: Any, include: bool, divisor: Any) -> Any:
     size = input.shape[len(input.shape) - len(geometry[0]) :]
     if (matrix := _matrix_for(input, size, geometry, include, divisor)) is not None:
         lead = input.shape[: len(input.shape) - len(size)]
-        return input.reshape(-1, matrix.shape[0]).dot(matrix).reshape(*lead, *geometry[4])
-    return _divided(sums(input, geometry), _counts(size, geometry, include, divisor))
+        made = input.reshape(-1, matrix.shape[0]).dot(matrix).reshape(*lead, *geometry[4])
+    else:
+        made = _divided(sums(input, geometry), _counts(size, geometry, include, divisor))
+    return channels_as_in(made, input)
 
 
 @linear(
@@ -284,7 +287,7 @@ def _adaptive_back(input: Any, size: Any, output_size: Any) -> Any:
 
 def _adaptive(ndim: int) -> Callable[..., Any]:
     def function(input: Any, output_size: Any) -> Any:
-        return _adaptive_of(input, tuple(output_size))
+        return channels_as_in(_adaptive_of(input, tuple(output_size)), input)
 
     function.__doc__ = f"Averages over even parts of {ndim} dimensions."
     made: Callable[..., Any] = linear(

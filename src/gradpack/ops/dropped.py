@@ -16,6 +16,7 @@ from ..base.errors import saved_was_modified
 from ..base.modes import MODE
 from ..tensor.again import LEAST, Again, in_place_of
 from ..tensor.tensor import Tensor
+from .memory_formats import channels_as_in
 
 
 class Dropped(Again):
@@ -44,7 +45,7 @@ class Dropped(Again):
 def masked(input: Any, kept: Any, scale: float) -> Any:
     """`input * scale` where `kept`, else `input * 0`: NaN for inf and NaN, as in torch."""
     out = np.multiply(input, kept)
-    return out * scale if out.ndim == 0 else np.multiply(out, scale, out=out)
+    return channels_as_in(out * scale if out.ndim == 0 else np.multiply(out, scale, out=out), input)
 
 
 def light(tensor: Tensor) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import math
+import warnings
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from ..backends import NUMPY
 from ..base import dtypes
 from ..base.devices import CPU, KINDS, as_device
 from ..base.dtypes import FLOATING, as_dtype, dtype
-from ..base.errors import not_implemented_for, refuse
+from ..base.errors import cpp_name, not_implemented_for, refuse, scalar_type
 from ..base.layouts import sparse_coo
 from ..base.modes import MODE
 from ..declare.batched import is_batched, of_all_examples
@@ -170,6 +171,10 @@ def empty_strided(
         >>> torch.empty_strided((2, 3), (1, 2)).stride()
         (1, 2)
     """
+    if len(size) != len(stride):
+        raise RuntimeError(
+            f"dimensionality of sizes ({len(size)}) must match dimensionality of strides ({len(stride)})"
+        )
     native = _native("empty_strided", dtype, device)
     needed = 1 + builtins.sum((n - 1) * s for n, s in zip(size, stride, strict=True)) if all(size) else 0
     base = np.empty(needed, native)
@@ -410,12 +415,7 @@ def arange(
     elif start is None:
         start = 0
     start, end, step = _number(start), _number(end), _number(step)
-    if step == 0:
-        raise RuntimeError("step must be nonzero")
-    if not all(math.isfinite(v) for v in (start, end)):
-        raise RuntimeError(f"unsupported range: {start} -> {end}")
-    if (end - start) * step < 0:
-        raise RuntimeError(f"upper bound and lower bound inconsistent with step sign: arange({start}, {end}, {step})")
+    _check_range("arange", start, end, step)
     dtype = dtype_for("arange", out, dtype)
     if dtype is None:
         dtype = dtypes.int64 if all(isinstance(v, int) for v in (start, end, step)) else dtypes.get_default_dtype()
@@ -440,25 +440,53 @@ def range(
     end: Any = None,
     step: Any = 1,
     *,
+    out: Any = None,
     dtype: dtype | None = None,
     layout: Any = None,
     device: Any = None,
     pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Tensor:
-    """Like `arange`, with `end` included. Deprecated in torch.
+    """Like `arange`, with `end` included. Deprecated, as it says once.
+
+    Raises:
+        RuntimeError: for a step of zero, a step in the wrong direction, and bounds that are not finite.
 
     Example::
 
-        >>> import gradpack as torch
-        >>> torch.range(1, 3)
+        >>> import warnings, gradpack as torch
+        >>> with warnings.catch_warnings(action="ignore"):
+        ...     torch.range(1, 3)
         tensor([1., 2., 3.])
     """
+    warnings.warn(
+        "torch.range is deprecated and will be removed in a future release because its behavior is inconsistent with "
+        "Python's range builtin. Instead, use torch.arange, which produces values in [start, end).",
+        UserWarning,
+        stacklevel=2,
+    )
     if end is None:
         start, end = 0, start
+    start, end, step = _number(start), _number(end), _number(step)
+    _check_range("range", start, end, step)
+    d = dtype_for("range", out, dtype) or dtypes.get_default_dtype()
+    native = _native("range", d, device)
+    if d.category < FLOATING:  # each number by itself becomes an integer first
+        start, end, step = int(start), int(end), int(step)
+        if not step:
+            raise ValueError(f"step must be nonzero: it is cut off to 0 for {d}")
     count = int((end - start) / step) + 1
-    d = dtype or dtypes.get_default_dtype()
-    return finish((start + np.arange(count) * step).astype(_native("range", d, device)), requires_grad, device)
+    made = finish((start + np.arange(count) * step).astype(native), requires_grad, device)
+    return filled("range", out, made, keeps_shape=True)
+
+
+def _check_range(op: str, start: Any, end: Any, step: Any) -> None:
+    if step == 0:
+        raise RuntimeError("step must be nonzero")
+    if not (math.isfinite(start) and math.isfinite(end)):
+        raise RuntimeError(f"unsupported range: {start} -> {end}")
+    if (end - start) * step < 0:
+        raise RuntimeError(f"upper bound and lower bound inconsistent with step sign: {op}({start}, {end}, {step})")
 
 
 @noted
@@ -485,11 +513,8 @@ def linspace(
     """
     if steps < 0:
         raise RuntimeError(f"number of steps must be non-negative, got {steps}")
-    d = dtype_for("linspace", out, dtype) or (
-        dtypes.default_complex() if any(isinstance(_number(v), builtins.complex) for v in (start, end)) else None
-    )
+    d, first, last = _spaced("linspace", start, end, out, dtype)
     native = _native("linspace", d, device)
-    first, last = _number(start), _number(end)
     if native.kind == "b" and steps > 1:
         raise not_implemented_for("linspace_cpu", dtypes.bool_)
     if native.kind in "iu":
@@ -511,6 +536,27 @@ def _evenly(first: Any, last: Any, steps: int) -> Any:
     values += first
     values[-1] = last
     return values
+
+
+def _spaced(op: str, start: Any, end: Any, out: Any, d: dtype | None) -> tuple[dtype | None, Any, Any]:
+    """The dtype of evenly spaced values, and their ends as numbers."""
+    for label, value in (("start", start), ("end", end)):
+        if isinstance(value, Tensor) and value.ndim:
+            raise RuntimeError(
+                f"{op} only supports 0-dimensional start and end tensors, but got {label} with {value.ndim} "
+                "dimension(s)."
+            )
+    first, last = _number(start), _number(end)
+    d = dtype_for(op, out, d)
+    if isinstance(first, builtins.complex) or isinstance(last, builtins.complex):
+        inferred = dtypes.default_complex()
+        if d is not None and not d.is_complex:
+            raise RuntimeError(
+                f"torch.{op}(): inferred dtype {cpp_name(inferred)} can't be safely cast to passed dtype "
+                f"{scalar_type(d)}"
+            )
+        return d or inferred, first, last
+    return d, first, last
 
 
 def _whole(value: Any, native: Any) -> int:
@@ -561,9 +607,8 @@ def logspace(
     """
     if steps < 0:
         raise RuntimeError("number of steps must be non-negative")
-    dtype = dtype_for("logspace", out, dtype)
+    dtype, first, last = _spaced("logspace", start, end, out, dtype)
     native = _native("logspace", dtype, device)
-    first, last = _number(start), _number(end)
     if native.kind in "iu":
         values = np.power(float(base), _whole_steps(first, last, steps, native))
     else:

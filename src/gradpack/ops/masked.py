@@ -231,6 +231,8 @@ def nonzero(input: Tensor, *, as_tuple: bool = False, out: Any = None) -> Any:
     """
     if not as_tuple:
         return _nonzero(input) if out is None else _nonzero(input, out=out)
+    if out is not None:
+        raise RuntimeError("nonzero does not support the out kwarg when as_tuple is True")
     return unbind(_nonzero(input if input._shape else reshape(input, (1,))), 1)
 
 

@@ -208,6 +208,15 @@ class TensorBase:
             )
         return self._spec.backend.number(self._data)
 
+    def _real(self, what: str) -> Any:
+        """The one element, for a real number of Python's."""
+        value = self._one("Python scalars")
+        if type(value) is complex:
+            if value.imag:
+                raise RuntimeError(f"value cannot be converted to type {what} without overflow: {value}")
+            return value.real
+        return value
+
     def item(self) -> Any:
         """The value of a one-element tensor as a Python number.
 
@@ -235,10 +244,11 @@ class TensorBase:
         return self._spec.backend.truth(self._data)
 
     def __float__(self) -> float:
-        return float(self._one("Python scalars") if self._shape or not self._spec.plain else self._data)
+        plain = not self._shape and self._spec.plain
+        return float(self._data if plain else self._real("Float"))
 
     def __int__(self) -> int:
-        return int(self._one("Python scalars"))
+        return int(self._real("Long"))
 
     def __complex__(self) -> complex:
         return complex(self._one("Python scalars"))
