@@ -205,12 +205,16 @@ class VmapLevel:
 
     Attributes:
         alike: whether its examples differ in their tangents only, as the columns of a Jacobian do.
+        turned: which tensors have been given the examples of the level, and what they were: see `turned`.
     """
 
-    __slots__ = ("__weakref__", "alike", "number", "randomness", "size")
+    __slots__ = ("__weakref__", "alike", "number", "randomness", "size", "turned")
+
+    turned: list[Any] | tuple[()]
 
     def __init__(self, size: int, randomness: str = "error", alike: bool = False) -> None:
         self.size, self.randomness, self.alike, self.number = size, randomness, alike, depth() + 1
+        self.turned = ()
 
     def has(self, value: Any) -> bool:
         """Whether a value is a tensor that this level has batched."""
@@ -221,6 +225,13 @@ class VmapLevel:
         from . import batching  # noqa: F401 - puts what does it in the place of this
 
         return self.process(op, args)
+
+    def close(self) -> None:
+        """To be called when results have been taken out: let tensors that were written to be what they were."""
+        if self.turned:
+            from .turned import turn_back
+
+            turn_back(self)
 
     def wrap(self, value: Any) -> Any:
         return batched(value, self) if isinstance(value, Tensor) else value
@@ -364,9 +375,12 @@ def mapped(function: Callable[..., Any], columns: Any, randomness: str = "error"
     """`function(tuple)` of tensors, mapped over their first dimension; its results are a tuple of tensors."""
     mode = MODE.get()
     level = VmapLevel(columns[0]._shape[0], randomness)
-    token = MODE.set(entered(mode, level))
     try:
-        results = function(tuple(batched(c, level) for c in columns))
+        token = MODE.set(entered(mode, level))
+        try:
+            results = function(tuple(batched(c, level) for c in columns))
+        finally:
+            MODE.reset(token)
+        return tuple(all_examples(r, level) for r in results)
     finally:
-        MODE.reset(token)
-    return tuple(all_examples(r, level) for r in results)
+        level.close()
