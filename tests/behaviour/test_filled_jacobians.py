@@ -9,7 +9,7 @@ import pytest
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:`torch.jit.script` is deprecated",  # torch, the first time
-    "ignore:There is a performance drop.*aten::scatter_.src",  # torch again
+    "ignore:There is a performance drop.*scatter_.src",  # torch again
 )
 
 

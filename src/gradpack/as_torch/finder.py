@@ -63,6 +63,9 @@ class AnsweringModule(ModuleType):
             found = self._look_up(name)
             if found is not _NONE and not isinstance(found, ModuleType):
                 return
+        elif name.startswith("_global_"):  # hooks of all modules, which calls look for where they are kept
+            setattr(import_module(self._found[-1]), name, value)
+            return
         elif self._path.startswith(_SETTINGS) and name[:2] != "__":
             target = import_module(self._found[-1])
             if name in vars(target):

@@ -7,7 +7,7 @@ import warnings
 from typing import Any
 
 from ..base.dtypes import FLOATING
-from ..base.modes import MODE, TRANSFORMS, within_function
+from ..base.modes import MODE, TRANSFORMS, Mode, within_function
 from ..declare.batched import outside
 from ..declare.timed import FUNCTION as FUNCTION_CALL
 from ..declare.timed import watched
@@ -43,7 +43,7 @@ def _call(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any], with_setup: b
         args, kwargs = _by_position(cls, args, kwargs, with_setup), {}
     kind = cls._backward_cls
     if mode.levels or TRANSFORMS.get():
-        if not with_setup:
+        if not with_setup and not _only_inner(mode):
             raise RuntimeError(
                 "In order to use an autograd.Function with functorch transforms (vmap, grad, jvp, jacrev, ...), it "
                 "must override the setup_context staticmethod. For more details, please see "
@@ -55,7 +55,7 @@ def _call(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any], with_setup: b
 
             level = mode.levels[-1]
             if any(map(level.has, tree_leaves(args))) or any(isinstance(v, Tensor) for v in kwargs.values()):
-                return call_mapped(cls, level, args, kwargs)
+                return call_mapped(cls, level, args, kwargs, with_setup)
             with outside():
                 return call(cls, args, kwargs, with_setup)
         kind = _in_transforms(cls)
@@ -99,6 +99,11 @@ def _call(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any], with_setup: b
             before.anomaly.note(node)
     ctx.to_save = ctx.saved_for_forward = ctx.non_differentiable = ctx.dirty_tensors = None
     return tuple(results) if isinstance(output, tuple) else results[0]
+
+
+def _only_inner(mode: Mode) -> bool:
+    """Whether all functional transforms that are going on are parts of functions of `autograd`."""
+    return all(level.inner for level in mode.levels) and all(t.inner for t in TRANSFORMS.get())
 
 
 def _in_transforms(cls: Any) -> Any:

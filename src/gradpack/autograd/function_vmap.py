@@ -20,7 +20,9 @@ class VmapInfo(NamedTuple):
     randomness: str
 
 
-def call_mapped(cls: Any, level: VmapLevel, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def call_mapped(
+    cls: Any, level: VmapLevel, args: tuple[Any, ...], kwargs: dict[str, Any], with_setup: bool = True
+) -> Any:
     """Call a `Function` of which some arguments are batched by `level`. Those that go by name only are no tensors."""
     from .function import Function
 
@@ -36,8 +38,8 @@ def call_mapped(cls: Any, level: VmapLevel, args: tuple[Any, ...], kwargs: dict[
             "staticmethod. Please set generate_vmap_rule=False or delete the overridden vmap staticmethod to avoid "
             f"ambiguity. {_SEE}"
         )
-    if cls.generate_vmap_rule:
-        return _generated(cls, level, args, kwargs)
+    if cls.generate_vmap_rule or (level.inner and not overridden):
+        return _generated(cls, level, args, kwargs, with_setup)
     if not overridden:
         raise RuntimeError(
             f"You tried to vmap over {cls.__name__}, but it does not have vmap support. Please override and implement "
@@ -119,7 +121,7 @@ class _Inner:
         return tuple(batched(v, self._level) if f else v for v, f in zip(values, flags, strict=True))
 
 
-def _generated(cls: Any, level: VmapLevel, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _generated(cls: Any, level: VmapLevel, args: tuple[Any, ...], kwargs: dict[str, Any], with_setup: bool) -> Any:
     """The `Function` of all examples whose methods are those of `cls`, mapped."""
     from .function import Function
 
@@ -138,7 +140,13 @@ def _generated(cls: Any, level: VmapLevel, args: tuple[Any, ...], kwargs: dict[s
             MODE.reset(token)
 
     def forward(*values: Any) -> Any:
-        made = inside(partial(cls.forward, **kwargs), *wrap(values, flags))
+        return finished(inside(partial(cls.forward, **kwargs), *wrap(values, flags)))
+
+    def forward_with_ctx(ctx: Any, *values: Any) -> Any:
+        ctx.inner = _Inner(ctx, level)
+        return finished(inside(partial(cls.forward, **kwargs), ctx.inner, *wrap(values, flags)))
+
+    def finished(made: Any) -> Any:
         many[:] = [isinstance(made, tuple)]
         items = made if isinstance(made, tuple) else (made,)
         out_flags[:] = [level.has(m) for m in items]
@@ -175,8 +183,8 @@ def _generated(cls: Any, level: VmapLevel, args: tuple[Any, ...], kwargs: dict[s
         return tuple(out) if many[0] else out[0]
 
     body = {
-        "forward": staticmethod(forward),
-        "setup_context": staticmethod(setup_context),
+        "forward": staticmethod(forward if with_setup else forward_with_ctx),
+        **({"setup_context": staticmethod(setup_context)} if with_setup else {}),
         "backward": staticmethod(backward),
         "jvp": staticmethod(jvp),
         "generate_vmap_rule": True,

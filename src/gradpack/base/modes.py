@@ -26,6 +26,7 @@ _FIELDS = (
     "threads",
     "ops",
     "autocast",
+    "functions",
 )
 
 
@@ -62,6 +63,7 @@ class Mode:
     threads: bool  # may backward use several threads?
     ops: tuple[Any, ...]  # operation modes, innermost last: see `OpMode`
     autocast: Any  # the state of autocast, None when off everywhere
+    functions: tuple[Any, ...]  # modes of `__torch_function__`, innermost last: see overrides.py
     without_grad: Mode | None  # the same without grad, once somebody has asked
     with_grad: ref[Mode] | None  # the one with grad that this was made of
     below: Mode | None  # the same without the innermost level, once somebody has asked
@@ -90,6 +92,7 @@ class Mode:
         threads: bool = True,
         ops: tuple[Any, ...] = (),
         autocast: Any = None,
+        functions: tuple[Any, ...] = (),
     ) -> None:
         self.grad = grad
         self.hooks = hooks
@@ -106,6 +109,7 @@ class Mode:
         self.threads = threads
         self.ops = ops
         self.autocast = autocast
+        self.functions = functions
         self.without_grad = self.below = self.with_grad = self.within = None
         self.traced = recorder is not None or (hooks is not None and len(hooks) > 2)
         busy = bool(
@@ -115,6 +119,7 @@ class Mode:
             or anomaly is not None
             or recorder is not None
             or mutation is not None
+            or functions
             or (autocast is not None and autocast.active)
         )
         self.busy = busy or bool(ops)
@@ -139,14 +144,16 @@ class Transform(set[Any]):
         number: how deep it is, counting levels of `vmap` too: 1 for the outermost.
         function: what it differentiates.
         forward: by tangents?
+        inner: by a function of `autograd`, and not by one of `func`?
         pushes: does it give tangents, though by differentiating backward twice?
     """
 
-    __slots__ = ("forward", "function", "number", "pushes")
+    __slots__ = ("forward", "function", "inner", "number", "pushes")
 
-    def __init__(self, function: Any = None, forward: bool = False) -> None:
+    def __init__(self, function: Any = None, forward: bool = False, inner: bool = False) -> None:
         super().__init__()
-        self.number, self.function, self.forward, self.pushes = depth() + 1, function, forward, forward
+        self.number, self.function, self.forward, self.inner = depth() + 1, function, forward, inner
+        self.pushes = forward
 
     __hash__ = object.__hash__  # type: ignore[assignment]
 
@@ -228,10 +235,11 @@ class OpMode:
     Subclasses override `operation`. Inside of it the mode is off, and modes around it are still on.
 
     One that `observes` lets operations run as they would without it, where nothing else forbids that, and hears of
-    them in `before` and `after`.
+    them in `before` and `after`. One with `backward` is asked about the operations that formulas of gradients are made
+    of, too.
     """
 
-    observes = False
+    observes = backward = False
 
     def __init__(self) -> None:
         self._before: list[dict[str, Any]] = []

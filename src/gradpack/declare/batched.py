@@ -34,9 +34,13 @@ NO_BRANCH = (
     "vmap: It looks like you're attempting to use a Tensor in some data-dependent control flow. We don't support that "
     "yet, please file an issue at https://github.com/pytorch/pytorch/issues ."
 )
-RANDOM = (
+_RANDOM = (
     "vmap: called random operation while in randomness error mode. Please either use the 'same' or 'different' "
     "randomness flags on vmap or perform the randomness operation out of vmap"
+)
+_RANDOM_INSIDE = (
+    "vmap: We do not yet support calling random operations inside of vmap. Please perform random operations outside of "
+    "vmap as a workaround"
 )
 NO_STORAGE = "Cannot access data pointer of Tensor that doesn't have storage"
 NO_OUT = "Batching rule not implemented for aten::{}.out; the fallback path doesn't work on out= or view ops."
@@ -205,16 +209,22 @@ class VmapLevel:
 
     Attributes:
         alike: whether its examples differ in their tangents only, as the columns of a Jacobian do.
+        inner: whether it is that of `is_grads_batched` and `vectorize`, which users see nothing of: a `Function` needs
+            no rule for it.
         turned: which tensors have been given the examples of the level, and what they were: see `turned`.
     """
 
-    __slots__ = ("__weakref__", "alike", "number", "randomness", "size", "turned")
+    __slots__ = ("__weakref__", "alike", "inner", "number", "randomness", "size", "turned")
 
     turned: list[Any] | tuple[()]
 
-    def __init__(self, size: int, randomness: str = "error", alike: bool = False) -> None:
+    def __init__(self, size: int, randomness: str = "error", alike: bool = False, inner: bool = False) -> None:
         self.size, self.randomness, self.alike, self.number = size, randomness, alike, depth() + 1
-        self.turned = ()
+        self.inner, self.turned = inner, ()
+
+    def refused_random(self) -> RuntimeError:
+        """For an operation that draws, where that is an error."""
+        return RuntimeError(_RANDOM_INSIDE if self.inner else _RANDOM)
 
     def has(self, value: Any) -> bool:
         """Whether a value is a tensor that this level has batched."""
@@ -371,10 +381,10 @@ def entered(mode: Mode, level: VmapLevel) -> Mode:
     return mode.replace(levels=(*mode.levels, level))
 
 
-def mapped(function: Callable[..., Any], columns: Any, randomness: str = "error") -> tuple[Tensor, ...]:
+def mapped(function: Callable[..., Any], columns: Any) -> tuple[Tensor, ...]:
     """`function(tuple)` of tensors, mapped over their first dimension; its results are a tuple of tensors."""
     mode = MODE.get()
-    level = VmapLevel(columns[0]._shape[0], randomness)
+    level = VmapLevel(columns[0]._shape[0], inner=True)
     try:
         token = MODE.set(entered(mode, level))
         try:

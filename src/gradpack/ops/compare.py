@@ -296,7 +296,14 @@ def equal(input: Tensor, other: Tensor) -> bool:
             raise not_a_tensor("equal", name, position + 1, value)
     if is_batched(input) or is_batched(other):
         raise RuntimeError("Batching rule not implemented for aten::equal. We could not generate a fallback.")
-    return input._shape == other._shape and bool(eq(input, other).all())
+    if input._shape != other._shape:
+        return False
+    if input._spec is other._spec and input._spec.plain and input._data.size < _FEW:
+        return bool(input._data.tolist() == other._data.tolist())  # no NaN is another
+    return bool(eq(input, other).all())
+
+
+_FEW = 64  # numbers, of which Python compares lists before NumPy compares arrays
 
 
 @nondifferentiable(result="bool", promote=_BOTH, scalars=False)

@@ -420,6 +420,8 @@ def _method_new_tensor(
 
 
 def _new_filled(name: str) -> Any:
+    makers: list[Any] = []
+
     def method(
         self: Tensor,
         *sizes: Any,
@@ -430,20 +432,23 @@ def _new_filled(name: str) -> Any:
         layout: Any = None,
         pin_memory: Any = False,
     ) -> Tensor:
-        from . import fill
+        if not makers:
+            from . import fill
 
+            makers.append(getattr(fill, name))
         if is_batched(self):
             from .create import shape_of
 
             shape = shape_of(f"new_{name}", sizes if size is None else (size,))
             return of_all_examples(lambda v: method(v, (v._shape[0], *shape), dtype=dtype), self)
-        return getattr(fill, name)(
+        made: Tensor = makers[0](
             *sizes,
             size=size,
             dtype=dtype or self._spec.dtype,
             device=device or self._spec.device,
             requires_grad=requires_grad,
         )
+        return made
 
     method.__doc__ = f"A new tensor of the same dtype: `gradpack.{name}`."
     return method

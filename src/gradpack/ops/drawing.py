@@ -8,7 +8,7 @@ from itertools import product
 from typing import Any, TypeVar
 
 from ..base.modes import MODE, using
-from ..declare.batched import RANDOM, VmapLevel, all_examples, batched
+from ..declare.batched import VmapLevel, all_examples, batched
 from ..tensor.tensor import Tensor
 
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -47,7 +47,7 @@ def _of_levels(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict
     for depth in reversed(range(len(levels))):
         level = levels[depth]
         if level.randomness == "error":
-            raise RuntimeError(RANDOM)
+            raise level.refused_random()
         if kwargs.get("out") is not None:
             raise RuntimeError(_NO_OUT)
         same = level.randomness == "same"
