@@ -189,11 +189,15 @@ def view_as_complex(input: Tensor) -> Tensor:
             "view_as_complex is only supported for half, float and double tensors, but got a tensor of scalar type: "
             f"{scalar_type(input.dtype)}"
         )
-    strides = input.stride() if input._spec.backend.aliasing and input.ndim else (1,)
+    if not input.ndim:
+        raise RuntimeError("Input tensor must have one or more dimensions")
+    if input._shape[-1] != 2:
+        raise RuntimeError("Tensor must have a last dimension of size 2")
+    strides = input.stride() if input._spec.backend.aliasing else (1,)
     if strides[-1] != 1:
-        raise RuntimeError("Tensor must have a last dimension with stride 1: make it contiguous() first")
+        raise RuntimeError("Tensor must have a last dimension with stride 1")
     if any(s % 2 for s in strides[:-1]):
-        raise RuntimeError("Tensor must have a stride divisible by 2 for all but last dimension: make it contiguous()")
+        raise RuntimeError("Tensor must have a stride divisible by 2 for all but last dimension")
     return _view_as_complex(input)
 
 
