@@ -258,7 +258,7 @@ class TensorBase:
 
 def _strides_of_nothing(given: tuple[int, ...], shape: tuple[int, ...], size: int) -> list[int]:
     """The strides of a tensor without elements: those of what it was cut out of; row-major where NumPy has none."""
-    if any(given):
+    if any(given[:-1]) or (len(given) == 1 and given[0]):  # of a new array all are 0, then seen as another dtype
         return [s // size for s in given]
     strides, step = [], 1
     for n in reversed(shape):
