@@ -35,7 +35,7 @@ def push_forward(
         tangent = bottom(t, levels) if levels else t
         made._tangents = tangent if tangent._spec is made._spec else tangent.to(made.dtype)
         duals.append(made)
-    token = MODE.set(mode.replace(dual=1))
+    token = MODE.set(mode.replace(dual=1, tangents=True, inference=False))
     depth = TRANSFORMS.set((*TRANSFORMS.get(), Transform(call, forward=True, inner=inner)))
     try:
         inside = [lifted(d, levels) for d in duals]

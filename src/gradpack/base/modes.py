@@ -17,6 +17,7 @@ _FIELDS = (
     "forbidden",
     "inference",
     "dual",
+    "tangents",
     "anomaly",
     "recorder",
     "profiler",
@@ -43,6 +44,7 @@ class Mode:
         "unwatched",
         "watched",
         "with_grad",
+        "within",
         "without_grad",
     )
 
@@ -51,7 +53,8 @@ class Mode:
     around: tuple[Any, ...]  # the hooks that come back when blocks of `saved_tensors_hooks` end, innermost last
     forbidden: str | None  # why saved tensor hooks may not be used here
     inference: bool  # make inference tensors?
-    dual: int  # forward-mode level, 0 for none
+    dual: int  # forward-mode level, 0 for none or if tangents are not propagated
+    tangents: bool  # are tangents propagated, where there is a level?
     anomaly: Any  # anomaly settings, None when off
     recorder: Any  # is told of every saved tensor
     profiler: Any  # is told of every operation: see declare/timed.py
@@ -64,6 +67,7 @@ class Mode:
     without_grad: Mode | None  # the same without grad, once somebody has asked
     with_grad: ref[Mode] | None  # the one with grad that this was made of
     below: Mode | None  # the same without the innermost level, once somebody has asked
+    within: Mode | None  # the one inside of a `Function`, once somebody has asked
     busy: bool  # must operations take the interpreted path?
     special: bool  # must they at least tell the profiler?
     note: Any  # how, if that is all that is unusual, and times are all that it wants
@@ -79,6 +83,7 @@ class Mode:
         forbidden: str | None = None,
         inference: bool = False,
         dual: int = 0,
+        tangents: bool = True,
         anomaly: Any = None,
         recorder: Any = None,
         profiler: Any = None,
@@ -95,6 +100,7 @@ class Mode:
         self.forbidden = forbidden
         self.inference = inference
         self.dual = dual
+        self.tangents = tangents
         self.anomaly = anomaly
         self.recorder = recorder
         self.profiler = profiler
@@ -104,7 +110,7 @@ class Mode:
         self.ops = ops
         self.autocast = autocast
         self.functions = functions
-        self.without_grad = self.below = self.with_grad = None
+        self.without_grad = self.below = self.with_grad = self.within = None
         self.traced = recorder is not None or (hooks is not None and len(hooks) > 2)
         busy = bool(
             inference
@@ -139,13 +145,15 @@ class Transform(set[Any]):
         function: what it differentiates.
         forward: by tangents?
         inner: by a function of `autograd`, and not by one of `func`?
+        pushes: does it give tangents, though by differentiating backward twice?
     """
 
-    __slots__ = ("forward", "function", "inner", "number")
+    __slots__ = ("forward", "function", "inner", "number", "pushes")
 
     def __init__(self, function: Any = None, forward: bool = False, inner: bool = False) -> None:
         super().__init__()
         self.number, self.function, self.forward, self.inner = depth() + 1, function, forward, inner
+        self.pushes = forward
 
     __hash__ = object.__hash__  # type: ignore[assignment]
 
@@ -171,6 +179,14 @@ def without_grad(mode: Mode) -> Mode:
     if found is None:
         found = mode.without_grad = mode.replace(grad=False) if mode.grad else mode
         found.with_grad = ref(mode)
+    return found
+
+
+def within_function(mode: Mode) -> Mode:
+    """The mode inside of the forward of a `Function`, which differentiates itself in both directions; made once."""
+    found = mode.within
+    if found is None:
+        found = mode.within = mode.replace(grad=False, dual=0, tangents=False)
     return found
 
 

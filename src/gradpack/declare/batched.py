@@ -47,9 +47,21 @@ NO_OUT = "Batching rule not implemented for aten::{}.out; the fallback path does
 NO_FORMAT = "NYI: querying is_contiguous inside of vmap for memory_format other than torch.contiguous_format"
 
 
+# How messages call writes: some kernels have a common name, some leave the namespace out.
+_ARITHMETIC = set("add_ sub_ mul_ div_ true_divide_ copy_ masked_fill_ clamp_min_ clamp_max_".split())
+_ARITHMETIC |= {"logical_and_", "logical_or_", "logical_xor_"}
+_BARE = set("fill_ scatter_add_ scatter_reduce_ index_fill_ index_add_ index_put_".split())
+
+
 def not_writable(name: str) -> RuntimeError:
     """For a write of examples to what is the same for all of them."""
-    what = "inplace arithmetic" if name in ("add_", "sub_", "mul_", "div_") else f"aten::{name}"
+    what = f"aten::{name}"
+    if name in _ARITHMETIC:
+        what = "inplace arithmetic"
+    elif name == "bernoulli_":
+        what = "inplace bernoulli"
+    elif name in _BARE:
+        what = name
     return RuntimeError(
         f"vmap: {what}(self, *extra_args) is not possible because there exists a Tensor `other` in extra_args that has "
         "more elements than `self`. This happened due to `other` being vmapped over but `self` not being vmapped over "
@@ -195,14 +207,17 @@ register_backend(BATCHED)
 class VmapLevel:
     """One `vmap` that is going on.
 
-    An `inner` one is that of `is_grads_batched` and `vectorize`, which users see nothing of: a `Function` needs no
-    rule for it.
+    Attributes:
+        alike: whether its examples differ in their tangents only, as the columns of a Jacobian do.
+        inner: whether it is that of `is_grads_batched` and `vectorize`, which users see nothing of: a `Function` needs
+            no rule for it.
     """
 
-    __slots__ = ("__weakref__", "inner", "number", "randomness", "size")
+    __slots__ = ("__weakref__", "alike", "inner", "number", "randomness", "size")
 
-    def __init__(self, size: int, randomness: str = "error", inner: bool = False) -> None:
-        self.size, self.randomness, self.number, self.inner = size, randomness, depth() + 1, inner
+    def __init__(self, size: int, randomness: str = "error", alike: bool = False, inner: bool = False) -> None:
+        self.size, self.randomness, self.alike, self.number = size, randomness, alike, depth() + 1
+        self.inner = inner
 
     def refused_random(self) -> RuntimeError:
         """For an operation that draws, where that is an error."""

@@ -24,7 +24,8 @@ _RESIZED = "align_corners=plan.align output_size=plan.sizes"
 
 # By operation, and by node where one operation has several, the attributes of its node in torch: a name alone is
 # one of COMMON or of ours, `name=value` says what it is: a saved value, `.shape`, `.strides`, `.numel` of one, `[i]` of
-# it or of its shape, `(x)` for a tuple of one if it is no tuple, or a literal after `:`. Operations that are not here show what formulas read.
+# it or of its shape, `(x)` for a tuple of one if it is no tuple, or a literal after `:`. Operations that are not here
+# show what formulas read.
 ATTRIBUTES = {
     "matmul": f"self=input mat2=other mat2_sym_sizes=other.shape mat2_sym_strides=other.strides {_MATRICES}",
     "mm": f"self mat2 mat2_sym_sizes=mat2.shape mat2_sym_strides=mat2.strides {_MATRICES}",
@@ -139,7 +140,8 @@ def _pow(node: Any) -> str:
 
 
 def _squeeze(node: Any) -> str:
-    return f"SqueezeBackward{0 if node.dim is None else 1 if hasattr(node.dim, '__index__') else 2}"
+    dim = node.dim if _has(node, "dim") else None
+    return f"SqueezeBackward{0 if dim is None else 1 if hasattr(dim, '__index__') else 2}"
 
 
 def _matmul(node: Any) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..base.dtypes import dtype as dtype_type
 from ..base.errors import dim_out_of_range, scalar_type
-from ..declare.batched import is_batched
+from ..declare.batched import is_batched, of_all_examples
 from ..declare.kinds import linear
 from ..declare.timed import noted
 from ..tensor.tensor import Tensor
@@ -143,10 +143,12 @@ def _method_view(self: Tensor, *shape: Any, size: Any = None, dtype: Any = None)
 
 
 def _reinterpret(self: Tensor, d: Any) -> Tensor:
+    """The same bits as another dtype. Not differentiable, even where it is the same dtype, as in torch."""
     from ..tensor.tensor import alias
 
-    """The same bits as another dtype. Not differentiable, even where it is the same dtype, as in torch."""
     spec = self._spec.backend.spec_for(d, self._spec.device)
+    if is_batched(self) and (self._shape or d.itemsize == self._spec.dtype.itemsize):
+        return of_all_examples(_reinterpret, self, d)
     _check_sizes(self, self._spec.dtype, spec.dtype)
     data = self._data.view(spec.native)
     out: Tensor = alias(data, spec, tuple(data.shape))
