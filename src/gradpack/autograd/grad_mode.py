@@ -62,12 +62,12 @@ class ModeManager:
 class _NoArguments(ModeManager):
     """Allows `@no_grad` without parentheses, as torch does."""
 
-    def __new__(cls, function: Any = None) -> Any:
-        if function is None:
+    def __new__(cls, orig_func: Any = None) -> Any:
+        if orig_func is None:
             return super().__new__(cls)
-        return decorate(cls, function)
+        return decorate(cls, orig_func)
 
-    def __init__(self, function: Any = None) -> None:
+    def __init__(self, orig_func: Any = None) -> None:
         super().__init__()
 
 
