@@ -209,3 +209,15 @@ def test_hooks_see_what_the_second_run_serves(torch, module, run):
     found, x.grad = x.grad.clone(), None
     (x @ x).sin().exp().sum().backward()
     assert torch.allclose(found, x.grad) and packed
+
+
+def test_what_the_second_run_writes_is_not_held_against_it(torch, run):
+    def policy(ctx, op, *args, **kwargs):
+        return op == torch.ops.aten.sin.default
+
+    x = torch.full((3,), 0.5, requires_grad=True)
+    out = run(lambda x: x.sin().mul_(2).cos().exp(), x, policy=policy, allow_cache_entry_mutation=True)
+    out.sum().backward()  # of a wrong value, which is what was asked for
+    assert x.grad.shape == (3,)
+    with pytest.raises(RuntimeError, match="has been mutated"):
+        run(lambda x: x.sin().mul_(2).cos().exp(), x, policy=policy).sum().backward()

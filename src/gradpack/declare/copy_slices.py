@@ -13,7 +13,7 @@ from typing import Any
 from ..backends import spec_of
 from ..backends.windows import Window, window
 from ..base.errors import saved_was_freed
-from ..base.modes import MODE, Mode
+from ..base.modes import MODE, VIEW_REPLAY, Mode
 from ..graph.node import Node, next_seq
 from ..tensor import views
 from ..tensor.hooks import extras_of
@@ -56,6 +56,8 @@ class Place:
 def where(tensor: Tensor, base: Tensor) -> Place | Window | list[View]:
     """Where a view lies in its base; the steps from there to here if that is all that can be said."""
     view: Any = tensor._view
+    if VIEW_REPLAY.get() and not base._relaid and not tensor._relaid:
+        return chain_of(tensor)
     if view.parent is base and not base._relaid and not tensor._relaid:
         op = getattr(view.replay, "op", None)
         if op is not None and op.name in _SUBSCRIPTS and base._spec.numpy:

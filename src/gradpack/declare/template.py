@@ -364,7 +364,7 @@ def _function_text(op: Op, inlined: Inlined, of_complex: bool = False) -> str:
         if op.view in ("maybe", "real"):
             body = indent(place, "    ")
             shared = f"_base is not None and _data.size and (_base is {p}_ or _base is {p}_.base)"
-            shared += f" or _may_share(_data, {p}_)"
+            shared += f" or _may_share(_data, {p}_) or not _data.size"  # nothing is not copied
             place = f"    _base = _data.base\n    if {shared}:\n{body}    else:\n{indent(PLACE, '    ')}"
     record = ""
     if inputs:
