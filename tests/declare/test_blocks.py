@@ -132,7 +132,7 @@ def test_blocks_are_whole_lines_of_the_cache():
 
 
 @pytest.mark.parametrize(
-    "name, given",
+    ("name", "given"),
     [
         ("sub_", lambda x, y: (y, {"alpha": 0.5})),
         ("lerp_", lambda x, y: (y, 0.25)),
