@@ -10,6 +10,8 @@ from ..base.errors import scalar_type
 from ..declare.kinds import linear
 from ..tensor.tensor import Tensor
 from .accumulate import add_flat, flat_of, set_flat, size_of, store, widened
+from .blockwise import is_numpy
+from .kernels import SMALL, reshaped
 from .writing import write_part
 
 FUNCTIONS = METHODS = "put"
@@ -36,8 +38,17 @@ def _put_zero(input: Any, index: Any) -> Any:
 
 def _put_into(array: Any, index: Any, source: Any, accumulate: bool) -> Any:
     size = size_of(array.shape)
-    places = np.reshape(index, (-1,))
-    values = np.reshape(source, (-1,))
+    places, values = reshaped(index, (-1,)), reshaped(source, (-1,))
+    if is_numpy(array) and array.flags.c_contiguous and array.itemsize > 2 and 0 < places.size < SMALL:
+        try:
+            if accumulate:
+                np.add.at(array.reshape(-1), places, values)
+            else:
+                array.reshape(-1)[places] = values
+        except IndexError:
+            pass  # nothing was written, and what follows says why
+        else:
+            return array
     for i in (int(np.min(places)), int(np.max(places))) if places.shape[0] else ():
         if not -size <= i < size:
             raise IndexError(f"out of range: tried to access index {i} on a tensor of {size} elements.")
