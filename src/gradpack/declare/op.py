@@ -63,7 +63,7 @@ class Op:
         sparse: takes or gives sparse tensors: no compiled code, which knows dense ones only.
         structural: moves elements and computes nothing: any dtype as it is.
         blocks: False if the body of an elementwise operation is to get large arrays whole: it takes one step, or
-            divides them itself.
+            divides them itself. Or a function that takes them in its place: it is given the body, and what that takes.
         contiguous: results lie in memory row by row, whatever the layout of the operands.
         light: says what to keep in place of a large first input, if no hook is asked: that input, or a `Packed`.
     """
@@ -145,7 +145,7 @@ class Op:
         inputs: tuple[str, ...] = (),
         name: str | None = None,
         sparse: bool = False,
-        blocks: bool | None = None,
+        blocks: bool | Callable[..., Any] | None = None,
         light: Callable[[Any], Any] | None = None,
         contiguous: bool = False,
     ) -> None:

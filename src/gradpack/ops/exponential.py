@@ -15,6 +15,7 @@ from ..tensor.tensor import Tensor
 from .blockwise import SHORT_EXP2, is_numpy
 from .error_function import FEW, erf_of, erfc_of, one_by_one
 from .operands import is_complex, is_number
+from .selection import limit
 from .special_arrays import erfinv_of, zeta_two_of
 
 FUNCTIONS = (
@@ -223,7 +224,9 @@ def logit(input: Any, eps: float | None = None) -> Any:
         >>> torch.logit(torch.tensor([0.5, 0.0]), eps=1e-3)
         tensor([ 0.0000, -6.9068])
     """
-    x = input if eps is None else np.minimum(np.maximum(input, eps), 1 - eps)
+    if eps is None:
+        return np.log(input / (1 - input))
+    x = limit(input, eps, 1 - eps)
     return np.log(x / (1 - x))
 
 
