@@ -4,6 +4,7 @@ from importlib import import_module as _import_module
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any
 
+from ..base.modes import MODE as _MODE
 from . import anomaly_mode, forward_ad, function, grad_mode, graph
 from .anomaly_mode import detect_anomaly, set_detect_anomaly
 from .api import backward, grad
@@ -50,6 +51,11 @@ variable.Variable = Variable  # type: ignore[attr-defined]
 def kineto_available() -> bool:
     """Whether Kineto, the library behind torch's profiler, is there: no."""
     return False
+
+
+def _profiler_enabled() -> bool:
+    """Whether a profiler is on here."""
+    return _MODE.get().profiler is not None
 
 
 # Modules that are imported when they are first asked for.
