@@ -118,6 +118,9 @@ class FlopCounterMode:
         self._modules = _Modules()
         self._watch: _Watch | None = None
 
+    def __repr__(self) -> str:
+        return f"<FlopCounterMode: {self.get_total_flops()} operations>"
+
     def __enter__(self) -> FlopCounterMode:
         self.flop_counts.clear()
         self._modules.start()
