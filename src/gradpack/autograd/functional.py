@@ -244,7 +244,9 @@ def _forward(func: Callable[..., Any], inputs: Any, vectorize: bool) -> Any:
         return outs, None
 
     def pushed(tangents: Any) -> Any:
-        return push_forward(call, list(inputs), [t.view_as(x) for x, t in zip(inputs, tangents, strict=True)])[1]
+        return push_forward(
+            call, list(inputs), [t.view_as(x) for x, t in zip(inputs, tangents, strict=True)], inner=True
+        )[1]
 
     found = mapped(pushed, basis(inputs))
     out_is_tuple, shapes = about

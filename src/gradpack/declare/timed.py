@@ -27,6 +27,7 @@ from typing import Any, NamedTuple, TypeVar
 from ..base.modes import MODE, Mode
 from ..graph.node import Slot
 from ..tensor.tensor import Tensor
+from ..tensor.torch_function import through_functions
 from .op import Op
 
 # What a record is of.
@@ -98,6 +99,9 @@ def forget(function: FunctionType) -> None:
         names["_slow"] = timed(op, names["_name"], names["_plain"], names)
 
 
+_OTHER = {"_slow": "_plain", "_complex": "_complex"}  # what compiled text calls, and what it is to call when profiled
+
+
 def timed(op: Op, name: str, slow: Slow, names: dict[str, Any]) -> Slow:
     """What the compiled text of an operation calls in place of `slow`, so that profilers are told.
 
@@ -153,7 +157,10 @@ def _compiled(op: Op, name: str, slow: Slow, names: dict[str, Any]) -> Slow:
 
     body, _, result = body.rpartition("\n    return ")
     body = re.sub(
-        r"return _slow\((.*)\)$", r"return _rest(_plain, _name, _start, _append, _mode, \1)", body, flags=re.MULTILINE
+        r"return (_slow|_complex)\((.*)\)$",
+        lambda found: f"return _rest({_OTHER[found[1]]}, _name, _start, _append, _mode, {found[2]})",
+        body,
+        flags=re.MULTILINE,
     )
     body = re.sub(r"    _mode = _MODE\(\)\n(?:    if _mode\.busy: .*\n)?", "", body, count=1)
     if result in op.params:  # a write in place, which may end in several places, and records nothing
@@ -236,7 +243,12 @@ def noted(function: _F, name: str | None = None) -> _F:
 
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        if current().profiler is None:
+        mode = current()
+        if not mode.special:
+            return function(*args, **kwargs)
+        if mode.functions:
+            return through_functions(call, called, (*args, *kwargs.values()), args, kwargs)
+        if mode.profiler is None:
             return function(*args, **kwargs)
         return watched(None, called, partial(function, **kwargs), args)
 

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from ..base import dtypes
+from ..base.errors import not_implemented_for
 from ..declare.kinds import linear
 from ..declare.looped import each_example, looking_at
 from ..tensor.tensor import Tensor
@@ -32,6 +34,8 @@ def flip(input: Any, dims: Any) -> Any:
 
 def _method_flip(self: Tensor, *places: Any, dims: Any = None) -> Tensor:
     """Reverse the order along dimensions."""
+    if not places and dims is None:
+        raise TypeError('flip() missing 1 required positional arguments: "dims"')
     return flip(self, _ints(places) if dims is None else dims)
 
 
@@ -105,6 +109,8 @@ def rot90(input: Tensor, k: int = 1, dims: Any = (0, 1)) -> Tensor:
         raise RuntimeError(f"expected total rotation dims == 2, but got dims = {len(dims)}")
     if input.ndim < 2:
         raise RuntimeError(f"expected total dims >= 2, but got total dims = {input.ndim}")
+    if dims[0] == dims[1] or abs(dims[0] - dims[1]) == input.ndim:
+        raise RuntimeError(f"expected rotation dims to be different, but got dim0 = {dims[0]} and dim1 = {dims[1]}")
     a, b = wrap_dims(dims, input.ndim)
     k %= 4
     if k == 1:
@@ -183,11 +189,17 @@ def repeat_interleave(
     from .index_dim import index_select
 
     if repeats is None:
+        if input.ndim != 1:
+            raise RuntimeError(f"repeat_interleave only accept 1D vector as repeat, but got shape {list(input._shape)}")
+        _check_repeats(input)
         return _counted(input)
     if dim is None:
         input, dim = input if input.ndim == 1 else ravel(input), 0
     d = wrap_dim(dim, input.ndim)
     if isinstance(repeats, Tensor):
+        if repeats.ndim > 1:
+            raise RuntimeError(f"repeats must be 0-dim or 1-dim tensor, but got shape {list(repeats._shape)}")
+        _check_repeats(repeats)
         repeats = repeats._data
     if np.any(np.asarray(repeats) < 0):
         raise RuntimeError("repeats can not be negative")
@@ -222,11 +234,18 @@ def _written_out(input: Any) -> Any:
     return out
 
 
+def _check_repeats(repeats: Tensor) -> None:
+    if repeats._spec.dtype not in (dtypes.int32, dtypes.int64):
+        raise not_implemented_for("repeat_interleave_cpu", repeats._spec.dtype)
+
+
 @each_example
 def _counted(counts: Tensor) -> Tensor:
     """Each index as often as `counts` says."""
     from .create import tensor
 
+    if np.any(counts._data < 0):
+        raise RuntimeError("repeats can not be negative")
     made: Tensor = tensor(np.repeat(np.arange(counts._shape[0]), counts._data))
     return made
 

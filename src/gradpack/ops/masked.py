@@ -11,6 +11,7 @@ from ..declare.kinds import general, linear, nondifferentiable
 from ..declare.looped import each_example
 from ..tensor.tensor import Tensor
 from .accumulate import as_dtype, flat_of, size_of
+from .kernels import _array_type
 from .subscript import FULL
 from .writing import value_form, write_part
 
@@ -209,6 +210,8 @@ def _nonzero(input: Any) -> Any:
     """The indices of all elements that are not zero, one row each."""
     if not len(input.shape):
         return np.zeros((int(bool(input)), 0), dtype=np.int64)
+    if type(input) is _array_type and input.ndim == 1:
+        return input.nonzero()[0].reshape(-1, 1)
     return np.stack(np.nonzero(input), axis=1)
 
 
@@ -228,6 +231,8 @@ def nonzero(input: Tensor, *, as_tuple: bool = False, out: Any = None) -> Any:
     """
     if not as_tuple:
         return _nonzero(input) if out is None else _nonzero(input, out=out)
+    if out is not None:
+        raise RuntimeError("nonzero does not support the out kwarg when as_tuple is True")
     return unbind(_nonzero(input if input._shape else reshape(input, (1,))), 1)
 
 

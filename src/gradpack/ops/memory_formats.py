@@ -8,6 +8,7 @@ import numpy as np
 
 from ..base.memory_formats import order_of
 from ..declare.batched import NO_FORMAT, BatchedData
+from .blockwise import is_numpy
 
 
 def laid_out(array: Any, wanted: Any) -> Any:
@@ -34,6 +35,20 @@ def is_laid_out(array: Any, wanted: Any) -> bool:
             raise RuntimeError("preserve memory format is unsupported by the contiguous operator")
         return False
     return bool(np.transpose(array, order_of(wanted, array.ndim)).flags.c_contiguous)
+
+
+def channels_as_in(array: Any, input: Any) -> Any:
+    """What was computed of images, with the channels last in memory where those of the images are."""
+    if not is_numpy(input) or input.flags.c_contiguous or input.ndim not in _CHANNELS_LAST:
+        return array
+    order = _CHANNELS_LAST[input.ndim]
+    if not np.transpose(input, order).flags.c_contiguous or not is_numpy(array):
+        return array
+    back = tuple(order.index(i) for i in range(array.ndim))
+    return np.transpose(np.array(np.transpose(array, order), order="C"), back)
+
+
+_CHANNELS_LAST = {4: (0, 2, 3, 1), 5: (0, 2, 3, 4, 1)}
 
 
 def in_format(array: Any, wanted: Any) -> Any:
