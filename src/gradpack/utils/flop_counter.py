@@ -68,7 +68,8 @@ class _Watch(OpMode):
 
     def after(self, told: Any, result: Any) -> None:
         if result is not None:  # it has not failed
-            self.counter._note(*told, result, self)
+            op, args = told
+            self.counter._note(op, args, result, self)
 
 
 class FlopCounterMode:
@@ -141,7 +142,7 @@ class FlopCounterMode:
         values = dict(zip(op.params, args, strict=True))
         tensor = next((t for t in (out if isinstance(out, tuple | list) else (out,)) if isinstance(t, Tensor)), None)
         edge: Any = None if tensor is None else tensor._edge
-        node = edge.parent if isinstance(edge, Slot) else edge
+        node: Any = edge.parent if isinstance(edge, Slot) else edge
         wanted = dict.fromkeys(op.inputs, False)
         if node is not None and len(node.edges) == len(op.inputs):
             wanted = {p: e is not None for p, e in zip(op.inputs, node.edges, strict=True)}
