@@ -256,7 +256,7 @@ def _compute(
 
     outs: list[Tensor] = []
     for nr, part in enumerate(parts):
-        data = backend.ensure(part)
+        data = backend.in_rows(backend.ensure(part)) if op.contiguous else backend.ensure(part)
         if out_dtype is not None and (op.differentiable is None or nr < op.differentiable):
             data = backend.cast(data, out_dtype)
         out = alias(data, backend.spec(data), tuple(data.shape))

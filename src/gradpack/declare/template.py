@@ -60,8 +60,7 @@ FUNCTION = """\
 {unwrap}\
     if {guard}: {otherwise}
 {forward}\
-    if type(_data) is not _ndarray: _data = _asarray(_data)
-    _out = _new(_Tensor)
+{array}    _out = _new(_Tensor)
     _out._data = _data
     _out._spec = {spec}
 {shape}\
@@ -69,6 +68,9 @@ FUNCTION = """\
 {record}\
     return _out
 """
+
+ARRAY = "    if type({x}) is not _ndarray: {x} = _asarray({x})\n"
+ARRAY_IN_ROWS = "    if type({x}) is not _ndarray or not {x}.flags.c_contiguous: {x} = _asarray({x}, order='C')\n"
 
 # One operand that may also be a Python number.
 OPERAND = """\
@@ -388,11 +390,17 @@ def _function_text(op: Op, inlined: Inlined, of_complex: bool = False) -> str:
         otherwise=otherwise,
         values=values,
         forward=forward,
+        array=array_text(op),
         spec=spec,
         shape=shape,
         place=place,
         record=record,
     )
+
+
+def array_text(op: Op, name: str = "_data") -> str:
+    """What makes an array of a result, and one that lies row by row if it is to."""
+    return (ARRAY_IN_ROWS if op.contiguous else ARRAY).format(x=name)
 
 
 def _is_pair(op: Op, tensors: list[str]) -> bool:

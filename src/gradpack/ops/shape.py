@@ -15,7 +15,7 @@ from ..declare.kinds import linear
 from ..declare.timed import noted
 from ..tensor.tensor import Tensor
 from .kernels import broadcast, reshaped
-from .memory_formats import laid_out
+from .memory_formats import laid_out, order_like
 
 FUNCTIONS = (
     "reshape squeeze unsqueeze flatten ravel unflatten broadcast_to broadcast_tensors broadcast_shapes atleast_1d "
@@ -407,7 +407,7 @@ def clone(input: Any, *, memory_format: Any = None) -> Any:
         >>> torch.clone(x).grad_fn.name()
         'CloneBackward0'
     """
-    return np.array(input) if memory_format is None else laid_out(input, memory_format)
+    return np.array(input, order=order_like(input)) if memory_format is None else laid_out(input, memory_format)
 
 
 def detach(input: Tensor) -> Tensor:
