@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..base.dtypes import int64
+from ..base.errors import not_a_tensor
 from ..declare.batched import is_batched
 from ..declare.kinds import general, linear
 from ..tensor.tensor import Tensor, wrap
@@ -283,9 +284,9 @@ def take(input: Any, index: Any) -> Any:
         tensor([1, 4])
     """
     if getattr(index, "dtype", None) != np.int64:
-        raise RuntimeError(
-            f"take(): Expected a long tensor for index, but got {getattr(index, 'dtype', type(index).__name__)}"
-        )
+        if not hasattr(index, "dtype"):
+            raise not_a_tensor("take", "index", 2, index)
+        raise RuntimeError(f"take(): Expected a long tensor for index, but got {index.dtype}")
     size = size_of(input.shape)
     if not size and size_of(index.shape):
         raise IndexError("take(): tried to take from an empty tensor")
