@@ -68,7 +68,7 @@ def _others(value: Any) -> tuple[Any, ...]:
 def disagreements(name: str, info: Any) -> list[str]:
     """Where torch raises a TypeError and gradpack does not, or raises one of somebody else's words."""
     ours = our_function(info)
-    dtype = "float32" if torch.float32 in info.dtypes else str(sorted(info.dtypes, key=str)[0]).split(".")[1]
+    dtype = "float32" if torch.float32 in info.dtypes else str(min(info.dtypes, key=str)).split(".")[1]
     found: list[str] = []
     try:
         sample = next(samples(info, dtype, 0, None), None)
