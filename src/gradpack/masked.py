@@ -26,4 +26,4 @@ __all__ = [
     "var",
 ]
 
-_open_doors(globals(), __all__, strict=False)
+_open_doors(globals(), __all__, options="")

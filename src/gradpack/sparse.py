@@ -66,4 +66,4 @@ class check_sparse_tensor_invariants:  # noqa: N801 - torch's name
         return checked
 
 
-_open_doors(globals(), __all__, strict=False)
+_open_doors(globals(), __all__, options="")

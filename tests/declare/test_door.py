@@ -21,7 +21,7 @@ def test_arguments_arrive_as_they_were_given() -> None:
     call = door(with_all_kinds, "with_all_kinds", __name__)
     assert call(1, 2, 3, alpha=2, x=5) == (1, (2, 3), False, 2, {"x": 5})
     assert call(1, upper=True) == (1, (), True, 1.0, {})
-    with pytest.raises(TypeError, match="with_all_kinds.*missing 1 required positional argument: 'input'"):
+    with pytest.raises(TypeError, match=r"with_all_kinds.*missing 1 required positional argument: 'input'"):
         call()
     with pytest.raises(TypeError, match=r"with_all_kinds\(\): argument 'upper' .* must be bool, not int"):
         call(1, upper=1)

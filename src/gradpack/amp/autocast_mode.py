@@ -199,6 +199,8 @@ class autocast:  # noqa: N801 - torch's name
     ) -> None:
         if not isinstance(device_type, str):
             raise ValueError(f"Expected `device_type` of type `str`, got: `{type(device_type)}`")
+        if dtype is not None and not isinstance(dtype, dtype_type):
+            raise TypeError(f"autocast(): argument 'dtype' must be torch.dtype, not {type(dtype).__name__}")
         self.fast_dtype = get_autocast_dtype(device_type) if dtype is None else dtype
         self.device = device_type
         if not is_autocast_available(device_type):

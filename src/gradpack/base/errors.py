@@ -53,10 +53,12 @@ _FROM_WITHIN = (AttributeError, KeyError, NameError, ZeroDivisionError)
 
 def inner_failure(op: str, error: Exception, shapes: dict[str, list[int]]) -> Exception:
     """What failed inside of an operation in words that name it; the very error, if it is one of ours or the user's."""
-    if not isinstance(error, _FROM_WITHIN) or not _is_ours(error):
+    of_numpy = type(error).__module__.partition(".")[0] == "numpy"  # an AxisError, one of its own TypeErrors
+    if not (of_numpy or isinstance(error, _FROM_WITHIN)) or not _is_ours(error):
         return error
     given = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
-    kind = TypeError if isinstance(error, AttributeError) else RuntimeError
+    kind: type[Exception] = TypeError if isinstance(error, AttributeError | TypeError) else RuntimeError
+    kind = IndexError if isinstance(error, IndexError) else kind
     made = kind(f"{op}() does not take what it was given (shapes: {given or 'no tensor'}): {error}")
     made.__suppress_context__ = True
     return made.with_traceback(error.__traceback__)

@@ -52,7 +52,7 @@ _NAMED = {
         "tensors": "tensors",
         "bool": "keepdim keepdims unbiased stable descending largest requires_grad pin_memory upper non_blocking",
         "ints": "dim dims axis",
-        "number": "alpha beta correction",
+        "number": "alpha beta correction fill_value value",
         "dtype": "dtype",
         "layout": "layout",
         "memory_format": "memory_format",
@@ -63,7 +63,7 @@ _NAMED = {
 Kinds = dict[str, tuple[str, int, bool]]
 
 # What is looked at before the call, as it would be taken in silence: how the usual value is told from others.
-_USUAL = {
+USUAL = {
     "bool": "{0} is not True and {0} is not False",
     "int": "type({0}) is not int",
     "float": "type({0}) is not float",
@@ -94,7 +94,7 @@ def tests_of(kinds: Kinds, defaults: Iterable[str]) -> list[str]:
     """For each option the expression that is true of an argument that is to be looked at."""
     tests = []
     for name, (kind, _, optional) in kinds.items():
-        test = _USUAL.get(kind)
+        test = USUAL.get(kind)
         if test is not None:
             if kind != "bool" and name in defaults:
                 test = f"{{0}} is not _default_{name} and {test}"
@@ -149,11 +149,17 @@ def options_of(op: Op) -> tuple[tuple[int, Any], ...]:
 
 
 def refuse_options(op: Op, name: str, values: Any) -> None:
-    """Raise the TypeError for an option that is not of its kind."""
+    """Raise for an option that is not of its kind, or a complex factor of real tensors."""
     for place, default in options_of(op):
-        if values[place] is not default:
+        value = values[place]
+        if value is not default:
             check(name, option_kinds(op), dict(zip(op.params, values, strict=True)))
-            return
+            if isinstance(value, complex) and op.params[place] in ("alpha", "beta") and op.check is None:
+                if not any(isinstance(v, Tensor) and v._spec.dtype.is_complex for v in values):
+                    raise RuntimeError(
+                        f"{name}(): value cannot be converted to type float without overflow: argument "
+                        f"'{op.params[place]}' is {value}, and no tensor is complex"
+                    )
 
 
 def refuse_unfit(op: Op, name: str, values: Any, error: Exception) -> None:

@@ -22,12 +22,16 @@ from typing import Any
 from ..base.errors import inner_failure
 from ..base.modes import MODE
 from ..tensor.tensor import Tensor
-from .arguments import check, check_range, kinds_of, tests_of
+from .arguments import USUAL, Kinds, check, check_range, kinds_of, tests_of
 
 _DOORS: dict[Any, FunctionType] = {}
 
+# Those that give back what they were given, be it a tensor or not.
+_GIVE_BACK = frozenset("conj positive real resolve_conj resolve_neg".split())
+
 _TEXT = """\
 def _call({signature}):
+{axis}\
 {noted}\
 {tests}\
     try: return _inside({arguments})
@@ -35,6 +39,9 @@ def _call({signature}):
 """
 _NOTED = """\
     if _MODE().special and _asked(): return _outside({given})
+"""
+_AXIS = """\
+    if axis is not None: dim = axis
 """
 _TEST = """\
     if {test}: _look({values})
@@ -45,26 +52,26 @@ def _stub(*args: Any, **kwargs: Any) -> Any:
     return _compile_first(*args, **kwargs)  # type: ignore[name-defined]  # noqa: F821 - in the door's own globals
 
 
-def open_doors(names: dict[str, Any], exported: Iterable[str], prefix: str = "", strict: bool = True) -> None:
+def open_doors(names: dict[str, Any], exported: Iterable[str], prefix: str = "", options: str | None = None) -> None:
     """Put doors before the functions of a module, as the last thing that it does.
 
     Args:
         names: its globals.
         prefix: what stands before the names of its functions in messages.
-        strict: see `door`.
+        options: see `door`.
     """
     for name in exported:
         if type(names[name]) is FunctionType:
-            names[name] = door(names[name], name, names["__name__"], prefix + name, strict)
+            names[name] = door(names[name], name, names["__name__"], prefix + name, options)
 
 
-def door(function: Any, name: str, module: str, label: str = "", strict: bool = True) -> Any:
+def door(function: Any, name: str, module: str, label: str = "", options: str | None = None) -> Any:
     """The function for users: the same one, if it is no plain function, or has a door or a declaration.
 
     Args:
         name: where it is found in `module`: "cumsum", or "Tensor.cumsum".
         label: what it is called in messages, if not by its own name.
-        strict: whether options are looked at before the call. Functions that torch has in Python take what works.
+        options: those that are looked at before the call, if not all: what torch has in Python takes what works.
     """
     if type(function) is not FunctionType or hasattr(function, "op") or hasattr(function, "outside"):
         return function
@@ -75,7 +82,7 @@ def door(function: Any, name: str, module: str, label: str = "", strict: bool = 
     made: Any = FunctionType(_stub.__code__.replace(co_name=function.__name__, co_qualname=name), names)
 
     def compile_first(*args: Any, **kwargs: Any) -> Any:
-        _install(made, function, label or function.__name__, strict)
+        _install(made, function, label or function.__name__, options)
         return made(*args, **kwargs)
 
     names["_compile_first"] = compile_first
@@ -99,20 +106,29 @@ def _asked() -> bool:
     return mode.profiler is not None or bool(mode.functions)
 
 
-def _install(made: Any, function: Any, label: str, strict: bool) -> None:
+def _install(made: Any, function: Any, label: str, options: str | None) -> None:
     """Write, compile and install the text of a door."""
     inside = getattr(function, "inside", function)  # of what a profiler is told of: that is asked for here
     shown = signature(function).parameters
     own = signature(inside, follow_wrapped=False).parameters
     kinds = kinds_of(shown)
+    looked_at = {n: k for n, k in kinds.items() if k[0] in USUAL and (options is None or n in options.split())}
     defaults = {n: p.default for n, p in own.items() if p.default is not Parameter.empty}
     if all(n in own for n in shown):
         values = "{" + ", ".join(f"{n!r}: {n}" for n in shown) + "}"
-        tests = tests_of(kinds, defaults) if strict else []
+        tests = tests_of(looked_at, defaults)
+        if label in _GIVE_BACK:
+            looked_at["input"] = "tensor", 1, False
+            tests.append("not isinstance(input, _Tensor)")
     else:  # a wrapper that takes anything, and shows what it wraps
-        values, tests = "_bound({" + ", ".join(f"{n!r}: {n}" for n in own) + "})", []
+        values = "_bound({" + ", ".join(f"{n!r}: {n}" for n in own) + "})"
+        several = {p.kind: f"len({n}) > 1" if p.kind is Parameter.VAR_POSITIONAL else n for n, p in own.items()}
+        tests = [several[k] for k in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD) if k in several and looked_at]
+    named = "axis" in own or any(p.kind is Parameter.VAR_KEYWORD for p in own.values())
+    axis = options is None and "dim" in defaults and not named  # NumPy's name of it, which torch takes too
     text = _TEXT.format(
-        signature=_signature(own),
+        signature=_signature(own, axis),
+        axis=_AXIS if axis else "",
         arguments=", ".join(_in_memory(own)),
         values=values,
         noted="" if inside is function else _NOTED.format(given=_given(own)),
@@ -122,9 +138,9 @@ def _install(made: Any, function: Any, label: str, strict: bool) -> None:
     names.pop("_compile_first", None)
     names.update({f"_default_{n}": value for n, value in defaults.items()})
     names["_inside"] = _all_positional(inside)
-    names["_outside"], names["_MODE"], names["_asked"] = function, MODE.get, _asked
-    names["_look"] = lambda values: check(label, kinds, values)
-    names["_explained"] = lambda error, values: _explained(label, kinds, values, error)
+    names["_outside"], names["_MODE"], names["_asked"], names["_Tensor"] = function, MODE.get, _asked, Tensor
+    names["_look"] = lambda values: check(label, looked_at, values)
+    names["_explained"] = lambda error, values: _explained(label, kinds, values, error, options is None)
     names["_bound"] = lambda given: _bound(shown, own, given)
     filename = f"<door of {label}>"
     linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
@@ -134,13 +150,15 @@ def _install(made: Any, function: Any, label: str, strict: bool) -> None:
     made.__defaults__, made.__kwdefaults__ = call.__defaults__, call.__kwdefaults__
 
 
-def _signature(parameters: Any) -> str:
+def _signature(parameters: Any, axis: bool) -> str:
     parts: list[str] = []
     for name, p in parameters.items():
         if p.kind is Parameter.KEYWORD_ONLY and not any(part.startswith("*") for part in parts):
             parts.append("*")
         star = {Parameter.VAR_POSITIONAL: "*", Parameter.VAR_KEYWORD: "**"}.get(p.kind, "")
         parts.append(f"{star}{name}" if p.default is Parameter.empty else f"{name}=_default_{name}")
+    if axis:
+        parts += ["axis=None"] if any(part.startswith("*") for part in parts) else ["*", "axis=None"]
     return ", ".join(parts)
 
 
@@ -183,16 +201,23 @@ def _bound(shown: Any, own: Any, given: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _explained(
-    label: str, kinds: dict[str, tuple[str, int, bool]], values: dict[str, Any], error: Exception
-) -> Exception:
-    """What to raise in place of what a composition raised."""
-    try:
-        if not isinstance(error, TypeError) or f"{label}(" not in str(error):
+# What is raised on purpose, by functions that torch has in Python: "'foo' is not a valid value for reduction".
+_ON_PURPOSE = (ValueError, RuntimeError, IndexError)
+
+
+def _explained(label: str, kinds: Kinds, values: dict[str, Any], error: Exception, compiled: bool) -> Exception:
+    """What to raise in place of what a composition raised.
+
+    Args:
+        compiled: whether torch has the function in C++, where arguments are looked at before anything else.
+    """
+    ours = isinstance(error, TypeError) and f"{label}(" in str(error)
+    if not ours and (compiled or not isinstance(error, _ON_PURPOSE)):
+        try:
             check(label, kinds, values)
-        check_range(label, kinds, values)
-    except Exception as better:
-        better.__suppress_context__ = True
-        return better
+            check_range(label, kinds, values)
+        except Exception as better:
+            better.__suppress_context__ = True
+            return better
     shapes = {n: list(v._shape) for n, v in values.items() if isinstance(v, Tensor)}
     return inner_failure(label, error, shapes)

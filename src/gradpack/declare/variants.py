@@ -21,7 +21,7 @@ from .tangents import tangent_of
 
 def into(op: Op, out: Any, values: tuple[Any, ...]) -> Any:
     """Call an operation and write the result into the tensor, or tensors, given as `out=`."""
-    outs = out if isinstance(out, tuple | list) else (out,)
+    outs = out if op.returns and isinstance(out, tuple | list) else (out,)
     for target in outs:
         if not isinstance(target, Tensor):
             raise TypeError(f"{op.name}(): argument 'out' must be Tensor, not {type(target).__name__}")

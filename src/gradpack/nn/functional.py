@@ -345,4 +345,9 @@ def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
     return (input.unsqueeze(-1) == arange(num_classes)).to(int64)
 
 
-_open_doors(globals(), __all__, strict=False)
+_open_doors(
+    globals(),
+    __all__,
+    options="training align_corners log_target log_input ceil_mode count_include_pad sparse scale_grad_by_freq "
+    "use_input_stats zero_infinity swap include_last_offset",
+)

@@ -252,6 +252,13 @@ def normalised(
         zero = input.detach().new_zeros(0 if training else channels)
         return out, zero, zero
     mixed = input._spec.dtype.low and weight is not None and weight.dtype is float32
+    takes = float32 if mixed else input.dtype
+    for name, value in (("weight", weight), ("bias", bias)):  # before the running statistics are written to
+        if value is not None and value._spec is not input._spec and value.dtype is not takes:
+            raise RuntimeError(
+                f"{op}(): expected {name} to have dtype {takes} beside an input of {input.dtype}, but got "
+                f"{value.dtype}: convert one with .to(dtype)"
+            )
     mean, rstd = _statistics(input, running_mean, running_var, training, momentum, eps)
     given = input.to(float32) if mixed else input
     wanted = float32 if given._spec.dtype.low else given.dtype

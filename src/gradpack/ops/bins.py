@@ -166,6 +166,9 @@ def histogram(
 
 
 def _put_both(op: str, out: Any, result: Any) -> Any:
+    if not isinstance(out, tuple | list) or len(out) != len(result):
+        given = f"{len(out)} tensors" if isinstance(out, tuple | list) else type(out).__name__
+        raise TypeError(f"{op}(): argument 'out' must be a tuple of {len(result)} tensors, not {given}")
     for target, value in zip(out, result, strict=True):
         put(op, target, value)
     return type(result)(*out)

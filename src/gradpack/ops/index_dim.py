@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..base.dtypes import int64
+from ..base.errors import not_a_tensor
 from ..declare.batched import is_batched
 from ..declare.kinds import general, linear
 from ..tensor.tensor import Tensor, wrap
@@ -286,9 +287,9 @@ def take(input: Any, index: Any) -> Any:
         tensor([1, 4])
     """
     if getattr(index, "dtype", None) != np.int64:
-        raise RuntimeError(
-            f"take(): Expected a long tensor for index, but got {getattr(index, 'dtype', type(index).__name__)}"
-        )
+        if not hasattr(index, "dtype"):
+            raise not_a_tensor("take", "index", 2, index)
+        raise RuntimeError(f"take(): Expected a long tensor for index, but got {index.dtype}")
     if type(input) is _array_type and index.size:
         try:
             return input.reshape(-1).take(index)  # which counts from the end as torch does

@@ -226,6 +226,9 @@ def randint(
     low = 0 if low is None else low
     if high is None or size is None or isinstance(size, int):
         raise TypeError("randint() missing required arguments: 'high' must be an int, 'size' a tuple of ints")
+    for name, bound in (("low", low), ("high", high)):
+        if not hasattr(bound, "__index__"):
+            raise TypeError(f"randint(): argument '{name}' must be int, not {type(bound).__name__}")
     if low >= high:
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
     d = dtype_for("randint", out, dtype) or dtypes.int64

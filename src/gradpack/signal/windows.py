@@ -29,4 +29,4 @@ __all__ = [
     "nuttall",
 ]
 
-_open_doors(globals(), __all__, strict=False)
+_open_doors(globals(), __all__, options="")
