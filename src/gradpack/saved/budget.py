@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from time import perf_counter
+from time import perf_counter, thread_time
 from typing import Any
 from weakref import ref
 
@@ -13,6 +13,7 @@ from ..tensor.saved import DERIVED, Derived
 from ..tensor.tensor import Tensor
 from .cheap import is_held
 from .choices import Limits
+from .costs import Took
 from .explain import BudgetPlan
 from .foreign import described
 from .holding import Holding
@@ -21,7 +22,7 @@ from .ledger import Entry, Means, Slot, packed_bytes
 from .means import check_folder, means_of
 from .notes import Notes
 from .policy import Policy
-from .recipes import Took, Value
+from .recipes import Value
 from .recompute import Living, Watch
 from .rounds import Round, Row, better, planned
 from .storage import owner
@@ -42,7 +43,7 @@ class Budget(Policy):
         limit, ram, disk: bytes that are allowed: where tensors lie, in host memory, on disk.
         held, in_ram, on_disk: bytes that are held now.
         peak, ram_peak, disk_peak: and the most there were.
-        planning: seconds spent on making plans.
+        planning: seconds of processor time spent on making plans.
     """
 
     def __init__(
@@ -99,7 +100,7 @@ class Budget(Policy):
         done, spent = self._round, self._watch.spent
         self._round = Round(spent)
         forward = spent - done.began
-        start, effort = perf_counter(), min(max(_LEAST, _EFFORT * forward), _MOST)
+        start, effort = thread_time(), min(max(_LEAST, _EFFORT * forward), _MOST)
         followed = done.planned
         if done.rows and done.uses and (followed is None or followed.keys != done.keys):
             if self._afford(effort, forward):
@@ -110,7 +111,7 @@ class Budget(Policy):
             again = followed.followed == 1 and done.uses and not self._watch.steady and self._afford(effort, forward)
             self._plans.remove(followed)
             self._plans.insert(0, better(done, self._means, effort) if again else followed)
-        self.planning += perf_counter() - start
+        self.planning += thread_time() - start
 
     def _afford(self, effort: float, forward: float) -> bool:
         """Whether planning is worth it: one step in a hundred is spent on it, the first of them at once.
@@ -251,7 +252,8 @@ class Budget(Policy):
         packed = means.policy.pack(part.clone(), info)
         seconds = perf_counter() - start
         memory, _ = packed_bytes(packed)
-        means.packed(entry.row.key, part.nbytes, part.nbytes if isinstance(packed, Tensor) else memory, seconds)
+        means.packed(entry.row.key, part.nbytes, part.nbytes if isinstance(packed, Tensor) else memory)
+        means.took(part.nbytes, seconds)
 
     # --- unpacking ---
 

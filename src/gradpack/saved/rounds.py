@@ -8,11 +8,11 @@ from typing import Any
 from weakref import ref
 
 from .choices import NEVER, Choice, Item, Limits
+from .costs import Took
 from .explain import BudgetPlan
 from .info import SavedInfo
 from .ledger import Means
 from .planner import plan
-from .recipes import Took
 
 Key = tuple[Any, ...]
 
@@ -133,6 +133,7 @@ def better(round_: Round, means: Sequence[Means], effort: float) -> BudgetPlan:
     old = round_.planned
     assert old is not None
     new = planned(round_, means, old.limits, effort, old)
+    new.followed = old.followed
     return new if old.is_worse(new) else old
 
 
