@@ -26,6 +26,13 @@ def test_a_rate_is_a_guess_first_and_then_what_was_measured_undisturbed():
     assert rate.seconds == pytest.approx(0.1 / TELLING)
 
 
+def test_a_way_that_was_slow_once_is_tried_again():
+    rate = Rate(0.1 / TELLING)
+    for tries in range(1, 6):
+        rate.measured(TELLING, 30.0)
+        assert (rate.seconds < 1 / TELLING) == (tries < 4)
+
+
 def test_a_rate_forgets_what_is_long_ago():
     rate = Rate(0.0)
     for seconds in [0.1] * 20 + [0.3] * 16:
@@ -37,7 +44,7 @@ def test_budgets_share_what_they_have_measured_unless_no_clock_counts(alone):
     mine, other, steady = (Means("lossless", saved.keep(), 0.9, 1e-9, s) for s in (False, False, True))
     elsewhere = Means("lossless", saved.keep(), 0.9, 1e-9, False, "/another/disk")
     before = steady.seconds(1 << 20)
-    for _ in range(4):
+    for _ in range(5):
         mine.took(1 << 20, 0.5)
         steady.took(1 << 20, 0.5)
     assert mine.seconds(1 << 20) == other.seconds(1 << 20) > 0.4
@@ -59,6 +66,25 @@ def test_a_second_budget_knows_what_operations_took(alone):
     policy = saved.budget("16 KiB", disk="1 MiB")
     step(policy)
     assert [row.seconds for row in policy.plan.explain() if row.chosen == "recompute"] == [0.0]
+
+
+def test_a_plan_is_made_anew_when_ways_turn_out_to_cost_something_else(alone):
+    x = torch.randn(64, 64, requires_grad=True)
+    policy = saved.budget("40 KiB", disk="1 MiB")
+
+    def step():
+        with policy:
+            y = (x @ x).exp().exp().exp().sum()
+        y.backward()
+        return policy.plan
+
+    for _ in range(3):
+        plan = step()
+    rates = plan.rates
+    assert plan.followed == 2 and len(rates) == 2 * len(policy._means)
+    costs._rates["disk", None, "pack"].seconds *= 100
+    step()
+    assert step().rates != rates
 
 
 def test_calls_of_endless_kinds_are_not_all_remembered(alone, monkeypatch):

@@ -24,7 +24,7 @@ from .notes import Notes
 from .policy import Policy
 from .recipes import Value
 from .recompute import Living, Watch
-from .rounds import Round, Row, better, planned
+from .rounds import Round, Row, better, is_due, planned
 from .storage import owner
 from .ways import ways_to
 
@@ -108,9 +108,10 @@ class Budget(Policy):
                 del self._plans[_PLANS:]
         elif followed is not None:
             followed.followed += 1
-            again = followed.followed == 1 and done.uses and not self._watch.steady and self._afford(effort, forward)
             self._plans.remove(followed)
-            self._plans.insert(0, better(done, self._means, effort) if again else followed)
+            if done.uses and not self._watch.steady and is_due(followed, self._means) and self._afford(effort, forward):
+                followed = better(done, self._means, effort)
+            self._plans.insert(0, followed)
         self.planning += thread_time() - start
 
     def _afford(self, effort: float, forward: float) -> bool:

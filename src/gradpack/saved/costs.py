@@ -26,17 +26,17 @@ class Took:
 
 
 class Rate:
-    """Seconds for a byte: the lower quartile of what was measured last, and a guess before that.
+    """Seconds for a byte: the lower quartile of what was measured last.
 
     Most of what disturbs a measurement makes it longer; but a write may be waited for at one time and not at another,
-    so that the least is no cost to reckon with.
+    so that the least is no cost to reckon with. A guess is the first sample: a way that was slow once is tried again.
     """
 
     __slots__ = ("_samples", "seconds")
 
     def __init__(self, guess: float) -> None:
         self.seconds = guess
-        self._samples: deque[float] = deque(maxlen=_SAMPLES)
+        self._samples: deque[float] = deque([guess], _SAMPLES)
 
     def measured(self, nbytes: int, seconds: float) -> None:
         if nbytes >= TELLING:

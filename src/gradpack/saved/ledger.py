@@ -49,6 +49,11 @@ class Means:
     def fetch(self, nbytes: int) -> float:
         return LATENCY + nbytes * self._unpack.seconds
 
+    @property
+    def rates(self) -> tuple[float, float]:
+        """Seconds for each byte, of packing and of unpacking, as far as known now."""
+        return self._pack.seconds, self._unpack.seconds
+
     def packed(self, key: Any, before: int, after: int) -> None:
         """Note how much smaller packing made something."""
         if before:
