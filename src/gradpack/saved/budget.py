@@ -31,7 +31,7 @@ from .ways import ways_to
 _PLANS = 16  # kinds of steps that are remembered
 _ROWS = 10_000  # that a round may have, where nothing goes backward
 _STEP = 3  # what a step takes, for what the operations of its forward pass took
-_EFFORT = 0.3  # how long planning may take, for what the operations of a forward pass took
+_EFFORT = 0.2  # how long planning may take, for what the operations of a forward pass took
 _LEAST, _MOST = 0.002, 0.1  # seconds of it
 _CREDIT = 0.01  # seconds of it that no step has to be worth
 
