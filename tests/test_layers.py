@@ -54,6 +54,8 @@ ALLOWED = {
 NUMPY = {
     "__config__": "tells its version",
     "cli/report": "draws curves from what was measured",
+    "declare/complex_form": "conjugates the gradients of compiled code",
+    "declare/quick": "plans for NumPy arrays of any dtypes; all others take the interpreted path",
     "declare/constants": "numbers as arrays of the dtypes that compiled code runs on",
     "declare/inplace_text": "names the functions of NumPy's that write into an array",
     "declare/kinds": "compiled code is for NumPy arrays; all others take the interpreted path",
