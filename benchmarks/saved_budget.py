@@ -8,8 +8,8 @@ machine. Bytes are those of distinct storages that are held
 for backward when the forward pass is over, without parameters, and for budgets the most at any moment.
 The loss stays outside of the block, as in the demo.
 
-"planned" is what the plan says that it costs, "planning" what making plans took, and "of 100" that part of a hundred
-steps. "first" is the first step, which is measured, for the time of one without a budget.
+"planned" is what the plan says that it costs, "planning" the processor time that making plans took, and "of 100" that
+part of a hundred steps. "first" is the first step, which is measured, for the time of one without a budget.
 """
 
 from __future__ import annotations
@@ -120,8 +120,8 @@ def main() -> int:
     titles = ("asked", "most held", "of keep", "on disk", "time", "cpu", "planned", "planning", "of 100", "first")
     print(f"{'MiB, ratios, ms':16}" + "".join(f"{title:>10}" for title in titles))
     over = 0
-    each = median(plain.seconds)
-    shares, ratios = [], []
+    each, step_now = median(plain.seconds), median(plain.cpu)
+    shares, ratios, planned = [], [], []
     for way in ways:
         ratio = median(a / b for a, b in zip(way.seconds, plain.seconds, strict=True))
         worked = median(a / b for a, b in zip(way.cpu, plain.cpu, strict=True))
@@ -131,7 +131,8 @@ def main() -> int:
         else:
             p = way.policy
             over += p.peak > p.limit
-            shares.append(p.planning / (100 * each))
+            shares.append(p.planning / (100 * step_now))
+            planned.append(p.plan.seconds)
             ratios.append(worked)
             row = (
                 p.limit / MIB,
@@ -148,6 +149,8 @@ def main() -> int:
         print(f"{way.name:16}" + "".join(f"{number:10.3f}" for number in row))
     falls = [1 - less / more for more, less in pairwise(ratios)]
     print(f"less room takes at most {max(falls, default=0.0):.1%} less processor time than more room")
+    rises = [(more - less) / step_now for more, less in pairwise(planned)]
+    print(f"and by its plan at most {max(rises, default=0.0):.1%} of a step less")
     print(f"planning took {max(shares, default=0.0):.2%} of a hundred steps at most")
     print(f"keep: {median(plain.seconds) * 1e3:.1f} ms a step, median of {args.rounds} rounds")
     print(f"wrong gradients: {wrong}; budgets passed: {over}")

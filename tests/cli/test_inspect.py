@@ -55,6 +55,32 @@ def test_a_page_and_tables_and_the_programs_own_output(here, capfd):
     assert page.startswith("<!DOCTYPE html>") and "prog.py" in page
 
 
+STEPS = "for _ in range(3):\n    y = x.exp().exp().exp().exp().sum()\n    y.backward()\n"
+
+
+def test_a_budget_is_kept_and_its_plan_is_told(here, capfd):
+    assert run("--budget", "9 KB", program("del y\nx = torch.ones(1024, requires_grad=True)\n" + STEPS)) == 0
+    said = capfd.readouterr().err
+    assert "of 8.8 KiB at most" in said and "recompute" in said and "would hold" in said
+    assert run("--budget", "1MiB", program("")) == 0
+    assert "budget('1.0 MiB'): nothing went backward, so that there is no plan" in capfd.readouterr().err
+
+
+def test_the_plan_of_a_budget_is_part_of_the_json(here, capfd):
+    assert run("--json", "--budget", "9000", program("del y\nx = torch.ones(1024, requires_grad=True)\n" + STEPS)) == 0
+    told = json.loads(capfd.readouterr().out)["budget"]
+    assert told["limit"] == 9000 >= told["peak"] > 0
+    assert {"keep", "recompute"} == {row["chosen"] for row in told["rows"]}
+    assert {"label", "nbytes", "seconds", "why", "next_best", "next_seconds"} < set(told["rows"][0])
+
+
+def test_a_budget_that_is_no_number_or_too_small(here, capfd):
+    assert run("--budget", "much", program("")) == 2
+    assert "--budget: this must be a number of bytes" in capfd.readouterr().err
+    assert run("--budget", "1000", program("")) == 1
+    assert "cannot hold 'out' of exp [1000], 3.9 KiB, within 1000 B" in capfd.readouterr().err
+
+
 def test_arguments_name_and_folder_are_those_that_python_gives(here, capfd):
     Path("sub").mkdir()
     Path("sub/beside.py").write_text("word = 'found'")

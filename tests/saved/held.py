@@ -20,10 +20,15 @@ class Look:
 
     def __init__(self, policy, *users):
         self.peak = 0
-        self._users = {id(owner(t._data)) for t in users}  # what the program holds itself
+        self._users = set()
+        self.leave_out(users)
         self._slots = WeakSet()
         self._pack, self._unpack = policy.pack, policy.unpack
         policy.pack, policy.unpack = self.pack, self.unpack
+
+    def leave_out(self, users):
+        """These are what the program holds itself."""
+        self._users.update(id(owner(t._data)) for t in users)
 
     def pack(self, tensor, info=None):
         packed = self._pack(tensor, info)

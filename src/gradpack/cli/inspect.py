@@ -6,20 +6,23 @@ would run it; the report is written however it ends. Options stand before the sc
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import os
 import runpy
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..base.sizes import in_bytes
 from .problem import Problem, check_writable, positive, write
 
 if TYPE_CHECKING:
     from ..autograd.profiler import profile
     from ..saved import Record
+    from ..saved.budget import Budget
 
 ENDINGS = (".html", ".trace.json", ".json")
 INTERRUPTED = 130
@@ -27,7 +30,8 @@ INTERRUPTED = 130
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.usage = (
-        "gradpack inspect [-h] [-o FILE] [--json] [--profile] [--top N] [--limit N] [-m] SCRIPT [ARGUMENT ...]"
+        "gradpack inspect [-h] [-o FILE] [--json] [--profile] [--budget BYTES] [--top N] [--limit N] [-m] "
+        "SCRIPT [ARGUMENT ...]"
     )
     parser.add_argument(
         "-o",
@@ -40,6 +44,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--json", action="store_true", help="print the report as JSON; what the program prints goes to standard error"
     )
     parser.add_argument("--profile", action="store_true", help="draw the calls over time as well, on a page")
+    parser.add_argument(
+        "--budget",
+        metavar="BYTES",
+        help='hold no more than this for backward, as "64 MiB", and tell what is done about each tensor, why, and what '
+        "the next best would cost",
+    )
     parser.add_argument("--top", type=positive, metavar="N", default=15, help="rows to print (default: %(default)s)")
     parser.add_argument(
         "--limit", type=positive, metavar="N", default=5000, help="saved tensors to list (default: %(default)s)"
@@ -52,19 +62,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     out = check(args)
     from ..autograd.profiler import profile
-    from ..saved import record
+    from ..saved import budget, record
 
+    limit = bytes_of(args.budget)
+    policy = None if limit is None else budget(limit)
     calls = profile(args.profile, with_modules=True)
     recording = record(Path(args.script).name if not args.is_module else args.script, args.limit)
     with output_kept(args.json) as print_here:
         try:
-            with calls, recording:
+            with calls, recording, nullcontext() if policy is None else policy:
                 code = run_program(args)
         except BaseException:  # only what users can not have meant to come here, as a second Ctrl-C
-            report(recording, calls, args, out, print_here)
+            report(recording, calls, policy, args, out, print_here)
             raise
-        failed = report(recording, calls, args, out, print_here)
+        failed = report(recording, calls, policy, args, out, print_here)
     return code or failed
+
+
+def bytes_of(text: str | None) -> int | None:
+    if text is None:
+        return None
+    try:
+        return in_bytes("inspect", "--budget", text)
+    except ValueError:
+        raise Problem(f"--budget: this must be a number of bytes such as 64MiB or '2 GB', not {text!r}") from None
 
 
 def check(args: argparse.Namespace) -> str | None:
@@ -158,7 +179,9 @@ def output_kept(wanted: bool) -> Iterator[Any]:
         os.close(kept)
 
 
-def report(recording: Record, calls: profile, args: argparse.Namespace, out: str | None, print_here: Any) -> int:
+def report(
+    recording: Record, calls: profile, policy: Budget | None, args: argparse.Namespace, out: str | None, print_here: Any
+) -> int:
     """Writes and prints what was recorded. Returns 1 if that failed."""
     from ..saved.page import longest, page
     from ..saved.traces import as_json, as_trace
@@ -167,6 +190,8 @@ def report(recording: Record, calls: profile, args: argparse.Namespace, out: str
     document = recording.document()
     if args.profile:
         document["flame"] = longest(calls.flame())
+    if policy is not None:
+        document["budget"] = plan_of(policy)
     failed = 0
     if out is not None:
         make = page if out.endswith(".html") else as_trace if out.endswith(".trace.json") else as_json
@@ -180,9 +205,18 @@ def report(recording: Record, calls: profile, args: argparse.Namespace, out: str
         print_here.flush()
         return failed
     print_tables(document, args.top)
+    if policy is not None:
+        print(policy.plan or f"{policy.name}: nothing went backward, so that there is no plan", file=sys.stderr)
     if out is not None and not failed:
         print(f"report: {args.out}", file=sys.stderr)
     return failed
+
+
+def plan_of(policy: Budget) -> dict[str, Any]:
+    """What a budget came to: its plan as rows, one for each storage, or none where nothing went backward."""
+    plan = policy.plan
+    rows = None if plan is None else [dataclasses.asdict(row) for row in plan.explain()]
+    return {"limit": policy.limit, "peak": policy.peak, "rows": rows}
 
 
 def print_tables(document: dict[str, Any], top: int) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from time import perf_counter
+from time import perf_counter, thread_time
 from typing import Any
 from weakref import ref
 
@@ -13,6 +13,7 @@ from ..tensor.saved import DERIVED, Derived
 from ..tensor.tensor import Tensor
 from .cheap import is_held
 from .choices import Limits
+from .costs import Took
 from .explain import BudgetPlan
 from .foreign import described
 from .holding import Holding
@@ -21,16 +22,16 @@ from .ledger import Entry, Means, Slot, packed_bytes
 from .means import check_folder, means_of
 from .notes import Notes
 from .policy import Policy
-from .recipes import Took, Value
+from .recipes import Value
 from .recompute import Living, Watch
-from .rounds import Round, Row, better, planned
+from .rounds import Round, Row, better, is_due, planned
 from .storage import owner
 from .ways import ways_to
 
 _PLANS = 16  # kinds of steps that are remembered
 _ROWS = 10_000  # that a round may have, where nothing goes backward
 _STEP = 3  # what a step takes, for what the operations of its forward pass took
-_EFFORT = 0.3  # how long planning may take, for what the operations of a forward pass took
+_EFFORT = 0.2  # how long planning may take, for what the operations of a forward pass took
 _LEAST, _MOST = 0.002, 0.1  # seconds of it
 _CREDIT = 0.01  # seconds of it that no step has to be worth
 
@@ -42,7 +43,7 @@ class Budget(Policy):
         limit, ram, disk: bytes that are allowed: where tensors lie, in host memory, on disk.
         held, in_ram, on_disk: bytes that are held now.
         peak, ram_peak, disk_peak: and the most there were.
-        planning: seconds spent on making plans.
+        planning: seconds of processor time spent on making plans.
     """
 
     def __init__(
@@ -99,7 +100,7 @@ class Budget(Policy):
         done, spent = self._round, self._watch.spent
         self._round = Round(spent)
         forward = spent - done.began
-        start, effort = perf_counter(), min(max(_LEAST, _EFFORT * forward), _MOST)
+        start, effort = thread_time(), min(max(_LEAST, _EFFORT * forward), _MOST)
         followed = done.planned
         if done.rows and done.uses and (followed is None or followed.keys != done.keys):
             if self._afford(effort, forward):
@@ -107,10 +108,11 @@ class Budget(Policy):
                 del self._plans[_PLANS:]
         elif followed is not None:
             followed.followed += 1
-            again = followed.followed == 1 and done.uses and not self._watch.steady and self._afford(effort, forward)
             self._plans.remove(followed)
-            self._plans.insert(0, better(done, self._means, effort) if again else followed)
-        self.planning += perf_counter() - start
+            if done.uses and not self._watch.steady and is_due(followed, self._means) and self._afford(effort, forward):
+                followed = better(done, self._means, effort)
+            self._plans.insert(0, followed)
+        self.planning += thread_time() - start
 
     def _afford(self, effort: float, forward: float) -> bool:
         """Whether planning is worth it: one step in a hundred is spent on it, the first of them at once.
@@ -251,7 +253,8 @@ class Budget(Policy):
         packed = means.policy.pack(part.clone(), info)
         seconds = perf_counter() - start
         memory, _ = packed_bytes(packed)
-        means.packed(entry.row.key, part.nbytes, part.nbytes if isinstance(packed, Tensor) else memory, seconds)
+        means.packed(entry.row.key, part.nbytes, part.nbytes if isinstance(packed, Tensor) else memory)
+        means.took(part.nbytes, seconds)
 
     # --- unpacking ---
 

@@ -56,6 +56,7 @@ class BudgetPlan:
         self.fits, self.seconds = plan.fits, found.seconds
         self.peak, self.disk_peak, self.host_peak = found.peak, found.disk, found.host
         self.followed = 0  # rounds
+        self.rates: list[float] = []  # what packing and unpacking took when it was made, for each byte
         self._items, self._plan = items, plan
 
     def choices_among(self, items: Sequence[Item]) -> list[int]:

@@ -153,14 +153,13 @@ class Holding:
         packed: dict[int, Any] = {}
         start = perf_counter()
         made = [means.policy.pack(slot.form, slot.described()) for slot in slots]
-        seconds = perf_counter() - start
         if any(isinstance(m, Tensor) for m in made):
             return False
         for m in made:
             packed[id(getattr(m, "record", m))] = m
         sizes = [packed_bytes(m) for m in packed.values()]
         memory, disk = sum(s[0] for s in sizes), sum(s[1] for s in sizes)
-        means.packed(entry.row.key, entry.nbytes, memory, seconds)
+        means.packed(entry.row.key, entry.nbytes, memory)
         more = [
             after - before for after, before in zip(entry.takes(name, memory), (entry.memory, entry.host), strict=True)
         ]
@@ -171,6 +170,7 @@ class Holding:
         entry.becomes(name, memory, disk)
         if means.on_disk:
             self._fly(entry)
+        means.took(entry.nbytes, perf_counter() - start)
         return True
 
     def _drop(self, entry: Entry, slots: list[Slot]) -> bool:

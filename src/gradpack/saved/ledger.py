@@ -10,12 +10,10 @@ from weakref import ref
 
 from ..base.errors import saved_was_modified
 from ..tensor.tensor import Tensor, alias
+from .costs import LATENCY, rate
 from .info import Brief, SavedInfo
 from .policy import Policy
 from .recipes import Handle, Value
-
-_LATENCY = 2e-5  # seconds for packing or unpacking anything at all
-_TELLING = 1 << 15  # bytes from which on it tells what a byte costs
 
 
 class Means:
@@ -25,17 +23,19 @@ class Means:
         name: "lossless", "disk", ...
         policy: what packs and unpacks.
         ratio: bytes in memory after to before, as far as known.
-        seconds_per_byte: of packing and unpacking.
+        guess: seconds for each byte, of packing and unpacking, where nothing was measured yet.
+        where: what else it depends on, as the folder of a file.
+        steady: does nothing that is measured count?
     """
 
-    def __init__(self, name: str, policy: Policy, ratio: float, seconds_per_byte: float, steady: bool) -> None:
+    def __init__(self, name: str, policy: Policy, ratio: float, guess: float, steady: bool, where: Any = None) -> None:
         self.name, self.policy = name, policy
         self.on_disk = name == "disk"
         self.from_device = name == "cpu"  # only for what lies on one
         self.lossy = name in ("bf16", "quantize")
-        self._ratio, self._pack, self._unpack = ratio, seconds_per_byte / 2, seconds_per_byte / 2
+        self._ratio, self._steady = ratio, steady
+        self._pack, self._unpack = (rate((name, where, kind), guess / 2, steady) for kind in ("pack", "unpack"))
         self._ratios: dict[Any, float] = {}
-        self._steady = steady  # does nothing that is measured count?
 
     def ratio(self, key: Any) -> float:
         return self._ratios.get(key, self._ratio)
@@ -44,21 +44,29 @@ class Means:
         return key in self._ratios
 
     def seconds(self, nbytes: int) -> float:
-        return 2 * _LATENCY + nbytes * (self._pack + self._unpack)
+        return 2 * LATENCY + nbytes * (self._pack.seconds + self._unpack.seconds)
 
     def fetch(self, nbytes: int) -> float:
-        return _LATENCY + nbytes * self._unpack
+        return LATENCY + nbytes * self._unpack.seconds
 
-    def packed(self, key: Any, before: int, after: int, seconds: float) -> None:
-        """Note what packing came to."""
+    @property
+    def rates(self) -> tuple[float, float]:
+        """Seconds for each byte, of packing and of unpacking, as far as known now."""
+        return self._pack.seconds, self._unpack.seconds
+
+    def packed(self, key: Any, before: int, after: int) -> None:
+        """Note how much smaller packing made something."""
         if before:
             self._ratios[key] = max(after / before, self._ratios.get(key, 0.0))
-            if not self._steady and before >= _TELLING:
-                self._pack += 0.3 * (max(seconds - _LATENCY, 0) / before - self._pack)
+
+    def took(self, nbytes: int, seconds: float) -> None:
+        """Note what packing took, with what was waited for to make room for it."""
+        if not self._steady:
+            self._pack.measured(nbytes, seconds)
 
     def unpacked(self, nbytes: int, seconds: float) -> None:
-        if nbytes >= _TELLING and not self._steady:
-            self._unpack += 0.3 * (max(seconds - _LATENCY, 0) / nbytes - self._unpack)
+        if not self._steady:
+            self._unpack.measured(nbytes, seconds)
 
 
 class Entry:

@@ -63,12 +63,13 @@ def means_of(disk: int, lossy: bool, directory: Any, seed: int | None, min_bytes
     # A hard limit leaves no room for copies on their way.
     found = [Means("cpu", Later("cpu", lambda: cpu(min_bytes, window=0, ahead=0)), 1.0, 4e-10, steady)]
     if find_spec("blosc2") is not None:
-        found.append(Means("lossless", Later("lossless", lambda: lossless(min_bytes=min_bytes)), 0.9, 5e-10, steady))
+        found.append(Means("lossless", Later("lossless", lambda: lossless(min_bytes=min_bytes)), 0.9, 1.5e-9, steady))
     if lossy:
         found.append(Means("bf16", _at_once(bf16(min_bytes)), 0.5, 3e-10, steady))
         eight = quantize(8, seed=seed or 0, min_bytes=min_bytes)
         found.append(Means("quantize", _at_once(eight), 0.27, 8e-10, steady))
     if disk:
         make = lambda: on_disk(directory, window=0, min_bytes=min_bytes)  # noqa: E731
-        found.append(Means("disk", Later("disk", make), 0.0, 1.2e-9, steady))
+        where = None if directory is None else os.fspath(directory)
+        found.append(Means("disk", Later("disk", make), 0.0, 1.2e-9, steady, where))
     return found

@@ -24,19 +24,11 @@ from ..declare.op import Op
 from ..ops.generator import DRAWN, Replayed
 from ..tensor.mutation import Mutation
 from ..tensor.tensor import Tensor, alias
+from .costs import Took
 from .storage import owner
 
 TINY = 1024  # bytes: storages as small as this are held by the notes on what was made of them
 DEEPEST = 32  # operations that a recipe may chain
-
-
-class Took:
-    """The least seconds that any call of one kind took: what was in the way of others is no cost of theirs."""
-
-    __slots__ = ("seconds",)
-
-    def __init__(self) -> None:
-        self.seconds = float("inf")
 
 
 class Call:

@@ -13,10 +13,12 @@ from ..declare.op import Op
 from ..ops.generator import DRAWN, Drawn
 from ..tensor.tensor import InferenceCounter, Tensor
 from .cheap import is_cheap, is_held, reads_little
+from .costs import Took
+from .costs import took as took_of
 from .info import Brief, SavedInfo
 from .notes import Notes
 from .policy import Policy
-from .recipes import DEEPEST, TINY, Anchor, Call, Handle, Took, Value, anchor_of
+from .recipes import DEEPEST, TINY, Anchor, Call, Handle, Value, anchor_of
 from .storage import owner
 from .ways import ways_to, written
 
@@ -80,7 +82,8 @@ class Watch(OpMode):
         kind = op, made, sum([arg._data.nbytes for arg in args if isinstance(arg, Tensor)])
         took = self._took.get(kind)
         if took is None:
-            took = self._took[kind] = Took()
+            where = outs[0]._spec.device.type if outs else ""
+            took = self._took[kind] = Took() if self.steady else took_of((op.name, where, *kind[1:]))
         if self.steady:
             took.seconds = 1e-6 if op.view else 1e-5 + made * (_CHEAP if is_cheap(op) else _DEAR)
         elif seconds is not None:

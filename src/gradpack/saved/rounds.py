@@ -8,13 +8,14 @@ from typing import Any
 from weakref import ref
 
 from .choices import NEVER, Choice, Item, Limits
+from .costs import Took
 from .explain import BudgetPlan
 from .info import SavedInfo
 from .ledger import Means
 from .planner import plan
-from .recipes import Took
 
 Key = tuple[Any, ...]
+_CHANGED = 0.75  # of what it was, or the other way round: by as much has a cost changed
 
 
 class Row:
@@ -125,7 +126,18 @@ def planned(
     end = round_.clock + 1
     items = [_item(row, means, end) for row in round_.rows]
     start = None if old is None else old.choices_among(items)
-    return BudgetPlan(round_.keys, round_.rows, items, plan(items, *limits, effort=effort, start=start), limits)
+    found = BudgetPlan(round_.keys, round_.rows, items, plan(items, *limits, effort=effort, start=start), limits)
+    found.rates = [rate for m in means for rate in m.rates]
+    return found
+
+
+def is_due(plan: BudgetPlan, means: Sequence[Means]) -> bool:
+    """Whether a plan is to be made anew: after its first round, and where ways turned out to cost something else."""
+    if plan.followed & (plan.followed - 1):  # less and less often
+        return False
+    now = [rate for m in means for rate in m.rates]
+    pairs = zip(now, plan.rates, strict=False)
+    return plan.followed == 1 or any(not _CHANGED * a < b < a / _CHANGED for a, b in pairs)
 
 
 def better(round_: Round, means: Sequence[Means], effort: float) -> BudgetPlan:
@@ -133,6 +145,8 @@ def better(round_: Round, means: Sequence[Means], effort: float) -> BudgetPlan:
     old = round_.planned
     assert old is not None
     new = planned(round_, means, old.limits, effort, old)
+    new.followed = old.followed
+    old.rates = new.rates
     return new if old.is_worse(new) else old
 
 
