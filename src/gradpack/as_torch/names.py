@@ -61,6 +61,7 @@ _SOURCES: dict[str, str] = {
     "nn.parameter": "nn.parameter +nn",
     "onnx": "+onnx",
     "ops": "ops",
+    "ops.aten": "ops.aten",
     "optim.adagrad": "optim",
     "optim.adadelta": "optim",
     "optim.adamax": "optim",

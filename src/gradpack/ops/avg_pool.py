@@ -69,7 +69,7 @@ def _averages_back(input: Any, size: Any, geometry: Any, include: bool = False, 
 
 def _averages_of(input: Any, geometry: Any, include: bool, divisor: Any) -> Any:
     size = input.shape[len(input.shape) - len(geometry[0]) :]
-    return channels_as_in(_divided(sums(input, geometry), _counts(size, geometry, include, divisor)), input)
+    return _divided(sums(input, geometry), _counts(size, geometry, include, divisor))
 
 
 @linear(
@@ -79,7 +79,7 @@ def _averages_of(input: Any, geometry: Any, include: bool, divisor: Any) -> Any:
 )
 def _averages(input: Any, geometry: Any, include: bool = True, divisor: Any = None) -> Any:
     """Averages over windows in one or two dimensions."""
-    return _averages_of(input, geometry, include, divisor)
+    return channels_as_in(_averages_of(input, geometry, include, divisor), input)
 
 
 @linear(
