@@ -1,5 +1,6 @@
 """`torch.fft`: discrete Fourier transforms."""
 
+from .declare.door import open_doors as _open_doors
 from .ops.fourier import fft, hfft, ifft, ihfft, irfft, rfft
 from .ops.fourier_many import (
     fft2,
@@ -44,3 +45,5 @@ __all__ = [
     "rfftfreq",
     "rfftn",
 ]
+
+_open_doors(globals(), __all__, "fft_")

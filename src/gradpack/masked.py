@@ -1,5 +1,6 @@
 """`torch.masked`: reductions and normalizations that leave out what a mask does not hold for."""
 
+from .declare.door import open_doors as _open_doors
 from .ops.masked_moments import log_softmax, mean, median, norm, normalize, softmax, softmin, std, var
 from .ops.masked_reductions import amax, amin, argmax, argmin, cumprod, cumsum, logaddexp, logsumexp, prod, sum
 
@@ -24,3 +25,5 @@ __all__ = [
     "sum",
     "var",
 ]
+
+_open_doors(globals(), __all__, strict=False)

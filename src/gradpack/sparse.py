@@ -6,6 +6,7 @@ from collections.abc import Callable as _Callable
 from functools import wraps as _wraps
 from typing import Any
 
+from .declare.door import open_doors as _open_doors
 from .ops.sparse_bodies import CHECKING as _CHECKING
 from .ops.sparse_products import addmm, log_softmax, mm, sampled_addmm, softmax, sum
 
@@ -63,3 +64,6 @@ class check_sparse_tensor_invariants:  # noqa: N801 - torch's name
                 return function(*args, **kwargs)
 
         return checked
+
+
+_open_doors(globals(), __all__, strict=False)

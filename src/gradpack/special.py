@@ -1,5 +1,6 @@
 """`torch.special`: special functions. Most need SciPy (the extra `special`)."""
 
+from .declare.door import open_doors as _open_doors
 from .ops.bessel import (
     airy_ai,
     bessel_j0,
@@ -104,3 +105,5 @@ __all__ = [
     "xlogy",
     "zeta",
 ]
+
+_open_doors(globals(), __all__, "special_")

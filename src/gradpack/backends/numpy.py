@@ -121,7 +121,7 @@ class NumPyBackend(Backend):
         return array
 
     def number(self, array: Any) -> Any:
-        return (unpaired(array) if array.dtype == PAIR else array).reshape(()).tolist()
+        return (unpaired(array) if array.dtype.char == "V" and array.dtype == PAIR else array).item()
 
 
 # Torch never warns of 1/0 and the like, so NumPy must not while it works for a tensor.

@@ -41,6 +41,37 @@ def not_a_tensor(op: str, name: str, position: int, value: Any) -> TypeError:
     return TypeError(f"{op}(): argument '{name}' (position {position}) must be Tensor, not {type(value).__name__}")
 
 
+def not_a_method_of(name: str, value: Any) -> TypeError:
+    return TypeError(
+        f"descriptor '{name}' for 'torch._C.TensorBase' objects doesn't apply to a '{type(value).__name__}' object"
+    )
+
+
+# What Python and NumPy say from within, which is no sentence for those who called an operation.
+_FROM_WITHIN = (AttributeError, KeyError, NameError, ZeroDivisionError)
+
+
+def inner_failure(op: str, error: Exception, shapes: dict[str, list[int]]) -> Exception:
+    """What failed inside of an operation in words that name it; the very error, if it is one of ours or the user's."""
+    if not isinstance(error, _FROM_WITHIN) or not _is_ours(error):
+        return error
+    given = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
+    kind = TypeError if isinstance(error, AttributeError) else RuntimeError
+    made = kind(f"{op}() does not take what it was given (shapes: {given or 'no tensor'}): {error}")
+    made.__suppress_context__ = True
+    return made.with_traceback(error.__traceback__)
+
+
+def _is_ours(error: Exception) -> bool:
+    """Whether an exception came from this library or the array library under it, not from a hook of the user's."""
+    trace = error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_globals.get("__name__", "").partition(".")[0] not in ("gradpack", "numpy", "builtins"):
+            return False
+        trace = trace.tb_next
+    return True
+
+
 _SCALAR_TYPES = {
     "bool": "Bool", "uint8": "Byte", "int8": "Char", "int16": "Short", "int32": "Int", "int64": "Long",
     "uint16": "UInt16", "uint32": "UInt32", "uint64": "UInt64",

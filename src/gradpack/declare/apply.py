@@ -22,6 +22,7 @@ from ..base.dtypes import BOOL, FLOATING, INTEGRAL, complex32, complex64, dtype
 from ..base.errors import (
     different_devices,
     dim_out_of_range,
+    inner_failure,
     not_a_tensor,
     not_implemented_for,
     shapes_do_not_broadcast,
@@ -29,10 +30,12 @@ from ..base.errors import (
 from ..base.layouts import strided
 from ..base.modes import MODE, Mode, through_modes, unwatched
 from ..tensor.tensor import InferenceCounter, Tensor, alias, raw, wrap
-from ..tensor.torch_function import handle, overriding
+from ..tensor.torch_function import handle, overriding, through_functions
 from ..tensor.views import INFERENCE, MULTIPLE, NO_GRAD, mark_view
+from .arguments import options_of, refuse_options, refuse_unfit
 from .autocast import cast_arguments
 from .op import PUBLIC, Op
+from .quick import quickly, wrapped_int
 from .rare_dtypes import refuse_rare
 from .record import keep_tangents, record
 from .tangents import carry
@@ -40,12 +43,20 @@ from .tangents import carry
 
 def apply(op: Op, args: tuple[Any, ...]) -> Any:
     """Call an operation. `args` are the values of all its parameters, in order."""
+    mode = MODE.get()
+    if not mode.special:
+        quick = quickly(op, args, mode)
+        if quick is not None:
+            return quick
+    elif mode.functions:
+        return through_functions(*_public(op), args, *_as_given(op, args))
     found = overriding(args)
     if found:
         return handle(*_public(op), found, *_as_given(op, args))
-    mode = MODE.get()
     if mode.watched:
         return _watched(op, args, mode)
+    if options_of(op):
+        refuse_options(op, _public(op)[1], args)
     if mode.autocast is not None and mode.autocast.enabled:
         args = cast_arguments(mode.autocast, op, args)
     if mode.levels:
@@ -231,7 +242,7 @@ def _compute(
         elif isinstance(value, list | tuple) and (param in op.arrays or param in op.lists):
             arrays[i] = type(value)(_array(v, cast, op) for v in value) if type(value) in (list, tuple) else value
         elif cast is not None and type(value) is int and cast.category == INTEGRAL:
-            arrays[i] = _wrapped_int(value, cast)
+            arrays[i] = wrapped_int(value, cast)
     try:
         with quiet():
             result = backend.body(op)(**dict(zip(op.params, arrays, strict=True)))
@@ -286,13 +297,6 @@ def _array(value: Any, cast: dtype | None, op: Op) -> Any:
     if cast is None or (op.structural and len(op.promote) == 1 and not op.lists):
         return value._data
     return value._spec.backend.cast(value._data, cast)
-
-
-def _wrapped_int(value: int, d: dtype) -> int:
-    """An int as it comes out of a fixed number of bits."""
-    bits = d.itemsize * 8
-    value &= (1 << bits) - 1
-    return value - (1 << bits) if d.is_signed and value >> (bits - 1) else value
 
 
 def _shares(a: Any, b: Any) -> bool:
@@ -355,6 +359,10 @@ def explain(op: Op, values: list[Any], error: Exception) -> Exception:
     """A body's exception as the one that a user of torch expects."""
     if isinstance(error, UnsupportedError):
         return NotImplementedError(str(error))
+    try:
+        refuse_unfit(op, _public(op)[1], values, error)
+    except Exception as better:
+        return better
     axis, ndim = getattr(error, "axis", None), getattr(error, "ndim", None)
     if isinstance(error, IndexError) and isinstance(axis, int) and isinstance(ndim, int):  # NumPy's AxisError
         return dim_out_of_range(axis, ndim)
@@ -370,7 +378,8 @@ def explain(op: Op, values: list[Any], error: Exception) -> Exception:
         return RuntimeError(f"{op.name}(): {error} (shapes {', '.join(str(list(s)) for s in shapes)})")
     if isinstance(error, TypeError) and op.name not in str(error):
         return TypeError(f"{op.name}(): {error}")
-    return error
+    given = {p: list(v._shape) for p, v in zip(op.params, values, strict=True) if isinstance(v, Tensor)}
+    return inner_failure(_public(op)[1], error, given)
 
 
 __all__ = ["BOOL", "apply", "explain", "raw", "raw_forward"]

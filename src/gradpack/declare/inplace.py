@@ -12,14 +12,15 @@ from typing import Any
 
 from ..backends.windows import overlap, partly_overlap, repeats, writable
 from ..base import dtypes
-from ..base.errors import scalar_type
+from ..base.errors import not_a_method_of, scalar_type
 from ..base.modes import MODE, TRANSFORMS, using, without_grad
 from ..graph.node import AccumulateGrad, Node, Nowhere, Origin, Slot
 from ..tensor.hooks import move_retained, retaining
 from ..tensor.mutation import before_write
 from ..tensor.tensor import InferenceCounter, Tensor, _new, alias
-from ..tensor.torch_function import handle, overriding
+from ..tensor.torch_function import handle, overriding, through_functions
 from ..tensor.views import base_of, meta_of, refused, renew
+from .arguments import refuse_options
 from .batched import all_examples, not_writable, outside
 from .copy_slices import CopySlices, where
 from .nodes import variant_of
@@ -29,6 +30,9 @@ from .tangents import tangent_of
 
 def inplace(op: Op, name: str, values: list[Any]) -> Tensor:
     """Run `op` on `values` and write its result into the first of them."""
+    if not isinstance(values[0], Tensor) and not overriding(values):
+        raise not_a_method_of(name, values[0])
+    refuse_options(op, name, values)
     if MODE.get().autocast is None:
         return _inplace(op, name, values)
     with using(autocast=None):  # which leaves in-place forms alone
@@ -37,10 +41,13 @@ def inplace(op: Op, name: str, values: list[Any]) -> Tensor:
 
 def _inplace(op: Op, name: str, values: list[Any]) -> Tensor:
     target = values[0]
+    mode = MODE.get()
+    if mode.functions:
+        done: Tensor = through_functions(getattr(Tensor, name), name, values, *_split_given(op, values))
+        return done
     found = overriding(values)
     if found:
         return handle(getattr(Tensor, name), name, found, *_split_given(op, values))
-    mode = MODE.get()
     if mode.levels:
         return _inplace_of_batch(op, name, values)
     if mode.grad and not mode.busy and type(target) is Tensor and target._spec.plain:

@@ -105,6 +105,7 @@ VIEWS = """\
             _slot.edges = (_node,); _slot.seq = _next_seq(); _slot.extras = None
             _slot.nr = _nr; _slot.outputs = _count
         _outs.append(_out)
+    if _node is not None: _node._like = [(_out._shape, _out._spec) for _out in _outs]
     return tuple(_outs)
 """
 
@@ -243,6 +244,8 @@ def _named_results(op: Op) -> str:
                 "        _slot.edges = (_node,); _slot.seq = _next_seq(); _slot.extras = None\n"
                 f"        _slot.nr = {nr}; _slot.outputs = {differentiable}\n"
             )
+        known = ", ".join(f"({n}_out._shape, {n}_out._spec)" for n in op.results[:differentiable])
+        lines.append(f"        _node._like = [{known}]\n")
     plain, packed = [], []
     for n in reads(op):
         if op.saves(n) == "result":

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+from ..base.errors import not_a_method_of
 from ..base.modes import MODE, using
 from ..tensor.tensor import Tensor
 from .apply import apply
@@ -136,9 +137,7 @@ def reflected_of(op: Op, name: str) -> Callable[..., Any]:
 
 def _check_self(name: str, value: Any) -> None:
     if not isinstance(value, Tensor):
-        raise TypeError(
-            f"descriptor '{name}' for 'torch._C.TensorBase' objects doesn't apply to a '{type(value).__name__}' object"
-        )
+        raise not_a_method_of(name, value)
 
 
 def inplace_operator_of(op: Op, name: str) -> Callable[..., Any]:

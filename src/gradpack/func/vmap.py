@@ -175,7 +175,11 @@ def _run(
     leaves, form = tree_flatten(result)
     places = _places(func, result, out_dims, form)
     name = name_of(func)
-    return tree_unflatten([_out(name, v, d, level) for v, d in zip(leaves, places, strict=True)], form)
+    untouched = {(id(g), d): v for g, v, d in zip(given, flat, dims, strict=True) if d is not None}
+    made = [untouched.get((id(v), d)) for v, d in zip(leaves, places, strict=True)]
+    return tree_unflatten(
+        [_out(name, v, d, level) if m is None else m for m, v, d in zip(made, leaves, places, strict=True)], form
+    )
 
 
 def _places(func: Any, result: Any, out_dims: Any, form: TreeSpec) -> list[Any]:

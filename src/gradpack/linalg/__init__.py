@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..base.errors import LinAlgError
+from ..declare.door import open_doors as _open_doors
 from ..ops.linalg import matmul
 from ..ops.linalg_det import linalg_det as det
 from ..ops.linalg_det import linalg_slogdet as slogdet
@@ -83,3 +84,5 @@ __all__ = [
     "vecdot",
     "vector_norm",
 ]
+
+_open_doors(globals(), __all__, "linalg_")

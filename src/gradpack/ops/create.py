@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..backends import NUMPY, backend_of, backend_on
+from ..backends import NUMPY, Spec, backend_of, backend_on
 from ..backends.numpy import PAIR, paired
 from ..base import dtypes
 from ..base.devices import CPU, KINDS, as_device
@@ -20,8 +20,10 @@ from ..base.errors import not_a_tensor, not_implemented_for, scalar_type
 from ..base.modes import MODE
 from ..declare.rare_dtypes import refuse_rare
 from ..declare.timed import noted
-from ..tensor.tensor import InferenceCounter, Tensor, wrap
+from ..tensor.tensor import InferenceCounter, Tensor, alias, wrap
 from .numbers import check_fits, converted, kind_of_numbers, plain_numbers, staging, uneven, without_tensors
+
+_dtype = dtype  # also where a parameter is called so
 
 FUNCTIONS = (
     "tensor as_tensor asarray from_numpy scalar_tensor is_tensor is_floating_point is_complex numel complex polar"
@@ -92,6 +94,26 @@ def _placed(made: Tensor, device: Any) -> Tensor:
     return wrap(backend.asarray(made._spec.backend.to_numpy(made._data), made._spec.dtype, where))
 
 
+# Those that NumPy makes as they are, and that every factory takes.
+_USUAL = {
+    d: NUMPY.spec_for(d, CPU)
+    for d in (
+        dtypes.bool_, dtypes.uint8, dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64,
+        dtypes.float32, dtypes.float64, dtypes.complex64, dtypes.complex128,
+    )
+}  # fmt: skip
+
+
+def usual(out: Any, d: Any, device: Any, requires_grad: Any) -> Spec | None:
+    """What a new tensor is that is on the host, and as most are; None if there is more to do or to refuse."""
+    as_device(device)  # which may bring another kind
+    if out is not None or requires_grad is not False or len(KINDS) > 1 or MODE.get().inference:
+        return None
+    if d is None:
+        return _USUAL.get(dtypes.get_default_dtype())
+    return _USUAL.get(d) if type(d) is _dtype else None
+
+
 _TAKE_PAIRS = frozenset("zeros ones empty full eye rand randn empty_strided empty_permuted".split())
 
 
@@ -144,6 +166,10 @@ def tensor(
     """
     dtype = as_dtype("tensor", dtype)
     as_device(device)
+    if type(data) is float and dtype is None:
+        spec = usual(None, None, device, requires_grad)
+        if spec is not None:
+            return alias(np.array(data, spec.native), spec, ())
     if isinstance(data, Tensor):
         import warnings
 

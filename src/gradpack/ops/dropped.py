@@ -43,10 +43,9 @@ class Dropped(Again):
 
 
 def masked(input: Any, kept: Any, scale: float) -> Any:
-    """`input * scale` where `kept`, zero elsewhere (also where the input is inf or nan)."""
-    if not scale:
-        return np.zeros_like(input)
-    return channels_as_in(np.where(kept, input * scale, np.zeros((), input.dtype)), input)
+    """`input * scale` where `kept`, else `input * 0`: NaN for inf and NaN, as in torch."""
+    out = np.multiply(input, kept)
+    return channels_as_in(out * scale if out.ndim == 0 else np.multiply(out, scale, out=out), input)
 
 
 def light(tensor: Tensor) -> Any:

@@ -9,16 +9,18 @@ from typing import Any
 
 import numpy as np
 
+from ..backends import NUMPY
 from ..base import dtypes
-from ..base.devices import KINDS, as_device
+from ..base.devices import CPU, KINDS, as_device
 from ..base.dtypes import FLOATING, as_dtype, dtype
 from ..base.errors import cpp_name, not_implemented_for, refuse, scalar_type
 from ..base.layouts import sparse_coo
+from ..base.modes import MODE
 from ..declare.batched import is_batched, of_all_examples
 from ..declare.looped import each_example
 from ..declare.timed import noted
-from ..tensor.tensor import Tensor
-from .create import _native, dtype_for, filled, finish, made_in, on_device, shape_of
+from ..tensor.tensor import Tensor, alias
+from .create import _native, dtype_for, filled, finish, made_in, on_device, shape_of, usual
 from .memory_formats import in_format
 
 FUNCTIONS = (
@@ -68,6 +70,11 @@ def zeros(
         tensor([[0., 0.],
                 [0., 0.]])
     """
+    spec = usual(out, dtype, device, requires_grad) if layout is None else None
+    if spec is not None:
+        shape = shape_of("zeros", sizes if size is None else (size,))
+        array = np.zeros(shape, spec.native)
+        return alias(array, spec, array.shape)
     if layout is sparse_coo:
         return _without_entries("zeros", sizes if size is None else (size,), dtype, device, requires_grad)
     dtype = dtype_for("zeros", out, dtype)
@@ -96,6 +103,12 @@ def ones(
         >>> torch.ones(3)
         tensor([1., 1., 1.])
     """
+    spec = usual(out, dtype, device, requires_grad) if layout is None else None
+    if spec is not None:
+        shape = shape_of("ones", sizes if size is None else (size,))
+        array = np.empty(shape, spec.native)
+        array.fill(1)
+        return alias(array, spec, array.shape)
     if layout is sparse_coo:
         raise RuntimeError("full(...) is not implemented for sparse layout")
     dtype = dtype_for("ones", out, dtype)
@@ -125,6 +138,11 @@ def empty(
         >>> torch.empty(2, 3).shape
         gradpack.Size([2, 3])
     """
+    spec = usual(out, dtype, device, requires_grad) if layout is None and memory_format is None else None
+    if spec is not None:
+        shape = shape_of("empty", sizes if size is None else (size,))
+        array = np.empty(shape, spec.native)
+        return alias(array, spec, array.shape)
     if layout is sparse_coo:
         return _without_entries("empty", sizes if size is None else (size,), dtype, device, requires_grad)
     dtype = dtype_for("empty", out, dtype)
@@ -184,12 +202,31 @@ def full(
         >>> torch.full((2,), 7)
         tensor([7, 7])
     """
+    if type(fill_value) is float and (spec := usual(out, dtype, device, requires_grad)) is not None:
+        shape = shape_of("full", (size,))
+        array = np.empty(shape, spec.native)
+        array.fill(number_for(fill_value, spec.dtype))
+        return alias(array, spec, array.shape)
     value = fill_value.item() if isinstance(fill_value, Tensor) else fill_value
     d = dtype_for("full", out, dtype) or dtypes.scalar_dtype(value)
     make = _full if len(KINDS) == 1 else on_device(_full, device)
     shape = shape_of("full", (size,))
     made = made_in(_native("full", d, device), lambda native: make(shape, number_for(value, d), native))
     return filled("full", out, finish(made, requires_grad, device))
+
+
+def _usual_like(input: Any, requires_grad: Any, *rest: Any) -> Any:
+    """The spec of another tensor of the same kind, if nothing else is asked for: `rest` are the other settings."""
+    if type(input) is not Tensor or requires_grad is not False or rest != _NO_SETTINGS:
+        return None
+    spec = input._spec
+    if not (spec.plain or spec is _INT64) or MODE.get().inference or not input._data.flags.c_contiguous:
+        return None
+    return spec
+
+
+_NO_SETTINGS = None, None, None  # dtype, device, memory_format
+_INT64 = NUMPY.spec_for(dtypes.int64, CPU)
 
 
 def _like(op: str, input: Tensor, d: dtype | None, device: Any) -> tuple[Any, Any]:
@@ -221,6 +258,10 @@ def zeros_like(
         >>> torch.zeros_like(torch.ones(2))
         tensor([0., 0.])
     """
+    spec = _usual_like(input, requires_grad, dtype, device, memory_format)
+    if spec is not None:
+        array = np.zeros(input._shape, spec.native)
+        return alias(array, spec, input._shape)
     if isinstance(input, np.ndarray | np.generic):
         return np.zeros_like(input)  # formulas call it on arrays
     if is_batched(input):
@@ -252,6 +293,11 @@ def ones_like(
         >>> torch.ones_like(torch.zeros(2))
         tensor([1., 1.])
     """
+    spec = _usual_like(input, requires_grad, dtype, device, memory_format)
+    if spec is not None:
+        array = np.empty(input._shape, spec.native)
+        array.fill(1)
+        return alias(array, spec, input._shape)
     if isinstance(input, np.ndarray | np.generic):
         return np.ones_like(input)
     if is_batched(input):
@@ -281,6 +327,11 @@ def full_like(
         >>> torch.full_like(torch.zeros(2), 7)
         tensor([7., 7.])
     """
+    spec = _usual_like(input, requires_grad, dtype, device, memory_format)
+    if spec is not None and type(fill_value) is float:
+        array = np.empty(input._shape, spec.native)
+        array.fill(number_for(fill_value, spec.dtype))
+        return alias(array, spec, input._shape)
     if is_batched(input) and not isinstance(fill_value, Tensor):
         return of_all_examples(full_like, input, fill_value, dtype=dtype, device=device)
     backend, spec = _like("full_like", input, dtype, device)
@@ -309,12 +360,20 @@ def empty_like(
         >>> torch.empty_like(torch.zeros(2)).shape
         gradpack.Size([2])
     """
+    spec = _usual_like(input, requires_grad, dtype, device, memory_format)
+    if spec is not None:
+        array = np.empty(input._shape, spec.native)
+        return alias(array, spec, input._shape)
     if is_batched(input):
         return of_all_examples(empty_like, input, dtype=dtype, device=device)
     backend, spec = _like("empty_like", input, dtype, device)
     return finish(
         in_format(backend.xp.empty_like(input._data, dtype=spec.native), memory_format), requires_grad, device
     )
+
+
+_WORD = 2**62
+_NONE = type(None)
 
 
 def _number(value: Any) -> Any:
@@ -342,6 +401,13 @@ def arange(
         >>> torch.arange(1, 6, 2)
         tensor([1, 3, 5])
     """
+    if type(start) is int and (end is None or type(end) is int) and step == 1 and type(step) is int:
+        first, last = (0, start) if end is None else (start, end)
+        if first <= last and (dtype is None or dtype is dtypes.int64) and first > -_WORD and last < _WORD:
+            spec = usual(out, dtypes.int64, device, requires_grad)
+            if spec is not None:
+                array = np.arange(first, last)
+                return alias(array, spec, array.shape)
     if end is None:
         if start is None:
             raise TypeError("arange() missing 1 required positional argument: 'end'")
@@ -454,8 +520,22 @@ def linspace(
     if native.kind in "iu":
         values = _whole_steps(first, last, steps, native)
     else:
-        values = np.linspace(first, last, steps)
+        values = _evenly(first, last, steps)
     return filled("linspace", out, finish(values.astype(native), requires_grad, device), keeps_shape=True)
+
+
+def _evenly(first: Any, last: Any, steps: int) -> Any:
+    """`numpy.linspace`, which takes five times as long to call."""
+    if type(first) not in (int, float) or type(last) not in (int, float) or steps < 2:
+        return np.linspace(first, last, steps)
+    step = (last - first) / (steps - 1)
+    if not step or not math.isfinite(step):
+        return np.linspace(first, last, steps)
+    values = np.arange(float(steps))
+    values *= step
+    values += first
+    values[-1] = last
+    return values
 
 
 def _spaced(op: str, start: Any, end: Any, out: Any, d: dtype | None) -> tuple[dtype | None, Any, Any]:
@@ -562,6 +642,12 @@ def eye(
         raise RuntimeError(
             f"n must be greater or equal to 0, got {n}" if n < 0 else f"m must be greater or equal to 0, got {m}"
         )
+    spec = usual(out, dtype, device, requires_grad) if type(n) is int and type(m) in (int, _NONE) else None
+    if spec is not None:
+        width = n if m is None else m
+        array = np.zeros((n, width), spec.native)
+        array.reshape(-1)[: builtins.min(n, width) * (width + 1) : width + 1] = 1
+        return alias(array, spec, array.shape)
     dtype = dtype_for("eye", out, dtype)
     made = made_in(_native("eye", dtype, device), lambda native: np.eye(n, m, dtype=native))
     return filled("eye", out, finish(made, requires_grad, device))

@@ -7,13 +7,15 @@ from typing import Any
 import numpy as np
 
 from ..backends import backend_of
-from ..backends.numpy import NATIVE
+from ..backends.numpy import NATIVE, quiet
 from ..base import dtypes
 from ..base.errors import cpp_name, refuse, scalar_type
 from ..base.info import finfo, iinfo
-from ..base.modes import MODE
+from ..base.modes import MODE, Mode
+from ..declare.batched import not_writable
 from ..declare.inplace import check_writable, inplace
 from ..declare.timed import noted
+from ..tensor.parameter import Parameter
 from ..tensor.tensor import Tensor, wrap
 from .create import finish, on_device
 from .drawing import drawing
@@ -40,11 +42,32 @@ def _kernel(name: str, d: Any) -> tuple[str, Any, str]:
     return kernel, d, letters
 
 
+def _is_plain_write(target: Any, mode: Mode) -> bool:
+    """Whether nobody is to know of a write to a tensor of float32 or float64 but its counter."""
+    return (
+        not mode.special
+        and (type(target) is Tensor or type(target) is Parameter)
+        and target._spec.plain
+        and target._view is None
+        and (target._edge is None or not mode.grad)
+        and type(target._counter) is list
+        and len(target._counter) == 1
+        and bool(target._data.flags.forc and target._data.flags.writeable)
+    )
+
+
 def _filled(name: str, draw: Any) -> Any:
     def method(self: Tensor, *args: Any, generator: Generator | None = None, **kwargs: Any) -> Tensor:
-        d = self._spec.dtype
-        levels = MODE.get().levels
+        mode = MODE.get()
+        if _is_plain_write(self, mode):
+            with quiet():
+                self._data[...] = draw(self, generator, *args, **kwargs)
+            self._counter[0] += 1
+            return self
+        d, levels = self._spec.dtype, mode.levels
         if levels and levels[-1].randomness == "different" and not levels[-1].has(self):
+            if any(map(levels[-1].has, args)):
+                raise not_writable(name)
             raise RuntimeError(
                 "vmap: Cannot ask for different inplace randomness on an unbatched tensor. This will appear like same "
                 "randomness. If this is necessary for your usage, please file an issue with functorch."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from ..declare.autocast import in_float32
 from ..declare.batched import is_batched
 from ..declare.kinds import elementwise, general, linear
 from ..tensor.tensor import Tensor
-from .kernels import _array_type, _maximum, add_up
+from .kernels import SMALL, _array_type, _maximum, add_up
 from .reduction import MEAN, NONE, SUM, check_tensors, number_of, reduce_array, reduced, refuse_gradient, spread_back
 
 FUNCTIONS = ""
@@ -88,6 +89,9 @@ def weighted(op: str, each: Tensor, weight: Tensor, reduction: str) -> Tensor:
 def _take(input: Any, target: Any, weights: Any, divisor: Any = None) -> Any:
     """`-weights * input[i, target[i]]`, class in dimension 1: shape of `target`; or the sum of that, divided."""
     if type(input) is _array_type and input.ndim == 2:
+        if type(weights) is float and type(divisor) is float and 0 < input.size < SMALL and input.dtype.char in "fd":
+            picked = input.reshape(-1).take(_starts(*input.shape) + target)
+            return picked.dot(_factors(len(target), input.dtype, -weights / divisor if divisor else math.nan))
         picked = input[np.arange(len(target)), target]
     else:
         picked = np.reshape(np.take_along_axis(input, np.expand_dims(target, 1), axis=1), target.shape)
@@ -95,6 +99,22 @@ def _take(input: Any, target: Any, weights: Any, divisor: Any = None) -> Any:
         return add_up(picked) * -weights / divisor
     each = picked * -weights
     return each if divisor is None else add_up(each) / divisor
+
+
+@lru_cache(64)
+def _starts(rows: int, length: int) -> Any:
+    """Where the rows of a matrix begin."""
+    starts = np.arange(rows) * length
+    starts.flags.writeable = False
+    return starts
+
+
+@lru_cache(64)
+def _factors(count: int, native: Any, factor: float) -> Any:
+    """A number so many times."""
+    factors = np.full(count, factor, native)
+    factors.flags.writeable = False
+    return factors
 
 
 def _taking(name: str, node: str) -> Any:
@@ -123,7 +143,9 @@ def _put_by_class(input: Any, target: Any, weights: Any, shape: Any, divisor: An
     each = input * -weights
     if divisor is not None:
         each = each / divisor
-    if type(out) is _array_type and out.ndim == 2:
+    if type(out) is _array_type and out.ndim == 2 and out.size < SMALL:
+        out.reshape(-1)[_starts(*out.shape) + target] = each
+    elif type(out) is _array_type and out.ndim == 2:
         out[np.arange(len(target)), target] = each
     else:
         each = np.broadcast_to(each, target.shape)  # one number, where the losses were summed up
@@ -204,6 +226,9 @@ def _all_count(index: Any, classes: int) -> bool:
     """Whether these are classes and nothing else. Read as unsigned, negative numbers are large."""
     if type(index) is not _array_type or index.dtype != np.int64 or not index.size:
         return False
+    if index.size < FEW:
+        found = index.ravel().tolist()
+        return max(found) < classes and min(found) >= 0
     return bool(_maximum(index.view(np.uint64), None) < classes)
 
 
@@ -337,5 +362,6 @@ from ..tensor.tensor import wrap  # noqa: E402
 from .compare import ne  # noqa: E402
 from .reduce import mean, sum  # noqa: E402 - adjoints name each other
 from .rounding import abs, where  # noqa: E402
+from .scatter import FEW  # noqa: E402
 from .shape import broadcast_tensors, reshape, unsqueeze  # noqa: E402
 from .softmax import _log_softmax, log_softmax  # noqa: E402

@@ -11,6 +11,7 @@ from ..declare.kinds import general, linear, nondifferentiable
 from ..declare.looped import each_example
 from ..tensor.tensor import Tensor
 from .accumulate import as_dtype, flat_of, size_of
+from .kernels import _array_type
 from .subscript import FULL
 from .writing import value_form, write_part
 
@@ -209,6 +210,8 @@ def _nonzero(input: Any) -> Any:
     """The indices of all elements that are not zero, one row each."""
     if not len(input.shape):
         return np.zeros((int(bool(input)), 0), dtype=np.int64)
+    if type(input) is _array_type and input.ndim == 1:
+        return input.nonzero()[0].reshape(-1, 1)
     return np.stack(np.nonzero(input), axis=1)
 
 

@@ -16,6 +16,7 @@ from threading import RLock
 from types import FunctionType, ModuleType
 from typing import Any
 
+from ..declare.door import door
 from ..declare.op import PUBLIC, REGISTRY
 from ..declare.variants import add_method, inplace_of, inplace_operator_of, operator_of, reflected_of
 from ..tensor.tensor import Tensor
@@ -122,11 +123,11 @@ def _attach(module: ModuleType) -> set[str]:
     def add(name: str, function: Any) -> None:
         if type(vars(Tensor).get(name)) is Later:
             delattr(Tensor, name)
-        add_method(name, function)
+        add_method(name, door(function, f"Tensor.{name}", "gradpack"))
         given.add(name)
 
     for name in _words(module, "FUNCTIONS"):
-        EXPORTED[name] = getattr(module, name)
+        EXPORTED[name] = door(getattr(module, name), name, "gradpack")
     for name in _words(module, "METHODS"):
         add(name, _method(module, name))
     for name in _words(module, "INPLACE"):

@@ -16,8 +16,8 @@ from ..base.errors import cpp_name, not_a_tensor, not_implemented_for, refuse, s
 from ..base.info import finfo, iinfo
 from ..base.modes import MODE
 from ..declare.timed import noted
-from ..tensor.tensor import Tensor
-from .create import _into_out, _native, dtype_for, filled, finish, on_device, shape_of
+from ..tensor.tensor import Tensor, alias
+from .create import _into_out, _native, dtype_for, filled, finish, on_device, shape_of, usual
 from .drawing import drawing
 from .fill import zeros_like
 from .generator import Generator, source
@@ -94,6 +94,10 @@ def rand(
         >>> torch.rand(2, 3).shape
         gradpack.Size([2, 3])
     """
+    spec = usual(out, dtype, device, requires_grad)
+    if spec is not None and spec.plain:
+        array = source(generator).random(shape_of("rand", sizes if size is None else (size,)), spec.native)
+        return alias(array, spec, array.shape)
     dtype = dtype_for("rand", out, dtype)
     native = _native("rand", dtype, device)
     _check_floating("check_uniform_bounds", dtype)
@@ -125,6 +129,10 @@ def randn(
         >>> torch.randn(2, 3, dtype=torch.float64).dtype
         gradpack.float64
     """
+    spec = usual(out, dtype, device, requires_grad)
+    if spec is not None and spec.plain:
+        array = source(generator).standard_normal(shape_of("randn", sizes if size is None else (size,)), spec.native)
+        return alias(array, spec, array.shape)
     dtype = dtype_for("randn", out, dtype)
     native = _native("randn", dtype, device)
     _check_floating("normal_kernel_cpu", dtype)
@@ -132,6 +140,9 @@ def randn(
     return filled(
         "randn", out, finish(on_device(normal_array, device)(generator, shape, native), requires_grad, device)
     )
+
+
+_WORD = 2**62
 
 
 def _exact(d: Any) -> int:
@@ -171,6 +182,8 @@ def bounds_for(low: int, high: int | None, d: Any) -> tuple[int, int]:
 
 def _check_bounds(low: int, high: int, d: Any) -> None:
     """Raise for integers that a dtype cannot hold."""
+    if d is dtypes.int64 and low > -_WORD and high < _WORD:
+        return
     if d.is_complex:
         raise RuntimeError("check_random_bounds handles only integral, floating-point and boolean types")
     if d is dtypes.bool_:

@@ -1,5 +1,6 @@
 """`torch.signal.windows`: weights of a stretch of signal that fall off towards its ends."""
 
+from ..declare.door import open_doors as _open_doors
 from ..ops.signal_windows import (
     bartlett,
     blackman,
@@ -27,3 +28,5 @@ __all__ = [
     "kaiser",
     "nuttall",
 ]
+
+_open_doors(globals(), __all__, strict=False)

@@ -1,0 +1,187 @@
+"""The door of a function that is no operation of its own: what users call, around what operations call.
+
+An operation that is declared knows what it takes, and says so (`declare/apply.py`). A function that is composed of
+several is Python: given None it would tell of an attribute that None does not have. Its door has the same signature,
+and its own code as text that is made at the first call, like that of operations:
+
+    def cumsum(input, dim=None, *, dtype=None, out=None, axis=None):
+        try: return _inside(input, dim, dtype, out, axis)
+        except Exception as error: raise _explained(error, ...)
+
+Before that it looks at options that are neither their default nor of their usual type.
+"""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Iterable
+from inspect import Parameter, signature
+from types import FunctionType
+from typing import Any
+
+from ..base.errors import inner_failure
+from ..base.modes import MODE
+from ..tensor.tensor import Tensor
+from .arguments import check, check_range, kinds_of, tests_of
+
+_DOORS: dict[Any, FunctionType] = {}
+
+_TEXT = """\
+def _call({signature}):
+{noted}\
+{tests}\
+    try: return _inside({arguments})
+    except Exception as _error: raise _explained(_error, {values})
+"""
+_NOTED = """\
+    if _MODE().profiler is not None: return _outside({given})
+"""
+_TEST = """\
+    if {test}: _look({values})
+"""
+
+
+def _stub(*args: Any, **kwargs: Any) -> Any:
+    return _compile_first(*args, **kwargs)  # type: ignore[name-defined]  # noqa: F821 - in the door's own globals
+
+
+def open_doors(names: dict[str, Any], exported: Iterable[str], prefix: str = "", strict: bool = True) -> None:
+    """Put doors before the functions of a module, as the last thing that it does.
+
+    Args:
+        names: its globals.
+        prefix: what stands before the names of its functions in messages.
+        strict: see `door`.
+    """
+    for name in exported:
+        if type(names[name]) is FunctionType:
+            names[name] = door(names[name], name, names["__name__"], prefix + name, strict)
+
+
+def door(function: Any, name: str, module: str, label: str = "", strict: bool = True) -> Any:
+    """The function for users: the same one, if it is no plain function, or has a door or a declaration.
+
+    Args:
+        name: where it is found in `module`: "cumsum", or "Tensor.cumsum".
+        label: what it is called in messages, if not by its own name.
+        strict: whether options are looked at before the call. Functions that torch has in Python take what works.
+    """
+    if type(function) is not FunctionType or hasattr(function, "op") or hasattr(function, "outside"):
+        return function
+    found = _DOORS.get(function)
+    if found is not None:
+        return found
+    names: dict[str, Any] = {"__name__": "gradpack.ops"}
+    made: Any = FunctionType(_stub.__code__.replace(co_name=function.__name__, co_qualname=name), names)
+
+    def compile_first(*args: Any, **kwargs: Any) -> Any:
+        _install(made, function, label or function.__name__, strict)
+        return made(*args, **kwargs)
+
+    names["_compile_first"] = compile_first
+    made.__dict__.update(function.__dict__)
+    made.__name__, made.__qualname__, made.__module__ = function.__name__, name, module
+    made.__doc__ = function.__doc__
+    made.__wrapped__ = made.inside = function
+    made.outside = True
+    _DOORS[function] = made
+    return made
+
+
+def _install(made: Any, function: Any, label: str, strict: bool) -> None:
+    """Write, compile and install the text of a door."""
+    inside = getattr(function, "inside", function)  # of what a profiler is told of: that is asked for here
+    shown = signature(function).parameters
+    own = signature(inside, follow_wrapped=False).parameters
+    kinds = kinds_of(shown)
+    defaults = {n: p.default for n, p in own.items() if p.default is not Parameter.empty}
+    if all(n in own for n in shown):
+        values = "{" + ", ".join(f"{n!r}: {n}" for n in shown) + "}"
+        tests = tests_of(kinds, defaults) if strict else []
+    else:  # a wrapper that takes anything, and shows what it wraps
+        values, tests = "_bound({" + ", ".join(f"{n!r}: {n}" for n in own) + "})", []
+    text = _TEXT.format(
+        signature=_signature(own),
+        arguments=", ".join(_in_memory(own)),
+        values=values,
+        noted="" if inside is function else _NOTED.format(given=_given(own)),
+        tests="".join(_TEST.format(test=t, values=values) for t in tests),
+    )
+    names = made.__globals__
+    names.pop("_compile_first", None)
+    names.update({f"_default_{n}": value for n, value in defaults.items()})
+    names["_inside"] = _all_positional(inside)
+    names["_outside"], names["_MODE"] = function, MODE.get
+    names["_look"] = lambda values: check(label, kinds, values)
+    names["_explained"] = lambda error, values: _explained(label, kinds, values, error)
+    names["_bound"] = lambda given: _bound(shown, own, given)
+    filename = f"<door of {label}>"
+    linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
+    exec(compile(text, filename, "exec"), names)
+    call = names.pop("_call")
+    made.__code__ = call.__code__.replace(co_name=made.__name__, co_qualname=made.__qualname__)
+    made.__defaults__, made.__kwdefaults__ = call.__defaults__, call.__kwdefaults__
+
+
+def _signature(parameters: Any) -> str:
+    parts: list[str] = []
+    for name, p in parameters.items():
+        if p.kind is Parameter.KEYWORD_ONLY and not any(part.startswith("*") for part in parts):
+            parts.append("*")
+        star = {Parameter.VAR_POSITIONAL: "*", Parameter.VAR_KEYWORD: "**"}.get(p.kind, "")
+        parts.append(f"{star}{name}" if p.default is Parameter.empty else f"{name}=_default_{name}")
+    return ", ".join(parts)
+
+
+def _given(parameters: Any) -> str:
+    """The arguments of a call of the same signature."""
+    stars = {Parameter.VAR_POSITIONAL: "*{}", Parameter.VAR_KEYWORD: "**{}", Parameter.KEYWORD_ONLY: "{0}={0}"}
+    return ", ".join(stars.get(p.kind, "{}").format(name) for name, p in parameters.items())
+
+
+def _in_memory(parameters: Any) -> list[str]:
+    """Names of parameters in the order in which a frame has them."""
+    late = (Parameter.KEYWORD_ONLY, Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
+    order = sorted(parameters.values(), key=lambda p: late.index(p.kind) + 1 if p.kind in late else 0)
+    return [p.name for p in order]
+
+
+def _all_positional(function: Any) -> Any:
+    """The same code with parameters that are positional, all of them: the quickest call that Python has."""
+    code = function.__code__
+    several = bool(code.co_flags & 0x04) + bool(code.co_flags & 0x08)  # *args, **kwargs
+    code = code.replace(
+        co_argcount=code.co_argcount + code.co_kwonlyargcount + several,
+        co_posonlyargcount=0,
+        co_kwonlyargcount=0,
+        co_flags=code.co_flags & ~0x0C,
+    )
+    return FunctionType(code, function.__globals__, function.__name__, None, function.__closure__)
+
+
+def _bound(shown: Any, own: Any, given: dict[str, Any]) -> dict[str, Any]:
+    """The arguments by the names that a wrapper shows, from those that it has."""
+    found = {n: None if p.default is Parameter.empty else p.default for n, p in shown.items()}
+    for name, p in own.items():
+        if p.kind is Parameter.VAR_POSITIONAL:
+            found.update(zip(found, given[name], strict=False))
+        elif p.kind is Parameter.VAR_KEYWORD:
+            found.update(given[name])
+        else:
+            found[name] = given[name]
+    return found
+
+
+def _explained(
+    label: str, kinds: dict[str, tuple[str, int, bool]], values: dict[str, Any], error: Exception
+) -> Exception:
+    """What to raise in place of what a composition raised."""
+    try:
+        if not isinstance(error, TypeError) or f"{label}(" not in str(error):
+            check(label, kinds, values)
+        check_range(label, kinds, values)
+    except Exception as better:
+        better.__suppress_context__ = True
+        return better
+    shapes = {n: list(v._shape) for n, v in values.items() if isinstance(v, Tensor)}
+    return inner_failure(label, error, shapes)

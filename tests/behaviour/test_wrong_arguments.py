@@ -1,0 +1,119 @@
+"""Arguments that are no tensors, no numbers, no flags: the TypeError of torch, and nothing is changed."""
+
+from __future__ import annotations
+
+import warnings
+
+import pytest
+
+# Functions that are composed of others, with the arguments after the first.
+COMPOSED = {
+    "cumsum": (0,), "cumprod": (0,), "logcumsumexp": (0,), "argsort": (), "sort": (), "allclose": (None,),
+    "as_strided": ((1,), (1,)), "chunk": (2,), "cov": (), "corrcoef": (), "tensor_split": (2,),
+    "std_mean": (), "quantile": (0.5,), "unique": (), "flip": (0,), "rot90": (), "roll": (1,), "movedim": (0, 1),
+    "bincount": (), "histc": (), "searchsorted": (1.0,), "index_add": (0, 1, 1), "repeat_interleave": (2,),
+    "diag_embed": (), "nansum": (), "logsumexp": (0,), "renorm": (1, 0, 1.0), "trapezoid": (),
+    "linalg.inv": (), "linalg.cholesky": (), "linalg.svd": (), "linalg.norm": (), "linalg.matrix_power": (2,),
+    "fft.fft": (), "fft.rfft2": (), "fft.fftshift": (), "special.logit": (), "special.polygamma": (),
+    "nn.functional.max_pool2d": (2,), "nn.functional.layer_norm": ((2,),), "nn.functional.conv1d": (None,),
+    "nn.functional.cross_entropy": (None,), "nn.functional.batch_norm": (None, None),
+    "nn.functional.softplus": (), "nn.functional.one_hot": (), "nn.functional.glu": (),
+}  # fmt: skip
+
+
+def found(torch, path):
+    for part in path.split("."):
+        torch = getattr(torch, part)
+    return torch
+
+
+@pytest.mark.parametrize("path", COMPOSED)
+@pytest.mark.parametrize("value", [None, "a", 3, [1.0], {}], ids=lambda v: type(v).__name__)
+def test_a_first_argument_that_is_no_tensor(torch, path, value):
+    if path == "special.polygamma":
+        pytest.skip("takes its order first") if isinstance(value, int) else None
+    with pytest.raises((TypeError, AttributeError) if path.startswith("nn.") else TypeError) as caught:
+        found(torch, path)(value, *COMPOSED[path])
+    assert type(value).__name__ in str(caught.value) or "argument" in str(caught.value)
+
+
+OPTIONS = [
+    (lambda t, v: t.std(t.ones(2), keepdim=v), (None, "a", 1, [True])),
+    (lambda t, v: t.amax(t.ones(2), 0, v), (None, "a", 1)),
+    (lambda t, v: t.argsort(t.ones(2), descending=v), (None, "a", 1, 0.5)),
+    (lambda t, v: t.linalg.cholesky(t.eye(2), upper=v), (None, "a", 1, 0.5, [True])),
+    (lambda t, v: t.topk(t.ones(2), 1, largest=v), (None, "a", 1)),
+    (lambda t, v: t.add(t.ones(2), 1, alpha=v), (None, "a", [1], {})),
+    (lambda t, v: t.ones(2).add_(1, alpha=v), (None, "a", [1], {})),
+    (lambda t, v: t.addmm(t.ones(2, 2), t.ones(2, 2), t.ones(2, 2), beta=v), (None, "a", [1])),
+    (lambda t, v: t.diag_embed(t.ones(2), v), (None, "a", 0.5)),
+    (lambda t, v: t.index_put(t.ones(2), (t.tensor([0]),), t.ones(1), v), (None, "a", 1)),
+    (lambda t, v: t.ones_like(t.ones(2), memory_format=v), ("a", 1)),
+    (lambda t, v: t.ones_like(t.ones(2), layout=v), ("a", 1)),
+    (lambda t, v: t.softmax(t.ones(2), v), (None, "a", 0.5)),
+]
+
+
+@pytest.mark.parametrize(("case", "value"), [(i, v) for i, (_, values) in enumerate(OPTIONS) for v in values], ids=str)
+def test_an_option_of_another_kind(torch, case, value):
+    with pytest.raises(TypeError, match="must be|invalid combination"):
+        OPTIONS[case][0](torch, value)
+
+
+def test_what_numbers_stand_for_is_taken(torch):
+    import numpy as np
+
+    x = torch.tensor([3.0, 1.0])
+    assert torch.add(x, 1, alpha=np.float64(2.0)).tolist() == [5.0, 3.0]
+    assert torch.add(x, 1, alpha=torch.tensor(2.0)).tolist() == [5.0, 3.0]
+    assert x.sort(np.int64(0)).values.tolist() == [1.0, 3.0]
+    assert torch.nn.functional.leaky_relu(-x, torch.tensor(2.0)).tolist() == [-6.0, -2.0]
+
+
+def test_a_dimension_of_more_than_64_bits(torch):
+    for call in (lambda d: torch.argsort(torch.ones(2), d), lambda d: torch.cumsum(torch.ones(2), d)):
+        with pytest.raises(ValueError):
+            call(2**70)
+
+
+def test_an_in_place_form_called_on_something_else(torch):
+    for value in (None, "a", 3, [1.0]):
+        with pytest.raises(TypeError):
+            torch.Tensor.add_(value, 1)
+        with pytest.raises(TypeError):
+            torch.Tensor.cumsum(value, 0)
+
+
+def test_nothing_is_changed(torch):
+    x = torch.tensor([3.0, 1.0], requires_grad=True)
+    y = x * 1
+    for call in (
+        lambda: y.add_(1, alpha="a"),
+        lambda: torch.cumsum(y, 0, dtype="a"),
+        lambda: torch.std(y, keepdim="a"),
+        lambda: torch.sort(y, dim="a"),
+    ):
+        with pytest.raises((TypeError, RuntimeError)):
+            call()
+    assert y._version == 0 and torch.is_grad_enabled()
+    y.sum().backward()
+    assert x.grad.tolist() == [1.0, 1.0]
+
+
+def test_what_a_hook_raises_comes_out_as_it_is(torch):
+    class Odd(KeyError):
+        pass
+
+    def pack(t):
+        raise Odd("mine")
+
+    x = torch.tensor([3.0, 1.0], requires_grad=True)
+    for call in (lambda: torch.cumprod(x, 0), lambda: torch.nn.functional.softplus(x), lambda: torch.linalg.norm(x)):
+        with pytest.raises(Odd, match="mine"), torch.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
+            call()
+
+
+def test_no_warning_for_what_is_right(torch):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert torch.cumsum(torch.ones(2), dim=0).tolist() == [1.0, 2.0]

@@ -1,0 +1,62 @@
+"""The doors of functions that are composed of others: what they look like, and what they let through."""
+
+from __future__ import annotations
+
+import inspect
+import pickle
+
+import pytest
+
+import gradpack as torch
+import gradpack.nn.functional as F
+from gradpack.declare.arguments import kind_of
+from gradpack.declare.door import door
+
+
+def with_all_kinds(input: object, *rest: int, upper: bool = False, alpha: float = 1.0, **more: object) -> object:
+    return input, rest, upper, alpha, more
+
+
+def test_arguments_arrive_as_they_were_given() -> None:
+    call = door(with_all_kinds, "with_all_kinds", __name__)
+    assert call(1, 2, 3, alpha=2, x=5) == (1, (2, 3), False, 2, {"x": 5})
+    assert call(1, upper=True) == (1, (), True, 1.0, {})
+    with pytest.raises(TypeError, match="with_all_kinds.*missing 1 required positional argument: 'input'"):
+        call()
+    with pytest.raises(TypeError, match=r"with_all_kinds\(\): argument 'upper' .* must be bool, not int"):
+        call(1, upper=1)
+
+
+def test_a_door_shows_the_signature_and_the_text_of_what_is_inside() -> None:
+    assert list(inspect.signature(torch.cumsum).parameters) == ["input", "dim", "dtype", "out", "axis"]
+    assert "def cumsum(" in inspect.getsource(torch.cumsum)
+    assert torch.cumsum.__doc__ and torch.cumsum.__doc__ == torch.cumsum.inside.__doc__
+
+
+def test_there_is_one_door_for_a_function() -> None:
+    assert torch.cumsum is torch.Tensor.cumsum
+    assert door(torch.cumsum, "cumsum", "gradpack") is torch.cumsum
+    assert pickle.loads(pickle.dumps(torch.cumsum)) is torch.cumsum
+    assert pickle.loads(pickle.dumps(F.max_pool2d)) is F.max_pool2d
+
+
+def test_operations_that_are_declared_have_none() -> None:
+    assert not hasattr(torch.add, "inside")
+
+
+def test_kinds_come_from_annotations_before_names() -> None:
+    assert kind_of("dim", "int | None") == "int"
+    assert kind_of("dim", "Any") == "ints"
+    assert kind_of("whatever", "Any") is None
+
+
+def test_failures_within_name_the_function_and_its_shapes() -> None:
+    def broken(input: torch.Tensor) -> None:
+        input.no_such_attribute  # noqa: B018
+
+    broken.__globals__["__name__"], name = "gradpack.ops.broken", __name__
+    try:
+        with pytest.raises(TypeError, match=r"broken\(\) does not take what it was given \(shapes: input \[2, 3\]\)"):
+            door(broken, "broken", "gradpack")(torch.ones(2, 3))
+    finally:
+        broken.__globals__["__name__"] = name
