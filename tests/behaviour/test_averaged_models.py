@@ -126,3 +126,23 @@ def test_an_optimiser_whose_step_was_replaced(torch):
         schedule.step()
     with pytest.warns(UserWarning, match="epoch parameter"):
         schedule.step(3)
+
+
+@pytest.mark.parametrize("name", ["Adam", "AdamW", "RMSprop", "Adadelta", "Adagrad", "NAdam", "RAdam", "Rprop", "ASGD"])
+def test_optimisers_load_what_older_ones_wrote(torch, name):
+    """Counts that are plain numbers, and groups without options that came later."""
+    p, q = (torch.ones(2, requires_grad=True) for _ in range(2))
+    first, second = (getattr(torch.optim, name)([t]) for t in (p, q))
+    for _ in range(2):
+        p.grad = torch.ones(2)
+        first.step()
+    state = copy.deepcopy(first.state_dict())
+    state["state"][0]["step"] = state["state"][0]["step"].item()
+    del state["param_groups"][0]["maximize"]
+    second.load_state_dict(state)
+    with torch.no_grad():
+        q.copy_(p)
+    p.grad, q.grad = torch.full((2,), 0.5), torch.full((2,), 0.5)
+    first.step()
+    second.step()
+    assert torch.equal(p, q) and second.state[q]["step"].item() == 3

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 
 import pytest
@@ -209,3 +210,8 @@ def test_hooks_see_what_the_second_run_serves(torch, module, run):
     found, x.grad = x.grad.clone(), None
     (x @ x).sin().exp().sum().backward()
     assert torch.allclose(found, x.grad) and packed
+
+
+def test_names_of_operations_are_copied_as_themselves(torch):
+    packet = torch.ops.aten.mm
+    assert copy.deepcopy(packet) is packet and copy.deepcopy([packet.default])[0] is packet.default
