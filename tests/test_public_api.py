@@ -36,6 +36,7 @@ MODULES = [
     "gradpack.nn.utils",
     "gradpack.optim",
     "gradpack.optim.lr_scheduler",
+    "gradpack.optim.swa_utils",
     "gradpack.profiler",
     "gradpack.profiler.itt",
     "gradpack.saved",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 
 import pytest
@@ -221,3 +222,8 @@ def test_what_the_second_run_writes_is_not_held_against_it(torch, run):
     assert x.grad.shape == (3,)
     with pytest.raises(RuntimeError, match="has been mutated"):
         run(lambda x: x.sin().mul_(2).cos().exp(), x, policy=policy).sum().backward()
+
+
+def test_names_of_operations_are_copied_as_themselves(torch):
+    packet = torch.ops.aten.mm
+    assert copy.deepcopy(packet) is packet and copy.deepcopy([packet.default])[0] is packet.default

@@ -345,6 +345,15 @@ def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
     return (input.unsqueeze(-1) == arange(num_classes)).to(int64)
 
 
+def __getattr__(name: str) -> Any:
+    """Torch has the gradients of convolutions here, too."""
+    if name == "grad":
+        from . import grad
+
+        return grad
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
 _open_doors(
     globals(),
     __all__,

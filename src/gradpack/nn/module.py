@@ -216,7 +216,7 @@ class Module:
                 f"cannot assign a non-leaf Tensor to parameter {name!r}: parameters are leaves of the graph. "
                 "To express it as a function of another tensor, compute it in forward()"
             )
-        self._parameters[name] = passed(parameter_hooks, self, name, param)
+        self._parameters[name] = None if param is None else passed(parameter_hooks, self, name, param)
 
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
         """Make `tensor` a buffer: state that is no parameter. A persistent one is part of `state_dict()`.

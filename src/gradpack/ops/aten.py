@@ -143,6 +143,9 @@ class OpOverload:
             return call.finish()
         return self.overloadpacket(*args, **kwargs)
 
+    def __reduce__(self) -> Any:  # copies, and what is pickled, are the same object
+        return _overload, (self.overloadpacket, self._overloadname)
+
     def __str__(self) -> str:
         return f"aten.{self.__name__}"
 
@@ -204,6 +207,9 @@ class OpOverloadPacket:
         if function is None:
             raise NotImplementedError(f"aten::{self.__name__} is a name here and no operation: call what it is part of")
         return function(*args, **kwargs)
+
+    def __reduce__(self) -> Any:
+        return _packet, (self.__name__,)
 
     def __str__(self) -> str:
         return f"aten.{self.__name__}"

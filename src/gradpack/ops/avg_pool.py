@@ -105,7 +105,7 @@ def _averages_of(input: Any, geometry: Any, include: bool, divisor: Any) -> Any:
         made = input.reshape(-1, matrix.shape[0]).dot(matrix).reshape(*lead, *geometry[4])
     else:
         made = _divided(sums(input, geometry), _counts(size, geometry, include, divisor))
-    return channels_as_in(made, input)
+    return made
 
 
 @linear(
@@ -115,7 +115,7 @@ def _averages_of(input: Any, geometry: Any, include: bool, divisor: Any) -> Any:
 )
 def _averages(input: Any, geometry: Any, include: bool = True, divisor: Any = None) -> Any:
     """Averages over windows in one or two dimensions."""
-    return _averages_of(input, geometry, include, divisor)
+    return channels_as_in(_averages_of(input, geometry, include, divisor), input)
 
 
 @linear(

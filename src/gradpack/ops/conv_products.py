@@ -145,7 +145,7 @@ def _convolution(
             out += np.reshape(bias, (-1, *(1,) * len(size)))
     else:
         out = correlate(input, weight, stride, padding, dilation, groups, made, bias)
-    return channels_as_in(out, input)
+    return channels_as_in(channels_as_in(out, input), weight)
 
 
 @lru_cache(1024)

@@ -293,7 +293,7 @@ def asarray(
         return tensor(obj, dtype=dtype, device=device, requires_grad=bool(requires_grad))
     if requires_grad is None:
         requires_grad = shared.requires_grad
-    out = shared if requires_grad else shared.detach()
+    out = shared if requires_grad or not shared.requires_grad else shared.detach()
     converts = dtype is not None and dtype is not shared._spec.dtype
     moves = device is not None and as_device(device) != shared.device
     if copy is False and (converts or moves):

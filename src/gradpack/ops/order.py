@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from ..declare.kinds import general, nondifferentiable
-from .create import _into_out
 from .dimensions import axis, check_bool, numpy_names
 from .kernels import SMALL, _array_type, float_kind, take_along
 
@@ -85,6 +84,8 @@ def msort(input: Any, *, out: Any = None) -> Any:
         >>> torch.msort(torch.tensor([3.0, 1.0, 2.0]))
         tensor([1., 2., 3.])
     """
+    from .create import _into_out
+
     made = sort(input, 0)[0]
     return made if out is None else _into_out(out, made, "msort")
 

@@ -41,6 +41,8 @@ class Adafactor(Optimizer):
         tensor([0.7500, 0.7500], grad_fn=<SelectBackward0>)
     """
 
+    _counts_in_tensors = True
+
     def __init__(
         self,
         params: Iterable[Any],

@@ -50,6 +50,8 @@ class Adam(Optimizer):
         tensor([0.7500], requires_grad=True)
     """
 
+    _counts_in_tensors = True
+
     def __init__(
         self,
         params: Iterable[Any],

@@ -157,7 +157,7 @@ class NAdam(ByFormula):
         mean = lerped(state["exp_avg"], g, 1 - beta1)
         square = state["exp_avg_sq"] * beta2 + g * g * (1 - beta2)
         below = (square / (1 - beta2**step)).sqrt() + group["eps"]
-        done = product.item() if not group["capturable"] else product
+        done = product if group["capturable"] or group.get("differentiable") else product.item()
         p = p - g / below * (lr * (1 - mu) / (1 - done)) - mean / below * (lr * ahead / (1 - done * ahead))
         return p, {"exp_avg": mean, "exp_avg_sq": square, "mu_product": product}
 

@@ -21,6 +21,8 @@ class ByFormula(Optimizer):
     A subclass says which tensors it keeps beside each parameter (`start`), and how to move it.
     """
 
+    _counts_in_tensors = True
+
     takes_sparse = False
 
     def start(self, p: Tensor, group: State) -> State:

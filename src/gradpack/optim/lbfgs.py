@@ -136,7 +136,7 @@ class LBFGS(Optimizer):
                 d = memory.times(-g, al)
             before = g.clone() if before is None else before.copy_(g)
             loss_before = loss
-            t = min(1.0, 1.0 / g.abs().sum().item()) * lr if state["n_iter"] == 1 else lr
+            t = lr / max(1.0, g.abs().sum().item()) if state["n_iter"] == 1 else lr
             slope = g.dot(d)
             if slope > -small:
                 break

@@ -134,6 +134,7 @@ class Optimizer:
     _in_step = False
     _in_profile = False
     _opt_called = False
+    _counts_in_tensors = False  # is `"step"` of the state a tensor?
     _own_step = False  # was `step` replaced in this optimiser before there was a scheduler?
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -276,6 +277,9 @@ class Optimizer:
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Take over state and options that `state_dict()` gave. Tensors are copied, to the dtype of their parameter.
 
+        What older versions did not write, options among them, is what it is by default; numbers of steps may be
+        plain numbers.
+
         Raises:
             ValueError: if the groups do not match those of this optimiser, which then stays as it was.
         """
@@ -297,6 +301,8 @@ class Optimizer:
                 )
         numbers = chain.from_iterable(group["params"] for group in saved)
         params = chain.from_iterable(group["params"] for group in self.param_groups)
+        from ..ops.create import tensor
+
         by_number = dict(zip(numbers, params, strict=True))
         state: defaultdict[Any, Any] = defaultdict(dict)
         for number, value in state_dict["state"].items():
@@ -304,8 +310,14 @@ class Optimizer:
                 state[by_number[number]] = _fitted(by_number[number], value, None)
             else:
                 state[number] = value
+        if self._counts_in_tensors:
+            for own in state.values():
+                if isinstance(own.get("step"), int | float):
+                    own["step"] = tensor(float(own["step"]))
         for group, new in zip(self.param_groups, saved, strict=True):
             new["params"] = group["params"]
+            for name, value in self.defaults.items():
+                new.setdefault(name, value)
             if "param_names" in group:
                 new.setdefault("param_names", group["param_names"])
         self.__setstate__({"state": state, "param_groups": saved})

@@ -91,7 +91,7 @@ def get_swa_multi_avg_fn() -> ManyAverages:
     @no_grad()
     def average_all(averages: Any, weights: Any, count: Any) -> None:
         for average, weight in zip(averages, weights, strict=True):
-            _move(average, weight, 1 / (count + 1))
+            _move(average, weight, 1 / (int(count) + 1))
 
     return average_all
 
@@ -104,9 +104,9 @@ def _check_decay(decay: float) -> None:
 def _move(average: Tensor, weights: Tensor, share: Any) -> None:
     """Go this share of the way from the average to the weights; of integers, cut off to integers."""
     if average.is_floating_point() or average.is_complex():
-        average.lerp_(weights, share)  # type: ignore[attr-defined]
+        average.lerp_(weights, share)
     else:
-        average.copy_(average + (weights - average) * share)  # type: ignore[attr-defined]
+        average.copy_(average + (weights - average) * share)
 
 
 class AveragedModel(Module):

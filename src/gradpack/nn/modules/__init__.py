@@ -79,6 +79,8 @@ class Names(ModuleType):
 
 _NONE = object()
 
+from . import utils  # noqa: E402, F401 - the one that is a file
+
 for _name, _words in _SOURCES.items():
     globals()[_name] = sys.modules[f"{__name__}.{_name}"] = Names(_name, _words.split())
 
