@@ -34,7 +34,8 @@ def _call({signature}):
     except Exception as _error: raise _explained(_error, {values})
 """
 _NOTED = """\
-    if _MODE().profiler is not None: return _outside({given})
+    _mode = _MODE()
+    if _mode.special and (_mode.profiler is not None or _mode.functions): return _outside({given})
 """
 _TEST = """\
     if {test}: _look({values})
