@@ -38,7 +38,8 @@ def _call({signature}):
     except Exception as _error: raise _explained(_error, {values})
 """
 _NOTED = """\
-    if _MODE().special and _asked(): return _outside({given})
+    _mode = _MODE()
+    if _mode.special and (_mode.profiler is not None or _mode.functions): return _outside({given})
 """
 _AXIS = """\
     if axis is not None: dim = axis
@@ -100,12 +101,6 @@ def of_users(function: Any) -> Any:
     return _DOORS.get(function, function)
 
 
-def _asked() -> bool:
-    """Whether a profiler, or a mode of `__torch_function__`, is to hear of the call."""
-    mode = MODE.get()
-    return mode.profiler is not None or bool(mode.functions)
-
-
 def _install(made: Any, function: Any, label: str, options: str | None) -> None:
     """Write, compile and install the text of a door."""
     inside = getattr(function, "inside", function)  # of what a profiler is told of: that is asked for here
@@ -138,7 +133,7 @@ def _install(made: Any, function: Any, label: str, options: str | None) -> None:
     names.pop("_compile_first", None)
     names.update({f"_default_{n}": value for n, value in defaults.items()})
     names["_inside"] = _all_positional(inside)
-    names["_outside"], names["_MODE"], names["_asked"], names["_Tensor"] = function, MODE.get, _asked, Tensor
+    names["_outside"], names["_MODE"], names["_Tensor"] = function, MODE.get, Tensor
     names["_look"] = lambda values: check(label, looked_at, values)
     names["_explained"] = lambda error, values: _explained(label, kinds, values, error, options is None)
     names["_bound"] = lambda given: _bound(shown, own, given)

@@ -19,6 +19,7 @@ from ..base.modes import Mode
 from ..tensor.parameter import Parameter
 from ..tensor.tensor import Tensor, alias
 from ..tensor.views import refresh
+from .arguments import options_of, refuse_options
 from .op import Op
 
 _array_type = np.ndarray
@@ -41,6 +42,7 @@ class Form(NamedTuple):
     others: tuple[int, ...]  # where else tensors may stand
     body: Any
     named: tuple[str, ...]  # parameters that are keyword-only
+    called: str | None  # what users know it by, where options are to be of their kind
     plans: dict[Any, Plan | None]  # by the default dtype, and what each operand is; None: there is none
 
 
@@ -48,10 +50,13 @@ _FORMS: dict[Op, Form] = {}
 
 
 def _form(op: Op) -> Form:
+    from .apply import _public
+
     fits = not (op.lists or op.view or op.extra or op.sparse or op.uniform)
     places = tuple(op.params.index(p) for p in op.promote or op.arrays) if fits else ()
     others = tuple(i for i, p in enumerate(op.params) if i not in places)
-    return Form(places, others, NUMPY.body(op), op.params[len(op.params) - op.keyword_only :], {})
+    called = _public(op)[1] if options_of(op) else None
+    return Form(places, others, NUMPY.body(op), op.params[len(op.params) - op.keyword_only :], called, {})
 
 
 def quickly(op: Op, values: tuple[Any, ...], mode: Mode) -> Any:
@@ -76,6 +81,8 @@ def quickly(op: Op, values: tuple[Any, ...], mode: Mode) -> Any:
             return None
     if not found:
         return None
+    if form.called is not None:
+        refuse_options(op, form.called, values)
     for i in form.others:
         if isinstance(arrays[i], Tensor | list | tuple | np.generic):
             return None

@@ -45,7 +45,8 @@ class Dropped(Again):
 def masked(input: Any, kept: Any, scale: float) -> Any:
     """`input * scale` where `kept`, else `input * 0`: NaN for inf and NaN, as in torch."""
     out = np.multiply(input, kept)
-    return channels_as_in(out * scale if out.ndim == 0 else np.multiply(out, scale, out=out), input)
+    fits = out.ndim > 0 and out.dtype.kind not in "biu"
+    return channels_as_in(np.multiply(out, scale, out=out) if fits else out * scale, input)
 
 
 def light(tensor: Tensor) -> Any:

@@ -208,7 +208,7 @@ def sigmoid(input: Any) -> Any:
 
 
 def _exp_of_negative(x: Any) -> Any:
-    return np.exp2(x * -_LOG2_E) if SHORT_EXP2 and x.dtype.char == "f" else np.exp(-x)
+    return np.exp2(x * -_LOG2_E) if SHORT_EXP2 and x.dtype == np.float32 else np.exp(-x)
 
 
 @elementwise(input=lambda g, input, eps: _logit_slope(g, input, eps), result="float", dtypes="bif")
