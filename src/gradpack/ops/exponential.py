@@ -14,7 +14,6 @@ from ..declare.kinds import elementwise
 from ..tensor.tensor import Tensor
 from .blockwise import SHORT_EXP2, is_numpy
 from .error_function import FEW, erf_of, erfc_of, one_by_one
-from .kernels import SMALL, _array_type
 from .operands import is_complex, is_number
 from .special_arrays import erfinv_of, zeta_two_of
 
@@ -208,9 +207,7 @@ def sigmoid(input: Any) -> Any:
 
 
 def _exp_of_negative(x: Any) -> Any:
-    if type(x) is _array_type and x.size < SMALL:
-        return np.exp(-x)
-    return np.exp2(x * -_LOG2_E) if SHORT_EXP2 and x.dtype == np.float32 else np.exp(-x)
+    return np.exp2(x * -_LOG2_E) if SHORT_EXP2 and x.dtype.char == "f" else np.exp(-x)
 
 
 @elementwise(input=lambda g, input, eps: _logit_slope(g, input, eps), result="float", dtypes="bif")
