@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from functools import cache
 from types import SimpleNamespace
 from typing import Any
+from weakref import ref
 
+from .autograd.forward_ad import _set_fwd_grad_enabled as _set_forward
 from .autograd.grad_mode import (
     is_grad_enabled,
     is_multithreading_enabled,
@@ -12,10 +15,17 @@ from .autograd.grad_mode import (
     set_grad_enabled,
     set_multithreading_enabled,
 )
+from .autograd.running import current_node, execution_order
+from .autograd.saved_hooks import leave_saved_tensors_hooks, saved_tensors_hooks
+from .autograd.stopping import DelayedError, Error, UndefinedGrad, UndefinedGradBackward
 from .base.errors import LinAlgError as _LinAlgError
 from .base.modes import MODE, RUN
+from .declare.kinds import node_classes
+from .declare.op import REGISTRY
 from .declare.saved_attributes import SavedTensor
-from .graph.node import AccumulateGrad, Node
+from .graph.node import AccumulateGrad, Node, upcoming
+from .tensor.node_methods import _InputMetadata
+from .tensor.tensor import Tensor
 from .tensor.torch_function import DisableTorchFunction, DisableTorchFunctionSubclass
 from .tensor.torch_function import disabled_torch_function_impl as _disabled_torch_function_impl
 
@@ -26,19 +36,98 @@ def _keeps_graph() -> bool:
     return this is None or bool(this.keep)
 
 
+class _Functions(SimpleNamespace):
+    """The classes of nodes by name: `isinstance(y.grad_fn, torch._C._functions.ExpBackward0)`."""
+
+    def __getattr__(self, name: str) -> Any:
+        found = _node_class(name)
+        if found is None:
+            raise AttributeError(f"module 'torch._C._functions' has no attribute {name!r}")
+        return found
+
+
+@cache
+def _node_class(name: str) -> Any:
+    for op in REGISTRY.values():
+        if op.node_name == name and op.inputs:
+            return node_classes(op)[0]
+    return None
+
+
+def _unsafe_set_version_counter(tensors: tuple[Tensor, ...], versions: tuple[int, ...]) -> None:
+    """Say that tensors have been written to so often.
+
+    Raises:
+        RuntimeError: for a negative number, or where there are not as many numbers as tensors.
+    """
+    if len(tensors) != len(versions):
+        raise RuntimeError("tensors and versions must have the same length")
+    for tensor, version in zip(tensors, versions, strict=True):
+        if version < 0:
+            raise RuntimeError(f"Cannot set a version_counter to a value below 0: {version}")
+        tensor._counter[0] = int(version)
+
+
+def _forbidden() -> str | None:
+    return MODE.get().forbidden
+
+
+def _push_saved_tensors_default_hooks(pack_hook: Any, unpack_hook: Any) -> None:
+    """Enter a block of `saved_tensors_hooks`, by hand."""
+    saved_tensors_hooks(pack_hook, unpack_hook).__enter__()
+
+
+def _pop_saved_tensors_default_hooks() -> None:
+    """Leave the block that was entered last.
+
+    Raises:
+        RuntimeError: if there is none.
+    """
+    if not MODE.get().around:
+        raise RuntimeError("there are no saved tensor hooks to take away")
+    leave_saved_tensors_hooks()
+
+
 _autograd = SimpleNamespace(
     SavedTensor=SavedTensor,
+    _InputMetadata=_InputMetadata,
     _get_current_graph_task_keep_graph=_keeps_graph,
-    _saved_tensors_hooks_is_enabled=lambda: not _forbidden(),
+    _get_sequence_nr=upcoming,
+    _pop_saved_tensors_default_hooks=_pop_saved_tensors_default_hooks,
+    _profiler_enabled=lambda: MODE.get().profiler is not None,
+    _push_saved_tensors_default_hooks=_push_saved_tensors_default_hooks,
+    _saved_tensors_hooks_get_disabled_error_message=_forbidden,
+    _saved_tensors_hooks_is_enabled=lambda: _forbidden() is None,
+    _unsafe_set_version_counter=_unsafe_set_version_counter,
 )
-_functions = SimpleNamespace(AccumulateGrad=AccumulateGrad)
+_functions = _Functions(
+    AccumulateGrad=AccumulateGrad,
+    DelayedError=DelayedError,
+    Error=Error,
+    UndefinedGrad=UndefinedGrad,
+    UndefinedGradBackward=UndefinedGradBackward,
+)
+_current_autograd_node = current_node
+_current_graph_task_execution_order = execution_order
 _is_grad_enabled = is_grad_enabled
 _is_multithreading_enabled = is_multithreading_enabled
 _is_view_replay_enabled = is_view_replay_enabled
 
 
-def _forbidden() -> bool:
-    return MODE.get().forbidden is not None
+class _WeakTensorRef:
+    """Refers to a tensor without keeping it."""
+
+    def __init__(self, tensor: Tensor) -> None:
+        self._ref = ref(tensor)
+
+    def expired(self) -> bool:
+        """Whether the tensor is gone."""
+        return self._ref() is None
+
+
+def _set_fwd_grad_enabled(enabled: bool) -> None:
+    """Switch the propagation of tangents on or off."""
+    _set_forward(enabled)
 
 
 def _set_grad_enabled(enabled: bool) -> None:
@@ -63,11 +152,11 @@ def _will_engine_execute_node(node: Any) -> bool:
     Raises:
         RuntimeError: outside of a backward pass.
     """
+    if not isinstance(node, Node):
+        raise RuntimeError(f"_will_engine_execute_node expects an grad_fn, but got {type(node).__name__}")
     this = RUN.get()
     if this is None:
         raise RuntimeError("_get_should_execute_nodes should only be called during the backward pass")
-    if not isinstance(node, Node):
-        raise TypeError(f"_will_engine_execute_node expects an grad_fn, but got {type(node).__name__}")
     return bool(this.will_run(node))
 
 
@@ -75,13 +164,17 @@ __all__ = [
     "DisableTorchFunction",
     "DisableTorchFunctionSubclass",
     "_LinAlgError",
+    "_WeakTensorRef",
     "_autograd",
+    "_current_autograd_node",
+    "_current_graph_task_execution_order",
     "_current_graph_task_id",
     "_disabled_torch_function_impl",
     "_functions",
     "_is_grad_enabled",
     "_is_multithreading_enabled",
     "_is_view_replay_enabled",
+    "_set_fwd_grad_enabled",
     "_set_grad_enabled",
     "_set_multithreading_enabled",
     "_will_engine_execute_node",

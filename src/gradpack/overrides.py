@@ -6,10 +6,13 @@ import functools
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from .base.modes import MODE, change
 from .tensor.tensor import Tensor
-from .tensor.torch_function import handle, overriding
+from .tensor.torch_function import handle, overriding, through_functions
 
 __all__ = [
+    "BaseTorchFunctionMode",
+    "TorchFunctionMode",
     "handle_torch_function",
     "has_torch_function",
     "is_tensor_like",
@@ -19,19 +22,73 @@ __all__ = [
 ]
 
 
+class TorchFunctionMode:
+    """A block in which `__torch_function__` of this object does what operations are called for.
+
+    It gets the function, the classes of arguments that have a `__torch_function__` of their own, and the arguments.
+    Inside of it the mode is off, and those around it are on. Functions that make tensors come to it, too; attributes
+    of tensors do not.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> class Log(torch.overrides.TorchFunctionMode):
+        ...     def __torch_function__(self, func, types, args=(), kwargs=None):
+        ...         print(func.__name__)
+        ...         return func(*args, **(kwargs or {}))
+        >>> with Log():
+        ...     y = torch.ones(2) + 1
+        ones
+        add
+    """
+
+    def __init__(self) -> None:
+        pass
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """Do `func(*args, **kwargs)`. To be overridden."""
+        raise NotImplementedError
+
+    def __enter__(self) -> Any:
+        change(functions=(*MODE.get().functions, self))
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        change(functions=MODE.get().functions[:-1])
+
+    @classmethod
+    def push(cls, *args: Any, **kwargs: Any) -> Any:
+        """The old way to write `cls(...)`."""
+        return cls(*args, **kwargs)
+
+
+class BaseTorchFunctionMode(TorchFunctionMode):
+    """A mode that does what would be done without it."""
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """Call the function."""
+        return func(*args, **(kwargs or {}))
+
+
+def _get_current_function_mode() -> Any:
+    """The innermost mode that is on, or None."""
+    modes = MODE.get().functions
+    return modes[-1] if modes else None
+
+
 def has_torch_function(args: Iterable[Any]) -> bool:
     """Whether one of the arguments has a `__torch_function__` to ask."""
-    return bool(overriding(tuple(args)))
+    return bool(MODE.get().functions or overriding(tuple(args)))
 
 
 def has_torch_function_unary(arg: Any) -> bool:
     """The same for one argument."""
-    return bool(overriding((arg,)))
+    return bool(MODE.get().functions or overriding((arg,)))
 
 
 def has_torch_function_variadic(*args: Any) -> bool:
     """The same for arguments given one by one."""
-    return bool(overriding(args))
+    return bool(MODE.get().functions or overriding(args))
 
 
 def handle_torch_function(
@@ -42,6 +99,8 @@ def handle_torch_function(
     Raises:
         TypeError: if none of them does.
     """
+    if MODE.get().functions:
+        return through_functions(public_api, public_api.__name__, relevant_args, args, kwargs)
     return handle(public_api, public_api.__name__, overriding(tuple(relevant_args)), args, kwargs)
 
 

@@ -226,3 +226,78 @@ def test_choosing_a_device(torch):
     with torch.autocast(device.type, enabled=False), torch.amp.autocast("cpu", enabled=False):
         pass
     assert torch.distributed.is_available() is False and torch.get_num_threads() >= 1
+
+
+class TestFunctorch:
+    def test_transforms_say_where_they_are_now(self, torch):
+        import functorch
+
+        x = torch.tensor([1.0, 2.0])
+        with pytest.warns(FutureWarning, match="Please use `torch.func.grad` instead"):
+            gradient = functorch.grad(lambda x: (x**2).sum())
+        with pytest.warns(FutureWarning, match="Please use `torch.vmap` instead"):
+            mapped = functorch.vmap(gradient)
+        assert mapped(x.reshape(2, 1)).tolist() == [[2.0], [4.0]]
+
+    def test_experimental(self, torch):
+        from functorch.experimental import chunk_vmap, replace_all_batch_norm_modules_
+
+        x = torch.arange(10.0).reshape(5, 2)
+        assert torch.equal(chunk_vmap(torch.sin, chunks=3)(x), x.sin())
+        assert replace_all_batch_norm_modules_ is torch.func.replace_all_batch_norm_modules_
+
+    def test_a_module_as_a_function(self, torch):
+        import functorch
+
+        net = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.Linear(3, 2))
+        with pytest.warns(FutureWarning, match="functional_call"):
+            call, params = functorch.make_functional(net)
+        assert [p.shape for p in params] == [p.shape for p in net.parameters()] and params[0] is not net[0].weight
+        x = torch.ones(1, 2)
+        assert torch.equal(call(params, x), net(x))
+        zeros = tuple(torch.zeros_like(p) for p in params)
+        assert torch.equal(call(zeros, x), torch.zeros(1, 2)) and not torch.equal(call(params, x), torch.zeros(1, 2))
+
+    def test_tied_parameters_are_one(self, torch):
+        from torch._functorch.make_functional import make_functional
+
+        net = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Linear(2, 2))
+        net[1].weight = net[0].weight
+        call, params = make_functional(net, disable_autograd_tracking=True)
+        assert len(params) == 3 and not any(p.requires_grad for p in params)
+        doubled = (params[0] * 2, *params[1:])
+        x = torch.ones(1, 2)
+        expected = torch.nn.functional.linear(x, doubled[0], net[0].bias)
+        assert torch.allclose(call(doubled, x), torch.nn.functional.linear(expected, doubled[0], net[1].bias))
+
+    def test_buffers_and_ensembles(self, torch):
+        from torch._functorch.make_functional import combine_state_for_ensemble, make_functional
+
+        nets = [torch.nn.BatchNorm1d(2).eval() for _ in range(3)]
+        with pytest.raises(RuntimeError, match="`model` has buffers"):
+            make_functional(nets[0])
+        call, params, buffers = combine_state_for_ensemble(nets)
+        assert params[0].shape == (3, 2) and len(buffers) == 3 and not params[0].requires_grad
+        x = torch.ones(4, 2)
+        found = torch.vmap(call, in_dims=(0, 0, None))(params, buffers, x)
+        assert torch.allclose(found, torch.stack([net(x) for net in nets]))
+        nets[0].train()
+        for given, text in (([], "at least one model"), (nets, "same training/eval mode")):
+            with pytest.raises(RuntimeError, match=text):
+                combine_state_for_ensemble(given)
+        with pytest.raises(RuntimeError, match="of the same class"):
+            combine_state_for_ensemble([torch.nn.Linear(1, 1), torch.nn.Identity()])
+
+    def test_what_is_not_there(self, installed):
+        import functorch
+
+        with pytest.raises(AttributeError, match=r"gradpack has no functorch\.make_fx .*there is no compiler"):
+            functorch.make_fx
+        with pytest.raises(ImportError, match=r"gradpack has no functorch\.compile"):
+            importlib.import_module("functorch.compile")
+
+    def test_the_name_is_given_back(self):
+        before = sys.modules.get("functorch")
+        with gradpack.install_as_torch(force=True):
+            assert importlib.import_module("functorch") is not before
+        assert sys.modules.get("functorch") is before

@@ -401,3 +401,42 @@ def test_as_strided_of_a_tensor_with_a_tangent_of_another_layout(torch):
         ):
             tangent = torch.autograd.forward_ad.unpack_dual(torch.as_strided(dual, *where)).tangent
             assert tangent.tolist() == expected
+
+
+class TestSwitchedOff:
+    def test_inside_of_functions(self, torch, fw, make_function):
+        seen = []
+
+        def forward(ctx, x):
+            seen.append(fw._is_fwd_grad_enabled())
+            return x * 2
+
+        make_function(forward).apply(torch.ones(2))
+        with fw.dual_level():
+            make_function(forward).apply(torch.ones(2))
+        assert seen == [False, False] and fw._is_fwd_grad_enabled()
+
+    def test_for_a_block(self, torch, fw, dual):
+        with fw.dual_level():
+            x = dual([1.0], [1.0])
+            with fw._set_fwd_grad_enabled(False):
+                assert not fw._is_fwd_grad_enabled() and fw.unpack_dual(x).tangent is None
+                y = x * 2
+            assert fw._is_fwd_grad_enabled() and fw.unpack_dual(x).tangent.tolist() == [1.0]
+            assert fw.unpack_dual(y).tangent is None
+
+    def test_before_a_level(self, torch, fw):
+        with fw._set_fwd_grad_enabled(False), fw.dual_level():
+            assert fw.unpack_dual(fw.make_dual(torch.ones(1), torch.ones(1)).exp()).tangent is None
+        with fw._set_fwd_grad_enabled(False):  # a transform is a level of its own
+            assert torch.func.jvp(torch.exp, (torch.zeros(1),), (torch.ones(1),))[1].tolist() == [1.0]
+
+    def test_in_transforms_inside_of_each_other(self, torch, fw):
+        def f(x):
+            with fw._set_fwd_grad_enabled(False):
+                constant = x**2
+            return x**2 - constant
+
+        x, t = torch.tensor([1.0, 3.0]), torch.ones(2)
+        assert torch.func.jvp(f, (x,), (t,))[1].tolist() == [2.0, 6.0]
+        assert torch.func.jvp(lambda x: torch.func.jvp(f, (x,), (t,))[1], (x,), (t,))[1].tolist() == [2.0, 2.0]

@@ -560,3 +560,28 @@ class TestModules:
         for i in range(3):
             for key, value in func.grad(loss)(params, tokens[i]).items():
                 assert torch.allclose(found[key][i], value, atol=1e-5), key
+
+
+class TestModesAround:
+    def test_no_grad_around_vjp_alone(self, torch, func):
+        x = torch.tensor(3.0, requires_grad=True)
+        with torch.no_grad():
+            out, pull = func.vjp(lambda x: x**2, x)
+        (g,) = pull(torch.tensor(1.0))
+        assert not out.requires_grad and g.requires_grad
+        assert torch.autograd.grad(g, x)[0] == 2
+
+    def test_no_grad_around_both(self, torch, func):
+        x = torch.tensor(3.0, requires_grad=True)
+        with torch.no_grad():
+            out, pull = func.vjp(lambda x: x**2, x)
+            (g,) = pull(torch.tensor(1.0))
+            inner = func.grad(lambda x: x**3)(x)
+        assert g == 6 and inner == 27 and not (out.requires_grad or g.requires_grad or inner.requires_grad)
+
+    def test_inference_mode(self, torch, func):
+        with torch.inference_mode():
+            x = torch.tensor([1.0, 2.0])
+            assert func.jvp(lambda x: x**2, (x,), (torch.ones(2),))[1].tolist() == [2.0, 4.0]
+            assert func.jacfwd(lambda x: x.sum() ** 2)(x).tolist() == [6.0, 6.0]
+            assert func.grad(lambda x: (x**2).sum())(x).tolist() == [2.0, 4.0]

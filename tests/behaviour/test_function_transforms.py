@@ -183,3 +183,57 @@ class TestContext:
             x = forward_ad.make_dual(torch.tensor([1.0, 2.0]).requires_grad_(), torch.ones(2))
             (g,) = torch.autograd.grad(cube(x).sum(), x)
             assert torch.allclose(forward_ad.unpack_dual(g).tangent, torch.tensor([6.0, 12.0]))
+
+
+class TestNamedArguments:
+    @pytest.fixture
+    def scale(self, make_function):
+        """A number that goes by name only, and rules for it."""
+
+        def setup_context(ctx, inputs, output):
+            pass
+
+        return make_function(
+            lambda x, *, by: x * by,
+            setup_context=staticmethod(setup_context),
+            vmap=staticmethod(lambda info, in_dims, x, *, by: (x * by, in_dims[0])),
+        ).apply
+
+    def test_numbers(self, torch, scale, X):
+        assert torch.equal(torch.vmap(lambda x: scale(x, by=3))(X), X * 3)
+        assert torch.equal(torch.vmap(scale)(X, by=3), X * 3)
+
+    @pytest.mark.parametrize("batched", [True, False])
+    def test_tensors_are_refused(self, torch, scale, X, batched):
+        with pytest.raises(NotImplementedError, match="kwarg-only Tensor args"):
+            torch.vmap(lambda x: scale(x, by=x if batched else torch.ones(3)))(X)
+
+    def test_not_without_vmap(self, torch, func, scale):
+        for call in (
+            lambda: scale(torch.ones(2), by=3),
+            lambda: func.grad(lambda x: scale(x, by=3).sum())(torch.ones(2)),
+        ):
+            with pytest.raises(TypeError, match="unexpected keyword argument 'by'"):
+                call()
+
+
+class TestNames:
+    def test_of_nodes(self, torch, func, make_function):
+        seen = []
+        cls = make_function(
+            lambda x: x * 2,
+            name="Twice",
+            setup_context=staticmethod(lambda ctx, inputs, output: None),
+            generate_vmap_rule=True,
+        )
+
+        def f(x):
+            y = cls.apply(x)
+            seen.append(y.grad_fn.name())
+            assert isinstance(y.grad_fn, torch.autograd.function.BackwardCFunction)
+            return y.sum()
+
+        f(torch.ones(2, requires_grad=True))
+        func.grad(f)(torch.ones(2))
+        torch.vmap(func.grad(f))(torch.ones(2, 2))
+        assert seen == ["TwiceBackward", "TwiceGeneratedBackward", "TwiceGeneratedBackward"]

@@ -259,3 +259,52 @@ def test_forward_over_reverse_through_what_was_saved(torch, name, create_graph):
     (first,) = torch.autograd.grad(function(y).sum(), y, create_graph=True)
     (expected,) = torch.autograd.grad(first, y, v)
     assert torch.allclose(along, expected)
+
+
+def test_functions_with_ctx_under_batched_checks(torch, make_function):
+    """A `Function` whose forward takes ctx has no rule for `vmap`, and needs none in gradcheck and `jacobian`."""
+    calls = []
+
+    def jvp(ctx, t):
+        calls.append(t.shape)
+        return t * 2
+
+    cls = make_function(lambda ctx, x: x * 2, lambda ctx, g: g * 2, jvp=staticmethod(jvp))
+    x = torch.rand(3, dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.gradcheck(
+        cls.apply, (x,), check_forward_ad=True, check_batched_forward_grad=True, check_batched_grad=True
+    )
+    assert set(calls) == {(3,)}
+    outer = make_function(lambda ctx, x: x * 3, lambda ctx, g: cls.apply(g) * 1.5)
+    for create_graph in (False, True):
+        (found,) = torch.autograd.grad(
+            outer.apply(x), x, torch.eye(3, dtype=torch.float64), is_grads_batched=True, create_graph=create_graph
+        )
+        assert torch.equal(found, 3 * torch.eye(3, dtype=torch.float64))
+    rows = torch.autograd.functional.jacobian(cls.apply, x.detach(), vectorize=True, strategy="forward-mode")
+    assert torch.equal(rows, 2 * torch.eye(3, dtype=torch.float64))
+
+
+def test_random_numbers_in_a_batched_backward(torch, make_function):
+    cls = make_function(lambda ctx, x: x * 2, lambda ctx, g: g * torch.rand_like(g))
+    x = torch.ones(2, requires_grad=True)
+    with pytest.raises(RuntimeError, match="We do not yet support calling random operations inside of vmap"):
+        torch.autograd.grad(cls.apply(x), x, torch.ones(3, 2), is_grads_batched=True)
+
+
+def test_forward_mode_gives_every_input_a_tangent(torch):
+    fw = torch.autograd.forward_ad
+    seen = []
+
+    def wrong(x, y):
+        if fw._current_level >= 0:
+            assert not x.requires_grad and not y.requires_grad
+            primal, tangent = fw.unpack_dual(y)
+            seen.append(tangent is None)
+            y = fw.make_dual(primal, tangent * 1.1)
+        return x + y, y
+
+    x, y = (torch.rand(2, dtype=torch.float64, requires_grad=True) for _ in range(2))
+    with pytest.raises(RuntimeError, match="forward mode mismatch for output 0 with respect to input 1"):
+        torch.autograd.gradcheck(wrong, (x, y), check_forward_ad=True)
+    assert seen and not any(seen)

@@ -219,3 +219,33 @@ def test_nothing_is_said_of_usual_writes(torch):
         x[0] = torch.tensor([1.0, 2.0])
         x.div_(0).clamp_(0, 1).masked_fill_(x > 0, 2.0)
     assert x.tolist() == [[2.0, 2.0], [2.0, 2.0]]
+
+
+def test_one_number_at_the_places_of_a_mask_is_cast(torch):
+    for shape in ((), (1,)):
+        for dtype in (torch.float32, torch.int64, torch.bool):
+            x, number = torch.arange(4, dtype=torch.float64), torch.ones(shape, dtype=dtype)
+            x[x > 2] = number
+            assert x.tolist() == [0, 1, 2, 1]
+            assert x.index_put_((x == 0,), number).tolist() == [1, 1, 2, 1]
+            for index in (torch.tensor([0, 1]), (torch.tensor([0, 1]),)):
+                with pytest.raises(RuntimeError, match=r"got Double for the destination and (Float|Long|Bool) for the"):
+                    x[index] = number
+    leaf = torch.tensor(2.0, requires_grad=True)
+    x = torch.zeros(3, dtype=torch.float64)
+    x[torch.tensor([True, False, True])] = leaf
+    x.sum().backward()
+    assert leaf.grad.item() == 2
+    with pytest.raises(RuntimeError, match=r"shape mismatch: value tensor of shape \[3, 2\] cannot be broadcast to"):
+        torch.ones(3, 2)[torch.ones(3, 2) > 0] = torch.ones(3, 2)
+
+
+def test_dimensions_of_a_number_are_moved_nowhere(torch):
+    x = torch.tensor(3.0, requires_grad=True)
+    assert x.movedim(0, -1).shape == ()
+    for source, destination, name in (((0, 0), (1, 2), "source"), ((0, 1), (1, 1), "destination")):
+        with pytest.raises(RuntimeError, match=f"movedim: repeated dim in `{name}`"):
+            torch.ones(2, 3, 4).movedim(source, destination)
+    with torch.no_grad():
+        _, part = torch.ones(3, requires_grad=True).split([1, 2])
+    assert type(part.squeeze().grad_fn).__name__ == "SqueezeBackward0"

@@ -127,3 +127,18 @@ def test_named_tuples(torch):
     assert made.bin_edges.tolist() == [1, 1.5, 2]
     assert torch.mode(torch.tensor([1, 1, 2])).values.item() == 1
     assert torch.frexp(torch.tensor([3.0])).exponent.dtype is torch.int32
+
+
+def test_dropout_multiplies(torch):
+    F = torch.nn.functional
+    torch.manual_seed(0)
+    out = F.dropout(torch.full((1000,), float("inf")), 0.5)
+    assert 400 < int(out.isnan().sum()) < 600
+    assert bool((out.isnan() | (out == float("inf"))).all())
+    assert F.dropout(torch.ones(3, dtype=torch.float16), 1.0).tolist() == [0, 0, 0]
+    x = torch.arange(4)
+    for inplace in (False, True):
+        with pytest.raises(RuntimeError, match="result type Float can't be cast to the desired output type Long"):
+            F.dropout(x, 0.5, inplace=inplace)
+    assert x.tolist() == [0, 1, 2, 3]
+    assert F.dropout(x, 0.5, training=False) is x

@@ -283,3 +283,107 @@ def test_each_example(torch, X, name):
     assert torch.allclose(torch.vmap(lambda x: f(torch, x))(X), expected)
     nested = torch.vmap(torch.vmap(lambda x: f(torch, x)))(X.expand(2, 2, 3))
     assert torch.allclose(nested, expected.expand(2, *expected.shape))
+
+
+# -- what messages say --
+
+INTO_ONE = {
+    "copy_": ("inplace arithmetic", lambda t, x: t.copy_(x)),
+    "mul_": ("inplace arithmetic", lambda t, x: t.mul_(x)),
+    "clamp_min_": ("inplace arithmetic", lambda t, x: t.clamp_min_(x)),
+    "masked_fill_": ("inplace arithmetic", lambda t, x: t.masked_fill_(x > 2, 0.0)),
+    "setitem": ("inplace arithmetic", lambda t, x: t.__setitem__(0, x[0])),
+    "fill_": (r"vmap: fill_\(self", lambda t, x: t.fill_(x[0])),
+    "index_add_": (r"vmap: index_add_\(self", lambda t, x: t.index_add_(0, torch_range(x), x)),
+    "pow_": (r"vmap: aten::pow_\(self", lambda t, x: t.pow_(x)),
+}
+
+
+def torch_range(x):
+    return x.argsort()
+
+
+class TestWords:
+    @pytest.mark.parametrize("name", INTO_ONE)
+    def test_writes_to_what_is_the_same_for_all(self, torch, X, name):
+        text, write = INTO_ONE[name]
+        target = torch.ones(3)
+        with pytest.raises(RuntimeError, match=text):
+            torch.vmap(lambda x: write(target, x))(X)
+        assert torch.equal(target, torch.ones(3))
+
+    def test_answers_for_all_elements(self, torch, X):
+        with pytest.raises(RuntimeError, match="Batching rule not implemented for aten::equal"):
+            torch.vmap(torch.equal)(X, X)
+        with pytest.raises(RuntimeError, match=r"vmap over torch\.allclose isn't supported yet"):
+            torch.vmap(torch.allclose)(X, X)
+
+    def test_where_with_a_condition_alone(self, torch, X):
+        with pytest.raises(RuntimeError, match="Attempted to vmap over aten::where"):
+            torch.vmap(lambda x: torch.where(x > 2))(X)
+
+    def test_lists(self, torch, X):
+        with pytest.raises(RuntimeError, match="Cannot access data pointer of Tensor that doesn't have storage"):
+            torch.vmap(lambda x: x.tolist())(X)
+
+    def test_memory_formats(self, torch, X):
+        with pytest.raises(RuntimeError, match="NYI: querying is_contiguous inside of vmap for memory_format"):
+            torch.vmap(lambda x: x.contiguous(memory_format=torch.channels_last))(X)
+
+    @pytest.mark.parametrize("dim", [1, (0, 1)])
+    def test_squeezing_numbers(self, torch, dim):
+        with pytest.raises(RuntimeError, match="Dimension is out of range"):
+            torch.vmap(lambda x: torch.squeeze(x, dim=dim))(torch.ones(3))
+
+    def test_complex_numbers_of_pairs(self, torch):
+        for shape, dim, text in (
+            ((2, 7), 1, "must have a last dimension with stride 1"),
+            ((3, 2), 1, "must have a last dimension of size 2"),
+            ((3,), 0, "must have one or more dimensions"),
+        ):
+            with pytest.raises(RuntimeError, match=text):
+                torch.vmap(torch.view_as_complex, in_dims=dim)(torch.ones(shape))
+
+
+class TestSameTensors:
+    """What leaves its argument as it is returns the very tensor that was mapped over."""
+
+    @pytest.mark.parametrize("dim", [0, 1])
+    def test_arguments_returned(self, torch, X, dim):
+        for f in (lambda x: x, lambda x: x.contiguous() if dim == 0 else x, lambda x: x.float()):
+            assert torch.vmap(f, in_dims=dim, out_dims=dim)(X) is X
+
+    def test_numbers_transposed(self, torch):
+        x = torch.ones(3)
+        assert torch.vmap(lambda v: v.transpose(0, -1))(x) is x
+
+    def test_detached_is_another(self, torch, leaf):
+        x = leaf(2, 3)
+        found = torch.vmap(lambda v: v.detach(), in_dims=1, out_dims=1)(x)
+        assert found is not x and not found.requires_grad
+
+    @pytest.mark.parametrize("shape", [(1, 3, 5), (1,), (2, 0, 1, 5, 1), (3, 1, 1)])
+    def test_squeeze_is_a_view(self, torch, shape):
+        x = torch.ones(shape)
+        found = torch.vmap(torch.squeeze)(x)
+        assert found._base is x and found.shape == (shape[0], *[n for n in shape[1:] if n != 1])
+
+
+class TestOtherReadings:
+    def test_another_dtype(self, torch, X):
+        assert torch.equal(torch.vmap(lambda x: x.view(torch.int32))(X), X.view(torch.int32))
+        assert torch.vmap(lambda x: x.view(torch.uint8), in_dims=1)(X.t()).shape == (2, 12)
+        with pytest.raises(RuntimeError, match="cannot be 0 to view Float as"):
+            torch.vmap(lambda x: x.view(torch.uint8))(torch.ones(4))
+
+    def test_complex_numbers(self, torch):
+        x = torch.arange(12.0).reshape(2, 3, 2)
+        found = torch.vmap(torch.view_as_complex)(x)
+        assert torch.equal(found, torch.view_as_complex(x)) and found._base is x._base
+
+    def test_new_tensors_with_strides(self, torch, X):
+        def make(x):
+            return x.new_empty_strided((2, 4), (1, 2))
+
+        assert torch.vmap(make)(X).stride() == (8, 1, 2)
+        assert torch.vmap(torch.vmap(make))(X).stride() == (24, 8, 1, 2)

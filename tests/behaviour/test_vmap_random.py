@@ -204,3 +204,62 @@ class TestSeeds:
         torch.manual_seed(0)
         found = torch.vmap(lambda x: torch.randn(9) + x, randomness=randomness, chunk_size=2)(torch.zeros(5))
         assert all_equal(torch, found) == (randomness == "same")
+
+    def test_nested_levels_draw_in_the_order_of_the_outermost(self, torch):
+        def nested(inner, outer):
+            f = torch.vmap(lambda x: x + torch.randn(4), randomness=inner)
+            torch.manual_seed(0)
+            return torch.vmap(f, randomness=outer)(torch.zeros(2, 3))
+
+        def plain(*shape):
+            torch.manual_seed(0)
+            return torch.randn(*shape).expand(2, 3, 4)
+
+        assert torch.equal(nested("different", "different"), plain(2, 3, 4))
+        assert torch.equal(nested("same", "different"), plain(2, 1, 4))
+        assert torch.equal(nested("different", "same"), plain(3, 4))
+        assert torch.equal(nested("same", "same"), plain(4))
+
+    def test_orders_of_integers_for_each_example(self, torch):
+        found = torch.vmap(torch.vmap(lambda x: torch.randperm(5), randomness="different"), randomness="different")(
+            torch.zeros(2, 3)
+        )
+        assert torch.equal(found.sort(-1).values, torch.arange(5).expand(2, 3, 5))
+
+
+class TestRefused:
+    @pytest.mark.parametrize("randomness", ["same", "different"])
+    def test_out(self, torch, randomness):
+        out = torch.zeros(3)
+        for f in (lambda x: torch.randn(3, out=out), lambda x: torch.normal(x, x, out=x)):
+            with pytest.raises(RuntimeError, match="calling out variants of random operations"):
+                torch.vmap(f, randomness=randomness)(torch.ones(2, 3))
+        assert torch.equal(out, torch.zeros(3))
+
+    def test_probabilities_of_each_example_into_one_tensor(self, torch):
+        target = torch.zeros(3)
+        with pytest.raises(RuntimeError, match="vmap: inplace bernoulli"):
+            torch.vmap(target.bernoulli_, randomness="different")(torch.ones(2, 3))
+        assert torch.equal(target, torch.zeros(3))
+
+
+class TestColumnsOfJacobians:
+    """The examples of `jacfwd` differ in their tangents only: what is drawn may depend on its arguments."""
+
+    @pytest.mark.parametrize("randomness", ["same", "different"])
+    @pytest.mark.parametrize("name", ["bernoulli", "poisson"])
+    def test_what_depends_on_the_argument(self, torch, name, randomness):
+        draw = getattr(torch, name)
+        found = torch.func.jacfwd(lambda x: draw(x) * x, randomness=randomness)(torch.full((2,), 0.5))
+        assert found.shape == (2, 2) and found[0, 1] == found[1, 0] == 0
+
+    def test_the_same_numbers(self, torch):
+        x = torch.full((4,), 0.5)
+        torch.manual_seed(1)
+        found = torch.func.jacfwd(lambda x: torch.bernoulli(x) * x, randomness="same")(x)
+        torch.manual_seed(1)
+        assert torch.equal(found, torch.bernoulli(x).diag())
+
+    def test_refused_by_default(self, torch):
+        with pytest.raises(RuntimeError, match="called random operation while in randomness error mode"):
+            torch.func.jacfwd(torch.bernoulli)(torch.full((2,), 0.5))

@@ -129,3 +129,27 @@ def test_what_is_not_understood_is_called():
 def test_blocks_are_whole_lines_of_the_cache():
     assert BLOCK % 64 == 0
     assert LARGE >= BLOCK // 4
+
+
+@pytest.mark.parametrize(
+    ("name", "given"),
+    [
+        ("sub_", lambda x, y: (y, {"alpha": 0.5})),
+        ("lerp_", lambda x, y: (y, 0.25)),
+        ("lerp_", lambda x, y: (y, 0.75)),
+        ("addcmul_", lambda x, y: (x, x)),
+        ("lerp_", lambda x, y: (y, x)),
+        ("sigmoid_", lambda x, y: ()),
+        ("logit_", lambda x, y: (0.25,)),
+    ],
+)
+def test_the_first_operand_may_take_the_result(name, given):
+    """Where it is read after that, too."""
+    x, y = arrays(np.float32)
+    results = []
+    for method in (name, name[:-1]):
+        a, b = torch.tensor(x), torch.tensor(y)
+        args = given(a, b)
+        more = args[-1] if args and isinstance(args[-1], dict) else {}
+        results.append(getattr(a, method)(*args[: len(args) - bool(more)], **more).numpy())
+    np.testing.assert_array_equal(*results)

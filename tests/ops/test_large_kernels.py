@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import gradpack as torch
+from gradpack.ops import row_products
 
 F = torch.nn.functional
 
@@ -90,6 +91,54 @@ def test_attention(causal, rows, columns, scale):
     )  # fmt: skip
 
 
+def masks_of_attention(rows, columns):
+    r = np.random.default_rng(4)
+    holds = r.random((rows, columns)) < 0.7
+    holds[:, 0] = True
+    some = holds.copy()
+    some[3] = False  # a row that sees nothing
+    return {
+        "bools": holds,
+        "bools of a batch": np.broadcast_to(r.random((2, 1, 1, columns)) < 0.8, (2, 1, 1, columns)).copy(),
+        "a row of nothing": some,
+        "numbers": r.normal(size=(rows, columns)).astype(np.float32),
+        "numbers of heads": r.normal(size=(1, 3, rows, columns)).astype(np.float32),
+        "-inf": np.where(holds, 0, -np.inf).astype(np.float32),
+        "-1e9": np.where(some, 0, -1e9).astype(np.float32),
+        "a row of numbers": r.normal(size=columns).astype(np.float32),
+    }
+
+
+@pytest.mark.parametrize("dropout", [0.0, 0.25, 1.0])
+@pytest.mark.parametrize("name", [None, "causal", *masks_of_attention(4, 4)])
+@pytest.mark.parametrize(("rows", "columns"), [(40, 40), (300, 600)])  # in one block, and in several
+def test_attention_masked_and_dropped(rows, columns, name, dropout):
+    mask = torch.tensor(masks_of_attention(rows, columns)[name]) if name not in (None, "causal") else None
+    above = torch.ones(rows, columns, dtype=torch.bool).tril().logical_not()
+
+    def plain(q, k, v):
+        scores = q @ k.mT / q.shape[-1] ** 0.5
+        if name == "causal":
+            scores = scores.masked_fill(above, -np.inf)
+        if mask is not None:
+            scores = scores.masked_fill(~mask, -np.inf) if mask.dtype == torch.bool else scores + mask
+        p = scores.softmax(-1)
+        p = p.nan_to_num(0.0)  # rows of nothing
+        torch.manual_seed(5)
+        return F.dropout(p, dropout) @ v
+
+    def fused(q, k, v):
+        torch.manual_seed(5)
+        return F.scaled_dot_product_attention(q, k, v, mask, dropout, is_causal=name == "causal")
+
+    shapes = ((2, 3, rows, 8), (2, 3, columns, 8), (2, 3, columns, 5))
+    arrays = [np.random.default_rng(n).normal(size=s).astype(np.float32) for n, s in enumerate(shapes)]
+    if name == "-1e9":  # beside which float32 forgets the scores: the row that sees nothing else is uniform
+        close(gradients(fused, *arrays), gradients(plain, *arrays), tolerance=5e-5)
+    else:
+        compare(fused, plain, *arrays, tolerance=5e-5)
+
+
 @pytest.mark.parametrize("shape", [(40_000,), (3, 16_000), (3, 16_001)])
 def test_cumsum(shape):
     compare(lambda x: x.cumsum(-1), lambda x: x.cumsum(-1), normal(*shape), tolerance=1e-6)
@@ -103,8 +152,11 @@ def test_cumsum_beside_infinity():
     assert (found[39_000:] == np.inf).all()
 
 
+@pytest.mark.parametrize("scipy", [True, False])
 @pytest.mark.parametrize("most", [3, 2000])  # rows that come a few times, and very often
-def test_rows_added_by_index(most):
+def test_rows_added_by_index(most, scipy, monkeypatch):
+    if not scipy:
+        monkeypatch.setattr(row_products, "_loops", lambda: None)
     index = np.random.default_rng(1).integers(0, 6000 // most, 6000)
     source, table = normal(6000, 40), normal(6000 // most, 40)
     expected = table.astype(np.float64)

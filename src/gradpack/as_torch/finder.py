@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import Any
 
 from . import missing
-from .names import LIBRARY, VERSION, sources
+from .names import LIBRARY, VERSION, name_of, path_of, sources
 
 # Settings live where operations read them. What programs put into other modules stays in these.
 _SETTINGS = "backends"
@@ -21,7 +21,7 @@ class AnsweringModule(ModuleType):
     """A module of torch's: names are looked up in modules of gradpack when they are first asked for."""
 
     def __init__(self, path: str, found: tuple[str, ...], undo: list[Callable[[], None]]) -> None:
-        name = f"torch.{path}" if path else "torch"
+        name = name_of(path)
         first = import_module(found[-1])
         super().__init__(name, first.__doc__)
         vars(self).update(_path=path, _found=found, _undo=undo, __file__=getattr(first, "__file__", None))
@@ -39,7 +39,7 @@ class AnsweringModule(ModuleType):
             return value
         if sources(path) is None:
             raise missing.attribute(path, self)
-        return import_module(f"torch.{path}")
+        return import_module(name_of(path))
 
     def _below(self, name: str) -> str:
         return f"{self._path}.{name}" if self._path else name
@@ -63,6 +63,9 @@ class AnsweringModule(ModuleType):
             found = self._look_up(name)
             if found is not _NONE and not isinstance(found, ModuleType):
                 return
+        elif name.startswith("_global_"):  # hooks of all modules, which calls look for where they are kept
+            setattr(import_module(self._found[-1]), name, value)
+            return
         elif self._path.startswith(_SETTINGS) and name[:2] != "__":
             target = import_module(self._found[-1])
             if name in vars(target):
@@ -93,9 +96,9 @@ class Finder(MetaPathFinder, Loader):
         self.undo: list[Callable[[], None]] = []  # how settings were before programs set them
 
     def find_spec(self, fullname: str, path: Any, target: ModuleType | None = None) -> ModuleSpec | None:
-        if fullname != "torch" and not fullname.startswith("torch."):
+        below = path_of(fullname)
+        if below is None:
             return None
-        below = fullname[6:]
         if sources(below) is None:
             if missing.importing():
                 raise missing.module(below)
@@ -103,9 +106,9 @@ class Finder(MetaPathFinder, Loader):
         return ModuleSpec(fullname, self, origin=LIBRARY, is_package=True)
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
-        path = spec.name[6:]
-        found = sources(path)
-        assert found is not None
+        path = path_of(spec.name)
+        found = None if path is None else sources(path)
+        assert path is not None and found is not None
         return AnsweringModule(path, found, self.undo)
 
     def exec_module(self, module: ModuleType) -> None:

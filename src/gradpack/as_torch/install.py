@@ -8,7 +8,7 @@ from typing import Any
 
 from ..base import spelling
 from .finder import AnsweringModule, Finder
-from .names import LIBRARY
+from .names import LIBRARY, PACKAGES
 
 
 class Installed:
@@ -82,7 +82,7 @@ def install_as_torch(*, force: bool = False) -> Installed:
 
 
 def _is_torch(name: str) -> bool:
-    return name == "torch" or name.startswith("torch.")
+    return name.partition(".")[0] in PACKAGES
 
 
 def _users(known: set[str]) -> set[str]:

@@ -7,7 +7,7 @@ import sys
 from types import FrameType
 from typing import Any
 
-from .names import LIBRARY, reason
+from .names import LIBRARY, name_of, reason
 
 _FOLDER = os.path.dirname(__file__) + os.sep
 _IMPORTLIB = "<frozen importlib._bootstrap"  # the import system itself, with `_external` and without
@@ -41,7 +41,7 @@ def sentence(path: str) -> str:
         frame = frame.f_back
     where = "" if frame is None else f" (line {frame.f_lineno} of {frame.f_code.co_filename})"
     why = reason(path)
-    return f"{LIBRARY} has no torch.{path}{where}" + (f": {why}" if why else "")
+    return f"{LIBRARY} has no {name_of(path)}{where}" + (f": {why}" if why else "")
 
 
 def attribute(path: str, module: Any) -> AttributeError:
@@ -51,5 +51,5 @@ def attribute(path: str, module: Any) -> AttributeError:
 def module(path: str) -> ImportError:
     """The exception for a module; `from torch import x` gets one that Python does not replace by its own."""
     if importing() == "from":
-        return ImportError(sentence(path), name=f"torch.{path}".rpartition(".")[0])
-    return ModuleNotFoundError(sentence(path), name=f"torch.{path}")
+        return ImportError(sentence(path), name=name_of(path).rpartition(".")[0])
+    return ModuleNotFoundError(sentence(path), name=name_of(path))

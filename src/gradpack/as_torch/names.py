@@ -45,6 +45,12 @@ _SOURCES: dict[str, str] = {
     "functional": ".",
     "fx": "+fx",
     "hub": "+hub",
+    "_functorch": "func",
+    "_functorch.apis": "func",
+    "_functorch.eager_transforms": "func +functorch",
+    "_functorch.functional_call": "func",
+    "_functorch.make_functional": "+make_functional",
+    "_functorch.vmap": "func base.tree",
     "_inductor": "+anything",
     "_inductor.config": "+anything",
     "jit": "+jit",
@@ -52,30 +58,8 @@ _SOURCES: dict[str, str] = {
     "multiprocessing": "+multiprocessing",
     "nn": "nn +nn",
     "nn.attention": "+nn_attention",
-    "nn.common_types": "+nn_modules_utils",
-    "nn.modules": "nn +nn",
-    "nn.modules.activation": "nn nn.activations nn.more_activations",
-    "nn.modules.adaptive": "nn nn.adaptive",
-    "nn.modules.batchnorm": "nn nn.batch_norm",
-    "nn.modules.container": "nn nn.containers",
-    "nn.modules.conv": "nn nn.convolution",
-    "nn.modules.distance": "nn",
-    "nn.modules.dropout": "nn nn.normalize",
-    "nn.modules.flatten": "nn",
-    "nn.modules.fold": "nn",
-    "nn.modules.instancenorm": "nn nn.batch_norm",
-    "nn.modules.linear": "nn nn.layers",
-    "nn.modules.loss": "nn nn.losses nn.margin_losses nn.more_losses",
-    "nn.modules.module": "nn nn.module nn.global_hooks nn.hooks",
-    "nn.modules.normalization": "nn nn.normalize nn.batch_norm",
-    "nn.modules.padding": "nn nn.padding",
-    "nn.modules.pixelshuffle": "nn",
-    "nn.modules.pooling": "nn nn.pooling nn.adaptive_pooling",
-    "nn.modules.rnn": "nn nn.rnn nn.rnn_cells",
-    "nn.modules.sparse": "nn nn.embedding_bag",
-    "nn.modules.transformer": "nn nn.transformer nn.transformer_layers",
-    "nn.modules.upsampling": "nn",
-    "nn.modules.utils": "+nn_modules_utils",
+    "nn.common_types": "nn.modules.utils",
+    "nn.modules": "nn.modules nn +nn",
     "nn.parallel": "+nn_parallel",
     "nn.parallel.distributed": "+nn_parallel",
     "nn.parallel.data_parallel": "+nn_parallel",
@@ -83,6 +67,7 @@ _SOURCES: dict[str, str] = {
     "nn.parameter": "nn.parameter +nn",
     "onnx": "+onnx",
     "ops": "ops",
+    "ops.aten": "ops.aten",
     "optim.adagrad": "optim",
     "optim.adadelta": "optim",
     "optim.adamax": "optim",
@@ -101,7 +86,23 @@ _SOURCES: dict[str, str] = {
     "utils._pytree": "base.tree",
     "utils.model_zoo": "+hub",
     "version": "+version version",
+    # Packages beside `torch` that come with it.
+    ".functorch": "+functorch",
+    ".functorch.experimental": "func +functorch",
 }
+PACKAGES = ("torch", "functorch")
+
+
+def path_of(name: str) -> str | None:
+    """How the tables write a module: what is below `torch`, or the full name after a dot. None for other packages."""
+    package, _, below = name.partition(".")
+    return None if package not in PACKAGES else below if package == "torch" else f".{name}"
+
+
+def name_of(path: str) -> str:
+    """The name of a module that the tables write so."""
+    return path[1:] if path[:1] == "." else f"torch.{path}" if path else "torch"
+
 
 # What is said of paths that no module answers for, and of all below them.
 _REASONS: dict[str, str] = {
@@ -111,6 +112,7 @@ _REASONS: dict[str, str] = {
     "distributed": "a program runs in one process: torch.distributed.is_available() is False",
     "export": "there is no compiler: operations run one by one",
     "fx": "there is no compiler: operations run one by one",
+    ".functorch": "there is no compiler: operations run one by one",
     "_inductor": "there is no compiler: operations run one by one",
     "_dynamo": "there is no compiler: operations run one by one",
     "jit": "there is no compiler: torch.jit.script and torch.jit.trace give back what they are given",
@@ -142,6 +144,8 @@ def sources(path: str) -> tuple[str, ...] | None:
     """The modules of ours that answer for `torch.<path>`; None if there is no module of that name."""
     if path in _SOURCES:
         return tuple(_full(word) for word in _SOURCES[path].split())
+    if path[:1] == ".":
+        return None
     if path.partition(".")[0] in _OURS or path in _NOT_MODULES or path.rpartition(".")[2] == "__main__":
         return None
     parent, _, name = path.rpartition(".")

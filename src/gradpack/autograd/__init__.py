@@ -52,13 +52,19 @@ def kineto_available() -> bool:
     return False
 
 
-# Modules that are imported when they are first asked for.
-_LAZY = ("functional", "profiler", "profiler_util")
+# Modules that are imported when they are first asked for, and names that are those of `torch._C._autograd`.
+_LAZY = ("_functions", "functional", "profiler", "profiler_util")
+_OF_THE_CORE = frozenset(
+    "SavedTensor _get_sequence_nr _pop_saved_tensors_default_hooks _profiler_enabled "
+    "_push_saved_tensors_default_hooks".split()
+)
 
 
 def __getattr__(name: str) -> Any:
     if name in _LAZY:
         return _import_module(f"{__name__}.{name}")
+    if name in _OF_THE_CORE:
+        return getattr(_import_module(__package__.rpartition(".")[0] + "._C")._autograd, name)
     if name in ("DeviceType", "ProfilerActivity"):
         return getattr(_import_module(f"{__name__}.profiler_util"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -27,10 +27,10 @@ _next_number = count().__next__
 class Pass:
     """One backward pass that is going on."""
 
-    __slots__ = ("__weakref__", "callbacks", "capture", "depth", "keep", "number", "plan")
+    __slots__ = ("__weakref__", "callbacks", "capture", "depth", "edges", "keep", "number", "plan")
 
-    def __init__(self, plan: engine.Plan | None, depth: int, keep: bool, capture: bool) -> None:
-        self.plan = plan
+    def __init__(self, plan: engine.Plan | None, edges: list[Node], depth: int, keep: bool, capture: bool) -> None:
+        self.plan, self.edges = plan, edges  # what it starts from
         self.keep, self.capture = keep, capture  # does it keep the graph, and hand gradients out?
         self.number = _next_number()
         self.depth = depth  # how many passes it runs inside of
@@ -86,6 +86,8 @@ def _run(
 ) -> engine.Plan | None:
     mode = MODE.get()
     tensors = create_graph or bool(mode.dual) or bool(mode.levels)
+    if mode.ops and any(m.backward for m in mode.ops):
+        tensors = True
     if mode.anomaly is not None:
         mode.anomaly.watch(edges)
     plan = engine.Plan(edges, inputs) if inputs is not None or registered[0] else None
@@ -93,7 +95,7 @@ def _run(
         (edge, seed if tensors else seed._data) for edge, seed in zip(edges, seeds, strict=True)
     ]
     outer = RUN.get()
-    this = Pass(plan, 0 if outer is None else outer.depth + 1, keep, capture)
+    this = Pass(plan, edges, 0 if outer is None else outer.depth + 1, keep, capture)
     running = RUN.set(this)
     tell = getattr(mode.recorder, "backward", None)
     if tell is not None:
@@ -350,7 +352,7 @@ def rows_of(
     running = RUN.set(outer)
     try:
         for seeds in rows:
-            this = Pass(plan, 0 if outer is None else outer.depth + 1, True, True)
+            this = Pass(plan, edges, 0 if outer is None else outer.depth + 1, True, True)
             RUN.set(this)
             plan.captured = dict.fromkeys(plan.captured)
             roots: list[tuple[Node, Any]] = [
@@ -378,7 +380,7 @@ def _batched(
 ) -> list[Tensor | None]:
     """One backward for all gradients of the batch, by a level of `vmap`."""
     mode = MODE.get()
-    level = VmapLevel(count)
+    level = VmapLevel(count, inner=True)
     token = MODE.set(entered(mode, level))
     try:
         found = _captured(edges, [batched(seed, level) for seed in seeds], wanted, keep, create_graph)

@@ -7,7 +7,6 @@ leaving the level takes all tangents away.
 from __future__ import annotations
 
 from contextlib import ContextDecorator
-from contextvars import ContextVar
 from typing import NamedTuple
 
 from ..base.modes import MODE, TRANSFORMS, change
@@ -18,9 +17,6 @@ from ..tensor.tensor import DUALS, Tensor
 __all__ = ["UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_level", "make_dual", "unpack_dual"]
 
 _current_level = -1
-
-# Whether tangents are propagated in the next level; in a level, the mode says it.
-_ENABLED: ContextVar[bool] = ContextVar("gradpack forward mode enabled", default=True)
 
 
 class UnpackedDualTensor(NamedTuple):
@@ -40,7 +36,7 @@ def enter_dual_level() -> int:
     if _current_level >= 0:
         raise RuntimeError("Nested forward mode AD is not supported at the moment")
     _current_level = 0
-    change(dual=int(_ENABLED.get()))
+    change(dual=int(MODE.get().tangents))
     return _current_level
 
 
@@ -185,25 +181,20 @@ class _set_fwd_grad_enabled:  # noqa: N801 - torch's name
     """Switch the propagation of tangents on or off: at once as a function, or for a block."""
 
     def __init__(self, mode: bool) -> None:
-        self.prev = _is_fwd_grad_enabled()
-        _switch(mode)
+        around = TRANSFORMS.get()
+        changes = {"tangents": mode, "dual": int(mode and (_current_level >= 0 or any(t.forward for t in around)))}
+        if around and around[-1].pushes and not around[-1].forward and not mode:
+            changes["grad"] = False
+        self.prev = change(**changes)
 
     def __enter__(self) -> None:
         pass
 
     def __exit__(self, *exc: object) -> None:
-        _switch(self.prev)
-
-
-def _switch(enabled: bool) -> None:
-    _ENABLED.set(enabled)
-    if _current_level >= 0 or any(t.forward for t in TRANSFORMS.get()):
-        change(dual=int(enabled))
+        change(**self.prev)
 
 
 def _is_fwd_grad_enabled() -> bool:
     """Whether tangents are propagated."""
     mode = MODE.get()
-    return not mode.inference and (
-        mode.dual > 0 if _current_level >= 0 or any(t.forward for t in TRANSFORMS.get()) else _ENABLED.get()
-    )
+    return mode.tangents and not mode.inference

@@ -14,7 +14,11 @@ from ..tensor.tensor import Tensor
 
 
 def push_forward(
-    call: Callable[[list[Any]], Any], flat: list[Tensor], pushed: list[Tensor], strict: bool = False
+    call: Callable[[list[Any]], Any],
+    flat: list[Tensor],
+    pushed: list[Tensor],
+    strict: bool = False,
+    inner: bool = False,
 ) -> tuple[Any, Any, Any]:
     """The values, the tangents and the auxiliary values of `call`, which returns a pair of nested outputs.
 
@@ -31,12 +35,12 @@ def push_forward(
         tangent = bottom(t, levels) if levels else t
         made._tangents = tangent if tangent._spec is made._spec else tangent.to(made.dtype)
         duals.append(made)
-    token = MODE.set(mode.replace(dual=1))
-    depth = TRANSFORMS.set((*TRANSFORMS.get(), Transform(call, forward=True)))
+    token = MODE.set(mode.replace(dual=1, tangents=True, inference=False))
+    depth = TRANSFORMS.set((*TRANSFORMS.get(), Transform(call, forward=True, inner=inner)))
     try:
         inside = [lifted(d, levels) for d in duals]
-        for inner, x in zip(inside, flat, strict=True):
-            keep_source(inner, x)
+        for dual, x in zip(inside, flat, strict=True):
+            keep_source(dual, x)
         output, aux = call(inside)
     finally:
         TRANSFORMS.reset(depth)

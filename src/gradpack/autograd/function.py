@@ -13,6 +13,7 @@ from ..tensor.tensor import Tensor
 from .function_apply import call
 from .function_context import FunctionCtx
 from .function_node import BackwardCFunction
+from .stopping import DelayedError
 
 __all__ = [
     "BackwardCFunction",
@@ -25,6 +26,7 @@ __all__ = [
 ]
 
 AUTOGRAD_FUNCTION_COUNTER = itertools.count()
+_ONCE = "trying to differentiate twice a function that was marked with @once_differentiable"
 
 _ContextMethodMixin = FunctionCtx
 
@@ -190,23 +192,7 @@ def once_differentiable(fn: Callable[..., Any]) -> Callable[..., Any]:
         if not mode.grad or not any(isinstance(a, Tensor) and a.requires_grad for a in args):
             return results
         items = results if isinstance(results, tuple) else (results,)
-        marked = _Error.apply(*[r.detach()._follow() if isinstance(r, Tensor) else r for r in items])
-        return marked if isinstance(results, tuple) else marked[0]
+        stop = DelayedError(_ONCE, len(items))
+        return stop(*[r.detach()._follow() if isinstance(r, Tensor) else r for r in items])
 
     return wrapper
-
-
-class _Error(Function):
-    """An identity whose backward says that there is none."""
-
-    @staticmethod
-    def forward(ctx: Any, *values: Any) -> Any:
-        return tuple(v.detach() if isinstance(v, Tensor) else v for v in values)
-
-    @staticmethod
-    def backward(ctx: Any, *grads: Any) -> Any:
-        raise RuntimeError("trying to differentiate twice a function that was marked with @once_differentiable")
-
-
-_Error._backward_cls.name = lambda self: "torch::autograd::Error"  # type: ignore[method-assign]
-_Error._backward_cls.__name__ = "Error"

@@ -7,7 +7,7 @@ import warnings
 from typing import Any
 
 from ..base.dtypes import FLOATING
-from ..base.modes import MODE, TRANSFORMS, without_grad
+from ..base.modes import MODE, TRANSFORMS, Mode, within_function
 from ..declare.batched import outside
 from ..declare.timed import FUNCTION as FUNCTION_CALL
 from ..declare.timed import watched
@@ -38,11 +38,12 @@ def _call(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any], with_setup: b
         bound = inspect.signature(cls.forward).bind(*args, **kwargs)
         bound.apply_defaults()
         args, kwargs = bound.args, bound.kwargs
-    if kwargs:
-        args = _by_position(cls, args, kwargs, with_setup)
     mode = MODE.get()
+    if kwargs and not (with_setup and mode.levels):
+        args, kwargs = _by_position(cls, args, kwargs, with_setup), {}
+    kind = cls._backward_cls
     if mode.levels or TRANSFORMS.get():
-        if not with_setup:
+        if not with_setup and not _only_inner(mode):
             raise RuntimeError(
                 "In order to use an autograd.Function with functorch transforms (vmap, grad, jvp, jacrev, ...), it "
                 "must override the setup_context staticmethod. For more details, please see "
@@ -53,26 +54,26 @@ def _call(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any], with_setup: b
             from .function_vmap import call_mapped
 
             level = mode.levels[-1]
-            if any(map(level.has, tree_leaves(args))):
-                return call_mapped(cls, level, args)
+            if any(map(level.has, tree_leaves(args))) or any(isinstance(v, Tensor) for v in kwargs.values()):
+                return call_mapped(cls, level, args, kwargs, with_setup)
             with outside():
-                return call(cls, args, {}, with_setup)
+                return call(cls, args, kwargs, with_setup)
+        kind = _in_transforms(cls)
     needs = tuple([isinstance(a, Tensor) and a._current_edge() is not None for a in args])
     edges: tuple[Node | None, ...] = tuple(
         [None if type(a._edge) is Nowhere else a._edge for a in args if isinstance(a, Tensor)]
     )
     seq = next_seq()
-    ctx = start(cls._backward_cls, edges, seq)
+    ctx = start(kind, edges, seq)
     ctx.needs_input_grad = needs
     record = mode.grad and True in needs
     before = mode
     pushed: list[Any] | None = None
     if mode.dual:
-        mode = mode.replace(dual=0)
         pushed = [a._tangents if isinstance(a, Tensor) else None for a in args]
         if before.inference or all(t is None for t in pushed):
             pushed = None
-    token = MODE.set(without_grad(mode))
+    token = MODE.set(within_function(mode))
     try:
         if with_setup:
             output = cls.forward(*args)
@@ -98,6 +99,20 @@ def _call(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any], with_setup: b
             before.anomaly.note(node)
     ctx.to_save = ctx.saved_for_forward = ctx.non_differentiable = ctx.dirty_tensors = None
     return tuple(results) if isinstance(output, tuple) else results[0]
+
+
+def _only_inner(mode: Mode) -> bool:
+    """Whether all functional transforms that are going on are parts of functions of `autograd`."""
+    return all(level.inner for level in mode.levels) and all(t.inner for t in TRANSFORMS.get())
+
+
+def _in_transforms(cls: Any) -> Any:
+    """The class of a `Function`'s nodes inside of a functional transform: the usual one under another name."""
+    found = cls.__dict__.get("_generated_cls")
+    if found is None:
+        body = {"__slots__": (), "__module__": cls._backward_cls.__module__}
+        found = cls._generated_cls = type(f"{cls.__name__}GeneratedBackward", (cls._backward_cls,), body)
+    return found
 
 
 def _by_position(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any], with_setup: bool) -> tuple[Any, ...]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..base.modes import MODE
+from ..base.modes import MODE, TRANSFORMS
 from ..base.tree import broadcast_to, tree_flatten, tree_unflatten
 from ..declare.batched import VmapLevel, all_examples, batched, entered, outside
 from ..tensor.tensor import Tensor
@@ -19,10 +20,17 @@ class VmapInfo(NamedTuple):
     randomness: str
 
 
-def call_mapped(cls: Any, level: VmapLevel, args: tuple[Any, ...]) -> Any:
-    """Call a `Function` of which some arguments are batched by `level`."""
+def call_mapped(
+    cls: Any, level: VmapLevel, args: tuple[Any, ...], kwargs: dict[str, Any], with_setup: bool = True
+) -> Any:
+    """Call a `Function` of which some arguments are batched by `level`. Those that go by name only are no tensors."""
     from .function import Function
 
+    if any(isinstance(v, Tensor) for v in tree_flatten(kwargs)[0]):
+        raise NotImplementedError(
+            "Run vmap on autograd.Function with kwarg-only Tensor args. Please do not pass kwarg-only Tensors to "
+            f"autograd.Function. Got: {kwargs}"
+        )
     overridden = cls.vmap is not Function.vmap
     if cls.generate_vmap_rule and overridden:
         raise RuntimeError(
@@ -30,8 +38,8 @@ def call_mapped(cls: Any, level: VmapLevel, args: tuple[Any, ...]) -> Any:
             "staticmethod. Please set generate_vmap_rule=False or delete the overridden vmap staticmethod to avoid "
             f"ambiguity. {_SEE}"
         )
-    if cls.generate_vmap_rule:
-        return _generated(cls, level, args)
+    if cls.generate_vmap_rule or (level.inner and not overridden):
+        return _generated(cls, level, args, kwargs, with_setup)
     if not overridden:
         raise RuntimeError(
             f"You tried to vmap over {cls.__name__}, but it does not have vmap support. Please override and implement "
@@ -41,7 +49,7 @@ def call_mapped(cls: Any, level: VmapLevel, args: tuple[Any, ...]) -> Any:
     dims = tree_unflatten([v._data.place if level.has(v) else None for v in flat], form)
     with outside():
         values = tree_unflatten([_moved_back(v._data) if level.has(v) else v for v in flat], form)
-        result = cls.vmap(VmapInfo(level.size, level.randomness), dims, *values)
+        result = cls.vmap(VmapInfo(level.size, level.randomness), dims, *values, **kwargs)
         start = (
             "Expected the vmap staticmethod to have two returns, an output and out_dims with pytree structure "
             "compatible with the output. "
@@ -113,7 +121,7 @@ class _Inner:
         return tuple(batched(v, self._level) if f else v for v, f in zip(values, flags, strict=True))
 
 
-def _generated(cls: Any, level: VmapLevel, args: tuple[Any, ...]) -> Any:
+def _generated(cls: Any, level: VmapLevel, args: tuple[Any, ...], kwargs: dict[str, Any], with_setup: bool) -> Any:
     """The `Function` of all examples whose methods are those of `cls`, mapped."""
     from .function import Function
 
@@ -132,7 +140,13 @@ def _generated(cls: Any, level: VmapLevel, args: tuple[Any, ...]) -> Any:
             MODE.reset(token)
 
     def forward(*values: Any) -> Any:
-        made = inside(cls.forward, *wrap(values, flags))
+        return finished(inside(partial(cls.forward, **kwargs), *wrap(values, flags)))
+
+    def forward_with_ctx(ctx: Any, *values: Any) -> Any:
+        ctx.inner = _Inner(ctx, level)
+        return finished(inside(partial(cls.forward, **kwargs), ctx.inner, *wrap(values, flags)))
+
+    def finished(made: Any) -> Any:
         many[:] = [isinstance(made, tuple)]
         items = made if isinstance(made, tuple) else (made,)
         out_flags[:] = [level.has(m) for m in items]
@@ -169,14 +183,16 @@ def _generated(cls: Any, level: VmapLevel, args: tuple[Any, ...]) -> Any:
         return tuple(out) if many[0] else out[0]
 
     body = {
-        "forward": staticmethod(forward),
-        "setup_context": staticmethod(setup_context),
+        "forward": staticmethod(forward if with_setup else forward_with_ctx),
+        **({"setup_context": staticmethod(setup_context)} if with_setup else {}),
         "backward": staticmethod(backward),
         "jvp": staticmethod(jvp),
         "generate_vmap_rule": True,
     }
     meta: Any = type(Function)
-    mapped = meta(f"Vmapped{cls.__name__}", (Function,), body)
+    around = TRANSFORMS.get()
+    name = cls.__name__ if around and around[-1].number > level.number else f"Vmapped{cls.__name__}"
+    mapped = meta(name, (Function,), body)
     with outside():
         made = mapped.apply(*[level.unwrap(a) for a in args])
     items = wrap(made if isinstance(made, tuple) else (made,), out_flags)

@@ -182,8 +182,8 @@ _TOGETHER = (
 )
 
 
-def _rows(i: int, out: Any, inputs: Any, strict: bool, create_graph: bool) -> tuple[Any, ...]:
-    """The Jacobian of one output: a backward pass for each of its elements."""
+def _rows(i: int, out: Any, inputs: Any, strict: bool, create_graph: bool, alone: bool = False) -> tuple[Any, ...]:
+    """The Jacobian of one output: a backward pass for each of its elements. `alone`: a single row as it was found."""
     from ..ops.fill import zeros_like
     from ..ops.join import stack
 
@@ -207,6 +207,8 @@ def _rows(i: int, out: Any, inputs: Any, strict: bool, create_graph: bool) -> tu
                     "strict mode when create_graph=True."
                 )
             column.append(zeros_like(like) if g is None else g)
+    if alone and count == 1:
+        return tuple(column[0] for column in columns)
     return tuple(stack(column).view((*out._shape, *like._shape)) for column, like in zip(columns, inputs, strict=True))
 
 
@@ -242,7 +244,9 @@ def _forward(func: Callable[..., Any], inputs: Any, vectorize: bool) -> Any:
         return outs, None
 
     def pushed(tangents: Any) -> Any:
-        return push_forward(call, list(inputs), [t.view_as(x) for x, t in zip(inputs, tangents, strict=True)])[1]
+        return push_forward(
+            call, list(inputs), [t.view_as(x) for x, t in zip(inputs, tangents, strict=True)], inner=True
+        )[1]
 
     found = mapped(pushed, basis(inputs))
     out_is_tuple, shapes = about
@@ -292,12 +296,14 @@ def hessian(
         out_is_tuple, outs = as_tuple(out, _OUTPUTS, "hessian")
         check_followed(outs, "outputs", strict)
         only_element(outs, out_is_tuple, "hessian")
-        return out.squeeze()
+        return out.squeeze() if out._shape else out
 
     def slope(*values: Any) -> Any:
         if outer_jacobian_strategy == "forward-mode":
             values = tuple(t._follow() for t in values)  # or `fresh` would cut them off
-        found = jacobian(number, values, create_graph=True)
+        with using(grad=True):
+            values = fresh(values, True, True)
+            found = _rows(0, number(*values), values, False, True, alone=True)
         check_followed(found, "jacobian", strict)
         return found
 

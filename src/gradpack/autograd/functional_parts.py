@@ -176,8 +176,10 @@ def one_row_at_a_time(out: Tensor, inputs: Tensors, create_graph: bool) -> list[
 
 def basis(tensors: Tensors) -> list[Tensor]:
     """The unit vectors of all elements of the tensors together: for each tensor its columns."""
-    from ..ops.fill import zeros
+    from ..ops.fill import eye, zeros
 
+    if len(tensors) == 1:
+        return [eye(tensors[0].numel(), dtype=tensors[0].dtype, device=tensors[0].device)]
     sizes = [t.numel() for t in tensors]
     parts, start = [], 0
     for t, size in zip(tensors, sizes, strict=True):

@@ -98,7 +98,7 @@ def gradcheck(
         if not outputs:
             _check_nothing_to_differentiate(func, given, returned, eps)
             return True
-        check = Comparison(func, given, eps, atol, rtol, fast_mode)
+        check = Comparison(func, given, returned, eps, atol, rtol, fast_mode)
         if check_backward_ad:
             check.backward(outputs, nondet_tol, check_grad_dtypes)
         if check_forward_ad:

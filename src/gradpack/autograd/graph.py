@@ -23,6 +23,7 @@ from .saved_hooks import (
     save_on_cpu,
     saved_tensors_hooks,
 )
+from .stopping import DelayedError, UndefinedGrad
 
 if TYPE_CHECKING:  # imported when they are first asked for
     from .draw import GraphDrawing, draw
@@ -96,7 +97,8 @@ class Node(abc.ABC):
         raise NotImplementedError
 
 
-Node.register(_graph.Node)
+for _kind in (_graph.Node, DelayedError, UndefinedGrad):
+    Node.register(_kind)
 
 
 def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:

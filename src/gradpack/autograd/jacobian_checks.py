@@ -45,10 +45,18 @@ class Comparison:
     """One function at one point, with the tolerances."""
 
     def __init__(
-        self, func: Callable[..., Any], inputs: Sequence[Any], eps: float, atol: float, rtol: float, fast: bool
+        self,
+        func: Callable[..., Any],
+        inputs: Sequence[Any],
+        returned: Sequence[Any],
+        eps: float,
+        atol: float,
+        rtol: float,
+        fast: bool,
     ) -> None:
         self.func, self.inputs, self.eps, self.atol, self.rtol, self.fast = func, inputs, eps, atol, rtol, fast
         self.sources = differentiable_inputs(inputs)
+        self._places = [i for i, t in enumerate(returned) if t.requires_grad]
         self._numerical: list[list[list[Tensor]]] | None = None
 
     def outputs(self, *inputs: Any) -> tuple[Tensor, ...]:
@@ -146,9 +154,6 @@ class Comparison:
 
     def outputs_of_duals(self, *inputs: Any) -> tuple[Tensor, ...]:
         """The same results as `outputs`: chosen by place, for duals of detached inputs may require no gradient."""
-        if not hasattr(self, "_places"):
-            returned = as_tuple(self.func(*self.inputs))
-            self._places = [i for i, t in enumerate(returned) if t.requires_grad]
         returned = as_tuple(self.func(*inputs))
         return tuple(returned[i] for i in self._places)
 
@@ -197,7 +202,7 @@ class Comparison:
                     given[place] = values[0]
                     return self.outputs_of_duals(*given), None
 
-                return push_forward(call, [x.detach()], [columns[0]])[1]
+                return push_forward(call, [x.detach()], [columns[0]], inner=True)[1]
 
             try:
                 together = mapped(pushed, (stacked(directions),))

@@ -76,6 +76,7 @@ class DevicePass(Pass):
     def __init__(self, recorder: DeviceRecorder) -> None:
         super().__init__(recorder)
         self.clock, self.spans = recorder.clock, recorder.spans
+        self.named = None
         self.first: Any = None
         self.started = 0
 

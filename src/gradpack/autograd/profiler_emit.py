@@ -52,6 +52,8 @@ class Emitter:
 class Ranges:
     """Observes a backward pass: a range for each node."""
 
+    named = note = None
+
     def __init__(self, emitter: Emitter) -> None:
         self.emitter = emitter
         self.open = 0

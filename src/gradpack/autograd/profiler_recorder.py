@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from ..base.devices import device
 from ..base.modes import MODE, Mode
+from ..declare import timed as clocks
 from ..declare.timed import ANNOTATION, FUNCTION, MEMORY, NODE, OP, sequence_of
 from ..declare.torch_names import VARIANTS
 from ..graph.node import Node, Nowhere, Origin, Part, Slot
@@ -59,6 +60,7 @@ class Recorder:
         )  # counts memory around it: see `MemoryWatch`
         self.running: tuple[str, ...] = ()  # the modules that are, outermost first
         self.append = None if shapes or stack or memory or modules or self.watch is not None else self._calls.extend
+        self._clocks = False  # do operations run with a clock in their text, because of this one?
         self.start_ns = self.end_ns = perf_counter_ns()
 
     @property
@@ -130,12 +132,18 @@ class Recorder:
 
     def start(self) -> None:
         """Begin to take records in this thread or task."""
+        self._clocks = self.append is not None
+        if self._clocks:
+            clocks.begin()
         self.start_ns = perf_counter_ns()
         MODE.set(MODE.get().replace(profiler=self))
 
     def stop(self) -> None:
         """End it; whoever recorded around this one has the same records."""
         self.end_ns = perf_counter_ns()
+        if self._clocks:
+            self._clocks = False
+            clocks.end()
         if self.memory is not None:
             self.memory.close()
         mode = MODE.get()
@@ -192,6 +200,7 @@ def callers(skip: int) -> list[str]:
 _OURS_ALONE = ""
 _ACCUMULATE = "torch::autograd::AccumulateGrad"
 _labels: dict[type, str | None] = {Slot: _OURS_ALONE, Nowhere: _OURS_ALONE, Origin: _OURS_ALONE}
+_named: dict[type, str] = {}  # those of torch's that the type tells
 
 
 def _label(node: Node) -> str:
@@ -203,6 +212,8 @@ def _label(node: Node) -> str:
         op = getattr(kind, "op", None)
         fixed = op is not None and (op.name not in VARIANTS or getattr(kind, "is_settled", False))
         known = _labels[kind] = node.name() if fixed else None
+        if known is not None:
+            _named[kind] = known
     return node.name() if known is None else known
 
 
@@ -228,16 +239,17 @@ class Pass:
     hooks of tensors) is another around it, as in torch: so only starts and ends are noted, and `decoded` has the rest.
     """
 
-    __slots__ = ("began", "detailed", "memory", "node", "note", "remark", "shapes", "thread", "what")
+    __slots__ = ("began", "detailed", "memory", "named", "node", "note", "remark", "shapes", "thread", "what")
 
     def __init__(self, recorder: Recorder) -> None:
         flat: list[Any] = []
         self.thread = get_ident()
         recorder.passes.append((self.thread, flat))
-        self.note = flat.extend  # takes `(label, start, end, seq)`, or `((label, shapes), start, end, seq)`
+        self.note = flat.extend  # takes `(what, start, end, seq)`: a label, the type that tells it, or (label, shapes)
         self.remark, self.shapes = recorder.note, recorder.shapes
         self.memory: Any = recorder.memory if recorder.watch is None else Both(recorder.memory, recorder.watch)
         self.detailed = self.shapes or self.memory is not None
+        self.named: dict[type, str] | None = None if self.detailed else _named
         self.node: Node | None = None  # what is running
         self.began = 0
         self.what: list[Any] | None = None  # the shapes of its gradients
@@ -318,7 +330,10 @@ def decoded(thread: int, flat: list[Any]) -> Iterator[Record]:
 
 def _of_node(thread: int, entry: Any, over: int) -> Record:
     what, start, end, seq = entry
-    label, shapes = (what, None) if isinstance(what, str) else what
+    if isinstance(what, tuple):
+        label, shapes = what
+    else:
+        label, shapes = what if isinstance(what, str) else _named[what], None
     return NODE, label, start, end, thread, seq, over if shapes is None else (over, shapes)
 
 

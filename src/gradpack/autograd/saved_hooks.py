@@ -92,11 +92,16 @@ class saved_tensors_hooks:  # noqa: N801 - torch's name
         change(hooks=hooks, around=(*mode.around, mode.hooks))
 
     def __exit__(self, *exc: object) -> None:
-        *around, hooks = MODE.get().around or (None,)  # what was entered last ends, whoever says so
-        change(hooks=hooks, around=tuple(around))
+        leave_saved_tensors_hooks()
 
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
         return decorate(lambda: saved_tensors_hooks(self.pack_hook, self.unpack_hook, compose=self.compose), function)
+
+
+def leave_saved_tensors_hooks() -> None:
+    """End the block that was entered last, whoever entered it."""
+    *around, hooks = MODE.get().around or (None,)
+    change(hooks=hooks, around=tuple(around))
 
 
 class _Inner:

@@ -25,7 +25,19 @@ class Spec:
     Comparing two tensors by `is` on their specs asks all three questions at once.
     """
 
-    __slots__ = ("backend", "device", "differentiable", "dtype", "flow", "layout", "native", "numpy", "plain", "whole")
+    __slots__ = (
+        "backend",
+        "complex",
+        "device",
+        "differentiable",
+        "dtype",
+        "flow",
+        "layout",
+        "native",
+        "numpy",
+        "plain",
+        "whole",
+    )
 
     def __init__(self, backend: Backend, dtype: dtype, device: device, native: Any) -> None:
         self.backend, self.dtype, self.device, self.native = backend, dtype, device, native
@@ -39,6 +51,7 @@ class Spec:
         # May compiled code run an operation's body on such arrays as it stands? Complex needs
         # conjugates, low precision needs float32, integers may need another result dtype.
         self.plain = self.numpy and dtype.is_floating_point and not dtype.low
+        self.complex = self.numpy and dtype.is_complex and not dtype.low  # or that with conjugates in its formulas?
 
     def __repr__(self) -> str:
         return f"Spec({self.backend.name}, {self.dtype}, {self.device})"
@@ -184,6 +197,11 @@ class Backend:
         if found is None:
             found = self._specs[key] = Spec(self, d, where, native)
         return found
+
+    def in_rows(self, array: Any) -> Any:
+        """The same numbers with the last dimension the innermost one in memory."""
+        flags = getattr(array, "flags", None)
+        return array if flags is None or flags.c_contiguous else self.xp.ascontiguousarray(array)
 
     def body(self, op: Any) -> Callable[..., Any]:
         """What an operation does with arrays of this library."""

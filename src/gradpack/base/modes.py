@@ -17,6 +17,7 @@ _FIELDS = (
     "forbidden",
     "inference",
     "dual",
+    "tangents",
     "anomaly",
     "recorder",
     "profiler",
@@ -25,6 +26,7 @@ _FIELDS = (
     "threads",
     "ops",
     "autocast",
+    "functions",
 )
 
 
@@ -42,6 +44,7 @@ class Mode:
         "unwatched",
         "watched",
         "with_grad",
+        "within",
         "without_grad",
     )
 
@@ -50,7 +53,8 @@ class Mode:
     around: tuple[Any, ...]  # the hooks that come back when blocks of `saved_tensors_hooks` end, innermost last
     forbidden: str | None  # why saved tensor hooks may not be used here
     inference: bool  # make inference tensors?
-    dual: int  # forward-mode level, 0 for none
+    dual: int  # forward-mode level, 0 for none or if tangents are not propagated
+    tangents: bool  # are tangents propagated, where there is a level?
     anomaly: Any  # anomaly settings, None when off
     recorder: Any  # is told of every saved tensor
     profiler: Any  # is told of every operation: see declare/timed.py
@@ -59,9 +63,11 @@ class Mode:
     threads: bool  # may backward use several threads?
     ops: tuple[Any, ...]  # operation modes, innermost last: see `OpMode`
     autocast: Any  # the state of autocast, None when off everywhere
+    functions: tuple[Any, ...]  # modes of `__torch_function__`, innermost last: see overrides.py
     without_grad: Mode | None  # the same without grad, once somebody has asked
     with_grad: ref[Mode] | None  # the one with grad that this was made of
     below: Mode | None  # the same without the innermost level, once somebody has asked
+    within: Mode | None  # the one inside of a `Function`, once somebody has asked
     busy: bool  # must operations take the interpreted path?
     special: bool  # must they at least tell the profiler?
     note: Any  # how, if that is all that is unusual, and times are all that it wants
@@ -77,6 +83,7 @@ class Mode:
         forbidden: str | None = None,
         inference: bool = False,
         dual: int = 0,
+        tangents: bool = True,
         anomaly: Any = None,
         recorder: Any = None,
         profiler: Any = None,
@@ -85,6 +92,7 @@ class Mode:
         threads: bool = True,
         ops: tuple[Any, ...] = (),
         autocast: Any = None,
+        functions: tuple[Any, ...] = (),
     ) -> None:
         self.grad = grad
         self.hooks = hooks
@@ -92,6 +100,7 @@ class Mode:
         self.forbidden = forbidden
         self.inference = inference
         self.dual = dual
+        self.tangents = tangents
         self.anomaly = anomaly
         self.recorder = recorder
         self.profiler = profiler
@@ -100,7 +109,8 @@ class Mode:
         self.threads = threads
         self.ops = ops
         self.autocast = autocast
-        self.without_grad = self.below = self.with_grad = None
+        self.functions = functions
+        self.without_grad = self.below = self.with_grad = self.within = None
         self.traced = recorder is not None or (hooks is not None and len(hooks) > 2)
         busy = bool(
             inference
@@ -109,6 +119,7 @@ class Mode:
             or anomaly is not None
             or recorder is not None
             or mutation is not None
+            or functions
             or (autocast is not None and autocast.active)
         )
         self.busy = busy or bool(ops)
@@ -133,13 +144,16 @@ class Transform(set[Any]):
         number: how deep it is, counting levels of `vmap` too: 1 for the outermost.
         function: what it differentiates.
         forward: by tangents?
+        inner: by a function of `autograd`, and not by one of `func`?
+        pushes: does it give tangents, though by differentiating backward twice?
     """
 
-    __slots__ = ("forward", "function", "number")
+    __slots__ = ("forward", "function", "inner", "number", "pushes")
 
-    def __init__(self, function: Any = None, forward: bool = False) -> None:
+    def __init__(self, function: Any = None, forward: bool = False, inner: bool = False) -> None:
         super().__init__()
-        self.number, self.function, self.forward = depth() + 1, function, forward
+        self.number, self.function, self.forward, self.inner = depth() + 1, function, forward, inner
+        self.pushes = forward
 
     __hash__ = object.__hash__  # type: ignore[assignment]
 
@@ -162,6 +176,14 @@ def without_grad(mode: Mode) -> Mode:
     if found is None:
         found = mode.without_grad = mode.replace(grad=False) if mode.grad else mode
         found.with_grad = ref(mode)
+    return found
+
+
+def within_function(mode: Mode) -> Mode:
+    """The mode inside of the forward of a `Function`, which differentiates itself in both directions; made once."""
+    found = mode.within
+    if found is None:
+        found = mode.within = mode.replace(grad=False, dual=0, tangents=False)
     return found
 
 
@@ -213,10 +235,11 @@ class OpMode:
     Subclasses override `operation`. Inside of it the mode is off, and modes around it are still on.
 
     One that `observes` lets operations run as they would without it, where nothing else forbids that, and hears of
-    them in `before` and `after`.
+    them in `before` and `after`. One with `backward` is asked about the operations that formulas of gradients are made
+    of, too.
     """
 
-    observes = False
+    observes = backward = False
 
     def __init__(self) -> None:
         self._before: list[dict[str, Any]] = []

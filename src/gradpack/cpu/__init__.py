@@ -31,6 +31,15 @@ def current_device() -> str:
     return "cpu"
 
 
+def set_device(device: object) -> None:
+    """Choose the CPU: there is one, and nothing to do."""
+
+
+def is_initialized() -> bool:
+    """True: the CPU is ready."""
+    return True
+
+
 def synchronize(device: object = None) -> None:
     """Wait for work on the CPU: it has ended when a call returns."""
 
@@ -41,6 +50,7 @@ __all__ = [
     "device_count",
     "empty_cache",
     "is_available",
+    "is_initialized",
     "max_memory_allocated",
     "max_memory_reserved",
     "memory",
@@ -52,5 +62,6 @@ __all__ = [
     "reset_accumulated_memory_stats",
     "reset_max_memory_allocated",
     "reset_peak_memory_stats",
+    "set_device",
     "synchronize",
 ]

@@ -30,11 +30,12 @@ from ..base.errors import (
 from ..base.layouts import strided
 from ..base.modes import MODE, Mode, through_modes, unwatched
 from ..tensor.tensor import InferenceCounter, Tensor, alias, raw, wrap
-from ..tensor.torch_function import handle, overriding
+from ..tensor.torch_function import handle, overriding, through_functions
 from ..tensor.views import INFERENCE, MULTIPLE, NO_GRAD, mark_view
 from .arguments import options_of, refuse_options, refuse_unfit
 from .autocast import cast_arguments
 from .op import PUBLIC, Op
+from .quick import quickly, wrapped_int
 from .rare_dtypes import refuse_rare
 from .record import keep_tangents, record
 from .tangents import carry
@@ -42,10 +43,16 @@ from .tangents import carry
 
 def apply(op: Op, args: tuple[Any, ...]) -> Any:
     """Call an operation. `args` are the values of all its parameters, in order."""
+    mode = MODE.get()
+    if not mode.special:
+        quick = quickly(op, args, mode)
+        if quick is not None:
+            return quick
+    elif mode.functions:
+        return through_functions(*_public(op), args, *_as_given(op, args))
     found = overriding(args)
     if found:
         return handle(*_public(op), found, *_as_given(op, args))
-    mode = MODE.get()
     if mode.watched:
         return _watched(op, args, mode)
     if options_of(op):
@@ -235,7 +242,7 @@ def _compute(
         elif isinstance(value, list | tuple) and (param in op.arrays or param in op.lists):
             arrays[i] = type(value)(_array(v, cast, op) for v in value) if type(value) in (list, tuple) else value
         elif cast is not None and type(value) is int and cast.category == INTEGRAL:
-            arrays[i] = _wrapped_int(value, cast)
+            arrays[i] = wrapped_int(value, cast)
     try:
         with quiet():
             result = backend.body(op)(**dict(zip(op.params, arrays, strict=True)))
@@ -249,7 +256,7 @@ def _compute(
 
     outs: list[Tensor] = []
     for nr, part in enumerate(parts):
-        data = backend.ensure(part)
+        data = backend.in_rows(backend.ensure(part)) if op.contiguous else backend.ensure(part)
         if out_dtype is not None and (op.differentiable is None or nr < op.differentiable):
             data = backend.cast(data, out_dtype)
         out = alias(data, backend.spec(data), tuple(data.shape))
@@ -290,13 +297,6 @@ def _array(value: Any, cast: dtype | None, op: Op) -> Any:
     if cast is None or (op.structural and len(op.promote) == 1 and not op.lists):
         return value._data
     return value._spec.backend.cast(value._data, cast)
-
-
-def _wrapped_int(value: int, d: dtype) -> int:
-    """An int as it comes out of a fixed number of bits."""
-    bits = d.itemsize * 8
-    value &= (1 << bits) - 1
-    return value - (1 << bits) if d.is_signed and value >> (bits - 1) else value
 
 
 def _shares(a: Any, b: Any) -> bool:

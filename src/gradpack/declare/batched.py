@@ -34,18 +34,34 @@ NO_BRANCH = (
     "vmap: It looks like you're attempting to use a Tensor in some data-dependent control flow. We don't support that "
     "yet, please file an issue at https://github.com/pytorch/pytorch/issues ."
 )
-RANDOM = (
+_RANDOM = (
     "vmap: called random operation while in randomness error mode. Please either use the 'same' or 'different' "
     "randomness flags on vmap or perform the randomness operation out of vmap"
+)
+_RANDOM_INSIDE = (
+    "vmap: We do not yet support calling random operations inside of vmap. Please perform random operations outside of "
+    "vmap as a workaround"
 )
 NO_STORAGE = "Cannot access data pointer of Tensor that doesn't have storage"
 NO_OUT = "Batching rule not implemented for aten::{}.out; the fallback path doesn't work on out= or view ops."
 NO_FORMAT = "NYI: querying is_contiguous inside of vmap for memory_format other than torch.contiguous_format"
 
 
+# How messages call writes: some kernels have a common name, some leave the namespace out.
+_ARITHMETIC = set("add_ sub_ mul_ div_ true_divide_ copy_ masked_fill_ clamp_min_ clamp_max_".split())
+_ARITHMETIC |= {"logical_and_", "logical_or_", "logical_xor_"}
+_BARE = set("fill_ scatter_add_ scatter_reduce_ index_fill_ index_add_ index_put_".split())
+
+
 def not_writable(name: str) -> RuntimeError:
     """For a write of examples to what is the same for all of them."""
-    what = "inplace arithmetic" if name in ("add_", "sub_", "mul_", "div_") else f"aten::{name}"
+    what = f"aten::{name}"
+    if name in _ARITHMETIC:
+        what = "inplace arithmetic"
+    elif name == "bernoulli_":
+        what = "inplace bernoulli"
+    elif name in _BARE:
+        what = name
     return RuntimeError(
         f"vmap: {what}(self, *extra_args) is not possible because there exists a Tensor `other` in extra_args that has "
         "more elements than `self`. This happened due to `other` being vmapped over but `self` not being vmapped over "
@@ -189,12 +205,26 @@ register_backend(BATCHED)
 
 
 class VmapLevel:
-    """One `vmap` that is going on."""
+    """One `vmap` that is going on.
 
-    __slots__ = ("__weakref__", "number", "randomness", "size")
+    Attributes:
+        alike: whether its examples differ in their tangents only, as the columns of a Jacobian do.
+        inner: whether it is that of `is_grads_batched` and `vectorize`, which users see nothing of: a `Function` needs
+            no rule for it.
+        turned: which tensors have been given the examples of the level, and what they were: see `turned`.
+    """
 
-    def __init__(self, size: int, randomness: str = "error") -> None:
-        self.size, self.randomness, self.number = size, randomness, depth() + 1
+    __slots__ = ("__weakref__", "alike", "inner", "number", "randomness", "size", "turned")
+
+    turned: list[Any] | tuple[()]
+
+    def __init__(self, size: int, randomness: str = "error", alike: bool = False, inner: bool = False) -> None:
+        self.size, self.randomness, self.alike, self.number = size, randomness, alike, depth() + 1
+        self.inner, self.turned = inner, ()
+
+    def refused_random(self) -> RuntimeError:
+        """For an operation that draws, where that is an error."""
+        return RuntimeError(_RANDOM_INSIDE if self.inner else _RANDOM)
 
     def has(self, value: Any) -> bool:
         """Whether a value is a tensor that this level has batched."""
@@ -205,6 +235,13 @@ class VmapLevel:
         from . import batching  # noqa: F401 - puts what does it in the place of this
 
         return self.process(op, args)
+
+    def close(self) -> None:
+        """To be called when results have been taken out: let tensors that were written to be what they were."""
+        if self.turned:
+            from .turned import turn_back
+
+            turn_back(self)
 
     def wrap(self, value: Any) -> Any:
         return batched(value, self) if isinstance(value, Tensor) else value
@@ -344,13 +381,16 @@ def entered(mode: Mode, level: VmapLevel) -> Mode:
     return mode.replace(levels=(*mode.levels, level))
 
 
-def mapped(function: Callable[..., Any], columns: Any, randomness: str = "error") -> tuple[Tensor, ...]:
+def mapped(function: Callable[..., Any], columns: Any) -> tuple[Tensor, ...]:
     """`function(tuple)` of tensors, mapped over their first dimension; its results are a tuple of tensors."""
     mode = MODE.get()
-    level = VmapLevel(columns[0]._shape[0], randomness)
-    token = MODE.set(entered(mode, level))
+    level = VmapLevel(columns[0]._shape[0], inner=True)
     try:
-        results = function(tuple(batched(c, level) for c in columns))
+        token = MODE.set(entered(mode, level))
+        try:
+            results = function(tuple(batched(c, level) for c in columns))
+        finally:
+            MODE.reset(token)
+        return tuple(all_examples(r, level) for r in results)
     finally:
-        MODE.reset(token)
-    return tuple(all_examples(r, level) for r in results)
+        level.close()

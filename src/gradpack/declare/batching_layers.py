@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..tensor.tensor import Tensor
-from .batched import RANDOM, expanded
+from .batched import expanded
 from .batching import Call, Rule, _loop, call, elementwise, lift, run
 from .batching_rules import call_arange
 from .looped import results
@@ -143,7 +143,7 @@ def dropout(c: Call) -> Any:
     if c.get("kept") is not None:
         return c.run()
     if c.level.randomness == "error":
-        raise RuntimeError(RANDOM)
+        raise c.level.refused_random()
     if c.level.randomness == "different":
         return c.run([c.whole(0), *c.values[1:]])
     one = REGISTRY["select"].public(c.values[0], (0, ...))
@@ -182,7 +182,7 @@ def attention(c: Call) -> Any:
     """Leading dimensions of queries, keys and values are a batch already."""
     if c.get("dropout_p"):
         if c.level.randomness == "error":
-            raise RuntimeError(RANDOM)
+            raise c.level.refused_random()
         return _loop(c) if c.level.randomness == "different" else _the_same_draw(c)
     values = list(c.values)
     ndim = max(c.ndim(i) for i in range(3))
@@ -279,7 +279,7 @@ def drawn(c: Call) -> Any:
     if c.op.name == "rrelu" and not c.get("training"):
         return c.run()
     if c.level.randomness == "error":
-        raise RuntimeError(RANDOM)
+        raise c.level.refused_random()
     if c.level.randomness == "different":
         values = list(c.values)
         for i in c.tensors():

@@ -209,14 +209,22 @@ def permute(c: Call) -> Any:
 
 def squeeze(c: Call) -> Any:
     value, dim = c.values
-    shape = value._shape[1:]
-    n = len(shape)
-    dims = range(1, n + 1) if dim is None else shifted(dim if isinstance(dim, list | tuple) else (dim,), n)
-    return call("reshape", value, (c.size, *[s for i, s in enumerate(shape, 1) if s != 1 or i not in dims]))
+    n = c.ndim(0)
+    named = tuple(range(n)) if dim is None else tuple(dim) if isinstance(dim, list | tuple) else (dim,)
+    if not n and any(d not in (0, -1) for d in named):
+        raise RuntimeError(f"Dimension is out of range (expected to be in range of [-1, 0], but got {list(named)}")
+    return run(c.op, [value, shifted(named, n) if n else ()])
 
 
 def unsqueeze(c: Call) -> Any:
     return run(c.op, [c.values[0], shifted(c.values[1], c.ndim(0) + 1)])
+
+
+def transpose(c: Call) -> Any:
+    if c.ndim(0):
+        return along(c)
+    shifted(tuple(c.values[1:3]), 0)  # raises what is to be raised
+    return c.values[0]
 
 
 def transposed(c: Call) -> Any:
@@ -228,6 +236,11 @@ def subscript(c: Call) -> Any:
     place = c.get("place")
     place = place if isinstance(place, tuple) else (place,)
     return run(c.op, [c.values[0], (slice(None), *place)])
+
+
+def part(c: Call) -> Any:
+    """The part where a view was, of each example."""
+    return run(c.op, [c.values[0], c.get("at").of_examples(c.size)])
 
 
 def subscript_back(c: Call) -> Any:

@@ -25,7 +25,7 @@ _TABLE: dict[Rule, str] = {
         _cumsum_from_end cumsum cumprod cummax cummin logcumsumexp flip softmax log_softmax sort argsort topk kthvalue
         mode median nanmedian max min gather gather_backward scatter scatter_add scatter_reduce scatter_extreme
         scatter_hits scatter_prod scatter_value split split_with_sizes unbind unfold unsafe_split
-        unsafe_split_with_sizes diagonal diagonal_backward diagonal_scatter transpose recurrence shifted
+        unsafe_split_with_sizes diagonal diagonal_backward diagonal_scatter recurrence shifted
         _fft_c2c _fft_c2r _fft_r2c _fft_doubled _fft_resized slice_scatter _unfold_backward place_along
         _prod_dim glu
     """,
@@ -60,9 +60,11 @@ _TABLE: dict[Rule, str] = {
     rules.permute: "permute",
     rules.squeeze: "squeeze",
     rules.unsqueeze: "unsqueeze",
+    rules.transpose: "transpose",
     rules.transposed: "t",
     rules.subscript: "slice select slice_newaxis newaxis",
     rules.subscript_back: "slice_backward",
+    rules.part: "_part_taken _part_spread",
     rules.joined: "cat stack",
     matrices.matmul: "matmul mm bmm mv dot",
     matrices.outer: "outer",

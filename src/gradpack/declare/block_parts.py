@@ -35,6 +35,11 @@ def give_back(blocks: list[Any]) -> None:
         _spare.extend(blocks)
 
 
+def number(value: Any, native: Any) -> Any:
+    """A plain number as an array of this dtype, which NumPy would make of it for each block again."""
+    return np.asarray(value, native) if type(value) in _NUMBERS else value
+
+
 try:  # without the checks of `numpy.clip`, which take longer than a small block
     clip: Any = np._core.umath.clip  # type: ignore[attr-defined]
 except AttributeError:

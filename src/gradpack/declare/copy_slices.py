@@ -30,8 +30,13 @@ class Place:
 
     __slots__ = ("place", "shape", "zeros")
 
-    def __init__(self, place: Any, base: Tensor) -> None:
-        self.place, self.shape, self.zeros = place, base._shape, base._spec.backend.xp.zeros
+    def __init__(self, place: Any, shape: tuple[int, ...], zeros: Any) -> None:
+        self.place, self.shape, self.zeros = place, shape, zeros
+
+    def of_examples(self, count: int) -> Place:
+        """The same place in each of so many bases."""
+        place = self.place if isinstance(self.place, tuple) else (self.place,)
+        return Place((slice(None), *place), (count, *self.shape), self.zeros)
 
     def within(self, whole: Any) -> tuple[Any, Any]:
         """A copy of an array that may be written to, and the view of it."""
@@ -54,7 +59,7 @@ def where(tensor: Tensor, base: Tensor) -> Place | Window | list[View]:
     if view.parent is base and not base._relaid and not tensor._relaid:
         op = getattr(view.replay, "op", None)
         if op is not None and op.name in _SUBSCRIPTS and base._spec.numpy:
-            return Place(view.args[0], base)
+            return Place(view.args[0], base._shape, base._spec.backend.xp.zeros)
     found = window(base._data, tensor._data)
     return chain_of(tensor) if found is None else found
 

@@ -331,10 +331,10 @@ def run({params}, _into=None):
         if _e > _n:
             _r = _n - _i
 {trim}\
-        _o = _o_all[_i:_e] if _into is None else _made[: _n - _i]
+{target}\
 {slices}\
 {steps}\
-        if _into is not None: _o_all[_i:_e] = _o
+{back}\
     _give_back(_blocks)
     return _out
 """
@@ -345,7 +345,7 @@ def text_of(
 ) -> tuple[str, dict[str, Any]]:
     """The text of the loop for arguments of these kinds, and the names that it uses."""
     writer = Writer()
-    writer.depth = 2
+    writer.depth = writer.top = 2
     env = {p: Value(k, f"p_{p}") for p, k in zip(params, kinds, strict=True)}
     result = Reader(writer, env, outside).run(code, "_o")
     if result.kind == "s" or result.text != "_o":
@@ -355,13 +355,15 @@ def text_of(
     buffers = [(b, f"{first}.dtype") for b in writer.made["f"]] + [(b, "np.bool_") for b in writer.made["?"]]
     buffers += [("_mask", f"f'i{{{first}.itemsize}}'")] if writer.masks else []
     buffers += [(c, f"{first}.dtype") for c in writer.filled.values()]
-    lines = [f"    _blocks = _borrow({len(buffers)} + (_into is not None))\n"]
+    direct = writer.direct()
+    more = "" if direct else " + (_into is not None)"
+    lines = [f"    _blocks = _borrow({len(buffers)}{more})\n"]
     lines += [f"    {b} = _blocks[{nr}].view({d})[:_size]\n" for nr, (b, d) in enumerate(buffers)]
     dtype = "np.bool_" if result.kind == "?" else f"{first}.dtype"
-    lines += [
-        f"    if _into is not None: _made = _blocks[-1].view({dtype})[:_size]\n"
-    ]  # operands are read till the end
+    if not direct:  # operands are read till the end
+        lines += [f"    if _into is not None: _made = _blocks[-1].view({dtype})[:_size]\n"]
     lines += [f"    {c}.fill({text})\n" for text, c in writer.filled.items()]
+    lines += [f"    {c} = _number({text}, {first}.dtype)\n" for text, c in writer.numbers.items()]
     text = TEXT.format(
         params=", ".join(f"p_{p}" for p in params),
         first=first,
@@ -370,6 +372,8 @@ def text_of(
         bytes=BLOCK if len(buffers) <= _MANY else BLOCK // 2,
         buffers="".join(lines),
         trim="".join(f"            {b} = {b}[:_r]\n" for b, _ in buffers),
+        target=f"        _o = _o_all[_i:_e]{'' if direct else ' if _into is None else _made[: _n - _i]'}\n",
+        back="" if direct else "        if _into is not None: _o_all[_i:_e] = _o\n",
         slices="".join(f"        {a} = {a}_all[_i:_e]\n" for a in arrays),
         steps="".join(f"{line}\n" for line in writer.lines),
     )

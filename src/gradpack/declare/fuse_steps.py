@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from .block_parts import Unfit, borrow, clip, give_back, limit_into, pick
+from .block_parts import Unfit, borrow, clip, give_back, limit_into, number, pick
 
 _NAMES = {
     "np": np, "_pick": pick, "_borrow": borrow, "_give_back": give_back, "_clip": clip, "_limit": limit_into,
-    "_Unfit": Unfit,
+    "_Unfit": Unfit, "_number": number,
 }  # fmt: skip
 
 
@@ -34,9 +35,10 @@ class Writer:
         self.free: dict[str, list[str]] = {"f": [], "?": []}
         self.made: dict[str, list[str]] = {"f": [], "?": []}
         self.filled: dict[str, str] = {}  # buffers that hold one number, by the text of the number
+        self.numbers: dict[str, str] = {}  # numbers as arrays, by their text
         self.names: dict[str, Any] = dict(_NAMES)
         self.masks = False
-        self.depth = 0
+        self.depth = self.top = 0
 
     def known(self, value: Any) -> str:
         """A name for a constant from outside."""
@@ -65,12 +67,23 @@ class Writer:
         texts = [v.text for v in values]
         if name in ("maximum", "minimum"):  # of an array and a number take twice as long
             texts = [self.constant(v.text) if v.kind == "s" else v.text for v in values]
+        elif self.depth == self.top:  # what no condition guards is evaluated in any case: so it may be before the loop
+            texts = [self.number(v.text) if v.kind == "s" else v.text for v in values]
         self.release(*values)
         target = into or self.buffer(kind)
         self.line(f"np.{name}({', '.join(texts)}, out={target})")
         return Value(kind, target, into is None)
 
+    def number(self, text: str) -> str:
+        return self.numbers.setdefault(text, f"_n{len(self.numbers)}")
+
     def constant(self, text: str) -> str:
         if text not in self.filled:
             self.filled[text] = f"_c{len(self.filled)}"
         return self.filled[text]
+
+    def direct(self) -> bool:
+        """Whether nothing is read after the result is written, which may take the place of an operand then."""
+        following = [*self.lines[1:], "else:"]
+        writes = [(a.strip(), b.strip()) for a, b in zip(self.lines, following, strict=True) if re.search(r"\b_o\b", a)]
+        return all(a.startswith(("np.", "_clip(")) and a.endswith("out=_o)") and b == "else:" for a, b in writes)

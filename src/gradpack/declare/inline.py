@@ -86,6 +86,13 @@ class Inlined:
         return changed
 
 
+class Called(Inlined):
+    """The same for texts in which nothing is to be put in place of a call."""
+
+    def __init__(self, op: Op) -> None:
+        self.op, self.names, self._found = op, {}, {}
+
+
 class _Renamer(ast.NodeTransformer):
     def __init__(self, renamed: dict[str, str]) -> None:
         self.renamed = renamed

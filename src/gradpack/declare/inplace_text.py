@@ -160,16 +160,20 @@ def text(op: Op, name: str) -> str | None:
             values=values,
             first=first,
         )
+    parts = [arrays[p] for p in op.params[:positional]]
+    parts += [f"{p}={arrays[p]}" for p in op.params[positional:]]
+    through = THROUGH.format(call=f"_forward({', '.join(parts)})", values=values)
     ufunc = _UFUNCS.get(op.name)
     if ufunc is not None:
         operands = ", ".join(arrays[p] for p in (op.params if op.name in _WITH_NUMBERS else tensors))
         write = INTO.format(operands=operands, values=values)
         if ufunc[1]:
-            write = f"    if not ({ufunc[1]}):\n{indent(large, '    ')}        return _slow({values})\n{write}"
+            rest = f"    if type(alpha) is not float and type(alpha) is not int: return _slow({values})\n"
+            rest += f"{through}    _counter[0] += 1\n"
+            rest = indent(f"{large}{rest}    return {first}\n", "    ")
+            write = f"    if not ({ufunc[1]}):\n{rest}{write}"
     else:
-        parts = [arrays[p] for p in op.params[:positional]]
-        parts += [f"{p}={arrays[p]}" for p in op.params[positional:]]
-        write = large + THROUGH.format(call=f"_forward({', '.join(parts)})", values=values)
+        write = large + through
     if op.name not in _NEEDS_NO_QUIET or large:
         write = f"    _token = _hush(_SILENT)\n    try:\n{indent(write, '    ')}    finally: _unhush(_token)\n"
     former = ""
@@ -199,7 +203,7 @@ def function(op: Op, name: str, slow: Callable[[tuple[Any, ...]], Any]) -> Funct
         "_SILENT": silent,
     }
     names["_slow"] = timed(op, name, slow, names)
-    made = FunctionType(_stub.__code__.replace(co_name=name, co_qualname=name), names, name)
+    made = names["_function"] = FunctionType(_stub.__code__.replace(co_name=name, co_qualname=name), names, name)
 
     def compile_first(*args: Any, **kwargs: Any) -> Any:
         source = text(op, name)

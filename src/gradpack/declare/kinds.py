@@ -43,11 +43,11 @@ from . import subclass  # noqa: F401 - attaches its method
 from .apply import Output, apply
 from .nodes import CompiledNode, GeneralNode, constant, fit_arrays
 from .op import Op, register
-from .timed import timed, watched
+from .timed import forget, timed, watched
 
 _OPTIONS = frozenset(
     "jvp result view results differentiable extra meaning promote lists structural scalars holomorphic node many "
-    "broadcasts name uniform blame check dtypes joint inputs sparse blocks light".split()
+    "broadcasts name uniform blame check dtypes joint inputs sparse blocks light contiguous".split()
 )
 
 
@@ -107,6 +107,7 @@ def copy_of(op: Op, name: str, slow: Callable[[tuple[Any, ...]], Any]) -> Functi
         return function(*args, **kwargs)
 
     names["_compile_first"] = compile_first
+    names["_function"] = function
     function.op = op  # type: ignore[attr-defined]
     op.functions.append(function)
     return function
@@ -124,11 +125,12 @@ def _compiled(text: str) -> CodeType:
 def _materialise(op: Op) -> None:
     """Generate, compile and install the text of an operation."""
     from .blocks import large_forms
+    from .complex_form import of_complex
     from .constants import constants_in
     from .former import ORDERS
     from .former import call as in_former_order
     from .inline import Inlined
-    from .template import source
+    from .template import has_complex_form, source
     from .variants import into
 
     text, filename = source(op), f"<op {op.name}>"
@@ -168,6 +170,8 @@ def _materialise(op: Op) -> None:
         "_into": lambda out, values: watched(op, op.name, lambda *given: into(op, out, given), values),
         "_text": text,
     }
+    if has_complex_form(op):
+        common["_complex"] = of_complex(op, common)
     if op.name in ORDERS:
         common["_in_former_order"] = lambda values, out: in_former_order(op, op.name, op.public, values, out)
     if op.returns:
@@ -188,6 +192,7 @@ def _materialise(op: Op) -> None:
     linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
     call = names["_call"]
     for function in op.functions:
+        forget(function)
         function.__globals__.update(common)
         function.__globals__.pop("_compile_first", None)
         # Code objects of its own: named like the operation in tracebacks, and not sharing
@@ -217,13 +222,18 @@ def _install_node(op: Op, node_class: Any, filename: str) -> None:
     )
     made: Any
     for made in (node_class, general):
-        made.op = op
-        made.__name__ = made.__qualname__ = op.node_name
-        made.__module__ = "builtins"  # as torch has it
-    if "backward" in vars(node_class):
-        method = node_class.backward
-        method.__code__ = method.__code__.replace(co_name=op.node_name, co_qualname=op.node_name, co_filename=filename)
+        name_node(op, made, filename)
     op.node_class, op.general_class = node_class, general
+
+
+def name_node(op: Op, made: Any, filename: str) -> None:
+    """Say of a node class that was made from text whose it is."""
+    made.op = op
+    made.__name__ = made.__qualname__ = op.node_name
+    made.__module__ = "builtins"  # as torch has it
+    method = vars(made).get("backward")
+    if method is not None and made is not op.general_class and method.__code__.co_filename == "<op>":
+        method.__code__ = method.__code__.replace(co_name=op.node_name, co_qualname=op.node_name, co_filename=filename)
 
 
 def node_classes(op: Op) -> tuple[Any, Any]:

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 from ..backends.coo import CooArray
 from ..backends.sparse import SPARSE
 from ..base.dtypes import dtype
-from ..base.modes import MODE, RUN
+from ..base.modes import MODE, RUN, TRANSFORMS
 from ..graph.node import Node, Part, Slot
 from ..tensor.saved import (
     FREED,
@@ -28,7 +28,8 @@ from ..tensor.saved import (
 )
 from ..tensor.tensor import Tensor, alias, wrap
 from . import saved_attributes
-from .batched import cut
+from .batched import batched, below, cut, is_batched_now
+from .blocks import LARGE
 from .op import REGISTRY, Op
 from .record import SavedList
 from .torch_names import VARIANTS, places
@@ -59,10 +60,39 @@ class CompiledNode(Node):
                 finally:
                     MODE.reset(token)
         else:
-            gradients = self._formulas(g)
+            found = self._of_examples(g) if op.kind == "elementwise" and is_batched_now(g) else None
+            gradients = self._formulas(g) if found is None else found
         if not keep:
             self._free()
         return gradients
+
+    def _of_examples(self, g: Any) -> list[Any] | None:
+        """The gradients for each `g` of a batch, by the compiled text, where nothing is recorded and all shapes agree.
+
+        The batch is but a dimension more there. None where more is to be done.
+        """
+        mode, whole = MODE.get(), g._data.value
+        out = below(mode)
+        saved: Any
+        spec, shape = whole._spec, g._shape
+        if mode.grad or out.special or out.levels or TRANSFORMS.get() or self.op.returns:
+            return None
+        if not spec.plain or whole._data.size >= LARGE or getattr(self, "fit", None) is not None:
+            return None
+        for name in _needed(self.op, None):
+            saved = getattr(self, name, None)
+            if isinstance(saved, Tensor):
+                if saved._spec is not spec or saved._shape != shape:
+                    return None
+            elif type(saved) is type(whole._data):
+                if saved.shape != shape or saved.dtype != whole._data.dtype:
+                    return None
+            elif saved is not None and not isinstance(saved, bool | int | float):
+                return None
+        found = self.backward(whole._data, True)
+        if any(x is not None and x.shape != whole._shape for x in found):
+            return None
+        return [x if x is None else batched(wrap(x), g._data.level) for x in found]
 
     def movable(self) -> bool:
         """Not where unpacking would call a hook."""
@@ -256,6 +286,9 @@ class GeneralNode(CompiledNode):
     backend: Any
     tangents: dict[str, Tensor]  # of saved results, while the level of forward mode lasts
     held: tuple[Any, ...]  # what a recorder gave for each saved tensor, to keep as long; where there is one
+
+    def _of_examples(self, g: Any) -> list[Any] | None:
+        return None
 
     def movable(self) -> bool:
         return bool(self.backend.is_numpy) and CompiledNode.movable(self)

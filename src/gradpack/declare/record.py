@@ -61,6 +61,7 @@ def record(
         if outs[0]._spec.dtype.category >= FLOATING:
             outs[0]._edge = node
     else:
+        node._like = [(out._shape, out._spec) for out in outs[:differentiable]]
         for nr, out in enumerate(outs[:differentiable]):
             if out._spec.dtype.category >= FLOATING:
                 out._edge = Slot(node, nr, differentiable)

@@ -14,11 +14,12 @@ from typing import Any
 from .arguments import option_kinds, tests_of
 from .blocks import LARGE, body_in_blocks, formula_in_blocks
 from .former import ORDERS
-from .inline import OF_INTEGERS, Inlined
+from .inline import OF_INTEGERS, Called, Inlined
 from .op import Op
 
 # Bodies that meet no 1/0 in practice skip the switch that keeps NumPy's warnings off.
 _NEEDS_NO_QUIET = frozenset({"add", "sub", "mul", "neg", "relu"})
+_CHECK_NO_COMPLEX = frozenset({"add", "sub", "rsub", "neg"})  # whose check has nothing against complex numbers
 _OF_BOOLS = frozenset({"sum", "_sum_dim", "_to_copy"})
 
 NODE = """\
@@ -53,15 +54,13 @@ FIT = """\
 """
 
 FUNCTION = """\
-def _call({signature}):
-{out}\
+{head}\
     _mode = _MODE()
     if _mode.special: return _slow({values})
 {unwrap}\
-    if {guard}: return _slow({values})
+    if {guard}: {otherwise}
 {forward}\
-    if type(_data) is not _ndarray: _data = _asarray(_data)
-    _out = _new(_Tensor)
+{array}    _out = _new(_Tensor)
     _out._data = _data
     _out._spec = {spec}
 {shape}\
@@ -69,6 +68,9 @@ def _call({signature}):
 {record}\
     return _out
 """
+
+ARRAY = "    if type({x}) is not _ndarray: {x} = _asarray({x})\n"
+ARRAY_IN_ROWS = "    if type({x}) is not _ndarray or not {x}.flags.c_contiguous: {x} = _asarray({x}, order='C')\n"
 
 # One operand that may also be a Python number.
 OPERAND = """\
@@ -164,6 +166,23 @@ def source(op: Op) -> str:
             + f"\n\ndef _call({signature(op)}):\n{out_text(op)}    return _slow({values_of(op)})\n"
         )
     return _node_text(op, inlined) + "\n\n" + _function_text(op, inlined)
+
+
+def has_complex_form(op: Op) -> bool:
+    """Whether complex numbers, whose results are complex, too, have a text of their own."""
+    return (
+        "c" in op.dtypes
+        and op.result in ("same", "float", "sum")
+        and not (op.returns or op.lists or op.view or op.sparse or op.structural or op.joint is not None)
+        and (op.check is None or op.name in _CHECK_NO_COMPLEX)
+    )
+
+
+def complex_source(op: Op) -> str:
+    """The text for complex numbers: formulas and body are called, as their text has numbers of real dtypes in it."""
+    called = Called(op)
+    text = _node_text(op, called) + "\n\n" + _function_text(op, called, of_complex=True)
+    return text.replace("_mode.special", "_mode.busy")  # the text for real numbers has told the profiler
 
 
 def signature(op: Op) -> str:
@@ -265,7 +284,7 @@ def _gradient_name(op: Op, p: str) -> str:
     return op.formulas[p].__code__.co_varnames[0]
 
 
-def _function_text(op: Op, inlined: Inlined) -> str:
+def _function_text(op: Op, inlined: Inlined, of_complex: bool = False) -> str:
     inputs = list(op.inputs)
     tensors = [p for p in op.params if p in op.inputs or p in op.promote]
     values = values_of(op)
@@ -324,6 +343,8 @@ def _function_text(op: Op, inlined: Inlined) -> str:
     extra = "".join(f", {n}_" for n in op.extra)
     quiet = op.name not in _NEEDS_NO_QUIET and not op.structural and op.result != "bool"
     forward = (FORWARD_QUIET if quiet else FORWARD).format(extra=extra, call=call, values=values)
+    if of_complex:
+        forward += "    if _data.dtype is not _spec.native: _data = _data.astype(_spec.native)\n"
 
     spec = {"bool": "_BOOL", "index": "_INT64", "complex": "_spec_of(_data)", None: "_spec_of(_data)"}.get(
         op.result, "_spec"
@@ -356,18 +377,30 @@ def _function_text(op: Op, inlined: Inlined) -> str:
         )
     else:
         record = "    _out._edge = None\n"
+    head, otherwise = f"def _call({signature(op)}):\n{out_text(op)}", f"return _slow({values})"
+    if of_complex:
+        head = f"def _call(_values):\n    {''.join(f'{p}, ' for p in op.params)} = _values\n"
+        complex_guard = "not _spec.complex" + (" or type(alpha) is bool" if "alpha" in op.params else "")
+    elif has_complex_form(op):
+        otherwise = f"\n        if _spec.complex: return _complex({values})\n        {otherwise}"
     return FUNCTION.format(
-        signature=signature(op),
-        out=out_text(op),
+        head=head,
         unwrap="".join(unwrap),
-        guard=guard(op),
+        guard=complex_guard if of_complex else guard(op),
+        otherwise=otherwise,
         values=values,
         forward=forward,
+        array=array_text(op),
         spec=spec,
         shape=shape,
         place=place,
         record=record,
     )
+
+
+def array_text(op: Op, name: str = "_data") -> str:
+    """What makes an array of a result, and one that lies row by row if it is to."""
+    return (ARRAY_IN_ROWS if op.contiguous else ARRAY).format(x=name)
 
 
 def _is_pair(op: Op, tensors: list[str]) -> bool:

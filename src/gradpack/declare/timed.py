@@ -19,13 +19,15 @@ import linecache
 import re
 from collections.abc import Callable
 from functools import partial, wraps
-from threading import get_ident
+from threading import RLock, get_ident
 from time import perf_counter_ns
-from typing import Any, TypeVar
+from types import CodeType, FunctionType
+from typing import Any, NamedTuple, TypeVar
 
 from ..base.modes import MODE, Mode
 from ..graph.node import Slot
 from ..tensor.tensor import Tensor
+from ..tensor.torch_function import through_functions
 from .op import Op
 
 # What a record is of.
@@ -36,11 +38,9 @@ Slow = Callable[[tuple[Any, ...]], Any]
 
 # What stands before the body of the compiled text, and at its end.
 _BEFORE = """\
-def _timed(_values):
     _mode = _MODE()
     _append = _mode.note
-    if _append is None: return _unusual(_values)
-    {params} = _values
+    if _append is None: return _unusual({values})
     _start = _clock()
 """
 _AFTER = """\
@@ -48,6 +48,58 @@ _AFTER = """\
     _append((_name, _start, _clock(), _thread(), {seq}))
     return _result
 """
+# How the text gives a node its number, and how it does without one: the number is at hand in between.
+_NUMBERED = (
+    ("_node.seq = _next_seq()", "_node.seq = _seq = _next_seq()"),
+    ("else: _out._edge =", "else: _out._edge = _seq ="),
+)
+
+
+class Codes(NamedTuple):
+    """The code of a function when no profiler is on, and while one is that wants times only."""
+
+    plain: CodeType
+    clocked: CodeType
+
+
+# What was called under a profiler. While one is on, these functions run the text with a clock in it: handing each
+# call over to such a text would take half as long again as reading the clock does.
+_clocked: dict[FunctionType, Codes] = {}
+_profilers = 0
+_lock = RLock()
+
+
+def begin() -> None:
+    """A profiler that wants times only begins."""
+    global _profilers
+    with _lock:
+        _profilers += 1
+        if _profilers == 1:
+            for function, codes in _clocked.items():
+                function.__code__ = codes.clocked
+
+
+def end() -> None:
+    """It ends: after the last one, functions are what they were."""
+    global _profilers
+    with _lock:
+        _profilers -= 1
+        if not _profilers:
+            for function, codes in _clocked.items():
+                function.__code__ = codes.plain
+
+
+def forget(function: FunctionType) -> None:
+    """The text of a function is about to be made again: that with a clock will be, too."""
+    with _lock:
+        known = _clocked.pop(function, None)
+    if known is not None:
+        names = function.__globals__
+        op: Op = function.op  # type: ignore[attr-defined]
+        names["_slow"] = timed(op, names["_name"], names["_plain"], names)
+
+
+_OTHER = {"_slow": "_plain", "_complex": "_complex"}  # what compiled text calls, and what it is to call when profiled
 
 
 def timed(op: Op, name: str, slow: Slow, names: dict[str, Any]) -> Slow:
@@ -55,7 +107,8 @@ def timed(op: Op, name: str, slow: Slow, names: dict[str, Any]) -> Slow:
 
     Args:
         name: what the operation is called here: `add_` for the in-place form of `add`.
-        names: the globals of the compiled function, which have its text in them once it is called.
+        names: the globals of the compiled function, which have its text in them once it is called, as `_text`, and
+            itself, as `_function`.
     """
     current = MODE.get
 
@@ -69,11 +122,12 @@ def timed(op: Op, name: str, slow: Slow, names: dict[str, Any]) -> Slow:
 
 
 def _compiled(op: Op, name: str, slow: Slow, names: dict[str, Any]) -> Slow:
-    """The compiled text with a clock in it, and without."""
+    """What calls that are unusual go to, once there was a profiler; and the function gets a text with a clock in it."""
     text = names["_text"]
     body = text[text.index("def _call(" if "def _call(" in text else "def ") :]
     first, _, body = body.partition("\n")
-    body = re.sub(r"^    if (?:_former|out is not None): return .*\n", "", body, flags=re.MULTILINE)
+    elsewhere = re.match(r"(?:    if (?:_former|out is not None): return .*\n)*", body)[0]  # type: ignore[index]
+    body = body.removeprefix(elsewhere)
     if body.lstrip().startswith("return _slow(") or "*args" in first:
 
         def uncompiled(*values: Any) -> Any:
@@ -84,35 +138,57 @@ def _compiled(op: Op, name: str, slow: Slow, names: dict[str, Any]) -> Slow:
 
         return watch
     body = body.rstrip("\n").replace("_mode.special", "_mode.busy")
-    before = _BEFORE.format(params="".join(f"{p}, " for p in op.params))
-    scratch = names | {"_slow": slow, "_plain": slow, "_name": name, "_rest": _rest}
-    scratch |= {"_clock": perf_counter_ns, "_thread": get_ident, "_sequence": sequence_of}
+    scratch = names | {"_slow": slow}
     exec(compile(f"def _unprofiled({', '.join(op.params)}):\n{body}\n", f"<watched op {name}>", "exec"), scratch)
-    body, _, result = body.rpartition("\n    return ")
-    body = re.sub(
-        r"return _slow\((.*)\)$", r"return _rest(_plain, _name, _start, _append, _mode, \1)", body, flags=re.MULTILINE
-    )
-    body = re.sub(r"    _mode = _MODE\(\)\n    if _mode\.busy: .*\n", "", body, count=1)
-    seq = "None" if result in op.params else "_sequence(_result)"  # compiled writes in place record nothing
-    if result == "_out":
-        seq = "None if _out._edge is None else _out._edge.seq"
-    whole = f"{before}{body}\n{_AFTER.format(result=result, seq=seq)}"
-    filename = f"<profiled op {name}>"
-    exec(compile(whole, filename, "exec"), scratch)
-    linecache.cache[filename] = (len(whole), None, whole.splitlines(True), filename)
     unprofiled = scratch["_unprofiled"]
+
+    def usual(values: tuple[Any, ...]) -> Any:
+        return unprofiled(*values)
 
     def unusual(values: tuple[Any, ...]) -> Any:
         mode = MODE.get()
         profiler = mode.profiler
+        run = slow if mode.busy else usual
         if profiler is None:
-            return slow(values)
+            return run(values)
         if profiler.append is None:
             return profiler.around(op, name, unprofiled, values, mode)
-        return _rest(slow, name, perf_counter_ns(), profiler.append, mode, values)
+        return _rest(run, name, perf_counter_ns(), profiler.append, mode, values)
 
-    scratch["_unusual"] = unusual
-    return scratch["_timed"]
+    body, _, result = body.rpartition("\n    return ")
+    body = re.sub(
+        r"return (_slow|_complex)\((.*)\)$",
+        lambda found: f"return _rest({_OTHER[found[1]]}, _name, _start, _append, _mode, {found[2]})",
+        body,
+        flags=re.MULTILINE,
+    )
+    body = re.sub(r"    _mode = _MODE\(\)\n(?:    if _mode\.busy: .*\n)?", "", body, count=1)
+    if result in op.params:  # a write in place, which may end in several places, and records nothing
+        done = rf"\1_append((_name, _start, _clock(), _thread(), None)); return {result}"
+        body = re.sub(rf"^( *)return {result}$", done, body, flags=re.MULTILINE)
+    seq = "None" if result in op.params else "_sequence(_result)"
+    if result == "_out":
+        if all(body.count(before) == 1 for before, _ in _NUMBERED):
+            seq = "_seq"
+            for before, after in _NUMBERED:
+                body = body.replace(before, after)
+        else:
+            seq = "None if _out._edge is None else _out._edge.seq"
+    values = f"({''.join(f'{p}, ' for p in op.params)})"
+    whole = f"{first}\n{elsewhere}{_BEFORE.format(values=values)}{body}\n{_AFTER.format(result=result, seq=seq)}"
+    filename = f"<profiled op {name}>"
+    exec(compile(whole, filename, "exec"), scratch)
+    linecache.cache[filename] = (len(whole), None, whole.splitlines(True), filename)
+    names |= {"_plain": slow, "_name": name, "_rest": _rest, "_unusual": unusual}
+    names |= {"_clock": perf_counter_ns, "_thread": get_ident, "_sequence": sequence_of}
+    function = names["_function"]
+    code = scratch[first.removeprefix("def ").partition("(")[0]].__code__
+    code = code.replace(co_name=function.__name__, co_qualname=function.__name__)
+    with _lock:
+        _clocked[function] = Codes(function.__code__, code)
+        if _profilers:
+            function.__code__ = code
+    return unusual
 
 
 def _rest(slow: Slow, name: str, start: int, append: Callable[[Any], None], mode: Mode, values: tuple[Any, ...]) -> Any:
@@ -167,7 +243,12 @@ def noted(function: _F, name: str | None = None) -> _F:
 
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        if current().profiler is None:
+        mode = current()
+        if not mode.special:
+            return function(*args, **kwargs)
+        if mode.functions:
+            return through_functions(call, called, (*args, *kwargs.values()), args, kwargs)
+        if mode.profiler is None:
             return function(*args, **kwargs)
         return watched(None, called, partial(function, **kwargs), args)
 

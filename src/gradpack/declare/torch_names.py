@@ -120,7 +120,8 @@ def _pow(node: Any) -> str:
 
 
 def _squeeze(node: Any) -> str:
-    return f"SqueezeBackward{0 if node.dim is None else 1 if hasattr(node.dim, '__index__') else 2}"
+    dim = node.dim if _has(node, "dim") else None
+    return f"SqueezeBackward{0 if dim is None else 1 if hasattr(dim, '__index__') else 2}"
 
 
 def _matmul(node: Any) -> str:

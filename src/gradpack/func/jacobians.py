@@ -35,15 +35,16 @@ def _chunks(total: int, size: int | None) -> list[tuple[int, int]]:
     return [(i, min(i + size, total)) for i in range(0, total, max(size, 1))] or [(0, 0)]
 
 
-def _mapped(function: Any, columns: list[Tensor], randomness: str = "error") -> list[Tensor]:
+def _mapped(function: Any, columns: list[Tensor], randomness: str = "error", alike: bool = False) -> list[Tensor]:
     """The results of `function` for each row of the columns, a batch dimension before them."""
     mode = MODE.get()
-    level = VmapLevel(columns[0]._shape[0], randomness)
+    level = VmapLevel(columns[0]._shape[0], randomness, alike)
     token = MODE.set(entered(mode, level))
     try:
         made = function([batched(c, level) for c in columns])
     finally:
         MODE.reset(token)
+        level.close()
     return [all_examples(m, level) for m in made]
 
 
@@ -143,7 +144,7 @@ def jacfwd(func: Function, argnums: Any = 0, has_aux: bool = False, *, randomnes
                 about["aux"] = _plain(made[2])
             return tree_flatten(made[1])[0]
 
-        found = _mapped(push, units(flat, 0, sum(sizes)), randomness)
+        found = _mapped(push, units(flat, 0, sum(sizes)), randomness, alike=True)
         rows = []
         for columns, shape in zip(found, about["shapes"], strict=True):
             row = [

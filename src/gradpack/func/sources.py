@@ -54,8 +54,8 @@ class Sources:
                 f"only Tensors of floating point dtype can require gradients, and this one is {value.dtype}"
             )
         found = bottom(value, self.levels) if self.levels else value
-        if self.grad and found.requires_grad:
-            token = MODE.set(MODE.get().replace(levels=()))
+        if found.requires_grad:  # under `no_grad` too: what is pulled back later, with grad on, depends on it
+            token = MODE.set(MODE.get().replace(levels=(), grad=True))
             try:
                 made: Tensor = reshape(found, found._shape)
             finally:
@@ -75,7 +75,7 @@ class Sources:
     def run(self, function: Callable[[], Any]) -> Any:
         """Call the function, recording whatever the mode outside says."""
         mode = MODE.get()
-        token = MODE.set(mode.replace(grad=True, inference=False))
+        token = MODE.set(mode.replace(grad=True, inference=False, tangents=True))
         depth = TRANSFORMS.set((*TRANSFORMS.get(), self.own))
         try:
             return function()

@@ -235,6 +235,7 @@ def _push_twice_back(call: Callable[[list[Any]], Any], flat: list[Tensor], pushe
     from ..ops.fill import zeros_like
 
     sources = Sources(flat, call)
+    sources.own.pushes = True
     output, aux = sources.run(lambda: call(sources.inside))
     leaves, form = tree_flatten(output)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from heapq import heappop, heappush
 from operator import attrgetter
+from time import perf_counter_ns
 from typing import Any
 
 from . import parallel
@@ -73,7 +74,9 @@ def run(
         capture: put the gradients of the plan's inputs into `plan.captured` and accumulate nothing.
         threads: other threads may take part, once the graph is wide and gradients are large.
         observer: is told of every node: `start(node, g)` before it runs and `end(grads)` after; `alone(node, g,
-            keep)` runs a node, on whatever thread, and `serving(serve)` is what serves a leaf. None for none.
+            keep)` runs a node, on whatever thread, and `serving(serve)` is what serves a leaf. Of nodes whose types are
+            in `named`, unless that is None, it may be told when they ran only: `note((type, start, end, seq))`. None
+            for none.
     """
     pending: dict[Node, Gradient] = {}  # gradients of nodes in `ready`, and the only one so far of leaves
     sums: dict[Node, Gradient] = {}  # gradients of leaves that nobody else holds, because they are sums
@@ -83,12 +86,18 @@ def run(
     needed = None if plan is None else plan.needed
     wanted = None if plan is None or plan.needed is None else plan.captured
     leaf_type = AccumulateGrad
-    usual = not create_graph and observer is None
+    usual = not create_graph
     if wanted is not None and capture and usual:
         for node in wanted:
             if type(node) is not leaf_type:  # gradients are looked at on their way
                 usual = False
-    serve = _serve if observer is None else observer.serving(_serve)
+    serve, named = _serve, None
+    note: Any = None
+    if observer is not None:
+        serve = observer.serving(_serve)
+        if usual:
+            named, note = observer.named, observer.note
+        usual = False
 
     for node, g in roots:
         if needed is not None and node not in needed:
@@ -134,6 +143,12 @@ def run(
                 break
             if usual and node.extras is None and g is not None:
                 grads = node.backward(g, keep)
+            elif named is not None and (kind := type(node)) in named and node.extras is None and g is not None:
+                begun = perf_counter_ns()
+                try:
+                    grads = node.backward(g, keep)
+                finally:
+                    note((kind, begun, perf_counter_ns(), node.seq))
             else:
                 extras = node.extras
                 last = False

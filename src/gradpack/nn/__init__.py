@@ -305,8 +305,8 @@ _LATER = {"UninitializedBuffer": "uninitialized", "UninitializedParameter": "uni
 def __getattr__(name: str) -> Any:
     """What few programs use is imported when it is asked for."""
     module = _LATER.get(name, "lazy_layers" if name.startswith("Lazy") and name in __all__ else "")
-    if name == "lazy":
-        return import_module(".lazy", __name__)
+    if name in ("lazy", "modules"):
+        return import_module(f".{name}", __name__)
     if not module:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     found = getattr(import_module(f".{module}", __name__), name)

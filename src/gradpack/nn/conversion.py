@@ -48,7 +48,8 @@ def apply_to_tensors(self: M, fn: Callable[[Tensor], Tensor], recurse: bool = Tr
 def to(self: M, *args: Any, **kwargs: Any) -> M:
     """Move to a device and floating-point dtype: `to(device, dtype)`, `to(dtype)`, `to(tensor)`.
 
-    The dtype applies to floating-point and complex parameters and buffers; integers keep theirs.
+    A `memory_format` is for parameters and buffers of four dimensions, `channels_last_3d` for those of five. The
+    dtype applies to floating-point and complex parameters and buffers; integers keep theirs.
 
     Raises:
         TypeError: for a dtype that is neither floating-point nor complex.
@@ -65,9 +66,15 @@ def to(self: M, *args: Any, **kwargs: Any) -> M:
 
     def convert(tensor: Tensor) -> Tensor:
         floating = tensor.dtype.is_floating_point or tensor.dtype.is_complex
-        return tensor.to(device, dtype if floating else None)
+        moved = tensor.to(device, dtype if floating else None)
+        return moved if tensor.ndim != dimensions else moved.to(memory_format=wanted)
 
+    wanted = kwargs.get("memory_format")
+    dimensions = None if wanted is None else _CHANNELS_LAST.get(wanted.name, 4)
     return self._apply(convert)
+
+
+_CHANNELS_LAST = {"channels_last_3d": 5}
 
 
 def _where(
@@ -97,6 +104,15 @@ def _where(
     if dtype is not None and not isinstance(dtype, DType):
         raise TypeError(f"to(): argument 'dtype' must be a dtype, not {type(dtype).__name__}")
     return device if device is None or isinstance(device, Device) else Device(device), dtype
+
+
+def share_memory(self: M) -> M:
+    """Let other processes share the memory of all parameters and buffers, as far as `Tensor.share_memory_` does.
+
+    Raises:
+        RuntimeError: if one is not initialized yet.
+    """
+    return self._apply(lambda tensor: tensor.share_memory_())
 
 
 def to_empty(self: M, *, device: Any, recurse: bool = True) -> M:

@@ -24,6 +24,7 @@ from ..ops.attention import scaled_dot_product_attention
 from ..ops.distance import pdist
 from ..ops.division import div
 from ..ops.embedding import embedding as _embedding
+from ..ops.embedding import one_hot_of_few
 from ..ops.exponential import sigmoid
 from ..ops.gated import celu_, elu_, glu, hardtanh_, leaky_relu_, relu_, rrelu_, selu_, threshold_
 from ..ops.normalize import layer_norm, rms_norm
@@ -243,7 +244,7 @@ def _class_dim(name: str, ndim: int, stacklevel: int) -> int:
 
     warnings.warn(
         f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an argument.",
-        stacklevel=stacklevel,
+        stacklevel=stacklevel + 1,  # the function has a door
     )
     return 0 if ndim in (0, 1, 3) else 1
 
@@ -330,6 +331,9 @@ def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
                 "When vmap-ing torch.nn.functional.one_hot, please provide an explicit positive num_classes argument."
             )
         return (input.unsqueeze(-1) == arange(num_classes)).to(int64)
+    made = one_hot_of_few(input, num_classes)
+    if made is not None:
+        return made
     if not input.numel() and num_classes <= 0:
         raise RuntimeError("Can not infer total number of classes from empty input.")
     if input.numel() and int(input.min()) < 0:

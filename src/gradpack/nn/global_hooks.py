@@ -32,6 +32,19 @@ _global_backward_pre_hooks, _global_backward_hooks = backward_pre_hooks, backwar
 _full: list[bool] = []  # are the backward hooks full ones? Empty until the first is registered
 
 
+def replace(name: str, hooks: dict[int, Any]) -> None:
+    """Let the hooks that torch keeps as `name` (`_global_forward_hooks` and the like) be these, and no others."""
+    found = globals().get(name)
+    if not isinstance(found, OrderedDict):
+        raise AttributeError(f"nn.modules.module keeps no hooks of all modules as {name!r}")
+    given = dict(hooks)  # it may be `found` itself
+    for key in found.keys() - given.keys():
+        PRESENT.pop(key, None)
+    found.clear()
+    found.update(given)
+    PRESENT.update(dict.fromkeys(given, True))
+
+
 def full() -> bool:
     """Whether the backward hooks of all modules are full ones."""
     return _full != [False]

@@ -12,6 +12,7 @@ from . import conversion, finding, hooks, state
 from .calls import CALLS, Call
 from .global_hooks import PRESENT as _OF_ALL
 from .parameter import Buffer, Parameter, clear_grad
+from .registration_hooks import buffer_hooks, module_hooks, parameter_hooks, passed
 
 
 class Module:
@@ -146,20 +147,20 @@ class Module:
         elif name in own["_parameters"]:
             if value is not None:
                 raise _cannot_assign(name, value, "parameter", "nn.Parameter")
-            own["_parameters"][name] = None
+            self.register_parameter(name, None)
         elif kind == "module":
             self._forget(name, keep="_modules")
-            own["_modules"][name] = value
+            own["_modules"][name] = passed(module_hooks, self, name, value) if module_hooks else value
         elif name in own["_modules"]:
             if value is not None:
                 raise _cannot_assign(name, value, "child module", "nn.Module")
-            own["_modules"][name] = None
+            own["_modules"][name] = passed(module_hooks, self, name, None)
         elif kind == "buffer":
             self.register_buffer(name, value, value.persistent)
         elif name in own["_buffers"]:
             if value is not None and not isinstance(value, Tensor):
                 raise _cannot_assign(name, value, "buffer", "nn.Buffer, Tensor")
-            own["_buffers"][name] = value
+            own["_buffers"][name] = passed(buffer_hooks, self, name, value) if buffer_hooks else value
         else:
             object.__setattr__(self, name, value)
 
@@ -215,7 +216,7 @@ class Module:
                 f"cannot assign a non-leaf Tensor to parameter {name!r}: parameters are leaves of the graph. "
                 "To express it as a function of another tensor, compute it in forward()"
             )
-        self._parameters[name] = param
+        self._parameters[name] = passed(parameter_hooks, self, name, param)
 
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
         """Make `tensor` a buffer: state that is no parameter. A persistent one is part of `state_dict()`.
@@ -229,7 +230,7 @@ class Module:
             raise TypeError(
                 f"cannot assign {type(tensor).__name__!r} object to buffer {name!r} (Tensor or None required)"
             )
-        self._buffers[name] = tensor
+        self._buffers[name] = passed(buffer_hooks, self, name, tensor)
         if persistent:
             self._non_persistent_buffers_set.discard(name)
         else:
@@ -245,7 +246,7 @@ class Module:
         if module is not None and not isinstance(module, Module):
             raise TypeError(f"{type(module).__name__} is not a Module subclass")
         self._check_name("_modules", name, "module")
-        self._modules[name] = module
+        self._modules[name] = passed(module_hooks, self, name, module)
 
     def register_module(self, name: str, module: Module | None) -> None:
         """The same as `add_module`."""
@@ -354,6 +355,7 @@ class Module:
 
     to = conversion.to
     to_empty = conversion.to_empty
+    share_memory = conversion.share_memory
     type = conversion.type_
     float = conversion.float_
     double = conversion.double

@@ -307,6 +307,8 @@ def register_state_dict_pre_hook(self: Module, hook: Callable[..., Any]) -> Remo
 
 def register_state_dict_post_hook(self: Module, hook: Callable[..., Any]) -> RemovableHandle:
     """Call `hook(module, state_dict, prefix, local_metadata)` after it has; the hook may change the dict."""
+    if hasattr(hook, "__dict__"):
+        hook._from_public_api = True  # type: ignore[attr-defined]
     return add(self._state_dict_hooks, hook)
 
 
@@ -320,7 +322,16 @@ def register_load_state_dict_pre_hook(self: Module, hook: Callable[..., Any]) ->
 
 
 def _register_state_dict_hook(self: Module, hook: Callable[..., Any]) -> RemovableHandle:
-    """The older form of `register_state_dict_post_hook`: the hook may return another dict in the place of its own."""
+    """The older form of `register_state_dict_post_hook`: the hook may return another dict in the place of its own.
+
+    Raises:
+        RuntimeError: for a hook that `register_state_dict_post_hook` was given.
+    """
+    if getattr(hook, "_from_public_api", False):
+        raise RuntimeError(
+            "Cannot register the same function as the state dict post hook that was previously registered via "
+            "register_state_dict_post_hook"
+        )
     handle = add(self._state_dict_hooks, hook)
     self.__dict__.setdefault("_replacing_hooks", set()).add(handle.id)
     return handle

@@ -33,7 +33,7 @@ class UninitializedTensorMixin:
         """Become an ordinary parameter or tensor of this shape, whose elements are not set.
 
         Args:
-            shape: a tuple of ints.
+            shape: a tuple of ints, or one.
             device: the one it has, unless given.
             dtype: the one it has, unless given.
 
@@ -45,7 +45,7 @@ class UninitializedTensorMixin:
             >>> type(weight).__name__, weight.shape
             ('Parameter', gradpack.Size([2, 3]))
         """
-        made = empty(tuple(shape), device=device or self.device, dtype=dtype or self.dtype)
+        made = empty(shape, device=device or self.device, dtype=dtype or self.dtype)
         self.data = made
         self.__class__ = self.cls_to_become
 

@@ -2,8 +2,9 @@
 
 Everything here is on arrays. `np.add.at` is fast in one form only: one dimension, contiguous, one
 dtype. So all forms are brought to that one, in portions that stay in the cache; and where few rows
-receive many wide ones (a small vocabulary), the rows are sorted and summed by segments. Sums in
-float16 and bfloat16 are kept in float32 and rounded once.
+receive many wide ones (a small vocabulary), the rows are sorted and summed by segments. Where SciPy
+is there, a compiled loop adds large numbers of wide rows (`row_products`). Sums in float16 and
+bfloat16 are kept in float32 and rounded once.
 
 The functions take an `out` that is theirs to write to and return it: a library whose arrays cannot
 be written to brings its own versions of `add_rows` and `set_flat`.
@@ -11,6 +12,7 @@ be written to brings its own versions of `add_rows` and `set_flat`.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -18,8 +20,29 @@ import numpy as np
 from ..backends import spec_of
 from .blockwise import is_numpy
 from .kernels import SMALL, add_in_rows, reshaped
+from .row_products import ENOUGH, added_rows
 
 PORTION = 1 << 16  # elements that are added at a time
+_WIDE = 32  # elements of a row, above which rows are added whole
+
+
+@lru_cache(512)
+def steps_along(shape: tuple[int, ...], dim: int, wanted: tuple[int, ...]) -> tuple[int, Any]:
+    """How far apart in the flat array of a shape neighbours along `dim` lie, and where their lines begin.
+
+    Args:
+        wanted: the shape of the index; the beginnings have size 1 along `dim`, and this one elsewhere.
+    """
+    ndim, stride, own = len(shape), 1, 1
+    starts: Any = np.zeros((1,) * ndim, np.int64)
+    for d in range(ndim - 1, -1, -1):
+        if d == dim:
+            own = stride
+        else:
+            starts = starts + (np.arange(wanted[d]) * stride).reshape((-1,) + (1,) * (ndim - 1 - d))
+        stride *= shape[d]
+    starts.flags.writeable = False
+    return own, starts
 
 
 def size_of(shape: Any) -> int:
@@ -74,8 +97,8 @@ def add_rows(out: Any, rows: Any, values: Any) -> Any:
         for k in range(n):
             out[int(rows[k]), :] += values[k, :]
         return out
-    if width >= 32 and n:
-        return _add_wide(out, rows, values)
+    if width >= _WIDE and n:
+        return out if values.size >= ENOUGH and added_rows(out, rows, values) else _add_wide(out, rows, values)
     flat = out.reshape(-1)
     if width == 1:
         np.add.at(flat, rows, values.reshape(-1))
@@ -175,6 +198,14 @@ def add_along(out: Any, shape: Any, dim: int, index: Any, values: Any) -> Any:
     """`out`, the flat array of a shape, with `values` added where `take(array, index, dim)` reads."""
     if is_numpy(out) and is_numpy(values) and values.size < SMALL and out.dtype == values.dtype:
         flat = index.reshape(-1)
+        if len(shape) == 1:
+            np.add.at(out, flat, values.reshape(-1))
+            return out
+        if len(shape) < 4 and flat.size and min(flat.tolist()) >= 0:  # one dimension is what it is fast in
+            stride, starts = steps_along(tuple(shape), dim, (*shape[:dim], 1, *shape[dim + 1 :]))
+            places = starts + (flat * stride).reshape((-1,) + (1,) * (len(shape) - 1 - dim))
+            np.add.at(out, places.reshape(-1), values.reshape(-1))
+            return out
         given = values.reshape((*shape[:dim], flat.shape[0], *shape[dim + 1 :]))
         np.add.at(out.reshape(shape), (*(slice(None),) * dim, flat) if dim else flat, given)
         return out
@@ -196,6 +227,9 @@ def places_along(index: Any, dim: int, shape: Any) -> Any:
     ndim = len(shape)
     if ndim == 1:
         return index
+    if is_numpy(index) and index.size < SMALL:
+        stride, starts = steps_along(tuple(shape), dim, index.shape)
+        return (starts + (index if stride == 1 else index * stride)).reshape(-1)
     places: Any = None
     stride = 1
     for d in range(ndim - 1, -1, -1):

@@ -239,7 +239,7 @@ def selu(input: Tensor) -> Tensor:
     return _elu(input, SELU_ALPHA, SELU_SCALE)
 
 
-@elementwise(input=lambda g, input: g * sigmoid(-input), node="LogSigmoidBackward0", dtypes="f")
+@elementwise(input=lambda g, input: g * sigmoid(-input), node="LogSigmoidBackward0", dtypes="f", contiguous=True)
 def logsigmoid(input: Any) -> Any:
     """`log(sigmoid(input))`, without overflow.
 

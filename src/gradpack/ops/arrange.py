@@ -7,10 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from ..base import dtypes
+from ..base.errors import not_implemented_for
 from ..declare.kinds import linear
 from ..declare.looped import each_example, looking_at
 from ..tensor.tensor import Tensor
 from .blockwise import is_numpy
+from .memory_formats import order_like
 
 FUNCTIONS = "flip fliplr flipud roll rot90 repeat_interleave tile"
 METHODS = "flip fliplr flipud roll rot90 repeat repeat_interleave tile"
@@ -27,11 +30,13 @@ def flip(input: Any, dims: Any) -> Any:
         tensor([3, 2, 1])
     """
     dims = wrap_dims((dims,) if hasattr(dims, "__index__") else dims, len(input.shape))
-    return np.array(np.flip(input, axis=dims)) if len(input.shape) else np.array(input)
+    return np.array(np.flip(input, axis=dims), order=order_like(input)) if len(input.shape) else np.array(input)
 
 
 def _method_flip(self: Tensor, *places: Any, dims: Any = None) -> Tensor:
     """Reverse the order along dimensions."""
+    if not places and dims is None:
+        raise TypeError('flip() missing 1 required positional arguments: "dims"')
     return flip(self, _ints(places) if dims is None else dims)
 
 
@@ -63,7 +68,7 @@ def flipud(input: Tensor) -> Tensor:
     return flip(input, (0,))
 
 
-@linear(input=lambda g, shifts, dims: roll(g, _negated(shifts), dims), structural=True)
+@linear(input=lambda g, shifts, dims: roll(g, _negated(shifts), dims), structural=True, contiguous=True)
 def roll(input: Any, shifts: Any, dims: Any = None) -> Any:
     """Shift elements along dimensions, those that fall off coming in at the other end.
 
@@ -105,6 +110,8 @@ def rot90(input: Tensor, k: int = 1, dims: Any = (0, 1)) -> Tensor:
         raise RuntimeError(f"expected total rotation dims == 2, but got dims = {len(dims)}")
     if input.ndim < 2:
         raise RuntimeError(f"expected total dims >= 2, but got total dims = {input.ndim}")
+    if dims[0] == dims[1] or abs(dims[0] - dims[1]) == input.ndim:
+        raise RuntimeError(f"expected rotation dims to be different, but got dim0 = {dims[0]} and dim1 = {dims[1]}")
     a, b = wrap_dims(dims, input.ndim)
     k %= 4
     if k == 1:
@@ -114,7 +121,7 @@ def rot90(input: Tensor, k: int = 1, dims: Any = (0, 1)) -> Tensor:
     return flip(transpose(input, a, b), (b,)) if k == 3 else clone(input)
 
 
-@linear(input=lambda g, input_shape, repeats: _fold(g, input_shape, repeats), structural=True)
+@linear(input=lambda g, input_shape, repeats: _fold(g, input_shape, repeats), structural=True, contiguous=True)
 def repeat(input: Any, repeats: Any) -> Any:
     """Repeat along each dimension.
 
@@ -183,11 +190,17 @@ def repeat_interleave(
     from .index_dim import index_select
 
     if repeats is None:
+        if input.ndim != 1:
+            raise RuntimeError(f"repeat_interleave only accept 1D vector as repeat, but got shape {list(input._shape)}")
+        _check_repeats(input)
         return _counted(input)
     if dim is None:
         input, dim = input if input.ndim == 1 else ravel(input), 0
     d = wrap_dim(dim, input.ndim)
     if isinstance(repeats, Tensor):
+        if repeats.ndim > 1:
+            raise RuntimeError(f"repeats must be 0-dim or 1-dim tensor, but got shape {list(repeats._shape)}")
+        _check_repeats(repeats)
         repeats = repeats._data
     if np.any(np.asarray(repeats) < 0):
         raise RuntimeError("repeats can not be negative")
@@ -222,11 +235,18 @@ def _written_out(input: Any) -> Any:
     return out
 
 
+def _check_repeats(repeats: Tensor) -> None:
+    if repeats._spec.dtype not in (dtypes.int32, dtypes.int64):
+        raise not_implemented_for("repeat_interleave_cpu", repeats._spec.dtype)
+
+
 @each_example
 def _counted(counts: Tensor) -> Tensor:
     """Each index as often as `counts` says."""
     from .create import tensor
 
+    if np.any(counts._data < 0):
+        raise RuntimeError("repeats can not be negative")
     made: Tensor = tensor(np.repeat(np.arange(counts._shape[0]), counts._data))
     return made
 

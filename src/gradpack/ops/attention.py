@@ -14,7 +14,7 @@ import numpy as np
 
 from ..declare.kinds import general
 from ..tensor.tensor import Tensor
-from .blockwise import aligned
+from .attention_blocks import attend, attend_backward, by_blocks, fits
 from .kernels import SMALL, _add, _array_type, _maximum, _minimum, add_up, largest
 
 FUNCTIONS = ""
@@ -71,141 +71,8 @@ def _softmax_in_place(scores: Any) -> Any:
     return top + np.log(np.where(total == 0, np.ones_like(total), total))
 
 
-# Elements of a block of scores: it stays in the second-level cache with a second one like it.
-_BLOCK = 1 << 17
-# Scores whose exponentials neither overflow nor vanish need not be compared with the largest one of their row.
-_HIGH, _LOW = 60.0, 1e-20
-
-
-def _by_blocks(*arrays: Any) -> bool:
-    """Whether scores are computed block by block: NumPy's arrays of one dtype, and not only a few numbers."""
-    first = arrays[0]
-    return (
-        all(type(a) is _array_type and a.dtype == first.dtype and a.size for a in arrays)
-        and first.dtype.char in "fd"
-        and first.size >= 256
-    )
-
-
-def _plan(heads: int, rows: int, columns: int, is_causal: bool) -> Any:
-    """Blocks of scores: the heads, the rows, and how many columns those rows see."""
-    if rows * columns <= _BLOCK:
-        step = max(1, _BLOCK // (rows * columns))
-        seen = min(rows, columns) if is_causal else columns
-        for start in range(0, heads, step):
-            yield slice(start, min(start + step, heads)), 0, rows, seen
-        return
-    step = max(16, _BLOCK // columns)
-    for head in range(heads):
-        for start in range(0, rows, step):
-            stop = min(start + step, rows)
-            yield slice(head, head + 1), start, stop, min(stop, columns) if is_causal else columns
-
-
-def _stacked(x: Any, extra: Any) -> Any:
-    """A stack of matrices in one piece, with one more column."""
-    out = np.empty((math.prod(x.shape[:-2]), x.shape[-2], x.shape[-1] + 1), x.dtype)
-    np.copyto(np.reshape(out, (*x.shape[:-1], x.shape[-1] + 1))[..., :-1], x)
-    out[..., -1] = extra
-    return out
-
-
-def _hide(scores: Any, start: int, columns: int, bound: Any) -> None:
-    """Scores of -inf where a causal mask forbids."""
-    if start < columns:
-        part = scores[..., start:]
-        np.minimum(part, bound[: part.shape[-2], : columns - start], out=part)
-
-
-@lru_cache(maxsize=8)
-def _bound(rows: int, columns: int, kind: str) -> Any:
-    """The largest scores that a causal mask allows: infinity in the lower triangle, -inf above."""
-    step = rows if rows * columns <= _BLOCK else max(16, _BLOCK // columns)
-    lower = np.tri(step, min(step, columns), dtype=bool)
-    return np.where(lower, np.inf, -np.inf).astype(kind)
-
-
-def _attend(query: Any, key: Any, value: Any, is_causal: bool, scale: float) -> Any:
-    """The result and the logarithm of each row's sum of exponentials, in blocks; None if scores are too large."""
-    rows, columns, width = query.shape[-2], key.shape[-2], value.shape[-1]
-    q = np.reshape(query * scale, (-1, rows, query.shape[-1]))
-    k, v = (np.reshape(x, (-1, *x.shape[-2:])) for x in (key, value))
-    out = np.empty((len(q), rows, width), q.dtype)
-    total = np.empty((len(q), rows), q.dtype)
-    bound = _bound(rows, columns, query.dtype.char) if is_causal else None
-    ones = np.ones(columns, q.dtype)
-    memory = aligned(max(_BLOCK, 16 * columns), q.dtype)
-    for heads, start, stop, seen in _plan(len(q), rows, columns, is_causal):
-        part = q[heads, start:stop]
-        p = memory[: part.shape[0] * part.shape[1] * seen].reshape(*part.shape[:2], seen)
-        np.matmul(part, k[heads, :seen].mT, out=p)
-        if is_causal:
-            _hide(p, start, seen, bound)
-        if not _maximum(p, None) <= _HIGH:
-            return None
-        np.exp(p, out=p)
-        sums = np.matmul(p, ones[:seen], out=total[heads, start:stop])
-        if not sums.min() >= _LOW:
-            return None
-        made = np.matmul(p, v[heads, :seen], out=out[heads, start:stop])
-        made /= sums[..., None]
-    lead = query.shape[:-1]
-    return np.reshape(out, (*lead, width)), np.reshape(np.log(total), (*lead, 1))
-
-
-def _attend_backward(
-    g: Any, query: Any, key: Any, value: Any, out: Any, lse: Any, is_causal: bool, scale: float, needs: Any
-) -> Any:
-    """The gradients in blocks, without a mask or dropout.
-
-    What is subtracted from each row of scores, and of g @ V.T, is one more column of the factors of that product.
-    The sum of D * P along a row is that of g * out.
-    """
-    rows, columns = query.shape[-2], key.shape[-2]
-    q = _stacked(query, 0)
-    q *= scale
-    q[..., -1] = np.reshape(lse, (-1, rows))
-    np.negative(q[..., -1], out=q[..., -1])
-    k = _stacked(key, 1)
-    gs = _stacked(g, -np.reshape(np.vecdot(g, out), (-1, rows)))
-    v = _stacked(value, 1)
-    count = len(q)
-    query_g = np.empty((count, rows, query.shape[-1]), q.dtype) if needs[0] else None
-    key_g = np.zeros((count, columns, key.shape[-1]), q.dtype) if needs[1] else None
-    value_g = np.zeros((count, columns, value.shape[-1]), q.dtype) if needs[2] else None
-    bound = _bound(rows, columns, query.dtype.char) if is_causal else None
-    memories = [aligned(max(_BLOCK, 16 * columns), q.dtype) for _ in range(2)]
-    for heads, start, stop, seen in _plan(count, rows, columns, is_causal):
-        part, g_part = q[heads, start:stop], gs[heads, start:stop]
-        p, s = (m[: part.shape[0] * part.shape[1] * seen].reshape(*part.shape[:2], seen) for m in memories)
-        np.matmul(part, k[heads, :seen].mT, out=p)
-        if is_causal:
-            _hide(p, start, seen, bound)
-        np.exp(p, out=p)
-        whole = start == 0 and stop == rows
-        if value_g is not None:
-            _accumulate(value_g[heads, :seen], p.mT, g_part[..., :-1], whole)
-        if query_g is None and key_g is None:
-            continue
-        np.matmul(g_part, v[heads, :seen].mT, out=s)
-        np.multiply(s, p, out=s)
-        if query_g is not None:
-            np.matmul(s, k[heads, :seen, :-1], out=query_g[heads, start:stop])
-        if key_g is not None:
-            _accumulate(key_g[heads, :seen], s.mT, part[..., :-1], whole)
-    if query_g is not None:
-        query_g *= scale
-    return tuple(
-        None if made is None else np.reshape(made, x.shape)
-        for made, x in ((query_g, query), (key_g, key), (value_g, value))
-    )
-
-
-def _accumulate(total: Any, a: Any, b: Any, first: bool) -> None:
-    if first:
-        np.matmul(a, b, out=total)
-    else:
-        total += np.matmul(a, b)
+# Beyond this a sum of exponentials is not known by its logarithm: rows that masks of -1e9 hide wholly have such ones.
+_LARGE = 1e3
 
 
 def _attention_gradients(
@@ -213,21 +80,31 @@ def _attention_gradients(
     out: Any, lse: Any, kept: Any, needs: Any,
 ) -> Any:  # fmt: skip
     """With P the probabilities, D = g @ V.T and S = P * (D - sum(D * P)): S @ K, S.T @ Q, P.T @ g."""
-    if attn_mask is None and not dropout_p and _by_blocks(query, key, value, g):
-        return *_attend_backward(g, query, key, value, out, lse, is_causal, scale, needs), None
+    moderate = type(lse) is _array_type and lse.size and abs(lse).max() < _LARGE
+    if moderate and not needs[3] and by_blocks(query, key, value, g) and fits(attn_mask, query):
+        bits = unpacked(kept, (*query.shape[:-1], key.shape[-2])) if dropout_p else None
+        made = attend_backward(
+            g, query, key, value, out, lse, attn_mask, is_causal, scale, bits, _inverse(dropout_p), needs
+        )
+        return *made, None
     p = _scores(query, key, attn_mask, is_causal, scale)
-    p -= lse
-    np.exp(p, out=p)
+    if moderate:
+        p -= lse
+        np.exp(p, out=p)
+    else:
+        _softmax_in_place(p)
     dropped = p
     if dropout_p:
-        factor = _dropout_factor(kept, p.shape, dropout_p, p.dtype)
-        dropped = p * factor
+        bits, inverse = unpacked(kept, p.shape), _inverse(dropout_p)
+        dropped = p * bits
+        dropped *= inverse
     value_g = np.matmul(dropped.mT, g) if needs[2] else None
     query_g = key_g = mask_g = None
     if needs[0] or needs[1] or needs[3]:
         s = np.matmul(g, value.mT)
         if dropout_p:
-            s *= factor
+            s *= bits
+            s *= inverse
         s -= add_up(s * p, -1, True)
         s *= p
         if needs[3]:
@@ -245,9 +122,14 @@ def sum_to_shape(array: Any, shape: Any) -> Any:
     return np.reshape(np.sum(array, axis=axes, keepdims=True) if axes else np.array(array), tuple(shape))
 
 
-def _dropout_factor(kept: Any, shape: Any, p: float, dtype: Any) -> Any:
-    bits = np.reshape(np.unpackbits(kept, count=math.prod(shape)), shape)
-    return bits.astype(dtype) * (1 / (1 - p) if p < 1 else 0)
+def unpacked(kept: Any, shape: Any) -> Any:
+    """The bools of a mask of packed bits."""
+    return np.reshape(np.unpackbits(kept, count=math.prod(shape)), shape).view(bool)
+
+
+def _inverse(p: float) -> float:
+    """What the probabilities that dropout keeps are multiplied by."""
+    return 1 / (1 - p) if p < 1 else 0.0
 
 
 def _attention_meaning(
@@ -290,16 +172,19 @@ def _attention(
     scale: Any = None,
 ) -> Any:
     """Attention, with what backward needs to compute the probabilities again."""
-    kept = np.zeros(0, np.uint8)
-    if attn_mask is None and not dropout_p and _by_blocks(query, key, value):
-        found = _attend(query, key, value, is_causal, scale)
+    bits, kept = None, np.zeros(0, np.uint8)
+    if dropout_p:
+        bits = keep_mask(None, (*query.shape[:-1], key.shape[-2]), dropout_p)
+        kept = np.packbits(bits)
+    if by_blocks(query, key, value) and fits(attn_mask, query):
+        found = attend(query, key, value, attn_mask, is_causal, scale, bits, _inverse(dropout_p))
         if found is not None:
             return *found, kept
     p = _scores(query, key, attn_mask, is_causal, scale)
     lse = _softmax_in_place(p)
     if dropout_p:
-        kept = np.packbits(keep_mask(None, p.shape, dropout_p))
-        p *= _dropout_factor(kept, p.shape, dropout_p, p.dtype)
+        p *= bits
+        p *= _inverse(dropout_p)
     return np.matmul(p, value), lse, kept
 
 

@@ -144,6 +144,11 @@ def _method_dim_order(self: Tensor, *, ambiguity_check: Any = False) -> tuple[in
 
 def _method_new(self: Tensor, *args: Any, device: Any = None) -> Tensor:
     """A tensor of the same dtype, from a size or from data: the old form of `new_empty` and `new_tensor`."""
+    if len(args) == 1 and isinstance(args[0], Tensor) and device is not None:
+        raise RuntimeError(
+            "Legacy tensor new of the form tensor.new(tensor, device=device) is not supported.  Use "
+            "torch.as_tensor(...) instead."
+        )
     if len(args) == 1 and isinstance(args[0], Tensor) and args[0]._spec.dtype is not self._spec.dtype:
         return args[0].detach().to(self._spec.dtype)
     return legacy(self._spec.dtype, args)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
@@ -12,7 +13,9 @@ from ..base.errors import refuse
 from ..declare.kinds import linear
 from ..tensor.tensor import Tensor
 from .along import Taps, put_back, taken
+from .kernels import SMALL, _array_type
 from .max_pool import adaptive_bounds
+from .memory_formats import channels_as_in
 from .pool_kernels import sums, sums_back
 
 FUNCTIONS = "avg_pool1d adaptive_avg_pool1d"
@@ -62,13 +65,47 @@ def _divided(x: Any, by: Any) -> Any:
 def _averages_back(input: Any, size: Any, geometry: Any, include: bool = False, divisor: Any = None) -> Any:
     """The adjoint of averages over windows."""
     size = tuple(size)[len(size) - len(geometry[0]) :]
+    if (matrix := _matrix_for(input, size, geometry, include, divisor)) is not None:
+        lead = input.shape[: len(input.shape) - len(size)]
+        return input.reshape(-1, matrix.shape[1]).dot(matrix.T).reshape(*lead, *size)
     by = _counts(size, geometry, include, divisor)
     return sums_back(input / (by if isinstance(by, int) else by.astype(input.dtype)), size, geometry)
 
 
+def _matrix_for(x: Any, size: Any, geometry: Any, include: bool, divisor: Any) -> Any:
+    """For few elements the averages as a matrix, which is one product; None for others.
+
+    Args:
+        size: that of what is averaged.
+    """
+    if type(x) is not _array_type or not 0 < x.size < SMALL or x.dtype.char not in "fd" or math.prod(size) > _NARROW:
+        return None
+    flat = x.reshape(-1)
+    if not flat.dot(flat) < math.inf:  # zeros of the matrix times infinity would be NaN
+        return None
+    return _matrix(size, geometry, include, divisor, x.dtype)
+
+
+@lru_cache(64)
+def _matrix(size: tuple[int, ...], geometry: Any, include: bool, divisor: Any, native: Any) -> Any:
+    n = math.prod(size)
+    each = np.eye(n, dtype=native).reshape(n, *size)
+    made = _divided(sums(each, geometry), _counts(size, geometry, include, divisor)).reshape(n, -1)
+    made.flags.writeable = False
+    return made
+
+
+_NARROW = 64  # places, up to which the averages are a small matrix
+
+
 def _averages_of(input: Any, geometry: Any, include: bool, divisor: Any) -> Any:
     size = input.shape[len(input.shape) - len(geometry[0]) :]
-    return _divided(sums(input, geometry), _counts(size, geometry, include, divisor))
+    if (matrix := _matrix_for(input, size, geometry, include, divisor)) is not None:
+        lead = input.shape[: len(input.shape) - len(size)]
+        made = input.reshape(-1, matrix.shape[0]).dot(matrix).reshape(*lead, *geometry[4])
+    else:
+        made = _divided(sums(input, geometry), _counts(size, geometry, include, divisor))
+    return channels_as_in(made, input)
 
 
 @linear(
@@ -250,7 +287,7 @@ def _adaptive_back(input: Any, size: Any, output_size: Any) -> Any:
 
 def _adaptive(ndim: int) -> Callable[..., Any]:
     def function(input: Any, output_size: Any) -> Any:
-        return _adaptive_of(input, tuple(output_size))
+        return channels_as_in(_adaptive_of(input, tuple(output_size)), input)
 
     function.__doc__ = f"Averages over even parts of {ndim} dimensions."
     made: Callable[..., Any] = linear(

@@ -16,6 +16,7 @@ from ..base import dtypes
 from ..base.dtypes import FLOATING
 from ..base.errors import scalar_type
 from ..declare.autocast import in_float32
+from ..declare.batched import is_batched, of_all_examples
 from ..declare.kinds import elementwise, linear
 from ..tensor.tensor import Tensor
 from .blockwise import is_numpy
@@ -189,7 +190,13 @@ def view_as_complex(input: Tensor) -> Tensor:
             "view_as_complex is only supported for half, float and double tensors, but got a tensor of scalar type: "
             f"{scalar_type(input.dtype)}"
         )
-    strides = input.stride() if input._spec.backend.aliasing and input.ndim else (1,)
+    if not input._shape:
+        raise RuntimeError("Input tensor must have one or more dimensions")
+    if is_batched(input):
+        if input._shape[-1] != 2:
+            raise RuntimeError("Tensor must have a last dimension of size 2")
+        return of_all_examples(view_as_complex, input)
+    strides = input.stride() if input._spec.backend.aliasing else (1,)
     if strides[-1] != 1:
         raise RuntimeError("Tensor must have a last dimension with stride 1: make it contiguous() first")
     if any(s % 2 for s in strides[:-1]):

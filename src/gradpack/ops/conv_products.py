@@ -13,6 +13,7 @@ import numpy as np
 
 from ..declare.kinds import bilinear, general
 from .correlate import correlate, correlate_input, correlate_weight
+from .memory_formats import channels_as_in
 
 _TWICE = "ConvolutionBackwardBackward0"
 
@@ -144,7 +145,7 @@ def _convolution(
             out += np.reshape(bias, (-1, *(1,) * len(size)))
     else:
         out = correlate(input, weight, stride, padding, dilation, groups, made, bias)
-    return out
+    return channels_as_in(out, input)
 
 
 @lru_cache(1024)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..backends import backend_of, backend_on
+from ..backends.windows import reach
 from ..base import dtypes
 from ..base.devices import BRINGS, KINDS, as_device, cuda_device, device
 from ..base.devices import device as Device
@@ -419,6 +420,8 @@ def _method_new_tensor(
 
 
 def _new_filled(name: str) -> Any:
+    makers: list[Any] = []
+
     def method(
         self: Tensor,
         *sizes: Any,
@@ -429,20 +432,23 @@ def _new_filled(name: str) -> Any:
         layout: Any = None,
         pin_memory: Any = False,
     ) -> Tensor:
-        from . import fill
+        if not makers:
+            from . import fill
 
+            makers.append(getattr(fill, name))
         if is_batched(self):
             from .create import shape_of
 
             shape = shape_of(f"new_{name}", sizes if size is None else (size,))
             return of_all_examples(lambda v: method(v, (v._shape[0], *shape), dtype=dtype), self)
-        return getattr(fill, name)(
+        made: Tensor = makers[0](
             *sizes,
             size=size,
             dtype=dtype or self._spec.dtype,
             device=device or self._spec.device,
             requires_grad=requires_grad,
         )
+        return made
 
     method.__doc__ = f"A new tensor of the same dtype: `gradpack.{name}`."
     return method
@@ -467,6 +473,14 @@ def _method_new_empty_strided(
     """A new uninitialised tensor of the same dtype, with given strides."""
     from .fill import empty_strided
 
+    if is_batched(self):
+        step = reach(tuple(size), tuple(stride))
+
+        def of_all(whole: Tensor) -> Tensor:
+            made: Tensor = _method_new_empty_strided(whole, (whole._shape[0], *size), (step, *stride), dtype)
+            return made
+
+        return of_all_examples(of_all, self)
     return empty_strided(size, stride, dtype=dtype or self._spec.dtype, requires_grad=requires_grad)
 
 

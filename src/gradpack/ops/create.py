@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..backends import NUMPY, backend_of, backend_on
+from ..backends import NUMPY, Spec, backend_of, backend_on
 from ..backends.numpy import PAIR, paired
 from ..base import dtypes
 from ..base.devices import CPU, KINDS, as_device
@@ -20,8 +20,10 @@ from ..base.errors import not_a_tensor, not_implemented_for, scalar_type
 from ..base.modes import MODE
 from ..declare.rare_dtypes import refuse_rare
 from ..declare.timed import noted
-from ..tensor.tensor import InferenceCounter, Tensor, wrap
+from ..tensor.tensor import InferenceCounter, Tensor, alias, wrap
 from .numbers import check_fits, converted, kind_of_numbers, plain_numbers, staging, uneven, without_tensors
+
+_dtype = dtype  # also where a parameter is called so
 
 FUNCTIONS = (
     "tensor as_tensor asarray from_numpy scalar_tensor is_tensor is_floating_point is_complex numel complex polar"
@@ -92,6 +94,26 @@ def _placed(made: Tensor, device: Any) -> Tensor:
     return wrap(backend.asarray(made._spec.backend.to_numpy(made._data), made._spec.dtype, where))
 
 
+# Those that NumPy makes as they are, and that every factory takes.
+_USUAL = {
+    d: NUMPY.spec_for(d, CPU)
+    for d in (
+        dtypes.bool_, dtypes.uint8, dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64,
+        dtypes.float32, dtypes.float64, dtypes.complex64, dtypes.complex128,
+    )
+}  # fmt: skip
+
+
+def usual(out: Any, d: Any, device: Any, requires_grad: Any) -> Spec | None:
+    """What a new tensor is that is on the host, and as most are; None if there is more to do or to refuse."""
+    as_device(device)  # which may bring another kind
+    if out is not None or requires_grad is not False or len(KINDS) > 1 or MODE.get().inference:
+        return None
+    if d is None:
+        return _USUAL.get(dtypes.get_default_dtype())
+    return _USUAL.get(d) if type(d) is _dtype else None
+
+
 _TAKE_PAIRS = frozenset("zeros ones empty full eye rand randn empty_strided empty_permuted".split())
 
 
@@ -144,6 +166,10 @@ def tensor(
     """
     dtype = as_dtype("tensor", dtype)
     as_device(device)
+    if type(data) is float and dtype is None:
+        spec = usual(None, None, device, requires_grad)
+        if spec is not None:
+            return alias(np.array(data, spec.native), spec, ())
     if isinstance(data, Tensor):
         import warnings
 
@@ -165,8 +191,8 @@ def tensor(
         d = NUMPY.spec(np.asarray(data)).dtype
         return finish(np.array(NUMPY.cast(np.asarray(data), dtype or d), order="C"), requires_grad, device)
     if not isinstance(data, list | tuple | bool | int | float | builtins.complex):
-        if hasattr(data, "__iter__") and hasattr(data, "__len__"):
-            data = list(data)
+        if hasattr(data, "__getitem__") and hasattr(data, "__len__") and not isinstance(data, str):
+            data = _listed(data)
         else:
             raise TypeError(f"tensor(): could not infer dtype of {type(data).__name__}")
     array = None if dtype is dtypes.uint64 else plain_numbers(data)
@@ -186,6 +212,14 @@ def tensor(
         source = np.array(without_tensors(data))
     check_fits(source, d)
     return finish(converted(source, d), requires_grad, device)
+
+
+def _listed(data: Any) -> list[Any]:
+    """The elements of a sequence."""
+    try:
+        return [data[i] for i in range(len(data))]
+    except (TypeError, KeyError, IndexError):
+        raise ValueError(f"could not determine the shape of object type '{type(data).__name__}'") from None
 
 
 @partial(noted, name="lift_fresh")
@@ -220,26 +254,78 @@ def _on_cuda(data: Any) -> Any:
 
 @partial(noted, name="lift_fresh")
 def asarray(
-    obj: Any, *, dtype: dtype | None = None, device: Any = None, copy: bool | None = None, requires_grad: bool = False
+    obj: Any,
+    *,
+    dtype: dtype | None = None,
+    device: Any = None,
+    copy: bool | None = None,
+    requires_grad: bool | None = None,
 ) -> Tensor:
-    """Like `as_tensor`, with a choice of copying.
+    """A tensor of the elements of `obj`: the same memory if it can be, and history where there is one.
+
+    Args:
+        obj: a tensor, an array, a DLPack capsule, an object with a buffer (whose bytes are read as `dtype`), a number
+            or nested lists of numbers.
+        dtype: converted to it, unless None.
+        device: moved to it, unless None.
+        copy: True for memory of its own, False for the same memory or an error.
+        requires_grad: False detaches; None goes by `obj`.
+
+    Raises:
+        ValueError: if `copy` is False and it takes a copy.
+        RuntimeError: for a number of NumPy's, if `copy` is False.
 
     Example::
 
         >>> import gradpack as torch
         >>> torch.asarray([1, 2])
         tensor([1, 2])
+        >>> torch.asarray(bytearray(b"ab"), dtype=torch.uint8)
+        tensor([97, 98], dtype=gradpack.uint8)
     """
-    out = (
-        tensor(obj.detach() if isinstance(obj, Tensor) else obj, dtype=dtype)
-        if copy and not isinstance(obj, Tensor)
-        else as_tensor(obj, dtype, device)
-    )
-    if isinstance(obj, Tensor) and copy:
-        out = out.detach().clone()
-    if requires_grad and not out.requires_grad:
-        out = out.detach().requires_grad_()
-    return out
+    dtype = as_dtype("asarray", dtype)
+    shared = _sharing(obj, dtype)
+    if shared is None:
+        if copy is False:
+            if isinstance(obj, np.generic):
+                raise RuntimeError("can't alias NumPy scalars. Either remove copy=False or transform it in a ndarray. ")
+            raise ValueError("can't alias arbitrary sequence into a tensor.")
+        return tensor(obj, dtype=dtype, device=device, requires_grad=bool(requires_grad))
+    if requires_grad is None:
+        requires_grad = shared.requires_grad
+    out = shared if requires_grad else shared.detach()
+    converts = dtype is not None and dtype is not shared._spec.dtype
+    moves = device is not None and as_device(device) != shared.device
+    if copy is False and (converts or moves):
+        raise ValueError(
+            f"can't alias tensor with dtype '{scalar_type(shared._spec.dtype)}' into dtype '{scalar_type(dtype)}'."
+            if converts
+            else f"can't alias tensor from device '{shared.device}' to '{device}'."
+        )
+    if converts or moves:
+        out = out.to(device=shared.device if device is None else device, dtype=dtype or shared._spec.dtype)
+    elif copy:
+        out = out.clone()
+    return out if out.requires_grad or not requires_grad else out.detach().requires_grad_()
+
+
+def _sharing(obj: Any, d: dtype | None) -> Tensor | None:
+    """A tensor of the memory that `obj` has; None if it has none."""
+    from .exchange import from_dlpack, frombuffer
+
+    if isinstance(obj, Tensor):
+        return obj
+    if isinstance(obj, np.generic | int | float | builtins.complex | str | list | tuple):
+        return None
+    if isinstance(obj, np.ndarray) or backend_of(type(obj)) is not None:
+        return wrap(obj)
+    if type(obj).__name__ == "PyCapsule" or hasattr(obj, "__dlpack__"):
+        return from_dlpack(obj)
+    try:
+        memoryview(obj)
+    except TypeError:
+        return as_tensor(obj) if hasattr(obj, "__cuda_array_interface__") else None
+    return frombuffer(obj, dtype=d or dtypes.get_default_dtype())
 
 
 @partial(noted, name="lift_fresh")

@@ -164,6 +164,13 @@ def diagonal(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
         >>> torch.diagonal(torch.tensor([[1, 2], [3, 4]]))
         tensor([1, 4])
     """
+    if type(input) is _array_type and input.ndim == 2 and dim1 == 0 and dim2 == 1 and type(offset) is int:
+        height, width = input.shape
+        if -height <= offset <= width:
+            found = input.diagonal(offset)
+            if input.flags.writeable:
+                found.flags.writeable = True  # which NumPy takes away
+            return found
     a, b = _two_dims(dim1, dim2, len(input.shape))
     moved = np.moveaxis(input, (a, b), (-2, -1))
     height, width = moved.shape[-2:]
@@ -185,6 +192,10 @@ def _two_dims(dim1: int, dim2: int, ndim: int) -> tuple[int, int]:
 def _diagonal_backward(input: Any, shape: Any = (), offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
     """Zeros of `shape` with `input` on a diagonal."""
     out = np.zeros(tuple(shape), dtype=input.dtype)
+    if type(out) is _array_type and out.ndim == 2 and offset == 0 and dim1 == 0 and dim2 == 1:
+        count = min(out.shape)
+        out.reshape(-1)[: count * (out.shape[1] + 1) : out.shape[1] + 1] = input
+        return out
     diagonal(out, offset, dim1, dim2)[...] = input
     return out
 
@@ -205,6 +216,11 @@ def diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> A
                 [0, 0, 2],
                 [0, 0, 0]])
     """
+    if type(input) is _array_type and input.ndim == 1 and offset == 0 and dim1 == -2 and dim2 == -1:
+        count = input.shape[0]
+        out = np.zeros((count, count), input.dtype)
+        out.reshape(-1)[:: count + 1] = input
+        return out
     ndim = len(input.shape) + 1
     a, b = _two_dims(dim1, dim2, ndim)
     if not len(input.shape):

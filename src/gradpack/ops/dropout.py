@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ..base.errors import not_a_tensor
+from ..base.dtypes import FLOATING
+from ..base.errors import not_a_tensor, scalar_type
 from ..base.modes import MODE
 from ..declare.kinds import linear
 from ..tensor.tensor import Tensor
@@ -44,9 +45,15 @@ def _mask(shape: tuple[int, ...], p: float) -> Any:
     return ge(rand(shape), p)
 
 
+def _check_floating(op: Any, values: Any, common: Any) -> None:
+    if common.category < FLOATING:
+        raise RuntimeError(f"result type Float can't be cast to the desired output type {scalar_type(common)}")
+
+
 @linear(
     input=lambda g, mask, input_shape, p: _apply_mask(g, mask, input_shape, p),
     extra=("mask",),
+    check=_check_floating,
     jvp=lambda input_t, mask, input_shape, p: _apply_mask(input_t, mask, input_shape, p),
     node="MulBackward0",
 )

@@ -16,6 +16,7 @@ from ..base.errors import saved_was_modified
 from ..base.modes import MODE
 from ..tensor.again import LEAST, Again, in_place_of
 from ..tensor.tensor import Tensor
+from .memory_formats import channels_as_in
 
 
 class Dropped(Again):
@@ -42,8 +43,9 @@ class Dropped(Again):
 
 
 def masked(input: Any, kept: Any, scale: float) -> Any:
-    """`input * scale` where `kept`, zero elsewhere (also where the input is inf or nan)."""
-    return np.where(kept, input * scale, np.zeros((), input.dtype)) if scale else np.zeros_like(input)
+    """`input * scale` where `kept`, else `input * 0`: NaN for inf and NaN, as in torch."""
+    out = np.multiply(input, kept)
+    return channels_as_in(out * scale if out.ndim == 0 else np.multiply(out, scale, out=out), input)
 
 
 def light(tensor: Tensor) -> Any:

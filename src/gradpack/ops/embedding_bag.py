@@ -112,8 +112,7 @@ def embedding_bag(
         the result; for each index its bag; the sizes of the bags; for maxima, the rows they are in.
 
     Raises:
-        RuntimeError: for offsets that do not fit.
-        IndexError: for an index outside the table.
+        RuntimeError: for offsets that do not fit, and for an index outside the table.
 
     Example::
 
@@ -130,6 +129,12 @@ def embedding_bag(
     count = starts.shape[0] - include_last_offset
     bags = np.repeat(np.arange(count), np.diff(np.append(starts[:count], length)))
     kept = np.ones(length, bool)
+    if length and (flat.min() < 0 or flat.max() >= weight._shape[0]):
+        worst = flat.min() if flat.min() < 0 else flat.max()
+        raise RuntimeError(
+            f"embedding_bag: Expected idx >= 0 && idx < num_embeddings but found idx to be {worst}: the table has "
+            f"{weight._shape[0]} rows"
+        )
     if padding_idx is not None:
         rows = weight._shape[0]
         if not -rows <= padding_idx < rows:
@@ -174,10 +179,13 @@ def _check_offsets(
             f"expected 'weight' to have a floating point dtype, but got {weight.dtype} (while checking arguments for "
             "embedding_bag)"
         )
-    if indices.ndim != 1 or offsets.ndim != 1:
-        raise RuntimeError(
-            f"embedding_bag(): indices and offsets have to be 1D, but got {indices.ndim}D and {offsets.ndim}D"
-        )
+    for name, value, wanted in (
+        ("input", indices, "a 1D or 2D Tensor"),
+        ("offsets", offsets, "a 1D Tensor"),
+        ("weight", weight, "a 2D Tensor"),
+    ):
+        if value.ndim != 1 + (name == "weight"):
+            raise RuntimeError(f"{name} has to be {wanted}, but got Tensor of dimension {value.ndim}")
     starts = offsets._data
     if include_last_offset and not starts.shape[0]:
         raise RuntimeError("include_last_offset: number of offset should be at least 1")
@@ -196,8 +204,9 @@ def _check_offsets(
             raise RuntimeError(f"embedding_bag(): offsets must not decrease, but got {starts.tolist()}")
     if per_sample_weights is not None and per_sample_weights.dtype is not weight.dtype:
         raise RuntimeError(
-            f"expected 'weight' and 'per_sample_weights' to have the same dtype, but got {weight.dtype} and "
-            f"{per_sample_weights.dtype} (while checking arguments for embedding_bag)"
+            "Expected tensor for argument #1 'weight' to have the same type as tensor for argument #1 "
+            f"'per_sample_weights'; but {weight.dtype} does not equal {per_sample_weights.dtype} (while checking "
+            "arguments for embedding_bag)"
         )
     return starts.astype(np.int64)
 

@@ -12,8 +12,8 @@ from ..base.errors import missing_extra
 from ..declare.inplace import check_result
 from ..declare.kinds import elementwise
 from ..tensor.tensor import Tensor
-from .blockwise import SHORT_EXP2
-from .error_function import erf_of, erfc_of
+from .blockwise import SHORT_EXP2, is_numpy
+from .error_function import FEW, erf_of, erfc_of, one_by_one
 from .operands import is_complex, is_number
 from .special_arrays import erfinv_of, zeta_two_of
 
@@ -207,7 +207,7 @@ def sigmoid(input: Any) -> Any:
 
 
 def _exp_of_negative(x: Any) -> Any:
-    return np.exp2(x * -_LOG2_E) if SHORT_EXP2 and x.dtype == np.float32 else np.exp(-x)
+    return np.exp2(x * -_LOG2_E) if SHORT_EXP2 and x.dtype.char == "f" else np.exp(-x)
 
 
 @elementwise(input=lambda g, input, eps: _logit_slope(g, input, eps), result="float", dtypes="bif")
@@ -314,7 +314,17 @@ def lgamma(input: Any) -> Any:
         >>> torch.lgamma(torch.tensor([1.0, 4.0]))
         tensor([0.0000, 1.7918])
     """
-    return np.where(input == -np.inf, np.inf, special("gammaln", input))
+    return np.where(input == -np.inf, np.inf, special("gammaln", input)) if input.size > FEW else _log_gamma(input)
+
+
+def _log_gamma(x: Any) -> Any:
+    """The same for few elements."""
+    if is_numpy(x) and x.dtype.char in "fd":
+        try:
+            return one_by_one(math.lgamma, x)
+        except ValueError:  # a pole, where Python refuses
+            pass
+    return np.where(x == -np.inf, np.inf, special("gammaln", x))
 
 
 @elementwise(input=lambda g, input: g * polygamma(1, input), result="float", dtypes="bif")

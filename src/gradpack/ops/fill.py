@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import builtins
 import math
+import warnings
 from typing import Any
 
 import numpy as np
 
+from ..backends import NUMPY
 from ..base import dtypes
-from ..base.devices import KINDS, as_device
+from ..base.devices import CPU, KINDS, as_device
 from ..base.dtypes import FLOATING, as_dtype, dtype
-from ..base.errors import not_implemented_for, refuse
+from ..base.errors import cpp_name, not_implemented_for, refuse, scalar_type
 from ..base.layouts import sparse_coo
+from ..base.modes import MODE
 from ..declare.batched import is_batched, of_all_examples
 from ..declare.looped import each_example
 from ..declare.timed import noted
-from ..tensor.tensor import Tensor
-from .create import _native, dtype_for, filled, finish, made_in, on_device, shape_of
-from .memory_formats import in_format
+from ..tensor.tensor import Tensor, alias
+from .create import _native, dtype_for, filled, finish, made_in, on_device, shape_of, usual
+from .memory_formats import in_format, order_like
 
 FUNCTIONS = (
     "zeros ones full empty arange range linspace logspace eye zeros_like ones_like full_like empty_like empty_strided"
@@ -67,6 +70,11 @@ def zeros(
         tensor([[0., 0.],
                 [0., 0.]])
     """
+    spec = usual(out, dtype, device, requires_grad) if layout is None else None
+    if spec is not None:
+        shape = shape_of("zeros", sizes if size is None else (size,))
+        array = np.zeros(shape, spec.native)
+        return alias(array, spec, array.shape)
     if layout is sparse_coo:
         return _without_entries("zeros", sizes if size is None else (size,), dtype, device, requires_grad)
     dtype = dtype_for("zeros", out, dtype)
@@ -95,6 +103,12 @@ def ones(
         >>> torch.ones(3)
         tensor([1., 1., 1.])
     """
+    spec = usual(out, dtype, device, requires_grad) if layout is None else None
+    if spec is not None:
+        shape = shape_of("ones", sizes if size is None else (size,))
+        array = np.empty(shape, spec.native)
+        array.fill(1)
+        return alias(array, spec, array.shape)
     if layout is sparse_coo:
         raise RuntimeError("full(...) is not implemented for sparse layout")
     dtype = dtype_for("ones", out, dtype)
@@ -124,6 +138,11 @@ def empty(
         >>> torch.empty(2, 3).shape
         gradpack.Size([2, 3])
     """
+    spec = usual(out, dtype, device, requires_grad) if layout is None and memory_format is None else None
+    if spec is not None:
+        shape = shape_of("empty", sizes if size is None else (size,))
+        array = np.empty(shape, spec.native)
+        return alias(array, spec, array.shape)
     if layout is sparse_coo:
         return _without_entries("empty", sizes if size is None else (size,), dtype, device, requires_grad)
     dtype = dtype_for("empty", out, dtype)
@@ -152,6 +171,10 @@ def empty_strided(
         >>> torch.empty_strided((2, 3), (1, 2)).stride()
         (1, 2)
     """
+    if len(size) != len(stride):
+        raise RuntimeError(
+            f"dimensionality of sizes ({len(size)}) must match dimensionality of strides ({len(stride)})"
+        )
     native = _native("empty_strided", dtype, device)
     needed = 1 + builtins.sum((n - 1) * s for n, s in zip(size, stride, strict=True)) if all(size) else 0
     base = np.empty(needed, native)
@@ -179,12 +202,31 @@ def full(
         >>> torch.full((2,), 7)
         tensor([7, 7])
     """
+    if type(fill_value) is float and (spec := usual(out, dtype, device, requires_grad)) is not None:
+        shape = shape_of("full", (size,))
+        array = np.empty(shape, spec.native)
+        array.fill(number_for(fill_value, spec.dtype))
+        return alias(array, spec, array.shape)
     value = fill_value.item() if isinstance(fill_value, Tensor) else fill_value
     d = dtype_for("full", out, dtype) or dtypes.scalar_dtype(value)
     make = _full if len(KINDS) == 1 else on_device(_full, device)
     shape = shape_of("full", (size,))
     made = made_in(_native("full", d, device), lambda native: make(shape, number_for(value, d), native))
     return filled("full", out, finish(made, requires_grad, device))
+
+
+def _usual_like(input: Any, requires_grad: Any, *rest: Any) -> Any:
+    """The spec of another tensor of the same kind, if nothing else is asked for: `rest` are the other settings."""
+    if type(input) is not Tensor or requires_grad is not False or rest != _NO_SETTINGS:
+        return None
+    spec = input._spec
+    if not (spec.plain or spec is _INT64) or MODE.get().inference or not input._data.flags.c_contiguous:
+        return None
+    return spec
+
+
+_NO_SETTINGS = None, None, None  # dtype, device, memory_format
+_INT64 = NUMPY.spec_for(dtypes.int64, CPU)
 
 
 def _like(op: str, input: Tensor, d: dtype | None, device: Any) -> tuple[Any, Any]:
@@ -216,6 +258,10 @@ def zeros_like(
         >>> torch.zeros_like(torch.ones(2))
         tensor([0., 0.])
     """
+    spec = _usual_like(input, requires_grad, dtype, device, memory_format)
+    if spec is not None:
+        array = np.zeros(input._shape, spec.native)
+        return alias(array, spec, input._shape)
     if isinstance(input, np.ndarray | np.generic):
         return np.zeros_like(input)  # formulas call it on arrays
     if is_batched(input):
@@ -224,7 +270,9 @@ def zeros_like(
     if spec.numpy and input._data.flags.c_contiguous and memory_format is None:
         return finish(np.zeros(input._shape, spec.native), requires_grad, device)
     return finish(
-        in_format(backend.xp.zeros_like(input._data, dtype=spec.native), memory_format), requires_grad, device
+        in_format(backend.xp.zeros_like(input._data, dtype=spec.native, order=order_like(input._data)), memory_format),
+        requires_grad,
+        device,
     )
 
 
@@ -247,12 +295,19 @@ def ones_like(
         >>> torch.ones_like(torch.zeros(2))
         tensor([1., 1.])
     """
+    spec = _usual_like(input, requires_grad, dtype, device, memory_format)
+    if spec is not None:
+        array = np.empty(input._shape, spec.native)
+        array.fill(1)
+        return alias(array, spec, input._shape)
     if isinstance(input, np.ndarray | np.generic):
         return np.ones_like(input)
     if is_batched(input):
         return of_all_examples(ones_like, input, dtype=dtype, device=device)
     backend, spec = _like("ones_like", input, dtype, device)
-    made = made_in(spec.native, lambda native: backend.xp.ones_like(input._data, dtype=native))
+    made = made_in(
+        spec.native, lambda native: backend.xp.ones_like(input._data, dtype=native, order=order_like(input._data))
+    )
     return finish(in_format(made, memory_format), requires_grad, device)
 
 
@@ -276,12 +331,20 @@ def full_like(
         >>> torch.full_like(torch.zeros(2), 7)
         tensor([7., 7.])
     """
+    spec = _usual_like(input, requires_grad, dtype, device, memory_format)
+    if spec is not None and type(fill_value) is float:
+        array = np.empty(input._shape, spec.native)
+        array.fill(number_for(fill_value, spec.dtype))
+        return alias(array, spec, input._shape)
     if is_batched(input) and not isinstance(fill_value, Tensor):
         return of_all_examples(full_like, input, fill_value, dtype=dtype, device=device)
     backend, spec = _like("full_like", input, dtype, device)
     value = fill_value.item() if isinstance(fill_value, Tensor) else fill_value
     number = number_for(value, spec.dtype) if isinstance(value, int | float | complex) else value
-    made = made_in(spec.native, lambda native: backend.xp.full_like(input._data, number, dtype=native))
+    made = made_in(
+        spec.native,
+        lambda native: backend.xp.full_like(input._data, number, dtype=native, order=order_like(input._data)),
+    )
     return finish(in_format(made, memory_format), requires_grad, device)
 
 
@@ -304,12 +367,22 @@ def empty_like(
         >>> torch.empty_like(torch.zeros(2)).shape
         gradpack.Size([2])
     """
+    spec = _usual_like(input, requires_grad, dtype, device, memory_format)
+    if spec is not None:
+        array = np.empty(input._shape, spec.native)
+        return alias(array, spec, input._shape)
     if is_batched(input):
         return of_all_examples(empty_like, input, dtype=dtype, device=device)
     backend, spec = _like("empty_like", input, dtype, device)
     return finish(
-        in_format(backend.xp.empty_like(input._data, dtype=spec.native), memory_format), requires_grad, device
+        in_format(backend.xp.empty_like(input._data, dtype=spec.native, order=order_like(input._data)), memory_format),
+        requires_grad,
+        device,
     )
+
+
+_WORD = 2**62
+_NONE = type(None)
 
 
 def _number(value: Any) -> Any:
@@ -337,6 +410,13 @@ def arange(
         >>> torch.arange(1, 6, 2)
         tensor([1, 3, 5])
     """
+    if type(start) is int and (end is None or type(end) is int) and step == 1 and type(step) is int:
+        first, last = (0, start) if end is None else (start, end)
+        if first <= last and (dtype is None or dtype is dtypes.int64) and first > -_WORD and last < _WORD:
+            spec = usual(out, dtypes.int64, device, requires_grad)
+            if spec is not None:
+                array = np.arange(first, last)
+                return alias(array, spec, array.shape)
     if end is None:
         if start is None:
             raise TypeError("arange() missing 1 required positional argument: 'end'")
@@ -344,12 +424,7 @@ def arange(
     elif start is None:
         start = 0
     start, end, step = _number(start), _number(end), _number(step)
-    if step == 0:
-        raise RuntimeError("step must be nonzero")
-    if not all(math.isfinite(v) for v in (start, end)):
-        raise RuntimeError(f"unsupported range: {start} -> {end}")
-    if (end - start) * step < 0:
-        raise RuntimeError(f"upper bound and lower bound inconsistent with step sign: arange({start}, {end}, {step})")
+    _check_range("arange", start, end, step)
     dtype = dtype_for("arange", out, dtype)
     if dtype is None:
         dtype = dtypes.int64 if all(isinstance(v, int) for v in (start, end, step)) else dtypes.get_default_dtype()
@@ -374,25 +449,53 @@ def range(
     end: Any = None,
     step: Any = 1,
     *,
+    out: Any = None,
     dtype: dtype | None = None,
     layout: Any = None,
     device: Any = None,
     pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Tensor:
-    """Like `arange`, with `end` included. Deprecated in torch.
+    """Like `arange`, with `end` included. Deprecated, as it says once.
+
+    Raises:
+        RuntimeError: for a step of zero, a step in the wrong direction, and bounds that are not finite.
 
     Example::
 
-        >>> import gradpack as torch
-        >>> torch.range(1, 3)
+        >>> import warnings, gradpack as torch
+        >>> with warnings.catch_warnings(action="ignore"):
+        ...     torch.range(1, 3)
         tensor([1., 2., 3.])
     """
+    warnings.warn(
+        "torch.range is deprecated and will be removed in a future release because its behavior is inconsistent with "
+        "Python's range builtin. Instead, use torch.arange, which produces values in [start, end).",
+        UserWarning,
+        stacklevel=2,
+    )
     if end is None:
         start, end = 0, start
+    start, end, step = _number(start), _number(end), _number(step)
+    _check_range("range", start, end, step)
+    d = dtype_for("range", out, dtype) or dtypes.get_default_dtype()
+    native = _native("range", d, device)
+    if d.category < FLOATING:  # each number by itself becomes an integer first
+        start, end, step = int(start), int(end), int(step)
+        if not step:
+            raise ValueError(f"step must be nonzero: it is cut off to 0 for {d}")
     count = int((end - start) / step) + 1
-    d = dtype or dtypes.get_default_dtype()
-    return finish((start + np.arange(count) * step).astype(_native("range", d, device)), requires_grad, device)
+    made = finish((start + np.arange(count) * step).astype(native), requires_grad, device)
+    return filled("range", out, made, keeps_shape=True)
+
+
+def _check_range(op: str, start: Any, end: Any, step: Any) -> None:
+    if step == 0:
+        raise RuntimeError("step must be nonzero")
+    if not (math.isfinite(start) and math.isfinite(end)):
+        raise RuntimeError(f"unsupported range: {start} -> {end}")
+    if (end - start) * step < 0:
+        raise RuntimeError(f"upper bound and lower bound inconsistent with step sign: {op}({start}, {end}, {step})")
 
 
 @noted
@@ -419,18 +522,50 @@ def linspace(
     """
     if steps < 0:
         raise RuntimeError(f"number of steps must be non-negative, got {steps}")
-    d = dtype_for("linspace", out, dtype) or (
-        dtypes.default_complex() if any(isinstance(_number(v), builtins.complex) for v in (start, end)) else None
-    )
+    d, first, last = _spaced("linspace", start, end, out, dtype)
     native = _native("linspace", d, device)
-    first, last = _number(start), _number(end)
     if native.kind == "b" and steps > 1:
         raise not_implemented_for("linspace_cpu", dtypes.bool_)
     if native.kind in "iu":
         values = _whole_steps(first, last, steps, native)
     else:
-        values = np.linspace(first, last, steps)
+        values = _evenly(first, last, steps)
     return filled("linspace", out, finish(values.astype(native), requires_grad, device), keeps_shape=True)
+
+
+def _evenly(first: Any, last: Any, steps: int) -> Any:
+    """`numpy.linspace`, which takes five times as long to call."""
+    if type(first) not in (int, float) or type(last) not in (int, float) or steps < 2:
+        return np.linspace(first, last, steps)
+    step = (last - first) / (steps - 1)
+    if not step or not math.isfinite(step):
+        return np.linspace(first, last, steps)
+    values = np.arange(float(steps))
+    values *= step
+    values += first
+    values[-1] = last
+    return values
+
+
+def _spaced(op: str, start: Any, end: Any, out: Any, d: dtype | None) -> tuple[dtype | None, Any, Any]:
+    """The dtype of evenly spaced values, and their ends as numbers."""
+    for label, value in (("start", start), ("end", end)):
+        if isinstance(value, Tensor) and value.ndim:
+            raise RuntimeError(
+                f"{op} only supports 0-dimensional start and end tensors, but got {label} with {value.ndim} "
+                "dimension(s)."
+            )
+    first, last = _number(start), _number(end)
+    d = dtype_for(op, out, d)
+    if isinstance(first, builtins.complex) or isinstance(last, builtins.complex):
+        inferred = dtypes.default_complex()
+        if d is not None and not d.is_complex:
+            raise RuntimeError(
+                f"torch.{op}(): inferred dtype {cpp_name(inferred)} can't be safely cast to passed dtype "
+                f"{scalar_type(d)}"
+            )
+        return d or inferred, first, last
+    return d, first, last
 
 
 def _whole(value: Any, native: Any) -> int:
@@ -481,9 +616,8 @@ def logspace(
     """
     if steps < 0:
         raise RuntimeError("number of steps must be non-negative")
-    dtype = dtype_for("logspace", out, dtype)
+    dtype, first, last = _spaced("logspace", start, end, out, dtype)
     native = _native("logspace", dtype, device)
-    first, last = _number(start), _number(end)
     if native.kind in "iu":
         values = np.power(float(base), _whole_steps(first, last, steps, native))
     else:
@@ -517,6 +651,12 @@ def eye(
         raise RuntimeError(
             f"n must be greater or equal to 0, got {n}" if n < 0 else f"m must be greater or equal to 0, got {m}"
         )
+    spec = usual(out, dtype, device, requires_grad) if type(n) is int and type(m) in (int, _NONE) else None
+    if spec is not None:
+        width = n if m is None else m
+        array = np.zeros((n, width), spec.native)
+        array.reshape(-1)[: builtins.min(n, width) * (width + 1) : width + 1] = 1
+        return alias(array, spec, array.shape)
     dtype = dtype_for("eye", out, dtype)
     made = made_in(_native("eye", dtype, device), lambda native: np.eye(n, m, dtype=native))
     return filled("eye", out, finish(made, requires_grad, device))

@@ -7,17 +7,20 @@ from typing import Any
 import numpy as np
 
 from ..backends import backend_of
-from ..backends.numpy import NATIVE
+from ..backends.numpy import NATIVE, quiet
 from ..base import dtypes
-from ..base.errors import refuse
-from ..base.modes import MODE
+from ..base.errors import cpp_name, refuse, scalar_type
+from ..base.info import finfo, iinfo
+from ..base.modes import MODE, Mode
+from ..declare.batched import not_writable
 from ..declare.inplace import check_writable, inplace
 from ..declare.timed import noted
+from ..tensor.parameter import Parameter
 from ..tensor.tensor import Tensor, wrap
 from .create import finish, on_device
 from .drawing import drawing
 from .generator import Generator, source
-from .random import host_of, normal_array, uniform_array
+from .random import _exact, bounds_for, host_of, normal_array, uniform_array
 
 INPLACE = "uniform_ normal_ bernoulli_ random_ exponential_ geometric_ cauchy_ log_normal_"
 
@@ -39,11 +42,32 @@ def _kernel(name: str, d: Any) -> tuple[str, Any, str]:
     return kernel, d, letters
 
 
+def _is_plain_write(target: Any, mode: Mode) -> bool:
+    """Whether nobody is to know of a write to a tensor of float32 or float64 but its counter."""
+    return (
+        not mode.special
+        and (type(target) is Tensor or type(target) is Parameter)
+        and target._spec.plain
+        and target._view is None
+        and (target._edge is None or not mode.grad)
+        and type(target._counter) is list
+        and len(target._counter) == 1
+        and bool(target._data.flags.forc and target._data.flags.writeable)
+    )
+
+
 def _filled(name: str, draw: Any) -> Any:
     def method(self: Tensor, *args: Any, generator: Generator | None = None, **kwargs: Any) -> Tensor:
-        d = self._spec.dtype
-        levels = MODE.get().levels
+        mode = MODE.get()
+        if _is_plain_write(self, mode):
+            with quiet():
+                self._data[...] = draw(self, generator, *args, **kwargs)
+            self._counter[0] += 1
+            return self
+        d, levels = self._spec.dtype, mode.levels
         if levels and levels[-1].randomness == "different" and not levels[-1].has(self):
+            if any(map(levels[-1].has, args)):
+                raise not_writable(name)
             raise RuntimeError(
                 "vmap: Cannot ask for different inplace randomness on an unbatched tensor. This will appear like same "
                 "randomness. If this is necessary for your usage, please file an issue with functorch."
@@ -74,8 +98,17 @@ def _draw_uniform(t: Tensor, generator: Any, a: float = 0.0, b: float = 1.0, *, 
     """Fill with uniform numbers from the first bound up to the second."""
     a = kw.pop("from", a)
     b = b if to is None else to
+    most = finfo(t._spec.dtype).max
+    for label, bound in (("from", a), ("to", b)):
+        if not -most <= bound <= most:
+            raise RuntimeError(f"{label} is out of bounds for {cpp_name(t._spec.dtype)}")
     if a > b:
         raise RuntimeError(f"uniform_ expects to return a [from, to) range, but found from={a} > to={b}")
+    if b - a > most:
+        raise RuntimeError(
+            f"uniform_ expects to-from <= std::numeric_limits<{scalar_type(t._spec.dtype)}>::max(), but found to={b} "
+            f"and from={a} which result in to-from to exceed the limit"
+        )
     return uniform_array(generator, t._shape, NATIVE[t._spec.flow]) * (b - a) + a
 
 
@@ -94,25 +127,22 @@ def _draw_bernoulli(t: Tensor, generator: Any, p: Any = 0.5) -> Any:
     return source(generator).random(t._shape) < chance
 
 
-def _draw_random(t: Tensor, generator: Any, a: Any = None, b: Any = None, *, to: Any = None, **kw: Any) -> Any:
-    """Fill with integers: all that the dtype holds, or below a bound, or between two."""
+_ABSENT = object()
+
+
+def _draw_random(t: Tensor, generator: Any, a: Any = None, b: Any = _ABSENT, *, to: Any = None, **kw: Any) -> Any:
+    """Fill with integers: all that the dtype holds, or below a bound, or between two; None is the end of 64 bits."""
+    bounded = "from" in kw or to is not None or b is not _ABSENT
     a = kw.pop("from", a)
-    b = b if to is None else to
-    if b is None and a is not None:
-        a, b = 0, a
-    if b is None:
-        d = t._spec.dtype
-        a, b = (
-            0,
-            2
-            if d.category == dtypes.BOOL
-            else 2**24
-            if d is dtypes.float32
-            else 2**53
-            if d is dtypes.float64
-            else 2 ** min(8 * d.itemsize - d.is_signed, 62),
-        )
-    return source(generator).integers(a, b, t._shape)
+    b = to if to is not None else None if b is _ABSENT else b
+    d = t._spec.dtype
+    if a is None and b is None:
+        least, most = 0, 1 if d.category == dtypes.BOOL else _exact(d) if d.is_floating_point else iinfo(d).max
+    elif bounded:
+        least, most = bounds_for(0 if a is None else a, b, d)
+    else:
+        least, most = bounds_for(0, a, d)
+    return source(generator).integers(least, most, t._shape, endpoint=True)
 
 
 def _draw_exponential(t: Tensor, generator: Any, lambd: float = 1.0) -> Any:

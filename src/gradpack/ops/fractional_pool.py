@@ -22,7 +22,8 @@ def _starts(samples: Any, size: int, count: int, kernel: int) -> Any:
         nr = np.arange(count - 1, dtype=samples.dtype)
         first = np.trunc(samples[..., None] * alpha)
         places[..., : count - 1] = (np.trunc((nr + samples[..., None]) * alpha) - first).astype(np.int64)
-    places[..., count - 1] = size - kernel
+    if count:
+        places[..., count - 1] = size - kernel
     return places
 
 
@@ -84,6 +85,10 @@ def fractional_max(
     check_tensor(op, input=input)
     if input.ndim not in (ndim + 1, ndim + 2):
         raise RuntimeError(f"{op}(): Expected {ndim + 1}D or {ndim + 2}D tensor, but got: {list(input._shape)}")
+    for name, value in (("kernel_size", kernel_size), ("output_size", output_size)):
+        if isinstance(value, list | tuple) and len(value) != ndim:
+            words = "two" if ndim == 2 else "three"
+            raise RuntimeError(f"{op}: {name} must either be a single int, or a tuple of {words} ints, not {value}")
     kernel = repeated(op, "kernel_size", kernel_size, ndim)
     size = input._shape[input.ndim - ndim :]
     if output_size is None:

@@ -135,7 +135,7 @@ def _setitem(self: Tensor, index: Any, value: Any) -> None:
             if indices is None:
                 _fill(self, array, value)
             else:
-                number = value if is_tensor else number_tensor(value, self)
+                number = filling(self, indices, value) if is_tensor else number_tensor(value, self)
                 kept = _without_leading_ones(number._shape)
                 _put(array, [None if i is None else i._data for i in indices], np.reshape(number._data, kept), False)
             self._counter[0] += 1
@@ -154,7 +154,8 @@ def _setitem(self: Tensor, index: Any, value: Any) -> None:
         parse(index, self._shape)
         raise
     if indices is not None:
-        write_part(_index_put.op, "index_put_", [part, indices, value, False], _put, indexed=True)
+        given = [part, indices, filling(self, indices, value), False]
+        write_part(_index_put.op, "index_put_", given, _put, indexed=True)
     else:
         _check_fits(value._shape, part._shape)
         if part.numel() < _SMALL:
@@ -243,5 +244,6 @@ from .index import (  # noqa: E402
     _select,
     _slice,
     _slice_newaxis,
+    filling,
 )
 from .shape import reshape  # noqa: E402

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ..base.dtypes import INTEGRAL
+from ..base.dtypes import INTEGRAL, bool_
+from ..base.errors import scalar_type
 from ..declare.kinds import linear, nondifferentiable
 from ..tensor.tensor import Tensor
 from .accumulate import (
@@ -24,6 +25,8 @@ from .accumulate import (
     taken,
     widened,
 )
+from .blockwise import is_numpy
+from .kernels import SMALL
 from .subscript import FULL, index_tensor, out_of_bounds
 from .writing import write_part
 
@@ -242,11 +245,13 @@ def _put(array: Any, indices: Any, values: Any, accumulate: bool) -> Any:
     place, shape = _arrays_only(indices), array.shape
     if values.dtype != array.dtype:
         raise RuntimeError(
-            f"Index put requires the source and destination dtypes match, got {array.dtype} for the destination and "
-            f"{values.dtype} for the source."
+            f"Index put requires the source and destination dtypes match, got {scalar_type(array.dtype)} for the "
+            f"destination and {scalar_type(values.dtype)} for the source."
         )
     try:
-        if accumulate:
+        if accumulate and is_numpy(array) and array.size < SMALL and array.itemsize > 2:
+            np.add.at(array, place, values)
+        elif accumulate:
             places = places_of(place, shape)
             values = np.broadcast_to(values, places.shape)
             store(array, add_flat(widened(flat_of(array)), np.reshape(places, (-1,)), widened(values)))
@@ -254,7 +259,7 @@ def _put(array: Any, indices: Any, values: Any, accumulate: bool) -> Any:
             array[place] = values
     except IndexError as error:
         raise _bad_index(shape, indices, error) from None
-    except ValueError:
+    except (ValueError, TypeError):  # the latter for values of two dimensions, where a mask is
         found = np.broadcast_to(np.zeros((), dtype=np.bool), shape)[place].shape
         raise RuntimeError(
             f"shape mismatch: value tensor of shape {list(values.shape)} cannot be broadcast to indexing result of "
@@ -281,15 +286,25 @@ def index_put(input: Tensor, indices: Any, values: Tensor, accumulate: bool = Fa
         >>> torch.index_put(torch.zeros(3), (i,), torch.ones(3), accumulate=True)
         tensor([2., 0., 1.])
     """
-    return _index_put(input, _index_tensors("index_put", indices), values, accumulate, out=out)
+    places = _index_tensors("index_put", indices)
+    return _index_put(input, places, filling(input, places, values, accumulate), accumulate, out=out)
 
 
 def _method_index_put_(self: Tensor, indices: Any, values: Tensor, accumulate: bool = False) -> Tensor:
     """In-place form of `index_put`: writes only the elements that `indices` name."""
     if not isinstance(values, Tensor):
         raise TypeError(f"index_put_(): argument 'values' (position 2) must be Tensor, not {type(values).__name__}")
-    given = [self, _index_tensors("index_put_", indices), values, accumulate]
+    places = _index_tensors("index_put_", indices)
+    given = [self, places, filling(self, places, values, accumulate), accumulate]
     return write_part(_index_put.op, "index_put_", given, _put, indexed=True)
+
+
+def filling(input: Tensor, indices: Any, values: Any, accumulate: bool = False) -> Any:
+    """What is written: one number at the places of one mask is cast to the dtype of `input`, as by `masked_fill`."""
+    if accumulate or not isinstance(values, Tensor) or values._spec.dtype is input._spec.dtype or values.numel() != 1:
+        return values
+    (place, *more) = [i for i in indices if i is not None] or [None]
+    return values.to(input._spec.dtype) if not more and place is not None and place._spec.dtype is bool_ else values
 
 
 def _index_tensors(name: str, indices: Any) -> list[Tensor]:

@@ -19,6 +19,8 @@ from .blockwise import is_numpy
 from .kernels import reshaped
 from .writing import value_form, write_part
 
+_array_type = np.ndarray  # NumPy's own, also where `np` is bound to another library
+
 FUNCTIONS = "index_select index_add index_copy index_fill take take_along_dim"
 METHODS = FUNCTIONS
 INPLACE = "index_add_ index_copy_ index_fill_"
@@ -127,6 +129,7 @@ def _scaled(input: Any, alpha: Any = 1) -> Any:
     source=lambda g, dim, index, source_shape: _taken(g, dim, index, 1, source_shape),
     promote=("input",),
     structural=True,
+    contiguous=True,
 )
 def index_copy(input: Any, dim: int, index: Any, source: Any) -> Any:
     """`input` with the slices of `source` in the place of those that `index` names along `dim`.
@@ -287,6 +290,11 @@ def take(input: Any, index: Any) -> Any:
         if not hasattr(index, "dtype"):
             raise not_a_tensor("take", "index", 2, index)
         raise RuntimeError(f"take(): Expected a long tensor for index, but got {index.dtype}")
+    if type(input) is _array_type and index.size:
+        try:
+            return input.reshape(-1).take(index)  # which counts from the end as torch does
+        except IndexError:
+            pass
     size = size_of(input.shape)
     if not size and size_of(index.shape):
         raise IndexError("take(): tried to take from an empty tensor")
@@ -324,10 +332,14 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None, *, ou
         )
     d = wrap_dim(dim, input.ndim)
     size = input._shape[d] if input._shape else 1
-    if is_batched(indices):
+    if is_numpy(indices._data) and 0 < indices._data.size < FEW and min(indices._data.ravel().tolist()) >= 0:
+        front = indices
+    elif is_batched(indices):
         front = remainder(indices, size) if size else indices
     else:
         front = wrap(indices._spec.backend.bind(_modulo)(indices._data, size)) if size else indices
+    if _without(input._shape, d) == _without(front._shape, d):
+        return gather(input, d, front) if out is None else gather(input, d, front, out=out)
     common = list(broadcast_shapes(_without(input._shape, d), _without(front._shape, d)))
     if input._shape:
         input = expand(input, (*common[:d], input._shape[d], *common[d + 1 :]))
@@ -348,5 +360,5 @@ from .division import remainder  # noqa: E402
 from .index import _add_into, zeros_as  # noqa: E402
 from .masked import _masked_fill  # noqa: E402
 from .reduce import sum  # noqa: E402
-from .scatter import check_bounds, check_index, gather  # noqa: E402
+from .scatter import FEW, check_bounds, check_index, gather  # noqa: E402
 from .shape import broadcast_shapes, expand, reshape, wrap_dim  # noqa: E402

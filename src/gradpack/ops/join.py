@@ -11,6 +11,7 @@ from ..backends import backend_of
 from ..declare.kinds import linear
 from ..declare.timed import noted
 from ..tensor.tensor import Tensor
+from .memory_formats import rows_or_channels_last
 from .subscript import FULL
 
 FUNCTIONS = (
@@ -33,9 +34,11 @@ METHODS = (
 def _cat(tensors: Any, dim: int = 0) -> Any:
     """Arrays one after the other along a dimension."""
     try:
-        return np.concatenate(tensors, axis=dim)  # torch's words, and what it alone allows, only where this fails
+        made = np.concatenate(tensors, axis=dim)  # torch's words, and what it alone allows, only where this fails
     except Exception:
-        return np.concatenate(_joinable(tensors, dim), axis=dim)
+        joined = _joinable(tensors, dim)
+        made = np.concatenate(joined, axis=dim if len(joined) > 1 or joined[0].shape != (0,) else 0)
+    return rows_or_channels_last(made)
 
 
 def _joinable(tensors: Any, dim: int) -> list[Any]:
@@ -43,7 +46,9 @@ def _joinable(tensors: Any, dim: int) -> list[Any]:
     for nr, t in enumerate(tensors):
         if not len(t.shape):
             raise RuntimeError(f"zero-dimensional tensor (at position {nr}) cannot be concatenated (cat())")
-    joined = [t for t in tensors if tuple(t.shape) != (0,)] or tensors[:1]
+    joined = [t for t in tensors if tuple(t.shape) != (0,)]
+    if not joined:  # whatever the dimension
+        return list(tensors[:1])
     shape = joined[0].shape
     d = wrap_dim(dim, len(shape))
     for nr, t in enumerate(tensors):
@@ -124,6 +129,7 @@ concat = concatenate = cat
     lists=("tensors",),
     structural=True,
     name="stack",
+    contiguous=True,
 )
 def _stack(tensors: Any, dim: int = 0) -> Any:
     """Arrays of one shape along a new dimension."""
@@ -232,7 +238,8 @@ def _block_diag(tensors: Any) -> Any:
     for nr, t in enumerate(tensors):
         if len(t.shape) > 2:
             raise RuntimeError(
-                f"block_diag: Input tensors must have 2 or fewer dimensions. Input {nr} has {len(t.shape)} dimensions"
+                f"torch.block_diag: Input tensors must have 2 or fewer dimensions. Input {nr} has "
+                f"{len(t.shape)} dimensions"
             )
     height, width = (int(np.sum(np.asarray([s[k] for s in shapes]))) for k in (0, 1))
     out = np.zeros((height, width), dtype=tensors[0].dtype)

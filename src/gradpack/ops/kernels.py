@@ -78,6 +78,14 @@ def averaging(count: int, native: Any) -> Any:
     return column
 
 
+@lru_cache(64)
+def ones_column(count: int, native: Any) -> Any:
+    """A column whose product with rows of `count` elements is their sum: half the time of a reduction of few."""
+    column = np.ones((count, 1), native)
+    column.flags.writeable = False
+    return column
+
+
 def mean_of_rows(rows: Any) -> Any:
     """The mean of each row of a matrix, as a column."""
     count = rows.shape[1]

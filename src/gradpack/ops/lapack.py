@@ -6,10 +6,12 @@ All take batches; loops are over columns or blocks of columns, never over elemen
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
+_array_type = np.ndarray  # NumPy's own, also where `np` is bound to another library
 BLOCK = 48  # rows of a triangle that are solved for at once; what is beside them is one product
 PANEL = 16  # columns of LU that are worked on one by one; what is right of them is one product
 
@@ -24,10 +26,22 @@ def stacked(a: Any) -> Any:
 
 def triangle(a: Any, upper: bool, unit: bool) -> Any:
     """The triangle that counts, the other one zero, the diagonal one if it is said to be."""
+    if type(a) is _array_type and a.shape[-1] <= BLOCK and a.shape[-1] == a.shape[-2]:
+        found = np.where(_mask_of_triangle(a.shape[-1], upper, unit), a, a.dtype.type(0))
+        return found + np.eye(a.shape[-1], dtype=a.dtype) if unit else found
     if not unit:
         return np.triu(a) if upper else np.tril(a)
     strict = np.triu(a, k=1) if upper else np.tril(a, k=-1)
     return strict + np.eye(a.shape[-1], dtype=a.dtype)
+
+
+@lru_cache(256)
+def _mask_of_triangle(n: int, upper: bool, strict: bool) -> Any:
+    mask = np.tri(n, n, -1 if strict or upper else 0, dtype=bool)
+    if upper:
+        mask = mask.T if strict else ~mask
+    mask.flags.writeable = False
+    return mask
 
 
 def solve_triangle(a: Any, b: Any, upper: bool, unit: bool = False) -> Any:
@@ -46,7 +60,7 @@ def solve_triangle(a: Any, b: Any, upper: bool, unit: bool = False) -> Any:
         high = solve_triangle(a[..., :h, :h], high, True, unit)
         return np.concatenate((high, low), axis=-2)
     t = triangle(a, True, unit)
-    if np.all(np.linalg.diagonal(t) != 0):
+    if t.diagonal(0, -2, -1).all() if type(t) is _array_type else np.all(np.linalg.diagonal(t) != 0):
         if b.shape[-1] > n and a.ndim == b.ndim == 2:
             return np.matmul(np.linalg.inv(t), b)  # many right sides: a product is faster than substitution
         return np.linalg.solve(t, b)  # nothing below the diagonal: no row is exchanged, and this substitutes

@@ -14,6 +14,7 @@ from ..declare.inplace_text import function
 from ..declare.kinds import elementwise
 from ..tensor.tensor import Tensor
 from .blockwise import blockwise, is_numpy
+from .kernels import _array_type
 from .operands import is_complex, is_number, is_whole
 from .selection import LARGE, limit, select
 
@@ -172,6 +173,10 @@ def _nan_to_num(input: Any, nan: float, posinf: float, neginf: float) -> Any:
         return np.nan_to_num(input, nan=nan, posinf=posinf, neginf=neginf)
     if is_numpy(input) and input.size >= LARGE and input.dtype.char in "fd":
         return blockwise(lambda x, out: _substitute(x, out, nan, posinf, neginf), input, 0)
+    if type(input) is _array_type and input.dtype.char in "fd":
+        flat = input.reshape(-1)
+        if flat.dot(flat) < math.inf:  # neither NaN nor infinity
+            return input.copy()
     return _substituted(input, nan, posinf, neginf)
 
 
@@ -183,7 +188,7 @@ def _substitute(x: Any, out: Any, nan: float, posinf: float, neginf: float) -> N
 
 def _substituted(input: Any, nan: float, posinf: float, neginf: float) -> Any:
     inside = (
-        np.clip(input, neginf, posinf)
+        np.minimum(np.maximum(input, neginf), posinf)
         if neginf == -posinf and posinf == _largest(input.dtype)
         else select(input == math.inf, posinf, select(input == -math.inf, neginf, input))
     )

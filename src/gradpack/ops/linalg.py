@@ -76,7 +76,9 @@ def _left(g: Any, shape: Any, other: Any) -> Any:
     """The gradient of the left factor where one of the two is a vector."""
     if len(shape) > 1:  # matrix @ vector
         return unsqueeze(g, -1) * other
-    if len(other.shape) > 1:  # vector @ matrix
+    if len(other.shape) == 2:  # vector @ matrix
+        return matmul(other, g)
+    if len(other.shape) > 1:  # vector @ matrices
         return squeeze(matmul(other, unsqueeze(g, -1)), -1)
     return g * other
 
@@ -85,7 +87,9 @@ def _right(g: Any, input: Any, shape: Any) -> Any:
     """The gradient of the right factor where one of the two is a vector."""
     if len(shape) > 1:  # vector @ matrix
         return unsqueeze(input, -1) * unsqueeze(g, -2)
-    if len(input.shape) > 1:  # matrix @ vector
+    if len(input.shape) == 2:  # matrix @ vector
+        return matmul(g, input)
+    if len(input.shape) > 1:  # matrices @ vector
         return squeeze(matmul(input.mT, unsqueeze(g, -1)), -1)
     return g * input
 

@@ -15,6 +15,9 @@ from ..declare.batched import is_batched
 from ..declare.variants import put
 from ..tensor.tensor import Tensor, wrap
 
+_array_type = np.ndarray  # NumPy's own, also where `np` is bound to another library
+_FEW = 64  # numbers, of which Python finds those that are not zero before NumPy does
+
 # -- operands --
 
 
@@ -76,6 +79,8 @@ def same_dtype(name: str, a: Any, b: Any, labels: tuple[str, str] = ("A", "B")) 
 
 def first_bad(info: Any) -> tuple[str, int] | None:
     """Where the first matrix that failed stands, in torch's words, and its number; None if all are well."""
+    if type(info) is _array_type and info.size < _FEW and not any(info.ravel().tolist()):
+        return None
     flat = np.reshape(info, (-1,))
     bad = np.flatnonzero(flat)
     if not bad.size:

@@ -6,12 +6,14 @@ orthonormal columns, so that each small change of the matrix changes them in one
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import Any
 
 import numpy as np
 
 from ..declare.kinds import general
 from ..tensor.tensor import Tensor
+from .kernels import _add, _array_type
 from .lapack import stacked
 from .linalg_check import (
     LinAlgError,
@@ -83,11 +85,18 @@ def _factored(name: str, input: Any, upper: bool) -> tuple[Any, Any]:
     info = np.zeros(input.shape[:-2], dtype=np.int32)
     try:
         factor = np.linalg.cholesky(lower)
-        if not np.all(np.isfinite(np.linalg.diagonal(factor))):
+        if not _is_finite(factor):
             raise np.linalg.LinAlgError
     except np.linalg.LinAlgError:
         factor, info = _factored_one_by_one(lower)
     return (np.conj(factor.mT) if upper else factor), info
+
+
+def _is_finite(factor: Any) -> bool:
+    """Whether the diagonals are."""
+    if type(factor) is _array_type:
+        return isfinite(_add(factor.diagonal(0, -2, -1), None).real)
+    return bool(np.all(np.isfinite(np.linalg.diagonal(factor))))
 
 
 def _factored_one_by_one(lower: Any) -> tuple[Any, Any]:

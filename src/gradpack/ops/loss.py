@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from ..declare.autocast import in_float32
 from ..declare.batched import is_batched
 from ..declare.kinds import elementwise, general, linear
 from ..tensor.tensor import Tensor
-from .kernels import _array_type, _maximum, add_up
+from .kernels import SMALL, _array_type, _maximum, add_up
 from .reduction import MEAN, NONE, SUM, check_tensors, number_of, reduce_array, reduced, refuse_gradient, spread_back
 
 FUNCTIONS = ""
@@ -88,6 +89,9 @@ def weighted(op: str, each: Tensor, weight: Tensor, reduction: str) -> Tensor:
 def _take(input: Any, target: Any, weights: Any, divisor: Any = None) -> Any:
     """`-weights * input[i, target[i]]`, class in dimension 1: shape of `target`; or the sum of that, divided."""
     if type(input) is _array_type and input.ndim == 2:
+        if type(weights) is float and type(divisor) is float and 0 < input.size < SMALL and input.dtype.char in "fd":
+            picked = input.reshape(-1).take(_starts(*input.shape) + target)
+            return picked.dot(_factors(len(target), input.dtype, -weights / divisor if divisor else math.nan))
         picked = input[np.arange(len(target)), target]
     else:
         picked = np.reshape(np.take_along_axis(input, np.expand_dims(target, 1), axis=1), target.shape)
@@ -95,6 +99,22 @@ def _take(input: Any, target: Any, weights: Any, divisor: Any = None) -> Any:
         return add_up(picked) * -weights / divisor
     each = picked * -weights
     return each if divisor is None else add_up(each) / divisor
+
+
+@lru_cache(64)
+def _starts(rows: int, length: int) -> Any:
+    """Where the rows of a matrix begin."""
+    starts = np.arange(rows) * length
+    starts.flags.writeable = False
+    return starts
+
+
+@lru_cache(64)
+def _factors(count: int, native: Any, factor: float) -> Any:
+    """A number so many times."""
+    factors = np.full(count, factor, native)
+    factors.flags.writeable = False
+    return factors
 
 
 def _taking(name: str, node: str) -> Any:
@@ -123,7 +143,9 @@ def _put_by_class(input: Any, target: Any, weights: Any, shape: Any, divisor: An
     each = input * -weights
     if divisor is not None:
         each = each / divisor
-    if type(out) is _array_type and out.ndim == 2:
+    if type(out) is _array_type and out.ndim == 2 and out.size < SMALL:
+        out.reshape(-1)[_starts(*out.shape) + target] = each
+    elif type(out) is _array_type and out.ndim == 2:
         out[np.arange(len(target)), target] = each
     else:
         each = np.broadcast_to(each, target.shape)  # one number, where the losses were summed up
@@ -167,7 +189,7 @@ def _nll_loss(input: Tensor, target: Tensor, weight: Any, reduction: Any, ignore
         if len(shape) == 1:
             out = _nll_loss(unsqueeze(input, 0), reshape(target, (1,)), weight, kind, ignore_index)
             return reshape(out, target._shape) if kind == NONE else out
-    if is_batched(target) or is_batched(weight):
+    if is_batched(target) or (weight is not None and (is_batched(weight) or is_batched(input))):
         return _nll_of_examples(input, target, weight, ignore_index, kind)
     take = _take_by_class if len(shape) == 2 else _take_by_class_2d
     if weight is None and not 0 <= ignore_index < shape[1] and _all_count(target._data, shape[1]):
@@ -204,6 +226,9 @@ def _all_count(index: Any, classes: int) -> bool:
     """Whether these are classes and nothing else. Read as unsigned, negative numbers are large."""
     if type(index) is not _array_type or index.dtype != np.int64 or not index.size:
         return False
+    if index.size < FEW:
+        found = index.ravel().tolist()
+        return max(found) < classes and min(found) >= 0
     return bool(_maximum(index.view(np.uint64), None) < classes)
 
 
@@ -212,14 +237,8 @@ def counted(
 ) -> tuple[Tensor, Tensor, float | None]:
     """The target without classes that do not count, how much each counts, and what to divide their sum by."""
     refuse_gradient("nll_loss_forward", weight=weight)
-    if weight is not None and weight._shape != (classes,):
-        raise RuntimeError(
-            f"weight tensor should be defined either for all {classes} classes or no classes but got weight tensor of "
-            f"shape: {list(weight._shape)}"
-        )
-    if weight is not None and weight._spec.dtype is not spec.dtype:
-        words = scalar_type(spec.dtype), scalar_type(weight._spec.dtype)
-        raise RuntimeError(f"expected scalar type {words[0]} but found {words[1]}")
+    if weight is not None:
+        _check_weight(weight, classes, spec.dtype)
     index, native = target._data.astype(np.int64, copy=False), spec.native
     counts = index != ignore_index
     bad = counts & ((index < 0) | (index >= classes))
@@ -231,8 +250,19 @@ def counted(
     return wrap(safe), wrap(each), divisor
 
 
+def _check_weight(weight: Tensor, classes: int, dtype: Any) -> None:
+    if weight._shape != (classes,):
+        raise RuntimeError(
+            f"weight tensor should be defined either for all {classes} classes or no classes but got weight tensor of "
+            f"shape: {list(weight._shape)}"
+        )
+    if weight._spec.dtype is not dtype:
+        words = scalar_type(dtype), scalar_type(weight._spec.dtype)
+        raise RuntimeError(f"expected scalar type {words[0]} but found {words[1]}")
+
+
 def _nll_of_examples(input: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int, kind: int) -> Tensor:
-    """The same for targets, or weights, that differ between the examples of `vmap`."""
+    """The same for targets, or weights, that differ between the examples of `vmap`. Weights have gradients here."""
     whole = target
     while is_batched(whole):
         whole = whole._data.value
@@ -242,8 +272,12 @@ def _nll_of_examples(input: Tensor, target: Tensor, weight: Tensor | None, ignor
         raise IndexError(f"Target {int(index[wrong].flat[0])} is out of bounds.")
     counts = ne(target, ignore_index)
     safe = where(counts, target, 0)
-    each = counts.to(input.dtype) if weight is None else where(counts, weight[safe], 0.0)
+    each = counts.to(input.dtype)
     losses = _take_by_class(input, safe, each)
+    if weight is not None:
+        _check_weight(weight, input._shape[1], input.dtype)
+        each = where(counts, weight[safe], 0.0)
+        losses = losses * each
     if kind == NONE:
         return losses
     return sum(losses) if kind == SUM else sum(losses) / sum(each)
@@ -337,5 +371,6 @@ from ..tensor.tensor import wrap  # noqa: E402
 from .compare import ne  # noqa: E402
 from .reduce import mean, sum  # noqa: E402 - adjoints name each other
 from .rounding import abs, where  # noqa: E402
+from .scatter import FEW  # noqa: E402
 from .shape import broadcast_tensors, reshape, unsqueeze  # noqa: E402
 from .softmax import _log_softmax, log_softmax  # noqa: E402

@@ -11,6 +11,7 @@ from ..declare.kinds import general, linear, nondifferentiable
 from ..declare.looped import each_example
 from ..tensor.tensor import Tensor
 from .accumulate import as_dtype, flat_of, size_of
+from .kernels import _array_type
 from .subscript import FULL
 from .writing import value_form, write_part
 
@@ -42,6 +43,7 @@ def _common(op: str, input: Any, mask: Any) -> Any:
     jvp=lambda input_t, mask: _masked_fill(input_t, mask, 0),
     structural=True,
     name="masked_fill",
+    contiguous=True,
 )
 def _masked_fill(input: Any, mask: Any, value: Any) -> Any:
     """`input` with one number where `mask` holds."""
@@ -58,6 +60,7 @@ def _masked_fill(input: Any, mask: Any, value: Any) -> Any:
     structural=True,
     name="masked_fill_tensor",
     node="MaskedFillBackward1",
+    contiguous=True,
 )
 def _masked_fill_tensor(input: Any, mask: Any, value: Any) -> Any:
     """`input` with the value of a 0-dim tensor where `mask` holds."""
@@ -157,6 +160,7 @@ def _spread(input: Any, mask: Any, shape: Any = ()) -> Any:
     source=lambda g, mask, source_shape: _front(masked_select(g, mask), source_shape),
     promote=("input",),
     structural=True,
+    contiguous=True,
 )
 def masked_scatter(input: Any, mask: Any, source: Any) -> Any:
     """`input` with the elements of `source`, one after the other, where `mask` holds.
@@ -209,6 +213,8 @@ def _nonzero(input: Any) -> Any:
     """The indices of all elements that are not zero, one row each."""
     if not len(input.shape):
         return np.zeros((int(bool(input)), 0), dtype=np.int64)
+    if type(input) is _array_type and input.ndim == 1:
+        return input.nonzero()[0].reshape(-1, 1)
     return np.stack(np.nonzero(input), axis=1)
 
 
@@ -228,6 +234,8 @@ def nonzero(input: Tensor, *, as_tuple: bool = False, out: Any = None) -> Any:
     """
     if not as_tuple:
         return _nonzero(input) if out is None else _nonzero(input, out=out)
+    if out is not None:
+        raise RuntimeError("nonzero does not support the out kwarg when as_tuple is True")
     return unbind(_nonzero(input if input._shape else reshape(input, (1,))), 1)
 
 

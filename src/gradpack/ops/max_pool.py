@@ -11,6 +11,7 @@ from ..base.modes import MODE
 from ..declare.batched import is_batched
 from ..declare.kinds import general, linear, nondifferentiable
 from ..tensor.tensor import Tensor
+from .memory_formats import channels_as_in
 from .pool_kernels import (
     flat_places,
     greatest_with_codes,
@@ -62,7 +63,8 @@ def _max_scatter(input: Any, code: Any, size: Any, geometry: Any) -> Any:
 
 def _declared(ndim: int) -> Callable[..., Any]:
     def function(input: Any, geometry: Any) -> Any:
-        return max_with_codes(input, geometry)
+        values, code = max_with_codes(input, geometry)
+        return channels_as_in(values, input), code
 
     function.__doc__ = f"Maxima over windows in {ndim} dimensions, and their positions in the windows."
     made: Callable[..., Any] = general(
@@ -83,7 +85,7 @@ _POOLS = {2: _declared(2), 3: _declared(3)}
 @nondifferentiable(promote=("input",), dtypes="if")
 def _max_pool_values(input: Any, geometry: Any) -> Any:
     """Maxima over windows, where no gradient is wanted."""
-    return max_values(input, geometry)
+    return channels_as_in(max_values(input, geometry), input)
 
 
 @nondifferentiable(result="index", promote=(), dtypes="bifc")
@@ -164,7 +166,8 @@ def max_pool1d_with_indices(
 
 def _adaptive(ndim: int) -> Callable[..., Any]:
     def function(input: Any, output_size: Any) -> Any:
-        return _adaptive_max(input, tuple(output_size))
+        values, index = _adaptive_max(input, tuple(output_size))
+        return channels_as_in(values, input), index
 
     function.__doc__ = f"Maxima over parts that divide {ndim} dimensions, and their indices."
     made: Callable[..., Any] = general(

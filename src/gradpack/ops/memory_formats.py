@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from ..base.memory_formats import order_of
 from ..declare.batched import NO_FORMAT, BatchedData
+from .blockwise import is_numpy
 
 
 def laid_out(array: Any, wanted: Any) -> Any:
@@ -34,6 +35,35 @@ def is_laid_out(array: Any, wanted: Any) -> bool:
             raise RuntimeError("preserve memory format is unsupported by the contiguous operator")
         return False
     return bool(np.transpose(array, order_of(wanted, array.ndim)).flags.c_contiguous)
+
+
+def order_like(array: Any) -> Literal["C", "K"]:
+    """The order of a copy of an array: its own, but row by row if it was expanded."""
+    return "C" if 0 in getattr(array, "strides", ()) else "K"
+
+
+def rows_or_channels_last(array: Any) -> Any:
+    """The same numbers row by row in memory, unless they are images whose channels are last there."""
+    if not is_numpy(array) or array.flags.c_contiguous:
+        return array
+    order = _CHANNELS_LAST.get(array.ndim)
+    if order is not None and np.transpose(array, order).flags.c_contiguous:
+        return array
+    return np.ascontiguousarray(array)
+
+
+def channels_as_in(array: Any, input: Any) -> Any:
+    """What was computed of images, with the channels last in memory where those of the images are."""
+    if not is_numpy(input) or input.flags.c_contiguous or input.ndim not in _CHANNELS_LAST:
+        return array
+    order = _CHANNELS_LAST[input.ndim]
+    if not np.transpose(input, order).flags.c_contiguous or not is_numpy(array):
+        return array
+    back = tuple(order.index(i) for i in range(array.ndim))
+    return np.transpose(np.array(np.transpose(array, order), order="C"), back)
+
+
+_CHANNELS_LAST = {4: (0, 2, 3, 1), 5: (0, 2, 3, 4, 1)}
 
 
 def in_format(array: Any, wanted: Any) -> Any:

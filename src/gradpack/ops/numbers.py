@@ -38,7 +38,12 @@ def kind_of_numbers(data: Any) -> Any:
 def without_tensors(data: Any) -> Any:
     """Nested lists without tensors in them."""
     if isinstance(data, Tensor):
-        return data._spec.backend.to_numpy(data._data)
+        if data.numel() != 1:
+            raise ValueError(
+                "only one element tensors can be converted to Python scalars: tensor() of a list that has a tensor of "
+                f"shape {list(data._shape)} in it. Join tensors with stack()"
+            )
+        return data._spec.backend.to_numpy(data._data).reshape(())
     return [without_tensors(x) for x in data] if isinstance(data, list | tuple) else data
 
 
@@ -55,9 +60,23 @@ def plain_numbers(data: Any) -> Any:
         array = np.array(data)
     except (ValueError, TypeError, OverflowError):
         return None
+    if array.dtype.kind not in "bi" and not _of_python(data):
+        return None
     if array.dtype.kind == "f" and type(first) is int and not (abs(array) < 2**63).all():
         return None  # NumPy makes floats of integers of more than 63 bits beside others
     return array if array.dtype.kind in "bifc" else None
+
+
+def _of_python(data: Any) -> bool:
+    """Whether all numbers in nested lists are Python's own: those of NumPy and tensors bring their dtypes."""
+    if isinstance(data, list | tuple):
+        if data and isinstance(data[0], list | tuple):
+            return all(map(_of_python, data))
+        return _PYTHON.issuperset(map(type, data))
+    return type(data) in _PYTHON
+
+
+_PYTHON = frozenset((bool, int, float, builtins.complex))
 
 
 def staging(d: dtype) -> Any:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..declare.kinds import general, nondifferentiable
+from .create import _into_out
 from .dimensions import axis, check_bool, numpy_names
 from .kernels import SMALL, _array_type, float_kind, take_along
 
@@ -84,9 +85,8 @@ def msort(input: Any, *, out: Any = None) -> Any:
         >>> torch.msort(torch.tensor([3.0, 1.0, 2.0]))
         tensor([1., 2., 3.])
     """
-    if out is not None:
-        raise TypeError("msort(): out= is not supported: write with out.copy_(msort(input))")
-    return sort(input, 0)[0]
+    made = sort(input, 0)[0]
+    return made if out is None else _into_out(out, made, "msort")
 
 
 @numpy_names
@@ -113,6 +113,8 @@ def topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool =
         >>> torch.topk(torch.tensor([3.0, 1.0, 2.0]), 2).values
         tensor([3., 2.])
     """
+    if type(dim) is bool:
+        raise TypeError("topk(): argument 'dim' (position 2) must be int, not bool")
     place = axis(dim, len(input.shape))
     n = input.shape[place] if len(input.shape) else 1
     if not 0 <= k <= n:

@@ -107,7 +107,10 @@ def _geometry(
         channels = shape[len(shape) - ndim - 1]
         sizes = ["x".join(map(str, (channels, *s))) for s in (size, count)]
         if op == "max_pool1d":
-            raise RuntimeError(f"max_pool1d() Invalid computed output size: {count[0]}")
+            raise RuntimeError(
+                f"max_pool1d() Invalid computed output size: {count[0]}: the input of {size[0]} is smaller than "
+                "the window"
+            )
         raise RuntimeError(
             f"{op}(): Given input size: ({sizes[0]}). Calculated output size: ({sizes[1]}). Output size is too small"
         )
@@ -161,7 +164,7 @@ def adaptive_size(op: str, ndim: int, input: Any, output_size: Any) -> tuple[int
     if input.ndim not in (ndim + 1, ndim + 2):
         raise RuntimeError(f"{op}(): Expected {ndim + 1}D or {ndim + 2}D tensor, but got {list(shape)}")
     size = shape[input.ndim - ndim :]
-    if not all(size):
+    if not all(size) or ("max" in op and not shape[-ndim - 1]):
         raise RuntimeError(
             f"{op}(): Expected input to have non-zero size for non-batch dimensions, but input has sizes {list(shape)}"
         )

@@ -9,7 +9,9 @@ import numpy as np
 from ..base.errors import scalar_type
 from ..declare.kinds import linear
 from ..tensor.tensor import Tensor
-from .accumulate import add_flat, flat_of, size_of, store, widened
+from .accumulate import add_flat, flat_of, set_flat, size_of, store, widened
+from .blockwise import is_numpy
+from .kernels import SMALL, reshaped
 from .writing import write_part
 
 FUNCTIONS = METHODS = "put"
@@ -36,8 +38,17 @@ def _put_zero(input: Any, index: Any) -> Any:
 
 def _put_into(array: Any, index: Any, source: Any, accumulate: bool) -> Any:
     size = size_of(array.shape)
-    places = np.reshape(index, (-1,))
-    values = np.reshape(source, (-1,))
+    places, values = reshaped(index, (-1,)), reshaped(source, (-1,))
+    if is_numpy(array) and array.flags.c_contiguous and array.itemsize > 2 and 0 < places.size < SMALL:
+        try:
+            if accumulate:
+                np.add.at(array.reshape(-1), places, values)
+            else:
+                array.reshape(-1)[places] = values
+        except IndexError:
+            pass  # nothing was written, and what follows says why
+        else:
+            return array
     for i in (int(np.min(places)), int(np.max(places))) if places.shape[0] else ():
         if not -size <= i < size:
             raise IndexError(f"out of range: tried to access index {i} on a tensor of {size} elements.")
@@ -47,7 +58,7 @@ def _put_into(array: Any, index: Any, source: Any, accumulate: bool) -> Any:
     if accumulate:
         store(array, add_flat(widened(flat_of(array)), places, widened(values)))
     else:
-        array[np.unravel_index(places, array.shape) if array.shape else ...] = values if array.shape else values[-1]
+        store(array, set_flat(flat_of(array), places, values))
     return array
 
 

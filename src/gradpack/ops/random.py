@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import warnings
 from typing import Any
 
 import numpy as np
@@ -10,12 +12,12 @@ from ..backends.numpy import PAIR, paired
 from ..base import dtypes
 from ..base.devices import CPU
 from ..base.dtypes import as_dtype, dtype
-from ..base.errors import cpp_name, not_a_tensor, not_implemented_for, scalar_type, shapes_do_not_broadcast
+from ..base.errors import cpp_name, not_a_tensor, not_implemented_for, refuse, scalar_type, shapes_do_not_broadcast
 from ..base.info import finfo, iinfo
 from ..base.modes import MODE
 from ..declare.timed import noted
-from ..tensor.tensor import Tensor
-from .create import _into_out, _native, dtype_for, filled, finish, on_device, shape_of
+from ..tensor.tensor import Tensor, alias
+from .create import _into_out, _native, dtype_for, filled, finish, on_device, shape_of, usual
 from .drawing import drawing
 from .fill import zeros_like
 from .generator import Generator, source
@@ -92,6 +94,10 @@ def rand(
         >>> torch.rand(2, 3).shape
         gradpack.Size([2, 3])
     """
+    spec = usual(out, dtype, device, requires_grad)
+    if spec is not None and spec.plain:
+        array = source(generator).random(shape_of("rand", sizes if size is None else (size,)), spec.native)
+        return alias(array, spec, array.shape)
     dtype = dtype_for("rand", out, dtype)
     native = _native("rand", dtype, device)
     _check_floating("check_uniform_bounds", dtype)
@@ -123,6 +129,10 @@ def randn(
         >>> torch.randn(2, 3, dtype=torch.float64).dtype
         gradpack.float64
     """
+    spec = usual(out, dtype, device, requires_grad)
+    if spec is not None and spec.plain:
+        array = source(generator).standard_normal(shape_of("randn", sizes if size is None else (size,)), spec.native)
+        return alias(array, spec, array.shape)
     dtype = dtype_for("randn", out, dtype)
     native = _native("randn", dtype, device)
     _check_floating("normal_kernel_cpu", dtype)
@@ -132,8 +142,48 @@ def randn(
     )
 
 
+_WORD = 2**62
+
+
+def _exact(d: Any) -> int:
+    """All integers up to this one are numbers of a floating dtype."""
+    return int(2 ** (1 - round(math.log2(finfo(d).eps))))
+
+
+def bounds_for(low: int, high: int | None, d: Any) -> tuple[int, int]:
+    """The least and the greatest integer that `random_(low, high)` draws in a dtype, which has to hold them.
+
+    Without an upper bound it is the greatest integer of 64 bits.
+    """
+    if high is not None and low >= high:
+        raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
+    if high is None:
+        if low == -(2**63) and d not in (dtypes.int64, dtypes.float64, dtypes.float32, dtypes.bfloat16):
+            raise RuntimeError("random_full_64_bits_range_kernel_cpu handles only int64, double, float and bfloat16")
+        if low != -(2**63):
+            _check_bounds(low, iinfo(d).max if d.category == dtypes.INTEGRAL else low + 1, d)
+        most = 2**63 - 1 if d.category != dtypes.INTEGRAL else iinfo(d).max
+        return low, most
+    _check_bounds(low, high, d)
+    if d.is_floating_point:
+        exact = _exact(d)
+        for label, bound in (("from", low), ("to - 1", high - 1)):
+            if not -exact <= bound <= exact:
+                power = round(math.log2(exact))
+                warnings.warn(
+                    f"{label} is out of bounds [-(2^{power}), 2^{power}]. Due to precision limitations "
+                    f"{scalar_type(d)} can support discrete uniform distribution only within this range. This warning "
+                    "will become an error in version 1.7 release, please fix the code in advance",
+                    UserWarning,
+                    stacklevel=5,
+                )
+    return low, high - 1
+
+
 def _check_bounds(low: int, high: int, d: Any) -> None:
     """Raise for integers that a dtype cannot hold."""
+    if d is dtypes.int64 and low > -_WORD and high < _WORD:
+        return
     if d.is_complex:
         raise RuntimeError("check_random_bounds handles only integral, floating-point and boolean types")
     if d is dtypes.bool_:
@@ -213,8 +263,22 @@ def randperm(
     if n < 0:
         raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")
     dtype = dtype_for("randperm", out, dtype) or dtypes.int64
+    refuse("randperm", dtype, "bc")
+    _check_holds(n, dtype)
     values = on_device(order_array, device)(generator, n, _native("randperm", dtype, device))
     return filled("randperm", out, finish(values, requires_grad, device))
+
+
+def _check_holds(n: int, d: Any) -> None:
+    """Raise if a dtype does not hold all integers below `n`."""
+    if d is dtypes.bfloat16:
+        return  # torch rounds
+    if d.is_floating_point:
+        most = _exact(d) + 1
+        if n > most:
+            raise RuntimeError(f"n cannot be greater than {most} for {scalar_type(d)} type.")
+    elif n > iinfo(d).max + 1:
+        raise RuntimeError(f"value cannot be converted to type {cpp_name(d)} without overflow: {n}")
 
 
 def _like(op: str, input: Any, d: dtype | None, kernel: str) -> Any:

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..declare.kinds import linear
 from .along import Taps, put_back, taken
+from .memory_formats import channels_as_in
 
 
 def _scale(size: int, count: int, align_corners: bool, factor: float | None) -> float:
@@ -161,7 +162,8 @@ def _resized_back(input: Any, plan: Any) -> Any:
 
 def _declared(name: str, node: str) -> Callable[..., Any]:
     def function(input: Any, plan: Any) -> Any:
-        return (_apply_to_bytes if input.dtype.kind == "u" else _apply)(input, plan)
+        made = (_apply_to_bytes if input.dtype.kind == "u" else _apply)(input, plan)
+        return channels_as_in(made, input)
 
     function.__doc__ = "Resizing along the last dimensions."
     made: Callable[..., Any] = linear(input=lambda g, plan: _resized_back(g, plan), name=name, node=node, dtypes="if")(

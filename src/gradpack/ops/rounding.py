@@ -13,8 +13,10 @@ import numpy as np
 
 from ..base.dtypes import bool_, uint8
 from ..base.errors import not_a_tensor
+from ..declare.batched import is_batched
 from ..declare.inplace import inplace
 from ..declare.kinds import elementwise, linear, nondifferentiable
+from ..declare.looped import dynamic_shape
 from ..tensor.tensor import Tensor
 from .operands import is_complex, is_whole, no_gradient, zeros_for
 from .selection import select
@@ -289,6 +291,8 @@ def where(condition: Tensor, input: Any = None, other: Any = None, *, out: Any =
     if input is None or other is None:
         if input is not other:
             raise TypeError("where() takes a condition alone, or a condition and two operands: one operand is missing")
+        if is_batched(condition):
+            raise dynamic_shape("where")
         return nonzero(condition, as_tuple=True)
     if isinstance(condition, bool | int | float | complex):
         raise not_a_tensor("where", "condition", 1, condition)

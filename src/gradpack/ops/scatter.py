@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -11,15 +12,30 @@ from ..backends import spec_of
 from ..declare.inplace import inplace
 from ..declare.kinds import general, linear
 from ..tensor.tensor import Tensor
-from .accumulate import add_flat, as_dtype, flat_of, fresh, narrowed, places_along, set_flat, size_of, store, widened
+from .accumulate import (
+    add_flat,
+    as_dtype,
+    flat_of,
+    fresh,
+    narrowed,
+    places_along,
+    set_flat,
+    size_of,
+    steps_along,
+    store,
+    widened,
+)
 from .blockwise import is_numpy
-from .kernels import _maximum, add_in_rows, reshaped, set_in_rows, take_in_rows
+from .kernels import SMALL, _maximum, add_in_rows, reshaped, set_in_rows, take_in_rows
 from .writing import number_for, number_tensor, write_part
 
 FUNCTIONS = "gather scatter scatter_add"
 METHODS = "gather scatter scatter_add"
 INPLACE = "scatter_ scatter_add_"
 
+FEW = 32  # indices, of which Python finds the largest before NumPy does
+_INT64 = np.dtype(np.int64)
+_array_type = np.ndarray  # NumPy's own, also where `np` is bound to another library
 _UNSIGNED = {size: np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
 
 
@@ -38,6 +54,10 @@ def check_bounds(
 ) -> None:
     """Raise unless `low <= index < size` everywhere."""
     if is_numpy(index) and low == 0:
+        if index.size < FEW and index.dtype.kind == "i":
+            found_all = index.ravel().tolist()
+            if not found_all or (max(found_all) < size and min(found_all) >= 0):
+                return
         # Read as unsigned, negative indices are large: one pass instead of two.
         unsigned = index.view(_UNSIGNED[index.itemsize])
         if not index.size or _maximum(unsigned, None) < size:
@@ -51,6 +71,8 @@ def check_bounds(
 
 def places_in(op: str, shape: Any, dim: int, index: Any) -> Any:
     """Where in the flat array of a shape the elements lie that `index` names along a dimension."""
+    if _are_few(index):
+        return _few_places(op, shape, dim, index).reshape(-1)
     d = wrap_dim(dim, len(shape))
     check_index(op, index)
     if not size_of(index.shape):
@@ -58,19 +80,48 @@ def places_in(op: str, shape: Any, dim: int, index: Any) -> Any:
     shape, index = tuple(shape) or (1,), reshaped(index, tuple(index.shape) or (1,))
     if index.dtype != np.int64:
         index = np.astype(index, np.int64)
-    if len(shape) != len(index.shape):
-        raise RuntimeError(
-            f"Index tensor must have the same number of dimensions as input tensor: {op}() got an index of shape "
-            f"{list(index.shape)} for a tensor of shape {list(shape)}"
-        )
-    for k, (n, m) in enumerate(zip(index.shape, shape, strict=True)):
-        if k != d and n > m:
-            raise RuntimeError(
-                f"Size does not match at dimension {k} expected index {list(index.shape)} to be no larger than self "
-                f"{list(shape)} apart from dimension {d} ({op}())"
-            )
+    _check_shapes(op, shape, d, index.shape)
     check_bounds(index, d, shape[d])
     return places_along(index, d, shape)
+
+
+def _are_few(index: Any) -> bool:
+    """Whether an index is so short that what depends on shapes only is worth keeping."""
+    return type(index) is _array_type and 0 < index.size < SMALL and index.ndim > 0 and index.dtype is _INT64
+
+
+def _few_places(op: str, shape: Any, dim: int, index: Any) -> Any:
+    """`places_in` for few, in the shape of the index."""
+    if type(dim) is not int or not shape:
+        dim, shape = wrap_dim(dim, len(shape)), tuple(shape) or (1,)
+    d, size, stride, starts = _few_along(op, tuple(shape), dim, index.shape)
+    check_bounds(index, d, size)
+    if len(shape) == 1:
+        return index
+    return starts + index if stride == 1 else starts + index * stride
+
+
+@lru_cache(512)
+def _few_along(op: str, shape: Any, dim: int, wanted: Any) -> tuple[int, int, int, Any]:
+    """The dimension, its size and what `steps_along` says of it; raises for a shape `wanted` that does not fit."""
+    d = wrap_dim(dim, len(shape))
+    _check_shapes(op, shape, d, wanted)
+    return (d, shape[d], *steps_along(shape, d, wanted))
+
+
+def _check_shapes(op: str, shape: Any, d: int, wanted: Any) -> None:
+    """Raise unless an index of the shape `wanted` fits `shape` apart from dimension `d`."""
+    if len(shape) != len(wanted):
+        raise RuntimeError(
+            f"Index tensor must have the same number of dimensions as input tensor: {op}() got an index of shape "
+            f"{list(wanted)} for a tensor of shape {list(shape)}"
+        )
+    for k, (n, m) in enumerate(zip(wanted, shape, strict=True)):
+        if k != d and n > m:
+            raise RuntimeError(
+                f"Size does not match at dimension {k} expected index {list(wanted)} to be no larger than self "
+                f"{list(shape)} apart from dimension {d} ({op}())"
+            )
 
 
 @linear(input=lambda g, input_shape, dim, index: _gather_backward(g, index, input_shape, dim), structural=True)
@@ -89,18 +140,20 @@ def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> An
         tensor([[1, 1],
                 [4, 3]])
     """
+    if _are_few(index) and is_numpy(input):
+        return input.reshape(-1).take(_few_places("gather", input.shape, dim, index))
     if _in_rows(input, dim, index):
         return take_in_rows(input, index)
     places = places_in("gather", input.shape, dim, index)
     if is_numpy(input):
-        return input.reshape(-1)[places].reshape(index.shape)
+        return input.reshape(-1).take(places).reshape(index.shape)
     return np.reshape(np.take(flat_of(input), places, axis=0), index.shape)
 
 
 def _in_rows(input: Any, dim: int, index: Any) -> bool:
     """Whether `gather` takes from rows of NumPy's that have the length of rows of `index`; raises as `places_in`."""
     ndim = len(input.shape)
-    if ndim < 2 or dim not in (-1, ndim - 1) or not is_numpy(input) or not is_numpy(index):
+    if ndim < 2 or dim not in (-1, ndim - 1) or not is_numpy(input) or not is_numpy(index) or _are_few(index):
         return False
     if (
         input.shape[:-1] != index.shape[:-1]
@@ -117,6 +170,11 @@ def _in_rows(input: Any, dim: int, index: Any) -> bool:
 def _gather_backward(input: Any, index: Any, shape: Any = (), dim: int = 0) -> Any:
     """Zeros of `shape` with `input` added where `gather` reads."""
     values = widened(input)
+    if _are_few(index) and is_numpy(values) and len(shape) == values.ndim:
+        places = _few_places("gather", shape, dim, index)
+        out = np.zeros(shape, values.dtype)
+        np.add.at(out.reshape(-1), places.reshape(-1), values.reshape(-1))
+        return narrowed(out, input.dtype)
     if is_numpy(values) and values.flags.c_contiguous and len(shape) == values.ndim:
         out = np.zeros(shape, values.dtype)
         if _in_rows(out, dim, index):
@@ -124,7 +182,7 @@ def _gather_backward(input: Any, index: Any, shape: Any = (), dim: int = 0) -> A
             return narrowed(out, input.dtype)
     places = places_in("gather", shape, dim, index)
     out = np.zeros((size_of(shape),), dtype=values.dtype)
-    return np.reshape(narrowed(add_flat(out, places, values), input.dtype), tuple(shape))
+    return reshaped(narrowed(add_flat(out, places, values), input.dtype), tuple(shape))
 
 
 # -- scatter --
@@ -143,11 +201,14 @@ def _scatter(input: Any, dim: int, index: Any, src: Any) -> Any:
 
 
 def set_places(array: Any, dim: int, index: Any, src: Any) -> Any:
+    if _are_few(index) and is_numpy(array) and array.flags.c_contiguous and src.shape == index.shape:
+        array.reshape(-1)[_few_places("scatter", array.shape, dim, index)] = src
+        return array
     if array.dtype == src.dtype and is_numpy(src) and src.shape == index.shape and _in_rows(array, dim, index):
         set_in_rows(array, index, np.ascontiguousarray(src))
         return array
     places = places_in("scatter", array.shape, dim, index)
-    return store(array, set_flat(flat_of(array), places, np.reshape(src, (-1,))))
+    return store(array, set_flat(flat_of(array), places, reshaped(src, (-1,))))
 
 
 @general(
@@ -180,6 +241,11 @@ def _scatter_add(input: Any, dim: int, index: Any, src: Any) -> Any:
 
 
 def add_places(array: Any, dim: int, index: Any, src: Any) -> Any:
+    if _are_few(index) and is_numpy(array) and array.dtype is src.dtype and array.itemsize > 2:
+        if array.flags.c_contiguous and src.shape == index.shape:
+            places = _few_places("scatter_add", array.shape, dim, index)
+            np.add.at(array.reshape(-1), places.reshape(-1), src.reshape(-1))
+            return array
     if array.dtype == src.dtype and is_numpy(src) and not spec_of(src).dtype.low and _in_rows(array, dim, index):
         add_in_rows(array, index, np.ascontiguousarray(np.broadcast_to(src, index.shape)))
         return array

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from ..base.dtypes import dtype as dtype_type
-from ..base.errors import dim_out_of_range
-from ..declare.batched import is_batched
+from ..base.errors import dim_out_of_range, scalar_type
+from ..declare.batched import is_batched, of_all_examples
 from ..declare.kinds import linear
 from ..declare.timed import noted
 from ..tensor.tensor import Tensor
 from .kernels import broadcast, reshaped
-from .memory_formats import laid_out
+from .memory_formats import laid_out, order_like
 
 FUNCTIONS = (
     "reshape squeeze unsqueeze flatten ravel unflatten broadcast_to broadcast_tensors broadcast_shapes atleast_1d "
@@ -148,6 +148,13 @@ def _reinterpret(self: Tensor, d: Any) -> Tensor:
     spec = self._spec.backend.spec_for(d, self._spec.device)
     if spec is self._spec:
         return reshape(self, self._shape)
+    if not self._shape and d.itemsize != self._spec.dtype.itemsize:
+        raise RuntimeError(
+            f"self.dim() cannot be 0 to view {scalar_type(self._spec.dtype)} as {scalar_type(d)} (different element "
+            "sizes)"
+        )
+    if is_batched(self):
+        return of_all_examples(_reinterpret, self, d)
     data = self._data.view(spec.native)
     out: Tensor = alias(data, spec, tuple(data.shape))
     out._counter = self._counter
@@ -400,7 +407,7 @@ def clone(input: Any, *, memory_format: Any = None) -> Any:
         >>> torch.clone(x).grad_fn.name()
         'CloneBackward0'
     """
-    return np.array(input) if memory_format is None else laid_out(input, memory_format)
+    return np.array(input, order=order_like(input)) if memory_format is None else laid_out(input, memory_format)
 
 
 def detach(input: Tensor) -> Tensor:

@@ -10,7 +10,7 @@ import numpy as np
 from ..declare.kinds import general
 from .blockwise import SHORT_EXP2, aligned
 from .dimensions import axes, axis, count, dropped, kept, numpy_names, restored
-from .kernels import SMALL, _add, _array_type, _maximum, _minimum, add_up, exp_into, float_kind, largest
+from .kernels import SMALL, _add, _array_type, _maximum, _minimum, add_up, exp_into, float_kind, largest, ones_column
 
 FUNCTIONS = "softmax log_softmax logsumexp"
 METHODS = FUNCTIONS
@@ -40,6 +40,21 @@ def _exponentials(input: Any, over: Any) -> Any:
 def _is_short(input: Any) -> bool:
     """Whether there are so few elements that looking for a shorter way takes longer than this one."""
     return type(input) is _array_type and 0 < input.size < _SHORT and input.ndim > 0
+
+
+def _is_moderate(x: Any) -> bool:
+    """Whether all elements are so near to 0 that their exponentials are sure to be normal numbers."""
+    if x.dtype.char not in "fd":
+        return False
+    flat = x.reshape(-1)
+    return bool(flat.dot(flat) < 400)  # so none is beyond 20
+
+
+def _sum_of_few(x: Any, dim: int) -> Any:
+    """The sum along a dimension of a short array, which is kept."""
+    if x.ndim > 1 and dim in (-1, x.ndim - 1) and x.dtype.char in "fd":
+        return x.dot(ones_column(x.shape[-1], x.dtype))
+    return _add(x, dim, None, None, True)
 
 
 _BLOCK = 1 << 16  # elements of the rows that go through the cache together
@@ -145,12 +160,20 @@ def _place(input: Any, dim: Any) -> Any:
     return place if len(input.shape) else None
 
 
-@general(input=lambda g, out, dim: _softmax_slope(g, out, dim), node="SoftmaxBackward0", dtypes="f", name="softmax")
+@general(
+    input=lambda g, out, dim: _softmax_slope(g, out, dim),
+    node="SoftmaxBackward0",
+    dtypes="f",
+    name="softmax",
+    contiguous=True,
+)
 def _softmax(input: Any, dim: int) -> Any:
     """`exp(input) / sum(exp(input))` along a dimension."""
     if _is_short(input):
-        out = np.exp(input - _maximum(input, dim, None, None, True))
-        out /= _add(out, dim, None, None, True)
+        if not _is_moderate(input):
+            input = input - _maximum(input, dim, None, None, True)
+        out = np.exp(input)
+        out /= _sum_of_few(out, dim)
         return out
     over = _place(input, dim)
     if not input.size:
@@ -187,12 +210,17 @@ def _softmax_slope(g: Any, out: Any, dim: int) -> Any:
     node="LogSoftmaxBackward0",
     dtypes="f",
     name="log_softmax",
+    contiguous=True,
 )
 def _log_softmax(input: Any, dim: int) -> Any:
     """`input - log(sum(exp(input)))` along a dimension."""
     if _is_short(input):
+        if input.dtype.char == "f" and _is_moderate(input):  # in float64, where nothing is lost without a shift
+            wide = input.astype(np.float64)
+            wide -= np.log(_sum_of_few(np.exp(wide), dim))
+            return wide.astype(np.float32)
         out = input - _maximum(input, dim, None, None, True)
-        out -= np.log(_add(np.exp(out), dim, None, None, True))
+        out -= np.log(_sum_of_few(np.exp(out), dim))
         return out
     over = _place(input, dim)
     if not input.size:
@@ -221,7 +249,7 @@ def _log_softmax_slope(g: Any, out: Any, dim: int) -> Any:
     if _in_rows(g, dim, out):
         return _rows_of_slope(g, out, True)
     slope = np.exp(out)
-    slope *= add_up(g, dim, True)
+    slope *= _sum_of_few(g, dim) if g.size < _SHORT else add_up(g, dim, True)
     return np.subtract(g, slope, out=slope)
 
 
@@ -282,6 +310,7 @@ def _called(op: Any, name: str, input: Any, dim: Any, dtype: Any, out: Any, axis
         restored(g, input.shape, dim, keepdim) * exp(input - restored(out, input.shape, dim, keepdim))
     ),
     result="float",
+    contiguous=True,
 )
 def logsumexp(input: Any, dim: Any, keepdim: bool = False) -> Any:
     """`log(sum(exp(input)))` over one or several dimensions, without overflow.

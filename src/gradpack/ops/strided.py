@@ -142,7 +142,8 @@ def _method_contiguous(self: Tensor, memory_format: Any = None) -> Tensor:
     """
     if memory_format is None:
         return self if self._data.flags.c_contiguous else _contiguous(self)
-    order_of(memory_format, self.ndim)
+    if not is_batched(self):
+        order_of(memory_format, self.ndim)
     return self if is_laid_out(self._data, memory_format) else _contiguous(self, memory_format)
 
 

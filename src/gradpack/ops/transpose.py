@@ -105,13 +105,18 @@ def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
         gradpack.Size([3, 4, 2])
     """
     n = input.ndim
-    sources = wrap_dims((source,) if isinstance(source, int) else source, n)
-    targets = wrap_dims((destination,) if isinstance(destination, int) else destination, n)
+    sources = [wrap_dim(d, n) for d in ((source,) if isinstance(source, int) else source)]
+    targets = [wrap_dim(d, n) for d in ((destination,) if isinstance(destination, int) else destination)]
     if len(sources) != len(targets):
         raise RuntimeError(
-            f"movedim: Invalid source or destination dims: source ({list(sources)} dims) should contain the same "
-            f"number of dims as destination ({list(targets)} dims)"
+            f"movedim: Invalid source or destination dims: source ({sources} dims) should contain the same "
+            f"number of dims as destination ({targets} dims)"
         )
+    for name, dims in (("source", sources), ("destination", targets)):
+        if len(set(dims)) != len(dims):
+            raise RuntimeError(f"movedim: repeated dim in `{name}` ({dims})")
+    if not n:
+        return permute(input, ())
     order = [d for d in builtins.range(n) if d not in sources]
     for target, d in sorted(zip(targets, sources, strict=True)):
         order.insert(target, d)

@@ -11,7 +11,7 @@ import numpy as np
 from ..declare.kinds import general
 from ..tensor.tensor import Tensor
 from .dimensions import axes, check_floating, count, dropped, restored, spread_over
-from .kernels import SMALL, _add, _array_type, add_up, float_kind, reshaped, square_sum
+from .kernels import SMALL, _add, _array_type, add_up, averaging, float_kind, reshaped, square_sum
 
 
 def _moments(name: str, input: Any, dim: Any, correction: Any, keepdim: bool) -> tuple[Any, Any]:
@@ -20,6 +20,15 @@ def _moments(name: str, input: Any, dim: Any, correction: Any, keepdim: bool) ->
         check_floating(name + " only support floating point and complex dtypes, not {}: convert the input", input)
     over, n = axes(dim, len(input.shape)), count(input.shape, dim)
     if type(input) is _array_type and input.size < SMALL and input.dtype.char in "fd" and n:
+        if over is None or (type(over) is int and over in (-1, input.ndim - 1)):
+            rows = input.reshape(-1, n)
+            center = rows.dot(averaging(n, input.dtype))
+            away = rows - center
+            total = np.vecdot(away, away) / max(n - correction, 0)
+            lead = (1,) * input.ndim if over is None else (*input.shape[:-1], 1)
+            if keepdim:
+                return total.reshape(lead), center.reshape(lead)
+            return total.reshape(() if over is None else lead[:-1]), center.reshape(lead)
         center = _add(input, over, None, None, True) / n
         away = input - center
         away *= away
@@ -38,6 +47,7 @@ def _moments(name: str, input: Any, dim: Any, correction: Any, keepdim: bool) ->
     result="real",
     holomorphic=False,
     name="var",
+    contiguous=True,
 )
 def _var(input: Any, dim: Any = None, correction: Any = 1, keepdim: bool = False) -> Any:
     """The variance."""
@@ -51,6 +61,7 @@ def _var(input: Any, dim: Any = None, correction: Any = 1, keepdim: bool = False
     result="real",
     holomorphic=False,
     name="std",
+    contiguous=True,
 )
 def _std(input: Any, dim: Any = None, correction: Any = 1, keepdim: bool = False) -> Any:
     """The standard deviation."""
@@ -63,6 +74,7 @@ def _std(input: Any, dim: Any = None, correction: Any = 1, keepdim: bool = False
     holomorphic=False,
     many=True,
     name="var_mean",
+    contiguous=True,
 )
 def _var_mean(input: Any, dim: Any = None, correction: Any = 1, keepdim: bool = False) -> Any:
     """The variance and the mean."""
@@ -77,6 +89,7 @@ def _var_mean(input: Any, dim: Any = None, correction: Any = 1, keepdim: bool = 
     holomorphic=False,
     many=True,
     name="std_mean",
+    contiguous=True,
 )
 def _std_mean(input: Any, dim: Any = None, correction: Any = 1, keepdim: bool = False) -> Any:
     """The standard deviation and the mean."""

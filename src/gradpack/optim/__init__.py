@@ -1,5 +1,8 @@
 """Optimisers, and schedules of their learning rate."""
 
+from importlib import import_module
+from typing import Any
+
 from . import lr_scheduler
 from .adafactor import Adafactor
 from .adam import Adam, AdamW
@@ -27,4 +30,12 @@ __all__ = [
     "Rprop",
     "SparseAdam",
     "lr_scheduler",
+    "swa_utils",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """What few programs use is imported when it is asked for."""
+    if name == "swa_utils":
+        return import_module(".swa_utils", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -12,6 +12,14 @@ from ..autograd.grad_mode import no_grad
 from ..tensor.tensor import Tensor
 from .optimizer import Optimizer
 
+EPOCH_DEPRECATION_WARNING = (
+    "The epoch parameter in `scheduler.step()` is deprecated: call `scheduler.step()` once per epoch."
+)
+_SEE = (
+    "Call `optimizer.step()` before `lr_scheduler.step()`. See "
+    "https://pytorch.org/docs/stable/optim.html#how-to-adjust-learning-rate"
+)
+
 
 def _values(optimizer: Optimizer, name: str) -> list[Any]:
     """An option of each group; tensors are copied, so that nobody can change the option through them."""
@@ -51,6 +59,7 @@ class LRScheduler:
                 )
         self.base_lrs = _values(optimizer, "initial_lr")
         self.last_epoch = last_epoch
+        optimizer._own_step = vars(optimizer).get("step") is not None
         self._initial_step()
 
     def _initial_step(self) -> None:
@@ -72,21 +81,29 @@ class LRScheduler:
 
     def step(self, epoch: int | None = None) -> None:
         """Go to the next epoch, and set the rates. Call it after the optimiser's step."""
-        if self._step_count == 1 and not self.optimizer._opt_called:
-            warnings.warn(
-                "Detected call of `lr_scheduler.step()` before `optimizer.step()`: in this order the first value of "
-                "the schedule is never used. Call `optimizer.step()` first.",
-                UserWarning,
-                stacklevel=2,
-            )
+        if self._step_count == 1:
+            self._check_order()
         self._step_count += 1
         if epoch is not None:
-            warnings.warn(
-                "The epoch parameter in `scheduler.step()` is deprecated: call `scheduler.step()` once per epoch.",
-                UserWarning,
-                stacklevel=2,
-            )
+            warnings.warn(EPOCH_DEPRECATION_WARNING, UserWarning, stacklevel=2)
         self._update_lr(epoch)
+
+    def _check_order(self) -> None:
+        """Warn, before the second step, if the optimiser was not stepped before."""
+        if "step" in vars(self.optimizer) and not self.optimizer._own_step:
+            warnings.warn(
+                "Seems like `optimizer.step()` has been overridden after learning rate scheduler initialization: "
+                f"{_SEE}",
+                UserWarning,
+                stacklevel=3,
+            )
+        elif not self.optimizer._opt_called:
+            warnings.warn(
+                "Detected call of `lr_scheduler.step()` before `optimizer.step()`: in this order the first value of "
+                f"the schedule is never used. {_SEE}",
+                UserWarning,
+                stacklevel=3,
+            )
 
     def _update_lr(self, epoch: int | None = None) -> None:
         """Go to the next epoch, or to a given one, and set the rates."""

@@ -134,6 +134,7 @@ class Optimizer:
     _in_step = False
     _in_profile = False
     _opt_called = False
+    _own_step = False  # was `step` replaced in this optimiser before there was a scheduler?
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)

@@ -1,186 +1,255 @@
-"""A way of keeping for each of many tensors, and what it comes to, kept up to date as single ways change.
+"""A way of keeping for each of many tensors, and what it and every single change of it come to.
 
-Between two moments at which something is saved or comes back, no more is held than at the first of them. So a list
-with one number for each such moment says all; a change of one tensor touches a slice of it.
+All is held in tables, so that all changes are tried at once: one entry for each tensor and each of its ways, with one
+number for each moment at which a limit may be passed. Few moments are such. Between two at which something ends,
+no more is held than at the last one at which something begins; and where all tensors together stay below, nothing
+has to be watched. The numbers are bytes, and floats, which hold them exactly.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from .choices import NEVER, Choice, Item, Limits
+from .choices import NEVER, Item, Limits
+
+Table = Any  # of floats
+_LOOK, _NUMBER, _CHANGE = 1e-4, 4e-9, 2e-5  # seconds: looking at all changes, for each number, and making one
+
+
+class Trials(NamedTuple):
+    """What changes come to, for each way of each item; those to what is chosen already come to nothing.
+
+    Attributes:
+        seconds: that it takes more.
+        more: that is held more, at the moments at which a change may pass a limit.
+        over: what is held beyond limits at these moments now.
+        columns: which of the moments that are watched these are.
+    """
+
+    seconds: Table
+    more: Table
+    over: Table
+    columns: slice
 
 
 class Assignment:
-    """For each item the number of its choice.
+    """For each item that has a choice the place of the one that it has.
 
     Attributes:
-        chosen: the numbers.
-        seconds: what they cost in a step.
-        excess: how far limits are passed: bytes beyond one, at every moment.
-        moves: how many changes were made or tried, which is what planning takes its time for.
+        numbers: the items, as `places` are numbered: those with more than one choice.
+        ways: for each place the numbers of the choices that are allowed.
+        chosen: for each place which of them it is.
+        seconds: what all choices cost in a step.
+        over: what is held beyond a limit, for each moment that is watched of each limit. Below, it is less than 0.
+        price: what each way costs, with what is unpacked once more for it, and of it for others. Infinite: no way.
+        held: what each way holds, at each of those moments.
+        largest: the most that a way holds at a moment.
+        work: seconds that looking at changes may have taken. No clock is looked at: it goes by their number.
     """
 
     def __init__(self, items: Sequence[Item], allowed: Sequence[Sequence[int]], limits: Limits) -> None:
-        self.items, self.allowed = items, allowed
-        # What is held grows only when something is saved, or comes back for what is made of it.
-        returns = {i.first for i in items if i.first < i.last or any(c.needs for c in i.choices)}
-        moments = sorted({item.born for item in items} | returns)
+        self.items = items
+        self.numbers = [i for i, ns in enumerate(allowed) if len(ns) > 1]
+        self.ways = [list(allowed[i]) for i in self.numbers]
+        place = {i: p for p, i in enumerate(self.numbers)}
+        count, most = len(self.numbers), max(map(len, self.ways), default=1)
+        self.at = np.arange(count)
+        self.work = 0.0
+        moments = _moments(items)
         self._born = [bisect_left(moments, item.born) for item in items]
         self._first = [bisect_left(moments, item.first) for item in items]
         self._last = [bisect_left(moments, item.last) for item in items]
-        self._users: list[list[int]] = [[] for _ in items]  # who may ask for an item when it is made again
-        for i, item in enumerate(items):
-            for n in allowed[i]:
-                for needed in item.choices[n].needs:
-                    if i not in self._users[needed]:
-                        self._users[needed].append(i)
-        # Only limits that can be passed at all are watched: most often that is one.
-        most = [sum(2 * max(c.takes[k] for c in item.choices) for item in items) for k in range(len(limits))]
-        self._watched = [k for k, limit in enumerate(limits) if limit < most[k]]
-        self._over = [np.full(len(moments), -limits[k], np.int64) for k in self._watched]  # what is held beyond
-        self._sums = [0] * len(self._watched)
         self._never = len(moments)
-        self._asked = [self._never] * len(items)  # when items are needed first, for others that are made of them
-        self.seconds = 0.0
-        self.moves = 0
-        self.chosen = [
-            min(ns, key=lambda n: (item.choices[n].seconds, n)) for item, ns in zip(items, allowed, strict=True)
-        ]
-        for i in range(len(items)):
-            self._hold(i, 1)
-            self.seconds += self._price(i, self.chosen[i])
-        for i in range(len(items) - 1, -1, -1):  # what needs an item comes after it
-            self._ask(i)
 
-    @property
-    def excess(self) -> int:
-        return sum(self._sums)
+        self.price = np.full((count, most), np.inf)
+        self._again = np.zeros((count, most))  # what having an item once more costs, for each that is made of it
+        self._made = [[item.choices[n].is_made_again for n in ns] for item, ns in self._each()]
+        self._needs: list[tuple[int, ...]] = [()] * count
+        self._users: list[list[int]] = [[] for _ in range(count)]
+        for p, (item, ns) in enumerate(self._each()):
+            for k, n in enumerate(ns):
+                choice = item.choices[n]
+                self.price[p, k] = choice.seconds
+                self._again[p, k] = choice.fetch + NEVER * choice.rounds
+                if choice.is_made_again:
+                    self._needs[p] = tuple(place[i] for i in choice.needs if i in place)
+        for p, needs in enumerate(self._needs):
+            for q in needs:
+                self._users[q].append(p)
+        self._asked = [self._never] * count  # when items are needed first, for others that are made of them
+        self._watch(moments, allowed, limits)
+        self.chosen = np.zeros(count, np.intp)
+        self.is_made = [False] * count  # is it made again?
+        self._stirs: dict[int, Table | None] = {}  # what was found out for `trials`
+        self.seconds = float(self.price[:, 0].sum()) if count else 0.0
+
+    def _each(self) -> list[tuple[Item, list[int]]]:
+        return [(self.items[i], ns) for i, ns in zip(self.numbers, self.ways, strict=True)]
+
+    def _watch(self, moments: list[int], allowed: Sequence[Sequence[int]], limits: Limits) -> None:
+        """Finds what each way holds when, and at which moments that may be too much."""
+        count, most = self.price.shape
+        kinds, whens = [np.zeros(0, np.intp)], [np.zeros(0, np.intp)]  # of what is watched
+        held, over = [np.zeros((count, most, 0))], [np.zeros(0)]
+        for k, limit in enumerate(limits):
+            if limit >= sum([2 * max(c.takes[k] for c in item.choices) for item in self.items]):
+                continue
+            table = np.zeros((count, most, len(moments)))
+            rest = np.zeros(len(moments))
+            place = 0
+            for i, ns in enumerate(allowed):
+                rows = rest[None] if len(ns) == 1 else table[place]
+                place += len(ns) > 1
+                for row, n in zip(rows, ns, strict=False):
+                    choice = self.items[i].choices[n]
+                    row[self._born[i] : self._last[i]] += choice.takes[k]
+                    if n:
+                        since = self._first[i] if choice.stays else self._last[i]
+                        row[since : self._last[i]] += self.items[i].choices[0].takes[k]
+            watched = np.flatnonzero(rest + table.max(1, initial=0.0).sum(0) > limit)
+            held.append(table[:, :, watched])
+            over.append(rest[watched] - limit)
+            whens.append(watched)
+            kinds.append(np.full(len(watched), k))
+        kind, self._when = np.concatenate(kinds), np.concatenate(whens)
+        self.held = np.concatenate(held, axis=2)
+        self._whole = np.array([self.items[i].choices[0].takes for i in self.numbers], float).reshape(-1, 3)[:, kind]
+        self._limits = np.array([limits[k] for k in kind], float)
+        self.over = np.concatenate(over) + self.held[:, 0].sum(0)
+        self.largest = float(max(self._whole.max(initial=0.0), self.held.max(initial=0.0)))
 
     @property
     def fits(self) -> bool:
-        return not any(self._sums)
+        return not (self.over > 0).any()
 
-    def _since(self, i: int) -> int:
-        """From when on an item that is not kept is in memory again; when it is used last, that is for a moment."""
-        choice = self.items[i].choices[self.chosen[i]]
-        since = self._first[i] if choice.stays else self._last[i]
-        return min(since, self._asked[i]) if choice.is_made_again else since
+    @property
+    def excess(self) -> float:
+        """How far limits are passed: bytes beyond one, at every moment that is watched."""
+        return float(np.maximum(self.over, 0.0).sum())
 
-    def _ask(self, i: int) -> None:
-        """Finds out when an item is needed first for others, and what that means for what it is made of."""
-        wait = [i]
-        while wait:
-            i = wait.pop()
-            asked = self._never
-            for user in self._users[i]:
-                if i in self.items[user].choices[self.chosen[user]].needs:
-                    asked = min(asked, self._first[user], self._asked[user])
-            if asked == self._asked[i]:
-                continue
-            choice = self.items[i].choices[self.chosen[i]]
-            if choice.is_made_again:
-                self._hold(i, -1)
-            self._asked[i] = asked
-            if choice.is_made_again:
-                self._hold(i, 1)
-                wait.extend(choice.needs)
+    def all(self) -> list[int]:
+        """The numbers of the choices of all items."""
+        chosen = [0] * len(self.items)
+        for i, ns, k in zip(self.numbers, self.ways, self.chosen.tolist(), strict=True):
+            chosen[i] = ns[k]
+        return chosen
 
-    def _hold(self, i: int, sign: int) -> None:
-        """Adds what an item holds, or takes it away."""
-        item = self.items[i]
-        self._add(item.choices[self.chosen[i]].takes, self._born[i], self._last[i], sign)
-        if self.chosen[i]:
-            self._add(item.choices[0].takes, self._since(i), self._last[i], sign)
+    # --- changes ---
 
-    def _add(self, takes: tuple[int, ...], start: int, stop: int, sign: int) -> None:
-        if start >= stop:
-            return
-        for k, resource in enumerate(self._watched):
-            size = sign * takes[resource]
-            if not size:
-                continue
-            over = self._over[k][start:stop]
-            self._sums[k] -= _beyond(over)
-            over += size
-            self._sums[k] += _beyond(over)
+    def set(self, chosen: Any) -> None:
+        """Changes to these choices."""
+        for p in np.flatnonzero(self.chosen != chosen).tolist():
+            self.change(p, int(chosen[p]))
 
-    def price(self, i: int, n: int) -> float:
-        """What a choice for an item costs, with what is unpacked once more for it, and of it for others."""
-        choice = self.items[i].choices[n]
-        again = choice.fetch + NEVER * choice.rounds
-        return self._price(i, n) + (again * self._asking(i) if again else 0.0)
+    def tighten(self, part: float) -> None:
+        """Has less of what is allowed: by a part of it."""
+        self.over += np.sign(part) * np.rint(abs(part) * self._limits)
 
-    def _asking(self, i: int) -> int:
-        """How many items are made again from an item."""
-        return sum([i in self.items[u].choices[self.chosen[u]].needs for u in self._users[i]])
-
-    def set(self, chosen: Sequence[int] | None) -> bool:
-        """Changes to these choices; False if there are none."""
-        for i, n in enumerate(chosen or ()):
-            if n != self.chosen[i]:
-                self.change(i, n)
-        return chosen is not None
-
-    def _price(self, i: int, n: int) -> float:
-        choice = self.items[i].choices[n]
-        seconds = choice.seconds
-        for needed in choice.needs:
-            its = self.items[needed].choices[self.chosen[needed]]
-            seconds += its.fetch + NEVER * its.rounds
-        return seconds
-
-    def change(self, i: int, n: int) -> None:
+    def change(self, p: int, k: int) -> None:
         """Gives an item another choice."""
-        self.moves += 1
-        item, chosen = self.items[i], self.chosen
-        old, new = item.choices[chosen[i]], item.choices[n]
-        self.seconds += self._price(i, n) - self._price(i, chosen[i])
-        more = new.fetch - old.fetch + NEVER * (new.rounds - old.rounds)
+        self.work += _CHANGE
+        before = int(self.chosen[p])
+        self.seconds += float(self.price[p, k] - self.price[p, before])
+        self.over += self.held[p, k] - self.held[p, before]
+        self.chosen[p] = k
+        more = float(self._again[p, k] - self._again[p, before])
         if more:
-            self.seconds += more * self._asking(i)
-        self._hold(i, -1)
-        chosen[i] = n
-        self._hold(i, 1)
-        if old.is_made_again != new.is_made_again:
-            for needed in {*old.needs, *new.needs}:
-                self._ask(needed)
+            for user in self._users[p]:
+                for nr, made in enumerate(self._made[user]):
+                    if made:
+                        self.price[user, nr] += more
+        if self._made[p][k] or self.is_made[p]:
+            self._stirs.clear()
+        if self._made[p][k] != self.is_made[p]:
+            self.is_made[p] = not self.is_made[p]
+            sign = 1 if self.is_made[p] else -1
+            for q in self._needs[p]:
+                self.price[q] += sign * self._again[q]
+            for q, asked in self._asks(p, self.is_made[p]).items():
+                self._ask(q, asked)
 
-    def trial(self, i: int, n: int) -> tuple[float, int]:
-        """How much time a change costs, and how much of the excess it takes away."""
-        before, seconds, excess = self.chosen[i], self.seconds, self.excess
-        item = self.items[i]
-        old, new = item.choices[before], item.choices[n]
-        if not self._stirs(i, old, new):
-            self.moves += 1
-            freed = 0
-            for k, resource in enumerate(self._watched):
-                size = new.takes[resource] - old.takes[resource]
-                if size:
-                    over = self._over[k][self._born[i] : self._last[i]]
-                    freed += _beyond(over) - _beyond(over + size)
-            return self.price(i, n) - self.price(i, before), freed
-        self.change(i, n)
-        found = self.seconds - seconds, excess - self.excess
-        self.change(i, before)
-        self.seconds = seconds
+    def _asks(self, p: int, is_made: bool) -> dict[int, int]:
+        """What is needed first for others at another moment than so far, if an item is made again, or is not."""
+        asked: dict[int, int] = {}
+        wait = set(self._needs[p])
+        while wait:
+            q = max(wait)  # what needs an item comes after it
+            wait.remove(q)
+            now = self._never
+            for user in self._users[q]:
+                if is_made if user == p else self.is_made[user]:
+                    now = min(now, self._first[self.numbers[user]], asked.get(user, self._asked[user]))
+            if now != self._asked[q]:
+                asked[q] = now
+                if self.is_made[q]:
+                    wait.update(self._needs[q])
+        return asked
+
+    def _ask(self, q: int, asked: int) -> None:
+        """From another moment on an item is needed for others."""
+        for k, made in enumerate(self._made[q]):
+            if made:
+                more = self._sooner(q, k, asked)
+                self.held[q, k] += more
+                if self.chosen[q] == k:
+                    self.over += more
+        self._asked[q] = asked
+
+    def _sooner(self, q: int, k: int, asked: int) -> Table:
+        """What it holds more if an item that is made again is needed first for others at another moment."""
+        i = self.numbers[q]
+        base = self._first[i] if self.items[i].choices[self.ways[q][k]].stays else self._last[i]
+        now, before = min(base, asked), min(base, self._asked[q])
+        sign = 1.0 if now < before else -1.0
+        return self._whole[q] * (sign * ((self._when >= min(now, before)) & (self._when < max(now, before))))
+
+    # --- all changes at once ---
+
+    def trials(self) -> Trials:
+        """What changing to each way would come to, each by itself."""
+        near = np.flatnonzero(self.over > -2 * self.largest)  # at other moments no change passes a limit
+        columns = slice(near[0], near[-1] + 1) if near.size else slice(0, 0)
+        held = self.held[:, :, columns]
+        more = held - held[self.at, self.chosen][:, None]
+        for p, needs in enumerate(self._needs):
+            if any(self.is_made[q] for q in needs):
+                stirred = self._stirs[p] if p in self._stirs else self._stirred(p)
+                if stirred is not None:
+                    for k, made in enumerate(self._made[p]):
+                        if made != self.is_made[p]:
+                            more[p, k] += stirred[columns]
+        self.work += _LOOK + _NUMBER * more.size
+        return Trials(self.price - self.price[self.at, self.chosen][:, None], more, self.over[columns], columns)
+
+    def _stirred(self, p: int) -> Table | None:
+        """What other items hold more once an item is made again, or is so no more."""
+        found = None
+        for q, asked in self._asks(p, not self.is_made[p]).items():
+            if self.is_made[q]:
+                more = self._sooner(q, int(self.chosen[q]), asked)
+                found = more if found is None else found + more
+        self._stirs[p] = found
         return found
 
-    def _stirs(self, i: int, old: Choice, new: Choice) -> bool:
-        """Whether a change may bring other items back earlier or later, or this one."""
-        if self.items[i].first < self.items[i].last:
-            return True
-        if old.is_made_again == new.is_made_again:
-            return old.is_made_again
-        if self._asked[i] < self._never:
-            return True
-        needs = old.needs or new.needs
-        return any(self.items[j].choices[self.chosen[j]].is_made_again for j in needs)
+    def unpacking(self) -> Table:
+        """The part of the seconds of each change that others pay who are made of the item, as long as they are."""
+        asking = np.array([sum([self.is_made[user] for user in users]) for users in self._users])
+        more: Table = asking[:, None] * (self._again - self._again[self.at, self.chosen][:, None])
+        return more
 
 
-def _beyond(over: Any) -> int:
-    return int(np.maximum(over, 0).sum())
+def _moments(items: Sequence[Item]) -> list[int]:
+    """When something may be held most: the last moments at which something begins before something ends."""
+    begins = {item.born for item in items}
+    begins |= {i.first for i in items if i.first < i.last or any(c.needs for c in i.choices)}
+    ends = sorted({item.last for item in items})
+    found, order = [], sorted(begins)
+    for moment, following in zip(order, [*order[1:], float("inf")], strict=True):
+        at = bisect_left(ends, moment + 1)
+        if at < len(ends) and ends[at] <= following:
+            found.append(moment)
+    return found

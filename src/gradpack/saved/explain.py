@@ -58,10 +58,19 @@ class BudgetPlan:
         self.followed = 0  # rounds
         self._items, self._plan = items, plan
 
+    def choices_among(self, items: Sequence[Item]) -> list[int]:
+        """The numbers of this plan's choices among those that there are now."""
+        found = []
+        for number, item in enumerate(items):
+            mine = self.choice(number)
+            same = [n for n, c in enumerate(item.choices) if (c.name, c.stays) == (mine.name, mine.stays)]
+            found.append(same[0] if same else 0)
+        return found
+
     def is_worse(self, other: BudgetPlan) -> bool:
         """Whether it takes clearly more time than another one, by what the other one takes things to cost."""
-        seconds = outcome(other._items, self._plan.chosen).seconds
-        return other.fits and (not self.fits or other.seconds < 0.95 * seconds)
+        mine = outcome(other._items, self.choices_among(other._items))
+        return other.fits and (not self.fits or not mine.fits(self.limits) or other.seconds < 0.95 * mine.seconds)
 
     def choice(self, number: int) -> Choice:
         return self._items[number].choices[self._plan.chosen[number]]

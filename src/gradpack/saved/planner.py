@@ -12,15 +12,13 @@ from dataclasses import dataclass, field
 from .assignment import Assignment
 from .choices import Item, Limits, Outcome, outcome
 from .exact import cheapest
-from .knapsack import knapsack
-from .search import descend, improve
+from .search import climb, descend, improve
 
 EFFORT = 0.03  # seconds that planning may take, about
 FEW = 10  # tensors for which all plans are looked at, as far as they may be cheaper
 _NODE = 1e-5  # seconds that looking at a part of a plan takes
 _NODES = 500  # that are looked at in any case
-_ROUNDS = 8  # of looking at one moment only
-_MOVE = 1.6e-5  # seconds that trying a change takes
+_PART = 0.1  # of a budget: so much smaller is another one whose plan is looked at
 
 
 @dataclass
@@ -38,7 +36,14 @@ class Plan:
     least: int = field(default=0)
 
 
-def plan(items: Sequence[Item], limit: int, disk: int = 0, host: float = float("inf"), effort: float = EFFORT) -> Plan:
+def plan(
+    items: Sequence[Item],
+    limit: int,
+    disk: int = 0,
+    host: float = float("inf"),
+    effort: float = EFFORT,
+    start: Sequence[int] | None = None,
+) -> Plan:
     """The cheapest way of keeping `items` within limits in bytes, as far as found.
 
     If nothing fits, what holds the fewest bytes.
@@ -47,71 +52,59 @@ def plan(items: Sequence[Item], limit: int, disk: int = 0, host: float = float("
         limit: where tensors live.
         disk: on disk.
         host: in host memory.
-        effort: seconds that planning is worth. No clock is looked at: it is so many changes that are tried.
+        effort: seconds that improving on a first plan is worth. No clock is looked at: it is so many changes that are
+            tried.
+        start: choices that may be good, which were found before: where they fit the plan takes no more time.
     """
     limits = Limits(limit, disk, host)
     allowed = [_worthwhile(item, limits) for item in items]
     it = Assignment(items, allowed, limits)
     if it.fits:
-        return _made(items, it.chosen)
-    smallest = _smallest(items, allowed, limits)
-    least = list(smallest.chosen)
-    moves = int(effort / _MOVE) // 2
-    found = [it.chosen] if descend(it) else []
-    if (not found or it.moves < moves) and descend(smallest):
-        found.append(smallest.chosen)
-    if len(items) <= FEW:
-        found.append(cheapest(items, allowed, limits, _best(items, found), max(int(effort / _NODE), _NODES)) or [])
+        return _made(items, it.all())
+    if descend(it):
+        climb(it)
     else:
-        for start in (it, smallest):
-            if start.fits and start.moves < moves:
-                improve_at_peak(start, limit, moves)
-                improve(start, moves)
-    best = _best(items, [chosen for chosen in found if chosen])
-    return _made(items, best) if best is not None else _made(items, least, False)
+        it.set(_smallest(it))
+        least = it.all()
+        if not descend(it):
+            return _made(items, least, False)
+        climb(it)
+    if start is not None:
+        _from_choices(it, start)
+    if len(items) > FEW:
+        _from_less_room(it)
+        improve(it, effort)
+        return _made(items, it.all())
+    found = it.all()
+    return _made(items, cheapest(items, allowed, limits, found, max(int(effort / _NODE), _NODES)) or found)
+
+
+def _from_choices(it: Assignment, start: Sequence[int]) -> None:
+    """Takes choices that were found before, and climbs from there, if that comes to less time."""
+    best, chosen = it.seconds, it.chosen.copy()
+    it.set([ns.index(start[i]) if start[i] in ns else 0 for i, ns in zip(it.numbers, it.ways, strict=True)])
+    if it.fits:
+        climb(it)
+    if not it.fits or it.seconds >= best:
+        it.set(chosen)
+
+
+def _from_less_room(it: Assignment) -> None:
+    """Takes the plan for a budget that is smaller by a part, and climbs from there, if that comes to less time."""
+    best, chosen = it.seconds, it.chosen.copy()
+    it.set([0] * len(chosen))
+    it.tighten(_PART)
+    descend(it)
+    it.tighten(-_PART)
+    if it.fits:
+        climb(it)
+    if not it.fits or it.seconds >= best:
+        it.set(chosen)
 
 
 def _made(items: Sequence[Item], chosen: list[int], fits: bool = True) -> Plan:
     result = outcome(items, chosen)
     return Plan(chosen, result, fits, 0 if fits else result.peak)
-
-
-def _best(items: Sequence[Item], plans: Sequence[list[int]]) -> list[int] | None:
-    return min(plans, key=lambda chosen: outcome(items, chosen).seconds, default=None)
-
-
-def improve_at_peak(it: Assignment, limit: int, moves: int) -> None:
-    """Again and again takes the best choices for the moment when most is held, and makes good what that forgets."""
-    best, room = (it.seconds, list(it.chosen)), limit
-    for _ in range(_ROUNDS):
-        if it.moves >= moves or not it.set(_at_the_peak(it, room)):
-            break
-        over = outcome(it.items, it.chosen).peak - limit
-        room -= max(over, 0)
-        if not descend(it):
-            it.set(best[1])
-        elif it.seconds < best[0] - 1e-12:
-            best = it.seconds, list(it.chosen)
-        elif over <= 0:
-            break
-    it.set(best[1])
-
-
-def _at_the_peak(it: Assignment, limit: int) -> list[int] | None:
-    """The best choices if only one moment counted, and what items need of each other stayed as it is."""
-    items = it.items
-    when = outcome(items, [0] * len(items)).when
-    within = [i for i, item in enumerate(items) if item.born <= when < item.last]
-    now = outcome(items, it.chosen)
-    back = sum(items[i].choices[0].nbytes for i, since in now.back.items() if since <= when < items[i].last)
-    ways = [[(items[i].choices[n].nbytes, it.price(i, n)) for n in it.allowed[i]] for i in within]
-    numbers = knapsack(ways, limit - back)
-    if numbers is None:
-        return None
-    chosen = [min(ns, key=lambda n: (it.price(i, n), n)) for i, ns in enumerate(it.allowed)]
-    for i, n in zip(within, numbers, strict=True):
-        chosen[i] = it.allowed[i][n]
-    return chosen
 
 
 def _worthwhile(item: Item, limits: Limits) -> list[int]:
@@ -131,13 +124,12 @@ def _beats(item: Item, m: int, n: int) -> bool:
     return all(x <= y for x, y in zip(ours, theirs, strict=True)) and (ours != theirs or m < n)
 
 
-def _smallest(items: Sequence[Item], allowed: list[list[int]], limits: Limits) -> Assignment:
-    """What holds the fewest bytes in memory, of what leaves nothing in memory early for others if there is any."""
-    it = Assignment(items, allowed, limits)
-    for i, item in enumerate(items):
-        smallest = min(
-            allowed[i], key=lambda n: (item.choices[n].nbytes, item.choices[n].is_made_again, item.choices[n].seconds)
+def _smallest(it: Assignment) -> list[int]:
+    """The ways that hold the fewest bytes in memory, of those what leaves nothing in memory early for others."""
+    found = []
+    for i, ns in zip(it.numbers, it.ways, strict=True):
+        choices = [it.items[i].choices[n] for n in ns]
+        found.append(
+            min(range(len(ns)), key=lambda k: (choices[k].nbytes, choices[k].is_made_again, choices[k].seconds))
         )
-        if smallest != it.chosen[i]:
-            it.change(i, smallest)
-    return it
+    return found

@@ -118,18 +118,21 @@ class Round:
         self.keys.pop()
 
 
-def planned(round_: Round, means: Sequence[Means], limits: Limits, effort: float) -> BudgetPlan:
-    """The plan for rounds like this one, which may take so many seconds to make."""
+def planned(
+    round_: Round, means: Sequence[Means], limits: Limits, effort: float, old: BudgetPlan | None = None
+) -> BudgetPlan:
+    """The plan for rounds like this one, which may take so many seconds to make. It takes no longer than an old one."""
     end = round_.clock + 1
     items = [_item(row, means, end) for row in round_.rows]
-    return BudgetPlan(round_.keys, round_.rows, items, plan(items, *limits, effort=effort), limits)
+    start = None if old is None else old.choices_among(items)
+    return BudgetPlan(round_.keys, round_.rows, items, plan(items, *limits, effort=effort, start=start), limits)
 
 
 def better(round_: Round, means: Sequence[Means], effort: float) -> BudgetPlan:
     """The plan that a round has followed, or another one if that is better by what was learned of costs meanwhile."""
     old = round_.planned
     assert old is not None
-    new = planned(round_, means, old.limits, effort)
+    new = planned(round_, means, old.limits, effort, old)
     return new if old.is_worse(new) else old
 
 

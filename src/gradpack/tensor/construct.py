@@ -31,6 +31,11 @@ def legacy_new(cls: type, data: Any, *args: Any, **kwargs: Any) -> Tensor:
         spec = NUMPY.spec_for(dtypes.get_default_dtype(), CPU)
         made = alias(np.empty(data, spec.native), spec, tuple(data))
     elif isinstance(data, Tensor):
+        if kwargs.get("device") is not None:
+            raise RuntimeError(
+                "Legacy tensor constructor of the form torch.Tensor(tensor, device=device) is not supported.  Use "
+                "torch.tensor(...) or torch.as_tensor(...) instead."
+            )
         made = data.detach()
         made._counter = data._counter
     elif isinstance(data, bool | float | complex):

@@ -200,7 +200,7 @@ class TensorBase:
         return object.__format__(self, spec) if spec else repr(self)
 
     def _one(self, what: str) -> Any:
-        if self.numel() != 1:
+        if self._shape and self.numel() != 1:
             if what == "Scalar":
                 raise RuntimeError(f"a Tensor with {self.numel()} elements cannot be converted to {what}")
             raise ValueError(
@@ -208,22 +208,34 @@ class TensorBase:
             )
         return self._spec.backend.number(self._data)
 
+    def _real(self, what: str) -> Any:
+        """The one element, for a real number of Python's."""
+        value = self._one("Python scalars")
+        if type(value) is complex:
+            if value.imag:
+                raise RuntimeError(f"value cannot be converted to type {what} without overflow: {value}")
+            return value.real
+        return value
+
     def item(self) -> Any:
         """The value of a one-element tensor as a Python number.
 
         Raises:
             RuntimeError: if there is not exactly one element.
         """
+        if not self._shape and self._spec.plain:
+            return self._data.item()
         value = self._one("Scalar")
         return float(value) if self._spec.dtype.low and not self._spec.dtype.is_complex else value
 
     def tolist(self) -> Any:
         """Nested lists of Python numbers; a number for a 0-dim tensor."""
         backend = self._spec.backend
-        return backend.to_numpy(backend.cast(self._data, computed_in(self._spec.dtype))).tolist()
+        stored, computed = self._spec.dtype, computed_in(self._spec.dtype)
+        return backend.to_numpy(self._data if stored is computed else backend.cast(self._data, computed)).tolist()
 
     def __bool__(self) -> bool:
-        if self.numel() != 1:
+        if self._shape and self.numel() != 1:
             raise RuntimeError(
                 "Boolean value of Tensor with no values is ambiguous"
                 if not self.numel()
@@ -232,10 +244,11 @@ class TensorBase:
         return self._spec.backend.truth(self._data)
 
     def __float__(self) -> float:
-        return float(self._one("Python scalars"))
+        plain = not self._shape and self._spec.plain
+        return float(self._data if plain else self._real("Float"))
 
     def __int__(self) -> int:
-        return int(self._one("Python scalars"))
+        return int(self._real("Long"))
 
     def __complex__(self) -> complex:
         return complex(self._one("Python scalars"))

@@ -93,8 +93,6 @@ def add(
     hooks: OrderedDict[int, Any], hook: Callable[..., Any], *, prepend: bool = False, extra: Any = None
 ) -> RemovableHandle:
     """Put `hook` last, or first, among `hooks`."""
-    if not callable(hook):
-        raise TypeError(f"a hook must be callable, not {type(hook).__name__}")
     handle = RemovableHandle(hooks, extra_dict=extra)
     hooks[handle.id] = hook
     if prepend:

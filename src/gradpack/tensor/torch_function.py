@@ -11,6 +11,7 @@ from contextvars import ContextVar
 from types import MethodType
 from typing import Any
 
+from ..base.modes import MODE, change
 from .parameter import Parameter
 from .tensor import Tensor, _new
 
@@ -47,7 +48,15 @@ class DisableTorchFunctionSubclass:
 
 
 class DisableTorchFunction(DisableTorchFunctionSubclass):
-    """The same: there are no modes that it would leave on."""
+    """The same, and modes of `__torch_function__` are off, too."""
+
+    def __enter__(self) -> None:
+        super().__enter__()
+        self._before = change(functions=())
+
+    def __exit__(self, *exc: object) -> None:
+        change(**self._before)
+        super().__exit__(*exc)
 
 
 def instance(made: Tensor, cls: type) -> Any:
@@ -144,6 +153,30 @@ def handle(func: Any, name: str, found: list[Any], args: Any, kwargs: Any) -> An
     raise TypeError(
         f"Multiple dispatch failed for 'torch.{name}'; all __torch_function__ handlers returned NotImplemented:\n\n"
         f"{kinds}\n"
+    )
+
+
+def through_functions(func: Any, name: str, relevant: Iterable[Any], args: Any, kwargs: Any) -> Any:
+    """Let the innermost mode of `__torch_function__` do `func`; what it calls in turn goes to the modes around it.
+
+    Raises:
+        TypeError: if neither the mode nor an argument does it.
+    """
+    mode = MODE.get()
+    innermost = mode.functions[-1]
+    found = overriding(relevant)
+    token = MODE.set(mode.replace(functions=mode.functions[:-1]))
+    try:
+        result = innermost.__torch_function__(func, tuple(type(f) for f in found), args, kwargs or None)
+    finally:
+        MODE.reset(token)
+    if result is not NotImplemented:
+        return result
+    if found:
+        return handle(func, name, found, args, kwargs)
+    raise TypeError(
+        f"Multiple dispatch failed for 'torch.{name}'; all __torch_function__ handlers returned NotImplemented:\n\n  - "
+        f"mode object {innermost}\n"
     )
 
 

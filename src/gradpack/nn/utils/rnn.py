@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple, Self
 
-from ...base.dtypes import int64
+from ...base.dtypes import bfloat16, int8, int16, int32, int64, uint8
 from ...ops.create import as_tensor
 from ...ops.fill import arange, empty_like, full
 from ...ops.join import cat, stack
@@ -67,6 +67,21 @@ class PackedSequence(_Fields):
 
     def half(self) -> Self:
         return self.to(self.data.half().dtype)
+
+    def bfloat16(self) -> Self:
+        return self.to(bfloat16)
+
+    def byte(self) -> Self:
+        return self.to(uint8)
+
+    def char(self) -> Self:
+        return self.to(int8)
+
+    def short(self) -> Self:
+        return self.to(int16)
+
+    def int(self) -> Self:
+        return self.to(int32)
 
     def long(self) -> Self:
         return self.to(int64)

@@ -10,6 +10,7 @@ from ...tensor.tensor import Tensor
 from .. import functional as F
 from ..module import Module
 from ..parameter import Parameter
+from ..uninitialized import is_lazy
 
 
 class SpectralNorm:
@@ -71,6 +72,11 @@ class SpectralNorm:
         weight: Any = module._parameters[name]
         if weight is None:
             raise ValueError(f"`SpectralNorm` cannot be applied as parameter `{name}` is None")
+        if is_lazy(weight):
+            raise ValueError(
+                "The module passed to `SpectralNorm` can't have uninitialized parameters. Make sure to run the dummy "
+                "forward before applying spectral normalization"
+            )
         with no_grad():
             rows, columns = made.reshape_weight_to_matrix(weight).size()
             u = F.normalize(weight.new_empty(rows).normal_(0, 1), dim=0, eps=eps)

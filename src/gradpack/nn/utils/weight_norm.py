@@ -9,6 +9,7 @@ from ...ops.reparametrize import _weight_norm, norm_except_dim
 from ...tensor.tensor import Tensor
 from ..module import Module
 from ..parameter import Parameter
+from ..uninitialized import is_lazy
 
 
 class WeightNorm:
@@ -37,6 +38,11 @@ class WeightNorm:
                 raise RuntimeError(f"Cannot register two weight_norm hooks on the same parameter {name}")
         made = WeightNorm(name, dim)
         weight = getattr(module, name)
+        if is_lazy(weight):
+            raise ValueError(
+                "The module passed to `WeightNorm` can't have uninitialized parameters. Make sure to run the dummy "
+                "forward before applying weight normalization"
+            )
         del module._parameters[name]
         module.register_parameter(name + "_g", Parameter(norm_except_dim(weight, 2, made.dim).data))
         module.register_parameter(name + "_v", Parameter(weight.data))

@@ -1,0 +1,83 @@
+"""What is asked about the backward pass that is going on: which node runs, which follow."""
+
+from __future__ import annotations
+
+import sys
+from heapq import heapify, heappop, heappush
+from typing import Any
+
+from ..base.modes import MODE, RUN
+from ..graph import engine, parallel
+from ..graph.node import AccumulateGrad, Node, Slot
+
+# Where a node is while it runs: a variable of these functions. To note it elsewhere would cost every node of every
+# pass; to look for it costs those who ask.
+_HOLDERS = {engine.run.__code__: "node", engine._serve.__code__: "leaf", parallel.Crew._run.__code__: "node"}
+
+
+def current_node() -> Node | None:
+    """The node that the backward pass runs now, None outside of one. Tensor hooks run before their node does."""
+    if RUN.get() is None:
+        return None
+    frame: Any = sys._getframe(1)
+    while frame is not None:
+        name = _HOLDERS.get(frame.f_code)
+        if name is not None:
+            node = frame.f_locals.get(name)
+            return node.settled() if isinstance(node, Node) else None
+        frame = frame.f_back
+    return None
+
+
+def execution_order() -> list[Node]:
+    """The nodes of the backward pass that is going on, in the order in which they run.
+
+    Raises:
+        RuntimeError: outside of a pass, or where several threads may take part in it.
+    """
+    this = RUN.get()
+    if this is None:
+        raise RuntimeError("_current_graph_task_execution_order should only be called during the backward pass")
+    if MODE.get().threads:
+        raise RuntimeError(
+            "_current_graph_task_execution_order expects the current backward to be executed with multithreading "
+            "disabled, e.g. by running:\n\n>>> with torch.autograd.set_multithreading_enabled(False):\n...     "
+            "torch.autograd.grad(...)\n"
+        )
+    roots = [e.parent if isinstance(e, Slot) else e for e in this.edges]
+    needed = None if this.plan is None else this.plan.needed
+    waits = _consumers(roots, needed)
+    order: list[Node] = [n for n in dict.fromkeys(roots) if isinstance(n, AccumulateGrad) and not waits.get(n)]
+    ready = [(n.seq, n) for n in dict.fromkeys(roots) if not isinstance(n, AccumulateGrad) and not waits.get(n)]
+    heapify(ready)
+    while ready:
+        node = heappop(ready)[1]
+        order.append(node.settled())
+        for edge in _edges(node, needed):
+            waits[edge] -= 1
+            if not waits[edge]:
+                if isinstance(edge, AccumulateGrad):
+                    order.append(edge)
+                else:
+                    heappush(ready, (edge.seq, edge))
+    return order
+
+
+def _edges(node: Node, needed: set[Node] | None) -> list[Node]:
+    """Where the gradients of a node go, as far as this pass sends them: to nodes, without the slots between."""
+    found = [e.parent if isinstance(e, Slot) else e for e in node.edges if e is not None]
+    return found if needed is None else [e for e in found if e in needed]
+
+
+def _consumers(roots: list[Node], needed: set[Node] | None) -> dict[Node, int]:
+    """How many gradients each node waits for."""
+    counts: dict[Node, int] = {}
+    seen = dict.fromkeys(roots)
+    order = list(seen)
+    for node in order:  # which grows while it is read
+        for edge in _edges(node, needed):
+            counts[edge] = counts.get(edge, 0) + 1
+            if edge not in seen:
+                seen[edge] = None
+                order.append(edge)
+    return counts

@@ -1,0 +1,150 @@
+"""Calls that record nothing, of operations with one result, on NumPy's arrays of any dtypes.
+
+What compiled text does not take (integers beside floats, complex numbers, float32 beside float64) mostly needs no
+gradient. Then all that the interpreted path would find out depends on dtypes only: it is found out once for each
+combination of them, and kept as a plan.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..backends import NUMPY, Spec, spec_of
+from ..backends.numpy import hush, silent, unhush
+from ..base import dtypes
+from ..base.dtypes import INTEGRAL, complex32, dtype
+from ..base.modes import Mode
+from ..tensor.parameter import Parameter
+from ..tensor.tensor import Tensor, alias
+from ..tensor.views import refresh
+from .op import Op
+
+_array_type = np.ndarray
+_NUMBERS = frozenset({bool, int, float, complex, type(None)})
+
+
+class Plan(NamedTuple):
+    """What a combination of dtypes means for an operation."""
+
+    compute: dtype | None  # what it computes in; None: in what it is given
+    native: Any  # the same, as NumPy has it, if operands are to be converted
+    result: dtype | None  # what the result is converted to
+    spec: Spec | None  # that of the result; None: what comes out
+
+
+class Form(NamedTuple):
+    """What of an operation does not depend on its arguments."""
+
+    places: tuple[int, ...]  # where operands stand; none: it has no plans
+    others: tuple[int, ...]  # where else tensors may stand
+    body: Any
+    named: tuple[str, ...]  # parameters that are keyword-only
+    plans: dict[Any, Plan | None]  # by the default dtype, and what each operand is; None: there is none
+
+
+_FORMS: dict[Op, Form] = {}
+
+
+def _form(op: Op) -> Form:
+    fits = not (op.lists or op.view or op.extra or op.sparse or op.uniform)
+    places = tuple(op.params.index(p) for p in op.promote or op.arrays) if fits else ()
+    others = tuple(i for i, p in enumerate(op.params) if i not in places)
+    return Form(places, others, NUMPY.body(op), op.params[len(op.params) - op.keyword_only :], {})
+
+
+def quickly(op: Op, values: tuple[Any, ...], mode: Mode) -> Any:
+    """The result, or a tuple of several, if the call is such a one; else None. `mode` is a plain one."""
+    form = _FORMS.get(op)
+    if form is None:
+        form = _FORMS[op] = _form(op)
+    kinds: list[Any] = [dtypes.get_default_dtype()]
+    arrays, found = list(values), False
+    for i in form.places:
+        value = arrays[i]
+        kind: Any = type(value)
+        if kind is Tensor or kind is Parameter:
+            if (mode.grad and value._edge is not None) or (value._view is not None and refresh(value)):
+                return None
+            kinds.append(value._spec if value._shape else (value._spec,))  # those without dimensions weigh less
+            arrays[i] = value._data
+            found = True
+        elif kind in _NUMBERS:
+            kinds.append(kind)
+        else:
+            return None
+    if not found:
+        return None
+    for i in form.others:
+        if isinstance(arrays[i], Tensor | list | tuple | np.generic):
+            return None
+    key = tuple(kinds)
+    plan = form.plans.get(key)
+    if plan is None:
+        if key in form.plans:
+            return None
+        plan = form.plans[key] = _plan(op, form, values)
+        if plan is None:
+            return None
+    if op.check is not None:
+        op.check(op, list(values), plan.compute)
+    compute, native = plan.compute, plan.native
+    if native is not None:
+        for i in form.places:
+            value = arrays[i]
+            if type(value) is _array_type:
+                if value.dtype is not native:
+                    arrays[i] = value.astype(native, copy=False)
+            elif type(value) is int and compute.category == INTEGRAL:  # type: ignore[union-attr]
+                arrays[i] = wrapped_int(value, compute)
+    token = hush(silent)
+    try:
+        if form.named:
+            count = len(arrays) - len(form.named)
+            data = form.body(*arrays[:count], **dict(zip(form.named, arrays[count:], strict=True)))
+        else:
+            data = form.body(*arrays)
+    except Exception:
+        return None  # the interpreted path knows what to say
+    finally:
+        unhush(token)
+    if not op.returns:
+        return _tensor(data, plan.spec, op.contiguous)
+    count = len(data) if op.differentiable is None else op.differentiable
+    outs = [_tensor(part, plan.spec if nr < count else None, op.contiguous) for nr, part in enumerate(data)]
+    return op.public.result_type(*outs) if op.results else tuple(outs)  # type: ignore[attr-defined]
+
+
+def _tensor(data: Any, spec: Spec | None, contiguous: bool) -> Tensor:
+    if type(data) is not _array_type or (contiguous and not data.flags.c_contiguous):
+        data = np.asarray(data, order="C")
+    if spec is None:
+        spec = spec_of(data)
+    elif data.dtype is not spec.native:
+        data = NUMPY.cast(data, spec.dtype)
+    return alias(data, spec, data.shape)
+
+
+def _plan(op: Op, form: Form, values: tuple[Any, ...]) -> Plan | None:
+    """The plan for dtypes like those of these values; None if NumPy's arrays alone do not do."""
+    from .apply import _dtypes
+
+    tensors = [v for v in values if isinstance(v, Tensor)]
+    if any(not t._spec.numpy or t._spec.dtype is complex32 or t._spec.dtype.alone for t in tensors):
+        return None
+    result, compute = _dtypes(op, list(values), {p: i for i, p in enumerate(op.params)}, tensors)
+    moves = compute is None or (op.structural and len(op.promote) == 1)
+    return Plan(
+        compute,
+        None if moves else NUMPY.native_of(compute),  # type: ignore[arg-type]
+        result,
+        None if result is None else NUMPY.spec_for(result, tensors[0]._spec.device),
+    )
+
+
+def wrapped_int(value: int, d: Any) -> int:
+    """An int as it comes out of a fixed number of bits."""
+    bits = d.itemsize * 8
+    value &= (1 << bits) - 1
+    return value - (1 << bits) if d.is_signed and value >> (bits - 1) else value

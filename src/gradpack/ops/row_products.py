@@ -1,0 +1,47 @@
+"""Rows of large arrays that are added up by number: products with SciPy's sparse matrices, where it is there.
+
+`out[rows[k]] += values[k]` is `out += S @ values` for a matrix S with a one in each column. SciPy
+runs one compiled loop for that, which reads and writes each row once and adds in the order of k.
+Without SciPy the functions here say False, or None, and the caller has its own way.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from .blockwise import is_numpy
+
+ENOUGH = 1 << 16  # elements, below which callers do not ask: SciPy takes 0.2 s to import
+
+
+@cache
+def _loops() -> Any:
+    try:
+        from scipy.sparse import _sparsetools
+    except ImportError:
+        return None
+    return _sparsetools
+
+
+def _fit(matrix: Any, like: Any, rows: Any) -> bool:
+    """Whether the loops take these arrays and the rows are some of the matrix: the loops do not look."""
+    if not is_numpy(matrix) or not is_numpy(like) or matrix.dtype.char not in "fd" or matrix.dtype != like.dtype:
+        return False
+    if not (matrix.flags.c_contiguous and matrix.flags.aligned) or rows.dtype != np.int64 or _loops() is None:
+        return False
+    inside: bool = np.maximum.reduce(rows.view(np.uint64), None) < len(matrix)  # as unsigned, negative ones are large
+    return inside
+
+
+def added_rows(out: Any, rows: Any, values: Any) -> bool:
+    """Add each row of `values` to the row of `out` that its number names, if that can be done here."""
+    if not _fit(out, values, rows):
+        return False
+    count, width = values.shape
+    one, columns, given = np.ones(count, out.dtype), np.arange(count + 1), np.ascontiguousarray(values)
+    where = np.ascontiguousarray(rows)
+    _loops().csc_matvecs(len(out), count, width, columns, where, one, given.reshape(-1), out.reshape(-1))
+    return True

@@ -1,0 +1,67 @@
+"""`TorchDispatchMode`: a block in which an object of the user's does what operations do, below autograd.
+
+Each operation comes to `__torch_dispatch__` under the name that torch's dispatcher has for it, such as
+`torch.ops.aten.mul.Tensor`. Where torch runs several kernels for one operation of ours, it comes once;
+see docs/differences.md.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..base.modes import MODE, OpMode
+from ..ops.aten import arguments_of, overload_of, running
+from ..tensor.tensor import Tensor
+
+
+class TorchDispatchMode(OpMode):
+    """A block in which `__torch_dispatch__` of this object is called for every operation, backward included.
+
+    It gets the overload, the classes of arguments that are subclasses of Tensor, and the arguments, and returns the
+    result: that of `func(*args, **kwargs)`, or another of the same form. Inside of it the mode is off, as is
+    autograd, and modes around it are on.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> from gradpack.utils._python_dispatch import TorchDispatchMode
+        >>> class Log(TorchDispatchMode):
+        ...     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        ...         print(func)
+        ...         return func(*args, **(kwargs or {}))
+        >>> x = torch.ones(2, requires_grad=True)
+        >>> with Log():
+        ...     y = (x.sin() * 2).sum()
+        aten.sin.default
+        aten.mul.Tensor
+        aten.sum.default
+    """
+
+    backward = True
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """Do `func(*args, **kwargs)`. To be overridden."""
+        raise NotImplementedError
+
+    def operation(self, op: Any, values: list[Any], run: Any) -> Any:
+        """Let `__torch_dispatch__` do it. What only formulas see of the operation is always its own."""
+        overload, args = overload_of(op, values), arguments_of(op, values)
+        with running(overload, args, run) as call:
+            result = self.__torch_dispatch__(overload, (), tuple(args), {})
+            outs, extras = call.results if call.results is not None else (None, None)
+            found = list(result) if isinstance(result, tuple | list) else [result]
+            if outs is None or [id(t) for t in found] != [id(t) for t in outs]:
+                if outs is None and op.extra:
+                    outs, extras = run()
+                extras = extras or []
+                outs = [t.detach() if isinstance(t, Tensor) else t for t in found]
+        return outs, extras
+
+
+def _get_current_dispatch_mode() -> Any:
+    """The innermost mode that is on, or None."""
+    modes = MODE.get().ops
+    return modes[-1] if modes else None
+
+
+__all__ = ["TorchDispatchMode"]

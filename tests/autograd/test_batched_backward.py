@@ -1,0 +1,93 @@
+"""A batch of gradients that goes backward at once: where it may run the compiled text, and where it may not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import gradpack as torch
+
+jacobian, hessian = torch.autograd.functional.jacobian, torch.autograd.functional.hessian
+A = torch.linspace(0.2, 0.9, 6).reshape(2, 3)
+ROW = torch.linspace(0.5, 1.5, 3)
+
+
+FUNCTIONS = {
+    "products": lambda x: x * A * x,
+    "broadcasting": lambda x: x * ROW + ROW,
+    "broadcasting of the input": lambda x: x[0] * A + x,
+    "numbers": lambda x: 2 * x - 1 / x + 0.5**x,
+    "results": lambda x: x.exp().tanh().sigmoid().sqrt(),
+    "tensors of no dimension": lambda x: x * x[0, 0] + x[1, 1],
+    "choices": lambda x: torch.maximum(x, A).clamp(0.3, 0.8) + torch.where(x > 0.5, x, x**2),
+    "quotients": lambda x: torch.addcdiv(x, A, x, value=2) + torch.lerp(x, A, 0.3),
+    "two dtypes": lambda x: x.double() * A.double() + x,
+    "products of matrices and vectors": lambda x: (x @ ROW)[:, None] * (x[:, 0] @ x) + (x.T @ x[:, 1])[:2, None],
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_all_rows_at_once_are_the_rows_one_by_one(name):
+    f, x = FUNCTIONS[name], torch.linspace(0.1, 1, 6).reshape(2, 3)
+    torch.testing.assert_close(jacobian(f, x, vectorize=True), jacobian(f, x))
+    number = lambda x: (f(x) * A).sum()  # noqa: E731
+    torch.testing.assert_close(hessian(number, x, vectorize=True), hessian(number, x))
+    torch.testing.assert_close(hessian(number, x, vectorize=True), torch.func.hessian(number)(x))
+
+
+def test_large_arrays():
+    x = torch.linspace(0.1, 1, 300)
+    found = jacobian(lambda x: x.exp() * x, x, vectorize=True)
+    np.testing.assert_allclose(found.diagonal(), (x.exp() * (1 + x)).numpy(), rtol=1e-5)
+    assert found.count_nonzero() == 300
+
+
+def test_what_is_saved_goes_through_hooks_once():
+    unpacked = []
+    x = torch.ones(3, requires_grad=True)
+    with torch.autograd.graph.saved_tensors_hooks(lambda t: t * 2, lambda t: unpacked.append(t) or t / 2):
+        y = x.exp() * x
+    (g,) = torch.autograd.grad(y, x, torch.eye(3), is_grads_batched=True)
+    torch.testing.assert_close(g, torch.diag((x.exp() * 2).detach()))
+    assert len(unpacked) == 3
+
+
+def test_a_graph_is_freed_and_changes_are_found():
+    x = torch.ones(3, requires_grad=True)
+    y = x.exp()
+    torch.autograd.grad(y, x, torch.eye(3), is_grads_batched=True, retain_graph=True)
+    torch.autograd.grad(y, x, torch.eye(3), is_grads_batched=True)
+    with pytest.raises(RuntimeError, match="a second time"):
+        torch.autograd.grad(y, x, torch.eye(3), is_grads_batched=True)
+    z = x.exp()
+    with torch.no_grad():
+        z.mul_(2)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        torch.autograd.grad(z, x, torch.eye(3), is_grads_batched=True)
+
+
+def test_rows_with_a_history():
+    x = torch.linspace(0.1, 1, 3, requires_grad=True)
+    (g,) = torch.autograd.grad(x.exp() * x, x, torch.eye(3), is_grads_batched=True, create_graph=True)
+    g.sum().backward()
+    torch.testing.assert_close(x.grad, (x.exp() * (2 + x)).detach())
+
+
+def test_one_batch_inside_of_another():
+    x = torch.linspace(0.1, 1, 3, requires_grad=True)
+    y = x.exp() * x
+
+    def rows(seed):
+        return torch.autograd.grad(y, x, torch.eye(3) * seed, is_grads_batched=True, retain_graph=True)[0]
+
+    found = torch.vmap(rows)(torch.tensor([1.0, 2.0]))
+    one = torch.diag(x.exp() * (1 + x)).detach()
+    torch.testing.assert_close(found, torch.stack([one, 2 * one]))
+
+
+def test_others_are_told_of_operations():
+    x = torch.ones(3, requires_grad=True)
+    y = x.exp()
+    with torch.autograd.profiler.profile() as prof:
+        torch.autograd.grad(y, x, torch.eye(3), is_grads_batched=True)
+    assert "aten::mul" in [event.name for event in prof.function_events]
