@@ -244,7 +244,7 @@ def _class_dim(name: str, ndim: int, stacklevel: int) -> int:
 
     warnings.warn(
         f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an argument.",
-        stacklevel=stacklevel + 1,  # the function has a door
+        stacklevel=stacklevel,
     )
     return 0 if ndim in (0, 1, 3) else 1
 
@@ -347,7 +347,7 @@ def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
 
 _open_doors(
     globals(),
-    __all__,
+    [n for n in __all__ if not n.endswith(("softmax", "softmin"))],  # which count the frames to who called them
     options="training align_corners log_target log_input ceil_mode count_include_pad sparse scale_grad_by_freq "
     "use_input_stats zero_infinity swap include_last_offset",
 )
