@@ -35,6 +35,7 @@ KNOWN = {
     "trapz": "the same",
     "max.binary": "None for `other` is as good as none",
     "min.binary": "the same",
+    "fill": "a value that is no number is refused when it is converted, with a ValueError",
     "isin": "lists are taken as tensors",
     "linspace.tensor_overload": "a list of one number is one",
     "logspace.tensor_overload": "the same",

@@ -45,6 +45,8 @@ def apply(op: Op, args: tuple[Any, ...]) -> Any:
     """Call an operation. `args` are the values of all its parameters, in order."""
     mode = MODE.get()
     if not mode.special:
+        if options_of(op):
+            refuse_options(op, _public(op)[1], args)
         quick = quickly(op, args, mode)
         if quick is not None:
             return quick
@@ -55,7 +57,7 @@ def apply(op: Op, args: tuple[Any, ...]) -> Any:
         return handle(*_public(op), found, *_as_given(op, args))
     if mode.watched:
         return _watched(op, args, mode)
-    if options_of(op):
+    if mode.special and options_of(op):
         refuse_options(op, _public(op)[1], args)
     if mode.autocast is not None and mode.autocast.enabled:
         args = cast_arguments(mode.autocast, op, args)

@@ -52,7 +52,7 @@ _NAMED = {
         "tensors": "tensors",
         "bool": "keepdim keepdims unbiased stable descending largest requires_grad pin_memory upper non_blocking",
         "ints": "dim dims axis",
-        "number": "alpha beta correction fill_value value",
+        "number": "alpha beta correction fill_value",
         "dtype": "dtype",
         "layout": "layout",
         "memory_format": "memory_format",

@@ -31,7 +31,7 @@ def canonical_mask(mask: Tensor | None, name: str, dtype: Any, other: Tensor | N
         raise AssertionError(f"only bool and floating types of {name} are supported")
     if other is not None and mask.dtype is not other.dtype:
         warnings.warn(
-            f"Support for mismatched {name} and {beside} is deprecated. Use same type for both instead.", stacklevel=3
+            f"Support for mismatched {name} and {beside} is deprecated. Use same type for both instead.", stacklevel=4
         )
     if mask.dtype is bool_:
         return zeros_like(mask, dtype=dtype).masked_fill(mask, -math.inf)

@@ -139,7 +139,7 @@ def linear_cross_entropy(
             f"reduction={reduction!r}, label_smoothing={label_smoothing}, target.dtype={target.dtype}, "
             f"out_features={tuple(places)}, tracing=False, "
             f"linear_bias.shape={None if linear_bias is None else tuple(linear_bias._shape)}.",
-            stacklevel=2,
+            stacklevel=3,
         )
     if places:
         linear_weight = linear_weight.reshape(-1, features)

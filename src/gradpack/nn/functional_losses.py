@@ -249,7 +249,7 @@ def kl_div(
                 "reduction: 'mean' divides the total loss by both the batch size and the support size."
                 "'batchmean' divides only by the batch size, and aligns with the KL div math definition."
                 "'mean' will be changed to behave the same as 'batchmean' in the next major release.",
-                stacklevel=2,
+                stacklevel=3,
             )
         number = number_of("sum" if reduction == "batchmean" else reduction)
     out = loss_pointwise.kl_div(input, target, number, log_target=log_target)
