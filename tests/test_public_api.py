@@ -47,6 +47,7 @@ MODULES = [
     "gradpack.serialization",
     "gradpack.utils.checkpoint",
     "gradpack.utils.data",
+    "gradpack.utils.flop_counter",
     "gradpack.as_torch",
 ]
 

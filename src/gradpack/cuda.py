@@ -223,6 +223,18 @@ def memory_stats(device: Any = None) -> OrderedDict[str, Any]:
     return found
 
 
+def memory_stats_as_nested_dict(device: Any = None) -> dict[str, Any]:
+    """The numbers of `memory_stats`, a dict for each part of their names: `found["allocated_bytes"]["all"]["peak"]`."""
+    found: dict[str, Any] = {}
+    for name, value in memory_stats(device).items():
+        *outer, last = name.split(".")
+        inner = found
+        for part in outer:
+            inner = inner.setdefault(part, {})
+        inner[last] = value
+    return found
+
+
 def memory_summary(device: Any = None, abbreviated: bool = False) -> str:
     """The numbers of `memory_stats` in lines; an empty text where nothing is on a device."""
     return "\n".join(f"{name:32}{value:>16,}" for name, value in memory_stats(device).items())

@@ -70,6 +70,7 @@ def test_attributes_without_their_imports(torch):
     assert torch.optim.lr_scheduler.StepLR is gradpack.optim.lr_scheduler.StepLR
     assert torch.autograd.Function is gradpack.autograd.Function
     assert torch.utils.data.Dataset is gradpack.utils.data.Dataset
+    assert torch.ops.aten.mm is gradpack.ops.aten.mm and torch.utils.flop_counter.FlopCounterMode
 
 
 def test_a_function_stays_where_a_module_has_its_name(torch):

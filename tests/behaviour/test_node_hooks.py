@@ -229,3 +229,19 @@ def test_retain_grad_of_a_view_follows_a_write_to_its_base(torch):
     assert view.retains_grad
     (base.sum() + view.sum() * 2).backward()
     assert view.grad.tolist() == [2.0, 2.0] and x.grad.tolist() == [18.0, 18.0, 6.0, 6.0]
+
+
+def test_hook_after_a_leaf_sees_what_became_of_its_gradient(torch):
+    x = torch.ones(3, requires_grad=True)
+    seen = []
+    x.register_hook(lambda g: g - 2)
+    leaf = x.view_as(x).grad_fn.next_functions[0][0]
+    leaf.register_prehook(lambda grads: (grads[0] / 5,))
+
+    def add(tensor):
+        tensor.grad.add_(0.5)
+
+    x.register_post_accumulate_grad_hook(add)
+    leaf.register_hook(lambda inputs, outputs: seen.append((inputs, outputs[0].tolist())))
+    x.sum().backward()
+    assert seen[0][0] == () and torch.allclose(torch.tensor(seen[0][1]), torch.full((3,), 0.3))

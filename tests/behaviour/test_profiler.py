@@ -523,3 +523,26 @@ def test_data_that_becomes_a_tensor_has_an_event(torch, profiler):
         torch.tensor([1.0])
         torch.as_tensor([1.0])
     assert [event.name for event in prof.function_events].count("aten::lift_fresh") == 2
+
+
+def test_former_names_of_times(torch, profiler):
+    with profiler.profile() as prof:
+        torch.ones(3).exp()
+    event = named(prof, "aten::exp")[0]
+    for name in ("cuda_time", "cuda_time_total", "self_cuda_time_total", "self_cuda_memory_usage"):
+        with pytest.warns(FutureWarning, match=f"`{name}` is deprecated"):
+            assert getattr(event, name) == 0
+    with pytest.warns(FutureWarning, match="`cuda_time` is deprecated"):
+        assert prof.total_average().cuda_time == 0
+
+
+def test_whether_a_profiler_is_on(torch, profiler):
+    assert not torch.autograd._profiler_enabled() and not profiler._is_profiler_enabled
+    with profiler.profile():
+        assert torch.autograd._profiler_enabled() and profiler._is_profiler_enabled
+    assert not torch.autograd._profiler_enabled() and not profiler._is_profiler_enabled
+
+
+def test_names_of_blocks_are_texts(torch, profiler):
+    with pytest.raises(RuntimeError), profiler.record_function(3):
+        pass

@@ -255,3 +255,50 @@ def test_steps_are_counted(torch):
     tracker.init_step_count("two")
     assert tracker.increment_step("one") == before + 1 and tracker.increment_step("one") == before + 2
     assert tracker.erase_step_count("one") and tracker.erase_step_count("two") and not tracker.erase_step_count("one")
+
+
+def test_activities_that_are_none(torch, profiler):
+    CPU = profiler.ProfilerActivity.CPU
+    for given in ([], [{}], [3], ["cpu"]):
+        with pytest.raises(AssertionError, match="No valid profiler activities found"):
+            profiler.profile(activities=given)
+    for given in ([CPU, 3], ["cpu", CPU]):
+        with pytest.raises(TypeError, match="Expected ProfilerActivity or dict, got <class"):
+            profiler.profile(activities=given)
+    with pytest.raises(ValueError, match="specified more than once"):
+        profiler.profile(activities=[CPU, CPU])
+    prof = profiler.profile(activities=[{CPU: ["a"]}])
+    assert prof.activities == {CPU} and prof.activity_filters == {CPU: {"a"}}
+
+
+def test_numbers_of_activities(torch, profiler):
+    names = ["CPU", "XPU", "CUDA", "HPU", "MTIA", "PrivateUse1"]
+    assert [int(getattr(getattr(profiler.ProfilerActivity, n), "value", n)) for n in names] == list(range(6))
+
+
+def test_memory_timelines_need_memory(torch, profiler, tmp_path):
+    prof = profiler.profile(activities=[profiler.ProfilerActivity.CPU])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with pytest.raises(ValueError, match="profile_memory=True"):
+            prof.export_memory_timeline(str(tmp_path / "memory.json"))
+
+
+def test_traces_have_every_change_of_memory(torch, profiler, tmp_path):
+    with profiler.profile(activities=[profiler.ProfilerActivity.CPU], profile_memory=True, record_shapes=True) as prof:
+        x = torch.ones(100)
+        y = x * x
+        (x > 0, x.double(), y.to(torch.int64))
+        del y
+    prof.export_chrome_trace(str(tmp_path / "trace.json"))
+    trace = json.loads((tmp_path / "trace.json").read_text())
+    assert trace["baseTimeNanoseconds"] >= 0 and trace["host_name"]
+    changes = [row["args"] for row in trace["traceEvents"] if row["name"] == "[memory]"]
+    assert {400, -400, 800} <= {args["Bytes"] for args in changes}
+    assert all(args["Device Type"] == 0 and args["Device Id"] == -1 for args in changes)
+    one, two = changes[:2]
+    assert two["Total Allocated"] - one["Total Allocated"] == two["Bytes"]
+    types = {
+        row["name"]: row["args"]["Input type"] for row in trace["traceEvents"] if "Input type" in row.get("args", {})
+    }
+    assert types["aten::mul"] == ["float", "float"]

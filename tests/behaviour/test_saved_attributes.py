@@ -154,3 +154,29 @@ def test_raw_saved_hooks_that_fail(torch):
     z.grad_fn._raw_saved_result.register_hooks(lambda t: t, lambda t: 5)
     with pytest.raises(TypeError, match="expected to be a Tensor but got result of type int"):
         z.sum().backward()
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        (lambda t, x: t.nn.functional.conv2d(x, t.ones(1, 2, 2, 2)), {"stride": (1, 1), "groups": 1}),
+        (lambda t, x: t.nn.functional.max_pool2d(x, 2, 1), {"kernel_size": (2, 2), "stride": (1, 1)}),
+        (lambda t, x: t.nn.functional.avg_pool2d(x, 2, 1), {"count_include_pad": True, "divisor_override": None}),
+        (lambda t, x: t.nn.functional.unfold(x, 2), {"kernel_size": (2, 2), "self_sym_argsize_minus_1": 6}),
+        (
+            lambda t, x: t.nn.functional.interpolate(x, scale_factor=2, mode="bilinear"),
+            {"output_size": (8, 12), "align_corners": False, "scales_h": 2.0, "scales_w": 2.0},
+        ),
+        (lambda t, x: t.nn.functional.interpolate(x[0], 4, mode="linear"), {"output_size": (4,), "scales": None}),
+        (lambda t, x: t.nn.functional.interpolate(x, (2, 3)), {"output_size": (2, 3), "scales_h": None}),
+        (lambda t, x: t.nn.functional.batch_norm(x, None, None, training=True), {"training": True, "weight": None}),
+        (lambda t, x: t.nn.functional.group_norm(x, 2), {"group": 2, "eps": 1e-05}),
+        (lambda t, x: t.addbmm(t.ones(4, 4), x[0], x[0].mT), {"batch1_sym_argsize_0": 2, "batch1_sym_argsize_1": 4}),
+    ],
+)
+def test_geometry(torch, call, expected):
+    x = torch.arange(48.0).reshape(1, 2, 4, 6).requires_grad_()
+    node = call(torch, x).grad_fn
+    for name, value in expected.items():
+        assert getattr(node, "_saved_" + name) == value, name
+    assert {"_saved_" + name for name in expected} <= set(dir(node))

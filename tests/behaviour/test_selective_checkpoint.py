@@ -215,3 +215,15 @@ def test_hooks_see_what_the_second_run_serves(torch, module, run):
 def test_names_of_operations_are_copied_as_themselves(torch):
     packet = torch.ops.aten.mm
     assert copy.deepcopy(packet) is packet and copy.deepcopy([packet.default])[0] is packet.default
+
+
+def test_what_the_second_run_writes_is_not_held_against_it(torch, run):
+    def policy(ctx, op, *args, **kwargs):
+        return op == torch.ops.aten.sin.default
+
+    x = torch.full((3,), 0.5, requires_grad=True)
+    out = run(lambda x: x.sin().mul_(2).cos().exp(), x, policy=policy, allow_cache_entry_mutation=True)
+    out.sum().backward()  # of a wrong value, which is what was asked for
+    assert x.grad.shape == (3,)
+    with pytest.raises(RuntimeError, match="has been mutated"):
+        run(lambda x: x.sin().mul_(2).cos().exp(), x, policy=policy).sum().backward()

@@ -444,3 +444,48 @@ class TestGradientsOutside:
         assert torch.autograd.gradcheck(Branches.apply, x)
         with pytest.raises(RuntimeError, match="While computing batched gradients, got: "):
             torch.autograd.gradcheck(Branches.apply, x, check_batched_grad=True)
+
+
+@pytest.mark.filterwarnings("ignore:`torch.jit.script` is deprecated")
+@pytest.mark.parametrize("reduction", ["none", "sum", "mean"])
+@pytest.mark.parametrize("name", ["nll_loss", "cross_entropy"])
+class TestClassWeights:
+    """The loss is one of weights and elements, and weights have gradients, where `vmap` is inside."""
+
+    @pytest.fixture(name="loss")
+    def of(self, torch, name, reduction):
+        return lambda x, i, w: getattr(torch.nn.functional, name)(x, i, w, reduction=reduction)
+
+    @pytest.fixture
+    def written_out(self, torch, name, reduction):
+        def call(x, i, w):
+            log_p = torch.log_softmax(x, 1) if name == "cross_entropy" else x
+            losses = -log_p.gather(1, i[:, None])[:, 0] * w[i]
+            return {"none": losses, "sum": losses.sum(), "mean": losses.sum() / w[i].sum()}[reduction]
+
+        return call
+
+    @pytest.fixture
+    def given(self, torch):
+        x = torch.arange(18, dtype=torch.float64).reshape(3, 2, 3).sin()
+        return x, torch.tensor([[0, 1], [2, 1], [2, 0]]), torch.arange(1, 10, dtype=torch.float64).reshape(3, 3)
+
+    def test_of_each_example(self, torch, loss, written_out, given):
+        x, i, w = given
+        found = torch.func.jacrev(lambda w: torch.vmap(loss)(x, i, w))(w)
+        expected = torch.func.jacrev(lambda w: torch.stack([written_out(x[k], i[k], w[k]) for k in range(3)]))(w)
+        assert torch.allclose(found, expected)
+
+    @pytest.mark.parametrize("alike", [True, False])
+    def test_of_all(self, torch, loss, written_out, given, alike):
+        x, i, w = given
+        i, w = (i[:1].expand(3, 2) if alike else i), w[0]
+        mapped = torch.vmap(loss, in_dims=(0, None, None) if alike else (0, 0, None))
+        found = torch.func.jacrev(lambda w: mapped(x, i[0] if alike else i, w))(w)
+        expected = torch.func.jacrev(lambda w: torch.stack([written_out(x[k], i[k], w) for k in range(3)]))(w)
+        assert torch.allclose(found, expected)
+
+    def test_wrong_weights(self, torch, loss, given):
+        x, i, w = given
+        with pytest.raises((RuntimeError, AssertionError), match="weight tensor should be defined either for all"):
+            torch.vmap(loss)(x, i, w[:, :2])

@@ -52,7 +52,7 @@ def test_kinds_come_from_annotations_before_names() -> None:
 
 def test_failures_within_name_the_function_and_its_shapes() -> None:
     def broken(input: torch.Tensor) -> None:
-        input.no_such_attribute  # noqa: B018
+        input.no_such_attribute
 
     broken.__globals__["__name__"], name = "gradpack.ops.broken", __name__
     try:

@@ -175,9 +175,33 @@ def test_gather_in_rows():
         torch.tensor(x).gather(1, torch.tensor(np.where(index == 5, 80, index)))
 
 
-def test_bags_of_one_size():
+@pytest.mark.parametrize("scipy", [True, False])
+def test_bags_of_one_size(scipy, monkeypatch):
+    if not scipy:
+        monkeypatch.setattr(row_products, "_loops", lambda: None)
     table, bags = normal(50, 40), np.random.default_rng(1).integers(0, 50, (600, 8))
     compare(lambda t: F.embedding_bag(torch.tensor(bags), t, mode="sum"), lambda t: t[torch.tensor(bags)].sum(1), table)
+    compare(lambda t: F.embedding_bag(torch.tensor(bags), t), lambda t: t[torch.tensor(bags)].mean(1), table)
+
+
+def test_large_bags_of_any_size():
+    rng = np.random.default_rng(2)
+    table, rows = normal(300, 64), torch.tensor(rng.integers(0, 300, 2000))
+    starts = np.sort(rng.integers(0, 2000, 250))  # some are empty
+    starts[0] = 0
+    ends = [*starts[1:], 2000]
+
+    def sums(t):
+        return torch.stack([t[rows[a:b]].sum(0) for a, b in zip(starts.tolist(), ends, strict=True)])
+
+    offsets = torch.tensor(starts)
+    compare(lambda t: F.embedding_bag(rows, t, offsets, mode="sum"), sums, table)
+    found = F.embedding_bag(rows, torch.tensor(table), offsets, mode="mean", padding_idx=7).numpy()
+    for mean, a, b in zip(found, starts, ends, strict=True):
+        counted = rows.numpy()[a:b][rows.numpy()[a:b] != 7]
+        np.testing.assert_allclose(mean, table[counted].mean(0) if counted.size else 0 * mean, atol=1e-6)
+    with pytest.raises(RuntimeError, match="found idx to be 300"):
+        F.embedding_bag(torch.where(rows == 7, 300, rows), torch.tensor(table), offsets)
 
 
 @pytest.mark.parametrize("shape", [(200, 150), (3, 70, 130), (2, 20000)])

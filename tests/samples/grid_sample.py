@@ -10,6 +10,7 @@ def index(*shape: int, high: int) -> T:
 
 
 BAGS = T.of(np.array([0, 0, 2, 2, 2]))
+ROWS = T.of(np.array([1, 3, 0, 0, 2]))
 NONE = T.of(np.zeros(0, np.int64))
 FAR = T.of(np.random.default_rng(5).permutation(15).reshape(5, 3) * 0.4 - 2.0, kind="float")
 WHERE = T.of(np.array([[1, 0, -1], [3, 0, 2]]))
@@ -37,6 +38,7 @@ SAMPLES = {
     ],
     "_slope_of": [S(T(7, low=-0.9, high=0.9), 4, "reflection", False, False), S(T(0), 5)],
     "_bag_sums": [S(T(5, 3), BAGS, 3), S(T(0, 3), NONE, 2)],
+    "_table_sums": [S(T(5, 3), BAGS, ROWS, 4), S(T(0, 3), NONE, NONE, 2)],
     "_rows_of_bags": [S(T(3, 2), BAGS), S(T(0, 2), NONE)],
     "_bag_maxima": [S(FAR, BAGS, 3), S(T(0, 3), NONE, 2)],
     "_put_rows": [S(T(2, 3), WHERE, 5), S(T(0, 3), T(0, 3, kind="int"), 2)],

@@ -26,7 +26,7 @@ _NAMES = """
     _resize_nearest_exact1d=_upsample_nearest_exact1d _resize_nearest_exact2d=_upsample_nearest_exact2d
     _resize_nearest_exact3d=_upsample_nearest_exact3d _sampled=grid_sampler _shuffled=pixel_shuffle
     _softshrink=softshrink _sparse_mask=sparse_mask _spmm=mm _spspmm=mm _squared_difference=mse_loss
-    _sspaddmm=sspaddmm _sum_dim=sum _svdvals=linalg_svdvals
+    _sspaddmm=sspaddmm _sum_dim=sum _svdvals=linalg_svdvals _table_sums=embedding_bag
     _to_copy=to _take_by_class=nll_loss _take_by_class_2d=nll_loss2d
     _take_rows=index_select _transposed=transpose _triple=einsum _unique_dim=unique_dim _values_of=values
     _zeroed=zero_ clamp_to_numbers=clamp div_rounded=div index_add_scale=index_add index_along=index index_pair=index

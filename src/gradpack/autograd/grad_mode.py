@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from contextvars import ContextVar
 from typing import Any
 
-from ..base.modes import MODE, change
+from ..base.modes import MODE, VIEW_REPLAY, change
 from ..tensor.leaf import ENFORCED
 from ..tensor.tensor import Tensor
 from .decorate import F, decorate
@@ -63,12 +62,12 @@ class ModeManager:
 class _NoArguments(ModeManager):
     """Allows `@no_grad` without parentheses, as torch does."""
 
-    def __new__(cls, function: Any = None) -> Any:
-        if function is None:
+    def __new__(cls, orig_func: Any = None) -> Any:
+        if orig_func is None:
             return super().__new__(cls)
-        return decorate(cls, function)
+        return decorate(cls, orig_func)
 
-    def __init__(self, function: Any = None) -> None:
+    def __init__(self, orig_func: Any = None) -> None:
         super().__init__()
 
 
@@ -287,11 +286,8 @@ class enforce_grad_layout_policy(Switch):  # noqa: N801 - torch's name
         ENFORCED.set(value)
 
 
-_VIEW_REPLAY: ContextVar[bool] = ContextVar("gradpack view replay", default=False)
-
-
 def is_view_replay_enabled() -> bool:
-    """Whether the history of a view was asked to be made by replaying it. (Here it always is.)
+    """Whether the history of a view whose base was written to is made by taking the view again.
 
     Example::
 
@@ -299,17 +295,20 @@ def is_view_replay_enabled() -> bool:
         >>> torch.autograd.is_view_replay_enabled()
         False
     """
-    return _VIEW_REPLAY.get()
+    return VIEW_REPLAY.get()
 
 
 class _force_original_view_tracking(Switch):  # noqa: N801 - torch's name
-    """Ask for view replay. Views are always replayed, so that this changes the flag only."""
+    """Make the history of views whose base was written to by taking them again: at once, or for a block.
+
+    Without that such a view is a part of its base, `AsStridedBackward0`, however it was taken.
+    """
 
     def _get(self) -> bool:
-        return _VIEW_REPLAY.get()
+        return VIEW_REPLAY.get()
 
     def _set(self, value: bool) -> None:
-        _VIEW_REPLAY.set(value)
+        VIEW_REPLAY.set(value)
 
 
 class _unsafe_preserve_version_counter(ModeManager):  # noqa: N801 - torch's name

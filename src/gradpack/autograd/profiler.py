@@ -353,6 +353,9 @@ class record_function(ContextDecorator):  # noqa: N801 - torch's name
         name: the name.
         args: a text that goes with it.
 
+    Raises:
+        RuntimeError: when it is entered, if the name is no text.
+
     Example::
 
         >>> import gradpack as torch
@@ -371,6 +374,8 @@ class record_function(ContextDecorator):  # noqa: N801 - torch's name
         return type(self)(self.name, self.args)
 
     def __enter__(self) -> record_function:
+        if not isinstance(self.name, str):
+            raise RuntimeError(f"record_function: the name must be a text, not {type(self.name).__name__}")
         profiler = MODE.get().profiler
         self._open.append((profiler, None if profiler is None else profiler.enter(self.name, self.args)))
         return self
@@ -384,6 +389,12 @@ class record_function(ContextDecorator):  # noqa: N801 - torch's name
         return (
             f"record_function({self.name!r})" if self.args is None else f"record_function({self.name!r}, {self.args!r})"
         )
+
+
+def __getattr__(name: str) -> Any:
+    if name == "_is_profiler_enabled":  # asked for by programs written for torch
+        return MODE.get().profiler is not None
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def kineto_available() -> bool:

@@ -91,6 +91,7 @@ def _remember(events: EventList, changes: list[Record], origin: int) -> None:
     for _, place, time, _, ident, _, change in changes:
         groups[thread_number(ident), place].append(((time - origin) / 1000, change))
     ran = list(events)
+    events._memory = [(*pair, *group) for group, pairs in groups.items() for pair in pairs]
     for (thread, place), pairs in groups.items():
         name = "cpu_memory_usage" if place == "cpu" else "device_memory_usage"
         pairs.sort()

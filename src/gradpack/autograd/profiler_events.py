@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from enum import Enum
 from typing import Any, NamedTuple
+from warnings import warn
 
 from .profiler_table import format_time
 
@@ -29,9 +30,9 @@ class ProfilerActivity(Enum):
 
     CPU = 0
     XPU = 1
-    MTIA = 2
-    CUDA = 3
-    HPU = 4
+    CUDA = 2
+    HPU = 3
+    MTIA = 4
     PrivateUse1 = 5
 
 
@@ -61,6 +62,16 @@ def _as_text(name: str) -> Any:
     return property(lambda self: format_time(getattr(self, name)))
 
 
+def _former(name: str, now: str) -> Any:
+    """An attribute under the name that torch had for it once."""
+
+    def read(event: Any) -> Any:
+        warn(f"`{name}` is deprecated. Use `{now}` instead.", FutureWarning, stacklevel=2)
+        return getattr(event, now)
+
+    return property(read)
+
+
 class FormattedTimesMixin:
     """Times per call, and all times as text."""
 
@@ -84,6 +95,12 @@ class FormattedTimesMixin:
     def device_time(self) -> float:
         """The time on another device, for each call."""
         return self.device_time_total / self.count if self.count else 0.0
+
+    @property
+    def cuda_time(self) -> float:
+        """The same, under the name that it had once."""
+        warn("`cuda_time` is deprecated, please use `device_time` instead.", FutureWarning, stacklevel=2)
+        return self.device_time
 
 
 class FunctionEvent(FormattedTimesMixin):
@@ -155,6 +172,10 @@ class FunctionEvent(FormattedTimesMixin):
         self.cpu_parent: FunctionEvent | None = None
         self.self_cpu_percent: Any = -1
         self.total_cpu_percent: Any = -1
+
+    cuda_time_total = _former("cuda_time_total", "device_time_total")
+    self_cuda_time_total = _former("self_cuda_time_total", "self_device_time_total")
+    self_cuda_memory_usage = _former("self_cuda_memory_usage", "self_device_memory_usage")
 
     @property
     def key(self) -> str:

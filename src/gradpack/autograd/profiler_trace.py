@@ -6,9 +6,10 @@ import gzip
 import json
 import os
 from collections.abc import Mapping
+from socket import gethostname
 from typing import Any
 
-from .profiler_util import EventList, FunctionEvent
+from .profiler_util import MEMORY_EVENT_NAME, EventList, FunctionEvent
 
 
 def trace_of(events: EventList, metadata: Mapping[str, Any], *, base_us: float = 0.0) -> dict[str, Any]:
@@ -28,6 +29,8 @@ def trace_of(events: EventList, metadata: Mapping[str, Any], *, base_us: float =
     forward: dict[int, FunctionEvent] = {}
     flows = 0
     for event in events:
+        if event.name == MEMORY_EVENT_NAME and events._memory:
+            continue  # it is among all changes
         rows.append(_row(event, pid, base_us))
         seq = event.sequence_nr
         if seq < 0:
@@ -41,7 +44,38 @@ def trace_of(events: EventList, metadata: Mapping[str, Any], *, base_us: float =
             common = {"id": flows, "pid": pid, "cat": "fwdbwd", "name": "fwdbwd"}
             rows.append({"ph": "s", "tid": first.thread, "ts": base_us + first.time_range.start, **common})
             rows.append({"ph": "f", "tid": event.thread, "ts": base_us + event.time_range.start, **common, "bp": "e"})
-    return {"schemaVersion": 1, "displayTimeUnit": "ms", **metadata, "traceEvents": rows}
+    rows += _changes(events, pid, base_us)
+    about = {"schemaVersion": 1, "displayTimeUnit": "ms", "baseTimeNanoseconds": 0, "host_name": gethostname()}
+    return {**about, **metadata, "traceEvents": rows}
+
+
+def _changes(events: EventList, pid: int, base_us: float) -> list[dict[str, Any]]:
+    """A point for each change of the memory that tensors hold, with the sum so far."""
+    rows = []
+    held: dict[str, int] = {}
+    for time, change, thread, place in sorted(events._memory):
+        held[place] = held.get(place, 0) + change
+        args = {"Bytes": change, "Total Allocated": held[place], "Total Reserved": 0}
+        args |= {"Device Type": 0, "Device Id": -1} if place == "cpu" else {"Device Type": 1, "Device Id": 0}
+        row = {"name": MEMORY_EVENT_NAME, "pid": pid, "tid": thread, "ts": base_us + time, "ph": "i", "s": "t"}
+        rows.append({**row, "cat": "cpu_instant_event", "args": args})
+    return rows
+
+
+# dtypes as traces have them: by their names in C++.
+_TYPES = {
+    "float16": "c10::Half",
+    "bfloat16": "c10::BFloat16",
+    "float32": "float",
+    "float64": "double",
+    "complex64": "c10::complex<float>",
+    "complex128": "c10::complex<double>",
+    "uint8": "unsigned char",
+    "int8": "signed char",
+    "int16": "short int",
+    "int32": "int",
+    "int64": "long int",
+}
 
 
 def _row(event: FunctionEvent, pid: int, base_us: float) -> dict[str, Any]:
@@ -62,7 +96,7 @@ def _row(event: FunctionEvent, pid: int, base_us: float) -> dict[str, Any]:
     if event.input_shapes:
         args["Input Dims"] = event.input_shapes
         if event.input_dtypes:
-            args["Input type"] = event.input_dtypes
+            args["Input type"] = [_TYPES.get(name, name) for name in event.input_dtypes]
         if event.concrete_inputs:
             args["Concrete Inputs"] = ["" if value is None else str(value) for value in event.concrete_inputs]
     if event.stack:

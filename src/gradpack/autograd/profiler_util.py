@@ -17,6 +17,7 @@ from .profiler_events import (
 )
 from .profiler_table import build_table
 
+MEMORY_EVENT_NAME, OUT_OF_MEMORY_EVENT_NAME = "[memory]", "[OutOfMemory]"
 _METRICS = ["self_cpu_time_total", "self_cuda_time_total", "self_xpu_time_total", "self_privateuse1_time_total"]
 _DEVICES = ("cuda", "xpu", "privateuse1")
 
@@ -35,6 +36,7 @@ class EventList(list[Any]):
         super().__init__(events)
         self._use_device, self._profile_memory, self._with_flops = use_device, profile_memory, with_flops
         self._tree_built = False
+        self._memory: list[tuple[float, int, int, str]] = []  # when how many bytes more were held, by thread and device
 
     def _build_tree(self) -> None:
         """Say which event is inside of which, by their times; give backward events the stacks of forward."""

@@ -198,6 +198,11 @@ class Backend:
             found = self._specs[key] = Spec(self, d, where, native)
         return found
 
+    def in_rows(self, array: Any) -> Any:
+        """The same numbers with the last dimension the innermost one in memory."""
+        flags = getattr(array, "flags", None)
+        return array if flags is None or flags.c_contiguous else self.xp.ascontiguousarray(array)
+
     def body(self, op: Any) -> Callable[..., Any]:
         """What an operation does with arrays of this library."""
         return self.bind(op.forward)

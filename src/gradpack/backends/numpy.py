@@ -100,7 +100,7 @@ class NumPyBackend(Backend):
         if array.dtype.kind in "fV" and native.kind in "iu":
             with np.errstate(invalid="ignore"):  # as in torch, what does not fit is undefined but silent
                 return array.astype(native, copy=False)
-        return array.astype(native, copy=False)
+        return array.astype(native, "C" if 0 in array.strides else "K", copy=False)
 
     def copy(self, array: Any) -> Any:
         return array.copy(order="K")

@@ -30,6 +30,13 @@ class Window:
         self.span = max(first - low + reach(*base), start - low + reach(*view))
         self.overlaps = not _distinct(*view)
 
+    def of_examples(self, count: int) -> Window:
+        """The same view of each of so many bases, which lie one after the other."""
+        base, view = [((count, *shape), (self.span, *strides)) for shape, strides in (self.base, self.view)]
+        made = Window(base, self.starts[0], view, self.starts[1])
+        made.span = max(made.span, count * self.span)
+        return made
+
     def within(self, whole: Any) -> tuple[Any, Any]:
         """A copy of `whole` that may be written to, and the view of it."""
         memory = np.zeros(self.span, whole.dtype)

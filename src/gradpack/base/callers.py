@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from os.path import dirname, join
 from types import CodeType
 from typing import Any
@@ -51,6 +52,15 @@ class Where:
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line} in {self.function}"
+
+
+def depth_of_user() -> int:
+    """The `stacklevel` by which a warning of the caller's points to the user's program."""
+    frame: Any = sys._getframe(1)
+    level = 1
+    while frame.f_back is not None and is_ours(frame.f_code.co_filename):
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 def place_of(frame: Any) -> tuple[CodeType, int] | None:

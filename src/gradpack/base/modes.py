@@ -166,6 +166,9 @@ def depth() -> int:
     return len(TRANSFORMS.get()) + len(MODE.get().levels)
 
 
+# Is the history of a view whose base was written to made by taking the view again, and not of where it lies?
+VIEW_REPLAY: ContextVar[bool] = ContextVar("gradpack view replay", default=False)
+
 # The backward pass that is going on: something with an identity, None outside.
 RUN: ContextVar[Any] = ContextVar("gradpack backward pass", default=None)
 

@@ -213,7 +213,7 @@ def _apply(op: Op, values: list[Any], mode: Mode) -> Any:
         if parent._spec.dtype is outs[0]._spec.dtype or op.view == "real":
             args = tuple(values[1:])
             for nr, out in enumerate(outs):
-                if op.view in ("maybe", "real") and not _shares(out._data, parent._data):
+                if op.view in ("maybe", "real") and 0 not in out._shape and not _shares(out._data, parent._data):
                     continue
                 meta = INFERENCE if mode.inference else NO_GRAD if not mode.grad else MULTIPLE if op.returns else None
                 replay = Output(op.public, nr) if op.returns else op.public
@@ -256,7 +256,7 @@ def _compute(
 
     outs: list[Tensor] = []
     for nr, part in enumerate(parts):
-        data = backend.ensure(part)
+        data = backend.in_rows(backend.ensure(part)) if op.contiguous else backend.ensure(part)
         if out_dtype is not None and (op.differentiable is None or nr < op.differentiable):
             data = backend.cast(data, out_dtype)
         out = alias(data, backend.spec(data), tuple(data.shape))

@@ -211,13 +211,16 @@ class VmapLevel:
         alike: whether its examples differ in their tangents only, as the columns of a Jacobian do.
         inner: whether it is that of `is_grads_batched` and `vectorize`, which users see nothing of: a `Function` needs
             no rule for it.
+        turned: which tensors have been given the examples of the level, and what they were: see `turned`.
     """
 
-    __slots__ = ("__weakref__", "alike", "inner", "number", "randomness", "size")
+    __slots__ = ("__weakref__", "alike", "inner", "number", "randomness", "size", "turned")
+
+    turned: list[Any] | tuple[()]
 
     def __init__(self, size: int, randomness: str = "error", alike: bool = False, inner: bool = False) -> None:
         self.size, self.randomness, self.alike, self.number = size, randomness, alike, depth() + 1
-        self.inner = inner
+        self.inner, self.turned = inner, ()
 
     def refused_random(self) -> RuntimeError:
         """For an operation that draws, where that is an error."""
@@ -232,6 +235,13 @@ class VmapLevel:
         from . import batching  # noqa: F401 - puts what does it in the place of this
 
         return self.process(op, args)
+
+    def close(self) -> None:
+        """To be called when results have been taken out: let tensors that were written to be what they were."""
+        if self.turned:
+            from .turned import turn_back
+
+            turn_back(self)
 
     def wrap(self, value: Any) -> Any:
         return batched(value, self) if isinstance(value, Tensor) else value
@@ -375,9 +385,12 @@ def mapped(function: Callable[..., Any], columns: Any) -> tuple[Tensor, ...]:
     """`function(tuple)` of tensors, mapped over their first dimension; its results are a tuple of tensors."""
     mode = MODE.get()
     level = VmapLevel(columns[0]._shape[0], inner=True)
-    token = MODE.set(entered(mode, level))
     try:
-        results = function(tuple(batched(c, level) for c in columns))
+        token = MODE.set(entered(mode, level))
+        try:
+            results = function(tuple(batched(c, level) for c in columns))
+        finally:
+            MODE.reset(token)
+        return tuple(all_examples(r, level) for r in results)
     finally:
-        MODE.reset(token)
-    return tuple(all_examples(r, level) for r in results)
+        level.close()

@@ -238,6 +238,11 @@ def subscript(c: Call) -> Any:
     return run(c.op, [c.values[0], (slice(None), *place)])
 
 
+def part(c: Call) -> Any:
+    """The part where a view was, of each example."""
+    return run(c.op, [c.values[0], c.get("at").of_examples(c.size)])
+
+
 def subscript_back(c: Call) -> Any:
     place = c.get("place")
     place = place if isinstance(place, tuple) else (place,)

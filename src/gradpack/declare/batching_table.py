@@ -64,6 +64,7 @@ _TABLE: dict[Rule, str] = {
     rules.transposed: "t",
     rules.subscript: "slice select slice_newaxis newaxis",
     rules.subscript_back: "slice_backward",
+    rules.part: "_part_taken _part_spread",
     rules.joined: "cat stack",
     matrices.matmul: "matmul mm bmm mv dot",
     matrices.outer: "outer",

@@ -99,6 +99,9 @@ def _by_position(function: Function, bound: Function) -> Function:
 
 def of_body(op: Op, body: Function) -> Function:
     """The body of an operation for large arrays; `into=` names one that may take the result."""
+    own = op.blocks
+    if callable(own):
+        return lambda *args, into=None: own(body, *args)
     from .fuse import statements
     from .fuse_steps import Unknown
 
@@ -162,6 +165,8 @@ def body_in_blocks(op: Op, expression: ast.expr | None) -> bool:
     """Whether the body of an operation, of this one expression if it is one, takes large arrays in blocks."""
     if op.kind != "elementwise" or op.returns or op.extra or op.blocks is False:
         return False
+    if callable(op.blocks):
+        return True
     return "generator" not in op.params and (expression is None or _several(expression, op.arrays))
 
 

@@ -31,6 +31,9 @@ def _captured(function: Any, seen: set[int]) -> Iterator[Tensor]:
     if isinstance(function, Tensor):
         yield function
     elif isinstance(function, FunctionType):
+        for name in function.__code__.co_names:
+            if isinstance(function.__globals__.get(name), Tensor):
+                yield function.__globals__[name]
         for cell in function.__closure__ or ():
             try:
                 value = cell.cell_contents

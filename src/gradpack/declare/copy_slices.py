@@ -13,7 +13,7 @@ from typing import Any
 from ..backends import spec_of
 from ..backends.windows import Window, window
 from ..base.errors import saved_was_freed
-from ..base.modes import MODE, Mode
+from ..base.modes import MODE, VIEW_REPLAY, Mode
 from ..graph.node import Node, next_seq
 from ..tensor import views
 from ..tensor.hooks import extras_of
@@ -30,8 +30,13 @@ class Place:
 
     __slots__ = ("place", "shape", "zeros")
 
-    def __init__(self, place: Any, base: Tensor) -> None:
-        self.place, self.shape, self.zeros = place, base._shape, base._spec.backend.xp.zeros
+    def __init__(self, place: Any, shape: tuple[int, ...], zeros: Any) -> None:
+        self.place, self.shape, self.zeros = place, shape, zeros
+
+    def of_examples(self, count: int) -> Place:
+        """The same place in each of so many bases."""
+        place = self.place if isinstance(self.place, tuple) else (self.place,)
+        return Place((slice(None), *place), (count, *self.shape), self.zeros)
 
     def within(self, whole: Any) -> tuple[Any, Any]:
         """A copy of an array that may be written to, and the view of it."""
@@ -51,10 +56,12 @@ class Place:
 def where(tensor: Tensor, base: Tensor) -> Place | Window | list[View]:
     """Where a view lies in its base; the steps from there to here if that is all that can be said."""
     view: Any = tensor._view
+    if VIEW_REPLAY.get() and not base._relaid and not tensor._relaid:
+        return chain_of(tensor)
     if view.parent is base and not base._relaid and not tensor._relaid:
         op = getattr(view.replay, "op", None)
         if op is not None and op.name in _SUBSCRIPTS and base._spec.numpy:
-            return Place(view.args[0], base)
+            return Place(view.args[0], base._shape, base._spec.backend.xp.zeros)
     found = window(base._data, tensor._data)
     return chain_of(tensor) if found is None else found
 

@@ -34,7 +34,7 @@ def _call({signature}):
     except Exception as _error: raise _explained(_error, {values})
 """
 _NOTED = """\
-    if _MODE().profiler is not None: return _outside({given})
+    if _MODE().special and _asked(): return _outside({given})
 """
 _TEST = """\
     if {test}: _look({values})
@@ -88,6 +88,17 @@ def door(function: Any, name: str, module: str, label: str = "", strict: bool = 
     return made
 
 
+def of_users(function: Any) -> Any:
+    """What users call for a function: its door, if it has one."""
+    return _DOORS.get(function, function)
+
+
+def _asked() -> bool:
+    """Whether a profiler, or a mode of `__torch_function__`, is to hear of the call."""
+    mode = MODE.get()
+    return mode.profiler is not None or bool(mode.functions)
+
+
 def _install(made: Any, function: Any, label: str, strict: bool) -> None:
     """Write, compile and install the text of a door."""
     inside = getattr(function, "inside", function)  # of what a profiler is told of: that is asked for here
@@ -111,7 +122,7 @@ def _install(made: Any, function: Any, label: str, strict: bool) -> None:
     names.pop("_compile_first", None)
     names.update({f"_default_{n}": value for n, value in defaults.items()})
     names["_inside"] = _all_positional(inside)
-    names["_outside"], names["_MODE"] = function, MODE.get
+    names["_outside"], names["_MODE"], names["_asked"] = function, MODE.get, _asked
     names["_look"] = lambda values: check(label, kinds, values)
     names["_explained"] = lambda error, values: _explained(label, kinds, values, error)
     names["_bound"] = lambda given: _bound(shown, own, given)

@@ -267,6 +267,9 @@ class _Decided(ast.NodeTransformer):
     def _is_array(self, node: ast.expr) -> bool:
         return isinstance(node, ast.Name) and node.id in self.env and self.env[node.id].kind == "f"
 
+    def _is_size(self, node: ast.expr) -> bool:
+        return isinstance(node, ast.Attribute) and node.attr == "size" and self._is_array(node.value)
+
     def visit(self, node: ast.AST) -> Any:
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
             operand = self.visit(node.operand)
@@ -292,6 +295,8 @@ class _Decided(ast.NodeTransformer):
             return node if known is None else ast.Constant(known)
         if isinstance(node, ast.Compare) and self._is_array(node.left) and isinstance(node.ops[0], ast.Is | ast.IsNot):
             return ast.Constant(isinstance(node.ops[0], ast.IsNot))
+        if isinstance(node, ast.Compare) and self._is_size(node.left) and isinstance(node.ops[0], ast.Lt):
+            return ast.Constant(False)  # loops are for large arrays
         return node
 
 

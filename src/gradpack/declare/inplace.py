@@ -21,7 +21,7 @@ from ..tensor.tensor import InferenceCounter, Tensor, _new, alias
 from ..tensor.torch_function import handle, overriding, through_functions
 from ..tensor.views import base_of, meta_of, refused, renew
 from .arguments import refuse_options
-from .batched import all_examples, not_writable, outside
+from .batched import all_examples, is_batched, not_writable, outside
 from .copy_slices import CopySlices, where
 from .nodes import variant_of
 from .op import REGISTRY, Op
@@ -97,11 +97,15 @@ def _inplace_of_batch(op: Op, name: str, values: list[Any]) -> Tensor:
     """A write under `vmap`: the result for all examples, written where all examples are."""
     target, level = values[0], MODE.get().levels[-1]
     if not level.has(target):
-        if any(map(level.has, tensors_in(values))):
+        if not any(map(level.has, tensors_in(values))):
+            with outside():
+                return inplace(op, name, values)
+        if not _turned(target, level, name):
             raise not_writable(name)
-        with outside():
-            return inplace(op, name, values)
     check_writable(target._data.value, name, any(t._current_edge() is not None for t in tensors_in(values[1:])))
+    if MODE.get().grad and any(_is_followed(values[i]) for i in _readers(op)):
+        source = target.clone()  # the node will save what is about to be overwritten
+        values = [source if v is target else v for v in values]
     result = _call(op, values)
     check_result(target, result)
     with outside():
@@ -110,6 +114,22 @@ def _inplace_of_batch(op: Op, name: str, values: list[Any]) -> Tensor:
     if target._edge is not None or result._edge is not None:
         target._edge = whole._current_edge()
     return target
+
+
+def _is_followed(value: Any) -> bool:
+    """Whether autograd follows a tensor, or that of all examples behind it."""
+    while is_batched(value):
+        value = value._data.value
+    return isinstance(value, Tensor) and value._current_edge() is not None
+
+
+def _turned(target: Tensor, level: Any, name: str) -> bool:
+    from .turned import may_turn, turn
+
+    if not may_turn(level):
+        return False
+    check_writable(target, name)
+    return turn(target, level, name)
 
 
 def _split_given(op: Op, values: list[Any]) -> tuple[tuple[Any, ...], dict[str, Any] | None]:

@@ -63,7 +63,8 @@ class Op:
         sparse: takes or gives sparse tensors: no compiled code, which knows dense ones only.
         structural: moves elements and computes nothing: any dtype as it is.
         blocks: False if the body of an elementwise operation is to get large arrays whole: it takes one step, or
-            divides them itself.
+            divides them itself. Or a function that takes them in its place: it is given the body, and what that takes.
+        contiguous: results lie in memory row by row, whatever the layout of the operands.
         light: says what to keep in place of a large first input, if no hook is asked: that input, or a `Packed`.
     """
 
@@ -73,6 +74,7 @@ class Op:
         "blocks",
         "broadcasts",
         "check",
+        "contiguous",
         "defaults",
         "differentiable",
         "dtypes",
@@ -143,8 +145,9 @@ class Op:
         inputs: tuple[str, ...] = (),
         name: str | None = None,
         sparse: bool = False,
-        blocks: bool | None = None,
+        blocks: bool | Callable[..., Any] | None = None,
         light: Callable[[Any], Any] | None = None,
+        contiguous: bool = False,
     ) -> None:
         code = function.__code__
         count = code.co_argcount + code.co_kwonlyargcount
@@ -164,7 +167,7 @@ class Op:
         self.results, self.uniform, self.blame, self.check, self.dtypes = results, uniform, blame, check, dtypes
         self.returns = bool(results) or many  # does the body return a tuple of results?
         self.differentiable = differentiable
-        self.sparse, self.blocks, self.light = sparse, blocks, light
+        self.sparse, self.blocks, self.light, self.contiguous = sparse, blocks, light, contiguous
         if joint is not None:
             if meaning is None:
                 raise TypeError(f"{self.name}: a joint formula needs the composition that the operation means")

@@ -110,15 +110,15 @@ def quickly(op: Op, values: tuple[Any, ...], mode: Mode) -> Any:
     finally:
         unhush(token)
     if not op.returns:
-        return _tensor(data, plan.spec)
+        return _tensor(data, plan.spec, op.contiguous)
     count = len(data) if op.differentiable is None else op.differentiable
-    outs = [_tensor(part, plan.spec if nr < count else None) for nr, part in enumerate(data)]
+    outs = [_tensor(part, plan.spec if nr < count else None, op.contiguous) for nr, part in enumerate(data)]
     return op.public.result_type(*outs) if op.results else tuple(outs)  # type: ignore[attr-defined]
 
 
-def _tensor(data: Any, spec: Spec | None) -> Tensor:
-    if type(data) is not _array_type:
-        data = np.asarray(data)
+def _tensor(data: Any, spec: Spec | None, contiguous: bool) -> Tensor:
+    if type(data) is not _array_type or (contiguous and not data.flags.c_contiguous):
+        data = np.asarray(data, order="C")
     if spec is None:
         spec = spec_of(data)
     elif data.dtype is not spec.native:

@@ -60,8 +60,7 @@ FUNCTION = """\
 {unwrap}\
     if {guard}: {otherwise}
 {forward}\
-    if type(_data) is not _ndarray: _data = _asarray(_data)
-    _out = _new(_Tensor)
+{array}    _out = _new(_Tensor)
     _out._data = _data
     _out._spec = {spec}
 {shape}\
@@ -69,6 +68,9 @@ FUNCTION = """\
 {record}\
     return _out
 """
+
+ARRAY = "    if type({x}) is not _ndarray: {x} = _asarray({x})\n"
+ARRAY_IN_ROWS = "    if type({x}) is not _ndarray or not {x}.flags.c_contiguous: {x} = _asarray({x}, order='C')\n"
 
 # One operand that may also be a Python number.
 OPERAND = """\
@@ -362,7 +364,7 @@ def _function_text(op: Op, inlined: Inlined, of_complex: bool = False) -> str:
         if op.view in ("maybe", "real"):
             body = indent(place, "    ")
             shared = f"_base is not None and _data.size and (_base is {p}_ or _base is {p}_.base)"
-            shared += f" or _may_share(_data, {p}_)"
+            shared += f" or _may_share(_data, {p}_) or not _data.size"  # nothing is not copied
             place = f"    _base = _data.base\n    if {shared}:\n{body}    else:\n{indent(PLACE, '    ')}"
     record = ""
     if inputs:
@@ -388,11 +390,17 @@ def _function_text(op: Op, inlined: Inlined, of_complex: bool = False) -> str:
         otherwise=otherwise,
         values=values,
         forward=forward,
+        array=array_text(op),
         spec=spec,
         shape=shape,
         place=place,
         record=record,
     )
+
+
+def array_text(op: Op, name: str = "_data") -> str:
+    """What makes an array of a result, and one that lies row by row if it is to."""
+    return (ARRAY_IN_ROWS if op.contiguous else ARRAY).format(x=name)
 
 
 def _is_pair(op: Op, tensors: list[str]) -> bool:

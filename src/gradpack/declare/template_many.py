@@ -10,7 +10,7 @@ from textwrap import indent
 from typing import Any
 
 from .op import Op
-from .template import CONSTANT, TENSOR, guard, out_text, reads, signature, values_of
+from .template import CONSTANT, TENSOR, array_text, guard, out_text, reads, signature, values_of
 
 LIST = """\
     if type({p}) is not list and type({p}) is not tuple: return _slow({values})
@@ -48,8 +48,7 @@ def _call({signature}):
     if {guard}: return _slow({values})
     try: _data = _forward({call})
     except Exception: return _slow({values})
-    if type(_data) is not _ndarray: _data = _asarray(_data)
-    _out = _new(_Tensor)
+{array}    _out = _new(_Tensor)
     _out._data = _data
     _out._spec = _spec
     _out._shape = _data.shape
@@ -110,8 +109,7 @@ VIEWS = """\
 """
 
 RESULT = """\
-    if type({n}_) is not _ndarray: {n}_ = _asarray({n}_)
-    {n}_out = _new(_Tensor)
+{array}    {n}_out = _new(_Tensor)
     {n}_out._data = {n}_
     {n}_out._spec = {spec}
     {n}_out._shape = {n}_.shape
@@ -209,7 +207,9 @@ def function_text(op: Op) -> str:
                 field = "_shape" if n.endswith("_shape") else "_spec.dtype"
                 lines.append(f"_node.{n} = [_one.{field} for _one in {p}]")
         record = RECORD_LIST.format(save=indent("\n".join(lines) or "pass", " " * 8))
-        return LIST_FUNCTION.format(unwrap=LIST.format(p=p, values=values) + unwrap, record=record, **common)
+        return LIST_FUNCTION.format(
+            array=array_text(op), unwrap=LIST.format(p=p, values=values) + unwrap, record=record, **common
+        )
     same = f"        _spec = {p}._spec\n"
     edge = f"        {p}_edge = {p}._edge\n"
     tensor = TENSOR.format(p=p, same=same, edge=edge, none="", values=values)
@@ -230,7 +230,7 @@ def _named_results(op: Op) -> str:
     lines = [f"    {', '.join(f'{n}_' for n in op.results)} = _parts\n"]
     for nr, n in enumerate(op.results):
         spec = "_spec" if nr < differentiable and op.result == "same" else f"_spec_of({n}_)"
-        lines.append(RESULT.format(n=n, spec=spec))
+        lines.append(RESULT.format(n=n, spec=spec, array=array_text(op, f"{n}_")))
         if nr >= differentiable:
             lines.append(f"    {n}_out._edge = None\n")
     lines.append("    if _node is None: " + " = ".join(f"{n}_out._edge" for n in op.results[:differentiable]))

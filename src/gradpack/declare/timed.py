@@ -247,7 +247,9 @@ def noted(function: _F, name: str | None = None) -> _F:
         if not mode.special:
             return function(*args, **kwargs)
         if mode.functions:
-            return through_functions(call, called, (*args, *kwargs.values()), args, kwargs)
+            from .door import of_users
+
+            return through_functions(of_users(call), called, (*args, *kwargs.values()), args, kwargs)
         if mode.profiler is None:
             return function(*args, **kwargs)
         return watched(None, called, partial(function, **kwargs), args)

@@ -19,10 +19,13 @@ COMMON = {"self": "input", "result": "out", "self_sym_sizes": "input_shape", "ot
 _MATRICES = "self_sym_sizes=input.shape self_sym_strides=input.strides"
 _MEAN = "self_sym_sizes=input.shape self_sym_numel=input.numel"
 _SHAPED = "self_sym_sizes=input.shape"
+_WINDOWS = "dilation=geometry[3] kernel_size=geometry[0] padding=geometry[2] stride=geometry[1]"
+_RESIZED = "align_corners=plan.align output_size=plan.sizes"
 
 # By operation, and by node where one operation has several, the attributes of its node in torch: a name alone is
-# one of COMMON or of ours, `name=value` says what it is: a saved value, `.shape`, `.strides`, `.numel` of one, `(x)`
-# for a tuple of one if it is no tuple, or a literal after `:`. Operations that are not here show what formulas read.
+# one of COMMON or of ours, `name=value` says what it is: a saved value, `.shape`, `.strides`, `.numel` of one, `[i]` of
+# it or of its shape, `(x)` for a tuple of one if it is no tuple, or a literal after `:`. Operations that are not here
+# show what formulas read.
 ATTRIBUTES = {
     "matmul": f"self=input mat2=other mat2_sym_sizes=other.shape mat2_sym_strides=other.strides {_MATRICES}",
     "mm": f"self mat2 mat2_sym_sizes=mat2.shape mat2_sym_strides=mat2.strides {_MATRICES}",
@@ -75,6 +78,23 @@ ATTRIBUTES = {
     "matmul MvBackward0": "self vec=other",
     "pow PowBackward0": "exponent self",
     "lerp LerpBackward0": "weight",
+    "convolution": "dilation groups input=input padding stride transposed weight",
+    "max_pool2d": _WINDOWS,
+    "max_pool3d": _WINDOWS,
+    "averages": f"{_WINDOWS.partition(' ')[2]} count_include_pad=include divisor_override=divisor",
+    "im2col": f"{_WINDOWS} self_sym_argsize_minus_1=input.shape[-1] self_sym_argsize_minus_2=input.shape[-2]",
+    "batch_norm": "eps input=input result1=mean result2=rstd training weight",
+    "group_norm": "eps group=groups input=input result1=mean result2=rstd weight",
+    "addbmm": "alpha beta batch1 batch1_sym_argsize_0=batch1.shape[0] batch1_sym_argsize_1=batch1.shape[1] "
+    "batch2 batch2_sym_argsize_2=batch2.shape[2]",
+    "resize_linear1d": f"{_RESIZED} scales=plan[0][4]",
+    **{f"resize_{kind}2d": f"{_RESIZED} scales_h=plan[0][4] scales_w=plan[1][4]" for kind in ("linear", "cubic")},
+    "resize_linear3d": f"{_RESIZED} scales_d=plan[0][4] scales_h=plan[1][4] scales_w=plan[2][4]",
+    "resize_nearest1d": "output_size=plan.sizes scales=plan[0][4]",
+    "resize_nearest_exact1d": "output_size=plan.sizes scales=plan[0][4]",
+    "resize_nearest_exact2d": "output_size=plan.sizes scales_h=plan[0][4] scales_w=plan[1][4]",
+    "resize_nearest2d": "output_size=plan.sizes scales_h=plan[0][4] scales_w=plan[1][4]",
+    "resize_nearest3d": "output_size=plan.sizes scales_d=plan[0][4] scales_h=plan[1][4] scales_w=plan[2][4]",
 }
 
 
@@ -177,14 +197,20 @@ def read(node: Any, where: str, value: Callable[[str], Any]) -> Any:
     if where.startswith("("):
         found = value(where[1:-1])
         return (found,) if isinstance(found, int) else found
+    if where.endswith("]"):
+        rest, _, i = where[:-1].rpartition("[")
+        return read(node, rest, value)[int(i)]
     name, _, what = where.partition(".")
+    if name == "plan":  # of `interpolate`: for each dimension the kind, sizes, align_corners, the scale
+        plan = value(name)
+        return tuple(p[2] for p in plan) if what == "sizes" else plan[0][3] if what == "align" else plan
     if name in ("slice", "select"):
         return _subscript(node, what)
     if what == "indices":
         return _indices(node, name, value)
     if not what:
         return value(name)
-    if what in ("shape", "numel", "shape[0]") and hasattr(type(node), name + "_shape"):
+    if what in ("shape", "numel") and hasattr(type(node), name + "_shape"):
         shape = tuple(getattr(node, name + "_shape", ()))
     else:
         found = value(name)
@@ -197,7 +223,7 @@ def read(node: Any, where: str, value: Callable[[str], Any]) -> Any:
         if what.endswith("strides"):
             return tuple(found.stride())
         shape = tuple(found._shape)
-    return prod(shape) if what == "numel" else shape[0] if what == "shape[0]" else shape
+    return prod(shape) if what == "numel" else shape
 
 
 def _subscript(node: Any, what: str) -> Any:

@@ -44,6 +44,7 @@ def _mapped(function: Any, columns: list[Tensor], randomness: str = "error", ali
         made = function([batched(c, level) for c in columns])
     finally:
         MODE.reset(token)
+        level.close()
     return [all_examples(m, level) for m in made]
 
 

@@ -167,15 +167,23 @@ def _run(
         v if d is None else batched(v.movedim(d, 0), level, (v, d)) if d else batched(v, level)
         for v, d in zip(flat, dims, strict=True)
     ]
-    token = MODE.set(entered(mode, level))
     try:
-        result = func(*tree_unflatten(given, spec), **kwargs)
+        token = MODE.set(entered(mode, level))
+        try:
+            result = func(*tree_unflatten(given, spec), **kwargs)
+        finally:
+            MODE.reset(token)
+        return _results(func, result, out_dims, level, zip(given, flat, dims, strict=True))
     finally:
-        MODE.reset(token)
+        level.close()
+
+
+def _results(func: Any, result: Any, out_dims: Any, level: VmapLevel, arguments: Any) -> Any:
+    """What a function returned, of all examples; `arguments` are the ones that it saw, those given, and their dims."""
     leaves, form = tree_flatten(result)
     places = _places(func, result, out_dims, form)
     name = name_of(func)
-    untouched = {(id(g), d): v for g, v, d in zip(given, flat, dims, strict=True) if d is not None}
+    untouched = {(id(g), d): v for g, v, d in arguments if d is not None}
     made = [untouched.get((id(v), d)) for v, d in zip(leaves, places, strict=True)]
     return tree_unflatten(
         [_out(name, v, d, level) if m is None else m for m, v, d in zip(made, leaves, places, strict=True)], form

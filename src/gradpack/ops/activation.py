@@ -13,6 +13,7 @@ from ..tensor.saved import derived_from
 from ..tensor.tensor import Tensor, wrap
 from .blockwise import SHORT_EXP2
 from .error_function import gelu_gradient_of, gelu_of, gelu_slope_of
+from .large_elements import hardshrink_of_large
 from .selection import LARGE, limit, select
 
 FUNCTIONS = "relu selu celu threshold hardshrink"
@@ -239,7 +240,7 @@ def selu(input: Tensor) -> Tensor:
     return _elu(input, SELU_ALPHA, SELU_SCALE)
 
 
-@elementwise(input=lambda g, input: g * sigmoid(-input), node="LogSigmoidBackward0", dtypes="f")
+@elementwise(input=lambda g, input: g * sigmoid(-input), node="LogSigmoidBackward0", dtypes="f", contiguous=True)
 def logsigmoid(input: Any) -> Any:
     """`log(sigmoid(input))`, without overflow.
 
@@ -361,7 +362,7 @@ def _softshrink(input: Any, lambd: float = 0.5) -> Any:
     return input - limit(input, -lambd, lambd)
 
 
-@elementwise(input=lambda g, out: where(eq(out, 0), 0.0, g), dtypes="f")
+@elementwise(input=lambda g, out: where(eq(out, 0), 0.0, g), dtypes="f", blocks=hardshrink_of_large)
 def hardshrink(input: Any, lambd: float = 0.5) -> Any:
     """`input` where its absolute value exceeds `lambd`, zero elsewhere.
 

@@ -13,6 +13,7 @@ from ..declare.kinds import linear
 from ..declare.looped import each_example, looking_at
 from ..tensor.tensor import Tensor
 from .blockwise import is_numpy
+from .memory_formats import order_like
 
 FUNCTIONS = "flip fliplr flipud roll rot90 repeat_interleave tile"
 METHODS = "flip fliplr flipud roll rot90 repeat repeat_interleave tile"
@@ -29,7 +30,7 @@ def flip(input: Any, dims: Any) -> Any:
         tensor([3, 2, 1])
     """
     dims = wrap_dims((dims,) if hasattr(dims, "__index__") else dims, len(input.shape))
-    return np.array(np.flip(input, axis=dims)) if len(input.shape) else np.array(input)
+    return np.array(np.flip(input, axis=dims), order=order_like(input)) if len(input.shape) else np.array(input)
 
 
 def _method_flip(self: Tensor, *places: Any, dims: Any = None) -> Tensor:
@@ -67,7 +68,7 @@ def flipud(input: Tensor) -> Tensor:
     return flip(input, (0,))
 
 
-@linear(input=lambda g, shifts, dims: roll(g, _negated(shifts), dims), structural=True)
+@linear(input=lambda g, shifts, dims: roll(g, _negated(shifts), dims), structural=True, contiguous=True)
 def roll(input: Any, shifts: Any, dims: Any = None) -> Any:
     """Shift elements along dimensions, those that fall off coming in at the other end.
 
@@ -120,7 +121,7 @@ def rot90(input: Tensor, k: int = 1, dims: Any = (0, 1)) -> Tensor:
     return flip(transpose(input, a, b), (b,)) if k == 3 else clone(input)
 
 
-@linear(input=lambda g, input_shape, repeats: _fold(g, input_shape, repeats), structural=True)
+@linear(input=lambda g, input_shape, repeats: _fold(g, input_shape, repeats), structural=True, contiguous=True)
 def repeat(input: Any, repeats: Any) -> Any:
     """Repeat along each dimension.
 

@@ -228,6 +228,7 @@ _FOREIGN = frozenset(
     "_convolution convolution _scaled_dot_product_flash_attention _scaled_dot_product_efficient_attention "
     "_scaled_dot_product_cudnn_attention _scaled_dot_product_fused_attention_overrideable _flash_attention_forward "
     "_efficient_attention_forward native_batch_norm _native_batch_norm_legit native_group_norm "
+    "convolution_backward _scaled_dot_product_flash_attention_backward "
     "max_pool2d_with_indices _unsafe_view _safe_softmax _scaled_mm _grouped_mm lift_fresh "
     "binary_cross_entropy binary_cross_entropy_with_logits smooth_l1_loss huber_loss".split()
 )

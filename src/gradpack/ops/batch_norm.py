@@ -12,6 +12,7 @@ from ..declare.batched import is_batched
 from ..declare.kinds import general, nondifferentiable
 from ..tensor.tensor import Tensor, wrap
 from .kernels import SMALL, _add, _array_type, add_up, reshaped
+from .memory_formats import rows_or_channels_last
 from .sliding import size_of
 
 FUNCTIONS = "batch_norm instance_norm native_batch_norm _native_batch_norm_legit"
@@ -158,7 +159,7 @@ def _batch_norm(
     mean, rstd = np.asarray(mean, dtype=input.dtype), np.asarray(rstd, dtype=input.dtype)
     scale = rstd if weight is None else rstd * weight
     shift = -mean * scale if bias is None else bias - mean * scale
-    return reshaped(_scaled(_flat(input), scale, shift), input.shape)
+    return rows_or_channels_last(reshaped(_scaled(_flat(input), scale, shift), input.shape))
 
 
 # -- as torch has it --

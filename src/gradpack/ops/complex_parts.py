@@ -192,15 +192,15 @@ def view_as_complex(input: Tensor) -> Tensor:
         )
     if not input._shape:
         raise RuntimeError("Input tensor must have one or more dimensions")
+    if input._shape[-1] != 2:
+        raise RuntimeError("Tensor must have a last dimension of size 2")
     if is_batched(input):
-        if input._shape[-1] != 2:
-            raise RuntimeError("Tensor must have a last dimension of size 2")
         return of_all_examples(view_as_complex, input)
     strides = input.stride() if input._spec.backend.aliasing else (1,)
     if strides[-1] != 1:
-        raise RuntimeError("Tensor must have a last dimension with stride 1: make it contiguous() first")
+        raise RuntimeError("Tensor must have a last dimension with stride 1")
     if any(s % 2 for s in strides[:-1]):
-        raise RuntimeError("Tensor must have a stride divisible by 2 for all but last dimension: make it contiguous()")
+        raise RuntimeError("Tensor must have a stride divisible by 2 for all but last dimension")
     return _view_as_complex(input)
 
 

@@ -108,7 +108,7 @@ def _by_slices(shape: tuple[int, ...], place: int) -> bool:
 # -- sum --
 
 
-@linear(input=lambda g, dim: _cumsum_from_end(g, dim), result="sum", name="cumsum")
+@linear(input=lambda g, dim: _cumsum_from_end(g, dim), result="sum", name="cumsum", contiguous=True)
 def _cumsum(input: Any, dim: int) -> Any:
     """Running sums."""
     place = axis(dim, len(input.shape))
@@ -167,6 +167,7 @@ def _called(op: Any, name: str, input: Any, dim: Any, dtype: Any, out: Any, axis
     input=lambda g, input, out, dim: shifted(out, dim, 1, 1) * recurrence(shifted(input, dim, -1, 0), g, dim, True),
     result="sum",
     name="cumprod",
+    contiguous=True,
 )
 def _cumprod(input: Any, dim: int) -> Any:
     """Running products."""
@@ -217,7 +218,9 @@ _method_cumsum_, _method_cumprod_ = _written("cumsum_", _cumsum), _written("cump
 
 
 @numpy_names
-@general(input=lambda g, input, out, dim, input_dtype: _shares(g, input, out, dim, input_dtype), dtypes="fc")
+@general(
+    input=lambda g, input, out, dim, input_dtype: _shares(g, input, out, dim, input_dtype), dtypes="fc", contiguous=True
+)
 def logcumsumexp(input: Any, dim: int) -> Any:
     """`log(cumsum(exp(input)))` along a dimension, without overflow.
 
@@ -302,6 +305,7 @@ def _running_extreme(function: Any, input: Any, dim: int) -> tuple[Any, Any]:
     results=("values", "indices"),
     differentiable=1,
     dtypes="bif",
+    contiguous=True,
 )
 def cummax(input: Any, dim: int) -> Any:
     """The largest element up to each, and where it is, as a named tuple (values, indices): of equal ones the last.
@@ -326,6 +330,7 @@ def cummax(input: Any, dim: int) -> Any:
     results=("values", "indices"),
     differentiable=1,
     dtypes="bif",
+    contiguous=True,
 )
 def cummin(input: Any, dim: int) -> Any:
     """The smallest element up to each, and where it is: as `cummax`.

@@ -73,6 +73,7 @@ def _by_differences(g: Any, x1: Any, x2: Any, out: Any, p: float) -> Any:
     broadcasts=True,
     check=floats("cdist", kernel="cdist"),
     name="cdist",
+    contiguous=True,
 )
 def _cdist(x1: Any, x2: Any, p: float = 2.0, mode: int = 0) -> Any:
     """Distances between the rows of two matrices."""
@@ -224,6 +225,7 @@ _TINY = 1e-7  # torch's, so that nothing is divided by zero
     input=lambda g, input, p, dim, maxnorm: _renorm_gradient(g, input, p, dim, maxnorm),
     holomorphic=False,
     check=lambda op, values, common: _check_renorm(values[0]),
+    contiguous=True,
 )
 def renorm(input: Any, p: float, dim: int, maxnorm: float) -> Any:
     """Each slice along `dim` whose p-norm is larger than `maxnorm`, scaled down to it.

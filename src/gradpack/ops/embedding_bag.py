@@ -7,12 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from ..base.dtypes import INTEGRAL, int64
+from ..base.dtypes import INTEGRAL, float64, int64
+from ..base.modes import MODE
 from ..declare.kinds import general, linear
 from ..declare.looped import looking_at
 from ..tensor.tensor import Tensor, wrap
 from .embedding import _embedding, _embedding_sparse, _renormalise, add_rows
 from .kernels import add_up
+from .row_products import ENOUGH, summed_rows
 
 FUNCTIONS = "embedding_bag"
 
@@ -34,6 +36,24 @@ def _bag_sums(input: Any, bags: Any, count: int) -> Any:
 def _rows_of_bags(input: Any, bags: Any) -> Any:
     """For each row, that of its bag."""
     return np.take(input, bags, axis=0)
+
+
+@linear(
+    input=lambda g, source, target, input_shape: _table_sums(g, target, source, input_shape[0]),
+    node="EmbeddingBagBackward0",
+    dtypes="f",
+)
+def _table_sums(input: Any, source: Any, target: Any, count: int) -> Any:
+    """`count` rows, to which rows of a table are added: row `source[k]` to row `target[k]`. The adjoint goes back."""
+    found = summed_rows(input, source, target, count)
+    return add_rows(np.take(input, source, axis=0), target, count) if found is None else found
+
+
+def _are_many(weight: Tensor, rows: Any) -> bool:
+    """Whether rows of a table are enough to be added up where they are, and all in it."""
+    if MODE.get().levels or weight._spec.dtype not in (float32, float64) or rows.size * weight._shape[1] < ENOUGH:
+        return False
+    return bool(np.min(rows) >= 0 and np.max(rows) < weight._shape[0])
 
 
 def _first_largest(rows: Any, bags: Any, count: int) -> tuple[Any, Any]:
@@ -146,23 +166,31 @@ def embedding_bag(
     sizes = np.bincount(bags[kept], minlength=count)
     used = wrap(np.ascontiguousarray(flat[kept]))
     inside = wrap(bags[kept].astype(np.int64))
+    largest = wrap(np.zeros(0, np.int64))
+    plain = not (sparse or scale_grad_by_freq or mode == 2) and per_sample_weights is None
+    if plain and _are_many(weight, used._data):
+        out = _table_sums(weight, used, inside, count)
+        return _means(out, sizes) if mode else out, wrap(bags.astype(np.int64)), wrap(sizes.astype(np.int64)), largest
     found = (_embedding_sparse if sparse else _embedding)(weight, used, -1, scale_grad_by_freq)
     if per_sample_weights is not None:
         factor = per_sample_weights if kept.all() else per_sample_weights[wrap(np.flatnonzero(kept))]
         if found._spec.dtype.low:  # products are not rounded before they are added up
             found, factor = found.to(float32), factor.to(float32)
         found = found * unsqueeze(factor, 1)
-    largest = wrap(np.zeros(0, np.int64))
     if mode == 2:
         out, where = _bag_maxima(found, inside, count)
         at = where._data
         largest = wrap(np.where(at >= 0, np.append(used._data, -1)[at], -1).astype(np.int64))
     else:
         out = _bag_sums(found, inside, count)
-        if mode == 1:
-            divisor = wrap(np.maximum(sizes, 1)[:, None].astype(np.float64))
-            out = out / divisor.to(float32 if out._spec.dtype.low else out.dtype).to(out.dtype)
+        out = _means(out, sizes) if mode else out
     return out.to(weight.dtype), wrap(bags.astype(np.int64)), wrap(sizes.astype(np.int64)), largest
+
+
+def _means(sums: Tensor, sizes: Any) -> Tensor:
+    divisor = wrap(np.maximum(sizes, 1)[:, None].astype(np.float64))
+    means: Tensor = sums / divisor.to(float32 if sums._spec.dtype.low else sums.dtype).to(sums.dtype)
+    return means
 
 
 def _check_offsets(

@@ -148,6 +148,7 @@ def _erfc_double(x: Any) -> Any:
 # gelu(x) / x. Seven instructions; a polynomial as good takes twelve.
 _GELU = (1.08027304655057, 0.0198062051800554, -85.9244570167024, 17.8151868532096, 304.276086472394)
 _SQRT_HALF = math.sqrt(0.5)
+_HALF_LOG2_E = -0.5 / math.log(2)
 _INV_SQRT_TWO_PI = 1 / math.sqrt(2 * math.pi)
 
 
@@ -214,8 +215,12 @@ def _gelu_slope(x: Any, out: Any, value: Any, density: Any) -> None:
     np.divide(value, x, out)
     if not density.size or not np.minimum.reduce(density) > 0:
         np.copyto(out, 0.5, where=x == 0)
-    np.multiply(density, -0.5, density)
-    np.exp(density, density)
+    if SHORT_EXP2 and x.dtype.char == "f":
+        np.multiply(density, _HALF_LOG2_E, density)
+        np.exp2(density, density)
+    else:
+        np.multiply(density, -0.5, density)
+        np.exp(density, density)
     np.multiply(density, x, density)
     np.multiply(density, _INV_SQRT_TWO_PI, density)
     np.add(out, density, out)

@@ -14,8 +14,8 @@ from ..declare.kinds import elementwise
 from ..tensor.tensor import Tensor
 from .blockwise import SHORT_EXP2, is_numpy
 from .error_function import FEW, erf_of, erfc_of, one_by_one
-from .kernels import SMALL, _array_type
 from .operands import is_complex, is_number
+from .selection import limit
 from .special_arrays import erfinv_of, zeta_two_of
 
 FUNCTIONS = (
@@ -208,9 +208,7 @@ def sigmoid(input: Any) -> Any:
 
 
 def _exp_of_negative(x: Any) -> Any:
-    if type(x) is _array_type and x.size < SMALL:
-        return np.exp(-x)
-    return np.exp2(x * -_LOG2_E) if SHORT_EXP2 and x.dtype == np.float32 else np.exp(-x)
+    return np.exp2(x * -_LOG2_E) if SHORT_EXP2 and x.dtype.char == "f" else np.exp(-x)
 
 
 @elementwise(input=lambda g, input, eps: _logit_slope(g, input, eps), result="float", dtypes="bif")
@@ -226,7 +224,9 @@ def logit(input: Any, eps: float | None = None) -> Any:
         >>> torch.logit(torch.tensor([0.5, 0.0]), eps=1e-3)
         tensor([ 0.0000, -6.9068])
     """
-    x = input if eps is None else np.minimum(np.maximum(input, eps), 1 - eps)
+    if eps is None:
+        return np.log(input / (1 - input))
+    x = limit(input, eps, 1 - eps)
     return np.log(x / (1 - x))
 
 

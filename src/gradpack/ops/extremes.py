@@ -72,7 +72,7 @@ def _min_all(input: Any) -> Any:
 
 
 @numpy_names
-@general(input=lambda g, input, out, dim, keepdim: _evenly(g, input, out, dim, keepdim), dtypes="bif")
+@general(input=lambda g, input, out, dim, keepdim: _evenly(g, input, out, dim, keepdim), dtypes="bif", contiguous=True)
 def amax(input: Any, dim: Any = (), keepdim: bool = False) -> Any:
     """The maxima over some dimensions, or all. Equal ones share the gradient; NaN where there is any.
 
@@ -96,7 +96,7 @@ def amax(input: Any, dim: Any = (), keepdim: bool = False) -> Any:
 
 
 @numpy_names
-@general(input=lambda g, input, out, dim, keepdim: _evenly(g, input, out, dim, keepdim), dtypes="bif")
+@general(input=lambda g, input, out, dim, keepdim: _evenly(g, input, out, dim, keepdim), dtypes="bif", contiguous=True)
 def amin(input: Any, dim: Any = (), keepdim: bool = False) -> Any:
     """The minima over some dimensions, or all: as `amax`.
 
@@ -122,6 +122,7 @@ def _empty(input: Any, dim: Any, keepdim: bool) -> Any:
     input=lambda g, input, min, max, dim, keepdim: _from_two(g[0], g[1], input, min, max, dim, keepdim),
     results=("min", "max"),
     dtypes="bif",
+    contiguous=True,
 )
 def aminmax(input: Any, *, dim: Any = None, keepdim: bool = False) -> Any:
     """Minima and maxima, of all elements or along a dimension, as a named tuple (min, max).
@@ -191,6 +192,7 @@ def _extreme(name: str, find: Any, value: Any, input: Any, dim: int, keepdim: bo
     differentiable=1,
     dtypes="bif",
     name="max",
+    contiguous=True,
 )
 def _max_dim(input: Any, dim: int, keepdim: bool = False) -> Any:
     """Maxima along a dimension, and where they are."""
@@ -204,6 +206,7 @@ def _max_dim(input: Any, dim: int, keepdim: bool = False) -> Any:
     differentiable=1,
     dtypes="bif",
     name="min",
+    contiguous=True,
 )
 def _min_dim(input: Any, dim: int, keepdim: bool = False) -> Any:
     """Minima along a dimension, and where they are."""

@@ -70,7 +70,11 @@ def _check_mvlgamma(op: Any, values: Any, common: Any) -> None:
 
 
 @elementwise(
-    input=lambda g, input, p: g * _mvlgamma_slope(input, p), result="float", dtypes="bif", check=_check_mvlgamma
+    input=lambda g, input, p: g * _mvlgamma_slope(input, p),
+    result="float",
+    dtypes="bif",
+    check=_check_mvlgamma,
+    contiguous=True,
 )
 def mvlgamma(input: Any, p: int) -> Any:
     """The logarithm of the gamma function of `p` variables.

@@ -91,6 +91,7 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
     node="RreluWithNoiseBackward0",
     dtypes="f",
     name="rrelu",
+    contiguous=True,
 )
 def _rrelu(input: Any, lower: float, upper: float, training: bool, generator: Any = None) -> Any:
     """`input` above zero, below it times a number: a random one of an interval, or its middle."""

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..backends import spec_of
 from ..base.dtypes import INTEGRAL, bool_
 from ..base.errors import scalar_type
 from ..declare.kinds import linear, nondifferentiable
@@ -244,10 +245,7 @@ def _put(array: Any, indices: Any, values: Any, accumulate: bool) -> Any:
     """The body of index_put on an array that may be written to."""
     place, shape = _arrays_only(indices), array.shape
     if values.dtype != array.dtype:
-        raise RuntimeError(
-            f"Index put requires the source and destination dtypes match, got {scalar_type(array.dtype)} for the "
-            f"destination and {scalar_type(values.dtype)} for the source."
-        )
+        values = _converted(array, place, values, accumulate)
     try:
         if accumulate and is_numpy(array) and array.size < SMALL and array.itemsize > 2:
             np.add.at(array, place, values)
@@ -261,11 +259,32 @@ def _put(array: Any, indices: Any, values: Any, accumulate: bool) -> Any:
         raise _bad_index(shape, indices, error) from None
     except (ValueError, TypeError):  # the latter for values of two dimensions, where a mask is
         found = np.broadcast_to(np.zeros((), dtype=np.bool), shape)[place].shape
-        raise RuntimeError(
-            f"shape mismatch: value tensor of shape {list(values.shape)} cannot be broadcast to indexing result of "
-            f"shape {list(found)}"
-        ) from None
+        raise _mismatch(values, found) from None
     return array
+
+
+def _converted(array: Any, place: tuple[Any, ...], values: Any, accumulate: bool) -> Any:
+    """Values of another dtype: one number for all places of one mask is converted, anything else is refused."""
+    masks = [i for i in place if i is not FULL]
+    if values.size == 1 and not accumulate and len(masks) == 1 and masks[0].dtype == np.bool:
+        return values.astype(array.dtype)
+    if values.size != 1:
+        found = np.broadcast_to(np.zeros((), dtype=np.bool), array.shape)[place].shape
+        extra = len(values.shape) - len(found)
+        if extra > 0 or any(n not in (1, m) for n, m in zip(values.shape, found[-extra:] if extra else found)):  # noqa: B905
+            raise _mismatch(values, found)
+    raise RuntimeError(
+        "Index put requires the source and destination dtypes match, got "
+        f"{scalar_type(spec_of(array).dtype)} for the destination and {scalar_type(spec_of(values).dtype)} for the "
+        "source."
+    )
+
+
+def _mismatch(values: Any, found: tuple[int, ...]) -> RuntimeError:
+    return RuntimeError(
+        f"shape mismatch: value tensor of shape {list(values.shape)} cannot be broadcast to indexing result of shape "
+        f"{list(found)}"
+    )
 
 
 def index_put(input: Tensor, indices: Any, values: Tensor, accumulate: bool = False, *, out: Any = None) -> Tensor:

@@ -128,6 +128,7 @@ def _scaled(input: Any, alpha: Any = 1) -> Any:
     source=lambda g, dim, index, source_shape: _taken(g, dim, index, 1, source_shape),
     promote=("input",),
     structural=True,
+    contiguous=True,
 )
 def index_copy(input: Any, dim: int, index: Any, source: Any) -> Any:
     """`input` with the slices of `source` in the place of those that `index` names along `dim`.

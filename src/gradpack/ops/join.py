@@ -11,6 +11,7 @@ from ..backends import backend_of
 from ..declare.kinds import linear
 from ..declare.timed import noted
 from ..tensor.tensor import Tensor
+from .memory_formats import rows_or_channels_last
 from .subscript import FULL
 
 FUNCTIONS = (
@@ -33,10 +34,11 @@ METHODS = (
 def _cat(tensors: Any, dim: int = 0) -> Any:
     """Arrays one after the other along a dimension."""
     try:
-        return np.concatenate(tensors, axis=dim)  # torch's words, and what it alone allows, only where this fails
+        made = np.concatenate(tensors, axis=dim)  # torch's words, and what it alone allows, only where this fails
     except Exception:
         joined = _joinable(tensors, dim)
-        return np.concatenate(joined, axis=dim if len(joined) > 1 or joined[0].shape != (0,) else 0)
+        made = np.concatenate(joined, axis=dim if len(joined) > 1 or joined[0].shape != (0,) else 0)
+    return rows_or_channels_last(made)
 
 
 def _joinable(tensors: Any, dim: int) -> list[Any]:
@@ -127,6 +129,7 @@ concat = concatenate = cat
     lists=("tensors",),
     structural=True,
     name="stack",
+    contiguous=True,
 )
 def _stack(tensors: Any, dim: int = 0) -> Any:
     """Arrays of one shape along a new dimension."""

@@ -146,7 +146,7 @@ def multiply_up(x: Any, over: Any = None, keepdims: bool = False) -> Any:
         return np.prod(x, axis=over, keepdims=keepdims)
     if x.size >= SMALL and x.dtype.kind in "fc" and x.flags.c_contiguous and over in (None, -1, x.ndim - 1):
         lead, length = ((1,) * x.ndim, x.size) if over is None else ((*x.shape[:-1], 1), x.shape[-1])
-        rows, step = x.reshape(-1, length), max(1, ROWS // length)
+        rows, step = x.reshape(-1, length), max(1, 4 * ROWS // length)
         if over is None:
             out = _products(_folded(x.reshape(-1))[None])
         else:
@@ -170,16 +170,23 @@ def _folded(vector: Any) -> Any:
 
 
 def _products(rows: Any) -> Any:
-    """Products of the rows of a matrix: one half times the other, whole vectors instead of element after element."""
-    length, odd = rows.shape[1], None
-    while length > (32 if len(rows) > 32 else 8):
+    """Products of the rows of a matrix: one half times the other, whole vectors instead of element after element.
+
+    Of many rows, what is short then: every element times the next, all rows in one.
+    """
+    length, odd, many = rows.shape[1], None, len(rows) > 32
+    while length > (1 if many else 8):
+        if many and length <= 64 and not length % 2:
+            flat, length = rows.reshape(-1), length // 2
+            rows = (flat[::2] * flat[1::2]).reshape(-1, length)
+            continue
         half = length // 2
         if length % 2:
             odd = rows[:, -1] if odd is None else odd * rows[:, -1]
         rows, length = rows[:, :half] * rows[:, half : 2 * half], half
     out = rows[:, 0]
-    if length > 1:  # many rows as columns, so that whole vectors are multiplied
-        out = _multiply(rows.T.copy(), 0) if len(rows) > 32 else _multiply(rows, 1)
+    if length > 1:
+        out = _multiply(rows, 1)
     return out if odd is None else out * odd
 
 

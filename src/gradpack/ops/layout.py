@@ -196,7 +196,8 @@ def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
         raise TypeError(f"expected 'shape' to be int or sequence of ints, but got {type(shape).__name__}")
     sizes = (shape,) if isinstance(shape, int) else tuple(shape)
     if not all(hasattr(n, "__index__") for n in sizes):
-        raise TypeError(f"expected 'shape' to be int or sequence of ints, but got {shape!r}")
+        wrong = next(n for n in sizes if not hasattr(n, "__index__"))
+        raise TypeError(f"expected 'shape' sequence to only contain ints, but got {type(wrong)}")
     if any(n < 0 for n in sizes):
         raise ValueError(f"'shape' cannot have negative values, but got {tuple(sizes)}")
     found, rest = [], indices.to(dtypes.int64)

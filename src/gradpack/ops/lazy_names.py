@@ -78,7 +78,7 @@ LAZY: dict[str, tuple[str, str, str]] = {
         "",
         "_repad _unpad constant_pad_nd reflection_pad1d reflection_pad2d reflection_pad3d replication_pad1d replication_pad2d replication_pad3d",
     ),
-    "embedding_bag": ("embedding_bag", "", "_bag_maxima _bag_sums _put_rows _rows_of_bags _take_rows"),
+    "embedding_bag": ("embedding_bag", "", "_bag_maxima _bag_sums _put_rows _rows_of_bags _table_sums _take_rows"),
     "fold": (
         "channel_shuffle native_channel_shuffle pixel_shuffle pixel_unshuffle",
         "",

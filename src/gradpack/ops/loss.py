@@ -189,7 +189,7 @@ def _nll_loss(input: Tensor, target: Tensor, weight: Any, reduction: Any, ignore
         if len(shape) == 1:
             out = _nll_loss(unsqueeze(input, 0), reshape(target, (1,)), weight, kind, ignore_index)
             return reshape(out, target._shape) if kind == NONE else out
-    if is_batched(target) or is_batched(weight):
+    if is_batched(target) or (weight is not None and (is_batched(weight) or is_batched(input))):
         return _nll_of_examples(input, target, weight, ignore_index, kind)
     take = _take_by_class if len(shape) == 2 else _take_by_class_2d
     if weight is None and not 0 <= ignore_index < shape[1] and _all_count(target._data, shape[1]):
@@ -237,14 +237,8 @@ def counted(
 ) -> tuple[Tensor, Tensor, float | None]:
     """The target without classes that do not count, how much each counts, and what to divide their sum by."""
     refuse_gradient("nll_loss_forward", weight=weight)
-    if weight is not None and weight._shape != (classes,):
-        raise RuntimeError(
-            f"weight tensor should be defined either for all {classes} classes or no classes but got weight tensor of "
-            f"shape: {list(weight._shape)}"
-        )
-    if weight is not None and weight._spec.dtype is not spec.dtype:
-        words = scalar_type(spec.dtype), scalar_type(weight._spec.dtype)
-        raise RuntimeError(f"expected scalar type {words[0]} but found {words[1]}")
+    if weight is not None:
+        _check_weight(weight, classes, spec.dtype)
     index, native = target._data.astype(np.int64, copy=False), spec.native
     counts = index != ignore_index
     bad = counts & ((index < 0) | (index >= classes))
@@ -256,8 +250,19 @@ def counted(
     return wrap(safe), wrap(each), divisor
 
 
+def _check_weight(weight: Tensor, classes: int, dtype: Any) -> None:
+    if weight._shape != (classes,):
+        raise RuntimeError(
+            f"weight tensor should be defined either for all {classes} classes or no classes but got weight tensor of "
+            f"shape: {list(weight._shape)}"
+        )
+    if weight._spec.dtype is not dtype:
+        words = scalar_type(dtype), scalar_type(weight._spec.dtype)
+        raise RuntimeError(f"expected scalar type {words[0]} but found {words[1]}")
+
+
 def _nll_of_examples(input: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int, kind: int) -> Tensor:
-    """The same for targets, or weights, that differ between the examples of `vmap`."""
+    """The same for targets, or weights, that differ between the examples of `vmap`. Weights have gradients here."""
     whole = target
     while is_batched(whole):
         whole = whole._data.value
@@ -267,8 +272,12 @@ def _nll_of_examples(input: Tensor, target: Tensor, weight: Tensor | None, ignor
         raise IndexError(f"Target {int(index[wrong].flat[0])} is out of bounds.")
     counts = ne(target, ignore_index)
     safe = where(counts, target, 0)
-    each = counts.to(input.dtype) if weight is None else where(counts, weight[safe], 0.0)
+    each = counts.to(input.dtype)
     losses = _take_by_class(input, safe, each)
+    if weight is not None:
+        _check_weight(weight, input._shape[1], input.dtype)
+        each = where(counts, weight[safe], 0.0)
+        losses = losses * each
     if kind == NONE:
         return losses
     return sum(losses) if kind == SUM else sum(losses) / sum(each)

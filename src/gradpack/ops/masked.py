@@ -43,6 +43,7 @@ def _common(op: str, input: Any, mask: Any) -> Any:
     jvp=lambda input_t, mask: _masked_fill(input_t, mask, 0),
     structural=True,
     name="masked_fill",
+    contiguous=True,
 )
 def _masked_fill(input: Any, mask: Any, value: Any) -> Any:
     """`input` with one number where `mask` holds."""
@@ -59,6 +60,7 @@ def _masked_fill(input: Any, mask: Any, value: Any) -> Any:
     structural=True,
     name="masked_fill_tensor",
     node="MaskedFillBackward1",
+    contiguous=True,
 )
 def _masked_fill_tensor(input: Any, mask: Any, value: Any) -> Any:
     """`input` with the value of a 0-dim tensor where `mask` holds."""
@@ -158,6 +160,7 @@ def _spread(input: Any, mask: Any, shape: Any = ()) -> Any:
     source=lambda g, mask, source_shape: _front(masked_select(g, mask), source_shape),
     promote=("input",),
     structural=True,
+    contiguous=True,
 )
 def masked_scatter(input: Any, mask: Any, source: Any) -> Any:
     """`input` with the elements of `source`, one after the other, where `mask` holds.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -35,6 +35,21 @@ def is_laid_out(array: Any, wanted: Any) -> bool:
             raise RuntimeError("preserve memory format is unsupported by the contiguous operator")
         return False
     return bool(np.transpose(array, order_of(wanted, array.ndim)).flags.c_contiguous)
+
+
+def order_like(array: Any) -> Literal["C", "K"]:
+    """The order of a copy of an array: its own, but row by row if it was expanded."""
+    return "C" if 0 in getattr(array, "strides", ()) else "K"
+
+
+def rows_or_channels_last(array: Any) -> Any:
+    """The same numbers row by row in memory, unless they are images whose channels are last there."""
+    if not is_numpy(array) or array.flags.c_contiguous:
+        return array
+    order = _CHANNELS_LAST.get(array.ndim)
+    if order is not None and np.transpose(array, order).flags.c_contiguous:
+        return array
+    return np.ascontiguousarray(array)
 
 
 def channels_as_in(array: Any, input: Any) -> Any:

@@ -19,6 +19,7 @@ from .kernels import add_up, float_kind, largest, smallest, square_sum
     input=lambda g, input, out, ord, dim, keepdim, input_dtype: _slope(g, input, out, ord, dim, keepdim, input_dtype),
     result="real",
     holomorphic=False,
+    contiguous=True,
 )
 def linalg_vector_norm(input: Any, ord: Any = 2, dim: Any = None, keepdim: bool = False) -> Any:
     """`sum(abs(input) ** ord) ** (1 / ord)`, with its limits for 0, inf and -inf."""

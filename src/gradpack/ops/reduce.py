@@ -39,6 +39,7 @@ def _sum(input: Any) -> Any:
     input=lambda g, input_shape, dim, keepdim: spread_over(g, input_shape, dim, keepdim),
     result="sum",
     node="SumBackward1",
+    contiguous=True,
 )
 def _sum_dim(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
     """The sums over some dimensions."""
@@ -182,6 +183,7 @@ def _mean(input: Any) -> Any:
         g / (count(input_shape, dim) or 1), input_shape, dim, keepdim
     ),
     node="MeanBackward1",
+    contiguous=True,
 )
 def _mean_dim(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
     """The means over some dimensions."""
@@ -242,6 +244,7 @@ def mean(
     result="sum",
     dtypes="bif",
     name="nansum",
+    contiguous=True,
 )
 def _nansum(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
     """The sum, NaN counting as zero."""
@@ -321,6 +324,7 @@ def _prod(input: Any) -> Any:
     input=lambda g, input, dim, keepdim: restored(g, input.shape, dim, keepdim) * _others(input, dim),
     result="sum",
     node="ProdBackward1",
+    contiguous=True,
 )
 def _prod_dim(input: Any, dim: int, keepdim: bool = False) -> Any:
     """The products along a dimension."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import numpy as np
 
 from ..backends.windows import reach, writable
+from ..base.memory_formats import FORMATS, order_of
 from ..base.modes import MODE
 from ..declare.inplace import check_history, tensors_in
 from ..declare.nodes import variant_of
@@ -91,13 +93,28 @@ def _method_as_strided_(self: Tensor, size: Any, stride: Any, storage_offset: in
     return _relaid("as_strided_", "AsStridedBackward1", self, lambda x: as_strided(x, size, stride, storage_offset))
 
 
-def _resized(target: Tensor, shape: tuple[int, ...]) -> Tensor:
+_MOST = 2**63 - 1
+
+
+def _check_size(target: Tensor, shape: tuple[int, ...]) -> None:
+    """Refuse what no memory could hold."""
+    if prod(shape) > _MOST:
+        raise RuntimeError("numel: integer multiplication overflow")
+    if prod(max(n, 1) for n in shape) > _MOST:
+        raise RuntimeError("Stride calculation overflowed")
+    if prod(shape) * target._spec.dtype.itemsize > _MOST:
+        raise RuntimeError(f"Storage size calculation overflowed with sizes={list(shape)}")
+
+
+def _resized(target: Tensor, shape: tuple[int, ...], order: tuple[int, ...] | None = None) -> Tensor:
+    """With `order`, the dimensions lie in that order in memory, else row by row."""
     if target.requires_grad:
         raise RuntimeError("cannot resize variables that require grad")
     if any(n < 0 for n in shape):
         raise RuntimeError(f"resize_(): sizes must not be negative, but got {list(shape)}")
-    if shape == target._shape:
+    if shape == target._shape and order is None:
         return target
+    _check_size(target, shape)
     memory = memory_of(target._data)
     strides = contiguous_strides(shape)
     first = target.storage_offset() if memory is not None else 0
@@ -107,7 +124,12 @@ def _resized(target: Tensor, shape: tuple[int, ...]) -> Tensor:
         old = np.reshape(target._data, (-1,)) if memory is None else memory
         grown[: old.size] = old
         memory = grown
-    array = memory[first : first + reach(shape, strides)].reshape(shape)
+    array = memory[first : first + reach(shape, strides)]
+    if order is None:
+        array = array.reshape(shape)
+    else:  # the dimensions as they lie in memory
+        back = sorted(range(len(shape)), key=order.__getitem__)
+        array = array.reshape([shape[d] for d in order]).transpose(back)
     _become(target, alias(array, target._spec, tuple(shape)))
     return target
 
@@ -128,12 +150,17 @@ def _method_resize_(self: Tensor, *sizes: Any, size: Any = None, memory_format: 
     Raises:
         RuntimeError: if the tensor requires grad.
     """
-    return _resized(self, _ints(sizes if size is None else (size,)))
+    shape = _ints(sizes if size is None else (size,))
+    return _resized(self, shape, order_of(memory_format, len(shape)))
 
 
 def _method_resize_as_(self: Tensor, the_template: Tensor, *, memory_format: Any = None) -> Tensor:
     """The sizes of another tensor: see `resize_`."""
-    return _resized(self, the_template._shape)
+    order = order_of(memory_format, the_template.ndim)
+    if memory_format is FORMATS["preserve_format"] and the_template.ndim > 1 and not the_template.is_contiguous():
+        strides = the_template.stride()
+        order = tuple(sorted(range(the_template.ndim), key=lambda d: -strides[d]))
+    return _resized(self, the_template._shape, order)
 
 
 def _method_set_(
@@ -143,6 +170,8 @@ def _method_set_(
 
     `x.set_(tensor)`, `x.set_(tensor_or_storage, storage_offset, size, stride)`, `x.set_()`.
     """
+    if not isinstance(source, Tensor | UntypedStorage) and hasattr(source, "untyped"):
+        source = source.untyped()
     check_history(self, any(t.requires_grad for t in tensors_in([source])))
     spec = self._spec
     if source is None:

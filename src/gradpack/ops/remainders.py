@@ -14,9 +14,11 @@ from typing import Any
 import numpy as np
 
 from ..declare.blocks import LARGE, looped
-from .blockwise import is_numpy
+from .blockwise import aligned, is_numpy
 
 _EXACT = float(1 << 22)
+_SIZE = 1 << 14  # elements of a block: four buffers of these fit into the second-level cache
+_SIGN = np.int32(-(1 << 31))
 
 
 def floor_divide_of(x: Any, y: Any) -> Any:
@@ -26,12 +28,12 @@ def floor_divide_of(x: Any, y: Any) -> Any:
 
 def remainder_of(x: Any, y: Any) -> Any:
     """`numpy.remainder`."""
-    return looped(_remainder, x, y) if _are_single(x, y) else np.remainder(x, y)
+    return _left(x, y, np.floor, np.remainder, y) if _are_single(x, y) else np.remainder(x, y)
 
 
 def fmod_of(x: Any, y: Any) -> Any:
     """`numpy.fmod`."""
-    return looped(_fmod, x, y) if _are_single(x, y) else np.fmod(x, y)
+    return _left(x, y, np.trunc, np.fmod, x) if _are_single(x, y) else np.fmod(x, y)
 
 
 def _are_single(x: Any, y: Any) -> bool:
@@ -41,35 +43,54 @@ def _are_single(x: Any, y: Any) -> bool:
     return type(y) in (int, float) or (is_numpy(y) and y.dtype.char == "f" and y.shape == x.shape)
 
 
-def _divided(x: Any, y: Any, rounded: Callable[..., Any]) -> Any:
-    """Both in float64 and the rounded quotient; None where that is not exact."""
-    a, b = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=x.dtype).astype(np.float64)
-    quotient = a / b
-    rounded(quotient, out=quotient)
-    exact = np.maximum.reduce(quotient, None) < _EXACT and np.minimum.reduce(quotient, None) > -_EXACT
-    return (a, b, quotient) if exact and np.isfinite(np.add.reduce(b, None)) else None
-
-
 def _floor_divide(x: Any, y: Any) -> Any:
-    found = _divided(x, y, np.floor)
-    return np.floor_divide(x, y) if found is None else found[2].astype(x.dtype)
+    """The quotient, divided in float64 and rounded down."""
+    a, b = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=x.dtype).astype(np.float64)
+    quotient = np.divide(a, b, out=a)
+    np.floor(quotient, out=quotient)
+    if _exact(quotient) and np.isfinite(np.add.reduce(b, None)):
+        return quotient.astype(x.dtype)
+    return np.floor_divide(x, y)
 
 
-def _remainder(x: Any, y: Any) -> Any:
-    found = _divided(x, y, np.floor)
-    if found is None:
-        return np.remainder(x, y)
-    a, b, quotient = found
-    quotient *= b
-    a -= quotient
-    return np.copysign(a.astype(x.dtype), y, dtype=x.dtype)
+def _left(x: Any, y: Any, rounded: Callable[..., Any], plain: Callable[..., Any], signed: Any) -> Any:
+    """`x - rounded(x / y) * y`, block by block; `plain` does those where that is not exact.
+
+    What is left is zero or has the sign of `signed`: so its sign bit is that of `signed`, of a zero too.
+    """
+    out = np.empty(x.shape, x.dtype)
+    number: Any = None if is_numpy(y) else np.asarray(y, x.dtype)
+    every = [np.ascontiguousarray(a).reshape(-1) if is_numpy(a) else number for a in (x, y, signed)]
+    target, size = out.reshape(-1), _SIZE
+    a, b, quotient = (aligned(size, np.float64) for _ in range(3))
+    sign = aligned(size, np.int32)
+    for start in range(0, x.size, size):
+        made = target[start : start + size]
+        xs, ys, sides = (v[start : start + size] if v is not number else v for v in every)
+        if made.size < size:
+            a, b, quotient, sign = (v[: made.size] for v in (a, b, quotient, sign))
+        a[:], b[:] = xs, ys
+        np.divide(a, b, out=quotient)
+        rounded(quotient, out=quotient)
+        if not _exact(quotient):
+            made[:] = plain(xs, ys)
+            continue
+        np.multiply(quotient, b, out=quotient)
+        np.subtract(a, quotient, out=a)
+        if not np.dot(a, a) < np.inf:  # where y is infinite there is 0 * inf
+            made[:] = plain(xs, ys)
+            continue
+        made[:] = a
+        bits = made.view(np.int32)
+        np.bitwise_and(sides.view(np.int32), _SIGN, out=sign)
+        np.bitwise_or(bits, sign, out=bits)
+    return out
 
 
-def _fmod(x: Any, y: Any) -> Any:
-    found = _divided(x, y, np.trunc)
-    if found is None:
-        return np.fmod(x, y)
-    a, b, quotient = found
-    quotient *= b
-    a -= quotient
-    return np.copysign(a.astype(x.dtype), x)
+def _exact(quotient: Any) -> bool:
+    """Whether all are below the limit; mostly the sum of squares says so, which BLAS has in one fast pass."""
+    flat = quotient.reshape(-1)
+    if np.dot(flat, flat) < _EXACT * _EXACT:
+        return True
+    inside: bool = np.maximum.reduce(flat) < _EXACT and np.minimum.reduce(flat) > -_EXACT
+    return inside

@@ -18,6 +18,7 @@ from ..declare.inplace import inplace
 from ..declare.kinds import elementwise, linear, nondifferentiable
 from ..declare.looped import dynamic_shape
 from ..tensor.tensor import Tensor
+from .large_elements import sign_of_large
 from .operands import is_complex, is_whole, no_gradient, zeros_for
 from .selection import select
 
@@ -70,7 +71,7 @@ def _method_abs_(self: Tensor) -> Tensor:
     return inplace(abs.op, "abs_", [self])
 
 
-@elementwise(input=lambda g: zeros_for(g), dtypes="bif")
+@elementwise(input=lambda g: zeros_for(g), dtypes="bif", blocks=sign_of_large)
 def sign(input: Any) -> Any:
     """-1, 0 or 1; 0 for NaN.
 

@@ -45,3 +45,31 @@ def added_rows(out: Any, rows: Any, values: Any) -> bool:
     where = np.ascontiguousarray(rows)
     _loops().csc_matvecs(len(out), count, width, columns, where, one, given.reshape(-1), out.reshape(-1))
     return True
+
+
+def summed_rows(table: Any, source: Any, target: Any, count: int) -> Any:
+    """A matrix of `count` rows: each row `source[k]` of the table is added to its row `target[k]`.
+
+    None where that cannot be done here, as where neither `source` nor `target` is in order.
+    """
+    width = table.shape[1]
+    if not is_numpy(table) or source.size * width < ENOUGH or not _fit(table, table, source):
+        return None
+    out = np.zeros((count, width), table.dtype)
+    if not _fit(out, table, target):
+        return None
+    one, given, made = np.ones(source.size, table.dtype), table.reshape(-1), out.reshape(-1)
+    source, target = np.ascontiguousarray(source), np.ascontiguousarray(target)
+    if _in_order(target):
+        starts = np.searchsorted(target, np.arange(count + 1))
+        _loops().csr_matvecs(count, len(table), width, starts, source, one, given, made)
+    elif _in_order(source):
+        starts = np.searchsorted(source, np.arange(len(table) + 1))
+        _loops().csc_matvecs(count, len(table), width, starts, target, one, given, made)
+    else:
+        return None
+    return out
+
+
+def _in_order(numbers: Any) -> bool:
+    return bool((numbers[1:] >= numbers[:-1]).all())

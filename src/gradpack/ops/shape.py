@@ -15,7 +15,7 @@ from ..declare.kinds import linear
 from ..declare.timed import noted
 from ..tensor.tensor import Tensor
 from .kernels import broadcast, reshaped
-from .memory_formats import laid_out
+from .memory_formats import laid_out, order_like
 
 FUNCTIONS = (
     "reshape squeeze unsqueeze flatten ravel unflatten broadcast_to broadcast_tensors broadcast_shapes atleast_1d "
@@ -143,22 +143,37 @@ def _method_view(self: Tensor, *shape: Any, size: Any = None, dtype: Any = None)
 
 
 def _reinterpret(self: Tensor, d: Any) -> Tensor:
+    """The same bits as another dtype. Not differentiable, even where it is the same dtype, as in torch."""
     from ..tensor.tensor import alias
 
     spec = self._spec.backend.spec_for(d, self._spec.device)
-    if spec is self._spec:
-        return reshape(self, self._shape)
-    if not self._shape and d.itemsize != self._spec.dtype.itemsize:
-        raise RuntimeError(
-            f"self.dim() cannot be 0 to view {scalar_type(self._spec.dtype)} as {scalar_type(d)} (different element "
-            "sizes)"
-        )
-    if is_batched(self):
+    if is_batched(self) and (self._shape or d.itemsize == self._spec.dtype.itemsize):
         return of_all_examples(_reinterpret, self, d)
+    _check_sizes(self, self._spec.dtype, spec.dtype)
     data = self._data.view(spec.native)
     out: Tensor = alias(data, spec, tuple(data.shape))
     out._counter = self._counter
     return out
+
+
+def _check_sizes(tensor: Tensor, old: Any, new: Any) -> None:
+    """Refuse to see elements as others of another size where those would not lie in place."""
+    if old.itemsize == new.itemsize:
+        return
+    ratio = new.itemsize // old.itemsize  # 0 where elements become smaller
+    to = f"to view {scalar_type(old)} as {scalar_type(new)} (different element sizes)"
+    if not tensor.ndim:
+        raise RuntimeError(f"self.dim() cannot be 0 {to}")
+    strides = tensor.stride()
+    if strides[-1] != 1:
+        raise RuntimeError(f"self.stride(-1) must be 1 {to}, but got {strides[-1]}")
+    if not ratio:
+        return
+    found = {"self.size(-1)": tensor._shape[-1], "self.storage_offset()": tensor.storage_offset()}
+    found |= {f"self.stride({i})": s for i, s in enumerate(strides[:-1])}
+    for what, value in found.items():
+        if value % ratio:
+            raise RuntimeError(f"{what} must be divisible by {ratio} {to}, but got {value}")
 
 
 def _method_view_as(self: Tensor, other: Tensor) -> Tensor:
@@ -407,7 +422,7 @@ def clone(input: Any, *, memory_format: Any = None) -> Any:
         >>> torch.clone(x).grad_fn.name()
         'CloneBackward0'
     """
-    return np.array(input) if memory_format is None else laid_out(input, memory_format)
+    return np.array(input, order=order_like(input)) if memory_format is None else laid_out(input, memory_format)
 
 
 def detach(input: Tensor) -> Tensor:

@@ -160,7 +160,13 @@ def _place(input: Any, dim: Any) -> Any:
     return place if len(input.shape) else None
 
 
-@general(input=lambda g, out, dim: _softmax_slope(g, out, dim), node="SoftmaxBackward0", dtypes="f", name="softmax")
+@general(
+    input=lambda g, out, dim: _softmax_slope(g, out, dim),
+    node="SoftmaxBackward0",
+    dtypes="f",
+    name="softmax",
+    contiguous=True,
+)
 def _softmax(input: Any, dim: int) -> Any:
     """`exp(input) / sum(exp(input))` along a dimension."""
     if _is_short(input):
@@ -204,6 +210,7 @@ def _softmax_slope(g: Any, out: Any, dim: int) -> Any:
     node="LogSoftmaxBackward0",
     dtypes="f",
     name="log_softmax",
+    contiguous=True,
 )
 def _log_softmax(input: Any, dim: int) -> Any:
     """`input - log(sum(exp(input)))` along a dimension."""
@@ -303,6 +310,7 @@ def _called(op: Any, name: str, input: Any, dim: Any, dtype: Any, out: Any, axis
         restored(g, input.shape, dim, keepdim) * exp(input - restored(out, input.shape, dim, keepdim))
     ),
     result="float",
+    contiguous=True,
 )
 def logsumexp(input: Any, dim: Any, keepdim: bool = False) -> Any:
     """`log(sum(exp(input)))` over one or several dimensions, without overflow.

@@ -268,6 +268,11 @@ def tensor_split(
                 "tensor_split expected tensor_indices_or_sections to have dtype of long, but got "
                 f"{scalar_type(where._spec.dtype)}"
             )
+        if where.ndim > 1:
+            raise RuntimeError(
+                "tensor_split expected tensor_indices_or_sections to be a zero-dimensional or one-dimensional tensor, "
+                f"but got a tensor with {where.ndim} dims"
+            )
         where = where.tolist()
     d = wrap_dim(dim, input.ndim)
     n = input._shape[d]

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..base import dtypes
+from ..base.callers import depth_of_user
 from ..base.dtypes import INTEGRAL
 from ..declare.batched import is_batched
 from ..tensor.tensor import Tensor, wrap
@@ -236,5 +237,5 @@ def _deprecated_mask(d: dtypes.dtype) -> None:
         warnings.warn(
             "indexing with dtype uint8 is deprecated, use bool instead: a uint8 tensor is read as a mask",
             UserWarning,
-            stacklevel=6,
+            stacklevel=depth_of_user(),
         )

@@ -16,7 +16,7 @@ _and: Any = np.logical_and.reduce
 _or: Any = np.logical_or.reduce
 
 
-@nondifferentiable(result="bool", structural=True, name="any", promote=("input",))
+@nondifferentiable(result="bool", structural=True, name="any", promote=("input",), contiguous=True)
 def _any(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
     """Whether any element is not zero."""
     if dim is not None and not hasattr(dim, "__index__") and not len(dim):
@@ -27,7 +27,7 @@ def _any(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
     return np.any(input, axis=over, keepdims=keepdim)
 
 
-@nondifferentiable(result="bool", structural=True, name="all", promote=("input",))
+@nondifferentiable(result="bool", structural=True, name="all", promote=("input",), contiguous=True)
 def _all(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
     """Whether all elements are not zero."""
     if dim is not None and not hasattr(dim, "__index__") and not len(dim):
@@ -79,7 +79,7 @@ def _truth(call: Any, input: Any, dim: Any, keepdim: Any, out: Any, axis: Any, k
 
 
 @numpy_names
-@nondifferentiable(result="index", promote=("input",))
+@nondifferentiable(result="index", promote=("input",), contiguous=True)
 def count_nonzero(input: Any, dim: Any = None) -> Any:
     """How many elements are not zero: of all, or over some dimensions.
 

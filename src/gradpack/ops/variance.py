@@ -47,6 +47,7 @@ def _moments(name: str, input: Any, dim: Any, correction: Any, keepdim: bool) ->
     result="real",
     holomorphic=False,
     name="var",
+    contiguous=True,
 )
 def _var(input: Any, dim: Any = None, correction: Any = 1, keepdim: bool = False) -> Any:
     """The variance."""
@@ -60,6 +61,7 @@ def _var(input: Any, dim: Any = None, correction: Any = 1, keepdim: bool = False
     result="real",
     holomorphic=False,
     name="std",
+    contiguous=True,
 )
 def _std(input: Any, dim: Any = None, correction: Any = 1, keepdim: bool = False) -> Any:
     """The standard deviation."""
@@ -72,6 +74,7 @@ def _std(input: Any, dim: Any = None, correction: Any = 1, keepdim: bool = False
     holomorphic=False,
     many=True,
     name="var_mean",
+    contiguous=True,
 )
 def _var_mean(input: Any, dim: Any = None, correction: Any = 1, keepdim: bool = False) -> Any:
     """The variance and the mean."""
@@ -86,6 +89,7 @@ def _var_mean(input: Any, dim: Any = None, correction: Any = 1, keepdim: bool = 
     holomorphic=False,
     many=True,
     name="std_mean",
+    contiguous=True,
 )
 def _std_mean(input: Any, dim: Any = None, correction: Any = 1, keepdim: bool = False) -> Any:
     """The standard deviation and the mean."""

@@ -54,13 +54,14 @@ def _activities(given: Iterable[Any] | None) -> tuple[set[ProfilerActivity], dic
     found: set[ProfilerActivity] = set()
     filters: dict[ProfilerActivity, set[str]] = {}
     for item in given:
+        if not isinstance(item, Mapping | ProfilerActivity):
+            raise TypeError(f"Expected ProfilerActivity or dict, got {type(item)}")
+        new = set(item) if isinstance(item, Mapping) else {item}
+        if twice := found & new:
+            raise ValueError(f"Activity {twice.pop()} specified more than once")
+        found |= new
         if isinstance(item, Mapping):
-            found |= set(item)
             filters |= {activity: set(names) for activity, names in item.items()}
-        elif isinstance(item, ProfilerActivity):
-            found.add(item)
-        else:
-            raise TypeError(f"activities must be ProfilerActivity or dicts of them, not {type(item).__name__}")
     return found, filters
 
 
@@ -201,7 +202,7 @@ class _KinetoProfile:
             FutureWarning,
             stacklevel=2,
         )
-        recorder = self._known("exporting memory")._recorder
+        recorder = None if self.profiler is None else self.profiler._recorder
         if recorder is None or recorder.memory is None:
             raise ValueError("profile_memory=True required for memory profiling.")
         if path.endswith(".html"):
@@ -258,6 +259,7 @@ class profile(_KinetoProfile):  # noqa: N801 - torch's name
 
     Raises:
         AssertionError: if there is nothing to record.
+        TypeError, ValueError: for something else among `activities`, or one that is there twice.
 
     Example::
 
@@ -294,7 +296,8 @@ class profile(_KinetoProfile):  # noqa: N801 - torch's name
     ) -> None:
         if use_cuda is not None:
             warn("`use_cuda` is deprecated, use `activities` argument instead", FutureWarning, stacklevel=2)
-        if not _activities(activities)[0]:
+        activities = None if activities is None else list(activities)
+        if activities is not None and not any(a for a in activities if isinstance(a, Mapping | ProfilerActivity)):
             raise AssertionError("No valid profiler activities found")
         super().__init__(
             activities=activities,

@@ -117,12 +117,8 @@ class TensorBase:
         size = self._data.itemsize
         if self._spec.layout is not strided:
             strides = [0] * len(self._shape)
-        elif 0 in self._shape:  # NumPy's are all 0 then
-            strides, step = [], 1
-            for n in reversed(self._shape):
-                strides.append(step)
-                step *= max(n, 1)
-            strides.reverse()
+        elif 0 in self._shape:
+            strides = _strides_of_nothing(self._data.strides, self._shape, size)
         else:
             strides = [s // size for s in self._data.strides]
         return tuple(strides) if dim is None else strides[dim]
@@ -258,7 +254,27 @@ class TensorBase:
             raise TypeError("only integer tensors of a single element can be converted to an index")
         return int(self.item())
 
+    def __dir__(self) -> list[str]:
+        away = {"volatile", "_remains"}  # deprecated, and a place that only leaves fill
+        if self._spec.device.type != "cuda":
+            away.add("__cuda_array_interface__")
+        return sorted({*super().__dir__()} - away)
+
+    def __delitem__(self, index: Any) -> None:
+        raise TypeError("Tensor does not support deleting items")
+
     def __contains__(self, element: Any) -> bool:
         if isinstance(element, TensorBase | int | float | complex):
             return bool((self == element).any())  # type: ignore[attr-defined]
         raise RuntimeError(f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}.")
+
+
+def _strides_of_nothing(given: tuple[int, ...], shape: tuple[int, ...], size: int) -> list[int]:
+    """The strides of a tensor without elements: those of what it was cut out of; row-major where NumPy has none."""
+    if any(given[:-1]) or (len(given) == 1 and given[0]):  # of a new array all are 0, then seen as another dtype
+        return [s // size for s in given]
+    strides, step = [], 1
+    for n in reversed(shape):
+        strides.append(step)
+        step *= max(n, 1)
+    return strides[::-1]

@@ -147,7 +147,10 @@ class NodeExtras:
             g = _as_gradient(g, given, create_graph)
         if isinstance(node, AccumulateGrad):
             if g is not None:
+                first = node.grad is None
                 AccumulateGrad.store(node, g, create_graph)
+                if first and self.post and not create_graph:
+                    g = node.grad._data  # what hooks after it see, with what those between have made of it
             tensor = node.tensor()
             if self.accumulated and tensor is not None:
                 for hook in tuple(self.accumulated.values()):

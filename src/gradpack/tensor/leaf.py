@@ -104,7 +104,8 @@ def _may_keep(g: Any, tensor: Tensor | None) -> bool:
         except AttributeError:  # CuPy's flags say nothing of it: there is no memory that may not be written to
             return True
     if base is False:  # not NumPy: arrays that cannot be written to may be shared
-        return True
+        indices = getattr(g, "indices", None)  # of sparse ones, whose parts may be views
+        return indices is None or bool(indices.flags.c_contiguous and g.values.flags.c_contiguous)
     if base is not None and not (
         getrefcount(base) == 2 + 1 and getattr(base, "base", 0) is None and base.size == g.size
     ):

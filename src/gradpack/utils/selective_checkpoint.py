@@ -148,7 +148,13 @@ class _Serving(OpMode):
         entries[nr] = _CONSUMED
         if not self.allow_mutation:
             entry.check()
-        return ([_alias(t) for t in entry.outs], entry.extras) if entry.outs else run()
+        if not entry.outs:
+            return run()
+        outs = [_alias(t) for t in entry.outs]
+        if self.allow_mutation:  # what the second run writes is not held against what it has saved
+            for out in outs:
+                out._counter = [0]
+        return outs, entry.extras
 
 
 def create_selective_checkpoint_contexts(

@@ -13,6 +13,11 @@ def _accumulate(iterable: Iterable[Any], fn: Any = lambda x, y: x + y) -> Iterat
     return accumulate(iterable, fn)
 
 
+def _element_size(dtype: Any) -> int:
+    """The size of an element in bytes."""
+    return int(dtype.itemsize)
+
+
 def _flatten_dense_tensors(tensors: Any) -> Any:
     """All elements one after the other."""
     from ...ops.join import cat

@@ -1,0 +1,42 @@
+"""Bodies of elementwise operations for large arrays, where fewer steps do than for small ones.
+
+Each takes what the operation's own body takes, and leaves to that what is no dense array of floats.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..declare.blocks import alike
+from .blockwise import blockwise
+
+
+def sign_of_large(plain: Callable[..., Any], input: Any) -> Any:
+    """-1, 0 or 1, as the difference of two bytes."""
+    return blockwise(_sign, input, 1) if alike((input,)) == "f" else plain(input)
+
+
+def _sign(x: Any, out: Any, spare: Any) -> None:
+    above, below = spare.view(np.bool)[: x.size], spare.view(np.bool)[x.size : 2 * x.size]
+    np.greater(x, 0, out=above)
+    np.less(x, 0, out=below)
+    np.subtract(above.view(np.int8), below.view(np.int8), out=out)
+
+
+def hardshrink_of_large(plain: Callable[..., Any], input: Any, lambd: Any) -> Any:
+    """`input` where its absolute value exceeds `lambd`: as integers, the bits of absolute values are in their order."""
+    if alike((input,)) != "f" or type(lambd) not in (int, float) or not lambd >= 0:
+        return plain(input, lambd)
+    bits = np.dtype(f"i{input.itemsize}")
+    limit, last = np.asarray(lambd, input.dtype).view(bits), np.asarray(8 * input.itemsize - 1, bits)
+
+    def shrink(x: Any, out: Any, spare: Any) -> None:
+        kept = np.abs(x, out=spare).view(bits)
+        np.subtract(limit, kept, out=kept)  # negative where x is to be kept: so is NaN, which is above all
+        np.right_shift(kept, last, out=kept)
+        np.bitwise_and(kept, x.view(bits), out=out.view(bits))
+
+    return blockwise(shrink, input, 1)
