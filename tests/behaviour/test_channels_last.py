@@ -82,3 +82,10 @@ def test_reparametrising_a_lazy_layer(torch):
     for norm in torch.nn.utils.spectral_norm, torch.nn.utils.weight_norm:
         with pytest.raises(ValueError, match="can't have uninitialized parameters"):
             norm(torch.nn.LazyLinear(2))
+
+
+def test_sharing_memory_of_modules(torch):
+    layer = torch.nn.Linear(1, 2)
+    assert layer.share_memory() is layer
+    with pytest.raises(RuntimeError, match="Can't share memory on an uninitialized parameter or buffer"):
+        torch.nn.LazyLinear(2).share_memory()

@@ -112,7 +112,10 @@ def share_memory(self: M) -> M:
     Raises:
         RuntimeError: if one is not initialized yet.
     """
-    return self._apply(lambda tensor: tensor.share_memory_())
+    tensors: Any = (*self.parameters(), *self.buffers())
+    for tensor in tensors:
+        tensor.share_memory_()
+    return self
 
 
 def to_empty(self: M, *, device: Any, recurse: bool = True) -> M:
