@@ -170,6 +170,8 @@ def make(name, kind):
         return kind(*MODULES_OF_NN[short]())
     if name.startswith("gradpack.optim.lr_scheduler."):
         return kind(*SCHEDULES[short]()) if short in SCHEDULES else kind(optimizer())
+    if short == "SWALR":
+        return kind(optimizer(), 0.05)
     if name.startswith("gradpack.optim."):
         return kind([weight()])
     for arguments in [(), (2,), (2, 2), (2, 2, 2)] if name.startswith("gradpack.nn.") else [()]:

@@ -40,7 +40,8 @@ def test_a_training_step_is_that_of_the_cpu(device):
         assert {p.device.type for p in model.parameters()} == {torch.device(where).type}
         return losses
 
-    assert train("sim:0") == train("cpu")
+    # Few numbers on the CPU are summed in float64, on devices in their own dtype.
+    assert train("sim:0") == pytest.approx(train("cpu"), rel=1e-6)
 
 
 def test_memory_is_counted_and_comes_back(device):

@@ -75,7 +75,7 @@ def quickly(op: Op, values: tuple[Any, ...], mode: Mode) -> Any:
             kinds.append(value._spec if value._shape else (value._spec,))  # those without dimensions weigh less
             arrays[i] = value._data
             found = True
-        elif kind in _NUMBERS:
+        elif kind in _NUMBERS and (value is not None or op.defaults.get(op.params[i], 0) is None):
             kinds.append(kind)
         else:
             return None

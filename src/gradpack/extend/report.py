@@ -168,6 +168,7 @@ def _parts(function: FunctionType) -> frozenset[str]:
         if item in seen:
             continue
         seen.add(item)
+        item = getattr(item, "inside", item)  # behind the door that users call
         op = getattr(item, "op", None)
         if isinstance(op, Op):
             found.add(op.name)

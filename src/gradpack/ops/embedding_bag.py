@@ -39,14 +39,14 @@ def _rows_of_bags(input: Any, bags: Any) -> Any:
 
 
 @linear(
-    input=lambda g, source, target, input_shape: _table_sums(g, target, source, input_shape[0]),
+    input=lambda g, rows, bags, input_shape: _table_sums(g, bags, rows, input_shape[0]),
     node="EmbeddingBagBackward0",
     dtypes="f",
 )
-def _table_sums(input: Any, source: Any, target: Any, count: int) -> Any:
-    """`count` rows, to which rows of a table are added: row `source[k]` to row `target[k]`. The adjoint goes back."""
-    found = summed_rows(input, source, target, count)
-    return add_rows(np.take(input, source, axis=0), target, count) if found is None else found
+def _table_sums(input: Any, rows: Any, bags: Any, count: int) -> Any:
+    """`count` sums, of rows of a table: row `rows[k]` is added to sum `bags[k]`. The adjoint goes back."""
+    found = summed_rows(input, rows, bags, count)
+    return add_rows(np.take(input, rows, axis=0), bags, count) if found is None else found
 
 
 def _are_many(weight: Tensor, rows: Any) -> bool:

@@ -21,7 +21,7 @@ from ..declare.looped import each_example
 from ..declare.timed import noted
 from ..tensor.tensor import Tensor, alias
 from .create import _native, dtype_for, filled, finish, made_in, on_device, shape_of, usual
-from .memory_formats import in_format, order_like
+from .memory_formats import in_format, like
 
 FUNCTIONS = (
     "zeros ones full empty arange range linspace logspace eye zeros_like ones_like full_like empty_like empty_strided"
@@ -270,7 +270,7 @@ def zeros_like(
     if spec.numpy and input._data.flags.c_contiguous and memory_format is None:
         return finish(np.zeros(input._shape, spec.native), requires_grad, device)
     return finish(
-        in_format(backend.xp.zeros_like(input._data, dtype=spec.native, order=order_like(input._data)), memory_format),
+        in_format(backend.xp.zeros_like(input._data, dtype=spec.native, **like(input._data)), memory_format),
         requires_grad,
         device,
     )
@@ -305,9 +305,7 @@ def ones_like(
     if is_batched(input):
         return of_all_examples(ones_like, input, dtype=dtype, device=device)
     backend, spec = _like("ones_like", input, dtype, device)
-    made = made_in(
-        spec.native, lambda native: backend.xp.ones_like(input._data, dtype=native, order=order_like(input._data))
-    )
+    made = made_in(spec.native, lambda native: backend.xp.ones_like(input._data, dtype=native, **like(input._data)))
     return finish(in_format(made, memory_format), requires_grad, device)
 
 
@@ -342,8 +340,7 @@ def full_like(
     value = fill_value.item() if isinstance(fill_value, Tensor) else fill_value
     number = number_for(value, spec.dtype) if isinstance(value, int | float | complex) else value
     made = made_in(
-        spec.native,
-        lambda native: backend.xp.full_like(input._data, number, dtype=native, order=order_like(input._data)),
+        spec.native, lambda native: backend.xp.full_like(input._data, number, dtype=native, **like(input._data))
     )
     return finish(in_format(made, memory_format), requires_grad, device)
 
@@ -375,7 +372,7 @@ def empty_like(
         return of_all_examples(empty_like, input, dtype=dtype, device=device)
     backend, spec = _like("empty_like", input, dtype, device)
     return finish(
-        in_format(backend.xp.empty_like(input._data, dtype=spec.native, order=order_like(input._data)), memory_format),
+        in_format(backend.xp.empty_like(input._data, dtype=spec.native, **like(input._data)), memory_format),
         requires_grad,
         device,
     )

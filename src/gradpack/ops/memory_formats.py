@@ -37,6 +37,11 @@ def is_laid_out(array: Any, wanted: Any) -> bool:
     return bool(np.transpose(array, order_of(wanted, array.ndim)).flags.c_contiguous)
 
 
+def like(array: Any) -> dict[str, Any]:
+    """The options of `numpy.zeros_like` and its kin for a layout as in torch; other libraries know none."""
+    return {"order": order_like(array)} if is_numpy(array) else {}
+
+
 def order_like(array: Any) -> Literal["C", "K"]:
     """The order of a copy of an array: its own, but row by row if it was expanded."""
     return "C" if 0 in getattr(array, "strides", ()) else "K"

@@ -170,9 +170,11 @@ def _place(input: Any, dim: Any) -> Any:
 def _softmax(input: Any, dim: int) -> Any:
     """`exp(input) / sum(exp(input))` along a dimension."""
     if _is_short(input):
-        if not _is_moderate(input):
-            input = input - _maximum(input, dim, None, None, True)
-        out = np.exp(input)
+        if input.dtype.char == "f" and _is_moderate(input):  # in float64, where nothing is lost without a shift
+            wide = np.exp(input, dtype=np.float64)
+            wide /= _sum_of_few(wide, dim)
+            return wide.astype(np.float32)
+        out = np.exp(input - _maximum(input, dim, None, None, True))
         out /= _sum_of_few(out, dim)
         return out
     over = _place(input, dim)

@@ -32,7 +32,7 @@ def _torch(who: str) -> Any:
         torch: Any = import_module("torch")
     except ImportError as error:
         raise ImportError(f"saved.torch.{who}() needs an installed torch: pip install torch ({error})") from None
-    if not hasattr(getattr(torch, "_C", None), "_current_autograd_node"):
+    if not hasattr(getattr(torch, "_C", None), "_TensorBase"):
         raise ImportError(
             f"saved.torch.{who}() needs an installed torch, and `torch` is {torch.__name__} in this process: "
             "use the policy itself, or leave install_as_torch out"
