@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import traceback
 import warnings
 from collections.abc import Iterable
 from contextvars import ContextVar
@@ -37,6 +36,8 @@ class Anomaly:
 
     def note(self, node: Node) -> None:
         """Keep the stack of the call that made this node, without the frames of this library."""
+        import traceback  # which takes a millisecond, and few programs ask for
+
         frame: Any = sys._getframe(1)
         while frame is not None and frame.f_code.co_filename.startswith((_INSIDE, *COMPILED)):
             frame = frame.f_back

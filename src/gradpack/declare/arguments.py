@@ -60,6 +60,13 @@ _NAMED = {
     for name in names.split()
 }
 
+# What another form of the function takes in the same place: a flag, or pairs of dimensions.
+_OVERLOADED = {
+    *((op, "dim") for op in ("std", "var", "std_mean", "var_mean")),
+    ("tensordot", "dims"),
+    ("searchsorted", "input"),
+}
+
 Kinds = dict[str, tuple[str, int, bool]]
 
 # What is looked at before the call, as it would be taken in silence: how the usual value is told from others.
@@ -108,7 +115,7 @@ def check(op: str, kinds: Kinds, values: Mapping[str, Any]) -> None:
     """Raise the TypeError for the first argument that is not of its parameter's kind."""
     for name, (kind, position, optional) in kinds.items():
         value = values[name]
-        if not (value is None and optional) and not FITS[kind](value):
+        if not (value is None and optional) and not FITS[kind](value) and (op, name) not in _OVERLOADED:
             raise TypeError(
                 f"{op}(): argument '{name}' (position {position}) must be {WORDS[kind]}, not {type(value).__name__}"
             )

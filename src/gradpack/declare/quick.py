@@ -19,11 +19,10 @@ from ..base.modes import Mode
 from ..tensor.parameter import Parameter
 from ..tensor.tensor import Tensor, alias
 from ..tensor.views import refresh
-from .arguments import options_of, refuse_options
 from .op import Op
 
 _array_type = np.ndarray
-_NUMBERS = frozenset({bool, int, float, complex, type(None)})
+_NUMBERS = frozenset({bool, int, float, complex})
 
 
 class Plan(NamedTuple):
@@ -42,7 +41,6 @@ class Form(NamedTuple):
     others: tuple[int, ...]  # where else tensors may stand
     body: Any
     named: tuple[str, ...]  # parameters that are keyword-only
-    called: str | None  # what users know it by, where options are to be of their kind
     plans: dict[Any, Plan | None]  # by the default dtype, and what each operand is; None: there is none
 
 
@@ -50,13 +48,10 @@ _FORMS: dict[Op, Form] = {}
 
 
 def _form(op: Op) -> Form:
-    from .apply import _public
-
     fits = not (op.lists or op.view or op.extra or op.sparse or op.uniform)
     places = tuple(op.params.index(p) for p in op.promote or op.arrays) if fits else ()
     others = tuple(i for i, p in enumerate(op.params) if i not in places)
-    called = _public(op)[1] if options_of(op) else None
-    return Form(places, others, NUMPY.body(op), op.params[len(op.params) - op.keyword_only :], called, {})
+    return Form(places, others, NUMPY.body(op), op.params[len(op.params) - op.keyword_only :], {})
 
 
 def quickly(op: Op, values: tuple[Any, ...], mode: Mode) -> Any:
@@ -75,14 +70,12 @@ def quickly(op: Op, values: tuple[Any, ...], mode: Mode) -> Any:
             kinds.append(value._spec if value._shape else (value._spec,))  # those without dimensions weigh less
             arrays[i] = value._data
             found = True
-        elif kind in _NUMBERS and (value is not None or op.defaults.get(op.params[i], 0) is None):
+        elif op.params[i] in op.scalars if kind in _NUMBERS else value is op.defaults.get(op.params[i], op) is None:
             kinds.append(kind)
         else:
             return None
     if not found:
         return None
-    if form.called is not None:
-        refuse_options(op, form.called, values)
     for i in form.others:
         if isinstance(arrays[i], Tensor | list | tuple | np.generic):
             return None

@@ -332,7 +332,8 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None, *, ou
         )
     d = wrap_dim(dim, input.ndim)
     size = input._shape[d] if input._shape else 1
-    if is_numpy(indices._data) and 0 < indices._data.size < FEW and min(indices._data.ravel().tolist()) >= 0:
+    few = indices._data.ravel().tolist() if is_numpy(indices._data) and 0 < indices._data.size < FEW else None
+    if few is not None and min(few) >= 0 and max(few) < size:
         front = indices
     elif is_batched(indices):
         front = remainder(indices, size) if size else indices
