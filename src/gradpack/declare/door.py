@@ -206,7 +206,7 @@ def _explained(label: str, kinds: Kinds, values: dict[str, Any], error: Exceptio
     Args:
         compiled: whether torch has the function in C++, where arguments are looked at before anything else.
     """
-    ours = isinstance(error, TypeError) and str(error).startswith(label)  # `nll_loss_nd()` is what torch calls it
+    ours = isinstance(error, TypeError) and any(f"{called}(" in str(error) for called in (label, f"{label}_nd"))
     if not ours and (compiled or not isinstance(error, _ON_PURPOSE)):
         try:
             check(label, kinds, values)
