@@ -65,6 +65,8 @@ _OVERLOADED = {
     *((op, "dim") for op in ("std", "var", "std_mean", "var_mean")),
     ("tensordot", "dims"),
     ("searchsorted", "input"),
+    ("max", "dim"),
+    ("min", "dim"),
 }
 
 Kinds = dict[str, tuple[str, int, bool]]

@@ -120,7 +120,8 @@ def _install(made: Any, function: Any, label: str, options: str | None) -> None:
         several = {p.kind: f"len({n}) > 1" if p.kind is Parameter.VAR_POSITIONAL else n for n, p in own.items()}
         tests = [several[k] for k in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD) if k in several and looked_at]
     named = "axis" in own or any(p.kind is Parameter.VAR_KEYWORD for p in own.values())
-    axis = options is None and "dim" in defaults and not named  # NumPy's name of it, which torch takes too
+    # NumPy's name of it, which torch takes too, but not where its function is of Python.
+    axis = options is None and "dim" in defaults and not named and label not in ("norm", "_method_norm")
     text = _TEXT.format(
         signature=_signature(own, axis),
         axis=_AXIS if axis else "",
