@@ -71,5 +71,21 @@ def summed_rows(table: Any, source: Any, target: Any, count: int) -> Any:
     return out
 
 
+def add_multiples(out: Any, factors: Any, rows: Any) -> None:
+    """`out[k] += factors[k] * rows[k]`, for rows of floats that lie one after another, as a product with a diagonal."""
+    count, width = rows.shape
+    if rows.size < ENOUGH // 2 or _loops() is None:
+        product = np.empty_like(rows)
+        # two columns: a product of matrices with one takes BLAS ten times as long, and NumPy repeats a number slowly
+        pair = np.zeros((count, 2), rows.dtype)
+        pair[:, 0] = factors
+        np.matmul(pair, np.ones((2, width), rows.dtype), out=product)
+        np.multiply(product, rows, out=product)
+        np.add(out, product, out=out)
+        return
+    places = np.arange(count + 1, dtype=np.int32)
+    _loops().csr_matvecs(count, count, width, places, places, factors, rows.reshape(-1), out.reshape(-1))
+
+
 def _in_order(numbers: Any) -> bool:
     return bool((numbers[1:] >= numbers[:-1]).all())
