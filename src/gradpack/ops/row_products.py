@@ -71,6 +71,25 @@ def summed_rows(table: Any, source: Any, target: Any, count: int) -> Any:
     return out
 
 
+def added_in_rows(out: Any, table: Any, values: Any) -> bool:
+    """Add `values` to the elements of the rows of `out` that `table` names, if that can be done here: "to dense".
+
+    The numbers in `table`, of the shape of `values`, are known to be right.
+    """
+    if not (is_numpy(out) and is_numpy(values)) or out.dtype.char not in "fd" or out.dtype != values.dtype:
+        return False
+    if not out.flags.c_contiguous or table.dtype != np.int64 or _loops() is None:
+        return False
+    count, width = table.shape
+    step = count if table.strides[0] else max(1, min(count, ENOUGH // width))  # a row that stands for all is repeated
+    numbers = np.ascontiguousarray(table[:step]).reshape(-1)
+    given, ends = np.ascontiguousarray(values), np.arange(step + 1) * width
+    for start in range(0, count, step):
+        part, made = given[start : start + step], out[start : start + step]
+        _loops().csr_todense(len(part), out.shape[1], ends[: len(part) + 1], numbers, part.reshape(-1), made)
+    return True
+
+
 def add_multiples(out: Any, factors: Any, rows: Any) -> None:
     """`out[k] += factors[k] * rows[k]`, for rows of floats that lie one after another, as a product with a diagonal."""
     count, width = rows.shape
