@@ -28,6 +28,7 @@ def _layer_norm_meaning(input: Any, weight: Any, normalized_shape: Any, eps: flo
 
 # Elements of a block of rows: what is computed from them stays in the second-level cache.
 _BLOCK = 1 << 16
+_TOGETHER = 2  # blocks whose rows get their means and deviations in one go
 # Rows whose mean is within two standard deviations of zero lose nothing in sums of what is not centred.
 _FAR = 4.0
 
@@ -72,22 +73,22 @@ def _layer_norm_blocks(rows: Any, weight: Any, bias: Any, eps: float) -> Any:
     mean, rstd = np.empty((count, 1), dtype), np.empty((count, 1), dtype)
     shift = np.ones((count, 2), dtype)
     out = aligned(rows.size, dtype).reshape(rows.shape)
-    for block in blocks:
-        x, part = rows[block], out[block]
-        centre = np.matmul(x, average, out=mean[block, 0])
-        variance = np.vecdot(x, x)
+    for nr in range(0, len(blocks), _TOGETHER):
+        some = slice(blocks[nr].start, blocks[nr : nr + _TOGETHER][-1].stop)
+        centre = np.matmul(rows[some], average, out=mean[some, 0])
+        variance = np.vecdot(rows[some], rows[some])
         variance /= length
-        square = centre * centre
-        variance -= square
+        variance -= centre * centre
         variance += eps
-        if not np.logical_and.reduce(square <= _FAR * variance):
+        spread = np.divide(1, np.sqrt(variance, out=variance), out=rstd[some, 0])
+        np.multiply(np.multiply(centre, spread, out=variance), -1, out=shift[some, 0])
+        if not np.maximum.reduce(np.square(variance, out=variance)) <= _FAR:
             return None
-        spread = np.divide(1, np.sqrt(variance, out=variance), out=rstd[block, 0])
-        np.multiply(centre, spread, out=square)
-        np.negative(square, out=shift[block, 0])
-        weighted = x if weight is None else np.multiply(x, factor[: len(x)], out=buffer[: len(x)])
-        np.matmul(shift[block], ends, out=part)
-        add_multiples(part, spread, weighted)
+        for block in blocks[nr : nr + _TOGETHER]:
+            x, part = rows[block], out[block]
+            weighted = x if weight is None else np.multiply(x, factor[: len(x)], out=buffer[: len(x)])
+            np.matmul(shift[block], ends, out=part)
+            add_multiples(part, rstd[block, 0], weighted)
     return out, mean, rstd
 
 

@@ -7,7 +7,7 @@ Without SciPy the functions here say False, or None, and the caller has its own 
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -102,8 +102,14 @@ def add_multiples(out: Any, factors: Any, rows: Any) -> None:
         np.multiply(product, rows, out=product)
         np.add(out, product, out=out)
         return
-    places = np.arange(count + 1, dtype=np.int32)
+    places = _diagonal(count)
     _loops().csr_matvecs(count, count, width, places, places, factors, rows.reshape(-1), out.reshape(-1))
+
+
+@lru_cache(8)
+def _diagonal(count: int) -> Any:
+    """The columns of the elements of a diagonal matrix, and where its rows begin."""
+    return np.arange(count + 1, dtype=np.int32)
 
 
 def _in_order(numbers: Any) -> bool:
