@@ -138,7 +138,7 @@ def repeated(column: Any, out: Any) -> Any:
 
 def _compiled(matrix: Any) -> bool:
     """Whether there are compiled loops, and a matrix for which they pay: callers have blocks of `ENOUGH` elements."""
-    return matrix.size >= ENOUGH // 2 and _loops() is not None
+    return is_numpy(matrix) and matrix.size >= ENOUGH // 2 and _loops() is not None
 
 
 @lru_cache(8)
