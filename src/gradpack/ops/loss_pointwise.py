@@ -323,7 +323,7 @@ def limited(input: Tensor, least: float) -> Tensor:
 from .activation import logsigmoid  # noqa: E402
 from .compare import le, ne  # noqa: E402
 from .exponential import exp, log, sigmoid, xlogy  # noqa: E402 - adjoints name each other
-from .fill import ones_like  # noqa: E402
+from .fill_like import ones_like  # noqa: E402
 from .limits import clamp_max, clamp_min  # noqa: E402
 from .masked import masked_fill  # noqa: E402
 from .rounding import where  # noqa: E402

@@ -57,4 +57,4 @@ def zeros_for(g: Any) -> Any:
     return zeros_like(g) if isinstance(g, Tensor) else np.zeros_like(g)
 
 
-from .fill import zeros_like  # noqa: E402 - it needs operations itself
+from .fill_like import zeros_like  # noqa: E402 - it needs operations itself

@@ -19,7 +19,7 @@ from ..declare.timed import noted
 from ..tensor.tensor import Tensor, alias
 from .create import _into_out, _native, dtype_for, filled, finish, on_device, shape_of, usual
 from .drawing import drawing
-from .fill import zeros_like
+from .fill_like import zeros_like
 from .generator import Generator, source
 from .rounding import where
 
