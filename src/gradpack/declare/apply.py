@@ -13,9 +13,8 @@ from time import perf_counter
 from typing import Any
 
 from ..backends import Spec, backend_of
-from ..backends.coo import UnsupportedError
+from ..backends.base import UnsupportedError
 from ..backends.numpy import quiet
-from ..backends.sparse import SPARSE
 from ..backends.windows import may_overlap
 from ..base import dtypes
 from ..base.dtypes import BOOL, FLOATING, INTEGRAL, complex32, complex64, dtype
@@ -191,6 +190,8 @@ def _apply(op: Op, values: list[Any], mode: Mode) -> Any:
         if t._spec.layout is not spec.layout and spec.layout is strided:
             spec = t._spec
     if op.sparse and spec.layout is strided:
+        from ..backends.sparse import SPARSE
+
         spec = SPARSE.spec_for(spec.dtype, spec.device)
     if op.uniform:
         _check_uniform(op, values, index)

@@ -11,9 +11,9 @@ from functools import cache, lru_cache
 from itertools import compress
 from typing import Any, ClassVar
 
-from ..backends.coo import CooArray
-from ..backends.sparse import SPARSE
+from ..backends import backend_of
 from ..base.dtypes import dtype
+from ..base.layouts import strided
 from ..base.modes import MODE, RUN, TRANSFORMS
 from ..graph.node import Node, Part, Slot
 from ..tensor.saved import (
@@ -441,8 +441,9 @@ def fit_array(g: Any, fit: Any, edge: Any) -> Any:
     shape, spec = fit
     if tuple(g.shape) != shape:
         g = sum_to_array(g, shape, spec.backend.xp)
-    if type(g) is CooArray:
-        return SPARSE.cast(g, spec.dtype)
+    own = backend_of(type(g))
+    if own is not None and own.layout is not strided:  # a sparse gradient of a dense tensor stays sparse
+        return own.cast(g, spec.dtype)
     return spec.backend.cast(spec.backend.ensure(g), spec.flow)
 
 
