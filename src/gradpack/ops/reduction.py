@@ -55,8 +55,12 @@ def reduce_array(each: Any, reduction: int) -> Any:
     """The same on an array; the mean of nothing is nan."""
     if reduction == NONE:
         return each
-    total = add_up(each)
-    return total if reduction == SUM else total / count(each.shape)
+    return averaged(add_up(each), each.shape, reduction)
+
+
+def averaged(total: Any, shape: Any, reduction: int) -> Any:
+    """A sum over so many elements, or their mean."""
+    return total if reduction == SUM else total / count(shape)
 
 
 def count(shape: Any) -> float:
