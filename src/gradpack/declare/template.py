@@ -131,14 +131,14 @@ PLACE = """\
 """
 
 PLACE_VIEW = """\
-{test}\
+    if type({p}._counter) is not list: return _slow({values})
     _out._counter = {p}._counter
     _out._view = _view = _new(_View)
     _view.parent = {p}
     _view.replay = _public
     _view.args = ({rest})
     _view.meta = None if _mode.grad else 'no_grad'
-    _view.version = {p}._counter[0] if type({p}._counter) is list else 0
+    _view.version = {p}._counter[0]
 """
 
 RECORD = """\
@@ -360,7 +360,7 @@ def _function_text(op: Op, inlined: Inlined, of_complex: bool = False) -> str:
     if op.view:
         p = tensors[0]
         rest = "".join(f"{q}, " for q in op.params[1:])
-        place = PLACE_VIEW.format(p=p, rest=rest, test="")
+        place = PLACE_VIEW.format(p=p, rest=rest, values=values)
         if op.view in ("maybe", "real"):
             body = indent(place, "    ")
             shared = f"_base is not None and _data.size and (_base is {p}_ or _base is {p}_.base)"
