@@ -77,6 +77,8 @@ ARGUMENTS = {
     "gradpack.autograd.profiler_util.FunctionEvent": lambda: (1, "mul", 1, 0.0, 2.0),
     "gradpack.autograd.profiler_util.Interval": lambda: (0.0, 1.0),
     "gradpack.autograd.profiler_util.Kernel": lambda: ("kernel", 0, 1.0),
+    "gradpack.autograd.profiler_util.MemRecordsAcc": lambda: ([],),
+    "gradpack.autograd.profiler.MemRecordsAcc": lambda: ([],),
     "gradpack.profiler.record_function": lambda: ("name",),
     "gradpack.nn.LSTMCell": lambda: (2, 3),
     "gradpack.optim.Optimizer": lambda: ([weight()], {}),
