@@ -82,6 +82,7 @@ ARGUMENTS = {
     "gradpack.profiler.record_function": lambda: ("name",),
     "gradpack.nn.LSTMCell": lambda: (2, 3),
     "gradpack.optim.Optimizer": lambda: ([weight()], {}),
+    "gradpack.optim.Muon": lambda: ([torch.ones(2, 2, requires_grad=True)],),
     "gradpack.saved.SavedInfo": lambda: (weight(), ("MulBackward0", "other")),
     "gradpack.utils.data.BatchSampler": lambda: ([0, 1, 2], 2, False),
     "gradpack.utils.data.ChainDataset": lambda: ([[1]],),

@@ -62,6 +62,7 @@ _SOURCES: dict[str, str] = {
     "multiprocessing": "+multiprocessing",
     "nn": "nn +nn",
     "nn.attention": "+nn_attention",
+    "nn.functional.grad": "nn.grad",
     "nn.common_types": "nn.modules.utils",
     "nn.modules": "nn.modules nn +nn",
     "nn.parallel": "+nn_parallel",

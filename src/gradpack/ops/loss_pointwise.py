@@ -16,7 +16,7 @@ from ..declare.block_parts import clip
 from ..declare.blocks import looped
 from ..declare.kinds import general
 from ..tensor.tensor import Tensor
-from .reduction import MEAN, NONE, averaged, reduce_array, reduced, refuse_gradient, spread_back
+from .reduction import MEAN, NONE, averaged, check_name, reduce_array, reduced, refuse_gradient, spread_back
 from .summed_blocks import summed_products
 
 FUNCTIONS = "binary_cross_entropy_with_logits kl_div poisson_nll_loss hinge_embedding_loss"
@@ -323,8 +323,7 @@ def gaussian_nll_loss(
             var = unsqueeze(var, -1)
         elif input.ndim != var.ndim or differing != [1]:
             raise ValueError("var is of incorrect size")
-    if reduction not in ("none", "mean", "sum"):
-        raise ValueError(f"{reduction} is not valid")
+    check_name(reduction)
     if var._spec.dtype.category < FLOATING:  # torch limits it in place
         raise RuntimeError(f"result type Float can't be cast to the desired output type {cpp_name(var._spec.dtype)}")
     var = limited(var, eps)
