@@ -8,7 +8,7 @@ from typing import Any
 
 from ..autograd.grad_mode import no_grad
 from ..base.dtypes import bfloat16
-from ..ops.fill import zeros_like
+from ..ops.fill_like import zeros_like
 from ..ops.linalg import addmm
 from ..tensor.tensor import Tensor
 from .optimizer import Optimizer, as_number, loss_of
