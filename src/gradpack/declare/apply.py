@@ -13,9 +13,8 @@ from time import perf_counter
 from typing import Any
 
 from ..backends import Spec, backend_of
-from ..backends.coo import UnsupportedError
+from ..backends.base import UnsupportedError
 from ..backends.numpy import quiet
-from ..backends.sparse import SPARSE
 from ..backends.windows import may_overlap
 from ..base import dtypes
 from ..base.dtypes import BOOL, FLOATING, INTEGRAL, complex32, complex64, dtype
@@ -191,6 +190,8 @@ def _apply(op: Op, values: list[Any], mode: Mode) -> Any:
         if t._spec.layout is not spec.layout and spec.layout is strided:
             spec = t._spec
     if op.sparse and spec.layout is strided:
+        from ..backends.sparse import SPARSE
+
         spec = SPARSE.spec_for(spec.dtype, spec.device)
     if op.uniform:
         _check_uniform(op, values, index)
@@ -220,6 +221,7 @@ def _apply(op: Op, values: list[Any], mode: Mode) -> Any:
                 meta = INFERENCE if mode.inference else NO_GRAD if not mode.grad else MULTIPLE if op.returns else None
                 replay = Output(op.public, nr) if op.returns else op.public
                 mark_view(out, parent, replay, args, meta)
+            needs = needs and type(outs[0]._counter) is not InferenceCounter  # views of inference tensors are leaves
     node = record(op, values, index, outs, extras, mode, compute, spec) if needs else None
     if mode.dual and not mode.inference:
         carry(op, values, outs, extras, mode)

@@ -41,7 +41,8 @@ from ..tensor.tensor import Tensor, View
 from ..tensor.views import refresh
 from . import subclass  # noqa: F401 - attaches its method
 from .apply import Output, apply
-from .nodes import CompiledNode, GeneralNode, constant, fit_arrays
+from .fitting import fit_arrays
+from .nodes import CompiledNode, GeneralNode, constant
 from .op import Op, register
 from .timed import forget, timed, watched
 

@@ -321,7 +321,7 @@ def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
     """
     from ..base.dtypes import int64
     from ..declare.batched import is_batched
-    from ..ops.fill import arange
+    from ..ops.ranges import arange
 
     if input.dtype is not int64:
         raise RuntimeError(f"one_hot is only applicable to index tensor of type LongTensor, got {input.dtype}")

@@ -9,7 +9,8 @@ from typing import Any
 from ..base.dtypes import FLOATING, bool_
 from ..ops.affine import linear
 from ..ops.attention import scaled_dot_product_attention
-from ..ops.fill import zeros, zeros_like
+from ..ops.fill import zeros
+from ..ops.fill_like import zeros_like
 from ..ops.join import cat
 from ..ops.linalg import baddbmm, bmm
 from ..ops.softmax import softmax

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..ops import dropout as ops
 from ..ops import gated
-from ..ops.fill import empty_like, zeros_like
+from ..ops.fill_like import empty_like, zeros_like
 from ..tensor.tensor import Tensor
 
 

@@ -510,7 +510,7 @@ def _method_new_full(
     )
 
 
-from .fill import zeros_like  # noqa: E402 - adjoints name each other
+from .fill_like import zeros_like  # noqa: E402 - adjoints name each other
 from .reduce import sum, sum_to_size  # noqa: E402
 from .shape import clone  # noqa: E402
 from .writing import number_for, write_part  # noqa: E402

@@ -194,6 +194,7 @@ LAZY: dict[str, tuple[str, str, str]] = {
     "hashing": ("hash_tensor", "hash_tensor", "hash_tensor"),
     "numpy_protocol": ("", "__array__ __array_function__ __array_ufunc__ __array_wrap__ __cuda_array_interface__", ""),
     "prelu": ("prelu", "prelu", "_prelu"),
+    "ranges": ("arange linspace logspace range", "", ""),
     "attributes": (
         "eig get_device lstsq matrix_rank solve symeig",
         "_is_laid_out col_indices const_data_ptr crow_indices dequantize dim_order eig ipu is_distributed is_ipu is_maia is_mkldnn is_mps is_mtia is_nonzero is_sparse_csr is_vulkan is_xla is_xpu lstsq module_load new record_stream reinforce resize resize_as solve storage storage_type symeig xpu",

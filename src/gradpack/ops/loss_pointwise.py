@@ -16,7 +16,7 @@ from ..declare.block_parts import clip
 from ..declare.blocks import looped
 from ..declare.kinds import general
 from ..tensor.tensor import Tensor
-from .reduction import MEAN, NONE, averaged, reduce_array, reduced, refuse_gradient, spread_back
+from .reduction import MEAN, NONE, averaged, check_name, reduce_array, reduced, refuse_gradient, spread_back
 from .summed_blocks import summed_products
 
 FUNCTIONS = "binary_cross_entropy_with_logits kl_div poisson_nll_loss hinge_embedding_loss"
@@ -323,8 +323,7 @@ def gaussian_nll_loss(
             var = unsqueeze(var, -1)
         elif input.ndim != var.ndim or differing != [1]:
             raise ValueError("var is of incorrect size")
-    if reduction not in ("none", "mean", "sum"):
-        raise ValueError(f"{reduction} is not valid")
+    check_name(reduction)
     if var._spec.dtype.category < FLOATING:  # torch limits it in place
         raise RuntimeError(f"result type Float can't be cast to the desired output type {cpp_name(var._spec.dtype)}")
     var = limited(var, eps)
@@ -345,7 +344,7 @@ def limited(input: Tensor, least: float) -> Tensor:
 from .activation import logsigmoid  # noqa: E402
 from .compare import le, ne  # noqa: E402
 from .exponential import exp, log, sigmoid, xlogy  # noqa: E402 - adjoints name each other
-from .fill import ones_like  # noqa: E402
+from .fill_like import ones_like  # noqa: E402
 from .limits import _clamp_to_numbers, clamp_min  # noqa: E402
 from .masked import masked_fill  # noqa: E402
 from .rounding import where  # noqa: E402
