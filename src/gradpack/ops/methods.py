@@ -76,10 +76,10 @@ def attach() -> None:
 
 def load(name: str) -> None:
     """Import a module of operations and attach what it gives, unless that is done."""
-    if name in _loaded:
+    if name in _given:
         return
     with _loading:
-        if name not in _loaded:
+        if name not in _loaded:  # else it is this thread that loads it, further out
             module = import_module(f".{name}", __package__)
             if name not in _loaded:  # importing may have come here for it
                 _loaded.add(name)
