@@ -48,6 +48,12 @@ def unpaired(array: Any) -> Any:
     return made
 
 
+def rounded_number(value: float, d: dtype) -> float:
+    """A number as a floating dtype of 16 bits has it."""
+    with np.errstate(over="ignore"):
+        return float(np.float32(value).astype(NATIVE[d]))
+
+
 def hold(d: dtype, native: Any) -> None:
     """Hold a dtype from outside in arrays of a NumPy dtype."""
     if native in DTYPE or native == NATIVE[bfloat16]:
