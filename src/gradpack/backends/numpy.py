@@ -118,7 +118,7 @@ class NumPyBackend(Backend):
         if native is PAIR or array.dtype == PAIR:
             return paired(np.asarray(array)) if native is PAIR else self.cast(unpaired(array), d)
         if array.dtype.kind == "c" and native.kind != "c":
-            array = array.real != 0 if d.name == "bool" else array.real
+            array = array != 0 if d.name == "bool" else array.real
         if array.dtype.kind in "fV" and native.kind in "iu":
             with np.errstate(invalid="ignore"):  # as in torch, what does not fit is undefined but silent
                 return array.astype(native, copy=False)
