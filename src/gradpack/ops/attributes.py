@@ -136,8 +136,8 @@ def _method_dim_order(self: Tensor, *, ambiguity_check: Any = False) -> tuple[in
     """The dimensions from outermost to innermost in memory.
 
     Args:
-        ambiguity_check: True refuses a tensor that is laid out so in several orders; a list of memory formats one
-            that is in several of these, or in none.
+        ambiguity_check: True refuses a tensor that lies so in several orders; a list of memory formats one that
+            does and is in none of these, or in more than one.
 
     Raises:
         RuntimeError: for a tensor that is refused.
@@ -150,22 +150,15 @@ def _method_dim_order(self: Tensor, *, ambiguity_check: Any = False) -> tuple[in
     """
     strides = self.stride()
     ordered = tuple(sorted(range(self.ndim), key=lambda i: (-strides[i], i)))
-    if isinstance(ambiguity_check, bool):
-        several = ambiguity_check and _is_ambiguous(self.shape, strides, ordered)
-    elif isinstance(ambiguity_check, list | tuple) and all(isinstance(f, memory_format) for f in ambiguity_check):
-        several = sum(self.is_contiguous(memory_format=f) for f in ambiguity_check) != 1
-    else:
+    formats = [] if isinstance(ambiguity_check, bool) else ambiguity_check
+    if not isinstance(formats, list) or not all(isinstance(f, memory_format) for f in formats):
         raise TypeError("The ambiguity_check argument must be a bool or a list of memory formats.")
-    if several:
+    several = ambiguity_check is not False and (1 in self._shape or any(a == b for a, b in pairwise(strides)))
+    if several and sum(self.is_contiguous(memory_format=f) for f in formats) != 1:
         raise RuntimeError(
             "The tensor does not have unique dim order, or cannot map to exact one of the given memory formats."
         )
     return ordered
-
-
-def _is_ambiguous(shape: Any, strides: Any, ordered: tuple[int, ...]) -> bool:
-    """Whether dimensions that stand beside each other in memory could as well change places."""
-    return any(strides[a] == strides[b] or 1 in (shape[a], shape[b]) for a, b in pairwise(ordered))
 
 
 def _method_new(self: Tensor, *args: Any, size: Any = None, device: Any = None) -> Tensor:

@@ -103,13 +103,13 @@ def _arrays(value: Any) -> Any:
 
 def keep_apart(target: Any, *others: Any) -> None:
     """Refuse operands that share memory with what is written to, where the places depend on them."""
-    if isinstance(target, Tensor):
+    if isinstance(target, Tensor) and not MODE.get().levels:
         check_overlap(target, [v for v in others if isinstance(v, Tensor)], apart=True)
 
 
 def own_value(target: Tensor, value: Any) -> Any:
     """The value to fill with: a copy, if it is an element of what is written to."""
-    if isinstance(value, Tensor) and not value._shape and overlap(value._data, target._data):
+    if isinstance(value, Tensor) and not (value._shape or MODE.get().levels) and overlap(value._data, target._data):
         return value.clone()
     return value
 
