@@ -15,7 +15,7 @@ that would do so (functions that make a tensor like another), it asks the `__tor
 from __future__ import annotations
 
 import linecache
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from inspect import Parameter, signature
 from types import FunctionType
 from typing import Any
@@ -228,12 +228,20 @@ def _bound(shown: Any, own: Any, given: dict[str, Any]) -> dict[str, Any]:
     found = {n: None if p.default is Parameter.empty else p.default for n, p in shown.items()}
     for name, p in own.items():
         if p.kind is Parameter.VAR_POSITIONAL:
-            found.update(zip(found, given[name], strict=False))
+            found.update(zip(_taken_by_position(shown), given[name], strict=False))
         elif p.kind is Parameter.VAR_KEYWORD:
             found.update(given[name])
         else:
             found[name] = given[name]
     return found
+
+
+def _taken_by_position(shown: Any) -> Iterator[str]:
+    """The parameters that positional arguments are given to, before one that takes any number of them: `*size`."""
+    for name, p in shown.items():
+        if p.kind in (Parameter.VAR_POSITIONAL, Parameter.KEYWORD_ONLY):
+            return
+        yield name
 
 
 # What is raised on purpose, by functions that torch has in Python: "'foo' is not a valid value for reduction".
