@@ -476,10 +476,10 @@ def bernoulli(input: Tensor, p: Any = None, *, generator: Generator | None = Non
 
 
 def _without_slope(drawn: Any, device: Any, *sources: Any) -> Tensor:
-    """What was drawn, on a device, with a gradient of zero to what it was drawn with, as in torch."""
+    """What was drawn, on a device, with a gradient and a tangent of zero by what it was drawn with, as in torch."""
     made = finish(drawn, False, device)
     for t in sources:
-        if isinstance(t, Tensor) and t.requires_grad and MODE.get().grad:
+        if isinstance(t, Tensor) and (t._tangents is not None or (t.requires_grad and MODE.get().grad)):
             made = made + where(zeros_like(t, dtype=dtypes.bool_), t, 0.0)
     return made
 
