@@ -95,7 +95,7 @@ def _gradients(
     mean, rstd = np.asarray(mean, dtype=x.dtype), np.asarray(rstd, dtype=x.dtype)
     near = _column(mean)
     sums, dots = np.zeros(x.shape[1]), np.zeros(x.shape[1])
-    made = np.empty(x.shape, g.dtype) if needs[0] or needs[1] else None
+    made: Any = np.empty(x.shape, g.dtype) if needs[0] or needs[1] else None
     if training or needs[1] or needs[2]:
         for part in blocks(x):
             given = g[part]
