@@ -43,7 +43,6 @@ _SOURCES: dict[str, str] = {
     "cuda.random": "cuda",
     "distributed": "+distributed",
     "distributed.nn": "+distributed",
-    "distributions": "+distributions",
     "functional": ".",
     "fx": "+fx",
     "fx.experimental": "+fx",
@@ -113,7 +112,6 @@ def name_of(path: str) -> str:
 _REASONS: dict[str, str] = {
     "ao": "models are not quantised here",
     "quantization": "models are not quantised here",
-    "distributions": "probability distributions are outside of gradpack",
     "distributed": "a program runs in one process: torch.distributed.is_available() is False",
     "export": "there is no compiler: operations run one by one",
     "fx": "there is no compiler: operations run one by one",

@@ -48,6 +48,12 @@ def unpaired(array: Any) -> Any:
     return made
 
 
+def rounded_number(value: float, d: dtype) -> float:
+    """A number as a floating dtype of 16 bits has it."""
+    with np.errstate(over="ignore"):
+        return float(np.float32(value).astype(NATIVE[d]))
+
+
 def hold(d: dtype, native: Any) -> None:
     """Hold a dtype from outside in arrays of a NumPy dtype."""
     if native in DTYPE or native == NATIVE[bfloat16]:
@@ -112,7 +118,7 @@ class NumPyBackend(Backend):
         if native is PAIR or array.dtype == PAIR:
             return paired(np.asarray(array)) if native is PAIR else self.cast(unpaired(array), d)
         if array.dtype.kind == "c" and native.kind != "c":
-            array = array.real != 0 if d.name == "bool" else array.real
+            array = array != 0 if d.name == "bool" else array.real
         if array.dtype.kind in "fV" and native.kind in "iu":
             with np.errstate(invalid="ignore"):  # as in torch, what does not fit is undefined but silent
                 return array.astype(native, copy=False)

@@ -66,8 +66,11 @@ def broadcast(x: Any, shape: tuple[int, ...]) -> Any:
     """`numpy.broadcast_to` for a shape that is known to fit: an array over the same memory, not to be written to."""
     if type(x) is not _array_type or not x.size or x.dtype.kind == "V" or not x.flags.c_contiguous:
         return np.broadcast_to(x, shape)
-    steps = [s if n == m else 0 for n, m, s in zip(x.shape, shape[len(shape) - x.ndim :], x.strides, strict=True)]
-    out = _array_type(shape, x.dtype, x, 0, (*(0,) * (len(shape) - x.ndim), *steps))
+    new = len(shape) - x.ndim
+    steps = [s if n == m else 0 for n, m, s in zip(x.shape, shape[new:], x.strides, strict=True)]
+    for i in range(new - 1, -1, -1):  # as in torch, where a dimension of one element has a stride, too
+        steps.insert(0, (shape[i + 1] * steps[0] if steps else x.itemsize) if shape[i] == 1 else 0)
+    out = _array_type(shape, x.dtype, x, 0, tuple(steps))
     out.flags.writeable = False
     return out
 

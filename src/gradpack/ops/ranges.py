@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..base import dtypes
+from ..base.callers import depth_of_user
 from ..base.dtypes import FLOATING, dtype
 from ..base.errors import cpp_name, not_implemented_for, refuse, scalar_type
 from ..declare.looped import each_example
@@ -109,7 +110,7 @@ def range(
         "torch.range is deprecated and will be removed in a future release because its behavior is inconsistent with "
         "Python's range builtin. Instead, use torch.arange, which produces values in [start, end).",
         UserWarning,
-        stacklevel=2,
+        stacklevel=depth_of_user(),
     )
     if end is None:
         start, end = 0, start
