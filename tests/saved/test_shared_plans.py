@@ -13,7 +13,7 @@ from gradpack import saved
 from gradpack.saved import planner
 from gradpack.saved.choices import Limits
 from gradpack.saved.costs import Took
-from gradpack.saved.rounds import Round, Row, Shared, better, is_due, planned
+from gradpack.saved.rounds import Round, Row, Shared, adopted, better, planned
 
 
 def round_of(seed, count=30):
@@ -52,19 +52,20 @@ def test_more_room_takes_no_more_time_by_plan(monkeypatch):
     assert worse  # else this would say nothing
 
 
-def test_a_plan_is_due_again_where_another_one_is_better():
+def test_a_better_plan_of_another_budget_is_taken_over():
     done = round_of(1)
-    mine, other = (planned(done, [], limits(done, 0.5), 0.0) for _ in range(2))
-    done.planned, mine.followed = mine, 2
-    assert not is_due(mine, [], [other])  # the same
-    mine._plan.chosen = [0] * 30
-    mine.fits = False
-    assert is_due(mine, [], [other])
-    assert not is_due(other, [], [mine])  # older
-    found = better(done, [], 0.0, [other])
+    done.planned = mine = planned(done, [], limits(done, 0.5), 0.0)
+    other = planned(done, [], limits(done, 0.45), 0.0)
+    assert adopted(done, [], [other]) is mine  # it takes longer
+    mine.looked = mine.number
+    dear = [n for n, item in enumerate(mine._items) if len(item.choices) > 1]
+    mine._plan.chosen = [int(n in dear) for n in range(30)]  # all are made again
+    found = adopted(done, [], [other])
     assert found is not mine
-    assert found.seconds <= other.seconds
-    assert not is_due(mine, [], [other])  # it was looked at
+    assert found.seconds == other.seconds
+    assert found.followed == mine.followed
+    assert adopted(done, [], [other]) is mine  # it was looked at
+    assert better(done, [], 0.0, [other]).seconds <= other.seconds
 
 
 def test_plans_are_known_by_the_step_and_forgotten_with_their_budget():

@@ -24,7 +24,7 @@ from .notes import Notes
 from .policy import Policy
 from .recipes import Value
 from .recompute import Living, Watch
-from .rounds import Round, Row, Shared, better, is_due, planned
+from .rounds import Round, Row, Shared, adopted, better, is_due, planned
 from .storage import owner
 from .ways import ways_to
 
@@ -116,9 +116,10 @@ class Budget(Policy):
             now_and_then = not followed.followed & (followed.followed - 1)  # less and less often
             if done.uses and now_and_then and not self._watch.steady:
                 others = self._plans_of_others(done)
-                planning = is_due(followed, self._means, others) and self._may_plan(effort, forward)
-            self._plans.insert(0, better(done, self._means, effort, others) if planning else followed)
-        if planning and self._plans[0] is not followed and not self._watch.steady:
+                planning = is_due(followed, self._means) and self._may_plan(effort, forward)
+                followed = better(done, self._means, effort, others) if planning else adopted(done, self._means, others)
+            self._plans.insert(0, followed)
+        if planning and not self._watch.steady:
             _shared.add(self._plans[0])
         took = thread_time() - start
         self.planning += took

@@ -78,11 +78,6 @@ class BudgetPlan:
         mine = outcome(other._items, self.choices_among(other._items))
         return other.fits and (not self.fits or not mine.fits(self.limits) or other.seconds < 0.95 * mine.seconds)
 
-    def is_as_good(self, other: BudgetPlan) -> bool:
-        """Whether another one would not do clearly better in its place, by what this one takes things to cost."""
-        found = outcome(self._items, other.choices_among(self._items))
-        return not found.fits(self.limits) or (self.fits and found.seconds >= 0.95 * self.seconds)
-
     def choice(self, number: int) -> Choice:
         return self._items[number].choices[self._plan.chosen[number]]
 

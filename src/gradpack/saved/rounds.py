@@ -12,7 +12,7 @@ from .costs import Took
 from .explain import BudgetPlan
 from .info import SavedInfo
 from .ledger import Means
-from .planner import plan
+from .planner import Plan, plan
 
 Key = tuple[Any, ...]
 _KINDS = 1000  # of steps, after which those are forgotten that nobody plans for any more
@@ -132,12 +132,19 @@ def planned(
 
     It takes no longer than an old one, nor than those of `others` that are within the limits, too.
     """
-    end = round_.clock + 1
-    items = [_item(row, means, end) for row in round_.rows]
+    items = _items(round_, means)
     start = _best_of([*([] if old is None else [old]), *others], items, limits)
-    found = BudgetPlan(round_.keys, round_.rows, items, plan(items, *limits, effort=effort, start=start), limits)
-    found.rates = [rate for m in means for rate in m.rates]
-    return found
+    return _made(round_, means, items, plan(items, *limits, effort=effort, start=start), limits)
+
+
+def _items(round_: Round, means: Sequence[Means]) -> list[Item]:
+    return [_item(row, means, round_.clock + 1) for row in round_.rows]
+
+
+def _made(round_: Round, means: Sequence[Means], items: list[Item], plan: Plan, limits: Limits) -> BudgetPlan:
+    made = BudgetPlan(round_.keys, round_.rows, items, plan, limits)
+    made.rates = [rate for m in means for rate in m.rates]
+    return made
 
 
 def _best_of(plans: Sequence[BudgetPlan], items: Sequence[Item], limits: Limits) -> list[int] | None:
@@ -151,13 +158,11 @@ def _best_of(plans: Sequence[BudgetPlan], items: Sequence[Item], limits: Limits)
     return None if best is None else best[1]
 
 
-def is_due(plan: BudgetPlan, means: Sequence[Means], others: Sequence[BudgetPlan] = ()) -> bool:
-    """Whether a plan is to be made anew: after its first round, and where costs have changed or others been made."""
+def is_due(plan: BudgetPlan, means: Sequence[Means]) -> bool:
+    """Whether a plan is to be made anew: after its first round, and where ways turned out to cost something else."""
     now = [rate for m in means for rate in m.rates]
     pairs = zip(now, plan.rates, strict=False)
-    if plan.followed == 1 or any(not _CHANGED * a < b < a / _CHANGED for a, b in pairs):
-        return True
-    return any(other.number > plan.looked and not plan.is_as_good(other) for other in others)
+    return plan.followed == 1 or any(not _CHANGED * a < b < a / _CHANGED for a, b in pairs)
 
 
 def better(round_: Round, means: Sequence[Means], effort: float, others: Sequence[BudgetPlan] = ()) -> BudgetPlan:
@@ -165,9 +170,30 @@ def better(round_: Round, means: Sequence[Means], effort: float, others: Sequenc
     old = round_.planned
     assert old is not None
     new = planned(round_, means, old.limits, effort, old, others)
+    old.rates = new.rates
+    return _in_place_of(old, new)
+
+
+def adopted(round_: Round, means: Sequence[Means], others: Sequence[BudgetPlan]) -> BudgetPlan:
+    """The same without a search: another one is the best of those that others have made since."""
+    old = round_.planned
+    assert old is not None
+    newer = [other for other in others if other.number > old.looked]
+    if not newer:
+        return old
+    items = _items(round_, means)
+    old.looked = max(other.number for other in newer)
+    chosen = _best_of(newer, items, old.limits)
+    if chosen is None:
+        return old
+    return _in_place_of(old, _made(round_, means, items, Plan(chosen, outcome(items, chosen), True), old.limits))
+
+
+def _in_place_of(old: BudgetPlan, new: BudgetPlan) -> BudgetPlan:
+    if not old.is_worse(new):
+        return old
     new.followed = old.followed
-    old.rates, old.looked = new.rates, new.looked
-    return new if old.is_worse(new) else old
+    return new
 
 
 class Shared:
@@ -183,7 +209,8 @@ class Shared:
         if len(self._known) >= _KINDS:
             self._known = {key: plans for key, plans in self._known.items() if any(found() for found in plans)}
         kind = _kind(plan.keys)
-        self._known[kind] = [*(found for found in self._known.get(kind, ()) if found() is not None), ref(plan)]
+        left = [found for found in self._known.get(kind, ()) if found() not in (None, plan)]
+        self._known[kind] = [*left, ref(plan)]
 
     def like(self, keys: Sequence[Key]) -> list[BudgetPlan]:
         """The plans for steps that save the same."""
