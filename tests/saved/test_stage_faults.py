@@ -1,4 +1,4 @@
-"""A stage that raises in forward or backward: modes are as before, gradients whole or not there, the next step right."""
+"""A stage that raises in forward or backward: modes are as before, gradients whole or missing, the next step right."""
 
 from __future__ import annotations
 
