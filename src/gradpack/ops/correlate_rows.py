@@ -53,14 +53,14 @@ def correlate_rows(x: Any, weight: Any, stride: Any, padding: Any, dilation: Any
         some, high = part.stop - part.start, rows.stop - rows.start
         if part != taken:  # padding a part at a time is done in the cache
             if inner is not None and inner.shape == x[part].shape:
-                np.copyto(inner, x[part])  # the zeros around it are there
+                np.copyto(inner, x[part])  # the zeros around it are there, and windows look at the same memory
             else:
                 image = reaching(x[part], padding, kernel, stride, dilation, count)
                 inner = cropped(image, padding, x.shape[2:]) if any(padding) else None
+                seen = windows(np.swapaxes(image, 1, 2), kernel[1:], stride[1:], dilation[1:], count[1:])
+                # (rows, channels, *rest of the kernel, batch, *rest of the places)
+                seen = np.moveaxis(seen, 0, 1 + len(kernel))
             taken = part
-            seen = windows(np.swapaxes(image, 1, 2), kernel[1:], stride[1:], dilation[1:], count[1:])
-            # (rows, channels, *rest of the kernel, batch, *rest of the places)
-            seen = np.moveaxis(seen, 0, 1 + len(kernel))
         given = seen[rows.start * step : (rows.stop - 1) * step + kernel[0]]
         if given.shape != shape:  # as a rule, parts are of one shape
             shape, lines = given.shape, np.empty(given.shape, x.dtype)
@@ -71,8 +71,8 @@ def correlate_rows(x: Any, weight: Any, stride: Any, padding: Any, dilation: Any
             product = np.moveaxis(made.reshape(high, outs, some, *count[1:]), (2, 1), (0, 1))
         np.copyto(lines, given)
         np.matmul(matrix, overlapping, out=made)
-        if plus is None:
-            np.copyto(out[part, :, rows], product)
-        else:
-            np.add(product, plus, out=out[part, :, rows])
+        target = out[part, :, rows]
+        np.copyto(target, product)
+        if plus is not None:  # after the copy, which is out of order: NumPy repeats a number fast along many places
+            np.add(target, plus, out=target)
     return out
