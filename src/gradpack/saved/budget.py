@@ -24,7 +24,7 @@ from .notes import Notes
 from .policy import Policy
 from .recipes import Value
 from .recompute import Living, Watch
-from .rounds import Round, Row, better, is_due, planned
+from .rounds import Round, Row, Shared, adopted, better, is_due, planned
 from .storage import owner
 from .ways import ways_to
 
@@ -33,7 +33,9 @@ _ROWS = 10_000  # that a round may have, where nothing goes backward
 _STEP = 3  # what a step takes, for what the operations of its forward pass took
 _EFFORT = 0.2  # how long planning may take, for what the operations of a forward pass took
 _LEAST, _MOST = 0.002, 0.1  # seconds of it
+_SHARE, _AHEAD = 0.005, 0.5  # of the time of steps, and steps' time, that planning may take
 _CREDIT = 0.01  # seconds of it that no step has to be worth
+_shared = Shared()
 
 
 class Budget(Policy):
@@ -66,7 +68,7 @@ class Budget(Policy):
         self._round = Round()
         self._plans: list[BudgetPlan] = []
         self.planning = 0.0
-        self._efforts = self._credit = 0.0  # seconds that planning was to take, and may take before steps add to that
+        self._efforts = self._credit = 0.0  # seconds that planning has taken, and may take before steps add to that
 
     held = property(lambda self: self._ledger.memory)
     in_ram = property(lambda self: self._ledger.host)
@@ -102,29 +104,39 @@ class Budget(Policy):
         forward = spent - done.began
         start, effort = thread_time(), min(max(_LEAST, _EFFORT * forward), _MOST)
         followed = done.planned
+        planning = False
         if done.rows and done.uses and (followed is None or followed.keys != done.keys):
-            if self._afford(effort, forward):
-                self._plans.insert(0, planned(done, self._means, self._limits, effort))
+            if planning := self._may_plan(effort, forward):
+                others = self._plans_of_others(done)
+                self._plans.insert(0, planned(done, self._means, self._limits, effort, others=others))
                 del self._plans[_PLANS:]
         elif followed is not None:
             followed.followed += 1
             self._plans.remove(followed)
-            if done.uses and not self._watch.steady and is_due(followed, self._means) and self._afford(effort, forward):
-                followed = better(done, self._means, effort)
+            now_and_then = not followed.followed & (followed.followed - 1)  # less and less often
+            if done.uses and now_and_then and not self._watch.steady:
+                others = self._plans_of_others(done)
+                planning = is_due(followed, self._means) and self._may_plan(effort, forward)
+                followed = better(done, self._means, effort, others) if planning else adopted(done, self._means, others)
             self._plans.insert(0, followed)
-        self.planning += thread_time() - start
+        if planning and not self._watch.steady:
+            _shared.add(self._plans[0])
+        took = thread_time() - start
+        self.planning += took
+        if planning:
+            self._efforts += effort if self._watch.steady else max(took, effort)
 
-    def _afford(self, effort: float, forward: float) -> bool:
-        """Whether planning is worth it: one step in a hundred is spent on it, the first of them at once.
+    def _plans_of_others(self, done: Round) -> list[BudgetPlan]:
+        """Plans of other budgets for steps like this one; none where each run is to plan the same."""
+        return [] if self._watch.steady else [plan for plan in _shared.like(done.keys) if plan not in self._plans]
+
+    def _may_plan(self, effort: float, forward: float) -> bool:
+        """Whether planning is worth it: one step in two hundred is spent on it, and half of one before.
 
         Steps that never come again are not planned for ever: they are kept within the limits as they go.
         """
-        if not self._credit:
-            self._credit = _CREDIT + _STEP * forward
-        elif self._efforts + effort > self._credit + 0.01 * _STEP * self._watch.spent:
-            return False
-        self._efforts += effort
-        return True
+        self._credit = self._credit or _CREDIT + _AHEAD * _STEP * forward
+        return self._efforts + effort <= self._credit + _SHARE * _STEP * self._watch.spent or not self._efforts
 
     # --- packing ---
 

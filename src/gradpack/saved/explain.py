@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
 from ..base.sizes import shown
@@ -35,6 +36,9 @@ class Explained:
     next_seconds: float
 
 
+_numbers = count(1)
+
+
 def _price(choice: Choice, whole: int) -> str:
     return f"{choice.seconds / max(whole - choice.nbytes, 1) * 2**20 * 1e3:.2f} ms for each MiB"
 
@@ -56,6 +60,7 @@ class BudgetPlan:
         self.fits, self.seconds = plan.fits, found.seconds
         self.peak, self.disk_peak, self.host_peak = found.peak, found.disk, found.host
         self.followed = 0  # rounds
+        self.number = self.looked = next(_numbers)  # when it was made, and when others were looked at last
         self.rates: list[float] = []  # what packing and unpacking took when it was made, for each byte
         self._items, self._plan = items, plan
 

@@ -72,8 +72,9 @@ def plan(
     if start is not None:
         _from_choices(it, start)
     if len(items) > FEW:
-        _from_less_room(it)
-        improve(it, effort)
+        if start is None:
+            _from_less_room(it)
+        improve(it, it.work + effort)
         return _made(items, it.all())
     found = it.all()
     return _made(items, cheapest(items, allowed, limits, found, max(int(effort / _NODE), _NODES)) or found)

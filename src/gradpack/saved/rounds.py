@@ -7,14 +7,15 @@ from dataclasses import replace
 from typing import Any
 from weakref import ref
 
-from .choices import NEVER, Choice, Item, Limits
+from .choices import NEVER, Choice, Item, Limits, outcome
 from .costs import Took
 from .explain import BudgetPlan
 from .info import SavedInfo
 from .ledger import Means
-from .planner import plan
+from .planner import Plan, plan
 
 Key = tuple[Any, ...]
+_KINDS = 1000  # of steps, after which those are forgotten that nobody plans for any more
 _CHANGED = 0.75  # of what it was, or the other way round: by as much has a cost changed
 
 
@@ -120,34 +121,105 @@ class Round:
 
 
 def planned(
-    round_: Round, means: Sequence[Means], limits: Limits, effort: float, old: BudgetPlan | None = None
+    round_: Round,
+    means: Sequence[Means],
+    limits: Limits,
+    effort: float,
+    old: BudgetPlan | None = None,
+    others: Sequence[BudgetPlan] = (),
 ) -> BudgetPlan:
-    """The plan for rounds like this one, which may take so many seconds to make. It takes no longer than an old one."""
-    end = round_.clock + 1
-    items = [_item(row, means, end) for row in round_.rows]
-    start = None if old is None else old.choices_among(items)
-    found = BudgetPlan(round_.keys, round_.rows, items, plan(items, *limits, effort=effort, start=start), limits)
-    found.rates = [rate for m in means for rate in m.rates]
-    return found
+    """The plan for rounds like this one, which may take so many seconds to make.
+
+    It takes no longer than an old one, nor than those of `others` that are within the limits, too.
+    """
+    items = _items(round_, means)
+    start = _best_of([*([] if old is None else [old]), *others], items, limits)
+    return _made(round_, means, items, plan(items, *limits, effort=effort, start=start), limits)
+
+
+def _items(round_: Round, means: Sequence[Means]) -> list[Item]:
+    return [_item(row, means, round_.clock + 1) for row in round_.rows]
+
+
+def _made(round_: Round, means: Sequence[Means], items: list[Item], plan: Plan, limits: Limits) -> BudgetPlan:
+    made = BudgetPlan(round_.keys, round_.rows, items, plan, limits)
+    made.rates = [rate for m in means for rate in m.rates]
+    return made
+
+
+def _best_of(plans: Sequence[BudgetPlan], items: Sequence[Item], limits: Limits) -> list[int] | None:
+    """The choices of the plan that takes the least time of those that fit, by what things cost now."""
+    best: tuple[float, list[int]] | None = None
+    for known in plans:
+        chosen = known.choices_among(items)
+        found = outcome(items, chosen)
+        if found.fits(limits) and (best is None or found.seconds < best[0]):
+            best = found.seconds, chosen
+    return None if best is None else best[1]
 
 
 def is_due(plan: BudgetPlan, means: Sequence[Means]) -> bool:
     """Whether a plan is to be made anew: after its first round, and where ways turned out to cost something else."""
-    if plan.followed & (plan.followed - 1):  # less and less often
-        return False
     now = [rate for m in means for rate in m.rates]
     pairs = zip(now, plan.rates, strict=False)
     return plan.followed == 1 or any(not _CHANGED * a < b < a / _CHANGED for a, b in pairs)
 
 
-def better(round_: Round, means: Sequence[Means], effort: float) -> BudgetPlan:
+def better(round_: Round, means: Sequence[Means], effort: float, others: Sequence[BudgetPlan] = ()) -> BudgetPlan:
     """The plan that a round has followed, or another one if that is better by what was learned of costs meanwhile."""
     old = round_.planned
     assert old is not None
-    new = planned(round_, means, old.limits, effort, old)
-    new.followed = old.followed
+    new = planned(round_, means, old.limits, effort, old, others)
     old.rates = new.rates
-    return new if old.is_worse(new) else old
+    return _in_place_of(old, new)
+
+
+def adopted(round_: Round, means: Sequence[Means], others: Sequence[BudgetPlan]) -> BudgetPlan:
+    """The same without a search: another one is the best of those that others have made since."""
+    old = round_.planned
+    assert old is not None
+    newer = [other for other in others if other.number > old.looked]
+    if not newer:
+        return old
+    items = _items(round_, means)
+    old.looked = max(other.number for other in newer)
+    chosen = _best_of(newer, items, old.limits)
+    if chosen is None:
+        return old
+    return _in_place_of(old, _made(round_, means, items, Plan(chosen, outcome(items, chosen), True), old.limits))
+
+
+def _in_place_of(old: BudgetPlan, new: BudgetPlan) -> BudgetPlan:
+    if not old.is_worse(new):
+        return old
+    new.followed = old.followed
+    return new
+
+
+class Shared:
+    """The plans of all budgets of the process that live, by the step that they are for.
+
+    With less room nothing can be faster than with more: so the plan of one budget is looked at for another one.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[int, list[ref[BudgetPlan]]] = {}
+
+    def add(self, plan: BudgetPlan) -> None:
+        if len(self._known) >= _KINDS:
+            self._known = {key: plans for key, plans in self._known.items() if any(found() for found in plans)}
+        kind = _kind(plan.keys)
+        left = [found for found in self._known.get(kind, ()) if found() not in (None, plan)]
+        self._known[kind] = [*left, ref(plan)]
+
+    def like(self, keys: Sequence[Key]) -> list[BudgetPlan]:
+        """The plans for steps that save the same."""
+        known = self._known.get(_kind(keys), ())
+        return [plan for found in known if (plan := found()) is not None and plan.fits and plan.keys == keys]
+
+
+def _kind(keys: Sequence[Key]) -> int:
+    return hash(tuple(keys))
 
 
 def _item(row: Row, means: Sequence[Means], end: int) -> Item:
