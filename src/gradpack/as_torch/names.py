@@ -43,7 +43,6 @@ _SOURCES: dict[str, str] = {
     "cuda.random": "cuda",
     "distributed": "+distributed",
     "distributed.nn": "+distributed",
-    "distributions": "+distributions",
     "functional": ".",
     "fx": "+fx",
     "fx.experimental": "+fx",
@@ -62,6 +61,7 @@ _SOURCES: dict[str, str] = {
     "multiprocessing": "+multiprocessing",
     "nn": "nn +nn",
     "nn.attention": "+nn_attention",
+    "nn.functional.grad": "nn.grad",
     "nn.common_types": "nn.modules.utils",
     "nn.modules": "nn.modules nn +nn",
     "nn.parallel": "+nn_parallel",
@@ -112,7 +112,6 @@ def name_of(path: str) -> str:
 _REASONS: dict[str, str] = {
     "ao": "models are not quantised here",
     "quantization": "models are not quantised here",
-    "distributions": "probability distributions are outside of gradpack",
     "distributed": "a program runs in one process: torch.distributed.is_available() is False",
     "export": "there is no compiler: operations run one by one",
     "fx": "there is no compiler: operations run one by one",

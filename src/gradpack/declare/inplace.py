@@ -12,6 +12,7 @@ from typing import Any
 
 from ..backends.windows import overlap, partly_overlap, repeats, writable
 from ..base import dtypes
+from ..base.callers import depth_of_user
 from ..base.errors import not_a_method_of, scalar_type
 from ..base.modes import MODE, TRANSFORMS, using, without_grad
 from ..graph.node import AccumulateGrad, Node, Nowhere, Origin, Slot
@@ -307,7 +308,7 @@ def _warn_expanded(name: str) -> None:
         f"Use of {name} on expanded tensors is deprecated. Please clone() the tensor before performing this operation. "
         "This also applies to advanced indexing e.g. tensor[indices] = tensor",
         UserWarning,
-        stacklevel=4,
+        stacklevel=depth_of_user(),
     )
 
 
@@ -317,7 +318,7 @@ def check_overlap(target: Tensor, others: list[Tensor], apart: bool = False) -> 
     own = getattr(data, "base", None) is None
     for other in others:
         same = other is target or other._data is data
-        if not apart and (same or (own and getattr(other._data, "base", None) is None)):
+        if not same and own and getattr(other._data, "base", None) is None:
             continue
         if (apart and (same or overlap(other._data, data))) or (not same and partly_overlap(other._data, data)):
             raise RuntimeError(

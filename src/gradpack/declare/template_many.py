@@ -10,7 +10,8 @@ from textwrap import indent
 from typing import Any
 
 from .op import Op
-from .template import CONSTANT, TENSOR, array_text, guard, out_text, reads, signature, values_of
+from .template import array_text, guard, out_text, reads, signature, values_of
+from .template_texts import CONSTANT, TENSOR
 
 LIST = """\
     if type({p}) is not list and type({p}) is not tuple: return _slow({values})

@@ -212,12 +212,25 @@ def _mapped(name: str, target: Tensor, others: tuple[Tensor, ...], function: Any
     columns = [expand(o.detach(), target._shape).tolist() if target._shape else o.item() for o in others]
     array = writable(target._data)
     if not target._shape:
-        array[...] = function(target.item(), *columns)
+        array[...] = _number(function(target.item(), *columns), target)
         return target
     for place in np.ndindex(target._shape):
         given = [_at(c, place) for c in columns]
-        array[place] = function(array[place].item(), *given)
+        array[place] = _number(function(array[place].item(), *given), target)
     return target
+
+
+def _number(value: Any, target: Tensor) -> Any:
+    """What a function of the user's gave, as a number for a tensor."""
+    if isinstance(value, Tensor):
+        value = value.item()
+    kind = target._spec.dtype
+    if kind.is_complex or isinstance(value, int | float):
+        return value
+    wanted = (
+        "must be real number, not {}" if kind.is_floating_point else "{!r} object cannot be interpreted as an integer"
+    )
+    raise TypeError(wanted.format(type(value).__name__))
 
 
 def _at(nested: Any, place: tuple[int, ...]) -> Any:

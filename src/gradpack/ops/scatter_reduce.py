@@ -17,6 +17,7 @@ from ..declare.inplace import inplace
 from ..declare.kinds import general, linear, nondifferentiable
 from ..tensor.tensor import Tensor
 from .accumulate import flat_of, fresh, narrowed, set_flat, store, widened
+from .writing import keep_apart
 
 FUNCTIONS = METHODS = "scatter_reduce"
 INPLACE = "scatter_reduce_"
@@ -172,6 +173,7 @@ def _method_scatter_reduce_(
 ) -> Tensor:
     """In-place form of `scatter_reduce`."""
     op, args = _reduce_call("scatter_reduce_", self, dim, index, src, reduce, include_self)
+    keep_apart(self, index, src)
     return inplace(op.op, "scatter_reduce_", list(args))
 
 
