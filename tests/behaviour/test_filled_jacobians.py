@@ -65,7 +65,23 @@ def scaled(torch, a):
     return out
 
 
-FUNCTIONS = (filled, matrix, through_a_view, accumulated, by_index, scaled)
+def beside_a_view(torch, a):
+    out = torch.zeros(3, dtype=a.dtype)
+    head, first = out[:2], out[0]
+    out[:2] = a[:2] ** 2
+    out[2] = a[1] * a[0]
+    return torch.stack([head[1], first * 2, out[2]]) * a
+
+
+def beside_views_of_views(torch, a):
+    out = torch.zeros(3, dtype=a.dtype)
+    column = out[:, None]
+    inner = column[1:]
+    out.index_put_((torch.tensor([0, 2]),), a[1:] * a[0])
+    return column[:, 0] + inner[1] * a
+
+
+FUNCTIONS = (filled, matrix, through_a_view, accumulated, by_index, scaled, beside_a_view, beside_views_of_views)
 
 
 @pytest.fixture(params=FUNCTIONS, ids=lambda f: f.__name__)
@@ -105,6 +121,20 @@ class TestJacobians:
         assert torch.allclose(torch.autograd.grad(torch.vmap(f)(leaf).sum(), leaf)[0], expected)
 
 
+def test_views_that_were_taken_before(torch, func, x):
+    def f(a):
+        out = torch.zeros(2, 3, dtype=a.dtype)
+        first, second = out[0], out[1]
+        first.add_(a * a)
+        second.copy_(first)
+        out[1, 2] = 0.0
+        return out, second
+
+    whole, row = func.jacfwd(f)(x)
+    assert whole[0].tolist() == torch.diag(2 * x).tolist()
+    assert whole[1].tolist() == row.tolist() == torch.diag(2 * x * torch.tensor([1.0, 1.0, 0.0])).tolist()
+
+
 class TestArguments:
     """Arguments that are written to have the values afterwards, and no tangents."""
 
@@ -126,6 +156,15 @@ class TestArguments:
         assert y.tolist() == [0.0, 2.0, 3.0] and part.tolist() == [2.0, 3.0]
         part.zero_()
         assert y.tolist() == [0.0, 0.0, 0.0]
+
+    def test_another_view_outside(self, torch, func, x):
+        y = torch.zeros(4, dtype=x.dtype)
+        part, beside = y[1:], y[:2]
+        found = func.jacfwd(lambda a, part: part.copy_(a * 2).clone())(x, part)
+        assert torch.equal(found, torch.diag(torch.full((3,), 2.0, dtype=x.dtype)))
+        assert beside.tolist() == [0.0, 2.0] and y.tolist() == [0.0, 2.0, 4.0, 6.0]
+        beside.zero_()
+        assert y.tolist() == [0.0, 0.0, 4.0, 6.0] and part.tolist() == [0.0, 4.0, 6.0]
 
     def test_by_several_arguments(self, torch, func, x):
         def f(a, b, c):

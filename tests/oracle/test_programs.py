@@ -26,6 +26,9 @@ PROGRAMS = {
     "losses": ("egnn_pytorch entmax nystrom_attention pytorch_msssim siren_pytorch", 2e-4),
     "metrics": ("torchmetrics", 1e-4),
     "equations": ("torchcde torchsde xitorch", 1e-6),
+    "images": ("kornia", 2e-4),
+    "attention_layers": ("linformer local_attention perceiver_pytorch rotary_embedding_torch", 1e-4),
+    "embeddings": ("nflows pytorch_metric_learning snntorch", 2e-4),
 }
 _NUMBER = re.compile(r"-?\d+\.\d+(?:e[-+]?\d+)?|-?\d+(?:e[-+]\d+)|nan|inf")
 

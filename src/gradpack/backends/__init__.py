@@ -23,7 +23,14 @@ def _cupys(kind: type) -> Backend | None:
     return backend_for(kind)
 
 
+def _bring_meta() -> Exception | None:
+    from .meta import bring
+
+    return bring()
+
+
 BRINGS["cuda"] = _bring_cuda
+BRINGS["meta"] = _bring_meta
 register_finder(_cupys)
 
 

@@ -7,6 +7,7 @@ that were written to it.
 
 from __future__ import annotations
 
+import gc
 import sys
 from typing import Any
 from weakref import ref
@@ -25,7 +26,10 @@ def may_turn(level: VmapLevel) -> bool:
 
 
 def turn(target: Tensor, level: VmapLevel, name: str) -> bool:
-    """Give a tensor, and what it is a view of, all examples of the level; False if others view the same memory.
+    """Give a tensor, what it is a view of, and all other views of that, all examples of the level.
+
+    Returns:
+        False if something else knows the memory: a detached tensor, say.
 
     Raises:
         RuntimeError: if the function that is differentiated has the tensor in its closure.
@@ -37,12 +41,28 @@ def turn(target: Tensor, level: VmapLevel, name: str) -> bool:
     refuse_captured(target, name)
     if not level.has(base):
         if sys.getrefcount(base._counter) > len(family) + 1:
-            return False
+            family = _all_views(base)
+            if sys.getrefcount(base._counter) > len(family) + 1:
+                return False
         _become(base, _spread(alias_of(base), MODE.get().levels), level)
-    for tensor in reversed(family[:-1]):
-        view: Any = tensor._view
-        _become(tensor, view.again(view.parent), level)
+    for tensor in reversed(family):
+        if tensor is not base:
+            view: Any = tensor._view
+            _become(tensor, view.again(view.parent), level)
     return True
+
+
+def _all_views(base: Tensor) -> list[Tensor]:
+    """A tensor and all its views, views of views first. Views are not listed anywhere, so memory is looked through."""
+    depths: dict[int, tuple[int, Tensor]] = {}
+    for tensor in gc.get_referrers(base._counter):
+        if isinstance(tensor, Tensor) and tensor._counter is base._counter:
+            depth, root = 0, tensor
+            while root._view is not None:
+                depth, root = depth + 1, root._view.parent
+            if root is base:
+                depths[id(tensor)] = depth, tensor
+    return [tensor for _, tensor in sorted(depths.values(), key=lambda found: -found[0])]
 
 
 def _spread(value: Tensor, levels: tuple[VmapLevel, ...]) -> Tensor:

@@ -34,14 +34,19 @@ _NO_SETTINGS = None, None, None  # dtype, device, memory_format
 _INT64 = NUMPY.spec_for(dtypes.int64, CPU)
 
 
-def _like(op: str, input: Tensor, d: dtype | None, device: Any) -> tuple[Any, Any]:
+def _like(op: str, input: Tensor, d: dtype | None, device: Any) -> tuple[Tensor, Any, Any]:
+    """What the result is to be like, its backend, and what it is to be."""
     if not isinstance(input, Tensor):
         raise TypeError(f"{op}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
     d = as_dtype(op, d)
+    if device is not None and input.is_meta and as_device(device).type != "meta":  # which has nothing to be copied
+        from .fill import empty
+
+        input = empty(input._shape, dtype=input.dtype)
     spec = input._spec
     if d is not None or device is not None:
         spec = spec.backend.spec_for(d or spec.dtype, spec.device if device is None else as_device(device))
-    return spec.backend, spec
+    return input, spec.backend, spec
 
 
 @noted
@@ -71,7 +76,7 @@ def zeros_like(
         return np.zeros_like(input)  # formulas call it on arrays
     if is_batched(input):
         return of_all_examples(zeros_like, input, dtype=dtype, device=device)
-    backend, spec = _like("zeros_like", input, dtype, device)
+    input, backend, spec = _like("zeros_like", input, dtype, device)
     if spec.numpy and input._data.flags.c_contiguous and memory_format is None:
         return finish(np.zeros(input._shape, spec.native), requires_grad, device)
     return finish(
@@ -109,7 +114,7 @@ def ones_like(
         return np.ones_like(input)
     if is_batched(input):
         return of_all_examples(ones_like, input, dtype=dtype, device=device)
-    backend, spec = _like("ones_like", input, dtype, device)
+    input, backend, spec = _like("ones_like", input, dtype, device)
     made = made_in(spec.native, lambda native: backend.xp.ones_like(input._data, dtype=native, **like(input._data)))
     return finish(in_format(made, memory_format), requires_grad, device)
 
@@ -141,7 +146,7 @@ def full_like(
         return alias(array, spec, input._shape)
     if is_batched(input) and not isinstance(fill_value, Tensor):
         return of_all_examples(full_like, input, fill_value, dtype=dtype, device=device)
-    backend, spec = _like("full_like", input, dtype, device)
+    input, backend, spec = _like("full_like", input, dtype, device)
     value = fill_value.item() if isinstance(fill_value, Tensor) else fill_value
     number = number_for(value, spec.dtype) if isinstance(value, int | float | complex) else value
     made = made_in(
@@ -175,7 +180,7 @@ def empty_like(
         return alias(array, spec, input._shape)
     if is_batched(input):
         return of_all_examples(empty_like, input, dtype=dtype, device=device)
-    backend, spec = _like("empty_like", input, dtype, device)
+    input, backend, spec = _like("empty_like", input, dtype, device)
     return finish(
         in_format(backend.xp.empty_like(input._data, dtype=spec.native, **like(input._data)), memory_format),
         requires_grad,

@@ -91,7 +91,8 @@ class TensorBase:
 
     @property
     def is_meta(self) -> bool:
-        return False
+        """Whether it is on the device `meta`, where tensors have no elements."""
+        return self._spec.device.type == "meta"
 
     @property
     def is_nested(self) -> bool:

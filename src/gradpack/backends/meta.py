@@ -1,0 +1,254 @@
+"""The device `meta`: tensors that have a shape, a dtype and no elements.
+
+What an operation makes of them is found by running it on zeros: arrays with one zero for all elements, so that
+arguments take no memory. The result is forgotten but for its shape and dtype.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from inspect import signature
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
+
+from ..base.devices import KINDS, device
+from ..base.dtypes import dtype
+from .base import Backend, backend_on, forget_backend, place_backend, register_backend, unplace_backend
+from .numpy import DTYPE, NATIVE, NUMPY
+
+NO_DATA = "Cannot copy out of meta tensor; no data!"
+_META = device("meta")
+
+
+class MetaArray(NDArrayOperatorsMixin):
+    """What stands for the array of a tensor of this device. NumPy's functions and operators take it."""
+
+    __slots__ = ("__weakref__", "_zeros")
+    __array_priority__ = 1000.0
+
+    def __init__(self, zeros: Any) -> None:
+        self._zeros = np.broadcast_to(np.zeros((), zeros.dtype), zeros.shape)
+
+    shape = property(lambda self: self._zeros.shape)
+    dtype = property(lambda self: self._zeros.dtype)
+    ndim = property(lambda self: self._zeros.ndim)
+    size = property(lambda self: self._zeros.size)
+    nbytes = property(lambda self: self._zeros.size * self._zeros.itemsize)
+    base = None
+    flags = SimpleNamespace(writeable=True, c_contiguous=True, f_contiguous=False, owndata=True)
+    itemsize = property(lambda self: self._zeros.itemsize)
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """Row by row."""
+        steps, step = [], self.itemsize
+        for n in reversed(self.shape):
+            steps.append(step)
+            step *= max(n, 1)
+        return tuple(reversed(steps))
+
+    def __array__(self, *args: Any, **kwargs: Any) -> Any:
+        raise NotImplementedError(NO_DATA)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = None, **kwargs: Any) -> Any:
+        made = without_data(getattr(ufunc, method))(*inputs, **kwargs)
+        return made if out is None else out[0]
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        return without_data(function)(*args, **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(f"'MetaArray' object has no attribute {name!r}")
+        method = getattr(np.ndarray, name)
+        if not callable(method):
+            return _closed(getattr(self._zeros, name))
+        return lambda *args, **kwargs: without_data(method)(self, *args, **kwargs)
+
+    def __getitem__(self, index: Any) -> Any:
+        return without_data(np.ndarray.__getitem__)(self, index)
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        """There is nothing to write to."""
+
+    def __len__(self) -> int:
+        return len(self._zeros)
+
+    def __bool__(self) -> bool:
+        return False  # what bodies ask: whether something is wrong with an argument
+
+    def __int__(self) -> int:
+        return 0
+
+    def __float__(self) -> float:
+        return 0.0
+
+    def __repr__(self) -> str:
+        return f"MetaArray(shape={self.shape}, dtype={self.dtype})"
+
+
+def without_data(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of NumPy arrays as one of arrays without elements, among others."""
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        return _closed(function(*_opened(args), **_opened(kwargs)))
+
+    return run
+
+
+def _opened(value: Any) -> Any:
+    if type(value) is MetaArray:
+        return value._zeros
+    if type(value) in (list, tuple):
+        return type(value)(map(_opened, value))
+    return {key: _opened(v) for key, v in value.items()} if type(value) is dict else value
+
+
+def _closed(value: Any) -> Any:
+    if isinstance(value, np.ndarray | np.generic):
+        return MetaArray(value)
+    if type(value) in (list, tuple):
+        return type(value)(map(_closed, value))
+    return tuple(map(_closed, value)) if isinstance(value, tuple) else value
+
+
+def _broadcasting(body: Callable[..., Any]) -> Callable[..., Any]:
+    """A body that works on each element for itself, without doing that."""
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        arrays = [a for a in (*args, *kwargs.values()) if type(a) is MetaArray]
+        shape = np.broadcast_shapes(*[a.shape for a in arrays])
+        first = (0,) * len(shape)
+        ones = [_one(a) for a in args], {key: _one(v) for key, v in kwargs.items()}
+        found = body(*ones[0], **ones[1])
+        return MetaArray(np.broadcast_to(found._zeros, shape)) if type(found) is MetaArray and first else found
+
+    return run
+
+
+# Elements decide about the shapes of their results.
+_BY_ELEMENTS = frozenset("masked_select nonzero _unique2 _unique_dim".split())
+
+
+def _refused(name: str) -> Callable[..., Any]:
+    def refuse(*args: Any, **kwargs: Any) -> None:
+        raise NotImplementedError(
+            f"aten::{name}: the shape of the result depends on elements, and meta tensors have none"
+        )
+
+    return refuse
+
+
+def _has_mask(value: Any) -> bool:
+    if type(value) in (list, tuple):
+        return any(map(_has_mask, value))
+    return type(value) is MetaArray and value.dtype == bool
+
+
+def _indexing(body: Callable[..., Any], name: str) -> Callable[..., Any]:
+    """A body that takes masks for indices, which say how many elements there are."""
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        return (_refused(name) if _has_mask((*args[1:], *kwargs.values())) else body)(*args, **kwargs)
+
+    return run
+
+
+def _one(value: Any) -> Any:
+    return MetaArray(np.zeros((1,) * value.ndim, value.dtype)) if type(value) is MetaArray else value
+
+
+class MetaBackend(Backend):
+    name = "meta"
+    array_types = (MetaArray,)
+    xp = np  # whose functions dispatch to these arrays
+    aliasing = False
+    makes = True
+
+    def device_of(self, array: Any) -> device:
+        return _META
+
+    def dtype_of(self, native: Any) -> dtype:
+        return DTYPE[native]
+
+    def native_of(self, d: dtype) -> Any:
+        return NATIVE[d]
+
+    def asarray(self, value: Any, d: dtype, where: device) -> Any:
+        shape = value.shape if hasattr(value, "shape") else np.shape(value)
+        return MetaArray(np.broadcast_to(np.zeros((), NATIVE[d]), shape))
+
+    def cast(self, array: Any, d: dtype) -> Any:
+        return self.asarray(array, d, _META)
+
+    def copy(self, array: Any) -> Any:
+        return MetaArray(array._zeros)
+
+    def write(self, array: Any, value: Any) -> None:
+        """There is nothing to write to."""
+
+    def in_rows(self, array: Any) -> Any:
+        return array
+
+    def to_numpy(self, array: Any) -> Any:
+        raise NotImplementedError(NO_DATA)
+
+    def number(self, array: Any) -> Any:
+        raise RuntimeError("Tensor.item() cannot be called on meta tensors")
+
+    def text(self, tensor: Any) -> str:
+        kind = "" if tensor.dtype.name == "float32" else f", dtype={tensor.dtype}"
+        grad = ", requires_grad=True" if tensor.requires_grad and tensor.is_leaf else ""
+        made = "" if tensor.is_leaf else f", grad_fn=<{tensor.grad_fn.name()}>"
+        return f"tensor(..., device='meta', size={tuple(tensor.shape)}{kind}{grad}{made})"
+
+    def body(self, op: Any) -> Callable[..., Any]:
+        """Operations on elements are run on one of them; what is written does not matter."""
+        if op.name == "_copied":
+            return lambda input, other: input
+        if op.name in _BY_ELEMENTS:
+            return _refused(op.name)
+        if op.name in ("index", "index_along", "index_pair"):
+            return _indexing(super().body(op), "index")
+        return _broadcasting(super().body(op)) if op.kind == "elementwise" else super().body(op)
+
+    def making(self, where: device, function: Callable[..., Any]) -> Callable[..., Any]:
+        """What would be made, or drawn for a tensor `t`."""
+        about = signature(function)
+
+        def made(*args: Any, **kwargs: Any) -> Any:
+            given = about.bind(*args, **kwargs).arguments
+            if "t" in given:
+                return self.copy(given["t"]._data)
+            shape = given["shape" if "shape" in given else "n"]
+            return MetaArray(np.broadcast_to(np.zeros((), given["native"]), shape))
+
+        return made
+
+    def bind(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        found = self._bound.get(function)
+        if found is None:
+            found = self._bound[function] = without_data(NUMPY.bind(function))
+        return found
+
+
+def bring() -> Exception | None:
+    """Make `meta` a kind of device that tensors can be on. There is nothing that could be missing: returns None."""
+    if "meta" not in KINDS:
+        made = MetaBackend()
+        register_backend(made)
+        place_backend("meta", made)
+        KINDS.add("meta")
+    return None
+
+
+def forget() -> None:
+    """The inverse of `bring`."""
+    made = backend_on("meta")
+    if made is not None:
+        forget_backend(made, {})
+        unplace_backend("meta")
+        KINDS.discard("meta")
