@@ -9,6 +9,7 @@ from ..base.callers import warn_once
 from ..base.devices import device
 from ..base.dtypes import FLOATING, INTEGRAL, computed_in, dtype
 from ..base.layouts import layout, strided
+from ..base.modes import MODE
 from ..base.size import Size
 
 if TYPE_CHECKING:
@@ -255,7 +256,7 @@ class TensorBase:
         return self._spec.backend.truth(self._data)
 
     def __float__(self) -> float:
-        if self._edge is not None:
+        if self._edge is not None and MODE.get().grad:
             _warn_of_loss()
         plain = not self._shape and self._spec.plain
         return float(self._data if plain else self._real("Float"))
@@ -264,7 +265,7 @@ class TensorBase:
         return int(self._real("Long"))
 
     def __complex__(self) -> complex:
-        if self._edge is not None:
+        if self._edge is not None and MODE.get().grad:
             _warn_of_loss()
         return complex(self._one("Python scalars"))
 
