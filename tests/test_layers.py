@@ -24,6 +24,7 @@ LAYERS = [
     "cpu",
     "signal",
     "linalg",
+    "distributions",
     "nn",
     "optim",
     "utils",

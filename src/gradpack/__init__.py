@@ -37,6 +37,7 @@ if _TYPE_CHECKING:  # imported when they are first asked for
     from . import amp as amp
     from . import backends as backends
     from . import cpu as cpu
+    from . import distributions as distributions
     from . import extend as extend
     from . import fft as fft
     from . import func as func
@@ -86,9 +87,9 @@ _when_imported("einops._backends", "gradpack.utils.einops_backend")
 # Modules that are imported when they are first asked for.
 _LAZY = tuple(
     (
-        "__config__ accelerator amp as_torch backends cli cpu cuda extend fft func library linalg masked mps nn optim "
-        "overrides profiler random return_types saved serialization signal sparse special testing types utils "
-        "version xpu"
+        "__config__ accelerator amp as_torch backends cli cpu cuda distributions extend fft func library linalg masked "
+        "mps nn optim overrides profiler random return_types saved serialization signal sparse special testing types "
+        "utils version xpu"
     ).split()
 )
 # Functions of such modules.

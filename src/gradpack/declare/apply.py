@@ -221,6 +221,7 @@ def _apply(op: Op, values: list[Any], mode: Mode) -> Any:
                 meta = INFERENCE if mode.inference else NO_GRAD if not mode.grad else MULTIPLE if op.returns else None
                 replay = Output(op.public, nr) if op.returns else op.public
                 mark_view(out, parent, replay, args, meta)
+            needs = needs and type(outs[0]._counter) is not InferenceCounter  # views of inference tensors are leaves
     node = record(op, values, index, outs, extras, mode, compute, spec) if needs else None
     if mode.dual and not mode.inference:
         carry(op, values, outs, extras, mode)

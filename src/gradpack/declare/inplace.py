@@ -256,11 +256,7 @@ def check_writable(target: Tensor, name: str, others_need: bool = False, *, inde
         from .captured import refuse_captured
 
         refuse_captured(target, name)
-    if type(target._counter) is InferenceCounter and not MODE.get().inference:
-        raise RuntimeError(
-            "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a "
-            "normal tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details."
-        )
+    refuse_inference(target)
     if indexed is not None and repeats(target._data):
         if indexed:
             _warn_expanded(name)
@@ -274,6 +270,15 @@ def check_repeats(target: Tensor) -> None:
         raise RuntimeError(
             "unsupported operation: more than one element of the written-to tensor refers to a single memory "
             "location. Please clone() the tensor before performing the operation."
+        )
+
+
+def refuse_inference(target: Tensor) -> None:
+    """Raise for a write to an inference tensor outside of inference mode."""
+    if type(target._counter) is InferenceCounter and not MODE.get().inference:
+        raise RuntimeError(
+            "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a "
+            "normal tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details."
         )
 
 

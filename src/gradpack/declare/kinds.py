@@ -43,7 +43,7 @@ from . import subclass  # noqa: F401 - attaches its method
 from .apply import Output, apply
 from .fitting import fit_arrays
 from .nodes import CompiledNode, GeneralNode, constant
-from .op import Op, register
+from .op import COMPILING, Op, register
 from .spelled import MISSING, TAKE_AXIS, dim_of
 from .timed import forget, timed, watched
 
@@ -105,7 +105,9 @@ def copy_of(op: Op, name: str, slow: Callable[[tuple[Any, ...]], Any]) -> Functi
     function = FunctionType(_stub.__code__.replace(co_name=name, co_qualname=name), names, name)
 
     def compile_first(*args: Any, **kwargs: Any) -> Any:
-        _materialise(op)
+        with COMPILING:
+            if "_text" not in names:  # a thread that waited here finds it done
+                _materialise(op)
         return function(*args, **kwargs)
 
     names["_compile_first"] = compile_first
@@ -205,13 +207,12 @@ def _materialise(op: Op) -> None:
     for function in op.functions:
         forget(function)
         function.__globals__.update(common)
-        function.__globals__.pop("_compile_first", None)
+        function.__defaults__, function.__kwdefaults__ = call.__defaults__, call.__kwdefaults__
         # Code objects of its own: named like the operation in tracebacks, and not sharing
         # CPython's inline caches with other operations of the same shape.
         function.__code__ = call.__code__.replace(
             co_name=function.__name__, co_qualname=function.__name__, co_filename=filename
         )
-        function.__defaults__, function.__kwdefaults__ = call.__defaults__, call.__kwdefaults__
         function.__source__ = text
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from threading import RLock
 from typing import Any
 
 
@@ -26,6 +27,10 @@ REGISTRY = Registry()
 
 # The functions that users call, by name, filled when they are attached.
 PUBLIC: dict[str, Any] = {}
+
+# Held while the text of a function is compiled and put in its place, which its first call does: of threads that call it
+# at once, the others wait.
+COMPILING = RLock()
 
 _META = ("_shape", "_dtype")
 

@@ -257,7 +257,7 @@ def _function_text(op: Op, inlined: Inlined, of_complex: bool = False) -> str:
     if op.view:
         p = tensors[0]
         rest = "".join(f"{q}, " for q in op.params[1:])
-        place = PLACE_VIEW.format(p=p, rest=rest, test="")
+        place = PLACE_VIEW.format(p=p, rest=rest, values=values)
         if op.view in ("maybe", "real"):
             body = indent(place, "    ")
             shared = f"_base is not None and _data.size and (_base is {p}_ or _base is {p}_.base)"

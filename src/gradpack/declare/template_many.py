@@ -84,7 +84,7 @@ def _call({signature}):
 VIEWS = """\
     _outs = []
     _count = len(_parts)
-    _version = {p}._counter[0] if type({p}._counter) is list else 0
+    _version = {p}._counter[0]
     _meta = 'multiple' if _mode.grad else 'no_grad'
     for _nr, _data in enumerate(_parts):
         _out = _new(_Tensor)
@@ -195,7 +195,8 @@ def function_text(op: Op) -> str:
     common = {
         "signature": signature(op),
         "out": out_text(op),
-        "guard": guard(op),
+        # Views of inference tensors are no views that autograd knows.
+        "guard": guard(op) + (f" or type({p}._counter) is not list" if op.view else ""),
         "values": values,
         "call": ", ".join(parts),
     }

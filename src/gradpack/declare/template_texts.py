@@ -109,14 +109,14 @@ PLACE = """\
 """
 
 PLACE_VIEW = """\
-{test}\
+    if type({p}._counter) is not list: return _slow({values})
     _out._counter = {p}._counter
     _out._view = _view = _new(_View)
     _view.parent = {p}
     _view.replay = _public
     _view.args = ({rest})
     _view.meta = None if _mode.grad else 'no_grad'
-    _view.version = {p}._counter[0] if type({p}._counter) is list else 0
+    _view.version = {p}._counter[0]
 """
 
 RECORD = """\

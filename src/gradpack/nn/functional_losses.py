@@ -6,7 +6,7 @@ from ..base.callers import depth_of_user
 from ..ops import loss, loss_pointwise, similarity
 from ..ops.activation import logsigmoid
 from ..ops.loss_pointwise import gaussian_nll_loss
-from ..ops.reduction import legacy, number_of, reduced, same_size
+from ..ops.reduction import check_name, legacy, number_of, reduced, same_size
 from ..ops.shape import broadcast_shapes, broadcast_tensors
 from ..tensor.tensor import Tensor
 
@@ -134,7 +134,8 @@ def nll_loss(
         >>> torch.nn.functional.nll_loss(torch.tensor([[-1.0, -2.0]]), torch.tensor([1]))
         tensor(2.)
     """
-    return loss.nll_loss(input, target, weight, legacy(size_average, reduce, reduction), ignore_index)
+    number = number_of(legacy(size_average, reduce, reduction))
+    return loss.nll_loss(input, target, weight, number, ignore_index)
 
 
 def cross_entropy(
@@ -155,8 +156,8 @@ def cross_entropy(
         >>> torch.nn.functional.cross_entropy(torch.zeros(1, 4), torch.tensor([2]))
         tensor(1.3863)
     """
-    reduction = legacy(size_average, reduce, reduction)
-    return loss.cross_entropy(input, target, weight, reduction, ignore_index, label_smoothing)
+    number = number_of(legacy(size_average, reduce, reduction))
+    return loss.cross_entropy(input, target, weight, number, ignore_index, label_smoothing)
 
 
 def binary_cross_entropy(
@@ -336,8 +337,7 @@ def multilabel_soft_margin_loss(
     if weight is not None:
         each = each * weight
     each = each.sum(input.ndim - 1) / input.size(input.ndim - 1)
-    if reduction not in ("none", "mean", "sum"):
-        raise ValueError(f"{reduction} is not valid")
+    check_name(reduction)
     return reduced(each, reduction)
 
 

@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from .row_products import ENOUGH, added_in_rows
+
 _array_type = np.ndarray  # NumPy's own, also where `np` is bound to another library
 _add: Any = np.add.reduce
 _multiply: Any = np.multiply.reduce
@@ -268,6 +270,8 @@ def add_in_rows(out: Any, indices: Any, values: Any) -> None:
     given = values.reshape(table.shape)
     if table.size < SMALL:
         np.add.at(out.reshape(-1), (table + _starts(out)).reshape(-1), given.reshape(-1))
+        return
+    if table.size >= ENOUGH and added_in_rows(rows, table, given):
         return
     for part, places in _row_portions(table, out.shape[-1]):
         np.add.at(rows[part].reshape(-1), places.reshape(-1), given[part].reshape(-1))

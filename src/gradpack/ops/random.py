@@ -22,6 +22,7 @@ from .create import _into_out, _native, dtype_for, filled, finish, on_device, sh
 from .drawing import drawing
 from .fill_like import zeros_like
 from .generator import Generator, source
+from .memory_formats import as_beside
 from .rounding import where
 
 FUNCTIONS = "rand randn randint randperm rand_like randn_like randint_like normal bernoulli multinomial"
@@ -332,7 +333,8 @@ def rand_like(
     """
     native = _like("rand_like", input, dtype, "check_uniform_bounds")
     where = device or input._spec.device
-    return finish(on_device(uniform_array, where)(generator, input._shape, native), requires_grad, where)
+    made = on_device(uniform_array, where)(generator, input._shape, native)
+    return finish(as_beside(made, input._data, memory_format), requires_grad, where)
 
 
 @noted
@@ -358,7 +360,8 @@ def randn_like(
     """
     native = _like("randn_like", input, dtype, "normal_kernel_cpu")
     where = device or input._spec.device
-    return finish(on_device(normal_array, where)(generator, input._shape, native), requires_grad, where)
+    made = on_device(normal_array, where)(generator, input._shape, native)
+    return finish(as_beside(made, input._data, memory_format), requires_grad, where)
 
 
 @noted
@@ -387,15 +390,9 @@ def randint_like(
     if high is None and low is None:
         raise TypeError("randint_like() missing required argument: 'high' must be an int")
     low, high = (0, low) if high is None else (low or 0, high)
-    return randint(
-        low,
-        high,
-        input._shape,
-        generator=generator,
-        dtype=dtype or input._spec.dtype,
-        requires_grad=requires_grad,
-        device=device or input._spec.device,
-    )
+    where = device or input._spec.device
+    made = randint(low, high, input._shape, generator=generator, dtype=dtype or input._spec.dtype, device=where)
+    return finish(as_beside(made._data, input._data, memory_format), requires_grad, where)
 
 
 @noted
@@ -479,10 +476,10 @@ def bernoulli(input: Tensor, p: Any = None, *, generator: Generator | None = Non
 
 
 def _without_slope(drawn: Any, device: Any, *sources: Any) -> Tensor:
-    """What was drawn, on a device, with a gradient of zero to what it was drawn with, as in torch."""
+    """What was drawn, on a device, with a gradient and a tangent of zero by what it was drawn with, as in torch."""
     made = finish(drawn, False, device)
     for t in sources:
-        if isinstance(t, Tensor) and t.requires_grad and MODE.get().grad:
+        if isinstance(t, Tensor) and (t._tangents is not None or (t.requires_grad and MODE.get().grad)):
             made = made + where(zeros_like(t, dtype=dtypes.bool_), t, 0.0)
     return made
 

@@ -37,6 +37,11 @@ def number_of(reduction: Any) -> int:
     raise ValueError(f"{reduction} is not a valid value for reduction")
 
 
+def kind_of(reduction: Any) -> int:
+    """The number of a reduction given by number or name."""
+    return reduction if isinstance(reduction, int) else number_of(reduction)
+
+
 def legacy(size_average: Any, reduce: Any, reduction: str) -> str:
     """`reduction`, or what the two flags before it mean where one is given; torch warns of those."""
     if size_average is None and reduce is None:
@@ -51,7 +56,7 @@ def legacy(size_average: Any, reduce: Any, reduction: str) -> str:
 
 def reduced(loss: Any, reduction: Any) -> Any:
     """The loss of each element, their mean, or their sum; the reduction by name or number."""
-    kind = reduction if isinstance(reduction, int) else number_of(reduction)
+    kind = kind_of(reduction)
     return mean(loss) if kind == MEAN else sum(loss) if kind == SUM else loss
 
 
@@ -59,8 +64,12 @@ def reduce_array(each: Any, reduction: int) -> Any:
     """The same on an array; the mean of nothing is nan."""
     if reduction == NONE:
         return each
-    total = add_up(each)
-    return total if reduction == SUM else total / count(each.shape)
+    return averaged(add_up(each), each.shape, reduction)
+
+
+def averaged(total: Any, shape: Any, reduction: int) -> Any:
+    """A sum over so many elements, or their mean."""
+    return total if reduction == SUM else total / count(shape)
 
 
 def count(shape: Any) -> float:
@@ -71,6 +80,18 @@ def count(shape: Any) -> float:
 def spread_back(g: Any, shape: Any, reduction: int) -> Any:
     """The gradient of each element's loss, from that of the reduced one (broadcasts to `shape`)."""
     return g * (1 / count(shape)) if reduction == MEAN else g
+
+
+def check_name(reduction: Any) -> None:
+    """What losses that torch composes of others ask for.
+
+    Raises:
+        ValueError: for a name that there is not.
+        TypeError: for what is no name.
+    """
+    if reduction not in _NUMBERS:
+        kind = ValueError if isinstance(reduction, str) else TypeError
+        raise kind(f"{reduction} is not valid: a reduction is 'none', 'mean' or 'sum'")
 
 
 def same_size(input: Tensor, target: Tensor) -> None:
