@@ -102,6 +102,15 @@ def test_an_imaginary_number_is_true(torch):
     assert torch.tensor([0.5j, 0j], dtype=torch.bool).tolist() == [True, False]
 
 
+@pytest.mark.parametrize("dtype", ["uint8", "int8", "int32", "float16", "bool"])
+def test_lists_of_tensors_without_dimensions(torch, dtype):
+    x = torch.tensor([0, 1, 1], dtype=getattr(torch, dtype))
+    made = torch.tensor([x[1], x[0]])
+    assert made.dtype is x.dtype
+    assert made.tolist() == [x[1].item(), x[0].item()]
+    assert torch.tensor([x[1], x[0]], dtype=torch.float64).tolist() == [1.0, 0.0]
+
+
 # -- writes --
 
 
