@@ -172,3 +172,75 @@ def test_names_of_numpys(torch, name):
 def test_a_name_that_is_nobodys(torch):
     with pytest.raises(TypeError):
         torch.fft.fft(torch.ones(2), axes=0)
+
+
+AXIS = {
+    "unsqueeze": {},
+    "squeeze": {},
+    "unbind": {},
+    "gather": {"index": "index"},
+    "select": {"index": 0},
+    "narrow": {"start": 0, "length": 1},
+    "index_select": {"index": "places"},
+    "index_fill": {"index": "places", "value": 2.0},
+    "index_add": {"index": "places", "source": "part"},
+    "index_copy": {"index": "places", "source": "part"},
+    "scatter": {"index": "index", "value": 2.0},
+    "scatter_add": {"index": "index", "src": "x"},
+    "scatter_reduce": {"index": "index", "src": "x", "reduce": "sum"},
+    "select_scatter": {"src": "row", "index": 0},
+    "slice_scatter": {"src": "x"},
+    "renorm": {"p": 2, "maxnorm": 1.0},
+    "repeat_interleave": {"repeats": 2},
+    "sum": {},
+    "cumsum": {},
+    "softmax": {},
+    "sort": {},
+}
+
+
+@pytest.mark.parametrize("name", AXIS)
+def test_axis_is_dim(torch, name):
+    x = torch.arange(12.0).reshape(1, 3, 4)
+    known = {
+        "x": x,
+        "index": torch.zeros(1, 3, 4, dtype=torch.int64),
+        "places": torch.tensor([0]),
+        "part": x + 1,
+        "row": x[0] + 1,
+    }
+    rest = {k: known.get(v, v) if isinstance(v, str) else v for k, v in AXIS[name].items()}
+
+    def flat(out):
+        return [t.tolist() for t in (out if isinstance(out, tuple) else (out,))]
+
+    expected = flat(getattr(torch, name)(x, dim=0, **rest))
+    assert flat(getattr(torch, name)(x, axis=0, **rest)) == expected
+    assert flat(getattr(torch, name)(input=x, axis=0, **rest)) == expected
+    assert flat(getattr(x, name)(axis=0, **rest)) == expected
+    with pytest.raises(TypeError):
+        getattr(torch, name)(x, dim=1, axis=0, **rest)
+
+
+@pytest.mark.parametrize("name", ["split", "unique", "unique_consecutive"])
+def test_what_is_python_in_torch_takes_dim_alone(torch, name):
+    rest = {"split": (1,)}.get(name, ())
+    with pytest.raises(TypeError):
+        getattr(torch, name)(torch.ones(2, 2), *rest, axis=0)
+
+
+def test_a_dimension_that_is_missing(torch):
+    x, index = torch.ones(2, 2), torch.zeros(2, 2, dtype=torch.int64)
+    for call in (
+        lambda: torch.unsqueeze(x),
+        lambda: x.unsqueeze(),
+        lambda: torch.gather(x),
+        lambda: torch.gather(x, index=index),
+        lambda: torch.gather(x, 0),
+        lambda: x.gather(axis=0),
+        lambda: torch.scatter(x, index=index, value=1.0),
+        lambda: x.narrow(0, length=1),
+        lambda: torch.select(x, index=0),
+    ):
+        with pytest.raises(TypeError):
+            call()

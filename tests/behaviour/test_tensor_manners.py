@@ -102,6 +102,15 @@ def test_an_imaginary_number_is_true(torch):
     assert torch.tensor([0.5j, 0j], dtype=torch.bool).tolist() == [True, False]
 
 
+@pytest.mark.parametrize("dtype", ["uint8", "int8", "int32", "float16", "bool"])
+def test_lists_of_tensors_without_dimensions(torch, dtype):
+    x = torch.tensor([0, 1, 1], dtype=getattr(torch, dtype))
+    made = torch.tensor([x[1], x[0]])
+    assert made.dtype is x.dtype
+    assert made.tolist() == [x[1].item(), x[0].item()]
+    assert torch.tensor([x[1], x[0]], dtype=torch.float64).tolist() == [1.0, 0.0]
+
+
 # -- writes --
 
 
@@ -262,3 +271,41 @@ def test_what_is_said_of_a_resized_output(torch):
     with pytest.warns(UserWarning, match=re.escape(said)) as told:
         torch.add(torch.ones(2), 1, out=torch.zeros(3))
     assert "will not be resized unless they have zero elements" in str(told[0].message)
+
+
+# -- memory that nobody has written to --
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16", "complex64", "int32", "uint8", "bool"])
+def test_deterministic_algorithms_fill_what_is_empty(torch, dtype):
+    dtype = getattr(torch, dtype)
+    zeros = torch.zeros(2, 3, dtype=dtype)
+    calls = (
+        lambda: torch.empty(2, 3, dtype=dtype),
+        lambda: torch.empty(2, 3, out=torch.zeros(1, dtype=dtype)),
+        lambda: torch.empty_like(zeros),
+        lambda: torch.empty_like(zeros.t(), memory_format=torch.contiguous_format),
+        lambda: zeros.new_empty(2, 3),
+        lambda: torch.empty_strided((2, 3), (1, 2), dtype=dtype),
+        lambda: torch.empty_permuted((2, 3), (1, 0), dtype=dtype),
+    )
+    torch.use_deterministic_algorithms(True)
+    try:
+        for call in calls:
+            made = call()
+            if dtype.is_floating_point or dtype.is_complex:
+                assert made.isnan().all()
+            else:
+                assert made.eq(True if dtype is torch.bool else torch.iinfo(dtype).max).all()
+        torch.utils.deterministic.fill_uninitialized_memory = False
+        assert torch.empty(3).shape == (3,)
+        assert torch.zeros(3).tolist() == [0, 0, 0]
+    finally:
+        torch.utils.deterministic.fill_uninitialized_memory = True
+        torch.use_deterministic_algorithms(False)
+
+
+def test_the_setting_of_memory_is_a_bool(torch):
+    with pytest.raises((TypeError, RuntimeError)):
+        torch.utils.deterministic.fill_uninitialized_memory = 1
+    assert torch.utils.deterministic.fill_uninitialized_memory is True

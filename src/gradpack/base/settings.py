@@ -13,12 +13,16 @@ _state: dict[str, Any] = {
     "precision": "highest",
     "warn_always": False,
     "interop": None,
+    "fill": True,
 }
+FILLING = [False]  # is memory that nobody has written to filled now? In a place of its own, for `empty` asks each time
 _MODES = {"default": 0, "warn": 1, "error": 2}
 
 
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
     """Ask for equal results of equal runs. They are so always: results do not depend on the number of threads.
+
+    What `empty` gives is filled then: see `utils.deterministic`.
 
     Example::
 
@@ -37,6 +41,20 @@ def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None
             f"_set_deterministic_algorithms(): argument 'warn_only' must be bool, not {type(warn_only).__name__}"
         )
     _state["deterministic"], _state["warn_only"] = mode, warn_only
+    FILLING[0] = mode and _state["fill"]
+
+
+def fill_memory(mode: bool) -> None:
+    """Set whether memory that nobody has written to is filled while deterministic algorithms are asked for."""
+    if not isinstance(mode, bool):
+        raise TypeError(f"fill_uninitialized_memory must be bool, not {type(mode).__name__}")
+    _state["fill"] = mode
+    FILLING[0] = mode and _state["deterministic"]
+
+
+def is_memory_filled() -> bool:
+    """What `fill_memory` was told."""
+    return bool(_state["fill"])
 
 
 def are_deterministic_algorithms_enabled() -> bool:

@@ -18,7 +18,7 @@ import linecache
 from collections.abc import Iterable, Iterator
 from inspect import Parameter, signature
 from types import FunctionType
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..base.errors import inner_failure
 from ..base.modes import MODE
@@ -26,6 +26,7 @@ from ..tensor.tensor import Tensor
 from ..tensor.torch_function import handle, overriding
 from .arguments import USUAL, Kinds, check, check_range, kinds_of, tests_of
 from .op import COMPILING
+from .spelled import MISSING, TAKE_DIM, check_text, dim_of, lacking
 
 _DOORS: dict[Any, FunctionType] = {}
 
@@ -49,7 +50,7 @@ _ASKS = """\
     if type({first}) is not _Tensor and (_found := _overriding(({first},))): return _asked(_found, {values})
 """
 _AXIS = """\
-    if axis is not None: dim = axis
+    if {test}: {found}_dim_of({label!r}, axis, dim, {default}, {required})
 """
 _TEST = """\
     if {test}: _look({values})
@@ -129,12 +130,10 @@ def _install(made: Any, function: Any, label: str, options: str | None) -> None:
         several = {p.kind: f"len({n}) > 1" if p.kind is Parameter.VAR_POSITIONAL else n for n, p in own.items()}
         tests = [several[k] for k in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD) if k in several and looked_at]
     asks = inside is not function and kinds.get(next(iter(shown), ""), ("",))[0] == "tensor"
-    named = "axis" in own or any(p.kind is Parameter.VAR_KEYWORD for p in own.values())
-    # NumPy's name of it, which torch takes too, but not where its function is of Python.
-    axis = options is None and "dim" in defaults and not named and label not in ("norm", "_method_norm")
+    spelled = _spelled(own, defaults, label) if options is None else None
     text = _TEXT.format(
-        signature=_signature(own, axis),
-        axis=_AXIS if axis else "",
+        signature=_signature(own, spelled),
+        axis="" if spelled is None else spelled.text,
         arguments=", ".join(_in_memory(own)),
         values=values,
         noted="" if inside is function else _NOTED.format(given=_given(own)),
@@ -145,6 +144,7 @@ def _install(made: Any, function: Any, label: str, options: str | None) -> None:
     names.update({f"_default_{n}": value for n, value in defaults.items()})
     names["_inside"] = _all_positional(inside)
     names["_outside"], names["_MODE"], names["_Tensor"] = function, MODE.get, Tensor
+    names["_missing"], names["_dim_of"] = MISSING, dim_of
     names["_look"] = lambda values: check(label, looked_at, values)
     names["_explained"] = lambda error, values: _explained(label, kinds, values, error, options is None)
     names["_overriding"] = overriding
@@ -185,14 +185,42 @@ def _asked(made: Any, found: list[Any], own: Any, given: dict[str, Any]) -> Any:
     return handle(made, made.__name__, found, tuple(args), kwargs)
 
 
-def _signature(parameters: Any, axis: bool) -> str:
+class _Spelled(NamedTuple):
+    """How a door takes the dimension as `axis`."""
+
+    required: list[str]  # parameters without a default that get one
+    text: str
+
+
+def _spelled(own: Any, defaults: Any, label: str) -> _Spelled | None:
+    """NumPy's name of the dimension, which torch takes too, but not where its function is of Python."""
+    several = any(p.kind in (Parameter.VAR_KEYWORD, Parameter.VAR_POSITIONAL) for p in own.values())
+    name = label.removeprefix("_method_")
+    if "dim" not in own or several or name in TAKE_DIM:
+        return None
+    itself = "axis" in own  # the function takes it, and may be given either
+    required = [] if itself else lacking(own, defaults)
+    text = _AXIS.format(
+        test=check_text(required),
+        found="" if itself else "dim = ",
+        label=name,
+        default="_default_dim" if "dim" in defaults else "_missing",
+        required="{" + ", ".join(f"{n!r}: {n}" for n in required) + "}",
+    )
+    return _Spelled(required, text)
+
+
+def _signature(parameters: Any, spelled: _Spelled | None) -> str:
     parts: list[str] = []
     for name, p in parameters.items():
         if p.kind is Parameter.KEYWORD_ONLY and not any(part.startswith("*") for part in parts):
             parts.append("*")
         star = {Parameter.VAR_POSITIONAL: "*", Parameter.VAR_KEYWORD: "**"}.get(p.kind, "")
-        parts.append(f"{star}{name}" if p.default is Parameter.empty else f"{name}=_default_{name}")
-    if axis:
+        if p.default is not Parameter.empty:
+            parts.append(f"{name}=_default_{name}")
+        else:
+            parts.append(f"{name}=_missing" if spelled is not None and name in spelled.required else f"{star}{name}")
+    if spelled is not None and "axis" not in parameters:
         parts += ["axis=None"] if any(part.startswith("*") for part in parts) else ["*", "axis=None"]
     return ", ".join(parts)
 

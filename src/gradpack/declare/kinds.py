@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import linecache
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from types import CodeType, FunctionType
 from typing import Any
 
@@ -44,6 +44,7 @@ from .apply import Output, apply
 from .fitting import fit_arrays
 from .nodes import CompiledNode, GeneralNode, constant
 from .op import COMPILING, Op, register
+from .spelled import MISSING, TAKE_AXIS, dim_of
 from .timed import forget, timed, watched
 
 _OPTIONS = frozenset(
@@ -125,6 +126,13 @@ def _compiled(text: str) -> CodeType:
     return compile(text, "<op>", "exec")
 
 
+def _spelled(op: Op, values: tuple[Any, ...], axis: Any, out: Any = None) -> Any:
+    """The call of an operation with the dimension as `axis`."""
+    named = dict(zip(op.params, values, strict=True))
+    named["dim"] = dim_of(op.name, axis, named["dim"], op.defaults.get("dim", MISSING), named)
+    return op.public(**named) if out is None else op.public(**named, out=out)
+
+
 def _materialise(op: Op) -> None:
     """Generate, compile and install the text of an operation."""
     from .blocks import large_forms
@@ -177,6 +185,8 @@ def _materialise(op: Op) -> None:
         common["_complex"] = of_complex(op, common)
     if op.name in ORDERS:
         common["_in_former_order"] = lambda values, out: in_former_order(op, op.name, op.public, values, out)
+    if op.name in TAKE_AXIS:
+        common["_missing"], common["_spelled"] = MISSING, partial(_spelled, op)
     if op.returns:
         common |= {"_Slot": Slot, "_Part": Part, "_Output": Output, "_tuple": tuple.__new__}
         common["_result_type"] = getattr(op.public, "result_type", None)

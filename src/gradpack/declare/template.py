@@ -16,6 +16,7 @@ from .blocks import LARGE, body_in_blocks, formula_in_blocks
 from .former import ORDERS
 from .inline import OF_INTEGERS, Called, Inlined
 from .op import Op
+from .spelled import TAKE_AXIS, check_text, lacking
 from .template_texts import (
     ARRAY,
     ARRAY_IN_ROWS,
@@ -77,13 +78,15 @@ def complex_source(op: Op) -> str:
 def signature(op: Op) -> str:
     parts = []
     positional = len(op.params) - op.keyword_only
+    required = lacking(op.params, op.defaults) if op.name in TAKE_AXIS else ()
     for i, p in enumerate(op.params):
         if i == positional:
             parts.append("*_former" if op.name in ORDERS else "*")
-        parts.append(f"{p}=_default_{p}" if p in op.defaults else p)
-    if not op.view:
-        parts += ["out=None"] if op.keyword_only else ["*", "out=None"]
-    return ", ".join(parts)
+        parts.append(f"{p}=_default_{p}" if p in op.defaults else f"{p}=_missing" if p in required else p)
+    named = ([] if op.view else ["out=None"]) + (["axis=None"] if op.name in TAKE_AXIS else [])
+    if named and not op.keyword_only:
+        parts.append("*")
+    return ", ".join(parts + named)
 
 
 def values_of(op: Op) -> str:
@@ -95,7 +98,12 @@ def out_text(op: Op) -> str:
     if op.name in ORDERS:
         positional = ", ".join(op.params[: len(op.params) - op.keyword_only])
         former = f"    if _former: return _in_former_order(({positional}, *_former), out)\n"
-    return "" if op.view else f"{former}    if out is not None: return _into(out, {values_of(op)})\n"
+    spelled = ""
+    if op.name in TAKE_AXIS:
+        out = "" if op.view else ", out"
+        test = check_text(lacking(op.params, op.defaults))
+        spelled = f"    if {test}: return _spelled({values_of(op)}, axis{out})\n"
+    return spelled if op.view else f"{former}{spelled}    if out is not None: return _into(out, {values_of(op)})\n"
 
 
 def reads(op: Op) -> list[str]:

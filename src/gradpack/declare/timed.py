@@ -126,7 +126,7 @@ def _compiled(op: Op, name: str, slow: Slow, names: dict[str, Any]) -> Slow:
     text = names["_text"]
     body = text[text.index("def _call(" if "def _call(" in text else "def ") :]
     first, _, body = body.partition("\n")
-    elsewhere = re.match(r"(?:    if (?:_former|out is not None): return .*\n)*", body)[0]  # type: ignore[index]
+    elsewhere = re.match(r"(?:    if (?:_former|out is not None|axis is not None[^:]*): return .*\n)*", body)[0]  # type: ignore[index]
     body = body.removeprefix(elsewhere)
     if body.lstrip().startswith("return _slow(") or "*args" in first:
 

@@ -69,7 +69,7 @@ def put(name: str, target: Tensor, value: Tensor) -> None:
             warnings.warn(
                 f"An output with one or more elements was resized since it had shape {list(target._shape)}, which "
                 f"does not match the required output shape {list(value._shape)}. This behavior is deprecated, and in a "
-                "future release of torch outputs will not be resized unless they have zero elements. Resize it first: "
+                "future PyTorch release outputs will not be resized unless they have zero elements. Resize it first: "
                 "out.resize_(0).",
                 UserWarning,
                 stacklevel=depth_of_user(),

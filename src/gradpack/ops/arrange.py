@@ -13,6 +13,7 @@ from ..declare.kinds import linear
 from ..declare.looped import each_example, looking_at
 from ..tensor.tensor import Tensor
 from .blockwise import is_numpy
+from .dimensions import numpy_names
 from .memory_formats import order_like
 
 FUNCTIONS = "flip fliplr flipud roll rot90 repeat_interleave tile"
@@ -174,6 +175,7 @@ def _method_tile(self: Tensor, *times: Any, dims: Any = None) -> Tensor:
 
 
 @looking_at("repeats")
+@numpy_names
 def repeat_interleave(
     input: Tensor, repeats: Any = None, dim: int | None = None, *, output_size: int | None = None
 ) -> Tensor:

@@ -148,6 +148,8 @@ def _method_dim_order(self: Tensor, *, ambiguity_check: Any = False) -> tuple[in
         >>> torch.ones(2, 3).T.dim_order()
         (1, 0)
     """
+    if self.is_sparse:
+        raise AttributeError("a sparse tensor has no order of dimensions: use to_dense() first")
     strides = self.stride()
     ordered = tuple(sorted(range(self.ndim), key=lambda i: (-strides[i], i)))
     formats = [] if isinstance(ambiguity_check, bool) else ambiguity_check

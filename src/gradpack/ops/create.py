@@ -6,7 +6,7 @@ import builtins
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from math import prod
+from math import nan, prod
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from ..base.devices import CPU, KINDS, as_device
 from ..base.dtypes import COMPLEX, FLOATING, as_dtype, dtype
 from ..base.errors import not_a_tensor, not_implemented_for, scalar_type
 from ..base.modes import MODE
+from ..base.settings import FILLING
 from ..declare.rare_dtypes import refuse_rare
 from ..declare.timed import noted
 from ..tensor.tensor import InferenceCounter, Tensor, alias, wrap
@@ -75,6 +76,17 @@ def shape_of(op: str, size: tuple[Any, ...]) -> tuple[int, ...]:
     if prod(out) >= _TOO_MANY:
         raise RuntimeError(f"{op}(): Storage size calculation overflowed with sizes={out}")
     return tuple(out)
+
+
+def settled(array: Any) -> Any:
+    """Memory that nobody has written to: as it is, or filled while deterministic algorithms are asked for."""
+    if FILLING[0]:
+        kind = array.dtype.kind
+        if array.dtype == PAIR:
+            array["real"] = array["imag"] = nan
+        else:
+            array.fill(True if kind == "b" else np.iinfo(array.dtype).max if kind in "iu" else nan)
+    return array
 
 
 def finish(array: Any, requires_grad: bool, device: Any = None) -> Tensor:

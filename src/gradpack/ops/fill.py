@@ -13,7 +13,7 @@ from ..base.dtypes import dtype
 from ..base.layouts import sparse_coo
 from ..declare.timed import noted
 from ..tensor.tensor import Tensor, alias
-from .create import _native, dtype_for, filled, finish, made_in, on_device, shape_of, usual
+from .create import _native, dtype_for, filled, finish, made_in, on_device, settled, shape_of, usual
 from .memory_formats import in_format
 
 FUNCTIONS = "zeros ones full empty eye empty_strided"
@@ -34,7 +34,7 @@ def _ones(shape: Any, native: Any) -> Any:
 
 
 def _empty(shape: Any, native: Any) -> Any:
-    return np.empty(shape, native)
+    return settled(np.empty(shape, native))
 
 
 def _full(shape: Any, value: Any, native: Any) -> Any:
@@ -132,7 +132,7 @@ def empty(
     spec = usual(out, dtype, device, requires_grad) if layout is None and memory_format is None else None
     if spec is not None:
         shape = shape_of("empty", sizes if size is None else (size,))
-        array = np.empty(shape, spec.native)
+        array = settled(np.empty(shape, spec.native))
         return alias(array, spec, array.shape)
     if layout is sparse_coo:
         return _without_entries("empty", sizes if size is None else (size,), dtype, device, requires_grad)
@@ -168,7 +168,7 @@ def empty_strided(
         )
     native = _native("empty_strided", dtype, device)
     needed = 1 + builtins.sum((n - 1) * s for n, s in zip(size, stride, strict=True)) if all(size) else 0
-    base = np.empty(needed, native)
+    base = settled(np.empty(needed, native))
     strides = tuple(s * native.itemsize for s in stride)
     return finish(np.lib.stride_tricks.as_strided(base, tuple(size), strides), requires_grad, device)
 

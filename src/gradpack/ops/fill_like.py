@@ -14,7 +14,7 @@ from ..base.modes import MODE
 from ..declare.batched import is_batched, of_all_examples
 from ..declare.timed import noted
 from ..tensor.tensor import Tensor, alias
-from .create import finish, made_in
+from .create import finish, made_in, settled
 from .memory_formats import in_format, like
 
 FUNCTIONS = "zeros_like ones_like full_like empty_like"
@@ -176,16 +176,13 @@ def empty_like(
     """
     spec = _usual_like(input, requires_grad, dtype, device, memory_format)
     if spec is not None:
-        array = np.empty(input._shape, spec.native)
+        array = settled(np.empty(input._shape, spec.native))
         return alias(array, spec, input._shape)
     if is_batched(input):
         return of_all_examples(empty_like, input, dtype=dtype, device=device)
     input, backend, spec = _like("empty_like", input, dtype, device)
-    return finish(
-        in_format(backend.xp.empty_like(input._data, dtype=spec.native, **like(input._data)), memory_format),
-        requires_grad,
-        device,
-    )
+    made = backend.xp.empty_like(input._data, dtype=spec.native, **like(input._data))
+    return finish(in_format(settled(made) if spec.numpy else made, memory_format), requires_grad, device)
 
 
 from .writing import number_for  # noqa: E402 - what writes numbers is written with functions of this module

@@ -13,7 +13,7 @@ from ..declare.looped import each_example
 from ..tensor.storage import memory_of
 from ..tensor.tensor import Tensor
 from .copies import _own
-from .create import _native, finish
+from .create import _native, finish, settled
 
 FUNCTIONS = "as_strided_scatter fill empty_permuted _chunk_cat nonzero_static unravel_index resolve_neg"
 METHODS = "as_strided_scatter nonzero_static resolve_neg"
@@ -111,7 +111,7 @@ def empty_permuted(
         raise RuntimeError(f"Dimension out of range (expected to be between 0 and {len(size) - 1}): {list(order)}")
     if len(set(order)) != len(order):
         raise RuntimeError(f"Duplicate dim not allowed: {list(order)}")
-    array = np.empty(tuple(size[d] for d in order), _native("empty_permuted", dtype, device))
+    array = settled(np.empty(tuple(size[d] for d in order), _native("empty_permuted", dtype, device)))
     return finish(np.transpose(array, np.argsort(order)) if order else array, requires_grad, device)
 
 

@@ -109,7 +109,7 @@ def check_fits(source: Any, d: dtype) -> None:
             raise TypeError("an integer is required: for a tensor of uint64")
         if low < 0 or high >= 2**64:
             raise OverflowError("can't convert negative int to unsigned" if low < 0 else "int too big to convert")
-    elif kind in "uO":
+    elif kind == "O" or (kind == "u" and high >= 2**63):
         raise ValueError(f"Overflow when unpacking long long: {high if high > 0 else low}")
     else:
         bits = 8 * d.itemsize
