@@ -81,6 +81,11 @@ class Constraint:
         return ""
 
 
+def _all_rightmost(value: Tensor, dim: int) -> Tensor:
+    """Whether all are true of the last `dim` dimensions."""
+    return value.all(tuple(range(-dim, 0))) if dim else value
+
+
 class _Dependent(Constraint):
     """A set that depends on other parameters, so that nothing can be checked by itself."""
 
@@ -157,8 +162,7 @@ class _IndependentConstraint(Constraint):
         if result.ndim < self.reinterpreted_batch_ndims:
             expected = self.base_constraint.event_dim + self.reinterpreted_batch_ndims
             raise ValueError(f"Expected value.dim() >= {expected} but got {value.ndim}")
-        kept = result.ndim - self.reinterpreted_batch_ndims
-        return result.reshape((*result.shape[:kept], -1)).all(-1)
+        return _all_rightmost(result, self.reinterpreted_batch_ndims)
 
     def _inside(self) -> str:
         return f"{self.base_constraint!r}, {self.reinterpreted_batch_ndims}"
@@ -184,8 +188,7 @@ class MixtureSameFamilyConstraint(Constraint):
         each = self.base_constraint.check(value.unsqueeze(-1 - self.event_dim))
         if value.ndim < self.event_dim:
             raise ValueError(f"Expected value.dim() >= {self.event_dim} but got {value.ndim}")
-        kept = value.ndim - self.event_dim
-        return each.reshape((*each.shape[:kept], -1)).all(-1)
+        return _all_rightmost(each, each.ndim - (value.ndim - self.event_dim))
 
     def _inside(self) -> str:
         return repr(self.base_constraint)
@@ -337,7 +340,7 @@ class _LowerTriangular(Constraint):
     event_dim = 2
 
     def check(self, value: Tensor) -> Tensor:
-        return (value.tril() == value).flatten(-2).all(-1)
+        return (value.tril() == value).all((-2, -1))
 
 
 class _LowerCholesky(_LowerTriangular):
@@ -370,7 +373,7 @@ class _Symmetric(_Square):
 
     def check(self, value: Tensor) -> Tensor:
         square = super().check(value)
-        return isclose(value, value.mT, atol=1e-6).flatten(-2).all(-1) if square.all() else square
+        return isclose(value, value.mT, atol=1e-6).all((-2, -1)) if square.all() else square
 
 
 class _PositiveSemidefinite(_Symmetric):
