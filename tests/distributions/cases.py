@@ -115,8 +115,3 @@ SCIPY: dict[str, Callable[[Any], list[Any]]] = {
 def made(name: str, torch: Any) -> Any:
     """The distribution of this name, with parameters of float64."""
     return CASES[name](torch.distributions, lambda values: torch.tensor(values, dtype=torch.float64))
-
-
-def parameters_of(d: Any) -> dict[str, Any]:
-    """The tensors that a distribution is made of, by name."""
-    return {name: d.__dict__[name] for name in d.arg_constraints if name in d.__dict__}

@@ -85,13 +85,13 @@ def test_densities_integrate_to_one(name):
     low, high = RANGES[name]
     d = made(name, torch)
     # Dense near the ends, where a density may be infinite: steps in u of x = low + (high - low) u² / (u² + (1 - u)²).
-    u = np.linspace(0, 1, 40001)[1:-1]
+    u = np.linspace(0, 1, 10001)[1:-1]
     rise = u**2 / (u**2 + (1 - u) ** 2)
     slope = 2 * u * (1 - u) / (u**2 + (1 - u) ** 2) ** 2
     x = torch.from_numpy(low + (high - low) * rise).reshape(-1, *([1] * len(d.batch_shape)))
     density = d.log_prob(x).exp() * torch.from_numpy(slope * (high - low)).reshape(x.shape)
     total = density.sum(0) * (u[1] - u[0])
-    assert torch.allclose(total, torch.ones_like(total), atol=2e-4), total
+    assert torch.allclose(total, torch.ones_like(total), atol=1e-3), total
 
 
 @pytest.mark.parametrize(

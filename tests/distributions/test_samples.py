@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.distributions.cases import CASES, SCIPY, made, parameters_of
+from tests.distributions.cases import CASES, SCIPY, made
 
 import gradpack as torch
 
-N = 4000
+N = 2000
 WITHOUT_MOMENTS = {"Cauchy", "HalfCauchy", "Categorical", "Categorical logits", "VonMises"}
-REPARAMETRIZED = [n for n in CASES if made(n, torch).has_rsample]
 
 
 @pytest.fixture(autouse=True)
@@ -74,64 +73,77 @@ def test_mixture_and_relaxed_bits_have_their_distribution():
         assert (np.abs(u - grid[:, None]).max(0) < 2.2 / N**0.5).all()
 
 
-@pytest.mark.parametrize("name", REPARAMETRIZED)
-def test_gradient_of_the_expected_value(name):
-    """The mean of the gradients of samples is the gradient of the mean, within five times its error."""
-    d = made(name, torch)
-    parameters = parameters_of(getattr(d, "base_dist", d) if not parameters_of(d) else d)
-    leaves = [p.detach().clone().requires_grad_() for p in parameters.values() if p.is_floating_point()]
-    if not leaves or type(d).__name__ in ("Independent", "Wishart", "LowRankMultivariateNormal", "Uniform"):
-        assert d.rsample((2,)).shape[0] == 2  # their parameters are held below
-        return
-    made_of = dict(zip(parameters, leaves, strict=True))
-    try:
-        again = type(d)(**made_of)
-        mean = again.mean
-    except (TypeError, NotImplementedError):
-        return  # made of other things than it shows: Beta and the like, below
-    x = again.rsample((N,))
-    assert x.requires_grad
-    if type(d).__name__ == "OneHotCategoricalStraightThrough" or not bool(mean.isfinite().all()):
-        return
-    expected = torch.autograd.grad(mean.sum(), leaves, allow_unused=True)
-    for leaf, want in zip(leaves, expected, strict=True):
-        (got,) = torch.autograd.grad(x.sum(), leaf, retain_graph=True)
-        assert got.shape == leaf.shape
-        want = torch.zeros_like(leaf) if want is None else want
-        # The error of the mean, from parts of the samples.
-        parts = [torch.autograd.grad(part.sum(), leaf, retain_graph=True)[0] for part in x.chunk(20)]
-        error = torch.stack(parts).std(0) * 20**0.5
-        assert bool(((got - N * want).abs() <= 5 * error + 1e-9 * N).all()), (name, got / N, want)
+def slopes(kind, parameters, n, power=1):
+    """For each parameter the gradients of `n` samples, each of which has the parameters to itself."""
+    leaves = {k: p.detach().expand(n, *p.shape).clone().requires_grad_() for k, p in parameters.items()}
+    x = kind(**leaves).rsample()
+    return dict(zip(leaves, torch.autograd.grad(x.pow(power).sum(), list(leaves.values())), strict=True))
 
 
-PAIRS = {
-    "Beta": (torch.distributions.Beta, (0.7, 3.0)),
-    "Beta of large": (torch.distributions.Beta, (30.0, 8.0)),
-    "Chi2": (torch.distributions.Chi2, (3.0,)),
-    "InverseGamma": (torch.distributions.InverseGamma, (6.0, 2.0)),
-    "LogNormal": (torch.distributions.LogNormal, (0.2, 0.4)),
-    "HalfNormal": (torch.distributions.HalfNormal, (0.7,)),
-    "Gamma": (torch.distributions.Gamma, (0.3, 2.0)),
-    "StudentT": (torch.distributions.StudentT, (8.0, 0.5, 2.0)),
-    "FisherSnedecor": (torch.distributions.FisherSnedecor, (8.0, 20.0)),
-    "Uniform": (torch.distributions.Uniform, (-1.0, 2.0)),
+def moments(kind, parameters, power):
+    """For each parameter the gradient of the expected value, or of that of the square."""
+    leaves = {k: p.detach().clone().requires_grad_() for k, p in parameters.items()}
+    d = kind(**leaves)
+    moment = d.mean if power == 1 else d.variance + d.mean.square()
+    found = torch.autograd.grad(moment.sum(), list(leaves.values()), allow_unused=True)
+    return {k: torch.zeros_like(p) if g is None else g for (k, p), g in zip(leaves.items(), found, strict=True)}
+
+
+def numbers(**values):
+    return {k: torch.tensor(v, dtype=torch.float64) for k, v in values.items()}
+
+
+PATHS = {
+    "Beta": numbers(concentration1=[0.7, 30.0], concentration0=[3.0, 8.0]),
+    "Chi2": numbers(df=[3.0, 0.4]),
+    "ContinuousBernoulli": numbers(probs=[0.2, 0.5, 0.9]),
+    "Dirichlet": numbers(concentration=[0.7, 1.0, 2.5]),
+    "Exponential": numbers(rate=[0.5, 3.0]),
+    "FisherSnedecor": numbers(df1=[8.0, 3.0], df2=[20.0, 30.0]),
+    "Gamma": numbers(concentration=[0.3, 7.0], rate=[2.0, 0.5]),
+    "GeneralizedPareto": numbers(loc=[1.0, 0.0, 0.0], scale=[2.0, 1.0, 0.5], concentration=[0.1, 0.0, -0.4]),
+    "Gumbel": numbers(loc=[0.5, -1.0], scale=[0.7, 2.0]),
+    "HalfNormal": numbers(scale=[0.7, 2.0]),
+    "InverseGamma": numbers(concentration=[8.0, 12.0], rate=[2.0, 0.5]),
+    "Kumaraswamy": numbers(concentration1=[0.7, 2.0], concentration0=[3.0, 1.5]),
+    "Laplace": numbers(loc=[0.5, -1.0], scale=[0.7, 2.0]),
+    "LogNormal": numbers(loc=[0.5, -1.0], scale=[0.3, 0.4]),
+    "Normal": numbers(loc=[0.5, -1.0], scale=[0.7, 2.0]),
+    "Pareto": numbers(scale=[0.7, 2.0], alpha=[8.0, 9.5]),
+    "StudentT": numbers(df=[9.0, 20.0], loc=[0.5, -1.0], scale=[0.7, 2.0]),
+    "Uniform": numbers(low=[-1.0, 2.0], high=[1.0, 5.0]),
+    "Weibull": numbers(scale=[0.7, 2.0], concentration=[3.0, 1.5]),
 }
 
 
-@pytest.mark.parametrize("name", PAIRS)
-def test_gradient_of_the_variance(name):
-    """As above, of the second moment: it sees every parameter."""
-    kind, numbers = PAIRS[name]
-    leaves = [torch.tensor(v, dtype=torch.float64, requires_grad=True) for v in numbers]
-    d = kind(*leaves)
-    x = d.rsample((N,))
-    for leaf, want in zip(
-        leaves, torch.autograd.grad(d.variance + d.mean.square(), leaves, retain_graph=True), strict=True
-    ):
-        squares = x.square()
-        parts = [torch.autograd.grad(part.mean(), leaf, retain_graph=True)[0] for part in squares.chunk(25)]
-        got, error = torch.stack(parts).mean(), torch.stack(parts).std() / 5
-        assert abs(got - want) <= 5 * error + 1e-9, (got, want)
+@pytest.mark.parametrize("power", [1, 2])
+@pytest.mark.parametrize("name", PATHS)
+def test_gradients_are_those_of_the_moments(name, power):
+    """The mean of the gradients of samples is the gradient of the moment, within five times its error."""
+    kind = getattr(torch.distributions, name)
+    found, expected = slopes(kind, PATHS[name], N, power), moments(kind, PATHS[name], power)
+    for k, each in found.items():
+        if name == "Dirichlet":
+            each = each[:, :2]  # of all three, those of the sum of shares are zero
+            expected[k] = expected[k][:2]
+        error = each.std(0) / N**0.5
+        assert bool(((each.mean(0) - expected[k]).abs() <= 5 * error + 1e-9).all()), (k, each.mean(0), expected[k])
+
+
+def test_others_have_gradients():
+    for name, make in CASES.items():
+        leaves = []
+
+        def tensor(values):
+            leaves.append(torch.tensor(values, dtype=torch.float64, requires_grad=True))  # noqa: B023 - used at once
+            return leaves[-1]  # noqa: B023
+
+        d = make(torch.distributions, tensor)
+        x = d.rsample((2,)) if d.has_rsample else None
+        assert x is None or x.requires_grad, name
+        if not d.has_rsample:
+            with pytest.raises(NotImplementedError):
+                d.rsample()
 
 
 def test_gradients_of_vectors():
@@ -139,18 +151,18 @@ def test_gradients_of_vectors():
     factor = torch.tensor([[1.0], [2.0]], dtype=torch.float64, requires_grad=True)
     diag = torch.tensor([0.5, 2.0], dtype=torch.float64, requires_grad=True)
     d = torch.distributions.LowRankMultivariateNormal(loc, factor, diag)
-    x = d.rsample((20000,))
+    x = d.rsample((10000,))
     second = (x.unsqueeze(-1) * x.unsqueeze(-2)).mean(0)  # the covariance: W W^T + D
     got = torch.autograd.grad(second[0, 1], [factor, diag], retain_graph=True)
-    assert torch.allclose(got[0], torch.tensor([[2.0], [1.0]], dtype=torch.float64), atol=0.15)
-    assert torch.allclose(got[1], torch.zeros(2, dtype=torch.float64), atol=0.05)
+    assert torch.allclose(got[0], torch.tensor([[2.0], [1.0]], dtype=torch.float64), atol=0.2)
+    assert torch.allclose(got[1], torch.zeros(2, dtype=torch.float64), atol=0.1)
     df = torch.tensor(6.0, dtype=torch.float64, requires_grad=True)
     scale = torch.eye(2, dtype=torch.float64, requires_grad=True)
-    w = torch.distributions.Wishart(df, scale_tril=scale).rsample((4000,)).mean(0)
+    w = torch.distributions.Wishart(df, scale_tril=scale).rsample((2000,)).mean(0)
     (slope,) = torch.autograd.grad(w[0, 0], df, retain_graph=True)
-    assert slope.item() == pytest.approx(1.0, abs=0.1)
+    assert slope.item() == pytest.approx(1.0, abs=0.15)
     (slope,) = torch.autograd.grad(w[0, 0], scale)
-    assert slope[0, 0].item() == pytest.approx(12.0, abs=0.6)
+    assert slope[0, 0].item() == pytest.approx(12.0, abs=0.9)
 
 
 def test_straight_through_gradients_are_those_of_the_probabilities():
