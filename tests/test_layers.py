@@ -64,7 +64,7 @@ NUMPY = {
     "declare/blocks": "divides large arrays of NumPy's into blocks",
     "declare/fuse_steps": "calls functions of NumPy's",
     "declare/fuse": "knows the names of NumPy's functions",
-    "declare/nodes": "sums the gradients of compiled code",
+    "declare/fitting": "sums the gradients of compiled code",
     "extend/places": "asks NumPy for a dtype by what the user has of it",
     "saved/spill": "maps files as arrays",
     "saved/assignment": "adds to what is held at many moments at once",

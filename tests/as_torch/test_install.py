@@ -53,7 +53,7 @@ MODULES = (
     "nn.parameter nn.utils nn.utils.parametrizations nn.utils.parametrize nn.utils.rnn onnx optim optim.adamw "
     "optim.lr_scheduler overrides random return_types sparse special testing types utils utils._pytree "
     "utils.checkpoint utils.data utils.data.dataloader utils.data.dataset utils.data.distributed utils.data.sampler "
-    "utils.dlpack utils.hooks version _C _dynamo"
+    "utils.dlpack utils.hooks version _C _dynamo _subclasses _subclasses.fake_tensor fx.experimental.proxy_tensor"
 )
 
 
@@ -131,6 +131,20 @@ def test_lists_of_tensors(torch):
     assert a[0].tolist() == [2.0, 2.0] and torch._foreach_norm(b)[0].item() == pytest.approx(2**0.5)
     assert torch._foreach_maximum(a, 2.5)[0].tolist() == [2.5, 2.5]
     assert not hasattr(torch, "_foreach_nonsense")
+
+
+def test_who_asks_for_tracing_hears_that_there_is_none(torch):
+    from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode, is_fake
+    from torch.fx.experimental.proxy_tensor import get_proxy_mode, make_fx
+    from torch.hub import HASH_REGEX
+
+    x = torch.ones(2)
+    assert not is_fake(x) and not isinstance(x, FakeTensor) and get_proxy_mode() is None
+    with pytest.raises(RuntimeError, match=r"no torch\._subclasses\.fake_tensor\.FakeTensorMode"):
+        FakeTensorMode()
+    with pytest.raises(RuntimeError, match=r"no torch\.fx\.experimental\.proxy_tensor\.make_fx"):
+        make_fx(torch.sin)
+    assert HASH_REGEX.search("resnet-0a1b2c.pth").group(1) == "0a1b2c"
 
 
 def test_what_is_not_there_is_named_with_the_line(torch):

@@ -11,7 +11,8 @@ from ..base.info import finfo
 from ..base.size import Size
 from ..ops.create import tensor
 from ..ops.exponential import lgamma
-from ..ops.fill import eye, full_like
+from ..ops.fill import eye
+from ..ops.fill_like import full_like
 from ..ops.random import multinomial, rand
 from ..ops.rounding import where
 from ..ops.shape import broadcast_tensors

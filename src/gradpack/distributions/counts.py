@@ -8,7 +8,7 @@ from ..autograd.grad_mode import no_grad
 from ..base.info import finfo
 from ..ops.activation import logsigmoid
 from ..ops.exponential import lgamma, xlogy
-from ..ops.fill import zeros_like
+from ..ops.fill_like import zeros_like
 from ..ops.random import rand
 from ..ops.rounding import where
 from ..ops.sampling import binomial, poisson

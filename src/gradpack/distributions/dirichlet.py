@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from ..autograd.function import Function, once_differentiable
 from ..ops.exponential import digamma, lgamma, xlogy
-from ..ops.fill import full_like
+from ..ops.fill_like import full_like
 from ..ops.implicit import _dirichlet_grad
 from ..ops.join import stack
 from ..ops.rounding import where

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from ..base.info import finfo
 from ..ops.create import as_tensor
 from ..ops.exponential import digamma, lgamma, xlogy
-from ..ops.fill import ones_like, zeros_like
+from ..ops.fill_like import ones_like, zeros_like
 from ..ops.gamma_functions import igamma
 from ..ops.rounding import where
 from ..ops.sampling import _standard_gamma

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from ..base.info import finfo
 from ..ops.create import as_tensor
-from ..ops.fill import full_like, ones_like, zeros_like
+from ..ops.fill_like import full_like, ones_like, zeros_like
 from ..ops.random import rand
 from ..ops.rounding import where
 from ..tensor.tensor import Tensor

@@ -11,11 +11,11 @@ from ..base.info import finfo
 from ..linalg import cholesky, slogdet
 from ..ops.diagonal import diag_embed
 from ..ops.exponential import digamma, lgamma
-from ..ops.fill import arange
 from ..ops.gamma_functions import mvlgamma
 from ..ops.join import cat
 from ..ops.linalg_triangular import cholesky_solve
 from ..ops.random import randn
+from ..ops.ranges import arange
 from ..ops.rounding import where
 from ..ops.sampling import _standard_gamma
 from ..ops.shape import broadcast_shapes

@@ -6,7 +6,7 @@ import math
 from typing import Any, ClassVar
 
 from ..autograd.grad_mode import no_grad
-from ..ops.fill import zeros_like
+from ..ops.fill_like import zeros_like
 from ..ops.random import normal
 from ..ops.rounding import where
 from ..tensor.tensor import Tensor

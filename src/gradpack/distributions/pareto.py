@@ -6,7 +6,7 @@ import math
 from typing import Any, ClassVar
 
 from ..ops.exponential import lgamma
-from ..ops.fill import full_like, ones_like
+from ..ops.fill_like import full_like, ones_like
 from ..ops.random import rand
 from ..ops.rounding import where
 from ..tensor.tensor import Tensor

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..base.info import finfo
 from ..ops.activation import softplus
-from ..ops.fill import full_like
+from ..ops.fill_like import full_like
 from ..ops.shape import broadcast_shapes
 from ..tensor.tensor import Tensor
 from . import constraints

@@ -9,8 +9,9 @@ from ..base.info import finfo
 from ..linalg import cholesky
 from ..ops.activation import softplus
 from ..ops.diagonal import diag_embed, tril_indices
-from ..ops.fill import arange, eye
+from ..ops.fill import eye
 from ..ops.padding import pad
+from ..ops.ranges import arange
 from ..ops.softmax import softmax
 from ..tensor.tensor import Tensor
 from . import constraints
