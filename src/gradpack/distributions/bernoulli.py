@@ -153,13 +153,15 @@ class ContinuousBernoulli(Odds, ExponentialFamily):
 
     def cdf(self, value: Any) -> Tensor:
         self._check(value)
-        near, _, l = self._split(self.probs)
-        inside = where(near, value, (l * value).expm1() / l.expm1())
+        near, small, l = self._split(self.probs)
+        series = value - 0.5 * small * value * (1 - value) * (1 + small * (2 * value - 1) / 6)
+        inside = where(near, series, (l * value).expm1() / l.expm1())
         return where(value <= 0, 0.0, where(value >= 1, 1.0, inside))
 
     def icdf(self, value: Any) -> Tensor:
-        near, _, l = self._split(self.probs)
-        return where(near, value, (value * l.expm1()).log1p() / l)
+        near, small, l = self._split(self.probs)
+        series = value + 0.5 * small * value * (1 - value) * (1 + small * (1 - 2 * value) / 3)
+        return where(near, series, (value * l.expm1()).log1p() / l)
 
     def entropy(self) -> Tensor:
         return cross_entropy(self.logits, self.mean) - self._log_constant(self.probs)

@@ -33,7 +33,8 @@ def mahalanobis(factor: Tensor, x: Tensor) -> Tensor:
         x: over the same batch, after dimensions of samples that share the factors: they become columns.
     """
     batch = factor.ndim - 2
-    columns = x.reshape((-1, *x.shape[x.ndim - 1 - batch :])).movedim(0, -1)
+    samples = math.prod(x.shape[: x.ndim - 1 - batch])
+    columns = x.reshape((samples, *x.shape[x.ndim - 1 - batch :])).movedim(0, -1)
     squares = solve_triangular(factor, columns, upper=False).square().sum(-2)
     return squares.movedim(-1, 0).reshape(x.shape[:-1])
 

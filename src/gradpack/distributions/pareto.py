@@ -111,7 +111,7 @@ class GeneralizedPareto(Distribution):
         """The logarithm of the probability of values above this one."""
         flat, c = self._shape()
         z = (value - self.loc) / self.scale
-        return where(flat, -z, -(c * z).clamp(min=-1).log1p() / c)
+        return where(flat, -z + self.concentration * z * z / 2, -(c * z).clamp(min=-1).log1p() / c)
 
     def log_cdf(self, value: Any) -> Tensor:
         """The logarithm of the probability of values up to this one."""
@@ -124,12 +124,14 @@ class GeneralizedPareto(Distribution):
         self._check(value)
         flat, c = self._shape()
         z = (value - self.loc) / self.scale
-        return where(flat, -z, -(1 + 1 / c) * (c * z).log1p()) - self.scale.log()
+        series = -z + self.concentration * z * (z / 2 - 1)  # to the first power, for the gradient
+        return where(flat, series, -(1 + 1 / c) * (c * z).log1p()) - self.scale.log()
 
     def icdf(self, value: Any) -> Tensor:
         flat, c = self._shape()
         from_end = (-value).log1p()
-        return self.loc + self.scale * where(flat, -from_end, (-c * from_end).expm1() / c)
+        series = -from_end + self.concentration * from_end * from_end / 2
+        return self.loc + self.scale * where(flat, series, (-c * from_end).expm1() / c)
 
     def entropy(self) -> Tensor:
         return self.scale.log() + self.concentration + 1

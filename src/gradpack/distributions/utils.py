@@ -86,7 +86,7 @@ def standard_normal(shape: Any, like: Tensor) -> Tensor:
 
 def sum_rightmost(value: Any, dim: int) -> Any:
     """The sum over the last `dim` dimensions."""
-    return value if dim == 0 else value.reshape((*value.shape[: value.ndim - dim], -1)).sum(-1)
+    return value.sum(tuple(range(-dim, 0))) if dim else value
 
 
 def enumerated(n: int, batch_shape: Any, expand: bool, dtype: Any, device: Any) -> Tensor:
