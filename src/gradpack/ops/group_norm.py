@@ -11,6 +11,7 @@ from ..declare.kinds import general
 from ..tensor.tensor import Tensor
 from .batch_norm import blocks
 from .kernels import SMALL, add_up, reshaped
+from .memory_formats import channels_as_in
 from .sliding import size_of
 
 FUNCTIONS = "group_norm native_group_norm native_layer_norm"
@@ -101,7 +102,7 @@ def _group_norm(input: Any, groups: int, weight: Any = None, bias: Any = None, e
             out[part] *= reshaped(factor, (some, channels, 1))
         if bias is not None:
             out[part] += reshaped(bias, (-1, 1))
-    return reshaped(out, input.shape), mean, rstd
+    return channels_as_in(reshaped(out, input.shape), input), mean, rstd
 
 
 def _near_zero(rows: Any, mean: Any, rstd: Any, eps: float) -> bool:
