@@ -257,3 +257,21 @@ def test_sizes_that_are_no_sizes(torch):
 def test_a_copy_keeps_the_order_of_parameters(torch):
     made = torch.nn.ParameterDict([("b", torch.ones(1)), ("a", torch.ones(1))])
     assert list(made.copy()) == list(made | torch.nn.ParameterDict()) == ["b", "a"]
+
+
+def test_numbers_that_keep_a_division_from_zero(torch):
+    F, x = torch.nn.functional, torch.randn(4, 6)
+    for eps in (0.0, -1.0):
+        with pytest.raises(ValueError, match="eps must be positive"):
+            F.batch_norm(x, None, None, training=True, eps=eps)
+        with pytest.raises(ValueError, match="eps must be positive"):
+            torch.nn.BatchNorm1d(6, eps=eps)(x)
+    with pytest.raises(ValueError, match="eps must be non-negative"):
+        F.batch_norm(x, torch.ones(6), torch.ones(6), eps=-1.0)
+    assert torch.equal(F.batch_norm(x, torch.zeros(6), torch.ones(6), eps=0.0), x)
+
+
+def test_a_large_group_is_normalised_exactly(torch):
+    x = torch.rand(1, 2, 1500, 1501)
+    out = torch.nn.functional.group_norm(x, 1)
+    assert torch.allclose(out.double(), torch.nn.functional.group_norm(x.double(), 1), rtol=0, atol=2e-6)

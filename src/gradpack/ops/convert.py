@@ -351,7 +351,7 @@ def _method_fill_(self: Tensor, value: Any) -> Tensor:
         return write_part(_filled_number.op, "fill_", [self, number], _put_number, indexed=None)
     if value.ndim:
         raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got tensor with {value.ndim} dimensions.")
-    return inplace(_filled.op, "fill_", [self, value])
+    return inplace(_filled.op, "fill_", [self, value.clone() if value._counter is self._counter else value])
 
 
 def _method_zero_(self: Tensor) -> Tensor:
