@@ -15,7 +15,7 @@ that would do so (functions that make a tensor like another), it asks the `__tor
 from __future__ import annotations
 
 import linecache
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from inspect import Parameter, signature
 from types import FunctionType
 from typing import Any
@@ -25,6 +25,7 @@ from ..base.modes import MODE
 from ..tensor.tensor import Tensor
 from ..tensor.torch_function import handle, overriding
 from .arguments import USUAL, Kinds, check, check_range, kinds_of, tests_of
+from .op import COMPILING
 
 _DOORS: dict[Any, FunctionType] = {}
 
@@ -89,7 +90,9 @@ def door(function: Any, name: str, module: str, label: str = "", options: str | 
     made: Any = FunctionType(_stub.__code__.replace(co_name=function.__name__, co_qualname=name), names)
 
     def compile_first(*args: Any, **kwargs: Any) -> Any:
-        _install(made, function, label or function.__name__, options)
+        with COMPILING:
+            if "_inside" not in names:  # a thread that waited here finds it done
+                _install(made, function, label or function.__name__, options)
         return made(*args, **kwargs)
 
     names["_compile_first"] = compile_first
@@ -139,7 +142,6 @@ def _install(made: Any, function: Any, label: str, options: str | None) -> None:
         tests="".join(_TEST.format(test=t, values=values) for t in tests),
     )
     names = made.__globals__
-    names.pop("_compile_first", None)
     names.update({f"_default_{n}": value for n, value in defaults.items()})
     names["_inside"] = _all_positional(inside)
     names["_outside"], names["_MODE"], names["_Tensor"] = function, MODE.get, Tensor
@@ -152,8 +154,8 @@ def _install(made: Any, function: Any, label: str, options: str | None) -> None:
     linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
     exec(compile(text, filename, "exec"), names)
     call = names.pop("_call")
-    made.__code__ = call.__code__.replace(co_name=made.__name__, co_qualname=made.__qualname__)
     made.__defaults__, made.__kwdefaults__ = call.__defaults__, call.__kwdefaults__
+    made.__code__ = call.__code__.replace(co_name=made.__name__, co_qualname=made.__qualname__)
 
 
 def _by_name(parameters: Any) -> str:
@@ -226,12 +228,20 @@ def _bound(shown: Any, own: Any, given: dict[str, Any]) -> dict[str, Any]:
     found = {n: None if p.default is Parameter.empty else p.default for n, p in shown.items()}
     for name, p in own.items():
         if p.kind is Parameter.VAR_POSITIONAL:
-            found.update(zip(found, given[name], strict=False))
+            found.update(zip(_taken_by_position(shown), given[name], strict=False))
         elif p.kind is Parameter.VAR_KEYWORD:
             found.update(given[name])
         else:
             found[name] = given[name]
     return found
+
+
+def _taken_by_position(shown: Any) -> Iterator[str]:
+    """The parameters that positional arguments are given to, before one that takes any number of them: `*size`."""
+    for name, p in shown.items():
+        if p.kind in (Parameter.VAR_POSITIONAL, Parameter.KEYWORD_ONLY):
+            return
+        yield name
 
 
 # What is raised on purpose, by functions that torch has in Python: "'foo' is not a valid value for reduction".

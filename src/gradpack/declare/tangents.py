@@ -120,7 +120,7 @@ def _through_meaning(op: Op, values: dict[str, Any]) -> Tensor | None:
 def transpose_twice(op: Op, tangents: dict[str, Any], given: dict[str, Any], outs: list[Tensor]) -> list[Tensor | None]:
     """The tangent of an operation that has only formulas: u -> vjp(u) is linear, and its transpose is J."""
     from ..autograd.api import grad
-    from ..ops.fill import zeros_like
+    from ..ops.fill_like import zeros_like
 
     mode = MODE.get()
     recorded = mode.grad and any(_followed(v) for v in (*given.values(), *tangents.values()))
@@ -216,6 +216,6 @@ def _or_zeros(value: Tensor) -> Tensor:
 
 
 def _zeros(value: Any) -> Any:
-    from ..ops.fill import zeros_like
+    from ..ops.fill_like import zeros_like
 
     return zeros_like(value) if isinstance(value, Tensor) else 0

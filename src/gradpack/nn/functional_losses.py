@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..base.callers import depth_of_user
 from ..ops import loss, loss_pointwise, similarity
 from ..ops.activation import logsigmoid
 from ..ops.loss_pointwise import gaussian_nll_loss
@@ -250,7 +251,7 @@ def kl_div(
                 "reduction: 'mean' divides the total loss by both the batch size and the support size."
                 "'batchmean' divides only by the batch size, and aligns with the KL div math definition."
                 "'mean' will be changed to behave the same as 'batchmean' in the next major release.",
-                stacklevel=3,
+                stacklevel=depth_of_user(),
             )
         number = number_of("sum" if reduction == "batchmean" else reduction)
     out = loss_pointwise.kl_div(input, target, number, log_target=log_target)

@@ -14,6 +14,14 @@ from ..base.dtypes import FLOATING, INTEGRAL, dtype
 from ..tensor.tensor import Tensor
 
 
+def no_dtype_of(item: Any) -> Exception:
+    """What to raise for something that is no number."""
+    kind = type(item).__name__
+    if isinstance(item, str):
+        return TypeError(f"tensor(): invalid data type {kind!r}")
+    return RuntimeError(f"tensor(): Could not infer dtype of {kind}")
+
+
 def kind_of_numbers(data: Any) -> Any:
     """What kinds of scalars nested lists hold: the first leaf of the highest category."""
     best: Any = None
@@ -30,7 +38,7 @@ def kind_of_numbers(data: Any) -> Any:
         elif isinstance(item, bool | int | float | builtins.complex):
             d = dtypes.scalar_dtype(item)
         else:
-            raise TypeError(f"tensor(): could not infer dtype of {type(item).__name__}")
+            raise no_dtype_of(item)
         best = d if best is None else dtypes.promote_types(best, d)
     return best
 

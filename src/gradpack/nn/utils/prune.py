@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ...ops.fill import ones_like
+from ...ops.fill_like import ones_like
 from ...ops.join import cat
 from ...tensor.tensor import Tensor
 from ..module import Module

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...autograd.grad_mode import no_grad
-from ...ops.fill import ones_like
+from ...ops.fill_like import ones_like
 from ...ops.norm import norm
 from ...ops.random import rand, rand_like
 from ...tensor.tensor import Tensor
