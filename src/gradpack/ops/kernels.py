@@ -112,11 +112,11 @@ def _rows(x: Any) -> Any:
     if length <= CHUNK:
         return x @ np.ones(length, x.dtype)
     whole = length - length % CHUNK
-    parts = np.reshape(x[:, :whole], (-1, CHUNK)) if whole == length or count == 1 else None
-    if parts is None:
-        return np.concatenate([_rows(row[None]) for row in x]) if length >= 8 * CHUNK else _add(x, 1)
-    out = _add((parts @ np.ones(CHUNK, x.dtype)).reshape(count, -1), 1)
-    return out if whole == length else out + _add(x[:, whole:], 1)
+    if count > 1 and length < 3 * CHUNK:
+        return _add(x, 1)
+    parts = x[:, :whole].reshape(count, -1, CHUNK)
+    out = _add(parts @ np.ones(CHUNK, x.dtype), 1)
+    return out if whole == length else out + x[:, whole:] @ np.ones(length - whole, x.dtype)
 
 
 def _columns(x: Any) -> Any:

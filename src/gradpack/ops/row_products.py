@@ -90,19 +90,39 @@ def added_in_rows(out: Any, table: Any, values: Any) -> bool:
     return True
 
 
+# -- rows of floats that lie one after another, changed in place: products with a diagonal --
+
+
 def add_multiples(out: Any, factors: Any, rows: Any) -> None:
-    """`out[k] += factors[k] * rows[k]`, for rows of floats that lie one after another: a product with a diagonal."""
-    if not _multiples(out, factors, rows):
-        product = np.empty_like(rows)
-        np.multiply(repeated(factors, product), rows, out=product)
+    """`out[k] += factors[k] * rows[k]`."""
+    count, width = rows.shape
+    if not _compiled(rows):
+        product = repeated(factors, np.empty_like(rows))
+        np.multiply(product, rows, out=product)
         np.add(out, product, out=out)
+        return
+    places = _diagonal(count)
+    _loops().csr_matvecs(count, count, width, places, places, factors, rows.reshape(-1), out.reshape(-1))
 
 
-def write_multiples(out: Any, factors: Any, rows: Any) -> None:
-    """`out[k] = factors[k] * rows[k]`, likewise; of numbers that are not negative, since 0 is added to them."""
-    out.fill(0)
-    if not _multiples(out, factors, rows):
-        np.multiply(repeated(factors, out), rows, out=out)
+def add_repeated(matrix: Any, column: Any) -> None:
+    """`matrix[k] += column[k]`."""
+    count, width = matrix.shape
+    if not _compiled(matrix):
+        np.add(matrix, repeated(column, np.empty_like(matrix)), out=matrix)
+        return
+    ones, first = np.ones(width, matrix.dtype), np.zeros(count, np.int32)
+    _loops().csr_matvecs(count, 1, width, _diagonal(count), first, column, ones, matrix.reshape(-1))
+
+
+def scale_rows(matrix: Any, factors: Any) -> None:
+    """`matrix[k] *= factors[k]`."""
+    count, width = matrix.shape
+    if not _compiled(matrix):
+        np.multiply(matrix, repeated(factors, np.empty_like(matrix)), out=matrix)
+        return
+    starts = _diagonal(count) * width  # every element is there, so that their columns do not matter
+    _loops().csr_scale_rows(count, width, starts, starts[:1], matrix.reshape(-1), factors)
 
 
 def repeated(column: Any, out: Any) -> Any:
@@ -116,14 +136,9 @@ def repeated(column: Any, out: Any) -> Any:
     return np.matmul(pair, np.ones((2, out.shape[1]), out.dtype), out=out)
 
 
-def _multiples(out: Any, factors: Any, rows: Any) -> bool:
-    """Add multiples of rows, if they are many and there is a compiled loop for it."""
-    if rows.size < ENOUGH // 2 or _loops() is None:
-        return False
-    count, width = rows.shape
-    places = _diagonal(count)
-    _loops().csr_matvecs(count, count, width, places, places, factors, rows.reshape(-1), out.reshape(-1))
-    return True
+def _compiled(matrix: Any) -> bool:
+    """Whether there are compiled loops, and a matrix for which they pay: callers have blocks of `ENOUGH` elements."""
+    return is_numpy(matrix) and matrix.size >= ENOUGH // 2 and _loops() is not None
 
 
 @lru_cache(8)

@@ -11,7 +11,7 @@ from ..declare.kinds import general
 from .blockwise import SHORT_EXP2, aligned
 from .dimensions import axes, axis, count, dropped, kept, numpy_names, restored
 from .kernels import SMALL, _add, _array_type, _maximum, _minimum, add_up, exp_into, float_kind, largest, ones_column
-from .row_products import add_multiples, repeated, write_multiples
+from .row_products import add_multiples, add_repeated, repeated, scale_rows
 
 FUNCTIONS = "softmax log_softmax logsumexp"
 METHODS = FUNCTIONS
@@ -83,11 +83,11 @@ def _rows_of_softmax(input: Any, logarithm: bool) -> Any:
     """Softmax of the last dimension, or its logarithm, block by block."""
     rows = input.reshape(-1, input.shape[-1])
     out = np.empty(rows.shape, rows.dtype)
-    buffer = aligned(max(_BLOCK, rows.shape[1]), rows.dtype)
+    buffer = aligned(max(_BLOCK, rows.shape[1]), rows.dtype) if logarithm else None
     ones = np.ones(rows.shape[1], rows.dtype)
     for block in _row_blocks(rows):
         x, made = rows[block], out[block]
-        spare = buffer[: x.size].reshape(x.shape)
+        spare = made if buffer is None else buffer[: x.size].reshape(x.shape)
         most = _maximum(x, None) if logarithm else 0
         plain = most <= _HIGH
         if plain:
@@ -97,13 +97,13 @@ def _rows_of_softmax(input: Any, logarithm: bool) -> Any:
             x = np.subtract(x, largest(x, -1, True))
             total = np.exp(x, out=spare) @ ones
         if not logarithm:
-            write_multiples(made, 1 / total, spare)
+            scale_rows(made, 1 / total)
             continue
         exact = np.log(total, dtype=np.float64)
         rounded = exact.astype(rows.dtype)
         np.subtract(x, repeated(rounded, made), out=made)
         if plain and rows.dtype != np.float64 and _near_zero(most, rounded):  # in two parts: see `_log_softmax`
-            np.subtract(made, repeated(exact - rounded, spare), out=made)
+            add_repeated(made, (rounded - exact).astype(rows.dtype))
     return out.reshape(input.shape)
 
 
