@@ -275,3 +275,14 @@ def test_a_large_group_is_normalised_exactly(torch):
     x = torch.rand(1, 2, 1500, 1501)
     out = torch.nn.functional.group_norm(x, 1)
     assert torch.allclose(out.double(), torch.nn.functional.group_norm(x.double(), 1), rtol=0, atol=2e-6)
+
+
+def test_padding_without_weights(torch):
+    attention = torch.nn.MultiheadAttention(8, 2, batch_first=True)
+    x = torch.randn(2, 3, 8, requires_grad=True)
+    hidden = torch.tensor([[False, False, True], [False, True, True]])
+    out, shares = attention(x, x, x, key_padding_mask=hidden, need_weights=False)
+    assert shares is None
+    assert torch.allclose(out, attention(x, x, x, key_padding_mask=hidden)[0], atol=1e-6)
+    layer = torch.nn.TransformerDecoderLayer(8, 2, 16, batch_first=True, dropout=0.0)
+    assert layer(x, x, tgt_key_padding_mask=hidden, memory_key_padding_mask=hidden).shape == x.shape
