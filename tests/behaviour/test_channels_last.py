@@ -18,6 +18,12 @@ import pytest
         lambda nn: nn.BatchNorm2d(3),
         lambda nn: nn.Dropout(0.5),
         lambda nn: nn.ReLU(),
+        lambda nn: nn.GELU(),
+        lambda nn: nn.GroupNorm(3, 3),
+        lambda nn: nn.ZeroPad2d(1),
+        lambda nn: nn.ReflectionPad2d(1),
+        lambda nn: nn.PixelUnshuffle(2),
+        lambda nn: nn.ChannelShuffle(3),
     ],
 )
 def test_layers_keep_it(torch, make):

@@ -249,3 +249,26 @@ def test_dimensions_of_a_number_are_moved_nowhere(torch):
     with torch.no_grad():
         _, part = torch.ones(3, requires_grad=True).split([1, 2])
     assert type(part.squeeze().grad_fn).__name__ == "SqueezeBackward0"
+
+
+def test_one_of_its_own_numbers_in_many_places(torch):
+    x = torch.arange(6.0).view(2, 3)
+    x[1] = x[1][1]
+    assert x.tolist() == [[0, 1, 2], [4, 4, 4]]
+    x[0] = x[0, :1]
+    x[x > 3] = x[1][2]
+    assert x.tolist() == [[0, 0, 0], [4, 4, 4]]
+    x[0, 1] = x[1, 1]
+    assert x.fill_(x[0, 1]).tolist() == [[4, 4, 4], [4, 4, 4]]
+    leaf = torch.arange(4.0, requires_grad=True)
+    y = leaf * 1
+    y[:3] = y[1]
+    y.sum().backward()
+    assert leaf.grad.tolist() == [0, 3, 0, 1]
+    z = leaf * 1
+    z.fill_(z[2])
+    z[0] += z[0]
+    assert z.tolist() == [4, 2, 2, 2]
+    for call in (lambda t: t.mul_(t[1]), lambda t: t[1:].copy_(t[:-1])):
+        with pytest.raises(RuntimeError, match="single memory location"):
+            call(torch.arange(4.0))

@@ -125,6 +125,7 @@ def gradcheck(
             return True
         if check_batched_grad:
             check.batched(outputs)
+            _drop_kept(given)
         check_scaled(outputs, check.sources)
         if check_undefined_grad:
             check_undefined(func, given, outputs)
@@ -133,6 +134,13 @@ def gradcheck(
             raise
         return False
     return True
+
+
+def _drop_kept(inputs: Sequence[Any]) -> None:
+    """Forget the gradients that inputs which are no leaves have kept: `vmap` has left some of all examples."""
+    for x in inputs:
+        if isinstance(x, Tensor) and x.retains_grad:
+            x.grad = None
 
 
 def _check_inputs(inputs: Sequence[Any]) -> None:

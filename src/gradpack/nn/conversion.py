@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -11,6 +12,7 @@ from ..base.devices import device as Device
 from ..base.dtypes import bfloat16 as BFLOAT16
 from ..base.dtypes import dtype as DType
 from ..base.dtypes import float16, float32, float64
+from ..base.memory_formats import memory_format as MemoryFormat
 from ..tensor.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -32,9 +34,9 @@ def apply_to_tensors(self: M, fn: Callable[[Tensor], Tensor], recurse: bool = Tr
             continue
         gradient = parameter.grad
         with no_grad():
-            parameter.data = fn(parameter.data)
+            parameter.data = fn(parameter)  # what is written in place is seen by what has saved it
             if gradient is not None:
-                gradient.data = fn(gradient.detach())
+                gradient.data = fn(gradient)
     for name, buffer in self._buffers.items():
         if buffer is None:
             continue
@@ -63,6 +65,12 @@ def to(self: M, *args: Any, **kwargs: Any) -> M:
     device, dtype = _where(*args, **kwargs)
     if dtype is not None and not (dtype.is_floating_point or dtype.is_complex):
         raise TypeError(f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={dtype}")
+    if dtype is not None and dtype.is_complex:
+        warnings.warn(
+            "Complex modules are a new feature under active development whose design may change, and some modules "
+            "might not work as expected when using complex tensors as parameters or buffers.",
+            stacklevel=2,
+        )
 
     def convert(tensor: Tensor) -> Tensor:
         floating = tensor.dtype.is_floating_point or tensor.dtype.is_complex
@@ -80,14 +88,19 @@ _CHANNELS_LAST = {"channels_last_3d": 5}
 def _where(
     *args: Any,
     device: Any = None,
-    dtype: DType | None = None,
-    non_blocking: bool = False,
+    dtype: Any = None,
+    non_blocking: Any = False,
+    copy: Any = False,
     memory_format: Any = None,
-    tensor: Tensor | None = None,
+    tensor: Any = None,
+    **unknown: Any,
 ) -> tuple[Any, DType | None]:
-    """The device and dtype that the arguments of `to` mean."""
-    if len(args) > 3:
-        raise TypeError(f"to() takes at most a device, a dtype and non_blocking, but got {len(args)} arguments")
+    """The device and dtype that the arguments of `to` mean.
+
+    Raises:
+        TypeError: for arguments that mean nothing.
+        RuntimeError: for `copy`, as parameters stay the objects that they are.
+    """
     rest = list(args)
     if rest and isinstance(rest[0], Tensor):
         tensor = rest.pop(0)
@@ -95,14 +108,25 @@ def _where(
         dtype = rest.pop(0)
     elif rest:
         device = rest.pop(0)
-        if rest and (rest[0] is None or isinstance(rest[0], DType)):
-            dtype = rest.pop(0)
-    if len(rest) > 1 or (rest and not isinstance(rest[0], bool)):
-        raise TypeError(f"to() received an invalid combination of arguments: {', '.join(map(repr, args))}")
-    if tensor is not None:
+        dtype = rest.pop(0) if rest else dtype
+    if tensor is not None and isinstance(tensor, Tensor):
         device, dtype = tensor.device, tensor.dtype
-    if dtype is not None and not isinstance(dtype, DType):
-        raise TypeError(f"to(): argument 'dtype' must be a dtype, not {type(dtype).__name__}")
+    fits = (
+        (dtype is None or isinstance(dtype, DType))
+        and (device is None or isinstance(device, str | int | Device))
+        and (memory_format is None or isinstance(memory_format, MemoryFormat))
+        and len(rest) <= 2
+        and all(isinstance(flag, bool) for flag in (*rest, non_blocking, copy))
+        and isinstance(tensor, Tensor | None)
+    )
+    if unknown or not fits:
+        given = [type(a).__name__ for a in args] + [f"{name}=" for name in unknown]
+        raise TypeError(
+            f"to() received an invalid combination of arguments - got ({', '.join(given)}): it takes a device and a "
+            "dtype, a dtype, or a tensor; then non_blocking"
+        )
+    if copy or rest[1:] == [True]:
+        raise RuntimeError(".to() does not accept copy argument")
     return device if device is None or isinstance(device, Device) else Device(device), dtype
 
 

@@ -240,11 +240,11 @@ def multi_head_attention_forward(
         shares = shares.mean(1) if average_attn_weights else shares
     else:
         if mask is not None:
-            mask = mask.unsqueeze(0) if mask._shape[0] == 1 else mask.view(batch, num_heads, -1, keys)
-        q, k, v = (x.reshape(batch, num_heads, -1, size) for x in (q, k, v))
+            mask = mask.unsqueeze(0) if mask._shape[0] == 1 else mask.view(batch, num_heads, mask._shape[1], keys)
+        q, k, v = (x.reshape(batch, num_heads, x._shape[1], size) for x in (q, k, v))
         out = scaled_dot_product_attention(q, k, v, mask, chance, is_causal)
         out = out.permute(2, 0, 1, 3).reshape(length * batch, features)
-    out = linear(out, out_proj_weight, out_proj_bias).view(length, batch, -1)
+    out = linear(out, out_proj_weight, out_proj_bias).view(length, batch, out_proj_weight._shape[0])
     if not batched:
         return out.squeeze(1), None if shares is None else shares.squeeze(0)
     return out, shares

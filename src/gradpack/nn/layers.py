@@ -282,12 +282,20 @@ class Unflatten(Module):
 
     def __init__(self, dim: int, unflattened_size: Sequence[int]) -> None:
         super().__init__()
+        if not isinstance(unflattened_size, tuple | list):
+            raise TypeError(
+                f"unflattened_size must be a tuple of ints, but found type {type(unflattened_size).__name__}"
+            )
+        for i, size in enumerate(unflattened_size):
+            if not isinstance(size, int):
+                raise TypeError(
+                    "unflattened_size must be tuple of ints, but found element of type "
+                    f"{type(size).__name__} at pos {i}"
+                )
         if not isinstance(dim, int):
             raise TypeError(
                 f"Unflatten: dim must be an int, not {type(dim).__name__} (tensors have no named dimensions)"
             )
-        if isinstance(unflattened_size, int) or not all(isinstance(size, int) for size in unflattened_size):
-            raise TypeError(f"unflattened_size must be a tuple of ints, but got {unflattened_size!r}")
         self.dim = dim
         self.unflattened_size = unflattened_size
 

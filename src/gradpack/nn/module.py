@@ -38,6 +38,7 @@ class Module:
     """
 
     _version: int = 1
+    call_super_init: bool = False  # hand what `__init__` is given to the next class of those a subclass is made of?
     training: bool
 
     _parameters: dict[str, Parameter | None]
@@ -57,7 +58,9 @@ class Module:
     _load_state_dict_pre_hooks: OrderedDict[int, Any]
     _load_state_dict_post_hooks: OrderedDict[int, Any]
 
-    def __init__(self) -> None:
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        if (args or kwargs) and not self.call_super_init:
+            raise TypeError(f"{type(self).__name__}.__init__() takes no arguments, but got {args} {kwargs}")
         # Straight into __dict__: __setattr__ below asks whether these exist.
         own = self.__dict__
         own["training"] = True
@@ -67,6 +70,8 @@ class Module:
         own["_non_persistent_buffers_set"] = set()
         for name in (*hooks.HOOKS, *hooks.FLAGS):
             own[name] = OrderedDict()
+        if self.call_super_init:
+            super().__init__(*args, **kwargs)
 
     # --- calling ---
 
@@ -367,6 +372,7 @@ class Module:
 
     state_dict = state.state_dict
     load_state_dict = state.load_state_dict
+    __setstate__ = state.set_state
     get_extra_state = state.get_extra_state
     set_extra_state = state.set_extra_state
     register_state_dict_pre_hook = state.register_state_dict_pre_hook

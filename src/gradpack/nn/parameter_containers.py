@@ -169,7 +169,7 @@ class ParameterDict(Module):
 
     def copy(self) -> ParameterDict:
         """Another dict with the same values."""
-        return ParameterDict(dict(self.items()))
+        return ParameterDict(self)
 
     def fromkeys(self, keys: Iterable[str], default: Any = None) -> ParameterDict:
         """A new dict with these keys, all with the value `default`."""

@@ -11,6 +11,7 @@ from ..autograd.grad_mode import no_grad
 from ..tensor.hooks import RemovableHandle
 from ..tensor.tensor import Tensor
 from .added import add
+from .hooks import FLAGS, HOOKS
 from .parameter import Parameter
 
 if TYPE_CHECKING:
@@ -44,6 +45,13 @@ def own_state(module: Module) -> dict[str, Tensor]:
 
 def _has_extra_state(module: Module) -> bool:
     return getattr(type(module), "get_extra_state", get_extra_state) is not get_extra_state
+
+
+def set_state(self: Module, state: dict[str, Any]) -> None:
+    """What unpickling gives. Kinds of hooks that there were not yet when it was pickled are there, and empty."""
+    self.__dict__.update(state)
+    for name in (*HOOKS, *FLAGS):
+        self.__dict__.setdefault(name, OrderedDict())
 
 
 # --- saving ---
@@ -161,6 +169,7 @@ def _decides_for_itself(module: Module) -> bool:
         or module._load_state_dict_post_hooks
         or type(module)._load_from_state_dict is not load_own
         or _has_extra_state(module)
+        or getattr(type(module), "set_extra_state", set_extra_state) is not set_extra_state
     )
 
 
@@ -256,7 +265,8 @@ def load_own(
         if complaint is not None:
             error_msgs.append(complaint)
     extra = prefix + _EXTRA
-    if _has_extra_state(self):
+    takes_extra = getattr(type(self), "set_extra_state", set_extra_state) is not set_extra_state
+    if takes_extra:
         if extra in state_dict:
             if write:
                 self.set_extra_state(state_dict[extra])
@@ -264,7 +274,7 @@ def load_own(
             missing_keys.append(extra)
     if strict:
         for key in state_dict:
-            if key.startswith(prefix) and (key != extra or not _has_extra_state(self)):
+            if key.startswith(prefix) and (key != extra or not takes_extra):
                 first, dot, _ = key[len(prefix) :].partition(".")
                 if first not in (self._modules if dot else own):
                     unexpected_keys.append(key)
@@ -273,7 +283,8 @@ def load_own(
 def _complaint(key: str, current: Tensor, value: Any) -> str | None:
     if not isinstance(value, Tensor):
         return (
-            f'While copying the parameter named "{key}", expected a Tensor from checkpoint but received {type(value)}'
+            f'While copying the parameter named "{key}", expected torch.Tensor or Tensor-like object from checkpoint '
+            f"but received {type(value)}"
         )
     if value.shape != current.shape:
         return (

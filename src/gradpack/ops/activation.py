@@ -300,9 +300,9 @@ def tanhshrink(input: Tensor) -> Tensor:
     return input - tanh(input)
 
 
-@elementwise(input=lambda g, input, threshold: where(input > threshold, g, 0.0), dtypes="if")
+@elementwise(input=lambda g, input, threshold: where(input <= threshold, 0.0, g), dtypes="if")
 def threshold(input: Any, threshold: Any, value: Any) -> Any:
-    """`input` above the threshold, `value` elsewhere.
+    """`input` above the threshold, `value` elsewhere; NaN stays.
 
     Example::
 
@@ -310,7 +310,7 @@ def threshold(input: Any, threshold: Any, value: Any) -> Any:
         >>> torch.nn.functional.threshold(torch.tensor([1.0, 3.0]), 2.0, -1.0)
         tensor([-1.,  3.])
     """
-    return select(input > threshold, input, value)
+    return select(input <= threshold, value, input)
 
 
 SELU_ALPHA, SELU_SCALE = 1.6732632423543772848170429916717, 1.0507009873554804934193349852946

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -61,7 +62,7 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
     elif len(input.shape) == 2:
         out = np.matmul(input, weight.mT)
     else:  # one large product is faster than one for each leading index
-        out = np.matmul(np.reshape(input, (-1, input.shape[-1])), weight.mT)
+        out = np.matmul(np.reshape(input, (math.prod(input.shape[:-1]), input.shape[-1])), weight.mT)
         out = np.reshape(out, (*input.shape[:-1], weight.shape[0]))
     if bias is None:
         return out
@@ -79,8 +80,9 @@ def _weight_gradient(g: Any, input: Any, shape: Any) -> Any:
     if len(input.shape) == 1:
         return unsqueeze(g, -1) * input
     if len(input.shape) > 2:
-        g = reshape(g, (-1, shape[0]))
-        input = reshape(input, (-1, shape[1]))
+        rows = math.prod(input.shape[:-1])
+        g = reshape(g, (rows, shape[0]))
+        input = reshape(input, (rows, shape[1]))
     return g.mT @ input
 
 

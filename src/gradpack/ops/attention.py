@@ -54,6 +54,8 @@ def _softmax_in_place(scores: Any) -> Any:
 
     A row of -inf only has probabilities 0, as in torch.
     """
+    if not scores.shape[-1]:
+        return np.zeros((*scores.shape[:-1], 1), scores.dtype)
     if type(scores) is _array_type and 0 < scores.size < SMALL:
         top = _maximum(scores, -1, None, None, True)
         if _minimum(top, None) > -np.inf:  # or NaN: as below

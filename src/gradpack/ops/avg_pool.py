@@ -287,7 +287,8 @@ def _adaptive_back(input: Any, size: Any, output_size: Any) -> Any:
 
 def _adaptive(ndim: int) -> Callable[..., Any]:
     def function(input: Any, output_size: Any) -> Any:
-        return channels_as_in(_adaptive_of(input, tuple(output_size)), input)
+        made = _adaptive_of(input, tuple(output_size))
+        return channels_as_in(made, input) if ndim == 2 else made
 
     function.__doc__ = f"Averages over even parts of {ndim} dimensions."
     made: Callable[..., Any] = linear(

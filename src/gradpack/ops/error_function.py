@@ -22,6 +22,7 @@ import numpy as np
 
 from ..declare.blocks import looped
 from .blockwise import SHORT_EXP2, blockwise, is_numpy
+from .memory_formats import as_beside
 from .selection import select
 
 # R in powers of x^2 for |x| < 3.95, beyond which float32 has 1: 9.9e-9.
@@ -156,7 +157,8 @@ def gelu_of(x: Any) -> Any:
     """`x (1 + erf(x / sqrt(2))) / 2` of a real floating-point array."""
     if not is_numpy(x):
         return x * (erf_of(x * _SQRT_HALF) + 1) * 0.5
-    return blockwise(_gelu_single, x, 2) if x.dtype.char == "f" else blockwise(_gelu_double, x, 3)
+    made = blockwise(_gelu_single, x, 2) if x.dtype.char == "f" else blockwise(_gelu_double, x, 3)
+    return as_beside(made, x, None)
 
 
 def gelu_slope_of(x: Any, value: Any) -> Any:

@@ -9,6 +9,7 @@ import numpy as np
 from ..base.errors import dim_out_of_range, refuse
 from ..declare.kinds import linear
 from ..tensor.tensor import Tensor
+from .memory_formats import channels_as_in
 from .sliding import at, cropped, extent, offsets, reaching, size_of, windows
 
 FUNCTIONS = "pixel_shuffle pixel_unshuffle channel_shuffle native_channel_shuffle"
@@ -179,7 +180,8 @@ def _shuffled(input: Any, factor: int) -> Any:
     parts = np.reshape(input, (*lead, channels // factor**2, factor, factor, height, width))
     n = len(lead)
     moved = np.transpose(parts, (*range(n + 1), n + 3, n + 1, n + 4, n + 2))
-    return np.array(moved, order="C").reshape((*lead, channels // factor**2, height * factor, width * factor))
+    size = (*lead, channels // factor**2, height * factor, width * factor)
+    return channels_as_in(np.array(moved, order="C").reshape(size), input)
 
 
 @linear(input=lambda g, factor: _shuffled(g, factor), structural=True, node="PixelUnshuffleBackward0")
@@ -189,7 +191,8 @@ def _shuffled_back(input: Any, factor: int) -> Any:
     parts = np.reshape(input, (*lead, channels, height // factor, factor, width // factor, factor))
     n = len(lead)
     moved = np.transpose(parts, (*range(n + 1), n + 2, n + 4, n + 1, n + 3))
-    return np.array(moved, order="C").reshape((*lead, channels * factor**2, height // factor, width // factor))
+    size = (*lead, channels * factor**2, height // factor, width // factor)
+    return channels_as_in(np.array(moved, order="C").reshape(size), input)
 
 
 def pixel_shuffle(input: Tensor, upscale_factor: int) -> Any:
@@ -260,7 +263,7 @@ def _channels_shuffled(input: Any, groups: int) -> Any:
     """The first channel of each group, then the second of each, and so on."""
     batch, channels, *space = input.shape
     parts = np.reshape(input, (batch, groups, channels // groups, *space))
-    return np.array(np.swapaxes(parts, 1, 2), order="C").reshape(input.shape)
+    return channels_as_in(np.array(np.swapaxes(parts, 1, 2), order="C").reshape(input.shape), input)
 
 
 def channel_shuffle(input: Tensor, groups: int) -> Any:

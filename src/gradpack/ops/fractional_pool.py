@@ -93,6 +93,8 @@ def fractional_max(
     size = input._shape[input.ndim - ndim :]
     if output_size is None:
         ratio = output_ratio if isinstance(output_ratio, list | tuple) else (output_ratio,) * ndim
+        if len(ratio) != ndim:
+            raise ValueError(f"{op} requires output_ratio to either be a single Int or tuple of Ints.")
         output_size = tuple(int(n * r) for n, r in zip(size, ratio, strict=True))
     wanted = repeated(op, "output_size", output_size, ndim)
     for name, n, k, m in zip(_NAMES[ndim], size, kernel, wanted, strict=True):

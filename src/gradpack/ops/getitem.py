@@ -122,6 +122,8 @@ def _setitem(self: Tensor, index: Any, value: Any) -> None:
     if is_tensor and value._view is not None and indices is None and _is_there(self, place, value):
         self._counter[0] += 1
         return
+    if is_tensor and value._counter is self._counter and value.numel() == 1:
+        value = value.clone()  # one number for all places, be it among them
     mode = MODE.get()
     if self._view is None and type(self._counter) is list and self._spec.whole and not mode.special:
         apart = not is_tensor or value._view is None or value._counter is not self._counter

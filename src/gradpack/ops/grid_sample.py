@@ -195,12 +195,12 @@ def _check(op: str, input: Tensor, grid: Tensor, mode: str) -> None:
     if not input.is_floating_point():
         raise not_implemented_for(op, input.dtype)
     sizes = f"but got input with sizes {list(input._shape)} and grid with sizes {list(grid._shape)}"
+    if input.ndim and grid.ndim and input._shape[0] != grid._shape[0]:
+        raise RuntimeError(f"{op}(): expected grid and input to have same batch size, {sizes}")
+    if grid.ndim and grid._shape[-1] != input.ndim - 2:
+        raise RuntimeError(f"{op}(): expected grid to have size {input.ndim - 2} in last dimension, {sizes}")
     if input.ndim not in (4, 5) or input.ndim != grid.ndim:
         raise RuntimeError(f"{op}(): expected 4D or 5D input and grid with same number of dimensions, {sizes}")
-    if input._shape[0] != grid._shape[0]:
-        raise RuntimeError(f"{op}(): expected grid and input to have same batch size, {sizes}")
-    if grid._shape[-1] != input.ndim - 2:
-        raise RuntimeError(f"{op}(): expected grid to have size {input.ndim - 2} in last dimension, {sizes}")
     for i, n in enumerate(input._shape[2:], 2):
         if n <= 0:
             raise RuntimeError(

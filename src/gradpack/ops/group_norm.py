@@ -10,7 +10,8 @@ import numpy as np
 from ..declare.kinds import general
 from ..tensor.tensor import Tensor
 from .batch_norm import blocks
-from .kernels import SMALL, add_up, reshaped
+from .kernels import SMALL, add_up, dots, reshaped
+from .memory_formats import channels_as_in
 from .row_products import add_multiples, repeated
 from .sliding import size_of
 
@@ -37,20 +38,20 @@ def _gradients(
     places = size_of(shape[2:])
     each = channels // groups
     x, g = reshaped(input, (batch, channels, places)), reshaped(g, (batch, channels, places))
-    sums, dots = np.empty((batch, channels), g.dtype), np.empty((batch, channels), g.dtype)
+    sums, products = np.empty((batch, channels), g.dtype), np.empty((batch, channels), g.dtype)
     for part in blocks(x):
-        sums[part], dots[part] = add_up(g[part], 2), np.vecdot(g[part], x[part])
+        sums[part], products[part] = add_up(g[part], 2), dots(g[part], x[part])
     mean, rstd = reshaped(mean, (batch, groups, 1)), reshaped(rstd, (batch, groups, 1))
     by_group = (batch, groups, each)
-    sums, dots = reshaped(sums, by_group), reshaped(dots, by_group)
-    dots = (dots - sums * mean) * rstd  # of g and y
-    weight_g = reshaped(np.sum(dots, axis=0), (channels,)) if needs[1] else None
+    sums, products = reshaped(sums, by_group), reshaped(products, by_group)
+    products = (products - sums * mean) * rstd  # of g and y
+    weight_g = reshaped(np.sum(products, axis=0), (channels,)) if needs[1] else None
     bias_g = reshaped(np.sum(sums, axis=0), (channels,)) if needs[2] else None
     if not needs[0]:
         return None, weight_g, bias_g
     factor = np.ones((groups, each), g.dtype) if weight is None else reshaped(weight, (groups, each))
     count = each * places
-    slope = np.sum(dots * factor, axis=2, keepdims=True) / count * rstd * rstd
+    slope = np.sum(products * factor, axis=2, keepdims=True) / count * rstd * rstd
     level = mean * slope - np.sum(sums * factor, axis=2, keepdims=True) / count * rstd
     by_channel = (batch, channels, 1)
     of_g = reshaped(factor * rstd, by_channel)
@@ -95,7 +96,7 @@ def _group_norm(input: Any, groups: int, weight: Any = None, bias: Any = None, e
             add_multiples(lines, reshaped(factor, (-1,)), reshaped(x[part], lines.shape))
             continue
         np.subtract(rows, mean[here], out=made)
-        rstd[here] = 1 / np.sqrt(reshaped(np.vecdot(made, made), (-1, 1)) / count + eps)
+        rstd[here] = 1 / np.sqrt(reshaped(dots(made, made), (-1, 1)) / count + eps)
         if weight is None:
             made *= rstd[here]
         else:
@@ -103,13 +104,13 @@ def _group_norm(input: Any, groups: int, weight: Any = None, bias: Any = None, e
             out[part] *= reshaped(factor, (some, channels, 1))
         if bias is not None:
             out[part] += reshaped(bias, (-1, 1))
-    return reshaped(out, input.shape), mean, rstd
+    return channels_as_in(reshaped(out, input.shape), input), mean, rstd
 
 
 def _near_zero(rows: Any, mean: Any, rstd: Any, eps: float) -> bool:
     """Whether means are so near to zero that squares need no centring; then `rstd` is filled."""
     square = mean * mean
-    variance = reshaped(np.vecdot(rows, rows), (-1, 1)) / rows.shape[1] - square + eps
+    variance = reshaped(dots(rows, rows), (-1, 1)) / rows.shape[1] - square + eps
     if not np.all(square <= 4 * variance):
         return False
     rstd[...] = 1 / np.sqrt(variance)

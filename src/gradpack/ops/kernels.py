@@ -145,6 +145,23 @@ def square_sum(x: Any, over: Any = None, keepdims: bool = False) -> Any:
     return add_up(x * x, over, keepdims)
 
 
+def dots(x: Any, y: Any) -> Any:
+    """The sum of products of each row of two matrices or stacks of them; those of long rows in parts, which is exacter.
+
+    BLAS adds up one after another: of 20 million numbers of single precision the fifth digit is wrong.
+    """
+    n = x.shape[-1]
+    if type(x) is not _array_type or n <= _LONG:
+        return np.vecdot(x, y)
+    whole = n - n % CHUNK
+    parts = (*x.shape[:-1], whole // CHUNK, CHUNK)
+    out = _add(np.vecdot(x[..., :whole].reshape(parts), y[..., :whole].reshape(parts)), -1)
+    return out if whole == n else out + np.vecdot(x[..., whole:], y[..., whole:])
+
+
+_LONG = 1 << 18
+
+
 def multiply_up(x: Any, over: Any = None, keepdims: bool = False) -> Any:
     """The product over one dimension (None: all), as `numpy.prod`."""
     if type(x) is not _array_type:

@@ -56,9 +56,9 @@ def cosine_embedding_loss(
     sizes = f"{list(input1._shape)} and {list(input2._shape)}."
     if target.ndim > 1:
         raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
-    if target.ndim == 1 and input1.ndim != 2:
+    if target.ndim == 1 and (input1.ndim != 2 or input2.ndim != 2):
         raise RuntimeError(f"1D target tensor expects 2D input tensors, but found inputs with sizes {sizes}")
-    if target.ndim == 0 and input1.ndim != 1:
+    if target.ndim == 0 and (input1.ndim != 1 or input2.ndim != 1):
         raise RuntimeError(f"0D target tensor expects 1D input tensors, but found inputs with sizes {sizes}")
     dim = target.ndim
     lengths = (sum(input1 * input1, dim) + 1e-12) * (sum(input2 * input2, dim) + 1e-12)

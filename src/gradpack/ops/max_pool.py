@@ -265,7 +265,8 @@ def _max_unpool(input: Any, indices: Any, output_size: Any) -> Any:
     if input.size:
         where = np.reshape(indices, (rows, -1)) + np.arange(rows)[:, None] * inner
         out[where.reshape(-1)] = np.reshape(input, (-1,))
-    return channels_as_in(np.reshape(out, (*lead, *output_size)), input)
+    out = np.reshape(out, (*lead, *output_size))
+    return channels_as_in(out, input) if ndim == 2 else out
 
 
 def _unpool(

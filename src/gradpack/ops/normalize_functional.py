@@ -39,7 +39,8 @@ def batch_norm(
     else by the running ones.
 
     Raises:
-        ValueError: in training, if there is one number for each channel only.
+        ValueError: in training, if there is one number for each channel only, or `eps` is not positive; for a
+            negative one always.
         RuntimeError: if the shapes do not fit.
 
     Example::
@@ -51,6 +52,9 @@ def batch_norm(
     """
     if training:
         _more_than_one(_product((input._shape[0], *input._shape[2:])), input._shape)
+    if eps <= 0 and (training or eps < 0):
+        wanted = "positive during training" if training else "non-negative"
+        raise ValueError(f"batch_norm eps must be {wanted}, but got {eps}")
     return _batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps)
 
 

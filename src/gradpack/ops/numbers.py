@@ -66,7 +66,7 @@ def plain_numbers(data: Any) -> Any:
         return None
     try:
         array = np.array(data)
-    except (ValueError, TypeError, OverflowError):
+    except (ValueError, TypeError, OverflowError, RuntimeError):  # the last by tensors that require grad
         return None
     if array.dtype.kind not in "bi" and not _of_python(data):
         return None

@@ -13,6 +13,7 @@ from ..declare.kinds import general, linear
 from ..tensor.tensor import Tensor
 from .along import Taps, put_back, taken
 from .blockwise import is_numpy
+from .memory_formats import channels_as_in
 from .selection import LARGE
 
 FUNCTIONS = "constant_pad_nd"
@@ -40,7 +41,7 @@ def _constant_pad(input: Any, pad: Any, value: Any = 0) -> Any:
     inner = tuple(slice(max(b, 0), n + b + min(a, 0)) for n, (b, a) in zip(input.shape, pairs, strict=True))
     whole = tuple(slice(max(-b, 0), n + min(a, 0)) for n, (b, a) in zip(input.shape, pairs, strict=True))
     out[inner] = input[whole]
-    return out
+    return channels_as_in(out, input)
 
 
 def constant_pad_nd(input: Tensor, pad: Any, value: Any = 0) -> Tensor:
@@ -157,7 +158,7 @@ def _declared(mode: str, name: str, ndim: int) -> Callable[..., Any]:
     """The operation of torch's name: one for each number of dimensions."""
 
     def function(input: Any, padding: Any) -> Any:
-        return _pad_by(input, padding, mode)
+        return channels_as_in(_pad_by(input, padding, mode), input)
 
     function.__doc__ = f"Padding of the last {ndim} dimension(s): {mode}."
     made: Callable[..., Any] = linear(

@@ -127,8 +127,10 @@ def _called(kind: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[T
     if batch_first:
         data = transpose(data, 0, 1)
     length, batch = data._shape[:2]
-    out, last = _network(kind, reshape(data, (length * batch, -1)), [batch] * length, start, *settings)
-    out = reshape(out, (length, batch, -1))
+    if not length:
+        raise RuntimeError("Expected sequence length to be larger than 0 in RNN")
+    out, last = _network(kind, reshape(data, (length * batch, data._shape[2])), [batch] * length, start, *settings)
+    out = reshape(out, (length, batch, out._shape[-1]))
     return (transpose(out, 0, 1) if batch_first else out), last
 
 

@@ -117,7 +117,7 @@ class LBFGS(Optimizer):
         state.setdefault("func_evals", 0)
         state.setdefault("n_iter", 0)
         first = closure()
-        loss = float(first)
+        loss = float(as_number(first))
         calls = 1
         state["func_evals"] += 1
         g = self._gradient()
@@ -151,7 +151,7 @@ class LBFGS(Optimizer):
             else:
                 self._go(t, d)
                 if iteration != most:
-                    loss = float(closure())
+                    loss = float(as_number(closure()))
                     g = self._gradient()
                     made = 1
             calls += made
@@ -218,7 +218,7 @@ class _Line:
     def at(self, t: Any) -> _Point:
         """The point at a distance; the parameters are put back."""
         self.optimizer._go(t, self.d)
-        loss = float(self.closure())
+        loss = float(as_number(self.closure()))
         g = self.optimizer._gradient()
         for p, kept in zip(self.optimizer._params, self.origin, strict=True):
             p.copy_(kept)

@@ -314,6 +314,8 @@ class Tensor(TensorBase):
     def grad(self) -> None:
         self.grad = None
 
+    _grad = grad  # torch's C++ name, which some programs set
+
     @property
     def name(self) -> None:
         """Tensors have no names: None."""
