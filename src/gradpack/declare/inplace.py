@@ -25,6 +25,7 @@ from .batched import all_examples, is_batched, not_writable, outside
 from .copy_slices import CopySlices, where
 from .nodes import variant_of
 from .op import REGISTRY, Op
+from .out_dtypes import READ_FIRST
 from .tangents import tangent_of
 
 
@@ -56,7 +57,8 @@ def _inplace(op: Op, name: str, values: list[Any]) -> Tensor:
     others = tensors_in(values[1:])
     needs = [t for t in others if t._current_edge() is not None] if mode.grad else []
     check_writable(target, name, bool(needs))
-    check_overlap(target, others)
+    if op.name not in READ_FIRST:
+        check_overlap(target, others)
     edge = target._current_edge() if mode.grad else None
     record = edge is not None or bool(needs)
     if mode.dual and TRANSFORMS.get() and any(tangent_of(t) is not None for t in others):
@@ -255,16 +257,21 @@ def check_writable(target: Tensor, name: str, others_need: bool = False, *, inde
         from .captured import refuse_captured
 
         refuse_captured(target, name)
-    if type(target._counter) is InferenceCounter and not MODE.get().inference:
-        raise RuntimeError(
-            "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a "
-            "normal tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details."
-        )
+    check_inference(target)
     if indexed is not None and repeats(target._data):
         if indexed:
             _warn_expanded(name)
         else:
             check_repeats(target)
+
+
+def check_inference(target: Tensor) -> None:
+    """Refuse to write to a tensor of inference mode outside of it."""
+    if type(target._counter) is InferenceCounter and not MODE.get().inference:
+        raise RuntimeError(
+            "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a "
+            "normal tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details."
+        )
 
 
 def check_repeats(target: Tensor) -> None:

@@ -47,6 +47,9 @@ def carry(op: Op, values: list[Any], outs: list[Tensor], extras: list[Any], mode
         # What the formulas save must not be dual: its tangent would be propagated again in a backward pass.
         primals = [alias_of(out) for out in outs]
         results = push(op, tangents, {p: _no_tangent(v) for p, v in given.items()}, primals, extras)
+        for i, (out, tangent) in enumerate(zip(outs, results, strict=False)):
+            if tangent is not None and out._view is None and _is_of(tangent, tangents):
+                results[i] = tangent.clone()  # a write to the result must not reach the tangent of an operand
     except NotImplementedError as error:
         raise NotImplementedError(
             f"Trying to use forward AD with {op.name} that does not support it because it has not been implemented "
@@ -82,7 +85,7 @@ def push(
             term = op.formulas[p](t, *[known[n] for n in op.reads[p]])
             total = term if total is None else total + term
         if total._shape != outs[0]._shape:
-            total = total.expand(outs[0]._shape)
+            total = total.expand(outs[0]._shape).clone()  # the result may be written to, and its tangent with it
         if total._spec is not outs[0]._spec:
             total = total.to(outs[0]._spec.dtype)
         return [total]
@@ -105,6 +108,12 @@ def push(
         if all(p in names for p in tangents):
             return [_through_meaning(op, {n: _dual(known[n], tangents.get(n)) for n in names})]
     return transpose_twice(op, tangents, given, outs)
+
+
+def _is_of(tangent: Tensor, tangents: dict[str, Any]) -> bool:
+    """Whether a tangent shares memory with one of the operands': the counter of writes tells."""
+    counter = tangent._counter
+    return any(type(t) is not list and t._counter is counter for t in tangents.values())
 
 
 def _through_meaning(op: Op, values: dict[str, Any]) -> Tensor | None:

@@ -196,6 +196,8 @@ def repeat_interleave(
         return _counted(input)
     if dim is None:
         input, dim = input if input.ndim == 1 else ravel(input), 0
+    elif not input.ndim:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions: repeat_interleave() got a number")
     d = wrap_dim(dim, input.ndim)
     if isinstance(repeats, Tensor):
         if repeats.ndim > 1:

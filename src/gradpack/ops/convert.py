@@ -263,6 +263,7 @@ def _method_copy_(self: Tensor, other: Any, non_blocking: Any = False) -> Tensor
         type(other) is Tensor
         and other._spec is self._spec
         and other._counter is not self._counter
+        and len(other._shape) <= len(self._shape)  # NumPy drops leading ones
         and ((other._edge is None and other._view is None) or not MODE.get().grad)
         and _is_free(self)
     ):

@@ -10,13 +10,13 @@ import numpy as np
 from ..backends.windows import reach, writable
 from ..base.memory_formats import FORMATS, order_of
 from ..base.modes import MODE
-from ..declare.inplace import check_history, tensors_in
+from ..declare.inplace import check_history, check_inference, tensors_in
 from ..declare.nodes import variant_of
 from ..declare.op import REGISTRY
 from ..graph.node import AccumulateGrad
 from ..tensor.leaf import renew_leaf
 from ..tensor.storage import UntypedStorage, memory_of
-from ..tensor.tensor import InferenceCounter, Tensor, alias
+from ..tensor.tensor import Tensor, alias
 from .strided import as_strided
 
 METHODS = (  # the first ones are no functions of their own, as in torch
@@ -28,11 +28,7 @@ INPLACE = "as_strided_ resize_ resize_as_ set_ apply_ map_ map2_ fill_diagonal_"
 def _relaid(name: str, node: str, target: Tensor, change: Any) -> Tensor:
     """Make `target` what `change` makes of it: a view of its own memory."""
     check_history(target)
-    if type(target._counter) is InferenceCounter and not MODE.get().inference:
-        raise RuntimeError(
-            "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a "
-            "normal tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details."
-        )
+    check_inference(target)
     source = alias(target._data, target._spec, target._shape)
     source._edge = target._current_edge() if MODE.get().grad else None
     source._tangents = target._tangents
@@ -110,6 +106,7 @@ def _resized(target: Tensor, shape: tuple[int, ...], order: tuple[int, ...] | No
     """With `order`, the dimensions lie in that order in memory, else row by row."""
     if target.requires_grad:
         raise RuntimeError("cannot resize variables that require grad")
+    check_inference(target)
     if any(n < 0 for n in shape):
         raise RuntimeError(f"resize_(): sizes must not be negative, but got {list(shape)}")
     if shape == target._shape and order is None:
@@ -173,6 +170,7 @@ def _method_set_(
     if not isinstance(source, Tensor | UntypedStorage) and hasattr(source, "untyped"):
         source = source.untyped()
     check_history(self, any(t.requires_grad for t in tensors_in([source])))
+    check_inference(self)
     spec = self._spec
     if source is None:
         made = alias(np.zeros(0, spec.native), spec, (0,))
@@ -256,6 +254,13 @@ def _method_fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) ->
     if n > 2 and len(set(self._shape)) > 1:
         raise RuntimeError("all dimensions of input must be of equal length")
     rows, columns = self._shape[0], self._shape[1]
+    if memory_of(self._data) is None:
+        for start in range(0, rows, columns + 1) if wrap and n == 2 else (0,):
+            part = self if start == 0 else narrow(self, 0, start, rows - start)
+            for _ in range(n - 1):
+                part = diagonal(part)
+            part.fill_(fill_value)
+        return self
     size = min(self._shape)
     strides = self.stride()
     step = sum(strides)
@@ -308,5 +313,7 @@ def _method__view_func(self: Tensor, new_base: Tensor) -> Tensor:
     return made
 
 
+from .diagonal import diagonal  # noqa: E402
+from .index import narrow  # noqa: E402
 from .shape import _ints, expand, squeeze, unsqueeze  # noqa: E402
 from .transpose import transpose  # noqa: E402
