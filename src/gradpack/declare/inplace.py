@@ -26,7 +26,7 @@ from .copy_slices import CopySlices, where
 from .nodes import variant_of
 from .op import REGISTRY, Op
 from .out_dtypes import READ_FIRST
-from .tangents import tangent_of
+from .tangents import own_tangent, tangent_of, zeros_for
 
 
 def inplace(op: Op, name: str, values: list[Any]) -> Tensor:
@@ -400,10 +400,10 @@ def set_tangent(target: Tensor, tangent: Tensor | None) -> None:
     try:
         if old is None and target._view is not None and tangent is not None:
             base = base_of(target)
-            base._tangents = REGISTRY["_zeroed"].public(base.detach())
+            base._tangents = zeros_for(base.detach())
             old = tangent_of(target)
         if old is None or (old.is_leaf and old.requires_grad):
-            target._tangents = tangent
+            target._tangents = None if tangent is None else own_tangent(tangent, target)
         elif tangent is None:
             old.zero_()
         elif tangent is not old:
