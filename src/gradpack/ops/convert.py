@@ -402,8 +402,10 @@ def result_type(tensor1: Any, tensor2: Any) -> dtype:
     for value in (tensor1, tensor2):
         if isinstance(value, Tensor):
             (full if value._shape else zero).append(value._spec.dtype)
-        else:
+        elif isinstance(value, int | float | complex):
             scalars.append(dtypes.scalar_dtype(value))
+        else:
+            raise TypeError(f"result_type(): arguments must be Tensors or Numbers, not {type(value).__name__}")
     return dtypes.result_dtype(full, zero, scalars)
 
 

@@ -21,7 +21,16 @@ from ..base.modes import MODE
 from ..declare.rare_dtypes import refuse_rare
 from ..declare.timed import noted
 from ..tensor.tensor import InferenceCounter, Tensor, alias, wrap
-from .numbers import check_fits, converted, kind_of_numbers, plain_numbers, staging, uneven, without_tensors
+from .numbers import (
+    check_fits,
+    converted,
+    kind_of_numbers,
+    no_dtype_of,
+    plain_numbers,
+    staging,
+    uneven,
+    without_tensors,
+)
 
 _dtype = dtype  # also where a parameter is called so
 
@@ -191,10 +200,10 @@ def tensor(
         d = NUMPY.spec(np.asarray(data)).dtype
         return finish(np.array(NUMPY.cast(np.asarray(data), dtype or d), order="C"), requires_grad, device)
     if not isinstance(data, list | tuple | bool | int | float | builtins.complex):
-        if hasattr(data, "__getitem__") and hasattr(data, "__len__") and not isinstance(data, str):
+        if hasattr(data, "__getitem__") and hasattr(data, "__len__") and not isinstance(data, str | dict):
             data = _listed(data)
         else:
-            raise TypeError(f"tensor(): could not infer dtype of {type(data).__name__}")
+            raise no_dtype_of(data)
     array = None if dtype is dtypes.uint64 else plain_numbers(data)
     if array is not None:
         kind = {"b": dtypes.bool_, "i": dtypes.int64, "f": dtypes.get_default_dtype(), "c": dtypes.default_complex()}

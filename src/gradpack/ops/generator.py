@@ -160,7 +160,7 @@ def _host_source(generator: Generator | None) -> Any:
     return generator.numpy
 
 
-def manual_seed(seed: int) -> Generator:
+def manual_seed(seed: Any) -> Generator:
     """Seed the default generator, and return it.
 
     Example::

@@ -213,7 +213,9 @@ def _layer_norm(input: Any, normalized_shape: Any, weight: Any = None, bias: Any
 
 
 def _check_normalized(op: str, input: Tensor, shape: Any, weight: Any, bias: Any = None) -> tuple[int, ...]:
-    shape = (shape,) if isinstance(shape, int) else tuple(shape)
+    if isinstance(shape, int):
+        raise TypeError(f"{op}(): argument 'normalized_shape' (position 2) must be tuple of ints, not int")
+    shape = tuple(shape)
     fits = input._shape[-len(shape) :] == shape and (weight is None or weight._shape == shape)
     if fits and shape and (bias is None or bias._shape == shape):
         return shape

@@ -30,9 +30,21 @@ def kind_of_numbers(data: Any) -> Any:
         elif isinstance(item, bool | int | float | builtins.complex):
             d = dtypes.scalar_dtype(item)
         else:
-            raise TypeError(f"tensor(): could not infer dtype of {type(item).__name__}")
+            raise no_dtype_of(item, nested=item is not data)
         best = d if best is None else dtypes.promote_types(best, d)
     return best
+
+
+def no_dtype_of(value: Any, nested: bool = False) -> Exception:
+    """What `tensor` raises for what is no number."""
+    kind = type(value).__name__
+    if not isinstance(value, str):
+        return RuntimeError(f"tensor(): Could not infer dtype of {kind}")
+    return (
+        ValueError(f"tensor(): too many dimensions '{kind}'")
+        if nested
+        else TypeError(f"new(): invalid data type '{kind}'")
+    )
 
 
 def without_tensors(data: Any) -> Any:
