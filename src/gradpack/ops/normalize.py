@@ -285,7 +285,8 @@ def rms_norm(input: Tensor, normalized_shape: Any, weight: Tensor | None = None,
     wide = input.to(float32) if low else input
     out = wide * rsqrt(mean(wide * wide, dims, True) + small)
     out = out if weight is None else out * (weight.to(float32) if low else weight)
-    return out.to(input.dtype) if low else out
+    out = out.to(input.dtype) if low else out
+    return out if out.is_contiguous() else out.contiguous()
 
 
 from ..base.dtypes import float32  # noqa: E402
