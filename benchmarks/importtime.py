@@ -25,8 +25,8 @@ from benchmarks.overhead import describe
 
 Columns = dict[str, list[float]]
 BAR = 60.0  # milliseconds on top of NumPy
-# ml_dtypes is listed because gradpack needs it: what remains above it is gradpack's own. The last
-# one shows what is put off by importing `nn` and `optim` when they are first asked for.
+# ml_dtypes is listed because it comes when bfloat16 is first asked for. The last one shows what is put off by
+# importing `nn` and `optim` when they are first asked for.
 VARIANTS = {
     "numpy": ("numpy", ""),
     "numpy, ml_dtypes": ("numpy, ml_dtypes", ""),

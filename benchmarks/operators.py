@@ -26,7 +26,7 @@ class Sizes(NamedTuple):
 
     @property
     def columns(self) -> int:
-        return max(2, min(256, isqrt(self.n)) // 2 * 2)
+        return max(4, min(256, isqrt(self.n)) // 2 * 2)  # of two, a norm gives 1 and -1, and its gradient is rounding
 
     @property
     def rows(self) -> int:

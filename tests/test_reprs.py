@@ -15,7 +15,7 @@ from gradpack.base import dtypes
 from gradpack.utils import checkpoint
 from tests.test_public_api import MODULES, names_of
 
-nn, optim = torch.nn, torch.optim
+nn, optim, distributions = torch.nn, torch.optim, torch.distributions
 
 
 def classes():
@@ -77,9 +77,12 @@ ARGUMENTS = {
     "gradpack.autograd.profiler_util.FunctionEvent": lambda: (1, "mul", 1, 0.0, 2.0),
     "gradpack.autograd.profiler_util.Interval": lambda: (0.0, 1.0),
     "gradpack.autograd.profiler_util.Kernel": lambda: ("kernel", 0, 1.0),
+    "gradpack.autograd.profiler_util.MemRecordsAcc": lambda: ([],),
+    "gradpack.autograd.profiler.MemRecordsAcc": lambda: ([],),
     "gradpack.profiler.record_function": lambda: ("name",),
     "gradpack.nn.LSTMCell": lambda: (2, 3),
     "gradpack.optim.Optimizer": lambda: ([weight()], {}),
+    "gradpack.optim.Muon": lambda: ([torch.ones(2, 2, requires_grad=True)],),
     "gradpack.saved.SavedInfo": lambda: (weight(), ("MulBackward0", "other")),
     "gradpack.utils.data.BatchSampler": lambda: ([0, 1, 2], 2, False),
     "gradpack.utils.data.ChainDataset": lambda: ([[1]],),
@@ -92,6 +95,44 @@ ARGUMENTS = {
     "gradpack.utils.data.Subset": lambda: ([1, 2], [0]),
     "gradpack.utils.data.SubsetRandomSampler": lambda: ([0, 1],),
     "gradpack.utils.data.WeightedRandomSampler": lambda: ([0.5, 0.5], 2),
+}
+DISTRIBUTIONS = {
+    "Bernoulli": lambda: (0.3,),
+    "Binomial": lambda: (3, torch.tensor(0.3)),
+    "CatTransform": lambda: ([], 0),
+    "Categorical": lambda: (torch.ones(2),),
+    "ComposeTransform": lambda: ([distributions.ExpTransform()],),
+    "ContinuousBernoulli": lambda: (0.3,),
+    "CumulativeDistributionTransform": lambda: (distributions.Normal(0.0, 1.0),),
+    "Dirichlet": lambda: (torch.ones(2),),
+    "Geometric": lambda: (0.3,),
+    "GeneralizedPareto": lambda: (0.0, 1.0, 0.5),
+    "Independent": lambda: (distributions.Normal(torch.zeros(2), 1.0), 1),
+    "IndependentTransform": lambda: (distributions.ExpTransform(), 1),
+    "LKJCholesky": lambda: (3,),
+    "LogisticNormal": lambda: (torch.zeros(2), torch.ones(2)),
+    "LowRankMultivariateNormal": lambda: (torch.zeros(2), torch.ones(2, 1), torch.ones(2)),
+    "MixtureSameFamily": lambda: (distributions.Categorical(torch.ones(2)), distributions.Normal(torch.ones(2), 1.0)),
+    "Multinomial": lambda: (3, torch.ones(2)),
+    "MultivariateNormal": lambda: (torch.zeros(2), torch.eye(2)),
+    "NegativeBinomial": lambda: (3, torch.tensor(0.3)),
+    "OneHotCategorical": lambda: (torch.ones(2),),
+    "OneHotCategoricalStraightThrough": lambda: (torch.ones(2),),
+    "RelaxedBernoulli": lambda: (torch.tensor(1.0), 0.3),
+    "RelaxedOneHotCategorical": lambda: (torch.tensor(1.0), torch.ones(2)),
+    "ReshapeTransform": lambda: ((2, 3), (6,)),
+    "StackTransform": lambda: ([distributions.ExpTransform()],),
+    "TransformedDistribution": lambda: (distributions.Normal(0.0, 1.0), distributions.ExpTransform()),
+    "Uniform": lambda: (0.0, 1.0),
+    "Wishart": lambda: (torch.tensor(3.0), torch.eye(2)),
+    "MixtureSameFamilyConstraint": lambda: (distributions.constraints.real,),
+    "cat": lambda: ([distributions.constraints.real],),
+    "half_open_interval": lambda: (0, 1),
+    "independent": lambda: (distributions.constraints.real, 1),
+    "integer_interval": lambda: (0, 1),
+    "interval": lambda: (0, 1),
+    "lazy_property": lambda: (abs,),
+    "stack": lambda: ([distributions.constraints.real],),
 }
 # What is found and not made.
 FOUND = {
@@ -174,6 +215,11 @@ def make(name, kind):
         return kind(optimizer(), 0.05)
     if name.startswith("gradpack.optim."):
         return kind([weight()])
+    if name.startswith("gradpack.distributions.") and short in DISTRIBUTIONS:
+        return kind(*DISTRIBUTIONS[short]())
+    for arguments in [(), (2.0,), (2.0, 2.0)] if name.startswith("gradpack.distributions.") else []:
+        with contextlib.suppress(TypeError, ValueError):
+            return kind(*arguments)
     for arguments in [(), (2,), (2, 2), (2, 2, 2)] if name.startswith("gradpack.nn.") else [()]:
         with contextlib.suppress(TypeError, ValueError):
             return kind(*arguments)

@@ -29,7 +29,6 @@ from .base.threads import get_num_threads, set_num_threads  # noqa: E402
 from .base.when_imported import when_imported as _when_imported  # noqa: E402
 from .ops import methods as _methods  # noqa: E402
 from .ops.create import tensor as tensor  # noqa: E402 - the function, not the subpackage of that name
-from .tensor.printing import set_printoptions  # noqa: E402
 from .tensor.tensor import Tensor  # noqa: E402
 from .tensor.typed import TYPES as _TYPES  # noqa: E402
 from .tensor.typed import is_storage, set_default_tensor_type, typename  # noqa: E402
@@ -38,6 +37,7 @@ if _TYPE_CHECKING:  # imported when they are first asked for
     from . import amp as amp
     from . import backends as backends
     from . import cpu as cpu
+    from . import distributions as distributions
     from . import extend as extend
     from . import fft as fft
     from . import func as func
@@ -53,11 +53,13 @@ if _TYPE_CHECKING:  # imported when they are first asked for
     from . import sparse as sparse
     from . import special as special
     from . import utils as utils
+    from .amp.autocast_mode import autocast as autocast
     from .amp.grad_scaler import GradScaler as GradScaler
     from .as_torch import install_as_torch as install_as_torch
     from .func import vmap as vmap
     from .serialization import load as load
     from .serialization import save as save
+    from .tensor.printing import set_printoptions as set_printoptions
 
 _methods.attach()
 globals().update(_methods.EXPORTED)
@@ -67,29 +69,6 @@ globals().update(_TYPES)
 globals().update(_FORMATS)
 
 from . import autograd  # noqa: E402
-from .amp.autocast_mode import (  # noqa: E402
-    autocast,
-    autocast_decrement_nesting,
-    autocast_increment_nesting,
-    clear_autocast_cache,
-    get_autocast_dtype,
-    is_autocast_cache_enabled,
-    is_autocast_enabled,
-    set_autocast_cache_enabled,
-    set_autocast_dtype,
-    set_autocast_enabled,
-)
-from .amp.old_names import (  # noqa: E402
-    get_autocast_cpu_dtype,
-    get_autocast_gpu_dtype,
-    get_autocast_ipu_dtype,
-    get_autocast_xla_dtype,
-    is_autocast_cpu_enabled,
-    is_autocast_ipu_enabled,
-    is_autocast_xla_enabled,
-    set_autocast_cpu_dtype,
-    set_autocast_cpu_enabled,
-)
 from .autograd.anomaly_mode import is_anomaly_check_nan_enabled, is_anomaly_enabled, set_anomaly_enabled  # noqa: E402
 from .autograd.grad_mode import (  # noqa: E402
     enable_grad,
@@ -108,13 +87,14 @@ _when_imported("einops._backends", "gradpack.utils.einops_backend")
 # Modules that are imported when they are first asked for.
 _LAZY = tuple(
     (
-        "__config__ accelerator as_torch backends cli cpu cuda extend fft func library linalg masked mps nn optim "
-        "overrides profiler random return_types saved serialization signal sparse special testing types utils "
-        "version xpu"
+        "__config__ accelerator amp as_torch backends cli cpu cuda distributions extend fft func library linalg masked "
+        "mps nn optim overrides profiler random return_types saved serialization signal sparse special testing types "
+        "utils version xpu"
     ).split()
 )
 # Functions of such modules.
 _FROM = {"save": "serialization", "load": "serialization", "vmap": "func", "install_as_torch": "as_torch"}
+_FROM["set_printoptions"] = "tensor.printing"
 _FROM |= {"GradScaler": "amp.grad_scaler", "OutOfMemoryError": "base.errors"}
 _FROM |= dict.fromkeys(
     (
@@ -124,6 +104,22 @@ _FROM |= dict.fromkeys(
         "profiler_allow_cudagraph_cupti_lazy_reinit_cuda12 set_warn_always use_deterministic_algorithms"
     ).split(),
     "base.settings",
+)
+_FROM |= dict.fromkeys(
+    (
+        "autocast autocast_decrement_nesting autocast_increment_nesting clear_autocast_cache get_autocast_dtype "
+        "is_autocast_cache_enabled is_autocast_enabled set_autocast_cache_enabled set_autocast_dtype "
+        "set_autocast_enabled"
+    ).split(),
+    "amp.autocast_mode",
+)
+_FROM |= dict.fromkeys(
+    (
+        "get_autocast_cpu_dtype get_autocast_gpu_dtype get_autocast_ipu_dtype get_autocast_xla_dtype "
+        "is_autocast_cpu_enabled is_autocast_ipu_enabled is_autocast_xla_enabled set_autocast_cpu_dtype "
+        "set_autocast_cpu_enabled"
+    ).split(),
+    "amp.old_names",
 )
 _FROM |= dict.fromkeys("sym_float sym_int sym_ite sym_max sym_min sym_not sym_sqrt sym_sum".split(), "base.symbols")
 _FROM |= dict.fromkeys("bilinear embedding".split(), "nn.top_level")
@@ -194,23 +190,13 @@ def __dir__() -> list[str]:
 __all__ = [
     "Size",
     "Tensor",
-    "amp",
-    "autocast",
-    "autocast_decrement_nesting",
-    "autocast_increment_nesting",
     "autograd",
-    "clear_autocast_cache",
     "compiled_with_cxx11_abi",
     "device",
     "dtype",
     "e",
     "enable_grad",
     "finfo",
-    "get_autocast_cpu_dtype",
-    "get_autocast_dtype",
-    "get_autocast_gpu_dtype",
-    "get_autocast_ipu_dtype",
-    "get_autocast_xla_dtype",
     "get_default_device",
     "get_default_dtype",
     "get_device_module",
@@ -221,11 +207,6 @@ __all__ = [
     "inference_mode",
     "is_anomaly_check_nan_enabled",
     "is_anomaly_enabled",
-    "is_autocast_cache_enabled",
-    "is_autocast_cpu_enabled",
-    "is_autocast_enabled",
-    "is_autocast_ipu_enabled",
-    "is_autocast_xla_enabled",
     "is_grad_enabled",
     "is_inference_mode_enabled",
     "is_storage",
@@ -236,17 +217,11 @@ __all__ = [
     "no_grad",
     "pi",
     "set_anomaly_enabled",
-    "set_autocast_cache_enabled",
-    "set_autocast_cpu_dtype",
-    "set_autocast_cpu_enabled",
-    "set_autocast_dtype",
-    "set_autocast_enabled",
     "set_default_device",
     "set_default_dtype",
     "set_default_tensor_type",
     "set_grad_enabled",
     "set_num_threads",
-    "set_printoptions",
     "sparse_coo",
     "strided",
     "typename",

@@ -53,7 +53,7 @@ MODULES = (
     "nn.parameter nn.utils nn.utils.parametrizations nn.utils.parametrize nn.utils.rnn onnx optim optim.adamw "
     "optim.lr_scheduler overrides random return_types sparse special testing types utils utils._pytree "
     "utils.checkpoint utils.data utils.data.dataloader utils.data.dataset utils.data.distributed utils.data.sampler "
-    "utils.dlpack utils.hooks version _C _dynamo"
+    "utils.dlpack utils.hooks version _C _dynamo _subclasses _subclasses.fake_tensor fx.experimental.proxy_tensor"
 )
 
 
@@ -133,6 +133,20 @@ def test_lists_of_tensors(torch):
     assert not hasattr(torch, "_foreach_nonsense")
 
 
+def test_who_asks_for_tracing_hears_that_there_is_none(torch):
+    from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode, is_fake
+    from torch.fx.experimental.proxy_tensor import get_proxy_mode, make_fx
+    from torch.hub import HASH_REGEX
+
+    x = torch.ones(2)
+    assert not is_fake(x) and not isinstance(x, FakeTensor) and get_proxy_mode() is None
+    with pytest.raises(RuntimeError, match=r"no torch\._subclasses\.fake_tensor\.FakeTensorMode"):
+        FakeTensorMode()
+    with pytest.raises(RuntimeError, match=r"no torch\.fx\.experimental\.proxy_tensor\.make_fx"):
+        make_fx(torch.sin)
+    assert HASH_REGEX.search("resnet-0a1b2c.pth").group(1) == "0a1b2c"
+
+
 def test_what_is_not_there_is_named_with_the_line(torch):
     here = rf"\(line \d+ of {__file__}\)"
     with pytest.raises(AttributeError, match=rf"gradpack has no torch\.xyz {here}"):
@@ -144,8 +158,8 @@ def test_what_is_not_there_is_named_with_the_line(torch):
     with pytest.raises(ModuleNotFoundError) as caught:
         import torch.ao.quantization
     assert caught.value.name in ("torch.ao", "torch.ao.quantization")
-    with pytest.raises(RuntimeError, match=rf"gradpack has no torch\.distributions\.Normal {here}: probability"):
-        torch.distributions.Normal(0.0, 1.0)
+    with pytest.raises(RuntimeError, match=rf"gradpack has no torch\.fx\.Graph {here}: there is no compiler"):
+        torch.fx.Graph()
     assert not hasattr(torch, "xyz") and getattr(torch, "xyz", 3) == 3
     assert importlib.util.find_spec("torch.utils.tensorboard") is None
     assert importlib.util.find_spec("torch.nn") is not None

@@ -89,3 +89,38 @@ def test_sharing_memory_of_modules(torch):
     assert layer.share_memory() is layer
     with pytest.raises(RuntimeError, match="Can't share memory on an uninitialized parameter or buffer"):
         torch.nn.LazyLinear(2).share_memory()
+
+
+def test_places_of_maxima_too(torch):
+    F, form = torch.nn.functional, torch.channels_last
+    plain = torch.randn(2, 4, 6, 6)
+    x = plain.to(memory_format=form)
+    for pool in (lambda t: F.max_pool2d(t, 2, return_indices=True), lambda t: F.adaptive_max_pool2d(t, 3, True)):
+        values, places = pool(x)
+        assert values.is_contiguous(memory_format=form) and places.is_contiguous(memory_format=form)
+        assert torch.equal(places, pool(plain)[1])
+        back = F.max_unpool2d(values, places, 2)
+        assert back.is_contiguous(memory_format=form)
+        assert torch.equal(back, F.max_unpool2d(*pool(plain), 2))
+
+
+def test_part_of_the_channels(torch):
+    F, form = torch.nn.functional, torch.channels_last
+    x = torch.randn(2, 4, 6, 6).to(memory_format=form)[:, ::2]
+    assert F.max_pool2d(x, 2).is_contiguous(memory_format=form)
+    assert F.adaptive_avg_pool2d(x, 3).is_contiguous(memory_format=form)
+
+
+def test_one_volume_without_a_batch(torch):
+    x = torch.randn(1, 4, 6, 6, 6).to(memory_format=torch.channels_last_3d)[0]
+    for out in torch.nn.functional.max_pool3d(x, 2, return_indices=True):
+        assert out[None].is_contiguous(memory_format=torch.channels_last_3d)
+
+
+def test_random_numbers_like_others(torch):
+    x = torch.ones(2, 3, 4, 5).to(memory_format=torch.channels_last)
+    for make in (torch.rand_like, torch.randn_like, lambda t, **k: torch.randint_like(t, 5, **k)):
+        assert make(x).stride() == x.stride()
+        assert make(torch.ones(3, 4).t()).stride() == (1, 4)
+        assert make(x, memory_format=torch.contiguous_format).is_contiguous()
+        assert make(x.contiguous(), memory_format=torch.channels_last).stride() == x.stride()

@@ -124,3 +124,32 @@ def test_the_graph_from_outside_goes_backward_inside(torch):
     with torch.inference_mode():
         y.backward()
     assert x.grad.tolist() == [2.0, 2.0]
+
+
+@pytest.mark.parametrize("inside", [True, False])
+def test_views_of_inference_tensors_are_inference_tensors_that_nothing_is_recorded_of(torch, inside):
+    with torch.inference_mode():
+        x = torch.ones(2, 3, requires_grad=True)
+    assert x.requires_grad and x.is_leaf
+    for view in (lambda: x.view(-1), lambda: x.t(), lambda: x[0], lambda: x.split(1)[1], lambda: x.unbind()[0]):
+        with torch.inference_mode(inside):
+            found = view()
+        assert found.is_inference() and not found.requires_grad and found.is_leaf and found.grad_fn is None
+        assert not found._is_view() and not found[0].requires_grad
+    assert (x * 2).requires_grad  # only views are leaves
+
+
+def test_sizes_of_inference_tensors_change_in_inference_mode_only(torch):
+    for needs in (True, False):
+        with torch.inference_mode():
+            x = torch.ones(2, 3, requires_grad=needs)
+            x.resize_(1, 2)
+            assert x.shape == (1, 2) and x.requires_grad is needs and x.is_inference()
+            x.resize_as_(torch.ones(3))
+            x.resize_(2, 1).transpose_(0, 1)
+            assert x.shape == (1, 2) and x.is_inference()
+        for change in (lambda x: x.resize_(3), lambda x: x.transpose_(0, 1), lambda x: x.squeeze_(0)):
+            with torch.inference_mode():
+                x = torch.ones(1, 2, requires_grad=needs)
+            with pytest.raises(RuntimeError, match="outside InferenceMode"):
+                change(x)

@@ -142,3 +142,19 @@ def test_dropout_multiplies(torch):
             F.dropout(x, 0.5, inplace=inplace)
     assert x.tolist() == [0, 1, 2, 3]
     assert F.dropout(x, 0.5, training=False) is x
+
+
+@pytest.mark.parametrize("name", ["scatter_reduce", "index_reduce"])
+@pytest.mark.filterwarnings("ignore:index_reduce")
+def test_a_product_with_two_zeros_on_one_place_is_differentiated_once_only(torch, name):
+    reduce, index = getattr(torch, name), torch.tensor([0, 0])
+    x = torch.tensor([2.0], dtype=torch.float64, requires_grad=True)
+    src = torch.tensor([0.0, 0.0], dtype=torch.float64, requires_grad=True)
+    found = torch.autograd.grad(reduce(x, 0, index, src, "prod").sum(), (x, src), create_graph=True)
+    assert [f.tolist() for f in found] == [[0.0], [0.0, 0.0]]
+    with pytest.raises(RuntimeError, match="Double backward is unsupported"):
+        torch.autograd.grad(found[1].sum(), (x, src))
+    one = torch.tensor([0.0, 3.0], dtype=torch.float64, requires_grad=True)
+    found = torch.autograd.grad(reduce(x, 0, index, one, "prod").sum(), (x, one), create_graph=True)
+    second = torch.autograd.grad(found[1].sum(), (x, one))
+    assert [f.tolist() for f in second] == [[3.0], [2.0, 2.0]]

@@ -131,6 +131,17 @@ def test_the_graph_of_the_gradients_is_packed_where_the_block_is_open(torch):
     assert counter.counts == (1, 1)
 
 
+@pytest.mark.parametrize("approximate", ["none", "tanh"])
+def test_the_gradient_of_gelu_keeps_two_tensors(torch, approximate):
+    x = leaf(torch, -1.0, 0.0, 2.0)
+    y = torch.nn.functional.gelu(x, approximate=approximate)
+    counter = Counter(torch)
+    with counter.hooks:
+        (grad,) = torch.autograd.grad(y, x, torch.ones(3, requires_grad=True), create_graph=True)
+    assert type(grad.grad_fn).__name__ == "GeluBackwardBackward0"
+    assert sorted(t.tolist() for t in counter.packed) == [x.tolist(), [1.0] * 3]
+
+
 @pytest.mark.parametrize("packed", [None, 1, "text", [1], {}])
 def test_pack_may_return_anything(torch, packed):
     x = leaf(torch)

@@ -198,3 +198,36 @@ def test_what_parameters_give(torch):
     p.data = torch.zeros(3)
     p.data.add_(1)
     assert p.tolist() == [1.0, 1.0, 1.0] and type(p) is torch.nn.Parameter
+
+
+def test_tensors_made_like_one(torch):
+    seen = []
+
+    class Named(torch.Tensor):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            seen.append(func.__name__)
+            return super().__torch_function__(func, types, args, kwargs)
+
+    x = torch.ones(2, 3).as_subclass(Named)
+    calls = {
+        "zeros_like": lambda: torch.zeros_like(x),
+        "ones_like": lambda: torch.ones_like(x, dtype=torch.float64),
+        "empty_like": lambda: torch.empty_like(x),
+        "full_like": lambda: torch.full_like(x, 2),
+        "rand_like": lambda: torch.rand_like(x),
+        "randn_like": lambda: torch.randn_like(x),
+        "randint_like": lambda: torch.randint_like(x, 3),
+        "new_zeros": lambda: x.new_zeros(2),
+        "new_full": lambda: x.new_full((2,), 1.0),
+        "new_empty": lambda: x.new_empty(2, 1),
+        "bernoulli": lambda: torch.bernoulli(x),
+        "multinomial": lambda: torch.multinomial(x, 1),
+    }
+    for name, call in calls.items():
+        seen.clear()
+        assert type(call()) is Named and seen == [name]
+    assert torch.ones_like(x, dtype=torch.float64).dtype is torch.float64
+    assert type(torch.zeros_like(torch.nn.Parameter(torch.ones(2)))) is torch.Tensor
+    with pytest.raises(ValueError, match="uninitialized"):
+        torch.empty_like(torch.nn.UninitializedParameter())

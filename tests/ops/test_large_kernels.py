@@ -168,6 +168,96 @@ def test_rows_added_by_index(most, scipy, monkeypatch):
     assert np.allclose(rows.grad.numpy(), expected - table, rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.parametrize("scipy", [True, False])
+def test_rows_are_scaled_and_added_in_place(scipy, monkeypatch):
+    if not scipy:
+        monkeypatch.setattr(row_products, "_loops", lambda: None)
+    for dtype in (np.float32, np.float64):
+        rows, made, column = (normal(*shape).astype(dtype) for shape in ((700, 60), (700, 60), (700,)))
+        wide = made.astype(np.float64)
+        row_products.add_multiples(made, column, rows)
+        np.testing.assert_allclose(made, wide := wide + column[:, None] * rows.astype(np.float64), atol=1e-6)
+        row_products.add_repeated(made, column)
+        np.testing.assert_allclose(made, wide := wide + column[:, None], atol=2e-6)
+        row_products.scale_rows(made, column)
+        np.testing.assert_allclose(made, wide * column[:, None], atol=5e-6)
+
+
+@pytest.mark.parametrize("scipy", [True, False])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_adding_into_rows_by_place(dtype, scipy, monkeypatch):
+    if not scipy:
+        monkeypatch.setattr(row_products, "_loops", lambda: None)
+    x, source = normal(400, 70).astype(dtype), normal(400, 200).astype(dtype)
+    index = np.random.default_rng(1).integers(0, 70, (400, 200))
+    expected = x.copy()
+    np.add.at(expected, (np.arange(400)[:, None], index), source)
+    found = torch.tensor(x).scatter_add(1, torch.tensor(index), torch.tensor(source)).numpy()
+    np.testing.assert_array_equal(found, expected)  # in the same order
+    expected = x.copy()
+    np.add.at(expected, (slice(None), index[0]), source)
+    found = torch.tensor(x).index_add(1, torch.tensor(index[0]), torch.tensor(source)).numpy()
+    np.testing.assert_array_equal(found, expected)
+    places = torch.tensor(np.where(index == 5, 70, index))
+    with pytest.raises(RuntimeError, match="out of bounds"):
+        torch.tensor(x).scatter_add(1, places, torch.tensor(source))
+
+
+@pytest.mark.parametrize("scipy", [True, False])
+@pytest.mark.parametrize("dim", [0, 1, 2])
+def test_scatter_along_any_dimension(dim, scipy, monkeypatch):
+    if not scipy:
+        monkeypatch.setattr(row_products, "_loops", lambda: None)
+    x = normal(40, 50, 60)
+    index = np.random.default_rng(1).integers(0, x.shape[dim], x.shape)
+    places = [np.broadcast_to(p, x.shape) for p in np.ogrid[:40, :50, :60]]
+    places[dim] = index
+    expected = np.zeros_like(x)
+    np.add.at(expected, tuple(places), x)
+    found = torch.zeros(40, 50, 60).scatter_add(dim, torch.tensor(index), torch.tensor(x)).numpy()
+    np.testing.assert_allclose(found, expected, atol=1e-5)
+    found = torch.tensor(x).gather(dim, torch.tensor(index)).numpy()
+    np.testing.assert_array_equal(found, np.take_along_axis(x, index, dim))
+
+
+@pytest.mark.parametrize("scipy", [True, False])
+@pytest.mark.parametrize("loc", [0.0, 5.0, 200.0])
+def test_softmax_and_layer_norm_with_and_without_compiled_loops(loc, scipy, monkeypatch):
+    if not scipy:
+        monkeypatch.setattr(row_products, "_loops", lambda: None)
+    x, g = normal(900, 100) + np.float32(loc), normal(900, 100)
+    wide = x.astype(np.float64)
+    powers = np.exp(wide - wide.max(1, keepdims=True))
+    soft = powers / powers.sum(1, keepdims=True)
+    leaf = torch.tensor(x, requires_grad=True)
+    out = leaf.softmax(1)
+    np.testing.assert_allclose(out.detach().numpy(), soft, rtol=3e-6)
+    out.backward(torch.tensor(g))
+    slope = soft * (g - (g * soft).sum(1, keepdims=True))
+    np.testing.assert_allclose(leaf.grad.numpy(), slope, atol=2e-7)
+    leaf.grad = None
+    out = leaf.log_softmax(1)
+    np.testing.assert_allclose(out.detach().numpy(), np.log(soft), rtol=3e-6, atol=1e-5 if loc else 2e-6)
+    out.backward(torch.tensor(g))
+    np.testing.assert_allclose(leaf.grad.numpy(), g - soft * g.sum(1, keepdims=True), atol=1e-5)
+    out = F.layer_norm(torch.tensor(x), (100,)).numpy()
+    centred = wide - wide.mean(1, keepdims=True)
+    np.testing.assert_allclose(out, centred / np.sqrt((centred**2).mean(1, keepdims=True) + 1e-5), atol=2e-4)
+
+
+@pytest.mark.parametrize("bound", [0.25, 1.0, 40.0])
+@pytest.mark.parametrize("reduction", ["mean", "sum"])
+def test_losses_that_bend_are_those_of_their_elements(bound, reduction):
+    x, y = normal(70_001), normal(70_001)[::-1].copy()
+    for loss, name in ((F.huber_loss, "delta"), (F.smooth_l1_loss, "beta")):
+        each = loss(torch.tensor(x), torch.tensor(y), reduction="none", **{name: bound}).numpy().astype(np.float64)
+        found = loss(torch.tensor(x), torch.tensor(y), reduction=reduction, **{name: bound})
+        assert found.shape == () and found.dtype is torch.float32
+        np.testing.assert_allclose(found.item(), getattr(each, reduction)(), rtol=1e-6)
+    x[3] = np.nan
+    assert np.isnan(F.huber_loss(torch.tensor(x), torch.tensor(y), delta=bound, reduction=reduction).item())
+
+
 def test_gather_in_rows():
     x, index = normal(300, 80), np.random.default_rng(1).integers(0, 80, (300, 90))
     assert np.array_equal(torch.tensor(x).gather(1, torch.tensor(index)).numpy(), np.take_along_axis(x, index, 1))

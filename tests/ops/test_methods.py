@@ -75,17 +75,23 @@ def test_an_unknown_operation_is_a_key_error():
 
 
 def test_threads_that_ask_at_once():
+    """Modules that load, texts that are compiled and doors that open at the first call, all by eight threads."""
     code = (
-        "import gradpack as t, threading\n"
+        "import gradpack as t, sys, threading\n"
+        "sys.setswitchinterval(1e-6)\n"
         "found = []\n"
         "gate = threading.Barrier(8)\n"
         "def work():\n"
         "    x = t.ones(3)\n"
         "    gate.wait()\n"
-        "    found.append((x @ x).item() + x.softmax(0).sum().item() + t.relu(x).sum().item())\n"
+        "    y = t.ones(3, requires_grad=True)\n"
+        "    (y.exp() * y).sum().add_(1.0).backward()\n"
+        "    w = x.clone().mul_(2.0).clamp_(0, 1)\n"
+        "    found.append((x @ x).item() + x.softmax(0).sum().item() + t.relu(x).sum().item() + w.sum().item()\n"
+        "                 + t.cumsum(x, 0)[-1].item() + t.var_mean(x)[1].item() + len(t.special.erf(x)))\n"
         "threads = [threading.Thread(target=work) for _ in range(8)]\n"
         "[x.start() for x in threads]; [x.join() for x in threads]\n"
-        "print(found == [7.0] * 8)"
+        "print(found == [17.0] * 8)"
     )
     assert run(code) == "True\n"
 

@@ -8,6 +8,12 @@ USUAL = [S(AWAY), S(T.of(0.7)), S(T(0, 3))]
 SAMPLES = {
     "relu": USUAL,
     "gelu": [*USUAL, S(AWAY, approximate="tanh")],
+    "gelu_backward": [
+        S(T(2, 3), AWAY, "none"),
+        S(T(3), AWAY, "tanh"),
+        S(T.of(1.3), T.of(0.7), "none"),
+        S(T(0, 3), T(0, 3), "none"),
+    ],
     "silu": USUAL,
     "softplus": [*USUAL, S(AWAY, 2.0, 1.5)],
     "leaky_relu": [*USUAL, S(AWAY, 0.2)],

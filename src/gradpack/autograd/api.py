@@ -292,7 +292,7 @@ def grad(
         if g is None and materialize_grads:
             if not isinstance(sources[i], Tensor):
                 raise RuntimeError("materialize_grads cannot be used when the given input is a GradientEdge")
-            from ..ops.fill import zeros_like
+            from ..ops.fill_like import zeros_like
 
             found[i] = zeros_like(sources[i], requires_grad=create_graph)
         elif g is None and not allow_unused:

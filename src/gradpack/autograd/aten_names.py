@@ -16,6 +16,7 @@ _NAMES = """
     _embedding=embedding _embedding_sparse=embedding _exp=exp _filled=fill_ _filled_number=fill_
     _fractional_max_pool2d=fractional_max_pool2d _fractional_max_pool3d=fractional_max_pool3d _group_norm=group_norm
     _hspmm=hspmm _im2col=im2col _layer_norm=layer_norm _max_all=max _max_pool2d=max_pool2d _max_pool3d=max_pool3d
+    _max_pool_values=max_pool2d
     _max_unpool=max_unpool2d _mean_dim=mean _mean_squared_difference=mse_loss _median_all=median _min_all=min
     _multi_margin=multi_margin_loss _multilabel_margin=multilabel_margin_loss _nanmedian_all=nanmedian
     _over_rows=expand _pick_rows=embedding _place=slice_backward _prelu=prelu _prod_dim=prod _put_rows=index_put_

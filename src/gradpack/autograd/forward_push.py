@@ -66,7 +66,7 @@ def _bare(whole: Tensor) -> Tensor:
 
 
 def _tangents(tree: Any, levels: Any, strict: bool) -> Any:
-    from ..ops.fill import zeros_like
+    from ..ops.fill_like import zeros_like
 
     def tangent(x: Tensor) -> Tensor:
         found = tangent_of(bottom(x, levels) if levels else x)

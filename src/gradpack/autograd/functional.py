@@ -94,7 +94,7 @@ def jvp(
         >>> torch.autograd.functional.jvp(lambda x: x * x, x, torch.ones(2))
         (tensor([1., 4.]), tensor([2., 4.]))
     """
-    from ..ops.fill import zeros_like
+    from ..ops.fill_like import zeros_like
 
     with using(grad=True):
         is_tuple, inputs = as_tuple(inputs, "inputs", "jvp")
@@ -184,7 +184,7 @@ _TOGETHER = (
 
 def _rows(i: int, out: Any, inputs: Any, strict: bool, create_graph: bool, alone: bool = False) -> tuple[Any, ...]:
     """The Jacobian of one output: a backward pass for each of its elements. `alone`: a single row as it was found."""
-    from ..ops.fill import zeros_like
+    from ..ops.fill_like import zeros_like
     from ..ops.join import stack
 
     if out._spec.dtype.is_complex:
@@ -351,7 +351,7 @@ def hvp(
         >>> torch.autograd.functional.hvp(lambda x: (x ** 3).sum(), torch.tensor([1.0, 2.0]), torch.ones(2))
         (tensor(9.), tensor([ 6., 12.]))
     """
-    from ..ops.fill import zeros_like
+    from ..ops.fill_like import zeros_like
 
     with using(grad=True):
         is_tuple, inputs, v, outputs, slope = _slope(func, inputs, v, create_graph, strict, "hvp")

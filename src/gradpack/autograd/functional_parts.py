@@ -136,7 +136,7 @@ _INDEPENDENT = {
 
 def filled(grads: Any, like: Tensors, strict: bool, create_graph: bool, stage: str) -> Tensors:
     """The gradients, zeros for those that are None; in strict mode that is a RuntimeError."""
-    from ..ops.fill import zeros_like
+    from ..ops.fill_like import zeros_like
 
     found = []
     for i, g in enumerate(grads):

@@ -1,20 +1,30 @@
-"""gradcheck and gradgradcheck: derivatives compared with finite differences."""
+"""gradcheck and gradgradcheck: derivatives compared with finite differences.
+
+What does the work is imported when they are called: `import gradpack` would load it for everybody.
+"""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..base.dtypes import complex128, float64
-from ..ops import random as _random
 from ..tensor.tensor import Tensor
 from .api import grad
-from .jacobian_checks import Comparison, GradcheckError, check_scaled, stacked
-from .numerical import as_tuple, differentiable_outputs, numerical_jacobians
-from .undefined_checks import check_undefined, check_undefined_forward
+
+if TYPE_CHECKING:
+    from .jacobian_checks import GradcheckError
 
 __all__ = ["GradcheckError", "gradcheck", "gradgradcheck"]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "GradcheckError":
+        from .jacobian_checks import GradcheckError
+
+        return GradcheckError
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def gradcheck(
@@ -72,6 +82,10 @@ def gradcheck(
         >>> torch.autograd.gradcheck(torch.sin, (x,))
         True
     """
+    from .jacobian_checks import Comparison, GradcheckError, check_scaled
+    from .numerical import as_tuple, differentiable_outputs
+    from .undefined_checks import check_undefined, check_undefined_forward
+
     assert check_forward_ad or check_backward_ad, (
         "Expected at least one of check_forward_ad or check_backward_ad to be True"
     )
@@ -151,6 +165,9 @@ def _check_nothing_to_differentiate(
     func: Callable[..., Any], inputs: Sequence[Any], outputs: Sequence[Any], eps: float
 ) -> None:
     """Results that require no gradient must not depend on inputs that do."""
+    from .jacobian_checks import GradcheckError
+    from .numerical import as_tuple, numerical_jacobians
+
     numbers = [i for i, t in enumerate(outputs) if t.is_floating_point() or t.is_complex()]
     if not numbers:
         return
@@ -201,6 +218,8 @@ def gradgradcheck(
         >>> torch.autograd.gradgradcheck(torch.sin, (x,))
         True
     """
+    from .numerical import as_tuple, differentiable_outputs
+
     if not (check_fwd_over_rev or check_rev_over_rev):
         raise AssertionError("Expected at least one of check_fwd_over_rev or check_rev_over_rev to be True")
     if check_undefined_grad and not check_rev_over_rev:
@@ -246,8 +265,11 @@ def gradgradcheck(
 
 def _seed_like(output: Tensor, strided: bool) -> Tensor:
     """Random numbers of the shape of an output, in double precision."""
+    from ..ops.random import randn
+    from .jacobian_checks import stacked
+
     dtype = complex128 if output.is_complex() else float64
-    made = _random.randn(output.shape, dtype=dtype).to(output.dtype)
+    made = randn(output.shape, dtype=dtype).to(output.dtype)
     if strided and made.ndim:
         made = stacked([made, made]).movedim(0, -1)[..., 0]
     return made.requires_grad_()

@@ -8,7 +8,7 @@ from typing import Any
 from ..declare.batched import mapped
 from ..ops import random as _random
 from ..ops.compare import allclose
-from ..ops.fill import zeros_like
+from ..ops.fill_like import zeros_like
 from ..tensor.tensor import Tensor
 from .api import grad
 from .numerical import (

@@ -10,7 +10,8 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from ..ops.fill import zeros, zeros_like
+from ..ops.fill import zeros
+from ..ops.fill_like import zeros_like
 from ..tensor.tensor import Tensor
 from .api import grad
 

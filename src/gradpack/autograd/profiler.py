@@ -17,6 +17,7 @@ from warnings import warn
 from ..base.modes import MODE
 from .nvprof import EnforceUnique, load_nvprof, parse_nvprof_trace
 from .profiler_emit import emit_itt, emit_nvtx
+from .profiler_kineto import MemRecordsAcc
 from .profiler_recorder import Recorder
 from .profiler_steps import KinetoStepTracker
 from .profiler_util import DeviceType, EventList, FunctionEvent, FunctionEventAvg, ProfilerActivity
@@ -409,6 +410,7 @@ __all__ = [
     "FunctionEvent",
     "FunctionEventAvg",
     "KinetoStepTracker",
+    "MemRecordsAcc",
     "ProfilerActivity",
     "emit_itt",
     "emit_nvtx",

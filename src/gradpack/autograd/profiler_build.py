@@ -9,11 +9,13 @@ from itertools import accumulate
 from ..declare.timed import ANNOTATION, FUNCTION, MEMORY, MODULE, NODE, OP
 from .aten_names import aten_name
 from .flops import RULES
+from .profiler_kineto import type_name
 from .profiler_recorder import Detail, Record, Recorder
 from .profiler_util import EventList, FunctionEvent
 
 _EVALUATE = "autograd::engine::evaluate_function: "
 _SCOPES = {OP: 0, FUNCTION: 0, NODE: 1, ANNOTATION: 7, MODULE: 7}
+_ACTIVITIES = {ANNOTATION: "user_annotation", MODULE: "python_function"}
 _STEP = "ProfilerStep#"
 _NOTHING = Detail()
 
@@ -48,20 +50,23 @@ def build(
     for number, (start, end, scope, name, record) in enumerate(rows, 1):
         kind, label, _, _, ident, seq, detail = record
         thread = thread_number(ident)
+        event = FunctionEvent(number, name, thread, 0, 0, scope=scope, external_id=number)
+        what: Detail = detail if isinstance(detail, Detail) else _NOTHING
+        event.stack, event.fwd_thread = what.stack or [], 0
         if kind == NODE:
-            shapes = [] if scope == 0 or isinstance(detail, int) else detail[1]
-            event = FunctionEvent(number, name, thread, 0, 0, input_shapes=shapes or [], scope=scope)
+            if scope == 1 and not isinstance(detail, int):
+                what = detail[1]
             event.fwd_thread = forward.get(seq, thread if seq is not None and seq <= 0 else 0)
-            event.stack = []
-        else:
-            what: Detail = detail or _NOTHING
-            event = FunctionEvent(number, name, thread, 0, 0, input_shapes=what.shapes or [], scope=scope)
-            event.stack, event.concrete_inputs, event.kwinputs = what.stack or [], what.values or [], {}
-            event.input_dtypes, event.module_hierarchy = what.dtypes or [], ".".join(what.modules)
-            event.fwd_thread = 0
-            if with_flops and kind == OP and what.shapes is not None:
-                rule = RULES.get(label.removesuffix("_"))
-                event.flops = 0 if rule is None else rule(what.shapes, what.values or [])
+        elif with_flops and kind == OP and what.shapes is not None:
+            rule = RULES.get(label.removesuffix("_"))
+            event.flops = 0 if rule is None else rule(what.shapes, what.values or [])
+        event.structured_input_shapes, event.structured_input_strides = what.shapes or [], what.strides or []
+        event.input_dtypes = [type_name(dtype) for dtype in what.dtypes or ()]
+        lists = [dtype == "TensorList" for dtype in event.input_dtypes]
+        event.input_shapes = [[] if many else s for s, many in zip(event.structured_input_shapes, lists, strict=True)]
+        event.concrete_inputs, event.kwinputs = what.values or [], {}
+        event.module_hierarchy = ".".join(what.modules)
+        event.activity_type, event.is_python_function = _ACTIVITIES.get(kind, "cpu_op"), kind == MODULE
         event.time_range.start, event.time_range.end = (start - origin) / 1000, (-end - origin) / 1000
         event.sequence_nr = -seq if seq is not None and seq <= 0 else -1
         event.is_user_annotation = kind == ANNOTATION
@@ -70,10 +75,28 @@ def build(
             event.name = f"{_STEP[:-1]}*"  # so that the averages are over all steps
         event.flops = event.flops or 0
         events.append(event)
+    _give_flows(events)
     events._build_tree()
     if changes:
         _remember(events, changes, origin)
     return events
+
+
+def _give_flows(events: EventList) -> None:
+    """Say which operations and nodes belong together: what traces draw arrows for."""
+    operations: dict[int, FunctionEvent] = {}
+    for event in events:
+        event.flow_id, event.flow_type, event.flow_start = 0, 0, False
+        seq = event.sequence_nr
+        if seq < 0:
+            continue
+        if event.scope == 1 and seq in operations:
+            first = operations[seq]
+            first.flow_id = event.flow_id = seq + 1
+            first.flow_type = event.flow_type = 1
+            first.flow_start = True
+        elif event.scope != 1 and not event.name.startswith(_EVALUATE):
+            operations.setdefault(seq, event)
 
 
 def _threads_of_forward(records: list[Record]) -> dict[int | None, int]:

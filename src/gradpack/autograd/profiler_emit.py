@@ -14,7 +14,7 @@ from ..base.modes import MODE, Mode
 from ..declare.timed import OP
 from ..graph.node import AccumulateGrad, Node, Nowhere, Origin, Slot, upcoming
 from .aten_names import aten_name
-from .profiler_recorder import _described, _label, shapes_of
+from .profiler_recorder import _described, _label, gradients_of
 
 
 class Emitter:
@@ -32,7 +32,7 @@ class Emitter:
         if mode.grad:
             text += f", seq = {upcoming()}"
         if self.shapes:
-            text += f", sizes = {_described(values)[0]}"
+            text += f", sizes = {_described(values).shapes}"
         self.push(text)
         try:
             return run(*values)
@@ -62,7 +62,7 @@ class Ranges:
         text = AccumulateGrad.name(node) if isinstance(node, AccumulateGrad) else _label(node)
         if node.seq <= 0:
             text += f", stashed seq = {-node.seq}"
-        return f"{text}, sizes = {shapes_of(g)}" if self.emitter.shapes else text
+        return f"{text}, sizes = {gradients_of(g).shapes}" if self.emitter.shapes else text
 
     def start(self, node: Node, g: Any) -> None:
         if type(node) not in (Slot, Nowhere, Origin):

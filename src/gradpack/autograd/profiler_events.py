@@ -5,10 +5,12 @@ Times are in microseconds, counted from the start of the profiler.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import Enum
 from typing import Any, NamedTuple
 from warnings import warn
 
+from .profiler_kineto import EventMetadata, metadata_of
 from .profiler_table import format_time
 
 
@@ -113,13 +115,22 @@ class FunctionEvent(FormattedTimesMixin):
         fwd_thread: of a node: the thread of the operation that it is the backward of.
         sequence_nr: of an operation that is recorded, and its node: the number that both have; else -1.
         scope: 0 for an operation, 1 for a node, 7 for a block of the user's.
-        input_shapes: of each argument, if shapes were asked for.
-        concrete_inputs: the arguments that are no tensors, likewise.
+        input_shapes: of each argument, if shapes were asked for; `[]` for what is no tensor.
+        structured_input_shapes: likewise, with the shapes of the tensors in a list of tensors.
+        structured_input_strides: the strides, likewise.
+        input_dtypes: what arguments are: a dtype by its name in C++, "Scalar", "ScalarList", "TensorList", or "".
+        concrete_inputs: the arguments that are no tensors, likewise; None for tensors.
         stack: who called it, innermost first, as `file(line): function`, if that was asked for.
         module_hierarchy: the modules that it ran in, joined by dots, if that was asked for.
         flops: floating point operations, estimated from the shapes, if that was asked for; 0 where not known.
         cpu_memory_usage: bytes that tensors held more at its end than at its start, if that was asked for.
         cpu_children, cpu_parent: the events inside of it, and the one that it is inside of.
+        activity_type: "cpu_op", "user_annotation", "python_function" for a call of a module; None for memory.
+        flow_id, flow_type, flow_start: of an operation and the node that is its backward: a number that both have,
+            1, and whether it is the operation; else 0, 0 and False.
+        event_metadata: details of a kernel as an `EventMetadata`, out of `extra_meta`; None on the CPU.
+        is_python_function, external_id, linked_correlation_id, python_id, python_parent_id, python_module_id: as torch
+            has them; an event is known outside by its own number.
     """
 
     def __init__(
@@ -150,8 +161,22 @@ class FunctionEvent(FormattedTimesMixin):
         concrete_inputs: Any = None,
         kwinputs: Any = None,
         is_user_annotation: bool = False,
-        *,
+        is_python_function: bool = False,
+        activity_type: str | None = None,
+        metadata_json: str | None = None,
+        flow_id: int | None = None,
+        flow_type: int | None = None,
+        flow_start: bool | None = None,
+        external_id: int = 0,
+        linked_correlation_id: int = 0,
+        extra_meta: Mapping[str, str] | None = None,
+        structured_input_shapes: Any = None,
+        structured_input_strides: Any = None,
         input_dtypes: Any = None,
+        python_id: int = -1,
+        python_parent_id: int = -1,
+        python_module_id: int = -1,
+        *,
         module_hierarchy: str = "",
     ) -> None:
         self.id, self.name, self.thread, self.node_id = id, name, thread, node_id
@@ -165,17 +190,31 @@ class FunctionEvent(FormattedTimesMixin):
         self.device_resource_id = thread if device_resource_id is None else device_resource_id
         self.cpu_memory_usage, self.device_memory_usage = cpu_memory_usage, device_memory_usage
         self.is_async, self.is_remote, self.is_legacy = is_async, is_remote, is_legacy
-        self.is_user_annotation = is_user_annotation
+        self.is_user_annotation, self.is_python_function = is_user_annotation, is_python_function
+        self.activity_type, self._metadata_json = activity_type, metadata_json
+        self.flow_id, self.flow_type, self.flow_start = flow_id, flow_type, flow_start
+        self.external_id, self.linked_correlation_id = external_id, linked_correlation_id
+        self.event_metadata: EventMetadata | None = metadata_of(extra_meta) if extra_meta else None
+        self.structured_input_shapes = structured_input_shapes
+        self.structured_input_strides = structured_input_strides
+        self.python_id, self.python_parent_id, self.python_module_id = python_id, python_parent_id, python_module_id
         self.count = 1
         self.kernels: list[Kernel] = []
         self.cpu_children: list[FunctionEvent] = []
         self.cpu_parent: FunctionEvent | None = None
         self.self_cpu_percent: Any = -1
         self.total_cpu_percent: Any = -1
+        self.total_device_percent: Any = -1
 
     cuda_time_total = _former("cuda_time_total", "device_time_total")
     self_cuda_time_total = _former("self_cuda_time_total", "self_device_time_total")
     self_cuda_memory_usage = _former("self_cuda_memory_usage", "self_device_memory_usage")
+
+    @property
+    def metadata_json(self) -> str | None:
+        """Details as text, as they were once."""
+        warn("`metadata_json` is deprecated. Use `event_metadata` instead.", FutureWarning, stacklevel=2)
+        return self._metadata_json
 
     @property
     def key(self) -> str:
@@ -200,13 +239,13 @@ class FunctionEvent(FormattedTimesMixin):
 
     @property
     def cpu_time_total(self) -> float:
-        """How long it took."""
-        return self.time_range.elapsed_us()
+        """How long it took; nothing, if it ran on another device."""
+        return self.time_range.elapsed_us() if self.device_type is DeviceType.CPU else 0
 
     @property
     def self_cpu_time_total(self) -> float:
         """How long it took, without the events inside of it."""
-        if self.is_async:
+        if self.is_async or self.device_type is not DeviceType.CPU:
             return 0
         return self.cpu_time_total - sum(child.cpu_time_total for child in self.cpu_children)
 
@@ -226,18 +265,21 @@ class FunctionEvent(FormattedTimesMixin):
 
     @property
     def device_time_total(self) -> float:
-        """The time of its work on another device: of the kernels that nvprof saw."""
+        """The time of its work on another device: its own, or that of the kernels that it has started."""
         if self.is_async or not self.use_device:
             return 0
+        if self.device_type is not DeviceType.CPU:
+            return self.time_range.elapsed_us()
         own = sum(kernel.duration for kernel in self.kernels)
-        return own + sum(child.device_time_total for child in self.cpu_children)
+        return own if self.is_legacy else own + sum(child.device_time_total for child in self.cpu_children)
 
     @property
     def self_device_time_total(self) -> float:
         """The same, without the events inside of it."""
         if self.is_async or not self.use_device:
             return 0
-        return self.device_time_total - sum(child.device_time_total for child in self.cpu_children)
+        inside = 0 if self.device_type is not DeviceType.CPU else sum(c.device_time_total for c in self.cpu_children)
+        return self.device_time_total - inside
 
     def __repr__(self) -> str:
         device = self.use_device

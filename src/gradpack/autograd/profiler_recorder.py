@@ -31,6 +31,7 @@ class Detail(NamedTuple):
     shapes: list[Any] | None = None  # of each argument; [] for what is no tensor, a list for a list of tensors
     values: list[Any] | None = None  # each argument that is no tensor; None for tensors
     dtypes: list[str] | None = None
+    strides: list[Any] | None = None  # as the shapes
     stack: list[str] | None = None  # the callers, innermost first
     modules: tuple[str, ...] = ()  # the modules that are running, outermost first
 
@@ -82,10 +83,8 @@ class Recorder:
         self, op: Any, name: str, run: Callable[..., Any], values: tuple[Any, ...], mode: Mode, kind: int = OP
     ) -> Any:
         """Run an operation, and note all that was asked for."""
-        shapes = given = dtypes = None
-        if self.shapes:
-            shapes, given, dtypes = _described(values)
-        detail = Detail(shapes, given, dtypes, callers(2) if self.stack else None, self.running)
+        detail = _described(values) if self.shapes else _NOTHING
+        detail = detail._replace(stack=callers(2) if self.stack else None, modules=self.running)
         if self.memory is not None:
             self.memory.know(values)
         if self.watch is not None:
@@ -125,7 +124,7 @@ class Recorder:
         name, args, start, stack = token
         detail = None
         if args is not None or stack is not None or self.running:
-            detail = Detail(None, None if args is None else [args], None, stack, self.running)
+            detail = Detail(values=None if args is None else [args], stack=stack, modules=self.running)
         self.note((kind, name, start, perf_counter_ns(), get_ident(), None, detail))
 
     # -- on and off --
@@ -158,26 +157,30 @@ class Recorder:
 _SHARED = frozenset({OP, NODE, ANNOTATION, FUNCTION})
 
 
-def _described(values: tuple[Any, ...]) -> tuple[list[Any], list[Any], list[str]]:
-    """The shapes of arguments, the values of those that are no tensors, and what they are."""
-    shapes: list[Any] = []
-    given: list[Any] = []
-    dtypes: list[str] = []
+_NOTHING = Detail()
+
+
+def _described(values: tuple[Any, ...]) -> Detail:
+    """The shapes and strides of arguments, the values of those that are no tensors, and what they are."""
+    about: list[tuple[Any, Any, str, list[Any]]] = []
     for value in values:
         if isinstance(value, Tensor):
-            shapes.append(list(value._shape))
-            given.append(None)
-            dtypes.append(value._spec.dtype.name)
+            about.append((list(value._shape), None, value._spec.dtype.name, _strides(value._data)))
         elif isinstance(value, list | tuple) and any(isinstance(v, Tensor) for v in value):
-            shapes.append([list(v._shape) if isinstance(v, Tensor) else [] for v in value])
-            given.append(None)
-            dtypes.append("TensorList")
+            tensors = [v for v in value if isinstance(v, Tensor)]
+            about.append(([list(v._shape) for v in tensors], None, "TensorList", [_strides(v._data) for v in tensors]))
+        elif isinstance(value, list | tuple) and all(isinstance(v, bool | int | float | complex) for v in value):
+            about.append(([], list(value), "ScalarList", []))
         else:
-            shapes.append([])
-            given.append(value)
             plain = isinstance(value, bool | int | float | complex)
-            dtypes.append("" if value is None else "Scalar" if plain else type(value).__name__)
-    return shapes, given, dtypes
+            about.append(([], value, "" if value is None else "Scalar" if plain else type(value).__name__, []))
+    shapes, given, dtypes, strides = map(list, zip(*about, strict=True)) if about else ([], [], [], [])
+    return Detail(shapes, given, dtypes, strides)
+
+
+def _strides(array: Any) -> list[int]:
+    """The strides of an array, in elements; `[]` where there are none."""
+    return [step // array.itemsize for step in getattr(array, "strides", None) or ()]
 
 
 _OURS = __name__.partition(".")[0] + "."
@@ -245,19 +248,19 @@ class Pass:
         flat: list[Any] = []
         self.thread = get_ident()
         recorder.passes.append((self.thread, flat))
-        self.note = flat.extend  # takes `(what, start, end, seq)`: a label, the type that tells it, or (label, shapes)
+        self.note = flat.extend  # takes `(what, start, end, seq)`: a label, the type that tells it, or (label, details)
         self.remark, self.shapes = recorder.note, recorder.shapes
         self.memory: Any = recorder.memory if recorder.watch is None else Both(recorder.memory, recorder.watch)
         self.detailed = self.shapes or self.memory is not None
         self.named: dict[type, str] | None = None if self.detailed else _named
         self.node: Node | None = None  # what is running
         self.began = 0
-        self.what: list[Any] | None = None  # the shapes of its gradients
+        self.what: Detail | None = None  # what its gradients are
 
     def start(self, node: Node, g: Any) -> None:
         """A node begins to run."""
         if self.detailed:
-            self.what = shapes_of(g) if self.shapes else None
+            self.what = gradients_of(g) if self.shapes else None
             if self.memory is not None and _labels.get(type(node)) != _OURS_ALONE:
                 self.memory.know((g,))
         self.node = node
@@ -285,7 +288,7 @@ class Pass:
 
     def alone(self, node: Node, g: Any, keep: bool) -> Any:
         """Run a node on whatever thread this is."""
-        label, what = _label(node), shapes_of(g) if self.shapes else None
+        label, what = _label(node), gradients_of(g) if self.shapes else None
         start = perf_counter_ns()
         grads = node.backward(g, keep)
         end = perf_counter_ns()
@@ -300,7 +303,7 @@ class Pass:
             if wanted is not None and (leaf not in wanted or capture):
                 serve(leaf, g, create_graph, wanted, capture)
                 return
-            what = shapes_of(g) if self.shapes else None
+            what = gradients_of(g) if self.shapes else None
             if self.memory is not None:
                 self.memory.know((g,))
             start = perf_counter_ns()
@@ -331,13 +334,22 @@ def decoded(thread: int, flat: list[Any]) -> Iterator[Record]:
 def _of_node(thread: int, entry: Any, over: int) -> Record:
     what, start, end, seq = entry
     if isinstance(what, tuple):
-        label, shapes = what
+        label, detail = what
     else:
-        label, shapes = what if isinstance(what, str) else _named[what], None
-    return NODE, label, start, end, thread, seq, over if shapes is None else (over, shapes)
+        label, detail = what if isinstance(what, str) else _named[what], None
+    return NODE, label, start, end, thread, seq, over if detail is None else (over, detail)
 
 
-def shapes_of(g: Any) -> list[Any]:
-    """The shapes of the gradients that a node gets."""
-    parts = g if isinstance(g, Part) else (g,)
-    return [[] if part is None else list(part.shape) for part in parts]
+def gradients_of(g: Any) -> Detail:
+    """What the gradients are that a node gets: shapes, dtypes, strides."""
+    parts = list(g) if isinstance(g, Part) else [g]
+    return Detail(
+        [[] if part is None else list(part.shape) for part in parts],
+        [None] * len(parts),
+        ["" if part is None else _dtype_of(part) for part in parts],
+        [[] if part is None else _strides(getattr(part, "_data", part)) for part in parts],
+    )
+
+
+def _dtype_of(part: Any) -> str:
+    return part._spec.dtype.name if isinstance(part, Tensor) else str(part.dtype)

@@ -20,27 +20,26 @@ def trace_of(events: EventList, metadata: Mapping[str, Any], *, base_us: float =
         base_us: is added to all times.
     """
     pid = os.getpid()
-    rows: list[dict[str, Any]] = [
-        {"ph": "M", "name": "process_name", "ts": base_us, "pid": pid, "tid": 0, "args": {"name": "python"}}
-    ]
+    rows: list[dict[str, Any]] = []
+
+    def say(what: str, thread: int, key: str, value: Any) -> None:
+        rows.append({"ph": "M", "name": what, "ts": base_us, "pid": pid, "tid": thread, "args": {key: value}})
+
+    say("process_name", 0, "name", "python")
+    say("process_labels", 0, "labels", "CPU")
+    say("process_sort_index", 0, "sort_index", pid)
     for thread in sorted({event.thread for event in events}):
-        args = {"name": f"thread {thread}"}
-        rows.append({"ph": "M", "name": "thread_name", "ts": base_us, "pid": pid, "tid": thread, "args": args})
-    forward: dict[int, FunctionEvent] = {}
+        say("thread_name", thread, "name", f"thread {thread} (python)")
+        say("thread_sort_index", thread, "sort_index", thread)
+    begun = {event.flow_id: event for event in events if event.flow_start}
     flows = 0
     for event in events:
         if event.name == MEMORY_EVENT_NAME and events._memory:
             continue  # it is among all changes
         rows.append(_row(event, pid, base_us))
-        seq = event.sequence_nr
-        if seq < 0:
-            continue
-        if event.scope != 1:
-            if not event.name.startswith("autograd::engine"):
-                forward.setdefault(seq, event)
-        elif seq in forward:
+        if event.flow_id and not event.flow_start:
             flows += 1
-            first = forward[seq]
+            first = begun[event.flow_id]
             common = {"id": flows, "pid": pid, "cat": "fwdbwd", "name": "fwdbwd"}
             rows.append({"ph": "s", "tid": first.thread, "ts": base_us + first.time_range.start, **common})
             rows.append({"ph": "f", "tid": event.thread, "ts": base_us + event.time_range.start, **common, "bp": "e"})
@@ -62,22 +61,6 @@ def _changes(events: EventList, pid: int, base_us: float) -> list[dict[str, Any]
     return rows
 
 
-# dtypes as traces have them: by their names in C++.
-_TYPES = {
-    "float16": "c10::Half",
-    "bfloat16": "c10::BFloat16",
-    "float32": "float",
-    "float64": "double",
-    "complex64": "c10::complex<float>",
-    "complex128": "c10::complex<double>",
-    "uint8": "unsigned char",
-    "int8": "signed char",
-    "int16": "short int",
-    "int32": "int",
-    "int64": "long int",
-}
-
-
 def _row(event: FunctionEvent, pid: int, base_us: float) -> dict[str, Any]:
     start = event.time_range.start
     row: dict[str, Any] = {"name": event.trace_name or event.name, "pid": pid, "tid": event.thread}
@@ -93,12 +76,11 @@ def _row(event: FunctionEvent, pid: int, base_us: float) -> dict[str, Any]:
     args: dict[str, Any] = {"External id": event.id}
     if event.sequence_nr >= 0:
         args |= {"Sequence number": event.sequence_nr, "Fwd thread id": event.fwd_thread}
-    if event.input_shapes:
-        args["Input Dims"] = event.input_shapes
-        if event.input_dtypes:
-            args["Input type"] = [_TYPES.get(name, name) for name in event.input_dtypes]
-        if event.concrete_inputs:
-            args["Concrete Inputs"] = ["" if value is None else str(value) for value in event.concrete_inputs]
+    if event.structured_input_shapes:
+        args["Input Dims"] = event.structured_input_shapes
+        args["Input Strides"] = event.structured_input_strides
+        args["Input type"] = event.input_dtypes
+        args["Concrete Inputs"] = ["" if value is None else str(value) for value in event.concrete_inputs]
     if event.stack:
         args["Call stack"] = ";".join(event.stack)
     if event.module_hierarchy:
@@ -109,8 +91,13 @@ def _row(event: FunctionEvent, pid: int, base_us: float) -> dict[str, Any]:
         args["Bytes"] = event.cpu_memory_usage
     if event.device_memory_usage:
         args["Device Bytes"] = event.device_memory_usage
-    kind = "user_annotation" if event.is_user_annotation else "python_function" if event.scope == 7 else "cpu_op"
-    return {**row, "ph": "X", "cat": kind, "dur": event.time_range.elapsed_us(), "args": args}
+    return {
+        **row,
+        "ph": "X",
+        "cat": event.activity_type or "cpu_op",
+        "dur": event.time_range.elapsed_us(),
+        "args": args,
+    }
 
 
 def write_trace(path: str, events: EventList, metadata: Mapping[str, Any], *, base_us: float = 0.0) -> None:

@@ -15,7 +15,11 @@ from .profiler_events import (
     Kernel,
     ProfilerActivity,
 )
+from .profiler_kineto import EventMetadata, MemRecordsAcc, StringTable
 from .profiler_table import build_table
+from .profiler_table import format_memory as _format_memory  # noqa: F401 - as torch calls it
+from .profiler_table import format_share as _format_time_share  # noqa: F401
+from .profiler_table import format_time as _format_time  # noqa: F401
 
 MEMORY_EVENT_NAME, OUT_OF_MEMORY_EVENT_NAME = "[memory]", "[OutOfMemory]"
 _METRICS = ["self_cpu_time_total", "self_cuda_time_total", "self_xpu_time_total", "self_privateuse1_time_total"]
@@ -40,10 +44,19 @@ class EventList(list[Any]):
 
     def _build_tree(self) -> None:
         """Say which event is inside of which, by their times; give backward events the stacks of forward."""
-        _nest(self)
-        self[:] = _without_doubles(self)
-        _backward_stacks(self)
+        self._populate_cpu_children()
+        self._remove_dup_nodes()
+        self._set_backward_stacktraces()
         self._tree_built = True
+
+    def _populate_cpu_children(self) -> None:
+        _nest(self)
+
+    def _remove_dup_nodes(self) -> None:
+        self[:] = _without_doubles(self)
+
+    def _set_backward_stacktraces(self) -> None:
+        _backward_stacks(self)
 
     def __str__(self) -> str:
         return self.table()
@@ -216,10 +229,13 @@ def _backward_stacks(events: list[FunctionEvent]) -> None:
 __all__ = [
     "DeviceType",
     "EventList",
+    "EventMetadata",
     "FormattedTimesMixin",
     "FunctionEvent",
     "FunctionEventAvg",
     "Interval",
     "Kernel",
+    "MemRecordsAcc",
     "ProfilerActivity",
+    "StringTable",
 ]

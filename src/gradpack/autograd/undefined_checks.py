@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..ops.compare import allclose
-from ..ops.fill import zeros_like
+from ..ops.fill_like import zeros_like
 from ..tensor.tensor import Tensor
 from .api import grad
 from .function import Function

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from .streams import Streams
 
 
+class UnsupportedError(NotImplementedError, AttributeError):
+    """A function that arrays of a kind do not have; `hasattr` sees it as an attribute that is not there."""
+
+
 class Spec:
     """What the arrays of a tensor are: dtype, device and backend, one object for each combination.
 

@@ -13,9 +13,7 @@ from typing import Any
 
 import numpy as np
 
-
-class UnsupportedError(NotImplementedError, AttributeError):
-    """A function that sparse arrays do not have; `hasattr` sees it as an attribute that is not there."""
+from .base import UnsupportedError
 
 
 def unsupported(name: str) -> UnsupportedError:

@@ -4,17 +4,33 @@ from __future__ import annotations
 
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 
 from ..base.devices import CPU, device
-from ..base.dtypes import DTYPES, complex32, complex64, dtype
+from ..base.dtypes import DTYPES, bfloat16, complex32, complex64, dtype
 from .base import Backend, Spec, register_backend
 
-# Those that NumPy has no dtype of its own for. Of pairs it moves the elements only: all else is done in complex64.
+# What complex32 is in NumPy, which has no dtype for it: it moves the elements only, all else is done in complex64.
 PAIR = np.dtype([("real", np.float16), ("imag", np.float16)])
-_OTHERS = {"bfloat16": np.dtype(ml_dtypes.bfloat16), "complex32": PAIR}
-NATIVE: dict[dtype, np.dtype[Any]] = {d: _OTHERS.get(d.name) or np.dtype(d.name) for d in DTYPES.values()}
+
+
+class _Natives(dict[dtype, np.dtype[Any]]):
+    """By dtype that of NumPy. That of bfloat16 is there once it is asked for: to import it takes ten milliseconds."""
+
+    def __missing__(self, d: dtype) -> np.dtype[Any]:
+        if d is not bfloat16:
+            raise KeyError(d)
+        import ml_dtypes
+
+        native = np.dtype(ml_dtypes.bfloat16)
+        NUMPY.by_native[native] = Spec(NUMPY, d, CPU, native)
+        DTYPE[native] = d
+        self[d] = native
+        return native
+
+
+NATIVE = _Natives({d: np.dtype(d.name) for d in DTYPES.values() if d not in (bfloat16, complex32)})
+NATIVE[complex32] = PAIR
 DTYPE: dict[Any, dtype] = {native: d for d, native in NATIVE.items()}
 
 
@@ -32,9 +48,15 @@ def unpaired(array: Any) -> Any:
     return made
 
 
+def rounded_number(value: float, d: dtype) -> float:
+    """A number as a floating dtype of 16 bits has it."""
+    with np.errstate(over="ignore"):
+        return float(np.float32(value).astype(NATIVE[d]))
+
+
 def hold(d: dtype, native: Any) -> None:
     """Hold a dtype from outside in arrays of a NumPy dtype."""
-    if native in DTYPE:
+    if native in DTYPE or native == NATIVE[bfloat16]:
         raise ValueError(f"the NumPy dtype {native} holds {DTYPE[native]} already")
     NATIVE[d], DTYPE[native] = native, d
     NUMPY.by_native[native] = Spec(NUMPY, d, CPU, native)
@@ -69,7 +91,7 @@ class NumPyBackend(Backend):
         return NATIVE[d]
 
     def dtype_of(self, native: Any) -> dtype:
-        found = DTYPE.get(native)
+        found = DTYPE.get(native) or (bfloat16 if native.name == "bfloat16" and native == NATIVE[bfloat16] else None)
         if found is None and native.isnative is False:
             raise ValueError(
                 f"given numpy array has byte order different from the native byte order ({native}): "
@@ -96,7 +118,7 @@ class NumPyBackend(Backend):
         if native is PAIR or array.dtype == PAIR:
             return paired(np.asarray(array)) if native is PAIR else self.cast(unpaired(array), d)
         if array.dtype.kind == "c" and native.kind != "c":
-            array = array.real != 0 if d.name == "bool" else array.real
+            array = array != 0 if d.name == "bool" else array.real
         if array.dtype.kind in "fV" and native.kind in "iu":
             with np.errstate(invalid="ignore"):  # as in torch, what does not fit is undefined but silent
                 return array.astype(native, copy=False)

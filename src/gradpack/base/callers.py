@@ -8,7 +8,8 @@ from types import CodeType
 from typing import Any
 
 _INSIDE = dirname(dirname(__file__))
-COMPILED = ("<op ", "<watched op ", "<profiled op ")  # how the file names of generated text begin
+# How the file names of generated text begin.
+COMPILED = ("<op ", "<in-place op ", "<complex op ", "<watched op ", "<profiled op ", "<door of ")
 _USERS = tuple(join(_INSIDE, *names) for names in (("examples",), ("testing", "hooks")))  # programs, as users have
 
 _ours: dict[str, bool] = {}  # file -> is it part of the library?
@@ -61,6 +62,24 @@ def depth_of_user() -> int:
     while frame.f_back is not None and is_ours(frame.f_code.co_filename):
         frame, level = frame.f_back, level + 1
     return level
+
+
+_said: set[str] = set()
+
+
+def warn_once(key: str, message: str) -> None:
+    """Warn the user, once in a process or, as `set_warn_always` asks for, each time.
+
+    Args:
+        key: what tells this warning from others.
+    """
+    import warnings
+
+    from .settings import is_warn_always_enabled
+
+    if key not in _said or is_warn_always_enabled():
+        _said.add(key)
+        warnings.warn(message, UserWarning, stacklevel=depth_of_user())
 
 
 def place_of(frame: Any) -> tuple[CodeType, int] | None:

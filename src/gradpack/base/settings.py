@@ -5,6 +5,8 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+from .threads import check_count, get_num_threads
+
 _state: dict[str, Any] = {
     "deterministic": False,
     "warn_only": False,
@@ -30,7 +32,11 @@ def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None
         raise TypeError(
             f"_set_deterministic_algorithms(): argument 'mode' (position 1) must be bool, not {type(mode).__name__}"
         )
-    _state["deterministic"], _state["warn_only"] = mode, bool(warn_only)
+    if not isinstance(warn_only, bool):
+        raise TypeError(
+            f"_set_deterministic_algorithms(): argument 'warn_only' must be bool, not {type(warn_only).__name__}"
+        )
+    _state["deterministic"], _state["warn_only"] = mode, warn_only
 
 
 def are_deterministic_algorithms_enabled() -> bool:
@@ -163,8 +169,6 @@ def get_num_interop_threads() -> int:
         >>> torch.get_num_interop_threads() >= 1
         True
     """
-    from .threads import get_num_threads
-
     return int(_state["interop"] or get_num_threads())
 
 
@@ -179,10 +183,7 @@ def set_num_interop_threads(threads: int, /) -> None:
         >>> import gradpack as torch
         >>> torch.set_num_interop_threads(1)
     """
-    if not isinstance(threads, int) or isinstance(threads, bool):
-        raise TypeError(f"set_num_interop_threads expects an int, but got {type(threads).__name__}")
-    if threads <= 0:
-        raise RuntimeError("set_num_interop_threads expects a positive integer")
+    check_count("set_num_interop_threads", threads)
     _state["interop"] = threads
 
 

@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from math import prod
+from operator import index
 from typing import Any, SupportsIndex
 
 from . import spelling
 
 
+def _int(size: Any, place: int) -> int:
+    """An element of a shape, as an int."""
+    try:
+        return index(size)
+    except TypeError:
+        kind = type(size).__name__
+        raise TypeError(f"torch.Size() takes an iterable of 'int' (item {place} is '{kind}')") from None
+
+
 class Size(tuple[int, ...]):
     """A shape. Behaves like a tuple of ints.
+
+    Raises:
+        TypeError: for elements that are no ints.
 
     Example::
 
@@ -22,6 +36,9 @@ class Size(tuple[int, ...]):
 
     __slots__ = ()
 
+    def __new__(cls, sizes: Iterable[SupportsIndex] = ()) -> Size:
+        return tuple.__new__(cls, [n if type(n) is int else _int(n, nr) for nr, n in enumerate(sizes)])
+
     def numel(self) -> int:
         """The number of elements of a tensor of this shape."""
         return prod(self)
@@ -29,12 +46,19 @@ class Size(tuple[int, ...]):
     def __repr__(self) -> str:
         return f"{spelling.library}.Size({list(self)})"
 
-    def __getitem__(self, index: SupportsIndex | slice) -> Any:
-        item: Any = tuple.__getitem__(self, index)
-        return Size(item) if isinstance(index, slice) else item
+    def __getitem__(self, place: SupportsIndex | slice) -> Any:
+        item: Any = tuple.__getitem__(self, place)
+        return Size(item) if isinstance(place, slice) else item
 
-    def __add__(self, other: tuple[Any, ...]) -> Any:
-        return Size(tuple.__add__(self, other))
+    def __add__(self, other: Any) -> Any:
+        if isinstance(other, tuple):
+            return Size((*self, *other))
+        if hasattr(type(other), "__radd__"):
+            return NotImplemented
+        raise TypeError(f"can only concatenate tuple (not {type(other).__name__}) to torch.Size")
+
+    def __radd__(self, other: Any) -> Any:
+        return Size((*other, *self)) if isinstance(other, tuple) else NotImplemented
 
     def __mul__(self, times: SupportsIndex) -> Size:
         return Size(tuple.__mul__(self, times))

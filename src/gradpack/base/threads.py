@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
 _MOST = 8  # more than this wait for memory, not for each other
 _chosen: list[int] = []
@@ -33,6 +34,16 @@ def get_num_threads() -> int:
     return int(asked) if asked.isdigit() and int(asked) else min(_available(), _MOST)
 
 
+def check_count(op: str, threads: Any) -> None:
+    """Raise unless a number of threads is a positive int of 64 bits."""
+    if isinstance(threads, bool) or not isinstance(threads, int):
+        raise RuntimeError(f"{op} expects an int, but got {type(threads).__name__}")
+    if threads >= 1 << 63:
+        raise ValueError(f"Overflow when unpacking long long: {op}() got {threads}")
+    if threads < 1:
+        raise RuntimeError(f"{op} expects a positive integer")
+
+
 def set_num_threads(threads: int) -> None:
     """Set how many threads one backward pass may use.
 
@@ -48,8 +59,5 @@ def set_num_threads(threads: int) -> None:
         1
         >>> torch.set_num_threads(before)
     """
-    if isinstance(threads, bool) or not isinstance(threads, int):
-        raise TypeError(f"set_num_threads expects an int, but got {type(threads).__name__}")
-    if threads < 1:
-        raise RuntimeError("set_num_threads expects a positive integer")
+    check_count("set_num_threads", threads)
     _chosen[:] = [threads]

@@ -13,9 +13,8 @@ from time import perf_counter
 from typing import Any
 
 from ..backends import Spec, backend_of
-from ..backends.coo import UnsupportedError
-from ..backends.numpy import quiet
-from ..backends.sparse import SPARSE
+from ..backends.base import UnsupportedError
+from ..backends.numpy import quiet, rounded_number
 from ..backends.windows import may_overlap
 from ..base import dtypes
 from ..base.dtypes import BOOL, FLOATING, INTEGRAL, complex32, complex64, dtype
@@ -191,6 +190,8 @@ def _apply(op: Op, values: list[Any], mode: Mode) -> Any:
         if t._spec.layout is not spec.layout and spec.layout is strided:
             spec = t._spec
     if op.sparse and spec.layout is strided:
+        from ..backends.sparse import SPARSE
+
         spec = SPARSE.spec_for(spec.dtype, spec.device)
     if op.uniform:
         _check_uniform(op, values, index)
@@ -220,6 +221,7 @@ def _apply(op: Op, values: list[Any], mode: Mode) -> Any:
                 meta = INFERENCE if mode.inference else NO_GRAD if not mode.grad else MULTIPLE if op.returns else None
                 replay = Output(op.public, nr) if op.returns else op.public
                 mark_view(out, parent, replay, args, meta)
+            needs = needs and type(outs[0]._counter) is not InferenceCounter  # views of inference tensors are leaves
     node = record(op, values, index, outs, extras, mode, compute, spec) if needs else None
     if mode.dual and not mode.inference:
         carry(op, values, outs, extras, mode)
@@ -236,11 +238,17 @@ def _compute(
     """Run the body on arrays: its results as tensors without history, and what only formulas see."""
     backend = spec.backend
     arrays = list(values)
+    first = rounded_to(op, out_dtype)
     for i, param in enumerate(op.params):
         value = values[i]
         cast = compute if param in op.promote or param in op.lists else None
         if isinstance(value, Tensor):
-            arrays[i] = _array(value, cast, op)
+            if first is not None and cast is not None and value._spec.dtype is not first:
+                arrays[i] = backend.cast(backend.cast(value._data, first), cast)
+            else:
+                arrays[i] = _array(value, cast, op)
+        elif first is not None and type(value) is float and (cast is not None or param == "alpha"):
+            arrays[i] = rounded_number(value, first)
         elif isinstance(value, list | tuple) and (param in op.arrays or param in op.lists):
             arrays[i] = type(value)(_array(v, cast, op) for v in value) if type(value) in (list, tuple) else value
         elif cast is not None and type(value) is int and cast.category == INTEGRAL:
@@ -266,6 +274,11 @@ def _compute(
             out._counter = InferenceCounter([0])
         outs.append(out)
     return outs, extras
+
+
+def rounded_to(op: Op, result: dtype | None) -> dtype | None:
+    """What operands are rounded to before an operation computes in float32: a result of 16 bits, where it `rounds`."""
+    return result if op.rounds and result is not None and result.low and result.category == FLOATING else None
 
 
 class Output:

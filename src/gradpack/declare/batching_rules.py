@@ -282,7 +282,7 @@ def embedding(c: Call) -> Any:
 
 
 def call_arange_of(count: int, like: Tensor) -> Tensor:
-    from ..ops.fill import arange
+    from ..ops.ranges import arange
 
     made: Tensor = arange(count, device=like.device)
     return made

@@ -8,13 +8,14 @@ and its own code as text that is made at the first call, like that of operations
         try: return _inside(input, dim, dtype, out, axis)
         except Exception as error: raise _explained(error, ...)
 
-Before that it looks at options that are neither their default nor of their usual type.
+Before that it looks at options that are neither their default nor of their usual type. Where no operation is inside
+that would do so (functions that make a tensor like another), it asks the `__torch_function__` of a subclass.
 """
 
 from __future__ import annotations
 
 import linecache
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from inspect import Parameter, signature
 from types import FunctionType
 from typing import Any
@@ -22,7 +23,9 @@ from typing import Any
 from ..base.errors import inner_failure
 from ..base.modes import MODE
 from ..tensor.tensor import Tensor
+from ..tensor.torch_function import handle, overriding
 from .arguments import USUAL, Kinds, check, check_range, kinds_of, tests_of
+from .op import COMPILING
 
 _DOORS: dict[Any, FunctionType] = {}
 
@@ -33,6 +36,7 @@ _TEXT = """\
 def _call({signature}):
 {axis}\
 {noted}\
+{asks}\
 {tests}\
     try: return _inside({arguments})
     except Exception as _error: raise _explained(_error, {values})
@@ -40,6 +44,9 @@ def _call({signature}):
 _NOTED = """\
     _mode = _MODE()
     if _mode.special and (_mode.profiler is not None or _mode.functions): return _outside({given})
+"""
+_ASKS = """\
+    if type({first}) is not _Tensor and (_found := _overriding(({first},))): return _asked(_found, {values})
 """
 _AXIS = """\
     if axis is not None: dim = axis
@@ -83,12 +90,14 @@ def door(function: Any, name: str, module: str, label: str = "", options: str | 
     made: Any = FunctionType(_stub.__code__.replace(co_name=function.__name__, co_qualname=name), names)
 
     def compile_first(*args: Any, **kwargs: Any) -> Any:
-        _install(made, function, label or function.__name__, options)
+        with COMPILING:
+            if "_inside" not in names:  # a thread that waited here finds it done
+                _install(made, function, label or function.__name__, options)
         return made(*args, **kwargs)
 
     names["_compile_first"] = compile_first
     made.__dict__.update(function.__dict__)
-    made.__name__, made.__qualname__, made.__module__ = function.__name__, name, module
+    made.__name__, made.__qualname__, made.__module__ = name.rpartition(".")[2], name, module
     made.__doc__ = function.__doc__
     made.__wrapped__ = made.inside = function
     made.outside = True
@@ -110,15 +119,16 @@ def _install(made: Any, function: Any, label: str, options: str | None) -> None:
     looked_at = {n: k for n, k in kinds.items() if k[0] in USUAL and (options is None or n in options.split())}
     defaults = {n: p.default for n, p in own.items() if p.default is not Parameter.empty}
     if all(n in own for n in shown):
-        values = "{" + ", ".join(f"{n!r}: {n}" for n in shown) + "}"
+        values = _by_name(shown)
         tests = tests_of(looked_at, defaults)
         if label in _GIVE_BACK:
             looked_at["input"] = "tensor", 1, False
             tests.append("not isinstance(input, _Tensor)")
     else:  # a wrapper that takes anything, and shows what it wraps
-        values = "_bound({" + ", ".join(f"{n!r}: {n}" for n in own) + "})"
+        values = f"_bound({_by_name(own)})"
         several = {p.kind: f"len({n}) > 1" if p.kind is Parameter.VAR_POSITIONAL else n for n, p in own.items()}
         tests = [several[k] for k in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD) if k in several and looked_at]
+    asks = inside is not function and kinds.get(next(iter(shown), ""), ("",))[0] == "tensor"
     named = "axis" in own or any(p.kind is Parameter.VAR_KEYWORD for p in own.values())
     # NumPy's name of it, which torch takes too, but not where its function is of Python.
     axis = options is None and "dim" in defaults and not named and label not in ("norm", "_method_norm")
@@ -128,22 +138,51 @@ def _install(made: Any, function: Any, label: str, options: str | None) -> None:
         arguments=", ".join(_in_memory(own)),
         values=values,
         noted="" if inside is function else _NOTED.format(given=_given(own)),
+        asks=_ASKS.format(first=_first(own), values=_by_name(own)) if asks else "",
         tests="".join(_TEST.format(test=t, values=values) for t in tests),
     )
     names = made.__globals__
-    names.pop("_compile_first", None)
     names.update({f"_default_{n}": value for n, value in defaults.items()})
     names["_inside"] = _all_positional(inside)
     names["_outside"], names["_MODE"], names["_Tensor"] = function, MODE.get, Tensor
     names["_look"] = lambda values: check(label, looked_at, values)
     names["_explained"] = lambda error, values: _explained(label, kinds, values, error, options is None)
+    names["_overriding"] = overriding
+    names["_asked"] = lambda found, given: _asked(made, found, own, given)
     names["_bound"] = lambda given: _bound(shown, own, given)
     filename = f"<door of {label}>"
     linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
     exec(compile(text, filename, "exec"), names)
     call = names.pop("_call")
-    made.__code__ = call.__code__.replace(co_name=made.__name__, co_qualname=made.__qualname__)
     made.__defaults__, made.__kwdefaults__ = call.__defaults__, call.__kwdefaults__
+    made.__code__ = call.__code__.replace(co_name=made.__name__, co_qualname=made.__qualname__)
+
+
+def _by_name(parameters: Any) -> str:
+    """The text of a dict of the arguments."""
+    return "{" + ", ".join(f"{name!r}: {name}" for name in parameters) + "}"
+
+
+def _first(parameters: Any) -> str:
+    """The text of the first argument."""
+    name, p = next(iter(parameters.items()))
+    return f"({name}[0] if {name} else None)" if p.kind is Parameter.VAR_POSITIONAL else name
+
+
+def _asked(made: Any, found: list[Any], own: Any, given: dict[str, Any]) -> Any:
+    """What the `__torch_function__` of a subclass makes of a call; it gets what is not as by default."""
+    args: list[Any] = []
+    kwargs = {}
+    for name, p in own.items():
+        if p.kind is Parameter.VAR_POSITIONAL:
+            args += given[name]
+        elif p.kind is Parameter.VAR_KEYWORD:
+            kwargs.update(given[name])
+        elif p.default is Parameter.empty:
+            args.append(given[name])
+        elif given[name] is not p.default:
+            kwargs[name] = given[name]
+    return handle(made, made.__name__, found, tuple(args), kwargs)
 
 
 def _signature(parameters: Any, axis: bool) -> str:
@@ -189,12 +228,20 @@ def _bound(shown: Any, own: Any, given: dict[str, Any]) -> dict[str, Any]:
     found = {n: None if p.default is Parameter.empty else p.default for n, p in shown.items()}
     for name, p in own.items():
         if p.kind is Parameter.VAR_POSITIONAL:
-            found.update(zip(found, given[name], strict=False))
+            found.update(zip(_taken_by_position(shown), given[name], strict=False))
         elif p.kind is Parameter.VAR_KEYWORD:
             found.update(given[name])
         else:
             found[name] = given[name]
     return found
+
+
+def _taken_by_position(shown: Any) -> Iterator[str]:
+    """The parameters that positional arguments are given to, before one that takes any number of them: `*size`."""
+    for name, p in shown.items():
+        if p.kind in (Parameter.VAR_POSITIONAL, Parameter.KEYWORD_ONLY):
+            return
+        yield name
 
 
 # What is raised on purpose, by functions that torch has in Python: "'foo' is not a valid value for reduction".

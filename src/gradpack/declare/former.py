@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
+from ..base.callers import warn_once
 from ..tensor.tensor import Tensor
 from .op import Op
 
@@ -25,7 +25,6 @@ ORDERS: dict[str, dict[str, tuple[str, ...]]] = {
     "addcdiv": _VALUE,
     **dict.fromkeys("addmm addbmm baddbmm addmv addr".split(), _BETA),
 }
-_told = False
 
 
 def call(op: Op, name: str, function: Callable[..., Any], values: tuple[Any, ...], out: Any = None) -> Any:
@@ -38,15 +37,8 @@ def call(op: Op, name: str, function: Callable[..., Any], values: tuple[Any, ...
     if roles is None:
         positional = len(op.params) - op.keyword_only
         raise TypeError(f"{name}() takes {positional} positional arguments but {len(values)} were given")
-    global _told
-    if not _told:
-        _told = True
-        named = [role for role in roles if role]
-        warnings.warn(
-            f"This overload of {name} is deprecated: give {' and '.join(named)} by name, after the tensors",
-            UserWarning,
-            stacklevel=4,
-        )
+    named = " and ".join(role for role in roles if role)
+    warn_once("former", f"This overload of {name} is deprecated: give {named} by name, after the tensors")
     named_values = {role: value for role, value in zip(roles, values, strict=True) if role}
     if out is not None:
         named_values["out"] = out

@@ -12,6 +12,7 @@ from typing import Any
 
 from ..backends.windows import overlap, partly_overlap, repeats, writable
 from ..base import dtypes
+from ..base.callers import depth_of_user
 from ..base.errors import not_a_method_of, scalar_type
 from ..base.modes import MODE, TRANSFORMS, using, without_grad
 from ..graph.node import AccumulateGrad, Node, Nowhere, Origin, Slot
@@ -257,21 +258,12 @@ def check_writable(target: Tensor, name: str, others_need: bool = False, *, inde
         from .captured import refuse_captured
 
         refuse_captured(target, name)
-    check_inference(target)
+    refuse_inference(target)
     if indexed is not None and repeats(target._data):
         if indexed:
             _warn_expanded(name)
         else:
             check_repeats(target)
-
-
-def check_inference(target: Tensor) -> None:
-    """Refuse to write to a tensor of inference mode outside of it."""
-    if type(target._counter) is InferenceCounter and not MODE.get().inference:
-        raise RuntimeError(
-            "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a "
-            "normal tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details."
-        )
 
 
 def check_repeats(target: Tensor) -> None:
@@ -280,6 +272,15 @@ def check_repeats(target: Tensor) -> None:
         raise RuntimeError(
             "unsupported operation: more than one element of the written-to tensor refers to a single memory "
             "location. Please clone() the tensor before performing the operation."
+        )
+
+
+def refuse_inference(target: Tensor) -> None:
+    """Raise for a write to an inference tensor outside of inference mode."""
+    if type(target._counter) is InferenceCounter and not MODE.get().inference:
+        raise RuntimeError(
+            "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a "
+            "normal tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details."
         )
 
 
@@ -309,7 +310,7 @@ def _warn_expanded(name: str) -> None:
         f"Use of {name} on expanded tensors is deprecated. Please clone() the tensor before performing this operation. "
         "This also applies to advanced indexing e.g. tensor[indices] = tensor",
         UserWarning,
-        stacklevel=4,
+        stacklevel=depth_of_user(),
     )
 
 
@@ -319,7 +320,7 @@ def check_overlap(target: Tensor, others: list[Tensor], apart: bool = False) -> 
     own = getattr(data, "base", None) is None
     for other in others:
         same = other is target or other._data is data
-        if not apart and (same or (own and getattr(other._data, "base", None) is None)):
+        if not same and own and getattr(other._data, "base", None) is None:
             continue
         if (apart and (same or overlap(other._data, data))) or (not same and partly_overlap(other._data, data)):
             raise RuntimeError(

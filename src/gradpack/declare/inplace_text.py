@@ -22,7 +22,7 @@ from .block_parts import limit_into
 from .blocks import LARGE, of_body
 from .former import ORDERS
 from .former import call as in_former_order
-from .op import Op
+from .op import COMPILING, Op
 from .template import _NEEDS_NO_QUIET
 from .timed import timed
 
@@ -210,6 +210,12 @@ def function(op: Op, name: str, slow: Callable[[tuple[Any, ...]], Any]) -> Funct
     made = names["_function"] = FunctionType(_stub.__code__.replace(co_name=name, co_qualname=name), names, name)
 
     def compile_first(*args: Any, **kwargs: Any) -> Any:
+        with COMPILING:
+            if "_text" not in names:  # a thread that waited here finds it done
+                compile_now()
+        return made(*args, **kwargs)
+
+    def compile_now() -> None:
         source = text(op, name)
         if source is None:
             former = ""
@@ -227,10 +233,8 @@ def function(op: Op, name: str, slow: Callable[[tuple[Any, ...]], Any]) -> Funct
         scratch = dict(names)
         exec(compile(source, f"<in-place op {op.name}>", "exec"), scratch)
         found = scratch[name]
-        made.__code__ = found.__code__
         made.__defaults__, made.__kwdefaults__ = found.__defaults__, found.__kwdefaults__
-        del names["_compile_first"]
-        return made(*args, **kwargs)
+        made.__code__ = found.__code__
 
     names["_compile_first"] = compile_first
     return made

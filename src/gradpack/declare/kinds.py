@@ -41,13 +41,14 @@ from ..tensor.tensor import Tensor, View
 from ..tensor.views import refresh
 from . import subclass  # noqa: F401 - attaches its method
 from .apply import Output, apply
-from .nodes import CompiledNode, GeneralNode, constant, fit_arrays
-from .op import Op, register
+from .fitting import fit_arrays
+from .nodes import CompiledNode, GeneralNode, constant
+from .op import COMPILING, Op, register
 from .timed import forget, timed, watched
 
 _OPTIONS = frozenset(
     "jvp result view results differentiable extra meaning promote lists structural scalars holomorphic node many "
-    "broadcasts name uniform blame check dtypes joint inputs sparse blocks light contiguous".split()
+    "broadcasts name uniform blame check dtypes joint inputs sparse blocks light contiguous rounds".split()
 )
 
 
@@ -103,7 +104,9 @@ def copy_of(op: Op, name: str, slow: Callable[[tuple[Any, ...]], Any]) -> Functi
     function = FunctionType(_stub.__code__.replace(co_name=name, co_qualname=name), names, name)
 
     def compile_first(*args: Any, **kwargs: Any) -> Any:
-        _materialise(op)
+        with COMPILING:
+            if "_text" not in names:  # a thread that waited here finds it done
+                _materialise(op)
         return function(*args, **kwargs)
 
     names["_compile_first"] = compile_first
@@ -194,13 +197,12 @@ def _materialise(op: Op) -> None:
     for function in op.functions:
         forget(function)
         function.__globals__.update(common)
-        function.__globals__.pop("_compile_first", None)
+        function.__defaults__, function.__kwdefaults__ = call.__defaults__, call.__kwdefaults__
         # Code objects of its own: named like the operation in tracebacks, and not sharing
         # CPython's inline caches with other operations of the same shape.
         function.__code__ = call.__code__.replace(
             co_name=function.__name__, co_qualname=function.__name__, co_filename=filename
         )
-        function.__defaults__, function.__kwdefaults__ = call.__defaults__, call.__kwdefaults__
         function.__source__ = text
 
 

@@ -11,8 +11,6 @@ from functools import cache, lru_cache
 from itertools import compress
 from typing import Any, ClassVar
 
-from ..backends.coo import CooArray
-from ..backends.sparse import SPARSE
 from ..base.dtypes import dtype
 from ..base.modes import MODE, RUN, TRANSFORMS
 from ..graph.node import Node, Part, Slot
@@ -30,7 +28,8 @@ from ..tensor.tensor import Tensor, alias, wrap
 from . import saved_attributes
 from .batched import batched, below, cut, is_batched_now
 from .blocks import LARGE
-from .op import REGISTRY, Op
+from .fitting import cast, cast_all, conj, conj_array, fit_array, fit_tensor, is_complex, is_complex_array
+from .op import Op
 from .record import SavedList
 from .torch_names import VARIANTS, places
 
@@ -169,8 +168,8 @@ class CompiledNode(Node):
     def _formulas(self, g: Any) -> list[Any]:
         op, sources = self.op, self._sources()
         values = {n: self._value(n, sources) for n in _needed(op, sources)}
-        conjugate = op.holomorphic and not op.structural and _is_complex(g)
-        given = _conj(g) if conjugate else g
+        conjugate = op.holomorphic and not op.structural and is_complex(g)
+        given = conj(g) if conjugate else g
         if isinstance(given, Part):
             given = tuple(given)
         gradients: list[Any] = []
@@ -182,15 +181,15 @@ class CompiledNode(Node):
                 continue
             result = op.formulas[p](given, *[values[n] for n in op.reads[p]])
             if p in op.lists:
-                gradients.extend(_conj(r) if conjugate and r is not None else r for r in result)
+                gradients.extend(conj(r) if conjugate and r is not None else r for r in result)
             else:
-                gradients.append(_conj(result) if conjugate and result is not None else result)
+                gradients.append(conj(result) if conjugate and result is not None else result)
         fit = getattr(self, "fit", None)
         if fit is None:
             return gradients
         if type(fit) is tuple:  # shapes only: compiled nodes have inputs of one dtype
             fit = [None if shape is None else (shape, None) for shape in fit]
-        return [_fit_tensor(x, f, e) for x, f, e in zip(gradients, fit, self.edges, strict=True)]
+        return [fit_tensor(x, f, e) for x, f, e in zip(gradients, fit, self.edges, strict=True)]
 
     def _by_meaning(self, g: Any) -> list[Any]:
         """A fused operation is differentiated twice through the composition that it stands for."""
@@ -320,15 +319,15 @@ class GeneralNode(CompiledNode):
                 n in op.promote or n in op.lists or (what == "result" and low and not integral)
             ):
                 value = (
-                    [_cast(backend, v, compute) for v in value]
+                    [cast(backend, v, compute) for v in value]
                     if isinstance(value, list)
-                    else _cast(backend, value, compute)
+                    else cast(backend, value, compute)
                 )
             values[n] = value
         if low:
-            g = _cast_all(backend, g, compute)
-        conjugate = op.holomorphic and not op.structural and _is_complex_array(g, backend)
-        given = _conj_array(g, backend) if conjugate else g
+            g = cast_all(backend, g, compute)
+        conjugate = op.holomorphic and not op.structural and is_complex_array(g, backend)
+        given = conj_array(g, backend) if conjugate else g
         if isinstance(given, Part):
             given = tuple(given)
         gradients: list[Any] = []
@@ -342,7 +341,7 @@ class GeneralNode(CompiledNode):
             formula = backend.bind(op.formulas[p])
             result = formula(given, *[values[n] for n in op.reads[p]])
             for r in result if p in op.lists else (result,):
-                gradients.append(_conj_array(r, backend) if conjugate and r is not None else r)
+                gradients.append(conj_array(r, backend) if conjugate and r is not None else r)
         if not keep:
             self._free()
         return [fit_array(x, f, e) for x, f, e in zip(gradients, self.fit, self.edges, strict=True)]
@@ -379,90 +378,6 @@ def _with_edge(value: Tensor, edge: Node | None) -> Tensor:
         out._tangents = value._tangents
     keep_attributes(value, out)
     return out
-
-
-def _is_complex(g: Any) -> bool:
-    if isinstance(g, Part):
-        return any(_is_complex(x) for x in g)
-    return isinstance(g, Tensor) and g._spec.dtype.is_complex
-
-
-def _is_complex_array(g: Any, backend: Any) -> bool:
-    if isinstance(g, Part):
-        return any(_is_complex_array(x, backend) for x in g)
-    return g is not None and backend.spec(g).dtype.is_complex
-
-
-def _conj(x: Any) -> Any:
-    if isinstance(x, Part):
-        return Part(map(_conj, x))
-    if not isinstance(x, Tensor) or not x._spec.dtype.is_complex:
-        return x
-    return REGISTRY["conj_physical"].public(x)
-
-
-def _conj_array(x: Any, backend: Any) -> Any:
-    if isinstance(x, Part):
-        return Part(_conj_array(i, backend) for i in x)
-    return x if x is None or not _is_complex_array(x, backend) else backend.xp.conj(x)
-
-
-def _cast(backend: Any, value: Any, d: dtype) -> Any:
-    """An array in the dtype computed with, or in its complex one: real numbers may have complex results."""
-    if not hasattr(value, "dtype") or value.dtype == backend.native_of(d):
-        return value
-    return backend.cast(value, d.to_complex() if _is_complex_array(value, backend) else d)
-
-
-def _cast_all(backend: Any, g: Any, d: dtype | None) -> Any:
-    if isinstance(g, Part):
-        return Part(_cast_all(backend, x, d) for x in g)
-    return g if g is None or d is None else _cast(backend, g, d)
-
-
-def _fit_tensor(g: Any, fit: Any, edge: Any) -> Any:
-    if g is None or fit is None or edge is None:
-        return None if edge is None else g
-    shape, spec = fit
-    if g._shape != shape:
-        g = REGISTRY["sum_to_size"].public(g, shape)
-    if spec is not None and g._spec is not spec and g._spec.dtype is not spec.dtype:
-        if g._spec.dtype.is_complex and not spec.dtype.is_complex:
-            g = REGISTRY["real"].public(g)
-        if g._spec is not spec:
-            g = REGISTRY["_to_copy"].public(g, spec.dtype)
-    return g
-
-
-def fit_array(g: Any, fit: Any, edge: Any) -> Any:
-    """A gradient in the shape and dtype of its input."""
-    if g is None or fit is None or edge is None:
-        return None if edge is None else g
-    shape, spec = fit
-    if tuple(g.shape) != shape:
-        g = sum_to_array(g, shape, spec.backend.xp)
-    if type(g) is CooArray:
-        return SPARSE.cast(g, spec.dtype)
-    return spec.backend.cast(spec.backend.ensure(g), spec.flow)
-
-
-def sum_to_array(g: Any, shape: tuple[int, ...], xp: Any) -> Any:
-    """Sum over the dimensions along which `shape` had been broadcast."""
-    extra = len(g.shape) - len(shape)
-    axes = tuple(range(extra)) + tuple(i + extra for i, n in enumerate(shape) if n == 1 and g.shape[i + extra] != 1)
-    if axes:
-        g = xp.add.reduce(g, axes, None, None, True) if hasattr(g, "flags") else xp.sum(g, axis=axes, keepdims=True)
-    return g.reshape(shape) if hasattr(g, "flags") else xp.reshape(g, shape)
-
-
-def fit_arrays(gradients: tuple[Any, ...], shapes: tuple[Any, ...]) -> list[Any]:
-    """Gradients of arrays of one dtype in the shapes of their inputs; None is the shape of a number."""
-    import numpy as np
-
-    return [
-        g if g is None or s is None or g.shape == s else sum_to_array(g, s, np)
-        for g, s in zip(gradients, shapes, strict=True)
-    ]
 
 
 def constant(value: Any) -> Any:

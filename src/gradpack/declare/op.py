@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from threading import RLock
 from typing import Any
 
 
@@ -26,6 +27,10 @@ REGISTRY = Registry()
 
 # The functions that users call, by name, filled when they are attached.
 PUBLIC: dict[str, Any] = {}
+
+# Held while the text of a function is compiled and put in its place, which its first call does: of threads that call it
+# at once, the others wait.
+COMPILING = RLock()
 
 _META = ("_shape", "_dtype")
 
@@ -64,6 +69,8 @@ class Op:
         structural: moves elements and computes nothing: any dtype as it is.
         blocks: False if the body of an elementwise operation is to get large arrays whole: it takes one step, or
             divides them itself. Or a function that takes them in its place: it is given the body, and what that takes.
+        rounds: for a result of 16 bits, numbers and tensors of wider dtypes are rounded to it before it computes in
+            float32; others take them as they are, and round once.
         contiguous: results lie in memory row by row, whatever the layout of the operands.
         light: says what to keep in place of a large first input, if no hook is asked: that input, or a `Packed`.
     """
@@ -102,6 +109,7 @@ class Op:
         "result",
         "results",
         "returns",
+        "rounds",
         "saved",
         "scalars",
         "sparse",
@@ -148,6 +156,7 @@ class Op:
         blocks: bool | Callable[..., Any] | None = None,
         light: Callable[[Any], Any] | None = None,
         contiguous: bool = False,
+        rounds: bool = False,
     ) -> None:
         code = function.__code__
         count = code.co_argcount + code.co_kwonlyargcount
@@ -167,7 +176,7 @@ class Op:
         self.results, self.uniform, self.blame, self.check, self.dtypes = results, uniform, blame, check, dtypes
         self.returns = bool(results) or many  # does the body return a tuple of results?
         self.differentiable = differentiable
-        self.sparse, self.blocks, self.light, self.contiguous = sparse, blocks, light, contiguous
+        self.sparse, self.blocks, self.light, self.contiguous, self.rounds = sparse, blocks, light, contiguous, rounds
         if joint is not None:
             if meaning is None:
                 raise TypeError(f"{self.name}: a joint formula needs the composition that the operation means")

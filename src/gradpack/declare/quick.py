@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..backends import NUMPY, Spec, spec_of
-from ..backends.numpy import hush, silent, unhush
+from ..backends.numpy import hush, rounded_number, silent, unhush
 from ..base import dtypes
 from ..base.dtypes import INTEGRAL, complex32, dtype
 from ..base.modes import Mode
@@ -32,6 +32,7 @@ class Plan(NamedTuple):
     native: Any  # the same, as NumPy has it, if operands are to be converted
     result: dtype | None  # what the result is converted to
     spec: Spec | None  # that of the result; None: what comes out
+    first: dtype | None  # what numbers are rounded to before
 
 
 class Form(NamedTuple):
@@ -89,6 +90,8 @@ def quickly(op: Op, values: tuple[Any, ...], mode: Mode) -> Any:
             return None
     if op.check is not None:
         op.check(op, list(values), plan.compute)
+    if plan.first is not None and any(type(arrays[i]) is float for i in form.others):
+        return None  # `alpha` is rounded, too
     compute, native = plan.compute, plan.native
     if native is not None:
         for i in form.places:
@@ -98,6 +101,8 @@ def quickly(op: Op, values: tuple[Any, ...], mode: Mode) -> Any:
                     arrays[i] = value.astype(native, copy=False)
             elif type(value) is int and compute.category == INTEGRAL:  # type: ignore[union-attr]
                 arrays[i] = wrapped_int(value, compute)
+            elif plan.first is not None and type(value) is float:
+                arrays[i] = rounded_number(value, plan.first)
     token = hush(silent)
     try:
         if form.named:
@@ -128,18 +133,22 @@ def _tensor(data: Any, spec: Spec | None, contiguous: bool) -> Tensor:
 
 def _plan(op: Op, form: Form, values: tuple[Any, ...]) -> Plan | None:
     """The plan for dtypes like those of these values; None if NumPy's arrays alone do not do."""
-    from .apply import _dtypes
+    from .apply import _dtypes, rounded_to
 
     tensors = [v for v in values if isinstance(v, Tensor)]
     if any(not t._spec.numpy or t._spec.dtype is complex32 or t._spec.dtype.alone for t in tensors):
         return None
     result, compute = _dtypes(op, list(values), {p: i for i, p in enumerate(op.params)}, tensors)
+    first = rounded_to(op, result)
+    if first is not None and any(t._spec.dtype is not first for t in tensors):
+        return None
     moves = compute is None or (op.structural and len(op.promote) == 1)
     return Plan(
         compute,
         None if moves else NUMPY.native_of(compute),  # type: ignore[arg-type]
         result,
         None if result is None else NUMPY.spec_for(result, tensors[0]._spec.device),
+        first,
     )
 
 

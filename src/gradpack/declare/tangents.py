@@ -145,7 +145,7 @@ def _through_meaning(op: Op, values: dict[str, Any]) -> Tensor | None:
 def transpose_twice(op: Op, tangents: dict[str, Any], given: dict[str, Any], outs: list[Tensor]) -> list[Tensor | None]:
     """The tangent of an operation that has only formulas: u -> vjp(u) is linear, and its transpose is J."""
     from ..autograd.api import grad
-    from ..ops.fill import zeros_like
+    from ..ops.fill_like import zeros_like
 
     mode = MODE.get()
     recorded = mode.grad and any(_followed(v) for v in (*given.values(), *tangents.values()))
@@ -242,6 +242,6 @@ def _or_zeros(value: Tensor) -> Tensor:
 
 def zeros_for(value: Any) -> Any:
     """A tangent that is zero: in the layout of the value."""
-    from ..ops.fill import zeros_like
+    from ..ops.fill_like import zeros_like
 
     return zeros_like(value) if isinstance(value, Tensor) else 0

@@ -10,7 +10,8 @@ from textwrap import indent
 from typing import Any
 
 from .op import Op
-from .template import CONSTANT, TENSOR, array_text, guard, out_text, reads, signature, values_of
+from .template import array_text, guard, out_text, reads, signature, values_of
+from .template_texts import CONSTANT, TENSOR
 
 LIST = """\
     if type({p}) is not list and type({p}) is not tuple: return _slow({values})
@@ -83,7 +84,7 @@ def _call({signature}):
 VIEWS = """\
     _outs = []
     _count = len(_parts)
-    _version = {p}._counter[0] if type({p}._counter) is list else 0
+    _version = {p}._counter[0]
     _meta = 'multiple' if _mode.grad else 'no_grad'
     for _nr, _data in enumerate(_parts):
         _out = _new(_Tensor)
@@ -194,7 +195,8 @@ def function_text(op: Op) -> str:
     common = {
         "signature": signature(op),
         "out": out_text(op),
-        "guard": guard(op),
+        # Views of inference tensors are no views that autograd knows.
+        "guard": guard(op) + (f" or type({p}._counter) is not list" if op.view else ""),
         "values": values,
         "call": ", ".join(parts),
     }

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+from ..base.callers import depth_of_user
 from ..base.errors import not_a_method_of
 from ..base.modes import MODE, using
 from ..tensor.tensor import InferenceCounter, Tensor
@@ -68,9 +69,11 @@ def put(name: str, target: Tensor, value: Tensor) -> None:
         if target.numel() and name not in SILENT:
             warnings.warn(
                 f"An output with one or more elements was resized since it had shape {list(target._shape)}, which "
-                f"does not match the required output shape {list(value._shape)}.",
+                f"does not match the required output shape {list(value._shape)}. This behavior is deprecated, and in a "
+                "future release of torch outputs will not be resized unless they have zero elements. Resize it first: "
+                "out.resize_(0).",
                 UserWarning,
-                stacklevel=4,
+                stacklevel=depth_of_user(),
             )
         backend = target._spec.backend
         target._data = backend.copy(backend.cast(value._data, target._spec.dtype))

@@ -102,7 +102,7 @@ class Sources:
         self, outputs: list[Tensor], seeds: list[Tensor | None], keep: bool, create_graph: bool | None = None
     ) -> list[Tensor]:
         """The gradients at the sources, from those of the outputs. Where nothing depends on one, zeros."""
-        from ..ops.fill import zeros_like
+        from ..ops.fill_like import zeros_like
 
         mode = MODE.get()
         inner = mode.levels[len(self.levels) :]

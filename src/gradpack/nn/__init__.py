@@ -81,7 +81,17 @@ from .more_losses import (
     SmoothL1Loss,
     SoftMarginLoss,
 )
-from .normalize import AlphaDropout, Dropout, Dropout1d, Dropout2d, Dropout3d, FeatureAlphaDropout, LayerNorm, RMSNorm
+from .normalize import (
+    AlphaDropout,
+    CrossMapLRN2d,
+    Dropout,
+    Dropout1d,
+    Dropout2d,
+    Dropout3d,
+    FeatureAlphaDropout,
+    LayerNorm,
+    RMSNorm,
+)
 from .padding import (
     CircularPad1d,
     CircularPad2d,
@@ -124,6 +134,7 @@ from .resizing import (
 )
 from .rnn import GRU, LSTM, RNN, RNNBase
 from .rnn_cells import GRUCell, LSTMCell, RNNCell, RNNCellBase
+from .sync_batch_norm import SyncBatchNorm
 from .transformer import Transformer, TransformerDecoder, TransformerEncoder
 from .transformer_layers import TransformerDecoderLayer, TransformerEncoderLayer
 
@@ -172,6 +183,7 @@ __all__ = [
     "CosineEmbeddingLoss",
     "CosineSimilarity",
     "CrossEntropyLoss",
+    "CrossMapLRN2d",
     "Dropout",
     "Dropout1d",
     "Dropout2d",
@@ -273,6 +285,7 @@ __all__ = [
     "Softplus",
     "Softshrink",
     "Softsign",
+    "SyncBatchNorm",
     "Tanh",
     "Tanhshrink",
     "Threshold",

@@ -188,7 +188,7 @@ class Softmax(_AlongDim):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        return F.softmax(input, self.dim, _stacklevel=5)
+        return F.softmax(input, self.dim)
 
 
 class LogSoftmax(_AlongDim):
@@ -202,4 +202,4 @@ class LogSoftmax(_AlongDim):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        return F.log_softmax(input, self.dim, _stacklevel=5)
+        return F.log_softmax(input, self.dim)

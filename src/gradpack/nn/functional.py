@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..base.callers import depth_of_user
 from ..declare.door import open_doors as _open_doors
 from ..declare.timed import noted
 from ..ops.activation import celu as _celu
@@ -244,7 +245,7 @@ def _class_dim(name: str, ndim: int, stacklevel: int) -> int:
 
     warnings.warn(
         f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an argument.",
-        stacklevel=stacklevel,
+        stacklevel=depth_of_user() + stacklevel - 3,
     )
     return 0 if ndim in (0, 1, 3) else 1
 
@@ -321,7 +322,7 @@ def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
     """
     from ..base.dtypes import int64
     from ..declare.batched import is_batched
-    from ..ops.fill import arange
+    from ..ops.ranges import arange
 
     if input.dtype is not int64:
         raise RuntimeError(f"one_hot is only applicable to index tensor of type LongTensor, got {input.dtype}")

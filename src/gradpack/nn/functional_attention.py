@@ -6,10 +6,12 @@ import math
 import warnings
 from typing import Any
 
+from ..base.callers import depth_of_user
 from ..base.dtypes import FLOATING, bool_
 from ..ops.affine import linear
 from ..ops.attention import scaled_dot_product_attention
-from ..ops.fill import zeros, zeros_like
+from ..ops.fill import zeros
+from ..ops.fill_like import zeros_like
 from ..ops.join import cat
 from ..ops.linalg import baddbmm, bmm
 from ..ops.softmax import softmax
@@ -31,7 +33,8 @@ def canonical_mask(mask: Tensor | None, name: str, dtype: Any, other: Tensor | N
         raise AssertionError(f"only bool and floating types of {name} are supported")
     if other is not None and mask.dtype is not other.dtype:
         warnings.warn(
-            f"Support for mismatched {name} and {beside} is deprecated. Use same type for both instead.", stacklevel=4
+            f"Support for mismatched {name} and {beside} is deprecated. Use same type for both instead.",
+            stacklevel=depth_of_user(),
         )
     if mask.dtype is bool_:
         return zeros_like(mask, dtype=dtype).masked_fill(mask, -math.inf)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+from ..base.callers import depth_of_user
 from ..ops import dropout as ops
 from ..ops import gated
-from ..ops.fill import empty_like, zeros_like
+from ..ops.fill_like import empty_like, zeros_like
 from ..tensor.tensor import Tensor
 
 
@@ -72,7 +73,7 @@ def _warn_of(name: str, ndim: int, space: str) -> None:
         f"{name}: Received a {ndim}-D input to {name}, which is deprecated and will result in an error in a future "
         "release. To retain the behavior and silence this warning, please use dropout instead. Note that "
         f"{name} exists to provide channel-wise dropout on inputs with {space}",
-        stacklevel=4,
+        stacklevel=depth_of_user(),
     )
 
 
@@ -101,7 +102,7 @@ def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
             "- input is interpreted as shape (N, C, L), where C is the channel dim. This behavior will change in a "
             "future release to interpret the input as one without a batch dimension, i.e. shape (C, H, W). To maintain "
             "the 1D channel-wise dropout behavior, please switch to using dropout1d instead.",
-            stacklevel=3,
+            stacklevel=depth_of_user(),
         )
     return _by_channel(input, p, training, inplace, True)
 
@@ -183,7 +184,7 @@ def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: floa
         1.0
     """
     if eps != 1e-10:
-        warnings.warn("`eps` parameter is deprecated and has no effect.", stacklevel=3)
+        warnings.warn("`eps` parameter is deprecated and has no effect.", stacklevel=depth_of_user())
     drawn: Any = -empty_like(logits).exponential_().log()
     soft = ((logits + drawn) / tau).softmax(dim)
     if not hard:

@@ -7,6 +7,7 @@ import warnings
 from math import prod
 from typing import Any
 
+from ..base.callers import depth_of_user
 from ..base.dtypes import bfloat16, float16, float32, float64, int64
 from ..ops.affine import linear
 from ..ops.loss import cross_entropy
@@ -139,7 +140,7 @@ def linear_cross_entropy(
             f"reduction={reduction!r}, label_smoothing={label_smoothing}, target.dtype={target.dtype}, "
             f"out_features={tuple(places)}, tracing=False, "
             f"linear_bias.shape={None if linear_bias is None else tuple(linear_bias._shape)}.",
-            stacklevel=3,
+            stacklevel=depth_of_user(),
         )
     if places:
         linear_weight = linear_weight.reshape(-1, features)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from ..base.callers import depth_of_user
 from ..ops import loss, loss_pointwise, similarity
 from ..ops.activation import logsigmoid
 from ..ops.loss_pointwise import gaussian_nll_loss
-from ..ops.reduction import legacy, number_of, reduced, same_size
+from ..ops.reduction import check_name, legacy, number_of, reduced, same_size
 from ..ops.shape import broadcast_shapes, broadcast_tensors
 from ..tensor.tensor import Tensor
 
@@ -133,7 +134,8 @@ def nll_loss(
         >>> torch.nn.functional.nll_loss(torch.tensor([[-1.0, -2.0]]), torch.tensor([1]))
         tensor(2.)
     """
-    return loss.nll_loss(input, target, weight, legacy(size_average, reduce, reduction), ignore_index)
+    number = number_of(legacy(size_average, reduce, reduction))
+    return loss.nll_loss(input, target, weight, number, ignore_index)
 
 
 def cross_entropy(
@@ -154,8 +156,8 @@ def cross_entropy(
         >>> torch.nn.functional.cross_entropy(torch.zeros(1, 4), torch.tensor([2]))
         tensor(1.3863)
     """
-    reduction = legacy(size_average, reduce, reduction)
-    return loss.cross_entropy(input, target, weight, reduction, ignore_index, label_smoothing)
+    number = number_of(legacy(size_average, reduce, reduction))
+    return loss.cross_entropy(input, target, weight, number, ignore_index, label_smoothing)
 
 
 def binary_cross_entropy(
@@ -249,7 +251,7 @@ def kl_div(
                 "reduction: 'mean' divides the total loss by both the batch size and the support size."
                 "'batchmean' divides only by the batch size, and aligns with the KL div math definition."
                 "'mean' will be changed to behave the same as 'batchmean' in the next major release.",
-                stacklevel=3,
+                stacklevel=depth_of_user(),
             )
         number = number_of("sum" if reduction == "batchmean" else reduction)
     out = loss_pointwise.kl_div(input, target, number, log_target=log_target)
@@ -335,8 +337,7 @@ def multilabel_soft_margin_loss(
     if weight is not None:
         each = each * weight
     each = each.sum(input.ndim - 1) / input.size(input.ndim - 1)
-    if reduction not in ("none", "mean", "sum"):
-        raise ValueError(f"{reduction} is not valid")
+    check_name(reduction)
     return reduced(each, reduction)
 
 

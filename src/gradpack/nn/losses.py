@@ -15,7 +15,7 @@ class _Loss(Module):
 
     def __init__(self, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean") -> None:
         super().__init__()
-        self.reduction = legacy(size_average, reduce, reduction, 4)
+        self.reduction = legacy(size_average, reduce, reduction)
 
 
 class _WeightedLoss(Module):
@@ -30,7 +30,7 @@ class _WeightedLoss(Module):
         reduction: str = "mean",
     ) -> None:
         super().__init__()
-        self.reduction = legacy(size_average, reduce, reduction, 4)
+        self.reduction = legacy(size_average, reduce, reduction)
         self.register_buffer("weight", weight)
 
 

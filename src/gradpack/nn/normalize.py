@@ -216,3 +216,35 @@ class AlphaDropout(_Dropout):
 
     def forward(self, input: Tensor) -> Tensor:
         return F.alpha_dropout(input, self.p, self.training, self.inplace)
+
+
+class CrossMapLRN2d(Module):
+    """Divides by (k + alpha / size * the sum of squares over the channels around) ** beta: an older form.
+
+    Around a channel are those that are at most (size - 1) // 2 away.
+
+    Raises:
+        ValueError: unless the input is (batch, channels, height, width).
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.CrossMapLRN2d(3, alpha=3.0, beta=1.0)(torch.ones(1, 4, 1, 1)).flatten()
+        tensor([0.3333, 0.2500, 0.2500, 0.3333])
+    """
+
+    def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1) -> None:
+        super().__init__()
+        self.size = size
+        self.alpha = alpha
+        self.beta = beta
+        self.k = k
+
+    def forward(self, input: Tensor) -> Tensor:
+        if input.dim() != 4:
+            raise ValueError(f"CrossMapLRN2d: Expected input to be 4D, got {input.dim()}D instead.")
+        window = (self.size - 1) // 2 * 2 + 1
+        return F.local_response_norm(input, window, self.alpha * window / self.size, self.beta, self.k)
+
+    def extra_repr(self) -> str:
+        return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"

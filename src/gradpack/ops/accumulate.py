@@ -230,17 +230,30 @@ def places_along(index: Any, dim: int, shape: Any) -> Any:
     if is_numpy(index) and index.size < SMALL:
         stride, starts = steps_along(tuple(shape), dim, index.shape)
         return (starts + (index if stride == 1 else index * stride)).reshape(-1)
-    places: Any = None
-    stride = 1
+    others: Any = None
+    stride = own = 1
     for d in range(ndim - 1, -1, -1):
         if d == dim:
-            steps = index
+            own = stride
         else:
             steps = reshaped(np.arange(index.shape[d]), (-1,) + (1,) * (ndim - 1 - d))
-        steps = steps if stride == 1 else steps * stride
-        places = steps if places is None else places + steps
+            steps = steps if stride == 1 else steps * stride
+            others = steps if others is None else others + steps
         stride *= shape[d]
-    return reshaped(places, (-1,))
+    if is_numpy(index) and index.size >= PORTION:
+        return _scaled_and_added(index, own, others.reshape((1,) * (ndim - others.ndim) + others.shape)).reshape(-1)
+    return reshaped((index if own == 1 else index * own) + others, (-1,))
+
+
+def _scaled_and_added(index: Any, stride: int, others: Any) -> Any:
+    """`index * stride + others`, in portions that stay in the cache; `others` is repeated as shapes demand."""
+    out = np.empty(index.shape, np.int64)
+    step = max(1, PORTION * len(index) // index.size)
+    for start in range(0, len(index), step):
+        part = slice(start, start + step)
+        np.multiply(index[part], stride, out=out[part])
+        np.add(out[part], others if len(others) == 1 else others[part], out=out[part])
+    return out
 
 
 def places_of(index: tuple[Any, ...], shape: Any) -> Any:

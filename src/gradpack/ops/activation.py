@@ -12,7 +12,7 @@ from ..declare.kinds import elementwise
 from ..tensor.saved import derived_from
 from ..tensor.tensor import Tensor, wrap
 from .blockwise import SHORT_EXP2
-from .error_function import gelu_gradient_of, gelu_of, gelu_slope_of
+from .error_function import gelu_of
 from .large_elements import hardshrink_of_large
 from .selection import LARGE, limit, select
 
@@ -34,18 +34,8 @@ def relu(input: Any) -> Any:
     return np.maximum(input, 0) if input.size < LARGE else limit(input, 0, None)
 
 
-def _gelu_meaning(input: Any, approximate: str) -> Any:
-    """gelu, composed of other operations."""
-    if approximate == "none":
-        return input * (erf(input * _SQRT_HALF) + 1) * 0.5
-    return input * (tanh((input * input * input * _CUBIC + input) * _SQRT_2_OVER_PI) + 1) * 0.5
-
-
 @elementwise(
-    input=lambda g, input, out, approximate: _gelu_gradient(g, input, out, approximate),
-    meaning=_gelu_meaning,
-    dtypes="f",
-    blocks=False,
+    input=lambda g, input, out, approximate: gelu_gradient(g, input, out, approximate), dtypes="f", blocks=False
 )
 def gelu(input: Any, *, approximate: str = "none") -> Any:
     """`input * P(X <= input)` for a standard normal X.
@@ -65,14 +55,15 @@ def gelu(input: Any, *, approximate: str = "none") -> Any:
     if approximate == "none":
         return gelu_of(input)
     if approximate == "tanh":
-        return looped(_gelu_by_tanh, input)
+        return looped(gelu_by_tanh, input)
     raise RuntimeError(f"gelu(): approximate argument must be either none or tanh, got {approximate!r}")
 
 
-def _gelu_by_tanh(input: Any) -> Any:
+def gelu_by_tanh(input: Any) -> Any:
+    """gelu with tanh in place of erf, on arrays."""
     out = input * input
-    out *= _CUBIC * _SQRT_2_OVER_PI
-    out += _SQRT_2_OVER_PI
+    out *= CUBIC * SQRT_2_OVER_PI
+    out += SQRT_2_OVER_PI
     out = np.tanh(out * input)
     out += 1
     out *= input
@@ -88,32 +79,9 @@ def _gelu_again(input: Any, node: Any) -> Any:
 derived_from(("GeluBackward0", "input"), "out", _gelu_again)
 
 
-_SQRT_HALF = math.sqrt(0.5)
-_SQRT_2_OVER_PI = math.sqrt(2 / math.pi)
-_INV_SQRT_2_PI = 1 / math.sqrt(2 * math.pi)
-_CUBIC = 0.044715
+SQRT_2_OVER_PI = math.sqrt(2 / math.pi)
+CUBIC = 0.044715
 _LOG2_E = math.log2(math.e)
-
-
-def _gelu_gradient(g: Any, input: Any, out: Any, approximate: str) -> Any:
-    return gelu_gradient_of(g, input, out) if approximate == "none" else g * _gelu_slope(input, out, approximate)
-
-
-def _gelu_slope(input: Any, out: Any, approximate: str) -> Any:
-    """P + input * dP/dinput, where P = out / input."""
-    if approximate == "none":
-        return gelu_slope_of(input, out)
-    p = np.where(input == 0, 0.5, out / input).astype(input.dtype)
-    # P = (1 + tanh(u)) / 2, so that dP/du = 2 * P * (1 - P)
-    slope = input * input
-    slope *= 3 * _CUBIC
-    slope += 1
-    slope *= p
-    slope *= 1 - p
-    slope *= 2 * _SQRT_2_OVER_PI
-    slope *= input
-    slope += p
-    return slope
 
 
 @elementwise(input=lambda g, input: g * _silu_slope(input), dtypes="fc")
@@ -376,7 +344,8 @@ def hardshrink(input: Any, lambd: float = 0.5) -> Any:
 
 
 from .compare import eq  # noqa: E402 - adjoints name each other
-from .exponential import _exp_of_negative, erf, exp, sigmoid  # noqa: E402
+from .exponential import _exp_of_negative, exp, sigmoid  # noqa: E402
+from .gelu_backward import gelu_gradient  # noqa: E402
 from .limits import clamp_max  # noqa: E402
 from .rounding import abs, where  # noqa: E402
 from .trigonometry import tanh  # noqa: E402

@@ -99,7 +99,7 @@ def _times(array: Any, alpha: Any) -> Any:
         return array * np.astype(np.asarray(alpha), array.dtype)
 
 
-@elementwise(input=lambda g: g, other=lambda g, alpha: g if alpha == 1 else g * alpha, check=_check_alpha)
+@elementwise(input=lambda g: g, other=lambda g, alpha: g if alpha == 1 else g * alpha, check=_check_alpha, rounds=True)
 def add(input: Any, other: Any, *, alpha: Any = 1) -> Any:
     """`input + alpha * other`.
 
@@ -115,7 +115,9 @@ def add(input: Any, other: Any, *, alpha: Any = 1) -> Any:
     return input + other if alpha == 1 else input + _times(other, alpha)
 
 
-@elementwise(input=lambda g: g, other=lambda g, alpha: -g if alpha == 1 else g * -alpha, check=_check_difference)
+@elementwise(
+    input=lambda g: g, other=lambda g, alpha: -g if alpha == 1 else g * -alpha, check=_check_difference, rounds=True
+)
 def sub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
     """`input - alpha * other`.
 
@@ -138,6 +140,7 @@ def sub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
     scalars=("other",),
     check=_check_difference,
     node="RsubBackward1",
+    rounds=True,
 )
 def rsub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
     """`other - alpha * input`.

@@ -186,8 +186,8 @@ def repeat_interleave(
         tensor([1, 1, 2, 2])
     """
     from .create import tensor
-    from .fill import arange
     from .index_dim import index_select
+    from .ranges import arange
 
     if repeats is None:
         if input.ndim != 1:

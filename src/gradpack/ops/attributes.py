@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import warnings
+from itertools import pairwise
 from typing import Any
 
 from ..backends.windows import owner_of
+from ..base.callers import depth_of_user
 from ..base.dtypes import dtype, float32
+from ..base.memory_formats import memory_format
 from ..tensor.storage import UntypedStorage
 from ..tensor.tensor import Tensor
 from ..tensor.typed import legacy
@@ -114,7 +117,7 @@ def _method_storage(self: Tensor) -> TypedStorage:
         "TypedStorage is deprecated. It will be removed in the future and UntypedStorage will be the only storage "
         "class. To access UntypedStorage directly, use tensor.untyped_storage() instead of tensor.storage()",
         UserWarning,
-        stacklevel=2,
+        stacklevel=depth_of_user(),
     )
     return TypedStorage(self)
 
@@ -132,6 +135,13 @@ def _method_const_data_ptr(self: Tensor) -> int:
 def _method_dim_order(self: Tensor, *, ambiguity_check: Any = False) -> tuple[int, ...]:
     """The dimensions from outermost to innermost in memory.
 
+    Args:
+        ambiguity_check: True refuses a tensor that lies so in several orders; a list of memory formats one that
+            does and is in none of these, or in more than one.
+
+    Raises:
+        RuntimeError: for a tensor that is refused.
+
     Example::
 
         >>> import gradpack as torch
@@ -139,11 +149,22 @@ def _method_dim_order(self: Tensor, *, ambiguity_check: Any = False) -> tuple[in
         (1, 0)
     """
     strides = self.stride()
-    return tuple(sorted(range(self.ndim), key=lambda i: (-strides[i], i)))
+    ordered = tuple(sorted(range(self.ndim), key=lambda i: (-strides[i], i)))
+    formats = [] if isinstance(ambiguity_check, bool) else ambiguity_check
+    if not isinstance(formats, list) or not all(isinstance(f, memory_format) for f in formats):
+        raise TypeError("The ambiguity_check argument must be a bool or a list of memory formats.")
+    several = ambiguity_check is not False and (1 in self._shape or any(a == b for a, b in pairwise(strides)))
+    if several and sum(self.is_contiguous(memory_format=f) for f in formats) != 1:
+        raise RuntimeError(
+            "The tensor does not have unique dim order, or cannot map to exact one of the given memory formats."
+        )
+    return ordered
 
 
-def _method_new(self: Tensor, *args: Any, device: Any = None) -> Tensor:
+def _method_new(self: Tensor, *args: Any, size: Any = None, device: Any = None) -> Tensor:
     """A tensor of the same dtype, from a size or from data: the old form of `new_empty` and `new_tensor`."""
+    if size is not None:
+        args = tuple(size)
     if len(args) == 1 and isinstance(args[0], Tensor) and device is not None:
         raise RuntimeError(
             "Legacy tensor new of the form tensor.new(tensor, device=device) is not supported.  Use "
@@ -180,7 +201,7 @@ def _method_dequantize(self: Tensor) -> Tensor:
 
 def _method_resize(self: Tensor, *sizes: Any) -> Tensor:
     """The tensor in another shape of as many elements: an old form of `view`, with a warning."""
-    warnings.warn("non-inplace resize is deprecated", UserWarning, stacklevel=2)
+    warnings.warn("non-inplace resize is deprecated", UserWarning, stacklevel=depth_of_user())
     size = tuple(sizes[0]) if len(sizes) == 1 and not isinstance(sizes[0], int) else sizes
     if self.numel() != _product(size):
         raise RuntimeError(
@@ -193,7 +214,7 @@ def _method_resize(self: Tensor, *sizes: Any) -> Tensor:
 
 def _method_resize_as(self: Tensor, tensor: Tensor) -> Tensor:
     """The tensor in the shape of another, of as many elements: an old form of `view_as`, with a warning."""
-    warnings.warn("non-inplace resize_as is deprecated", UserWarning, stacklevel=2)
+    warnings.warn("non-inplace resize_as is deprecated", UserWarning, stacklevel=depth_of_user())
     return self.reshape(tensor.shape)
 
 

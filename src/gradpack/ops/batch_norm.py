@@ -95,16 +95,15 @@ def _gradients(
     mean, rstd = np.asarray(mean, dtype=x.dtype), np.asarray(rstd, dtype=x.dtype)
     near = _column(mean)
     sums, dots = np.zeros(x.shape[1]), np.zeros(x.shape[1])
+    made: Any = np.empty(x.shape, g.dtype) if needs[0] or needs[1] else None
     if training or needs[1] or needs[2]:
         for part in blocks(x):
             given = g[part]
             sums += _sums(given)
-            if training or needs[1]:
-                dots += _dots(x[part] - near, given)
+            if made is not None and (training or needs[1]):
+                dots += _dots(np.subtract(x[part], near, out=made[part]), given)
     factor = rstd if weight is None else rstd * weight
-    made = None
     if needs[0]:
-        made = np.empty(x.shape, g.dtype)
         scale = _column(factor)
         count = x.shape[0] * x.shape[2] or 1
         slope = _column((-dots / count * (rstd * rstd)).astype(g.dtype))
@@ -112,8 +111,7 @@ def _gradients(
         for part in blocks(x):
             here = made[part]
             if training:
-                np.subtract(x[part], near, out=here)
-                here *= slope
+                here *= slope  # what is there is the input without its mean
                 here += g[part]
                 here -= level
                 here *= scale
@@ -121,7 +119,7 @@ def _gradients(
                 np.multiply(g[part], scale, out=here)
         made = reshaped(made, shape)
     weight_g = (dots * rstd).astype(g.dtype) if needs[1] else None
-    return made, weight_g, sums.astype(g.dtype) if needs[2] else None
+    return made if needs[0] else None, weight_g, sums.astype(g.dtype) if needs[2] else None
 
 
 def _meaning(input: Any, weight: Any, mean: Any, rstd: Any, training: bool, eps: float) -> Any:

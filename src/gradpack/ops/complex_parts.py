@@ -233,7 +233,7 @@ def _part(name: str, part: Any) -> property:
         return part(self)
 
     def put(self: Tensor, value: Any) -> None:
-        part(self).copy_(value)
+        part(self)[...] = value
 
     return property(get, put, doc=f"The {name} part.")
 

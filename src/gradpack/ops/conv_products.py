@@ -158,6 +158,6 @@ def _size_made(
     return tuple((n + 2 * p - d * (k - 1) - 1) // s + 1 for n, k, s, p, d, o in steps)
 
 
-from .fill import zeros_like  # noqa: E402 - adjoints name each other
+from .fill_like import zeros_like  # noqa: E402 - adjoints name each other
 from .reduce import _sum_dim  # noqa: E402
 from .shape import reshape  # noqa: E402

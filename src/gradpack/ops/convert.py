@@ -352,7 +352,7 @@ def _method_fill_(self: Tensor, value: Any) -> Tensor:
         return write_part(_filled_number.op, "fill_", [self, number], _put_number, indexed=None)
     if value.ndim:
         raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got tensor with {value.ndim} dimensions.")
-    return inplace(_filled.op, "fill_", [self, value])
+    return inplace(_filled.op, "fill_", [self, own_value(self, value)])
 
 
 def _method_zero_(self: Tensor) -> Tensor:
@@ -513,7 +513,7 @@ def _method_new_full(
     )
 
 
-from .fill import zeros_like  # noqa: E402 - adjoints name each other
+from .fill_like import zeros_like  # noqa: E402 - adjoints name each other
 from .reduce import sum, sum_to_size  # noqa: E402
 from .shape import clone  # noqa: E402
-from .writing import number_for, write_part  # noqa: E402
+from .writing import number_for, own_value, write_part  # noqa: E402

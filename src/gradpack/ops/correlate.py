@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from . import correlate_flat as flat
 from . import small_windows as small
-from .correlate_rows import correlate_rows, correlate_weight_rows, worth_while
+from .correlate_rows import correlate_rows, worth_while
 from .sliding import at, cropped, extent, offsets, reaching, size_of, windows
 
 BLOCK = 3 << 18  # bytes of copied windows at a time: they are to stay in the second-level cache
@@ -204,8 +205,8 @@ def correlate_weight(y: Any, x: Any, kernel: Any, stride: Any, padding: Any, dil
     total = np.zeros((groups, outs // groups, channels // groups * size_of(kernel)), dtype)
     if not total.size or not y.size:
         return np.reshape(total, shape)
-    if stride[0] == 1 and worth_while(kernel, dilation, groups, batch, count):
-        return np.reshape(correlate_weight_rows(y, x, kernel, stride, padding, dilation, total[0]), shape)
+    if flat.worth_while(kernel, stride, padding, groups, batch, x.shape[2:], count):
+        return np.reshape(flat.flat_weight_gradient(y, x, kernel, padding, dilation, total[0]), shape)
     x = reaching(x, padding, kernel, stride, dilation, count)
     per = outs // groups
     views = windows(x, kernel, stride, dilation, count)

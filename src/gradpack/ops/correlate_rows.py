@@ -26,12 +26,12 @@ def worth_while(kernel: Any, dilation: Any, groups: int, batch: int, count: Any)
     return size_of(count[1:]) * batch >= FEW and size_of(count) * batch >= MANY
 
 
-def _parts(batch: int, count: Any, depth: int, itemsize: int, together: bool) -> list[tuple[slice, slice]]:
-    """Parts of the batch and of the rows whose windows fill a block; images side by side only if `together`."""
+def _parts(batch: int, count: Any, depth: int, itemsize: int) -> list[tuple[slice, slice]]:
+    """Parts of the batch and of the rows whose windows fill a block."""
     rest = size_of(count[1:])
     row = max(1, depth * rest * itemsize)
     high = min(count[0], max(4, BLOCK // row))
-    some = max(1, min(batch, max(BLOCK // (row * high), -(-FEW // rest)))) if together else 1
+    some = max(1, min(batch, max(BLOCK // (row * high), -(-FEW // rest))))
     return [
         (slice(n, min(n + some, batch)), slice(y, min(y + high, count[0])))
         for n in range(0, batch, some)
@@ -49,18 +49,18 @@ def correlate_rows(x: Any, weight: Any, stride: Any, padding: Any, dilation: Any
     plus = None if bias is None else np.reshape(bias, (outs, *(1,) * len(kernel)))
     seen: Any = None
     taken = shape = inner = None
-    for part, rows in _parts(batch, count, depth, x.itemsize, True):
+    for part, rows in _parts(batch, count, depth, x.itemsize):
         some, high = part.stop - part.start, rows.stop - rows.start
         if part != taken:  # padding a part at a time is done in the cache
             if inner is not None and inner.shape == x[part].shape:
-                np.copyto(inner, x[part])  # the zeros around it are there
+                np.copyto(inner, x[part])  # the zeros around it are there, and windows look at the same memory
             else:
                 image = reaching(x[part], padding, kernel, stride, dilation, count)
                 inner = cropped(image, padding, x.shape[2:]) if any(padding) else None
+                seen = windows(np.swapaxes(image, 1, 2), kernel[1:], stride[1:], dilation[1:], count[1:])
+                # (rows, channels, *rest of the kernel, batch, *rest of the places)
+                seen = np.moveaxis(seen, 0, 1 + len(kernel))
             taken = part
-            seen = windows(np.swapaxes(image, 1, 2), kernel[1:], stride[1:], dilation[1:], count[1:])
-            # (rows, channels, *rest of the kernel, batch, *rest of the places)
-            seen = np.moveaxis(seen, 0, 1 + len(kernel))
         given = seen[rows.start * step : (rows.stop - 1) * step + kernel[0]]
         if given.shape != shape:  # as a rule, parts are of one shape
             shape, lines = given.shape, np.empty(given.shape, x.dtype)
@@ -71,39 +71,8 @@ def correlate_rows(x: Any, weight: Any, stride: Any, padding: Any, dilation: Any
             product = np.moveaxis(made.reshape(high, outs, some, *count[1:]), (2, 1), (0, 1))
         np.copyto(lines, given)
         np.matmul(matrix, overlapping, out=made)
-        if plus is None:
-            np.copyto(out[part, :, rows], product)
-        else:
-            np.add(product, plus, out=out[part, :, rows])
+        target = out[part, :, rows]
+        np.copyto(target, product)
+        if plus is not None:  # after the copy, which is out of order: NumPy repeats a number fast along many places
+            np.add(target, plus, out=target)
     return out
-
-
-def correlate_weight_rows(y: Any, x: Any, kernel: Any, stride: Any, padding: Any, dilation: Any, total: Any) -> Any:
-    """The derivative by the weight, added to `total`: (out channels, channels * kernel).
-
-    Windows lie as (channels, the rest of the kernel, rows, the rest of the places) here: those that an offset along
-    the first dimension names are the same ones, beginning so many rows later.
-    """
-    batch, outs, *count = y.shape
-    rest, depth = size_of(count[1:]), x.shape[1] * size_of(kernel[1:])
-    found = np.zeros((kernel[0], depth, outs), total.dtype)  # the taller matrix goes first: BLAS is faster then
-    buffer = np.empty(0, x.dtype)
-    ndim, taken = len(kernel), None
-    image: Any = None
-    for part, rows in _parts(batch, count, depth, x.itemsize, False):
-        if part.start != taken:
-            taken, image = part.start, reaching(x[part], padding, kernel, stride, dilation, count)[0]
-        given = image[:, rows.start : rows.stop + kernel[0] - 1]
-        given = windows(np.moveaxis(given, 1, 0), kernel[1:], stride[1:], dilation[1:], count[1:])
-        given = np.moveaxis(given, 0, ndim)  # (channels, *rest of the kernel, rows, *rest of the places)
-        if buffer.size < given.size:
-            buffer = np.empty(given.size, x.dtype)
-        lines = buffer[: given.size]
-        np.copyto(lines.reshape(given.shape), given)
-        lines = lines.reshape(depth, -1)
-        grad = np.reshape(y[part.start][:, rows], (outs, -1))
-        for k in range(kernel[0]):
-            found[k] += np.matmul(lines[:, k * rest : k * rest + grad.shape[1]], grad.T)
-    found = np.reshape(found, (kernel[0], x.shape[1], -1, outs))
-    total += np.reshape(np.moveaxis(found, (3, 1), (0, 1)), total.shape)
-    return total

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from math import prod
 from typing import Any
@@ -14,8 +14,9 @@ import numpy as np
 from ..backends import NUMPY, Spec, backend_of, backend_on
 from ..backends.numpy import PAIR, paired
 from ..base import dtypes
+from ..base.callers import depth_of_user
 from ..base.devices import CPU, KINDS, as_device
-from ..base.dtypes import COMPLEX, as_dtype, dtype
+from ..base.dtypes import COMPLEX, FLOATING, as_dtype, dtype
 from ..base.errors import not_a_tensor, not_implemented_for, scalar_type
 from ..base.modes import MODE
 from ..declare.rare_dtypes import refuse_rare
@@ -57,7 +58,10 @@ def shape_of(op: str, size: tuple[Any, ...]) -> tuple[int, ...]:
     if not size:
         raise TypeError(f"{op}() missing 1 required positional argument: 'size'")
     if len(size) == 1 and isinstance(size[0], Sequence | Tensor) and not isinstance(size[0], str):
-        size = size if isinstance(size[0], Tensor) and not size[0]._shape else tuple(size[0])
+        if not isinstance(size[0], Tensor):
+            size = tuple(size[0])
+        elif size[0].numel() != 1 or size[0]._spec.dtype.category >= FLOATING:
+            raise TypeError(f"{op}(): argument 'size' (position 1) must be tuple of ints, not Tensor")
     out = []
     for n in size:
         if isinstance(n, bool) or not hasattr(n, "__index__"):
@@ -186,7 +190,7 @@ def tensor(
             "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
             "sourceTensor.detach().clone().requires_grad_(True), rather than gradpack.tensor(sourceTensor).",
             UserWarning,
-            stacklevel=2,
+            stacklevel=depth_of_user(),
         )
         spec = data._spec
         array = spec.backend.copy(spec.backend.cast(data._data, dtype or spec.dtype))
@@ -200,10 +204,9 @@ def tensor(
         d = NUMPY.spec(np.asarray(data)).dtype
         return finish(np.array(NUMPY.cast(np.asarray(data), dtype or d), order="C"), requires_grad, device)
     if not isinstance(data, list | tuple | bool | int | float | builtins.complex):
-        if hasattr(data, "__getitem__") and hasattr(data, "__len__") and not isinstance(data, str | dict):
-            data = _listed(data)
-        else:
+        if not hasattr(data, "__getitem__") or not hasattr(data, "__len__") or isinstance(data, str | Mapping):
             raise no_dtype_of(data)
+        data = _listed(data)
     array = None if dtype is dtypes.uint64 else plain_numbers(data)
     if array is not None:
         kind = {"b": dtypes.bool_, "i": dtypes.int64, "f": dtypes.get_default_dtype(), "c": dtypes.default_complex()}
@@ -371,7 +374,7 @@ def from_numpy(ndarray: Any) -> Tensor:
     if not ndarray.flags.writeable:
         from .exchange import NOT_WRITABLE
 
-        warnings.warn(NOT_WRITABLE.format("NumPy array"), UserWarning, stacklevel=2)
+        warnings.warn(NOT_WRITABLE.format("NumPy array"), UserWarning, stacklevel=depth_of_user())
     return wrap(ndarray)
 
 

@@ -15,6 +15,7 @@ from ..tensor.tensor import Tensor
 from .dimensions import axis, numpy_names
 from .kernels import _array_type, float_kind
 from .many_lines import are_many, running, running_extreme
+from .row_products import add_repeated
 
 FUNCTIONS = "cumsum cumprod logcumsumexp diff"
 METHODS = FUNCTIONS
@@ -53,37 +54,36 @@ def _running(input: Any, place: int) -> Any:
     return out
 
 
-_LINE = 32  # elements whose running sums are one row of a product
+_LINE = 16  # elements whose running sums are one row of a product
 
 
 def _by_products(input: Any, place: int) -> Any:
     """Running sums of float32 along the last dimension, in BLAS; None where that cannot be.
 
     Short stretches are multiplied by a triangle of ones. What stands before each of them is added up in float64, so
-    that long sums do not drift, and enters as one more factor.
+    that long sums do not drift, and then added to the stretch.
     """
     length = input.shape[place]
-    if place != input.ndim - 1 or length % _LINE or length < 4 * _LINE or not input.flags.c_contiguous:
+    if place != input.ndim - 1 or length % (2 * _LINE) or length < 8 * _LINE or not input.flags.c_contiguous:
         return None
-    parts = input.reshape(-1, length // _LINE, _LINE)
-    ends = _accumulate(parts @ np.ones(_LINE, np.float32), 1, np.float64)
-    if not np.isfinite(ends[:, -1]).all():  # infinity times the zeros of the triangle would be NaN
-        return None
-    out = np.empty(parts.shape, np.float32)
-    triangle = np.empty((_LINE + 1, _LINE), np.float32)
-    triangle[:_LINE] = np.triu(np.ones((_LINE, _LINE), np.float32))
-    triangle[_LINE] = 1
-    flat, made, before = parts.reshape(-1, _LINE), out.reshape(-1, _LINE), np.zeros(parts.shape[:2], np.float32)
-    before[:, 1:] = ends[:, :-1]
-    before = before.reshape(-1)
-    step = _PORTION // _LINE
-    buffer = np.empty((step, _LINE + 1), np.float32)
-    for start in range(0, flat.shape[0], step):
-        some = buffer[: flat[start : start + step].shape[0]]
-        some[:, :_LINE] = flat[start : start + step]
-        some[:, _LINE] = before[start : start + step]
-        np.matmul(some, triangle, out=made[start : start + step])
-    return out.reshape(input.shape)
+    out = np.empty(input.shape, np.float32)
+    source, target = input.reshape(-1, length), out.reshape(-1, length)
+    triangle = np.triu(np.ones((_LINE, _LINE), np.float32))
+    lines, width = max(1, 2 * _PORTION // length), min(length, 2 * _PORTION)
+    for first in range(0, len(source), lines):
+        some = slice(first, first + lines)
+        before = np.zeros((len(source[some]), 1))
+        for start in range(0, length, width):
+            stretches, made = (v[some, start : start + width].reshape(-1, _LINE) for v in (source, target))
+            np.matmul(stretches, triangle, out=made)
+            sums = np.empty((len(before), len(made) // len(before) + 1))
+            sums[:, 0], sums[:, 1:] = before[:, 0], made[:, -1].reshape(len(before), -1)
+            _accumulate(sums, 1, out=sums)
+            before = sums[:, -1:]
+            if not np.isfinite(before).all():  # infinity times the zeros of the triangle would be NaN
+                return None
+            add_repeated(made, sums[:, :-1].astype(np.float32).reshape(-1))
+    return out
 
 
 def _along_lines(input: Any, place: int, wide: Any) -> Any:

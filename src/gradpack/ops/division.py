@@ -123,7 +123,9 @@ def floor_divide(input: Any, other: Any) -> Any:
     return floor_divide_of(input, _not_zero("floor_divide", input, other))
 
 
-@elementwise(input=lambda g: g, other=lambda g, input, other: -g * _div_rounded(input, other, "floor"), dtypes="if")
+@elementwise(
+    input=lambda g: g, other=lambda g, input, other: -g * _div_rounded(input, other, "floor"), dtypes="if", rounds=True
+)
 def remainder(input: Any, other: Any) -> Any:
     """What is left of a division rounded down: it has the sign of `other`, as Python's `%`.
 
@@ -144,6 +146,7 @@ def remainder(input: Any, other: Any) -> Any:
     other=lambda g, input, other: -g * _div_rounded(input, other, "trunc"),
     scalars=("other",),
     dtypes="if",
+    rounds=True,
 )
 def fmod(input: Any, other: Any) -> Any:
     """What is left of a division rounded towards zero: it has the sign of `input`, as C's fmod.

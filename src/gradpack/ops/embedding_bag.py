@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..base.callers import depth_of_user
 from ..base.dtypes import INTEGRAL, float64, int64
 from ..base.modes import MODE
 from ..declare.kinds import general, linear
@@ -280,7 +281,7 @@ def _bags(
             "Argument order of nn.functional.embedding_bag was changed. Usage `embedding_bag(weight, input, ...)` is "
             "deprecated, and should now be `embedding_bag(input, weight, ...)`.",
             UserWarning,
-            stacklevel=2,
+            stacklevel=depth_of_user(),
         )
         input, weight = weight, input
     if per_sample_weights is not None and input._shape != per_sample_weights._shape:

@@ -12,6 +12,7 @@ import numpy as np
 from ..backends import backend_on
 from ..backends.numpy import NUMPY
 from ..base import dtypes
+from ..base.callers import depth_of_user
 from ..base.devices import CPU, as_device, device
 from ..base.dtypes import dtype
 from ..tensor.tensor import Tensor, wrap
@@ -283,7 +284,7 @@ def frombuffer(buffer: Any, *, dtype: dtype, count: int = -1, offset: int = 0, r
             f"actual buffer length ({length} bytes)"
         )
     if view.readonly:
-        warnings.warn(NOT_WRITABLE.format("buffer"), UserWarning, stacklevel=2)
+        warnings.warn(NOT_WRITABLE.format("buffer"), UserWarning, stacklevel=depth_of_user())
     array = np.frombuffer(buffer, dtype=NUMPY.native_of(dtype), count=count, offset=offset)
     out = wrap(array)
     if requires_grad:
@@ -292,8 +293,8 @@ def frombuffer(buffer: Any, *, dtype: dtype, count: int = -1, offset: int = 0, r
 
 
 NOT_WRITABLE = (
-    "The given {} is not writable, and gradpack does not write to memory that is not: in-place operations on this "
-    "tensor will fail. Copy it first if you mean to write."
+    "The given {} is not writable, and there are no non-writable tensors: in-place operations on this one will fail. "
+    "Copy it first if you mean to write."
 )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from contextvars import ContextVar
 from types import ModuleType
-from typing import Any
+from typing import Any, SupportsInt
 
 import numpy as np
 
@@ -49,11 +49,11 @@ class Generator:
             self._numpy = np.random.Generator(np.random.PCG64(self._seed))
         return self._numpy
 
-    def manual_seed(self, seed: int) -> Generator:
+    def manual_seed(self, seed: SupportsInt) -> Generator:
         """Start again from a seed."""
         seed = int(seed)
         if not -(2**63) <= seed < 2**64:
-            raise ValueError("Overflow when unpacking long long")
+            raise ValueError(f"Overflow when unpacking long long: manual_seed() got {seed}")
         self._seed = seed % 2**64
         self._numpy = None
         return self
@@ -160,7 +160,7 @@ def _host_source(generator: Generator | None) -> Any:
     return generator.numpy
 
 
-def manual_seed(seed: Any) -> Generator:
+def manual_seed(seed: SupportsInt) -> Generator:
     """Seed the default generator, and return it.
 
     Example::

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..base.callers import depth_of_user
 from ..declare.kinds import bilinear, elementwise, nondifferentiable
 from ..declare.looped import of_images
 from ..tensor.tensor import Tensor
@@ -268,7 +269,7 @@ def _warn_of_default() -> None:
     warnings.warn(
         "Default grid_sample and affine_grid behavior has changed to align_corners=False since 1.3.0. Please specify "
         "align_corners=True if the old behavior is desired. See the documentation of grid_sample for details.",
-        stacklevel=3,
+        stacklevel=depth_of_user(),
     )
 
 
@@ -334,7 +335,7 @@ def affine_grid(theta: Tensor, size: Any, align_corners: bool | None = None) -> 
         warnings.warn(
             "Since version 1.3.0, affine_grid behavior has changed for unit-size grids when align_corners=True. This "
             "is not an intended use case of affine_grid. See the documentation of affine_grid for details.",
-            stacklevel=2,
+            stacklevel=depth_of_user(),
         )
     elif min(size) <= 0:
         raise ValueError(f"Expected non-zero, positive output size. Got {size}")

@@ -11,6 +11,7 @@ from ..declare.kinds import general
 from ..tensor.tensor import Tensor
 from .batch_norm import blocks
 from .kernels import SMALL, add_up, reshaped
+from .row_products import add_multiples, repeated
 from .sliding import size_of
 
 FUNCTIONS = "group_norm native_group_norm native_layer_norm"
@@ -56,10 +57,11 @@ def _gradients(
     of_x, of_one = (reshaped(np.repeat(v, each, axis=2), by_channel) for v in (-slope, level))
     out = np.empty(x.shape, g.dtype)
     for part in blocks(x):
-        here = out[part]
-        np.multiply(g[part], of_g[part], out=here)
-        here += x[part] * of_x[part]
-        here += of_one[part]
+        here, rows = (reshaped(v[part], (-1, places)) for v in (out, x))
+        level, by_g, by_x = (reshaped(v[part], (-1,)) for v in (of_one, of_g, of_x))
+        repeated(level, here)
+        add_multiples(here, by_g, reshaped(g[part], (-1, places)))
+        add_multiples(here, by_x, rows)
     return reshaped(out, shape), weight_g, bias_g
 
 
@@ -88,9 +90,9 @@ def _group_norm(input: Any, groups: int, weight: Any = None, bias: Any = None, e
         if weight is not None and x.size >= SMALL and _near_zero(rows, mean[here], rstd[here], eps):
             factor = reshaped(reshaped(rstd[here], (some, groups, 1)) * reshaped(weight, (groups, -1)), (some, -1))
             shift = factor * np.repeat(reshaped(mean[here], (some, groups)), channels // groups, axis=1)
-            np.multiply(x[part], factor[..., None], out=out[part])
             shift = -shift if bias is None else bias - shift
-            out[part] += shift[..., None]
+            lines = repeated(reshaped(shift, (-1,)), reshaped(out[part], (some * channels, -1)))
+            add_multiples(lines, reshaped(factor, (-1,)), reshaped(x[part], lines.shape))
             continue
         np.subtract(rows, mean[here], out=made)
         rstd[here] = 1 / np.sqrt(reshaped(np.vecdot(made, made), (-1, 1)) / count + eps)

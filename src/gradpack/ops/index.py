@@ -29,7 +29,7 @@ from .accumulate import (
 from .blockwise import is_numpy
 from .kernels import SMALL
 from .subscript import FULL, index_tensor, out_of_bounds
-from .writing import write_part
+from .writing import keep_apart, write_part
 
 FUNCTIONS = "select narrow index_put"
 METHODS = "select narrow index_put"
@@ -314,6 +314,7 @@ def _method_index_put_(self: Tensor, indices: Any, values: Tensor, accumulate: b
     if not isinstance(values, Tensor):
         raise TypeError(f"index_put_(): argument 'values' (position 2) must be Tensor, not {type(values).__name__}")
     places = _index_tensors("index_put_", indices)
+    keep_apart(self, values, *places)
     given = [self, places, filling(self, places, values, accumulate), accumulate]
     return write_part(_index_put.op, "index_put_", given, _put, indexed=True)
 

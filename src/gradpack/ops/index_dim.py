@@ -17,7 +17,7 @@ from ..tensor.tensor import Tensor, wrap
 from .accumulate import add_along, as_dtype, flat_of, fresh, narrowed, set_along, size_of, store, widened
 from .blockwise import is_numpy
 from .kernels import reshaped
-from .writing import value_form, write_part
+from .writing import keep_apart, own_value, value_form, write_part
 
 _array_type = np.ndarray  # NumPy's own, also where `np` is bound to another library
 
@@ -254,17 +254,20 @@ def index_fill(input: Tensor, dim: int, index: Tensor, value: Any, *, out: Any =
 
 def _method_index_fill_(self: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
     """In-place form of `index_fill`: writes only the slices that `index` names."""
-    op, value = value_form("index_fill_", _index_fill, _index_fill_tensor, self, value)
+    keep_apart(self, index)
+    op, value = value_form("index_fill_", _index_fill, _index_fill_tensor, self, own_value(self, value))
     return write_part(op.op, "index_fill_", [self, dim, index, value], _fill_slices, indexed=True)
 
 
 def _method_index_add_(self: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Any = 1) -> Tensor:
     """In-place form of `index_add`."""
+    keep_apart(self, index, source)
     return write_part(index_add.op, "index_add_", [self, dim, index, source, alpha], _add_slices)
 
 
 def _method_index_copy_(self: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
     """In-place form of `index_copy`: writes only the slices that `index` names."""
+    keep_apart(self, index, source)
     return write_part(index_copy.op, "index_copy_", [self, dim, index, source], _set_slices)
 
 

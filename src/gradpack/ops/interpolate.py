@@ -6,6 +6,7 @@ import math
 import warnings
 from typing import Any
 
+from ..base.callers import depth_of_user
 from ..base.dtypes import float64
 from ..base.errors import refuse
 from ..tensor.tensor import Tensor
@@ -160,14 +161,17 @@ def upsample(
     input: Tensor, size: Any = None, scale_factor: Any = None, mode: str = "nearest", align_corners: Any = None
 ) -> Any:
     """`interpolate`, by its old name, with a warning."""
-    warnings.warn("`nn.functional.upsample` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=2)
+    warnings.warn(
+        "`nn.functional.upsample` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=depth_of_user()
+    )
     return interpolate(input, size, scale_factor, mode, align_corners)
 
 
 def upsample_nearest(input: Tensor, size: Any = None, scale_factor: Any = None) -> Any:
     """`interpolate(mode="nearest")`, by an old name, with a warning."""
     warnings.warn(
-        "`nn.functional.upsample_nearest` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=2
+        "`nn.functional.upsample_nearest` is deprecated. Use `nn.functional.interpolate` instead.",
+        stacklevel=depth_of_user(),
     )
     return interpolate(input, size, scale_factor, mode="nearest")
 
@@ -175,6 +179,7 @@ def upsample_nearest(input: Tensor, size: Any = None, scale_factor: Any = None) 
 def upsample_bilinear(input: Tensor, size: Any = None, scale_factor: Any = None) -> Any:
     """`interpolate(mode="bilinear", align_corners=True)`, by an old name, with a warning."""
     warnings.warn(
-        "`nn.functional.upsample_bilinear` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=2
+        "`nn.functional.upsample_bilinear` is deprecated. Use `nn.functional.interpolate` instead.",
+        stacklevel=depth_of_user(),
     )
     return interpolate(input, size, scale_factor, mode="bilinear", align_corners=True)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..backends import backend_of
+from ..base.callers import depth_of_user
 from ..declare.kinds import linear
 from ..declare.timed import noted
 from ..tensor.tensor import Tensor
@@ -305,7 +306,7 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
         warnings.warn(
             "meshgrid: in an upcoming release of torch, it will be required to pass the indexing argument.",
             UserWarning,
-            stacklevel=2,
+            stacklevel=depth_of_user(),
         )
     elif indexing not in ("ij", "xy"):
         raise RuntimeError(f'meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}')

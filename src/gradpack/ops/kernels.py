@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from .row_products import ENOUGH, added_in_rows
+
 _array_type = np.ndarray  # NumPy's own, also where `np` is bound to another library
 _add: Any = np.add.reduce
 _multiply: Any = np.multiply.reduce
@@ -64,8 +66,11 @@ def broadcast(x: Any, shape: tuple[int, ...]) -> Any:
     """`numpy.broadcast_to` for a shape that is known to fit: an array over the same memory, not to be written to."""
     if type(x) is not _array_type or not x.size or x.dtype.kind == "V" or not x.flags.c_contiguous:
         return np.broadcast_to(x, shape)
-    steps = [s if n == m else 0 for n, m, s in zip(x.shape, shape[len(shape) - x.ndim :], x.strides, strict=True)]
-    out = _array_type(shape, x.dtype, x, 0, (*(0,) * (len(shape) - x.ndim), *steps))
+    new = len(shape) - x.ndim
+    steps = [s if n == m else 0 for n, m, s in zip(x.shape, shape[new:], x.strides, strict=True)]
+    for i in range(new - 1, -1, -1):  # as in torch, where a dimension of one element has a stride, too
+        steps.insert(0, (shape[i + 1] * steps[0] if steps else x.itemsize) if shape[i] == 1 else 0)
+    out = _array_type(shape, x.dtype, x, 0, tuple(steps))
     out.flags.writeable = False
     return out
 
@@ -107,11 +112,11 @@ def _rows(x: Any) -> Any:
     if length <= CHUNK:
         return x @ np.ones(length, x.dtype)
     whole = length - length % CHUNK
-    parts = np.reshape(x[:, :whole], (-1, CHUNK)) if whole == length or count == 1 else None
-    if parts is None:
-        return np.concatenate([_rows(row[None]) for row in x]) if length >= 8 * CHUNK else _add(x, 1)
-    out = _add((parts @ np.ones(CHUNK, x.dtype)).reshape(count, -1), 1)
-    return out if whole == length else out + _add(x[:, whole:], 1)
+    if count > 1 and length < 3 * CHUNK:
+        return _add(x, 1)
+    parts = x[:, :whole].reshape(count, -1, CHUNK)
+    out = _add(parts @ np.ones(CHUNK, x.dtype), 1)
+    return out if whole == length else out + x[:, whole:] @ np.ones(length - whole, x.dtype)
 
 
 def _columns(x: Any) -> Any:
@@ -265,6 +270,8 @@ def add_in_rows(out: Any, indices: Any, values: Any) -> None:
     given = values.reshape(table.shape)
     if table.size < SMALL:
         np.add.at(out.reshape(-1), (table + _starts(out)).reshape(-1), given.reshape(-1))
+        return
+    if table.size >= ENOUGH and added_in_rows(rows, table, given):
         return
     for part, places in _row_portions(table, out.shape[-1]):
         np.add.at(rows[part].reshape(-1), places.reshape(-1), given[part].reshape(-1))

@@ -23,7 +23,8 @@ def _sign(x: Any, out: Any, spare: Any) -> None:
     above, below = spare.view(np.bool)[: x.size], spare.view(np.bool)[x.size : 2 * x.size]
     np.greater(x, 0, out=above)
     np.less(x, 0, out=below)
-    np.subtract(above.view(np.int8), below.view(np.int8), out=out)
+    difference = above.view(np.int8)
+    np.copyto(out, np.subtract(difference, below.view(np.int8), out=difference))
 
 
 def hardshrink_of_large(plain: Callable[..., Any], input: Any, lambd: Any) -> Any:

@@ -6,7 +6,7 @@ LAZY: dict[str, tuple[str, str, str]] = {
     "activation": (
         "celu hardshrink relu relu_ selu threshold",
         "hardshrink relu relu_",
-        "_celu _elu _softshrink acos acosh asin asinh atan atan2 atanh cos cosh deg2rad gelu hardshrink hardsigmoid hardswish hardtanh hypot leaky_relu logsigmoid mish rad2deg relu silu sin sinc sinh softplus tan tanh threshold",
+        "_celu _elu _softshrink acos acosh asin asinh atan atan2 atanh cos cosh deg2rad gelu gelu_backward hardshrink hardsigmoid hardswish hardtanh hypot leaky_relu logsigmoid mish rad2deg relu silu sin sinc sinh softplus tan tanh threshold",
     ),
     "affine": ("", "", "_over_rows _triple bilinear linear"),
     "attention": (
@@ -190,10 +190,12 @@ LAZY: dict[str, tuple[str, str, str]] = {
     "recurrent": ("gru gru_cell lstm lstm_cell rnn_relu rnn_relu_cell rnn_tanh rnn_tanh_cell", "", ""),
     "reparametrize": ("_weight_norm norm_except_dim", "", ""),
     "sampling": ("_sample_dirichlet _standard_gamma binomial poisson", "", "_igamma_in_shape _standard_gamma poisson"),
+    "implicit": ("_dirichlet_grad _standard_gamma_grad", "", "_beta_slope"),
     "exchange": ("from_dlpack frombuffer to_dlpack", "__dlpack__ __dlpack_device__", ""),
     "hashing": ("hash_tensor", "hash_tensor", "hash_tensor"),
     "numpy_protocol": ("", "__array__ __array_function__ __array_ufunc__ __array_wrap__ __cuda_array_interface__", ""),
     "prelu": ("prelu", "prelu", "_prelu"),
+    "ranges": ("arange linspace logspace range", "", ""),
     "attributes": (
         "eig get_device lstsq matrix_rank solve symeig",
         "_is_laid_out col_indices const_data_ptr crow_indices dequantize dim_order eig ipu is_distributed is_ipu is_maia is_mkldnn is_mps is_mtia is_nonzero is_sparse_csr is_vulkan is_xla is_xpu lstsq module_load new record_stream reinforce resize resize_as solve storage storage_type symeig xpu",

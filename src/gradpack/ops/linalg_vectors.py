@@ -187,7 +187,8 @@ from .arrange import flip  # noqa: E402
 from .complex_parts import conj  # noqa: E402
 from .cumulate import _cumprod  # noqa: E402
 from .diagonal import diagonal  # noqa: E402
-from .fill import ones, ones_like  # noqa: E402
+from .fill import ones  # noqa: E402
+from .fill_like import ones_like  # noqa: E402
 from .join import cat  # noqa: E402
 from .reduce import sum  # noqa: E402
 from .shape import expand, unsqueeze, wrap_dim  # noqa: E402

@@ -15,7 +15,7 @@ from ..declare.batched import is_batched
 from ..declare.kinds import elementwise, general, linear
 from ..tensor.tensor import Tensor
 from .kernels import SMALL, _array_type, _maximum, add_up
-from .reduction import MEAN, NONE, SUM, check_tensors, number_of, reduce_array, reduced, refuse_gradient, spread_back
+from .reduction import MEAN, NONE, SUM, check_tensors, kind_of, reduce_array, reduced, refuse_gradient, spread_back
 
 FUNCTIONS = ""
 
@@ -182,7 +182,7 @@ def nll_loss(
 def _nll_loss(input: Tensor, target: Tensor, weight: Any, reduction: Any, ignore_index: int) -> Tensor:
     if not isinstance(input, Tensor) or not isinstance(target, Tensor):
         check_tensors("nll_loss_nd", input=input, target=target)
-    kind = reduction if isinstance(reduction, int) else number_of(reduction)
+    kind = kind_of(reduction)
     shape = input._shape
     if len(shape) < 2 or (shape[0], *shape[2:]) != target._shape or target._spec.dtype is not int64:
         _check_classes(input, target)
@@ -335,9 +335,10 @@ def cross_entropy(
     counted = ne(target, ignore_index)
     scaled = log_p if weight is None else log_p * _by_class(weight, input.ndim, dim)
     smooth = where(counted, -sum(scaled, dim), 0.0)
-    if reduction == "none":
+    kind = kind_of(reduction)
+    if kind == NONE:
         spread = smooth
-    elif reduction == "sum":
+    elif kind == SUM:
         spread = sum(smooth)
     elif weight is None:
         spread = sum(smooth) / sum(counted)
@@ -360,7 +361,7 @@ def _soft_cross_entropy(
     terms = log_p * target
     if weight is not None:
         terms = terms * _by_class(weight, log_p.ndim, dim)
-    kind = reduction if isinstance(reduction, int) else number_of(reduction)
+    kind = kind_of(reduction)
     if kind == NONE:
         return -sum(terms, dim)
     total = -sum(terms)

@@ -12,10 +12,12 @@ from ..base.errors import cpp_name, not_implemented_for, scalar_type
 from ..base.modes import using
 from ..declare.autocast import in_float32
 from ..declare.batched import is_batched
+from ..declare.block_parts import clip
 from ..declare.blocks import looped
 from ..declare.kinds import general
 from ..tensor.tensor import Tensor
-from .reduction import MEAN, NONE, reduce_array, reduced, refuse_gradient, spread_back
+from .reduction import MEAN, NONE, averaged, check_name, reduce_array, reduced, refuse_gradient, spread_back
+from .summed_blocks import summed_products
 
 FUNCTIONS = "binary_cross_entropy_with_logits kl_div poisson_nll_loss hinge_embedding_loss"
 
@@ -152,7 +154,10 @@ def smooth_l1_loss(input: Any, target: Any, reduction: int = MEAN, beta: float =
     """
     if beta < 0:
         raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
-    return reduce_array(looped(_smooth, input, target, beta), reduction)
+    found = None if reduction == NONE or beta == 0 else _bent_sum(input, target, beta)
+    if found is None:
+        return reduce_array(looped(_smooth, input, target, beta), reduction)
+    return averaged(found / beta, input.shape, reduction)
 
 
 @general(
@@ -175,7 +180,10 @@ def huber_loss(input: Any, target: Any, reduction: int = MEAN, delta: float = 1.
     """
     if delta <= 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
-    return reduce_array(looped(_huber, input, target, delta), reduction)
+    found = None if reduction == NONE else _bent_sum(input, target, delta)
+    if found is None:
+        return reduce_array(looped(_huber, input, target, delta), reduction)
+    return averaged(found, input.shape, reduction)
 
 
 @general(
@@ -209,8 +217,22 @@ def _huber(input: Any, target: Any, delta: float) -> Any:
     return inner * (d - inner * 0.5)
 
 
+def _bent_sum(input: Any, target: Any, limit: float) -> Any:
+    """The sum of `_huber` over large arrays; None for others."""
+
+    def fill(x: Any, y: Any, half: Any, rest: Any) -> None:
+        np.subtract(x, y, out=rest)
+        np.abs(rest, out=rest)
+        clip(rest, -math.inf, limit, out=half)
+        np.multiply(half, 0.5, out=half)
+        np.subtract(rest, half, out=rest)
+
+    found = summed_products(fill, input, target)
+    return None if found is None else 2 * found
+
+
 def _slope_within(x: Any, y: Any, g: Any, factor: float, limit: float) -> Any:
-    return g * clamp_min(clamp_max((x - y) * factor, limit), -limit)
+    return g * _clamp_to_numbers((x - y) * factor, -limit, limit)
 
 
 # -- composed, as in torch --
@@ -301,8 +323,7 @@ def gaussian_nll_loss(
             var = unsqueeze(var, -1)
         elif input.ndim != var.ndim or differing != [1]:
             raise ValueError("var is of incorrect size")
-    if reduction not in ("none", "mean", "sum"):
-        raise ValueError(f"{reduction} is not valid")
+    check_name(reduction)
     if var._spec.dtype.category < FLOATING:  # torch limits it in place
         raise RuntimeError(f"result type Float can't be cast to the desired output type {cpp_name(var._spec.dtype)}")
     var = limited(var, eps)
@@ -323,8 +344,8 @@ def limited(input: Tensor, least: float) -> Tensor:
 from .activation import logsigmoid  # noqa: E402
 from .compare import le, ne  # noqa: E402
 from .exponential import exp, log, sigmoid, xlogy  # noqa: E402 - adjoints name each other
-from .fill import ones_like  # noqa: E402
-from .limits import clamp_max, clamp_min  # noqa: E402
+from .fill_like import ones_like  # noqa: E402
+from .limits import _clamp_to_numbers, clamp_min  # noqa: E402
 from .masked import masked_fill  # noqa: E402
 from .rounding import where  # noqa: E402
 from .shape import clone, unsqueeze  # noqa: E402

@@ -13,7 +13,7 @@ from ..tensor.tensor import Tensor
 from .accumulate import as_dtype, flat_of, size_of
 from .kernels import _array_type
 from .subscript import FULL
-from .writing import value_form, write_part
+from .writing import own_value, value_form, write_part
 
 FUNCTIONS = "masked_fill masked_select masked_scatter nonzero argwhere select_scatter slice_scatter diagonal_scatter"
 METHODS = FUNCTIONS
@@ -24,7 +24,8 @@ def _check_mask(op: str, mask: Any) -> None:
     if not hasattr(mask, "dtype"):
         raise TypeError(f"{op}(): argument 'mask' (position 2) must be Tensor, not {type(mask).__name__}")
     if mask.dtype != np.bool:
-        raise RuntimeError(f"{op} only supports boolean masks, but got mask with dtype {mask.dtype}")
+        wanted = "expected BoolTensor for mask" if op == "masked_select" else "only supports boolean masks"
+        raise RuntimeError(f"{op}: {wanted}, but got mask with dtype {mask.dtype}")
 
 
 def _common(op: str, input: Any, mask: Any) -> Any:
@@ -118,7 +119,7 @@ def masked_fill(input: Tensor, mask: Tensor, value: Any, *, out: Any = None) -> 
 
 def _method_masked_fill_(self: Tensor, mask: Tensor, value: Any) -> Tensor:
     """In-place form of `masked_fill`: writes only where `mask` holds."""
-    op, value = value_form("masked_fill_", _masked_fill, _masked_fill_tensor, self, value)
+    op, value = value_form("masked_fill_", _masked_fill, _masked_fill_tensor, self, own_value(self, value))
     return write_part(op.op, "masked_fill_", [self, mask, value], _fill_inplace, indexed=True)
 
 

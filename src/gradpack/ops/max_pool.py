@@ -64,7 +64,7 @@ def _max_scatter(input: Any, code: Any, size: Any, geometry: Any) -> Any:
 def _declared(ndim: int) -> Callable[..., Any]:
     def function(input: Any, geometry: Any) -> Any:
         values, code = max_with_codes(input, geometry)
-        return channels_as_in(values, input), code
+        return _laid_as(values, input, ndim), _laid_as(code, input, ndim)
 
     function.__doc__ = f"Maxima over windows in {ndim} dimensions, and their positions in the windows."
     made: Callable[..., Any] = general(
@@ -79,19 +79,26 @@ def _declared(ndim: int) -> Callable[..., Any]:
     return made
 
 
+def _laid_as(array: Any, input: Any, ndim: int) -> Any:
+    """`channels_as_in`, for one volume without a batch, too."""
+    if ndim == 3 and input.ndim == 4:
+        return channels_as_in(array[None], input[None])[0]
+    return channels_as_in(array, input)
+
+
 _POOLS = {2: _declared(2), 3: _declared(3)}
 
 
 @nondifferentiable(promote=("input",), dtypes="if")
 def _max_pool_values(input: Any, geometry: Any) -> Any:
     """Maxima over windows, where no gradient is wanted."""
-    return channels_as_in(max_values(input, geometry), input)
+    return _laid_as(max_values(input, geometry), input, len(geometry[0]))
 
 
 @nondifferentiable(result="index", promote=(), dtypes="bifc")
 def _pool_indices(code: Any, size: Any, geometry: Any) -> Any:
     """Indices into the flattened spatial dimensions from positions in windows."""
-    return flat_places(code, tuple(size), geometry)
+    return _laid_as(flat_places(code, tuple(size), geometry), code, len(geometry[0]))
 
 
 def _max_pool(
@@ -167,7 +174,7 @@ def max_pool1d_with_indices(
 def _adaptive(ndim: int) -> Callable[..., Any]:
     def function(input: Any, output_size: Any) -> Any:
         values, index = _adaptive_max(input, tuple(output_size))
-        return channels_as_in(values, input), index
+        return (channels_as_in(values, input), channels_as_in(index, input)) if ndim == 2 else (values, index)
 
     function.__doc__ = f"Maxima over parts that divide {ndim} dimensions, and their indices."
     made: Callable[..., Any] = general(
@@ -258,7 +265,7 @@ def _max_unpool(input: Any, indices: Any, output_size: Any) -> Any:
     if input.size:
         where = np.reshape(indices, (rows, -1)) + np.arange(rows)[:, None] * inner
         out[where.reshape(-1)] = np.reshape(input, (-1,))
-    return np.reshape(out, (*lead, *output_size))
+    return channels_as_in(np.reshape(out, (*lead, *output_size)), input)
 
 
 def _unpool(

@@ -59,13 +59,27 @@ def rows_or_channels_last(array: Any) -> Any:
 
 def channels_as_in(array: Any, input: Any) -> Any:
     """What was computed of images, with the channels last in memory where those of the images are."""
-    if not is_numpy(input) or input.flags.c_contiguous or input.ndim not in _CHANNELS_LAST:
+    if not is_numpy(input) or input.flags.c_contiguous or not _channels_are_last(input) or not is_numpy(array):
         return array
     order = _CHANNELS_LAST[input.ndim]
-    if not np.transpose(input, order).flags.c_contiguous or not is_numpy(array):
-        return array
     back = tuple(order.index(i) for i in range(array.ndim))
     return np.transpose(np.array(np.transpose(array, order), order="C"), back)
+
+
+def _channels_are_last(array: Any) -> bool:
+    """Whether the strides of images say that the channels are last in memory; there may be gaps."""
+    order = _CHANNELS_LAST.get(array.ndim)
+    if order is None:
+        return False
+    least = 0
+    for i in reversed(order):
+        n, step = array.shape[i], array.strides[i]
+        if n == 1:
+            continue  # NumPy may have any stride there
+        if not n or step < least:
+            return False
+        least = step * n
+    return True
 
 
 _CHANNELS_LAST = {4: (0, 2, 3, 1), 5: (0, 2, 3, 4, 1)}
@@ -74,6 +88,17 @@ _CHANNELS_LAST = {4: (0, 2, 3, 1), 5: (0, 2, 3, 4, 1)}
 def in_format(array: Any, wanted: Any) -> Any:
     """A new array, which nobody else has, in a memory format."""
     return array if wanted is None or is_kept(wanted) or is_laid_out(array, wanted) else laid_out(array, wanted)
+
+
+def as_beside(array: Any, other: Any, wanted: Any) -> Any:
+    """A new array, which nobody else has, in a memory format; without one in the order of another array."""
+    if wanted is not None and not is_kept(wanted):
+        return in_format(array, wanted)
+    if not is_numpy(array) or not is_numpy(other) or other.flags.c_contiguous:
+        return array
+    made = np.empty_like(other, dtype=array.dtype, order=order_like(other))
+    made[...] = array
+    return made
 
 
 def is_kept(wanted: Any) -> bool:

@@ -24,8 +24,8 @@ from .lazy_names import LAZY
 
 # Imported with gradpack: these name each other, and much else names them.
 _EAGER = (
-    "arithmetic arrange compare convert create cumulate diagonal exponential extremes fill index join masked reduce "
-    "rounding scatter scatter_reduce shape transpose"
+    "arithmetic arrange compare convert create cumulate diagonal exponential extremes fill fill_like index join masked "
+    "reduce rounding scatter scatter_reduce shape transpose"
 )
 # Imported at first use.
 _LATER = (
@@ -35,8 +35,8 @@ _LATER = (
     "windows integrate quantiles unique bins search index_reduce copies layout segments "
     "distance linalg_det linalg_factor linalg_householder linalg_least_squares linalg_lowrank linalg_lu linalg_norm "
     "sparse sparse_products linalg_solve linalg_svd linalg_triangular linalg_vectors matrix_functions statistics "
-    "loss_pointwise loss_margin ctc similarity gated recurrent reparametrize sampling "
-    "exchange hashing numpy_protocol prelu "
+    "loss_pointwise loss_margin ctc similarity gated recurrent reparametrize sampling implicit "
+    "exchange hashing numpy_protocol prelu ranges "
     "attributes examples_products"
 )
 
@@ -76,10 +76,10 @@ def attach() -> None:
 
 def load(name: str) -> None:
     """Import a module of operations and attach what it gives, unless that is done."""
-    if name in _loaded:
+    if name in _given:
         return
     with _loading:
-        if name not in _loaded:
+        if name not in _loaded:  # else it is this thread that loads it, further out
             module = import_module(f".{name}", __package__)
             if name not in _loaded:  # importing may have come here for it
                 _loaded.add(name)

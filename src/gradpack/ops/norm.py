@@ -156,6 +156,6 @@ def _method_norm(self: Tensor, p: Any = "fro", dim: Any = None, keepdim: bool = 
 from .compare import eq  # noqa: E402 - adjoints name each other
 from .convert import _to_copy  # noqa: E402
 from .extremes import ties  # noqa: E402
-from .fill import zeros_like  # noqa: E402
+from .fill_like import zeros_like  # noqa: E402
 from .reduce import converted  # noqa: E402
 from .rounding import abs, sgn, where  # noqa: E402

@@ -13,6 +13,7 @@ from ..declare.kinds import general
 from ..tensor.tensor import Tensor
 from .blockwise import aligned
 from .kernels import SMALL, _array_type, add_up, mean_of_rows, reshaped
+from .row_products import add_multiples
 
 FUNCTIONS = "layer_norm rms_norm"
 
@@ -27,6 +28,7 @@ def _layer_norm_meaning(input: Any, weight: Any, normalized_shape: Any, eps: flo
 
 # Elements of a block of rows: what is computed from them stays in the second-level cache.
 _BLOCK = 1 << 16
+_TOGETHER = 2  # blocks whose rows get their means and deviations in one go
 # Rows whose mean is within two standard deviations of zero lose nothing in sums of what is not centred.
 _FAR = 4.0
 
@@ -39,13 +41,15 @@ def _by_blocks(rows: Any) -> bool:
 
 
 def _blocks(rows: Any) -> list[slice]:
-    """Rows that go through the cache together."""
-    step = max(1, _BLOCK // rows.shape[1])
-    return [slice(start, min(start + step, rows.shape[0])) for start in range(0, rows.shape[0], step)]
+    """Rows that go through the cache together, in blocks of one size, as far as that goes."""
+    count = rows.shape[0]
+    step = math.ceil(count / math.ceil(rows.size / _BLOCK))
+    return [slice(start, min(start + step, count)) for start in range(0, count, step)]
 
 
-def _twice(row: Any) -> Any:
-    out = np.empty((2, row.size), row.dtype)
+def _repeated(row: Any, count: int) -> Any:
+    """So many rows, each of which is this one: NumPy repeats a short vector slower than it reads a block."""
+    out = aligned(count * row.size, row.dtype).reshape(count, row.size)
     out[:] = row
     return out
 
@@ -53,39 +57,38 @@ def _twice(row: Any) -> Any:
 def _layer_norm_blocks(rows: Any, weight: Any, bias: Any, eps: float) -> Any:
     """Result, mean and 1 / standard deviation of each row, in few passes; None where that would lose digits.
 
-    The result is x * (rstd * weight) + (bias - mean * rstd * weight). Both brackets are products of matrices with two
-    columns and two rows: these take BLAS a third of the time of an addition in which NumPy repeats a vector.
+    The result is (bias - mean * rstd * weight) + rstd * (x * weight). The bracket is a product of matrices with two
+    columns and two rows, which takes BLAS a third of the time of an addition in which NumPy repeats a vector.
     """
     count, length = rows.shape
     dtype = rows.dtype
     average = np.full(length, 1 / length, dtype)
-    vector = np.ones(length, dtype) if weight is None else weight
-    rest = _twice(vector)
-    rest[1] = 0 if bias is None else bias
-    factor = _twice(vector)
+    blocks = _blocks(rows)
+    ends = np.ones((2, length), dtype)
+    ends[1] = 0 if bias is None else bias
+    if weight is not None:
+        ends[0] = weight
+        factor = _repeated(weight, blocks[0].stop)
+        buffer = aligned(factor.size, dtype).reshape(factor.shape)
     mean, rstd = np.empty((count, 1), dtype), np.empty((count, 1), dtype)
-    scale, shift = np.zeros((count, 2), dtype), np.ones((count, 2), dtype)
+    shift = np.ones((count, 2), dtype)
     out = aligned(rows.size, dtype).reshape(rows.shape)
-    buffer = aligned(max(length, min(_BLOCK, rows.size)), dtype)
-    for block in _blocks(rows):
-        x, part = rows[block], out[block]
-        centre = np.matmul(x, average, out=mean[block, 0])
-        variance = np.vecdot(x, x)
+    for nr in range(0, len(blocks), _TOGETHER):
+        some = slice(blocks[nr].start, blocks[nr : nr + _TOGETHER][-1].stop)
+        centre = np.matmul(rows[some], average, out=mean[some, 0])
+        variance = np.vecdot(rows[some], rows[some])
         variance /= length
-        square = centre * centre
-        variance -= square
+        variance -= centre * centre
         variance += eps
-        if not (square <= _FAR * variance).all():
+        spread = np.divide(1, np.sqrt(variance, out=variance), out=rstd[some, 0])
+        np.multiply(np.multiply(centre, spread, out=variance), -1, out=shift[some, 0])
+        if not np.maximum.reduce(np.square(variance, out=variance)) <= _FAR:
             return None
-        spread = np.divide(1, np.sqrt(variance, out=variance), out=rstd[block, 0])
-        scale[block, 0] = spread
-        np.multiply(centre, spread, out=square)
-        np.negative(square, out=shift[block, 0])
-        spare = buffer[: part.size].reshape(part.shape)
-        np.matmul(scale[block], factor, out=part)
-        np.multiply(part, x, out=part)
-        np.matmul(shift[block], rest, out=spare)
-        np.add(part, spare, out=part)
+        for block in blocks[nr : nr + _TOGETHER]:
+            x, part = rows[block], out[block]
+            weighted = x if weight is None else np.multiply(x, factor[: len(x)], out=buffer[: len(x)])
+            np.matmul(shift[block], ends, out=part)
+            add_multiples(part, rstd[block, 0], weighted)
     return out, mean, rstd
 
 
@@ -101,17 +104,17 @@ def _layer_norm_gradient_blocks(g: Any, rows: Any, weight: Any, mean: Any, rstd:
     input_g = aligned(rows.size, dtype).reshape(rows.shape) if needs[0] else None
     mean, rstd = mean[:, 0], rstd[:, 0]
     centre = mean * rstd
-    ones = np.ones(max(length, min(_BLOCK, count)), dtype)
+    blocks = _blocks(rows)
+    ones = np.ones(max(length, blocks[0].stop), dtype)
+    both = np.ones((2, length), dtype)
     vector = ones[:length] if weight is None else np.ascontiguousarray(weight)
-    factor = _twice(vector)
-    scale = np.zeros((count, 2), dtype)
-    scale[:, 0] = rstd
-    both = _twice(ones[:length])
-    first, second = (aligned(max(length, min(_BLOCK, rows.size)), dtype) for _ in range(2))
-    for block in _blocks(rows):
+    factor = None if weight is None or input_g is None else _repeated(vector, blocks[0].stop)
+    buffer = aligned(blocks[0].stop * length, dtype).reshape(-1, length)
+    of_along, of_total = rstd**3 / -length, rstd / -length
+    level = np.zeros((count, 2), dtype)
+    for block in blocks:
         x, d, r, m = rows[block], g[block], rstd[block], mean[block]
-        dx = first[: x.size].reshape(x.shape)
-        np.multiply(d, x, out=dx)
+        dx = np.multiply(d, x, out=buffer[: len(x)])
         if weight_g is not None:
             weight_g += r @ dx
             weight_g -= centre[block] @ d
@@ -121,22 +124,13 @@ def _layer_norm_gradient_blocks(g: Any, rows: Any, weight: Any, mean: Any, rstd:
             total, along = d @ vector, dx @ vector
             # rstd * (d * weight - total / n - (x - mean) * rstd * along / n): what multiplies x, and what stands alone
             along -= total * m
-            along *= r * r * r
-            along /= -length
-            total *= r
-            total /= -length
-            total -= along * m
-            part, spare = input_g[block], second[: x.size].reshape(x.shape)
-            np.matmul(scale[block], factor, out=part)
-            np.multiply(part, d, out=part)
-            pair = np.zeros((len(x), 2), dtype)
-            pair[:, 0] = along
-            np.matmul(pair, both, out=spare)
-            np.multiply(spare, x, out=spare)
-            np.add(part, spare, out=part)
-            pair[:, 0] = total
-            np.matmul(pair, both, out=spare)
-            np.add(part, spare, out=part)
+            along *= of_along[block]
+            total *= of_total[block]
+            np.subtract(total, along * m, out=level[block, 0])
+            part = input_g[block]
+            np.matmul(level[block], both, out=part)
+            add_multiples(part, r, d if factor is None else np.multiply(d, factor[: len(x)], out=dx))
+            add_multiples(part, along, x)
     return input_g, weight_g, bias_g
 
 

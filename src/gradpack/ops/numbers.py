@@ -14,6 +14,16 @@ from ..base.dtypes import FLOATING, INTEGRAL, dtype
 from ..tensor.tensor import Tensor
 
 
+def no_dtype_of(item: Any, nested: bool = False) -> Exception:
+    """What to raise for something that is no number, alone or in a list."""
+    kind = type(item).__name__
+    if isinstance(item, str):
+        if nested:
+            return ValueError(f"tensor(): too many dimensions {kind!r}")
+        return TypeError(f"tensor(): invalid data type {kind!r}")
+    return RuntimeError(f"tensor(): Could not infer dtype of {kind}")
+
+
 def kind_of_numbers(data: Any) -> Any:
     """What kinds of scalars nested lists hold: the first leaf of the highest category."""
     best: Any = None
@@ -33,18 +43,6 @@ def kind_of_numbers(data: Any) -> Any:
             raise no_dtype_of(item, nested=item is not data)
         best = d if best is None else dtypes.promote_types(best, d)
     return best
-
-
-def no_dtype_of(value: Any, nested: bool = False) -> Exception:
-    """What `tensor` raises for what is no number."""
-    kind = type(value).__name__
-    if not isinstance(value, str):
-        return RuntimeError(f"tensor(): Could not infer dtype of {kind}")
-    return (
-        ValueError(f"tensor(): too many dimensions '{kind}'")
-        if nested
-        else TypeError(f"new(): invalid data type '{kind}'")
-    )
 
 
 def without_tensors(data: Any) -> Any:

@@ -44,7 +44,8 @@ def is_complex(value: Any) -> bool:
 
 def is_whole(array: Any) -> bool:
     """Whether an array is of integers or bool."""
-    return bool(np.isdtype(array.dtype, ("integral", "bool")))
+    kind = getattr(array.dtype, "kind", "")
+    return kind in "biu" if kind else bool(np.isdtype(array.dtype, ("integral", "bool")))
 
 
 def is_number(value: Any) -> bool:
@@ -57,4 +58,4 @@ def zeros_for(g: Any) -> Any:
     return zeros_like(g) if isinstance(g, Tensor) else np.zeros_like(g)
 
 
-from .fill import zeros_like  # noqa: E402 - it needs operations itself
+from .fill_like import zeros_like  # noqa: E402 - it needs operations itself

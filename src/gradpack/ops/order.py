@@ -41,7 +41,7 @@ def _sorted(input: Any, dim: int, descending: bool) -> tuple[Any, Any]:
     differentiable=1,
     dtypes="bif",
 )
-def sort(input: Any, dim: int = -1, descending: bool = False, *, stable: Any = False) -> Any:
+def sort(input: Any, dim: int = -1, descending: bool = False, *, stable: bool | None = False) -> Any:
     """The elements sorted along a dimension, and where they were, as a named tuple (values, indices).
 
     Every sort is stable; NaN is larger than every number.

@@ -21,6 +21,7 @@ from .operands import is_complex, is_number, is_whole
     dtypes="ifc",
     node="PowBackward0",
     blocks=False,
+    rounds=True,
 )
 def pow(input: Any, exponent: Any) -> Any:
     """`input` to the power of `exponent`; one of them may be a number.

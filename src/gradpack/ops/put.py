@@ -12,7 +12,7 @@ from ..tensor.tensor import Tensor
 from .accumulate import add_flat, flat_of, set_flat, size_of, store, widened
 from .blockwise import is_numpy
 from .kernels import SMALL, reshaped
-from .writing import write_part
+from .writing import keep_apart, write_part
 
 FUNCTIONS = METHODS = "put"
 INPLACE = "put_"
@@ -109,6 +109,7 @@ def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) 
 def _method_put_(self: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
     """In-place form of `put`: writes only the elements that `index` names."""
     _check("put_", self, index, source)
+    keep_apart(self, index, source)
     return write_part(_put.op, "put_", [self, index, source, accumulate], _put_into)
 
 

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ..backends.numpy import PAIR, paired
+from ..backends.numpy import PAIR, paired, rounded_number
 from ..base import dtypes
+from ..base.callers import depth_of_user
 from ..base.devices import CPU
 from ..base.dtypes import as_dtype, dtype
 from ..base.errors import cpp_name, not_a_tensor, not_implemented_for, refuse, scalar_type, shapes_do_not_broadcast
@@ -19,8 +20,9 @@ from ..declare.timed import noted
 from ..tensor.tensor import Tensor, alias
 from .create import _into_out, _native, dtype_for, filled, finish, on_device, shape_of, usual
 from .drawing import drawing
-from .fill import zeros_like
+from .fill_like import zeros_like
 from .generator import Generator, source
+from .memory_formats import as_beside
 from .rounding import where
 
 FUNCTIONS = "rand randn randint randperm rand_like randn_like randint_like normal bernoulli multinomial"
@@ -162,8 +164,9 @@ def bounds_for(low: int, high: int | None, d: Any) -> tuple[int, int]:
             raise RuntimeError("random_full_64_bits_range_kernel_cpu handles only int64, double, float and bfloat16")
         if low != -(2**63):
             _check_bounds(low, iinfo(d).max if d.category == dtypes.INTEGRAL else low + 1, d)
-        most = 2**63 - 1 if d.category != dtypes.INTEGRAL else iinfo(d).max
-        return low, most
+        if d.category == dtypes.INTEGRAL:
+            return low, iinfo(d).max
+        return low, 2**63 - 1 if low == -(2**63) or not d.is_floating_point else _exact(d)
     _check_bounds(low, high, d)
     if d.is_floating_point:
         exact = _exact(d)
@@ -175,9 +178,27 @@ def bounds_for(low: int, high: int | None, d: Any) -> tuple[int, int]:
                     f"{scalar_type(d)} can support discrete uniform distribution only within this range. This warning "
                     "will become an error in version 1.7 release, please fix the code in advance",
                     UserWarning,
-                    stacklevel=5,
+                    stacklevel=depth_of_user(),
                 )
+        return _least(low, d), _most(high, d)
     return low, high - 1
+
+
+def _least(low: int, d: Any) -> int:
+    """The least integer from `low` on that does not become less than it in a floating dtype."""
+    rounded = int(rounded_number(low + 1, d)) if d.low else low
+    return low if rounded >= low else rounded + _step(abs(low + 1), d)
+
+
+def _most(high: int, d: Any) -> int:
+    """The greatest integer below `high` that does not become `high` in a floating dtype."""
+    rounded = int(rounded_number(high - 1, d)) if d.low else high - 1
+    return high - 1 if rounded < high else high - _step(high, d) - 1
+
+
+def _step(n: int, d: Any) -> int:
+    """How far integers that a floating dtype holds are from each other, at about `n`."""
+    return 1 << max(n.bit_length() - round(math.log2(_exact(d))), 0)
 
 
 def _check_bounds(low: int, high: int, d: Any) -> None:
@@ -312,7 +333,8 @@ def rand_like(
     """
     native = _like("rand_like", input, dtype, "check_uniform_bounds")
     where = device or input._spec.device
-    return finish(on_device(uniform_array, where)(generator, input._shape, native), requires_grad, where)
+    made = on_device(uniform_array, where)(generator, input._shape, native)
+    return finish(as_beside(made, input._data, memory_format), requires_grad, where)
 
 
 @noted
@@ -338,7 +360,8 @@ def randn_like(
     """
     native = _like("randn_like", input, dtype, "normal_kernel_cpu")
     where = device or input._spec.device
-    return finish(on_device(normal_array, where)(generator, input._shape, native), requires_grad, where)
+    made = on_device(normal_array, where)(generator, input._shape, native)
+    return finish(as_beside(made, input._data, memory_format), requires_grad, where)
 
 
 @noted
@@ -367,15 +390,9 @@ def randint_like(
     if high is None and low is None:
         raise TypeError("randint_like() missing required argument: 'high' must be an int")
     low, high = (0, low) if high is None else (low or 0, high)
-    return randint(
-        low,
-        high,
-        input._shape,
-        generator=generator,
-        dtype=dtype or input._spec.dtype,
-        requires_grad=requires_grad,
-        device=device or input._spec.device,
-    )
+    where = device or input._spec.device
+    made = randint(low, high, input._shape, generator=generator, dtype=dtype or input._spec.dtype, device=where)
+    return finish(as_beside(made._data, input._data, memory_format), requires_grad, where)
 
 
 @noted
@@ -459,10 +476,10 @@ def bernoulli(input: Tensor, p: Any = None, *, generator: Generator | None = Non
 
 
 def _without_slope(drawn: Any, device: Any, *sources: Any) -> Tensor:
-    """What was drawn, on a device, with a gradient of zero to what it was drawn with, as in torch."""
+    """What was drawn, on a device, with a gradient and a tangent of zero by what it was drawn with, as in torch."""
     made = finish(drawn, False, device)
     for t in sources:
-        if isinstance(t, Tensor) and t.requires_grad and MODE.get().grad:
+        if isinstance(t, Tensor) and (t._tangents is not None or (t.requires_grad and MODE.get().grad)):
             made = made + where(zeros_like(t, dtype=dtypes.bool_), t, 0.0)
     return made
 

@@ -9,6 +9,7 @@ import math
 import warnings
 from typing import Any
 
+from ..base.callers import depth_of_user
 from ..base.errors import not_a_tensor
 from ..base.modes import MODE
 from ..tensor.tensor import Tensor
@@ -28,26 +29,34 @@ def number_of(reduction: Any) -> int:
     if found is not None:
         return found
     if reduction == "elementwise_mean":
-        warnings.warn("reduction='elementwise_mean' is deprecated. Please use reduction='mean' instead.", stacklevel=3)
+        warnings.warn(
+            "reduction='elementwise_mean' is deprecated. Please use reduction='mean' instead.",
+            stacklevel=depth_of_user(),
+        )
         return MEAN
     raise ValueError(f"{reduction} is not a valid value for reduction")
 
 
-def legacy(size_average: Any, reduce: Any, reduction: str, stacklevel: int = 3) -> str:
+def kind_of(reduction: Any) -> int:
+    """The number of a reduction given by number or name."""
+    return reduction if isinstance(reduction, int) else number_of(reduction)
+
+
+def legacy(size_average: Any, reduce: Any, reduction: str) -> str:
     """`reduction`, or what the two flags before it mean where one is given; torch warns of those."""
     if size_average is None and reduce is None:
         return reduction
     meant = "none" if reduce is False else "sum" if size_average is False else "mean"
     warnings.warn(
         f"size_average and reduce args will be deprecated, please use reduction='{meant}' instead.",
-        stacklevel=stacklevel,
+        stacklevel=depth_of_user(),
     )
     return meant
 
 
 def reduced(loss: Any, reduction: Any) -> Any:
     """The loss of each element, their mean, or their sum; the reduction by name or number."""
-    kind = reduction if isinstance(reduction, int) else number_of(reduction)
+    kind = kind_of(reduction)
     return mean(loss) if kind == MEAN else sum(loss) if kind == SUM else loss
 
 
@@ -55,8 +64,12 @@ def reduce_array(each: Any, reduction: int) -> Any:
     """The same on an array; the mean of nothing is nan."""
     if reduction == NONE:
         return each
-    total = add_up(each)
-    return total if reduction == SUM else total / count(each.shape)
+    return averaged(add_up(each), each.shape, reduction)
+
+
+def averaged(total: Any, shape: Any, reduction: int) -> Any:
+    """A sum over so many elements, or their mean."""
+    return total if reduction == SUM else total / count(shape)
 
 
 def count(shape: Any) -> float:
@@ -69,13 +82,25 @@ def spread_back(g: Any, shape: Any, reduction: int) -> Any:
     return g * (1 / count(shape)) if reduction == MEAN else g
 
 
-def same_size(input: Tensor, target: Tensor, stacklevel: int = 3) -> None:
+def check_name(reduction: Any) -> None:
+    """What losses that torch composes of others ask for.
+
+    Raises:
+        ValueError: for a name that there is not.
+        TypeError: for what is no name.
+    """
+    if reduction not in _NUMBERS:
+        kind = ValueError if isinstance(reduction, str) else TypeError
+        raise kind(f"{reduction} is not valid: a reduction is 'none', 'mean' or 'sum'")
+
+
+def same_size(input: Tensor, target: Tensor) -> None:
     """Warn of a target of another shape, which is broadcast."""
     if input._shape != target._shape:
         warnings.warn(
             f"Using a target size ({target.size()}) that is different to the input size ({input.size()}). "
             "This will likely lead to incorrect results due to broadcasting. Please ensure they have the same size.",
-            stacklevel=stacklevel,
+            stacklevel=depth_of_user(),
         )
 
 

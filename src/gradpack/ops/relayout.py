@@ -10,7 +10,7 @@ import numpy as np
 from ..backends.windows import reach, writable
 from ..base.memory_formats import FORMATS, order_of
 from ..base.modes import MODE
-from ..declare.inplace import check_history, check_inference, tensors_in
+from ..declare.inplace import check_history, refuse_inference, tensors_in
 from ..declare.nodes import variant_of
 from ..declare.op import REGISTRY
 from ..graph.node import AccumulateGrad
@@ -27,8 +27,8 @@ INPLACE = "as_strided_ resize_ resize_as_ set_ apply_ map_ map2_ fill_diagonal_"
 
 def _relaid(name: str, node: str, target: Tensor, change: Any) -> Tensor:
     """Make `target` what `change` makes of it: a view of its own memory."""
+    refuse_inference(target)
     check_history(target)
-    check_inference(target)
     source = alias(target._data, target._spec, target._shape)
     source._edge = target._current_edge() if MODE.get().grad else None
     source._tangents = target._tangents
@@ -104,9 +104,9 @@ def _check_size(target: Tensor, shape: tuple[int, ...]) -> None:
 
 def _resized(target: Tensor, shape: tuple[int, ...], order: tuple[int, ...] | None = None) -> Tensor:
     """With `order`, the dimensions lie in that order in memory, else row by row."""
-    if target.requires_grad:
+    refuse_inference(target)
+    if target.requires_grad and not MODE.get().inference:
         raise RuntimeError("cannot resize variables that require grad")
-    check_inference(target)
     if any(n < 0 for n in shape):
         raise RuntimeError(f"resize_(): sizes must not be negative, but got {list(shape)}")
     if shape == target._shape and order is None:
@@ -170,7 +170,7 @@ def _method_set_(
     if not isinstance(source, Tensor | UntypedStorage) and hasattr(source, "untyped"):
         source = source.untyped()
     check_history(self, any(t.requires_grad for t in tensors_in([source])))
-    check_inference(self)
+    refuse_inference(self)
     spec = self._spec
     if source is None:
         made = alias(np.zeros(0, spec.native), spec, (0,))
@@ -213,12 +213,25 @@ def _mapped(name: str, target: Tensor, others: tuple[Tensor, ...], function: Any
     columns = [expand(o.detach(), target._shape).tolist() if target._shape else o.item() for o in others]
     array = writable(target._data)
     if not target._shape:
-        array[...] = function(target.item(), *columns)
+        array[...] = _number(function(target.item(), *columns), target)
         return target
     for place in np.ndindex(target._shape):
         given = [_at(c, place) for c in columns]
-        array[place] = function(array[place].item(), *given)
+        array[place] = _number(function(array[place].item(), *given), target)
     return target
+
+
+def _number(value: Any, target: Tensor) -> Any:
+    """What a function of the user's gave, as a number for a tensor."""
+    if isinstance(value, Tensor):
+        value = value.item()
+    kind = target._spec.dtype
+    if kind.is_complex or isinstance(value, int | float):
+        return value
+    wanted = (
+        "must be real number, not {}" if kind.is_floating_point else "{!r} object cannot be interpreted as an integer"
+    )
+    raise TypeError(wanted.format(type(value).__name__))
 
 
 def _at(nested: Any, place: tuple[int, ...]) -> Any:

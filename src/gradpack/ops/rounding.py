@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..base.callers import depth_of_user
 from ..base.dtypes import bool_, uint8
 from ..base.errors import not_a_tensor
 from ..declare.batched import is_batched
@@ -310,7 +311,7 @@ def _as_condition(condition: Tensor) -> Any:
     warnings.warn(
         "where received a uint8 condition tensor. This behavior is deprecated: use a boolean condition instead.",
         UserWarning,
-        stacklevel=3,
+        stacklevel=depth_of_user(),
     )
     return ne(condition, 0)
 

@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from ..base.dtypes import FLOATING
+from ..base.dtypes import FLOATING, float64
 from ..base.errors import not_implemented_for, scalar_type
+from ..base.info import finfo
 from ..declare.kinds import elementwise
 from ..tensor.tensor import Tensor
 from .drawing import drawing
@@ -49,6 +50,12 @@ _STENCILS = {
 }
 
 
+def _gamma_slope(input: Any, other: Any, dtype: Any) -> Any:
+    """The derivative of gamma numbers by their shape, in double precision: the density's terms are large."""
+    a, x = _to_copy(input, float64), _to_copy(other, float64)
+    return _to_copy(-_igamma_in_shape(a, x, 1) / _density(a, x), dtype)
+
+
 def _density_in_shape(input: Any, other: Any, order: int) -> Any:
     """A derivative of the gamma density by the shape."""
     slope = log(other) - digamma(input)
@@ -62,7 +69,7 @@ def _density_in_shape(input: Any, other: Any, order: int) -> Any:
 
 
 @elementwise(
-    input=lambda g, input, out: g * (-_igamma_in_shape(input, out, 1) / _density(input, out)),
+    input=lambda g, input, out, input_dtype: g * _gamma_slope(input, out, input_dtype),
     node="StandardGammaBackward0",
     dtypes="f",
     name="_standard_gamma",
@@ -70,7 +77,8 @@ def _density_in_shape(input: Any, other: Any, order: int) -> Any:
 def _gamma(input: Any, generator: Any = None) -> Any:
     """Gamma numbers of rate 1 with the shapes in `input`."""
     u = source(generator).random(input.shape)
-    found = special("gammaincinv", np.asarray(input, dtype=np.float64), u)
+    shape = np.asarray(input, dtype=np.float64)
+    found = np.where(shape == 0, 0.0, special("gammaincinv", shape, u))
     least = np.finfo(np.float32 if input.dtype.itemsize < 8 else np.float64).tiny
     return np.asarray(np.maximum(found, least), dtype=input.dtype)
 
@@ -100,8 +108,12 @@ def _sample_dirichlet(input: Tensor, generator: Generator | None = None) -> Tens
         >>> torch._sample_dirichlet(torch.ones(2, 3)).sum(-1).shape
         gradpack.Size([2])
     """
-    parts = _standard_gamma(input, generator)
-    return parts / sum(parts, -1, True)
+    # Of a small shape a gamma number may be too small for its dtype. Its logarithm is that of a gamma number of a
+    # shape larger by 1, and that of a uniform number over the shape.
+    u = rand_like(input, generator=generator)
+    logs = log(_standard_gamma(input + 1, generator)) + log1p(-u) / input
+    info = finfo(input._spec.dtype)
+    return softmax(logs, -1).clamp(info.tiny, 1 - info.eps / 2)
 
 
 @drawing
@@ -159,8 +171,9 @@ def binomial(count: Tensor, prob: Tensor, generator: Generator | None = None) ->
     return _without_slope(np.asarray(drawn.astype(count._spec.native)), count._spec.device, count, prob)
 
 
-from .exponential import digamma, log, polygamma, special  # noqa: E402 - formulas name them
+from .convert import _to_copy  # noqa: E402
+from .exponential import digamma, log, log1p, polygamma, special  # noqa: E402 - formulas name them
 from .gamma_functions import _density  # noqa: E402
 from .operands import not_implemented, zeros_for  # noqa: E402
-from .random import _without_slope, host_of  # noqa: E402
-from .reduce import sum  # noqa: E402
+from .random import _without_slope, host_of, rand_like  # noqa: E402
+from .softmax import softmax  # noqa: E402

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..backends import spec_of
+from ..base.callers import depth_of_user
 from ..declare.inplace import inplace
 from ..declare.kinds import general, linear
 from ..tensor.tensor import Tensor
@@ -27,7 +28,7 @@ from .accumulate import (
 )
 from .blockwise import is_numpy
 from .kernels import SMALL, _maximum, add_in_rows, reshaped, set_in_rows, take_in_rows
-from .writing import number_for, number_tensor, write_part
+from .writing import keep_apart, number_for, number_tensor, write_part
 
 FUNCTIONS = "gather scatter scatter_add"
 METHODS = "gather scatter scatter_add"
@@ -323,8 +324,9 @@ def _method_scatter_(
 ) -> Tensor:
     """In-place form of `scatter`: writes only the elements that `index` names."""
     op, args = _scatter_call("scatter_", self, dim, index, src, value, reduce)
+    keep_apart(self, index, src)
     if op is _scatter_prod:
-        return inplace(op.op, "scatter_", list(args))
+        return inplace(op.op, "scatter_", op.op.bind(args, {}))
     return write_part(op.op, "scatter_", list(args), _KERNELS[op.op.name])
 
 
@@ -351,7 +353,7 @@ def _scatter_call(name: str, input: Any, dim: int, index: Any, src: Any, value: 
         warnings.warn(
             "the reduce argument of scatter with a tensor as src is deprecated: use scatter_reduce for more options",
             UserWarning,
-            stacklevel=3,
+            stacklevel=depth_of_user(),
         )
     source = source_for(name, input, dim, index, number if reduce is None else src)
     if reduce is None:
@@ -375,6 +377,7 @@ def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor, *, out: Any
 def _method_scatter_add_(self: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
     """In-place form of `scatter_add`."""
     values = [self, dim, index, source_for("scatter_add_", self, dim, index, src)]
+    keep_apart(self, index, src)
     return write_part(_scatter_add.op, "scatter_add_", values, add_places)
 
 

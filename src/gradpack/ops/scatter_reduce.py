@@ -12,10 +12,12 @@ import numpy as np
 from ..backends import spec_of
 from ..base.dtypes import INTEGRAL, bool_
 from ..base.errors import not_implemented_for
+from ..base.modes import MODE
 from ..declare.inplace import inplace
 from ..declare.kinds import general, linear, nondifferentiable
 from ..tensor.tensor import Tensor
 from .accumulate import flat_of, fresh, narrowed, set_flat, store, widened
+from .writing import keep_apart
 
 FUNCTIONS = METHODS = "scatter_reduce"
 INPLACE = "scatter_reduce_"
@@ -84,7 +86,18 @@ def _prod_src(g: Any, input: Any, dim: int, index: Any, src: Any, include_self: 
     only = logical_and(zero, eq(zeros_here, 1))
     others = _scatter_prod(input, dim, index, _masked_fill(src, only, 1), include_self)
     divided = gather(g * out, dim, index) / _masked_fill(src, zero, 1)
-    return where(only, gather(g * others, dim, index), divided)
+    found = where(only, gather(g * others, dim, index), divided)
+    if isinstance(found, Tensor) and found.requires_grad and found._spec.numpy and not MODE.get().levels:
+        if (zero._data & (zeros_here._data > 1)).any():  # what leaves out two of them is not in the formula
+            found.register_hook(_refuse_twice)
+    return found
+
+
+def _refuse_twice(g: Any) -> Any:
+    raise RuntimeError(
+        "scatter_reduce(): Double backward is unsupported for src when >1 zeros in src are scattered to the same "
+        "position in self"
+    )
 
 
 @general(
@@ -160,6 +173,7 @@ def _method_scatter_reduce_(
 ) -> Tensor:
     """In-place form of `scatter_reduce`."""
     op, args = _reduce_call("scatter_reduce_", self, dim, index, src, reduce, include_self)
+    keep_apart(self, index, src)
     return inplace(op.op, "scatter_reduce_", list(args))
 
 

@@ -11,6 +11,7 @@ from ..declare.kinds import general
 from .blockwise import SHORT_EXP2, aligned
 from .dimensions import axes, axis, count, dropped, kept, numpy_names, restored
 from .kernels import SMALL, _add, _array_type, _maximum, _minimum, add_up, exp_into, float_kind, largest, ones_column
+from .row_products import add_multiples, add_repeated, repeated, scale_rows
 
 FUNCTIONS = "softmax log_softmax logsumexp"
 METHODS = FUNCTIONS
@@ -18,6 +19,7 @@ METHODS = FUNCTIONS
 # Rows whose largest element is neither above nor far below these need no shift: exp neither
 # overflows nor loses digits. Most arrays are such, and finding the maximum of each row is dear.
 _HIGH, _LOW = 60.0, 1e-3
+_LARGEST = math.exp(_HIGH + 1)  # sum of exponentials, of rows that were not looked at before
 _SHORT = 256  # elements, below which there is nothing to gain
 _LOG2_E = math.log2(math.e)
 
@@ -77,49 +79,31 @@ def _row_blocks(rows: Any) -> Any:
     return [slice(start, start + step) for start in range(0, rows.shape[0], step)]
 
 
-class _Repeat:
-    """Columns repeated along rows, block by block.
-
-    As a product of matrices with two columns and two rows, that takes BLAS a third of the time of an operation in
-    which NumPy repeats a column.
-    """
-
-    def __init__(self, rows: Any) -> None:
-        many = max(1, min(rows.shape[0], _BLOCK // rows.shape[1]))
-        self.pair, self.ones = np.zeros((many, 2), rows.dtype), np.ones((2, rows.shape[1]), rows.dtype)
-        self.buffer = aligned(many * rows.shape[1], rows.dtype).reshape(many, rows.shape[1])
-
-    def __call__(self, column: Any) -> Any:
-        count = len(column)
-        self.pair[:count, 0] = column
-        return np.matmul(self.pair[:count], self.ones, out=self.buffer[:count])
-
-
 def _rows_of_softmax(input: Any, logarithm: bool) -> Any:
     """Softmax of the last dimension, or its logarithm, block by block."""
     rows = input.reshape(-1, input.shape[-1])
     out = np.empty(rows.shape, rows.dtype)
-    buffer = aligned(max(_BLOCK, rows.shape[1]), rows.dtype)
-    ones, repeat = np.ones(rows.shape[1], rows.dtype), _Repeat(rows)
+    buffer = aligned(max(_BLOCK, rows.shape[1]), rows.dtype) if logarithm else None
+    ones = np.ones(rows.shape[1], rows.dtype)
     for block in _row_blocks(rows):
         x, made = rows[block], out[block]
-        spare = buffer[: x.size].reshape(x.shape)
-        most = _maximum(x, None)
+        spare = made if buffer is None else buffer[: x.size].reshape(x.shape)
+        most = _maximum(x, None) if logarithm else 0
         plain = most <= _HIGH
         if plain:
             total = np.exp(x, out=spare) @ ones
-            plain = total.min() >= _LOW
+            plain = _minimum(total) >= _LOW and _maximum(total) <= _LARGEST
         if not plain:
-            x = np.subtract(x, largest(x, -1, True), out=made)
+            x = np.subtract(x, largest(x, -1, True))
             total = np.exp(x, out=spare) @ ones
         if not logarithm:
-            np.multiply(spare, repeat(1 / total), out=made)
+            scale_rows(made, 1 / total)
             continue
         exact = np.log(total, dtype=np.float64)
         rounded = exact.astype(rows.dtype)
-        np.subtract(x, repeat(rounded), out=made)
+        np.subtract(x, repeated(rounded, made), out=made)
         if plain and rows.dtype != np.float64 and _near_zero(most, rounded):  # in two parts: see `_log_softmax`
-            np.subtract(made, repeat(exact - rounded), out=made)
+            add_repeated(made, (rounded - exact).astype(rows.dtype))
     return out.reshape(input.shape)
 
 
@@ -135,16 +119,15 @@ def _rows_of_slope(g: Any, out: Any, logarithm: bool) -> Any:
     given, known = g.reshape(-1, length), out.reshape(-1, length)
     slope = np.empty(known.shape, known.dtype)
     buffer = aligned(max(_BLOCK, length), known.dtype)
-    ones, repeat = np.ones(length, known.dtype), _Repeat(known)
+    ones = np.ones(length, known.dtype)
     for block in _row_blocks(known):
         some, result, made = given[block], known[block], slope[block]
         if logarithm:
-            spare = _exp_into(result, buffer[: result.size].reshape(result.shape))
-            np.multiply(spare, repeat(some @ ones), out=spare)
-            np.subtract(some, spare, out=made)
+            made[:] = some
+            add_multiples(made, -(made @ ones), _exp_into(result, buffer[: result.size].reshape(result.shape)))
         else:
-            np.subtract(some, repeat(np.vecdot(some, result)), out=made)
-            np.multiply(made, result, out=made)
+            np.multiply(some, result, out=made)
+            add_multiples(made, -(made @ ones), result)
     return slope.reshape(out.shape)
 
 

@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 
+from ..base.callers import depth_of_user
 from ..base.dtypes import FLOATING
 from ..base.errors import not_a_tensor, refuse, scalar_type
 from ..declare.batched import is_batched
@@ -120,7 +121,7 @@ def stft(
             "tensors for all inputs, and return_complex=False will raise an error.\nNote: you can still call "
             "torch.view_as_real on the complex output to recover the old return format.",
             UserWarning,
-            stacklevel=2,
+            stacklevel=depth_of_user(),
         )
     if onesided and complex_input:
         raise RuntimeError("Cannot have onesided output if window or input is complex")
@@ -171,7 +172,7 @@ def _warn_of_no_window(op: str, advice: str) -> None:
         f"A window was not provided. A rectangular window will be applied, {advice} To suppress this warning and use "
         f"a rectangular window in {op}(), explicitly set `window=torch.ones(n_fft)`.",
         UserWarning,
-        stacklevel=3,
+        stacklevel=depth_of_user(),
     )
 
 
@@ -258,7 +259,7 @@ def istft(
             "The length of signal is shorter than the length parameter. Result is being padded with zeros in the "
             "tail. Please check your center and hop_length settings.",
             UserWarning,
-            stacklevel=2,
+            stacklevel=depth_of_user(),
         )
         signal = fitted(signal, (1,), (end - start,))
     return squeeze(signal, 0) if alone else signal

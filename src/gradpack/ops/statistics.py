@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..base.callers import depth_of_user
 from ..base.dtypes import BOOL, FLOATING, INTEGRAL
 from ..base.errors import scalar_type
 from ..declare.batched import is_batched
@@ -82,7 +83,7 @@ def cov(input: Tensor, *, correction: int = 1, fweights: Any = None, aweights: A
         warnings.warn(
             "cov(): degrees of freedom is <= 0. Correction should be strictly less than the number of observations.",
             UserWarning,
-            stacklevel=2,
+            stacklevel=depth_of_user(),
         )
         factor = factor * 0 if isinstance(factor, Tensor) else wrap(np.zeros((), np.int64))
     away = x - unsqueeze(mean, 1)

@@ -133,7 +133,7 @@ def _as_tuple(index: Any) -> tuple[Any, ...]:
             "x[seq] with a non-tuple sequence of slices, sequences or tensors means x[tuple(seq)], as it does in "
             "torch, where this is deprecated: write x[tuple(seq)], or x[tensor(seq)] for one index tensor.",
             UserWarning,
-            stacklevel=4,
+            stacklevel=depth_of_user(),
         )
         return tuple(index)
     return tuple(index) if isinstance(index, tuple) else (index,)

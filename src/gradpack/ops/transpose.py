@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..base.callers import depth_of_user
 from ..declare.kinds import linear
 from ..tensor.tensor import Tensor
 from .kernels import _array_type
@@ -132,7 +133,7 @@ def _reversed(self: Tensor) -> Tensor:
             "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated: use "
             "`x.mT` to transpose batches of matrices or `x.permute(*torch.arange(x.ndim - 1, -1, -1))`.",
             UserWarning,
-            stacklevel=2,
+            stacklevel=depth_of_user(),
         )
     return permute(self, tuple(builtins.range(self.ndim - 1, -1, -1)))
 

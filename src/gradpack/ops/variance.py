@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..base.callers import depth_of_user
 from ..declare.kinds import general
 from ..tensor.tensor import Tensor
 from .dimensions import axes, check_floating, count, dropped, restored, spread_over
@@ -150,7 +151,7 @@ def _arguments(
                 f"{op}(): degrees of freedom is <= 0. Correction should be strictly less than the number of elements "
                 f"in each group: {n} here, and correction={correction}.",
                 UserWarning,
-                stacklevel=3,
+                stacklevel=depth_of_user(),
             )
     return dim, correction, keepdim
 

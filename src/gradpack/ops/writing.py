@@ -12,7 +12,7 @@ from math import isfinite
 from typing import Any
 
 from ..backends.numpy import hush, silent, unhush
-from ..backends.windows import writable
+from ..backends.windows import overlap, writable
 from ..base import dtypes
 from ..base.dtypes import BOOL, COMPLEX, FLOATING, INTEGRAL, dtype
 from ..base.modes import MODE
@@ -101,6 +101,19 @@ def _arrays(value: Any) -> Any:
     if isinstance(value, Tensor):
         return value._data
     return [_arrays(v) for v in value] if isinstance(value, list | tuple) else value
+
+
+def keep_apart(target: Any, *others: Any) -> None:
+    """Refuse operands that share memory with what is written to, where the places depend on them."""
+    if isinstance(target, Tensor) and not MODE.get().levels:
+        check_overlap(target, [v for v in others if isinstance(v, Tensor)], apart=True)
+
+
+def own_value(target: Tensor, value: Any) -> Any:
+    """The value to fill with: a copy, if it is an element of what is written to."""
+    if isinstance(value, Tensor) and not (value._shape or MODE.get().levels) and overlap(value._data, target._data):
+        return value.clone()
+    return value
 
 
 def _range(d: dtype) -> tuple[float, float]:

@@ -9,6 +9,7 @@ from .adam import Adam, AdamW
 from .adaptive import Adadelta, Adagrad, RMSprop, Rprop
 from .averaging import ASGD, Adamax, NAdam, RAdam
 from .lbfgs import LBFGS
+from .muon import Muon
 from .optimizer import Optimizer
 from .sgd import SGD
 from .sparse_adam import SparseAdam
@@ -23,6 +24,7 @@ __all__ = [
     "Adam",
     "AdamW",
     "Adamax",
+    "Muon",
     "NAdam",
     "Optimizer",
     "RAdam",

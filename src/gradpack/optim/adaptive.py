@@ -7,7 +7,7 @@ from typing import Any
 
 from ..ops.create import complex
 from ..ops.create import tensor as _number
-from ..ops.fill import full_like
+from ..ops.fill_like import full_like
 from ..ops.sparse import sparse_coo_tensor
 from ..tensor.tensor import Tensor
 from .by_formula import ByFormula, State, check_options, decayed, zeros_beside

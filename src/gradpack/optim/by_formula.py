@@ -8,7 +8,7 @@ from typing import Any
 from ..base.modes import using
 from ..ops.create import complex
 from ..ops.create import tensor as new_tensor
-from ..ops.fill import zeros_like
+from ..ops.fill_like import zeros_like
 from ..tensor.tensor import Tensor
 from .optimizer import Optimizer, as_scalar, check_option, compute_dtype, loss_of
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import OrderedDict, defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
 from functools import wraps
 from itertools import chain
@@ -274,7 +274,7 @@ class Optimizer:
             result = result if changed is None else changed
         return result
 
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+    def load_state_dict(self, state_dict: Any) -> None:
         """Take over state and options that `state_dict()` gave. Tensors are copied, to the dtype of their parameter.
 
         What older versions did not write, options among them, is what it is by default; numbers of steps may be
@@ -282,7 +282,11 @@ class Optimizer:
 
         Raises:
             ValueError: if the groups do not match those of this optimiser, which then stays as it was.
+            AttributeError, TypeError: for what is no dict.
         """
+        if not isinstance(state_dict, Mapping):
+            error = TypeError if hasattr(state_dict, "copy") else AttributeError
+            raise error(f"load_state_dict() expects the dict that state_dict() gave, but got {type(state_dict)}")
         state_dict = dict(state_dict)
         for hook in tuple(self._optimizer_load_state_dict_pre_hooks.values()):
             changed = hook(self, state_dict)

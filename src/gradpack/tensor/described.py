@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..backends.windows import address_of, owner_of
+from ..base.callers import warn_once
 from ..base.devices import device
 from ..base.dtypes import FLOATING, INTEGRAL, computed_in, dtype
 from ..base.layouts import layout, strided
@@ -16,6 +17,18 @@ if TYPE_CHECKING:
     from ..backends import Spec
 
 
+def _warn_of_loss() -> None:
+    """Say that what is computed with the number has no gradient: once, as torch."""
+    warn_once(
+        "scalar",
+        "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
+        "Consider using tensor.detach() first.",
+    )
+
+
+_sized = tuple.__new__  # a `Size` of what are ints already
+
+
 class TensorBase:
     """The part of `Tensor` that only reads its array."""
 
@@ -23,6 +36,7 @@ class TensorBase:
 
     if TYPE_CHECKING:
         _data: Any
+        _edge: Any
         _shape: tuple[int, ...]
         _spec: Spec
 
@@ -31,7 +45,7 @@ class TensorBase:
     @property
     def shape(self) -> Size:
         """The size of each dimension, as a `Size`."""
-        return Size(self._shape)
+        return _sized(Size, self._shape)
 
     @property
     def dtype(self) -> dtype:
@@ -101,7 +115,7 @@ class TensorBase:
     def size(self, dim: int | None = None) -> Any:
         """The shape, or the size of one dimension."""
         if dim is None:
-            return Size(self._shape)
+            return _sized(Size, self._shape)
         if not -max(len(self._shape), 1) <= dim < max(len(self._shape), 1) or not self._shape:
             from ..base.errors import dim_out_of_range
 
@@ -240,6 +254,8 @@ class TensorBase:
         return self._spec.backend.truth(self._data)
 
     def __float__(self) -> float:
+        if self._edge is not None:
+            _warn_of_loss()
         plain = not self._shape and self._spec.plain
         return float(self._data if plain else self._real("Float"))
 
@@ -247,6 +263,8 @@ class TensorBase:
         return int(self._real("Long"))
 
     def __complex__(self) -> complex:
+        if self._edge is not None:
+            _warn_of_loss()
         return complex(self._one("Python scalars"))
 
     def __index__(self) -> int:

@@ -190,7 +190,7 @@ class Tensor(TensorBase):
         if self._view is not None and (self._edge is None or type(self._edge) is Nowhere):
             from .views import base_of
 
-            return base_of(self)._edge is not None
+            return type(self._counter) is list and base_of(self)._edge is not None
         return self._edge is not None
 
     @requires_grad.setter

@@ -59,13 +59,15 @@ def refresh(tensor: Tensor) -> bool:
     """
     view = tensor._view
     if view is not None and (tensor._edge is None or type(tensor._edge) is Nowhere):
+        if type(tensor._counter) is not list:  # views of inference tensors are leaves
+            return False
         parent = view.parent
         while parent._view is not None:
             parent = parent._view.parent
         if parent._edge is None:
             tensor._edge = None
             return False
-        if MODE.get().grad and type(tensor._counter) is list:
+        if MODE.get().grad:
             renew(tensor)
             if tensor._edge is None:
                 tensor._edge = Nowhere()

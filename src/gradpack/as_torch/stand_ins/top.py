@@ -44,7 +44,10 @@ def _assert(condition: Any, message: str) -> None:
     assert condition, message
 
 
-_assert_async = _assert
+def _assert_async(input: Any, assert_msg: str | None = None) -> None:
+    """Raise RuntimeError if the one element of a tensor is zero."""
+    if not bool(input):
+        raise RuntimeError(assert_msg or "Expected Tensor with single nonzero value, but got zero")
 
 
 def __getattr__(name: str) -> Any:

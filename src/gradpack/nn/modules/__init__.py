@@ -26,7 +26,7 @@ _LIBRARY = __name__.partition(".")[0]
 _SOURCES = {
     "activation": "activations more_activations attention",
     "adaptive": "adaptive",
-    "batchnorm": "batch_norm",
+    "batchnorm": "batch_norm sync_batch_norm",
     "channelshuffle": "resizing",
     "container": "containers parameter_containers",
     "conv": "convolution lazy_layers",

@@ -1,5 +1,8 @@
 """Helpers for gradients and parameters."""
 
+from importlib import import_module
+from typing import Any
+
 from . import parametrizations, parametrize, rnn, stateless
 from .clip_grad import clip_grad_norm, clip_grad_norm_, clip_grad_value_, clip_grads_with_norm_, get_total_norm
 from .convert_parameters import parameters_to_vector, vector_to_parameters
@@ -21,6 +24,7 @@ __all__ = [
     "parameters_to_vector",
     "parametrizations",
     "parametrize",
+    "prune",
     "remove_spectral_norm",
     "remove_weight_norm",
     "rnn",
@@ -30,3 +34,10 @@ __all__ = [
     "vector_to_parameters",
     "weight_norm",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """What few programs use is imported when it is asked for."""
+    if name == "prune":
+        return import_module(".prune", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

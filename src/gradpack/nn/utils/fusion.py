@@ -6,7 +6,7 @@ import copy
 from typing import Any
 
 from ...ops.exponential import rsqrt
-from ...ops.fill import ones_like, zeros_like
+from ...ops.fill_like import ones_like, zeros_like
 from ...tensor.tensor import Tensor
 from ..parameter import Parameter
 

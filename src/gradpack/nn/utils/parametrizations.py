@@ -6,7 +6,7 @@ from typing import Any
 
 from ...autograd.grad_mode import no_grad
 from ...base.info import finfo
-from ...ops.fill import zeros_like
+from ...ops.fill_like import zeros_like
 from ...ops.join import cat
 from ...ops.linalg import dot, mv
 from ...ops.random import randn

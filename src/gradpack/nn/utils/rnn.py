@@ -7,13 +7,17 @@ of those that have any, and so on, the longest sequence first.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from numbers import Real
 from typing import Any, NamedTuple, Self
 
 from ...base.dtypes import bfloat16, int8, int16, int32, int64, uint8
+from ...base.errors import not_a_tensor
 from ...ops.create import as_tensor
-from ...ops.fill import arange, empty_like, full
+from ...ops.fill import full
+from ...ops.fill_like import empty_like
 from ...ops.join import cat, stack
 from ...ops.order import sort
+from ...ops.ranges import arange
 from ...tensor.tensor import Tensor
 
 
@@ -133,6 +137,12 @@ def pack_padded_sequence(
         tensor([1, 4, 2, 3])
     """
     count = as_tensor(lengths, dtype=int64)
+    if count.dim() != 1:
+        raise RuntimeError(
+            f"'lengths' argument should be a 1D CPU int64 tensor, but got {count.dim()}D {count.device} Long tensor"
+        )
+    if not isinstance(input, Tensor):
+        raise not_a_tensor("pack_padded_sequence", "input", 1, input)
     order = None
     if not enforce_sorted:
         count, order = sort(count, 0, descending=True)
@@ -213,6 +223,7 @@ def pad_sequence(
 
     Raises:
         RuntimeError: for what is no iterable, none at all, and another side than right or left.
+        TypeError: for elements that are no tensors, and arguments of other types.
 
     Example::
 
@@ -228,6 +239,14 @@ def pad_sequence(
     parts = tuple(sequences)
     if not parts:
         raise RuntimeError("received an empty list of sequences")
+    for i, part in enumerate(parts):
+        if not isinstance(part, Tensor):
+            raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type(part).__name__}")
+        if not part.dim():
+            raise RuntimeError(f"pad_sequence: a sequence needs a dimension to pad, but element {i} has none")
+    _check_option("batch_first", 2, batch_first, bool, "bool")
+    _check_option("padding_value", 3, padding_value, (Real, Tensor), "float")
+    _check_option("padding_side", 4, padding_side, str, "str")
     if padding_side not in ("left", "right"):
         raise RuntimeError(f"Expected padding_side to be one of left or right, but got {padding_side}.")
     length = max(p.size(0) for p in parts)
@@ -236,6 +255,14 @@ def pad_sequence(
         filler = full((length - p.size(0), *parts[0]._shape[1:]), padding_value, dtype=parts[0].dtype)
         padded.append(cat((p, filler) if padding_side == "right" else (filler, p)))
     return stack(padded, 0 if batch_first else 1)
+
+
+def _check_option(name: str, position: int, value: Any, kinds: Any, wanted: str) -> None:
+    """Raise TypeError for an option of `pad_sequence` of another type."""
+    if not isinstance(value, kinds):
+        raise TypeError(
+            f"pad_sequence(): argument '{name}' (position {position}) must be {wanted}, not {type(value).__name__}"
+        )
 
 
 def unpad_sequence(padded_sequences: Tensor, lengths: Tensor, batch_first: bool = False) -> list[Tensor]:

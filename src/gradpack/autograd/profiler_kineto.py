@@ -1,0 +1,188 @@
+"""What torch's profiler has because of the library below it: names of C++, records of memory, details of kernels."""
+
+from __future__ import annotations
+
+import json
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from typing import Any, NamedTuple
+
+# dtypes as events have them: by their names in C++.
+_TYPES = {
+    "float16": "c10::Half",
+    "bfloat16": "c10::BFloat16",
+    "float32": "float",
+    "float64": "double",
+    "complex32": "c10::complex<c10::Half>",
+    "complex64": "c10::complex<float>",
+    "complex128": "c10::complex<double>",
+    "uint8": "unsigned char",
+    "uint16": "short unsigned int",
+    "uint32": "unsigned int",
+    "uint64": "long unsigned int",
+    "int8": "signed char",
+    "int16": "short int",
+    "int32": "int",
+    "int64": "long int",
+    "float8_e4m3fn": "c10::Float8_e4m3fn",
+    "float8_e5m2": "c10::Float8_e5m2",
+}
+
+
+def type_name(dtype: str) -> str:
+    """The name that a dtype has in C++: `float` for `float32`."""
+    return _TYPES.get(dtype, dtype)
+
+
+@cache
+def _demangler() -> Callable[[bytes], bytes | None] | None:
+    """The function of the C++ runtime that makes names readable; None where there is no such library."""
+    import ctypes
+    from ctypes.util import find_library
+
+    for name in ("libstdc++.so.6", find_library("stdc++"), find_library("c++")):
+        try:
+            function = ctypes.CDLL(name or "").__cxa_demangle
+        except (OSError, AttributeError):
+            continue
+        function.restype = ctypes.c_void_p
+        free = ctypes.CDLL(None).free
+        free.argtypes = [ctypes.c_void_p]
+
+        def demangled(name: bytes, function: Any = function, free: Any = free) -> bytes | None:
+            found = function(name, None, None, None)
+            if not found:
+                return None
+            text = ctypes.string_at(found)
+            free(found)
+            return text
+
+        return demangled
+    return None
+
+
+class StringTable(defaultdict[str, str]):
+    """Names, and how they read: names that a C++ compiler has made are put in readable form when first asked for.
+
+    Names of one letter, and what no compiler has made, stay as they are; so does everything where there is no
+    C++ runtime.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> names = torch.autograd.profiler_util.StringTable()
+        >>> names["aten::mul"], names["t"]
+        ('aten::mul', 't')
+    """
+
+    def __missing__(self, key: str) -> str:
+        demangle = _demangler() if len(key) > 1 else None
+        found = None if demangle is None else demangle(key.encode())
+        self[key] = key if found is None else found.decode()
+        return self[key]
+
+
+class MemRecordsAcc:
+    """Records of memory by time. `mem_records`: sequences whose first item has a method `start_ns()`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> class At(int):
+        ...     def start_ns(self):
+        ...         return self
+        >>> records = [(At(30), "late"), (At(10), "early")]
+        >>> [name for _, name in torch.autograd.profiler_util.MemRecordsAcc(records).in_interval(0, 20)]
+        ['early']
+    """
+
+    def __init__(self, mem_records: Sequence[Any]) -> None:
+        self._records = sorted(mem_records, key=lambda record: record[0].start_ns())
+        self._starts = [record[0].start_ns() for record in self._records]
+
+    def in_interval(self, start_ns: float, end_ns: float) -> Iterator[Any]:
+        """The records from `start_ns` to `end_ns`, both included, oldest first."""
+        yield from self._records[bisect_left(self._starts, start_ns) : bisect_right(self._starts, end_ns)]
+
+    def __repr__(self) -> str:
+        return f"<MemRecordsAcc of {len(self._records)} records>"
+
+
+class EventMetadata(NamedTuple):
+    """What is known of a kernel, a copy or an exchange between processes; None for what is not."""
+
+    registers_per_thread: int | None = None
+    shared_memory: int | None = None
+    grid: list[int] | None = None
+    block: list[int] | None = None
+    priority: int | None = None
+    blocks_per_sm: float | None = None
+    warps_per_sm: float | None = None
+    occupancy: dict[str, Any] | None = None
+    est_occupancy_pct: float | None = None
+    queued: int | None = None
+    graph_id: int | None = None
+    graph_node_id: int | None = None
+    stream: int | None = None
+    context: int | None = None
+    channel: int | None = None
+    channel_type: int | None = None
+    bytes: int | None = None
+    bandwidth_gb_s: float | None = None
+    collective_name: str | None = None
+    dtype: str | None = None
+    in_msg_nelems: int | None = None
+    out_msg_nelems: int | None = None
+    in_split_size: str | None = None
+    out_split_size: str | None = None
+    global_rank_start: int | None = None
+    global_rank_stride: int | None = None
+    group_size: int | None = None
+    process_group_name: str | None = None
+    process_group_desc: str | None = None
+    group_ranks: str | None = None
+    rank: int | None = None
+    src_rank: int | None = None
+    dst_rank: int | None = None
+    seq: int | None = None
+    is_async: bool | None = None
+
+
+# How texts become values, by the type of the field; and the names that fields have in traces, where they differ
+# from those above by more than spaces and a capital letter.
+_READ: dict[str, Callable[[str], Any]] = {
+    "int": int,
+    "float": float,
+    "str": lambda text: text.strip('"'),
+    "bool": lambda text: text in ("1", "true"),
+}
+_SPELLED = {
+    "blocks_per_sm": "blocks per SM",
+    "warps_per_sm": "warps per SM",
+    "est_occupancy_pct": "est. achieved occupancy %",
+    "channel_type": "channel_type",
+    "bandwidth_gb_s": "memory bandwidth (GB/s)",
+    "process_group_name": "Process Group Name",
+    "process_group_desc": "Process Group Description",
+    "group_ranks": "Process Group Ranks",
+    "src_rank": "Src Rank",
+    "dst_rank": "Dst Rank",
+    "is_async": "Is asynchronized op",
+}
+_CAPITALS = frozenset(
+    "collective_name in_msg_nelems out_msg_nelems in_split_size out_split_size global_rank_start global_rank_stride "
+    "group_size rank seq".split()
+)
+
+
+def metadata_of(texts: Mapping[str, str]) -> EventMetadata | None:
+    """Details as traces have them (`{"registers per thread": "32"}`) as values; None if there are none."""
+    found: dict[str, Any] = {}
+    for field, kind in EventMetadata.__annotations__.items():
+        spaced = field.replace("_", " ")
+        text = texts.get(_SPELLED.get(field) or (spaced.capitalize() if field in _CAPITALS else spaced))
+        if text is not None:
+            found[field] = _READ.get(str(kind).partition(" ")[0], json.loads)(text)
+    return EventMetadata(**found) if found else None

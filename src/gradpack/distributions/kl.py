@@ -1,0 +1,127 @@
+"""The Kullback-Leibler divergence: a table from pairs of classes to formulas.
+
+The formulas are in `kl_same_family` and `kl_by_moments`; here are the table and those that hold for whole kinds of
+distributions.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+from ..tensor.tensor import Tensor
+from .distribution import Distribution
+from .exp_family import ExponentialFamily
+from .transformed_distribution import Independent, TransformedDistribution
+from .utils import sum_rightmost
+
+__all__ = ["kl_divergence", "register_kl"]
+
+_Formula = Callable[[Any, Any], Any]
+_KL_REGISTRY: dict[tuple[type, type], _Formula] = {}
+_KL_MEMOIZE: dict[tuple[type, type], _Formula | None] = {}
+
+
+def register_kl(type_p: type[Distribution], type_q: type[Distribution]) -> Callable[[Any], Any]:
+    """A decorator: the function `f(p, q)` is the divergence of these classes and their subclasses.
+
+    Raises:
+        TypeError: for what is no class of distributions.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> from gradpack.distributions import Normal, kl_divergence, register_kl
+        >>> class Mine(Normal): ...
+        >>> @register_kl(Mine, Mine)
+        ... def between(p, q):
+        ...     return torch.tensor(42.0)
+        >>> kl_divergence(Mine(0.0, 1.0), Mine(0.0, 1.0))
+        tensor(42.)
+    """
+    for label, kind in (("type_p", type_p), ("type_q", type_q)):
+        if not isinstance(kind, type) or not issubclass(kind, Distribution):
+            raise TypeError(f"Expected {label} to be a Distribution subclass but got {kind}")
+
+    def decorate(formula: Any) -> Any:
+        _KL_REGISTRY[type_p, type_q] = formula
+        _KL_MEMOIZE.clear()
+        return formula
+
+    return decorate
+
+
+def _dispatch_kl(type_p: type, type_q: type) -> _Formula | None:
+    """The formula of the nearest classes, those of `p` first; a warning where those of `q` first give another."""
+    matches = [(p, q) for p, q in _KL_REGISTRY if issubclass(type_p, p) and issubclass(type_q, q)]
+    if not matches:
+        return None
+    p_order, q_order = type_p.__mro__.index, type_q.__mro__.index
+    by_p = min(matches, key=lambda pair: (p_order(pair[0]), q_order(pair[1])))
+    by_q = min(matches, key=lambda pair: (q_order(pair[1]), p_order(pair[0])))
+    chosen = _KL_REGISTRY[by_p]
+    if chosen is not _KL_REGISTRY[by_q]:
+        warnings.warn(
+            f"Ambiguous kl_divergence({type_p.__name__}, {type_q.__name__}). Please register_kl({by_p[0].__name__}, "
+            f"{by_q[1].__name__})",
+            RuntimeWarning,
+            stacklevel=3,
+        )
+    return chosen
+
+
+def kl_divergence(p: Distribution, q: Distribution) -> Tensor:
+    """How far `q` is from `p`: the expected value of `log p(x) - log q(x)` under `p`, of the shape of the batch.
+
+    Raises:
+        NotImplementedError: for classes without a formula.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> from gradpack.distributions import Normal, kl_divergence
+        >>> kl_divergence(Normal(0.0, 1.0), Normal(1.0, 1.0))
+        tensor(0.5000)
+    """
+    kinds = type(p), type(q)
+    if kinds not in _KL_MEMOIZE:
+        _KL_MEMOIZE[kinds] = _dispatch_kl(*kinds)
+    formula = _KL_MEMOIZE[kinds]
+    if formula is None:
+        raise NotImplementedError(
+            f"No KL(p || q) is implemented for p type {kinds[0].__name__} and q type {kinds[1].__name__}"
+        )
+    return formula(p, q)
+
+
+@register_kl(ExponentialFamily, ExponentialFamily)
+def _kl_expfamily_expfamily(p: Any, q: Any) -> Tensor:
+    """`A(θq) - A(θp) - (θq - θp) · ∇A(θp)`, for two of one family."""
+    if type(p) is not type(q):
+        raise NotImplementedError(
+            "The cross KL-divergence between different exponential families cannot be computed using Bregman "
+            "divergences"
+        )
+    natural, normalizer, slopes = p._slopes()
+    others = q._natural_params
+    result = q._log_normalizer(*others) - normalizer
+    for ours, theirs, slope in zip(natural, others, slopes, strict=True):
+        result = result - sum_rightmost((theirs - ours) * slope, theirs.ndim - len(q.batch_shape))
+    return result
+
+
+@register_kl(Independent, Independent)
+def _kl_independent_independent(p: Independent, q: Independent) -> Any:
+    if p.reinterpreted_batch_ndims != q.reinterpreted_batch_ndims:
+        raise NotImplementedError("the two have different numbers of dimensions that count as parts of a value")
+    return sum_rightmost(kl_divergence(p.base_dist, q.base_dist), p.reinterpreted_batch_ndims)
+
+
+@register_kl(TransformedDistribution, TransformedDistribution)
+def _kl_transformed_transformed(p: TransformedDistribution, q: TransformedDistribution) -> Any:
+    """A bijection changes no divergence."""
+    if p.transforms != q.transforms or p.event_shape != q.event_shape:
+        raise NotImplementedError("the two have different transforms, or values of different shapes")
+    extra = len(p.event_shape) - len(p.base_dist.event_shape)
+    return sum_rightmost(kl_divergence(p.base_dist, q.base_dist), extra)

@@ -1,0 +1,284 @@
+"""Normal vectors, with any covariance, or with one of low rank and a diagonal."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, ClassVar
+
+from ..linalg import cholesky, solve_triangular
+from ..ops.diagonal import diag_embed
+from ..ops.fill import eye
+from ..ops.linalg_triangular import cholesky_inverse
+from ..ops.shape import broadcast_shapes
+from ..tensor.tensor import Tensor
+from . import constraints
+from .distribution import Distribution
+from .utils import lazy_property, standard_normal
+
+__all__ = ["LowRankMultivariateNormal", "MultivariateNormal"]
+
+_LOG_2PI = math.log(2 * math.pi)
+
+
+def half_log_det(factor: Tensor) -> Tensor:
+    """Half of the logarithm of the determinant of `L L^T`."""
+    return factor.diagonal(dim1=-2, dim2=-1).log().sum(-1)
+
+
+def mahalanobis(factor: Tensor, x: Tensor) -> Tensor:
+    """`x^T (L L^T)^-1 x` for each vector.
+
+    Args:
+        factor: L, triangular, over a batch.
+        x: over the same batch, after dimensions of samples that share the factors: they become columns.
+    """
+    batch = factor.ndim - 2
+    columns = x.reshape((-1, *x.shape[x.ndim - 1 - batch :])).movedim(0, -1)
+    squares = solve_triangular(factor, columns, upper=False).square().sum(-2)
+    return squares.movedim(-1, 0).reshape(x.shape[:-1])
+
+
+def precision_to_scale_tril(precision: Tensor) -> Tensor:
+    """The Cholesky factor of the inverse: a factor `U U^T` from the last row up, and `L = U^-T`."""
+    upper = cholesky(precision.flip((-2, -1))).flip((-2, -1))
+    one = eye(precision.shape[-1], dtype=precision.dtype, device=precision.device)
+    return solve_triangular(upper.mT, one, upper=False)
+
+
+def matrix_given(matrices: dict[str, Any], error: type[Exception] = ValueError) -> str:
+    """Which of the matrices was given: exactly one has to be, and is to be one."""
+    names = [name for name, value in matrices.items() if value is not None]
+    if len(names) != 1:
+        raise error(f"Exactly one of {' or '.join(matrices)} may be specified.")
+    if matrices[names[0]].ndim < 2:
+        raise ValueError(f"{names[0]} must be at least two-dimensional, with optional leading batch dimensions")
+    return names[0]
+
+
+class Covariance(Distribution):
+    """A distribution with one of three matrices, from which the others are computed at first use."""
+
+    _factor: Tensor  # L of the covariance, with the batch that it was given with
+
+    @lazy_property
+    def scale_tril(self) -> Tensor:
+        n = self._factor.shape[-1]
+        return self._factor.expand((*self.batch_shape, n, n))
+
+    @lazy_property
+    def covariance_matrix(self) -> Tensor:
+        n = self._factor.shape[-1]
+        return (self._factor @ self._factor.mT).expand((*self.batch_shape, n, n))
+
+    @lazy_property
+    def precision_matrix(self) -> Tensor:
+        n = self._factor.shape[-1]
+        return cholesky_inverse(self._factor).expand((*self.batch_shape, n, n))
+
+    def _take(self, given: dict[str, Any], batch_shape: Any, n: int) -> None:
+        """Keep the matrix that was given, and its factor."""
+        (name,) = (name for name, value in given.items() if value is not None)
+        matrix = given[name]
+        self.__dict__[name] = matrix.expand((*batch_shape, n, n))
+        self._matrix = matrix
+        self._given = name
+
+    def _factorize(self) -> None:
+        """Make the factor, once the matrix was checked."""
+        matrix = self.__dict__.pop("_matrix")
+        make = {"scale_tril": lambda m: m, "covariance_matrix": cholesky, "precision_matrix": precision_to_scale_tril}
+        self._factor = make[self._given](matrix)
+
+
+class MultivariateNormal(Covariance):
+    """Normal vectors with mean `loc` and a covariance.
+
+    Args:
+        loc: of the shape (..., n).
+        covariance_matrix: positive definite, (..., n, n), or
+        precision_matrix: its inverse, or
+        scale_tril: its Cholesky factor, which is the fastest.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> d = torch.distributions.MultivariateNormal(torch.zeros(2), torch.eye(2))
+        >>> d.log_prob(torch.zeros(2))
+        tensor(-1.8379)
+    """
+
+    arg_constraints: ClassVar[dict[str, Any]] = {
+        "loc": constraints.real_vector,
+        "covariance_matrix": constraints.positive_definite,
+        "precision_matrix": constraints.positive_definite,
+        "scale_tril": constraints.lower_cholesky,
+    }
+    support = constraints.real_vector
+    has_rsample = True
+    _parameters: ClassVar[dict[str, int]] = {"loc": 1, "covariance_matrix": 2, "precision_matrix": 2, "scale_tril": 2}
+    _kept = ("_factor", "_given")
+
+    def __init__(
+        self,
+        loc: Tensor,
+        covariance_matrix: Tensor | None = None,
+        precision_matrix: Tensor | None = None,
+        scale_tril: Tensor | None = None,
+        validate_args: bool | None = None,
+    ) -> None:
+        if loc.ndim < 1:
+            raise ValueError("loc must be at least one-dimensional.")
+        given = {"covariance_matrix": covariance_matrix, "precision_matrix": precision_matrix, "scale_tril": scale_tril}
+        matrix: Any = given[matrix_given(given)]
+        batch_shape = broadcast_shapes(matrix.shape[:-2], loc.shape[:-1])
+        n = loc.shape[-1]
+        self.loc = loc.expand((*batch_shape, n))
+        self._take(given, batch_shape, n)
+        super().__init__(batch_shape, (n,), validate_args=validate_args)
+        self._factorize()
+
+    @property
+    def mean(self) -> Tensor:
+        return self.loc
+
+    @property
+    def mode(self) -> Tensor:
+        return self.loc
+
+    @property
+    def variance(self) -> Tensor:
+        return self._factor.pow(2).sum(-1).expand(self._batch_shape + self._event_shape)
+
+    def rsample(self, sample_shape: Any = ()) -> Tensor:
+        drawn = standard_normal(self._extended_shape(sample_shape), self.loc)
+        return self.loc + (self._factor @ drawn.unsqueeze(-1)).squeeze(-1)
+
+    def log_prob(self, value: Any) -> Tensor:
+        self._check(value)
+        distance = mahalanobis(self._factor, value - self.loc)
+        return -0.5 * (self._event_shape[0] * _LOG_2PI + distance) - half_log_det(self._factor)
+
+    def entropy(self) -> Tensor:
+        each = 0.5 * self._event_shape[0] * (1.0 + _LOG_2PI) + half_log_det(self._factor)
+        return each.expand(self._batch_shape)
+
+
+class LowRankMultivariateNormal(Distribution):
+    """Normal vectors whose covariance is `W W^T + D`, with few columns in W and a diagonal D.
+
+    All goes by the matrix `I + W^T D^-1 W` of as many rows as W has columns (Woodbury's identity).
+
+    Args:
+        loc: of the shape (..., n).
+        cov_factor: W, of the shape (..., n, m).
+        cov_diag: D, of the shape (..., n).
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> from gradpack.distributions import LowRankMultivariateNormal
+        >>> d = LowRankMultivariateNormal(torch.zeros(2), torch.tensor([[1.0], [0.0]]), torch.ones(2))
+        >>> d.covariance_matrix
+        tensor([[2., 0.],
+                [0., 1.]])
+    """
+
+    arg_constraints: ClassVar[dict[str, Any]] = {
+        "loc": constraints.real_vector,
+        "cov_factor": constraints.independent(constraints.real, 2),
+        "cov_diag": constraints.independent(constraints.positive, 1),
+    }
+    support = constraints.real_vector
+    has_rsample = True
+    _parameters: ClassVar[dict[str, int]] = {
+        "loc": 1,
+        "cov_diag": 1,
+        "cov_factor": 2,
+        "covariance_matrix": 2,
+        "precision_matrix": 2,
+        "scale_tril": 2,
+    }
+    _kept = ("_factor", "_diag", "_capacitance")
+
+    def __init__(self, loc: Tensor, cov_factor: Tensor, cov_diag: Tensor, validate_args: bool | None = None) -> None:
+        if loc.ndim < 1:
+            raise ValueError("loc must be at least one-dimensional.")
+        n = loc.shape[-1]
+        if cov_factor.ndim < 2:
+            raise ValueError("cov_factor must be at least two-dimensional, with optional leading batch dimensions")
+        if cov_factor.shape[-2] != n:
+            raise ValueError(f"cov_factor must be a batch of matrices with shape {n} x m")
+        if cov_diag.shape[-1:] != (n,):
+            raise ValueError(f"cov_diag must be a batch of vectors with shape {loc.shape[-1:]}")
+        try:
+            batch_shape = broadcast_shapes(loc.shape[:-1], cov_factor.shape[:-2], cov_diag.shape[:-1])
+        except RuntimeError as error:
+            raise ValueError(
+                f"Incompatible batch shapes: loc {loc.shape}, cov_factor {cov_factor.shape}, cov_diag {cov_diag.shape}"
+            ) from error
+        self.loc = loc.expand((*batch_shape, n))
+        self.cov_diag = cov_diag.expand((*batch_shape, n))
+        self.cov_factor = cov_factor.expand(batch_shape + cov_factor.shape[-2:])
+        self._factor, self._diag = cov_factor, cov_diag
+        m = cov_factor.shape[-1]
+        inner = (cov_factor / cov_diag.unsqueeze(-1)).mT @ cov_factor
+        self._capacitance = cholesky(inner + eye(m, dtype=inner.dtype, device=inner.device))
+        super().__init__(batch_shape, (n,), validate_args=validate_args)
+
+    @property
+    def mean(self) -> Tensor:
+        return self.loc
+
+    @property
+    def mode(self) -> Tensor:
+        return self.loc
+
+    @lazy_property
+    def variance(self) -> Tensor:
+        each = self._factor.pow(2).sum(-1) + self._diag
+        return each.expand(self._batch_shape + self._event_shape)
+
+    def _expanded(self, matrix: Tensor) -> Tensor:
+        return matrix.expand(self._batch_shape + self._event_shape + self._event_shape)
+
+    @lazy_property
+    def scale_tril(self) -> Tensor:
+        """The Cholesky factor of the covariance."""
+        return self._expanded(cholesky(self._factor @ self._factor.mT + diag_embed(self._diag)))
+
+    @lazy_property
+    def covariance_matrix(self) -> Tensor:
+        """`W W^T + D`."""
+        return self._expanded(self._factor @ self._factor.mT + diag_embed(self._diag))
+
+    @lazy_property
+    def precision_matrix(self) -> Tensor:
+        """The inverse of the covariance: `D^-1 - D^-1 W (I + W^T D^-1 W)^-1 W^T D^-1`."""
+        scaled = self._factor / self._diag.unsqueeze(-1)
+        part = solve_triangular(self._capacitance, scaled.mT, upper=False)
+        return self._expanded(diag_embed(self._diag.reciprocal()) - part.mT @ part)
+
+    def rsample(self, sample_shape: Any = ()) -> Tensor:
+        shape = self._extended_shape(sample_shape)
+        low = standard_normal(shape[:-1] + self.cov_factor.shape[-1:], self.loc)
+        own = standard_normal(shape, self.loc)
+        return self.loc + (self._factor @ low.unsqueeze(-1)).squeeze(-1) + self._diag.sqrt() * own
+
+    def half_log_det(self) -> Tensor:
+        """Half of the logarithm of the determinant of the covariance."""
+        return half_log_det(self._capacitance) + 0.5 * self._diag.log().sum(-1)
+
+    def distance(self, x: Tensor) -> Tensor:
+        """`x^T C^-1 x` for the covariance C."""
+        scaled = x / self._diag
+        inner = (self._factor.mT @ scaled.unsqueeze(-1)).squeeze(-1)
+        return (x * scaled).sum(-1) - mahalanobis(self._capacitance, inner)
+
+    def log_prob(self, value: Any) -> Tensor:
+        self._check(value)
+        distance = self.distance(value - self.loc)
+        return -0.5 * (self._event_shape[0] * _LOG_2PI + distance) - self.half_log_det()
+
+    def entropy(self) -> Tensor:
+        each = 0.5 * self._event_shape[0] * (1.0 + _LOG_2PI) + self.half_log_det()
+        return each.expand(self._batch_shape)

@@ -1,0 +1,49 @@
+"""What distributions share whose parameter is a probability, or its log-odds: each follows from the other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..base.size import Size
+from ..tensor.tensor import Tensor
+from .distribution import Distribution
+from .utils import broadcast_all, lazy_property, logits_to_probs, probs_to_logits
+
+__all__ = ["Odds", "given"]
+
+
+def given(probs: Any, logits: Any) -> str:
+    """Which of the two was given: exactly one has to be."""
+    if (probs is None) == (logits is None):
+        raise ValueError("Either `probs` or `logits` must be specified, but not both.")
+    return "logits" if probs is None else "probs"
+
+
+class Odds(Distribution):
+    """A distribution with `probs` or `logits` of something that happens or does not."""
+
+    _given: str
+
+    def _take(self, probs: Any, logits: Any, *others: Any) -> tuple[Tensor, ...]:
+        """Keep the parameter that was given; it and others are broadcast. Gives back the others."""
+        self._given = given(probs, logits)
+        value, *rest = broadcast_all(logits if probs is None else probs, *others)
+        self.__dict__[self._given] = value
+        return tuple(rest)
+
+    @lazy_property
+    def logits(self) -> Tensor:
+        return probs_to_logits(self.probs, is_binary=True)
+
+    @lazy_property
+    def probs(self) -> Tensor:
+        return logits_to_probs(self.logits, is_binary=True)
+
+    @property
+    def _param(self) -> Tensor:
+        return self.__dict__[self._given]
+
+    @property
+    def param_shape(self) -> Size:
+        """The shape of the parameter."""
+        return self._param.shape

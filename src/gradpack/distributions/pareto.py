@@ -1,0 +1,167 @@
+"""Distributions with explicit quantiles over a half-line: Pareto, generalised Pareto and Weibull."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, ClassVar
+
+from ..ops.exponential import lgamma
+from ..ops.fill_like import full_like, ones_like
+from ..ops.random import rand
+from ..ops.rounding import where
+from ..tensor.tensor import Tensor
+from . import constraints
+from .distribution import Distribution
+from .gamma import Exponential
+from .transformed_distribution import TransformedDistribution
+from .transforms import AffineTransform, ExpTransform, PowerTransform
+from .utils import broadcast_all, euler_constant
+
+__all__ = ["GeneralizedPareto", "Pareto", "Weibull"]
+
+
+class Pareto(TransformedDistribution):
+    """A power law: `P(X > x) = (scale / x)^alpha`, for `x` from `scale` on.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.distributions.Pareto(torch.tensor([1.0]), torch.tensor([3.0])).mean
+        tensor([1.5000])
+    """
+
+    arg_constraints: ClassVar[dict[str, Any]] = {"alpha": constraints.positive, "scale": constraints.positive}
+    _parameters: ClassVar[dict[str, int]] = {"scale": 0, "alpha": 0}
+
+    def __init__(self, scale: Any, alpha: Any, validate_args: bool | None = None) -> None:
+        self.scale, self.alpha = broadcast_all(scale, alpha)
+        base = Exponential(self.alpha, validate_args=validate_args)
+        super().__init__(base, [ExpTransform(), AffineTransform(0, self.scale)], validate_args=validate_args)
+
+    @property
+    def mean(self) -> Tensor:
+        return where(self.alpha > 1, self.alpha * self.scale / (self.alpha - 1), math.inf)
+
+    @property
+    def mode(self) -> Tensor:
+        return self.scale
+
+    @property
+    def variance(self) -> Tensor:
+        a = self.alpha
+        return where(a > 2, self.scale.square() * a / ((a - 1).square() * (a - 2)), math.inf)
+
+    @constraints.dependent_property(is_discrete=False, event_dim=0)
+    def support(self) -> Any:
+        return constraints.greater_than_eq(self.scale)
+
+    def entropy(self) -> Tensor:
+        return (self.scale / self.alpha).log() + (1 + self.alpha.reciprocal())
+
+
+class GeneralizedPareto(Distribution):
+    """What exceeds a threshold: `P(X > x) = (1 + c z)^(-1/c)` with `z = (x - loc) / scale`; `exp(-z)` for `c = 0`.
+
+    Args:
+        concentration: `c`. Below zero the values end at `loc - scale / c`.
+    """
+
+    arg_constraints: ClassVar[dict[str, Any]] = {
+        "loc": constraints.real,
+        "scale": constraints.positive,
+        "concentration": constraints.real,
+    }
+    has_rsample = True
+    _parameters: ClassVar[dict[str, int]] = {"loc": 0, "scale": 0, "concentration": 0}
+
+    def __init__(self, loc: Any, scale: Any, concentration: Any, validate_args: bool | None = None) -> None:
+        self.loc, self.scale, self.concentration = broadcast_all(loc, scale, concentration)
+        super().__init__(self.loc.shape, validate_args=validate_args)
+
+    def _shape(self) -> tuple[Tensor, Tensor]:
+        """Where the concentration is as good as zero, and one to divide by that is not."""
+        flat = self.concentration.isclose(full_like(self.concentration, 0.0))
+        return flat, where(flat, ones_like(self.concentration), self.concentration)
+
+    @constraints.dependent_property(is_discrete=False, event_dim=0)
+    def support(self) -> Any:
+        flat, c = self._shape()
+        end = where((c < 0) & ~flat, self.loc - self.scale / c, math.inf)
+        return constraints.interval(self.loc, end)
+
+    @property
+    def mean(self) -> Tensor:
+        c = self.concentration
+        return where(c < 1, self.loc + self.scale / (1 - c), math.nan)
+
+    @property
+    def mode(self) -> Tensor:
+        return self.loc
+
+    @property
+    def variance(self) -> Tensor:
+        c = self.concentration
+        return where(c < 0.5, self.scale.pow(2) / ((1 - c).pow(2) * (1 - 2 * c)), math.nan)
+
+    def rsample(self, sample_shape: Any = ()) -> Tensor:
+        shape = self._extended_shape(sample_shape)
+        return self.icdf(rand(shape, dtype=self.loc.dtype, device=self.loc.device))
+
+    def log_survival_function(self, value: Any) -> Tensor:
+        """The logarithm of the probability of values above this one."""
+        flat, c = self._shape()
+        z = (value - self.loc) / self.scale
+        return where(flat, -z, -(c * z).clamp(min=-1).log1p() / c)
+
+    def log_cdf(self, value: Any) -> Tensor:
+        """The logarithm of the probability of values up to this one."""
+        return (-self.log_survival_function(value).exp()).log1p()
+
+    def cdf(self, value: Any) -> Tensor:
+        return self.log_cdf(value).exp()
+
+    def log_prob(self, value: Any) -> Tensor:
+        self._check(value)
+        flat, c = self._shape()
+        z = (value - self.loc) / self.scale
+        return where(flat, -z, -(1 + 1 / c) * (c * z).log1p()) - self.scale.log()
+
+    def icdf(self, value: Any) -> Tensor:
+        flat, c = self._shape()
+        from_end = (-value).log1p()
+        return self.loc + self.scale * where(flat, -from_end, (-c * from_end).expm1() / c)
+
+    def entropy(self) -> Tensor:
+        return self.scale.log() + self.concentration + 1
+
+
+class Weibull(TransformedDistribution):
+    """`P(X > x) = exp(-(x / scale)^concentration)`."""
+
+    arg_constraints: ClassVar[dict[str, Any]] = {"scale": constraints.positive, "concentration": constraints.positive}
+    support = constraints.positive
+    _parameters: ClassVar[dict[str, int]] = {"scale": 0, "concentration": 0}
+
+    def __init__(self, scale: Any, concentration: Any, validate_args: bool | None = None) -> None:
+        self.scale, self.concentration = broadcast_all(scale, concentration)
+        base = Exponential(ones_like(self.scale), validate_args=validate_args)
+        steps = [PowerTransform(self.concentration.reciprocal()), AffineTransform(0, self.scale)]
+        super().__init__(base, steps, validate_args=validate_args)
+
+    @property
+    def mean(self) -> Tensor:
+        return self.scale * lgamma(1 + self.concentration.reciprocal()).exp()
+
+    @property
+    def mode(self) -> Tensor:
+        k = self.concentration
+        return self.scale * ((k - 1) / k).clamp(min=0).pow(k.reciprocal())
+
+    @property
+    def variance(self) -> Tensor:
+        k = self.concentration.reciprocal()
+        return self.scale.pow(2) * (lgamma(1 + 2 * k).exp() - (2 * lgamma(1 + k)).exp())
+
+    def entropy(self) -> Tensor:
+        k = self.concentration.reciprocal()
+        return euler_constant * (1 - k) + (self.scale * k).log() + 1

@@ -1,0 +1,90 @@
+"""The gradient of gelu: an operation of its own, so that differentiating it keeps two tensors and not a composition."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..declare.kinds import elementwise
+from ..tensor.tensor import Tensor
+from .blockwise import blockwise, is_numpy
+from .error_function import gelu_gradient_of, gelu_of
+
+_INV_SQRT_2_PI = 1 / math.sqrt(2 * math.pi)
+
+
+def gelu_gradient(g: Any, input: Any, out: Any, approximate: str) -> Any:
+    """The formula of gelu: an operation on Tensors, and on arrays the same without computing the result again."""
+    return gelu_backward(g, input, approximate) if isinstance(g, Tensor) else _gradient(g, input, out, approximate)
+
+
+@elementwise(
+    grad=lambda g, input, approximate: gelu_backward(g, input, approximate),
+    input=lambda g, grad, input, approximate: g * grad * gelu_curvature(input, approximate),
+    node="GeluBackwardBackward0",
+    scalars=False,
+    dtypes="f",
+    blocks=False,
+)
+def gelu_backward(grad: Any, input: Any, approximate: str) -> Any:
+    """`grad` times the slope of gelu at `input`. Keeps nothing else: hooks that round would round a result of gelu
+    apart from its input, whose quotient is needed.
+    """
+    return _gradient(grad, input, gelu_of(input) if approximate == "none" else gelu_by_tanh(input), approximate)
+
+
+def _gradient(g: Any, x: Any, value: Any, approximate: str) -> Any:
+    return gelu_gradient_of(g, x, value) if approximate == "none" else g * _slope_by_tanh(x, value)
+
+
+def _slope_by_tanh(x: Any, value: Any) -> Any:
+    """P + x * dP/dx, where P = value / x is (1 + tanh(u)) / 2, so that dP/du = 2 * P * (1 - P)."""
+    p = np.where(x == 0, 0.5, value / x).astype(x.dtype)
+    slope = x * x
+    slope *= 3 * CUBIC
+    slope += 1
+    slope *= p
+    slope *= 1 - p
+    slope *= 2 * SQRT_2_OVER_PI
+    slope *= x
+    slope += p
+    return slope
+
+
+def gelu_curvature(x: Any, approximate: str) -> Any:
+    """The second derivative of gelu: `2 - x^2` times the density of the normal distribution, or what tanh makes of it.
+
+    On Tensors it is differentiable as the composition that it is.
+    """
+    if approximate == "tanh":
+        return _curvature_by_tanh(x)
+    if is_numpy(x):
+        return blockwise(_curvature_of_block, x, 0)
+    square = x * x
+    return (2 - square) * (exp(square * -0.5) * _INV_SQRT_2_PI)
+
+
+def _curvature_of_block(x: Any, out: Any) -> None:
+    square = x * x
+    np.multiply(square, -0.5, out)
+    np.exp(out, out)
+    np.multiply(out, _INV_SQRT_2_PI, out)
+    np.subtract(2, square, square)
+    np.multiply(out, square, out)
+
+
+def _curvature_by_tanh(x: Any) -> Any:
+    """With t = tanh(u(x)): (1 - t^2) (u' + x (u'' / 2 - t u'^2))."""
+    square = x * x
+    bend = square * CUBIC
+    t = tanh(x * (bend + 1) * SQRT_2_OVER_PI)
+    first = (bend * 3 + 1) * SQRT_2_OVER_PI
+    half_second = x * (3 * CUBIC * SQRT_2_OVER_PI)
+    return (1 - t * t) * (first + x * (half_second - t * first * first))
+
+
+from .activation import CUBIC, SQRT_2_OVER_PI, gelu_by_tanh  # noqa: E402 - adjoints name each other
+from .exponential import exp  # noqa: E402
+from .trigonometry import tanh  # noqa: E402
