@@ -52,7 +52,7 @@ def test_wrong_shapes(call, match):
         (lambda: F.embedding(torch.ones(2), torch.ones(3, 2)), RuntimeError, "Long"),
         (lambda: F.nll_loss(torch.ones(2, 3), torch.ones(2)), RuntimeError, "Long"),
         (lambda: torch.ones(2, dtype=torch.int64, requires_grad=True), RuntimeError, "floating point"),
-        (lambda: torch.tensor(["a"]), TypeError, "str"),
+        (lambda: torch.tensor(["a"]), ValueError, "str"),
         (lambda: torch.tensor([[1, 2], [3]]), ValueError, "length 2 at dim 1"),
         (lambda: torch.add(torch.ones(1), "a"), TypeError, "must be Tensor, not str"),
         (lambda: torch.ones(1) + "a", TypeError, "unsupported operand"),

@@ -34,6 +34,13 @@ IN_ROWS = {
     "renorm": lambda torch, x: x.renorm(2, 0, 0.5),
     "logsigmoid": lambda torch, x: torch.nn.functional.logsigmoid(x),
     "batch_norm": lambda torch, x: torch.nn.functional.batch_norm(x, None, None, training=True),
+    "rms_norm": lambda torch, x: torch.nn.functional.rms_norm(x, (4,)),
+    "one_hot": lambda torch, x: torch.nn.functional.one_hot(x.long()),
+    "one_hot of many": lambda torch, x: torch.nn.functional.one_hot(torch.cat([x] * 4, 1).mT.long()),
+    "unique": lambda torch, x: x.detach().unique(dim=0),
+    "repeat_interleave": lambda torch, x: x.repeat_interleave(2, 1),
+    "tril": lambda torch, x: x.tril(),
+    "triu": lambda torch, x: x.triu(1),
 }
 AS_IT_WAS = {
     "add": lambda torch, x: x + 1,

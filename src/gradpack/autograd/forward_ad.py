@@ -140,7 +140,8 @@ def _laid_out_like(tangent: Tensor, primal: Tensor) -> Tensor:
     """The tangent, copied if its memory is not like that of the primal: views of one must be possible of the other."""
     if not primal._spec.numpy:
         return tangent
-    same = tangent.stride() == primal.stride() and tangent.storage_offset() == primal.storage_offset()
+    strides = zip(tangent.stride(), primal.stride(), primal._shape, strict=True)
+    same = all(a == b or n == 1 for a, b, n in strides) and tangent.storage_offset() == primal.storage_offset()
     size = primal.untyped_storage().nbytes() // primal.element_size()
     if same and tangent.untyped_storage().nbytes() // tangent.element_size() == size:
         return tangent

@@ -119,7 +119,8 @@ def dense(array: Any) -> bool:
 def partly_overlap(a: Any, b: Any) -> bool:
     """Whether two arrays surely share some elements without being the same elements in the same order.
 
-    Said only of dense arrays, as torch does; of others it would be too hard to say.
+    Said only of dense arrays, as torch does; of others it would be too hard to say. One element with a
+    dimension and without are not the same in that sense.
     """
     if a is b or not may_overlap(a, b):
         return False
@@ -127,7 +128,7 @@ def partly_overlap(a: Any, b: Any) -> bool:
         return False
     first, second = map(address_of, (a, b))
     if first == second and a.nbytes == b.nbytes:
-        return _steps(a) != _steps(b)
+        return a.ndim != b.ndim or _steps(a) != _steps(b)
     return True
 
 

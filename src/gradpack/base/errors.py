@@ -49,10 +49,13 @@ def not_a_method_of(name: str, value: Any) -> TypeError:
 
 # What Python and NumPy say from within, which is no sentence for those who called an operation.
 _FROM_WITHIN = (AttributeError, KeyError, NameError, ZeroDivisionError)
+_TOO_LARGE = ("array is too big", "Maximum allowed")  # how NumPy begins to say that bytes, or sizes, overflow
 
 
 def inner_failure(op: str, error: Exception, shapes: dict[str, list[int]]) -> Exception:
     """What failed inside of an operation in words that name it; the very error, if it is one of ours or the user's."""
+    if isinstance(error, ValueError) and str(error).startswith(_TOO_LARGE):
+        return RuntimeError(f"{op}(): Storage size calculation overflowed: {error}").with_traceback(error.__traceback__)
     of_numpy = type(error).__module__.partition(".")[0] == "numpy"  # an AxisError, one of its own TypeErrors
     if not (of_numpy or isinstance(error, _FROM_WITHIN)) or not _is_ours(error):
         return error

@@ -67,6 +67,7 @@ _OVERLOADED = {
     ("searchsorted", "input"),
     ("max", "dim"),
     ("min", "dim"),
+    ("_method_type", "dtype"),  # the name of a type
 }
 
 Kinds = dict[str, tuple[str, int, bool]]
@@ -163,7 +164,9 @@ def refuse_options(op: Op, name: str, values: Any) -> None:
         value = values[place]
         if value is not default:
             check(name, option_kinds(op), dict(zip(op.params, values, strict=True)))
-            if isinstance(value, complex) and op.params[place] in ("alpha", "beta") and op.check is None:
+            if isinstance(value, complex) and (op.check is None or op.params[place] == "value"):
+                if op.params[place] not in ("alpha", "beta", "value"):
+                    continue
                 if not any(isinstance(v, Tensor) and v._spec.dtype.is_complex for v in values):
                     raise RuntimeError(
                         f"{name}(): value cannot be converted to type float without overflow: argument "

@@ -6,6 +6,7 @@ Rules are functions of a `Call`; which operation has which stands in `batching_t
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import prod
 from typing import Any
 
 from ..base.dtypes import result_dtype, scalar_dtype
@@ -81,6 +82,12 @@ def lift(value: Tensor, ndim: int) -> Tensor:
     if missing <= 0:
         return value
     found: Tensor = call("reshape", value, (value._shape[0], *(1,) * missing, *value._shape[1:]))
+    return found
+
+
+def rows(value: Tensor) -> Tensor:
+    """The elements of each example in a row. Without examples, too, where -1 would stand for any number."""
+    found: Tensor = call("reshape", value, (value._shape[0], prod(value._shape[1:])))
     return found
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..tensor.tensor import Tensor
 from .batched import expanded
-from .batching import Call, _loop, call, lift, run, shifted
+from .batching import Call, _loop, call, lift, rows, run, shifted
 from .batching_rules import along, call_arange, refused
 from .op import REGISTRY
 
@@ -71,8 +71,8 @@ def _with_mask(c: Call, indices: list[Any], flags: list[bool]) -> Any:
     kept: list[bool] = []
     for i, f in zip(indices, flags, strict=True):
         if i is not None and i.dtype.category == 0:
-            rows = call("nonzero", i)
-            plain.extend(call("unbind", rows, 1))
+            found = call("nonzero", i)
+            plain.extend(call("unbind", found, 1))
             kept.extend([False] * i.ndim)
         else:
             plain.append(i)
@@ -266,7 +266,7 @@ def searchsorted(c: Call) -> Any:
         return _loop(c)
     ndim = c.ndim(1)
     if c.ndim(0) == 1 and ndim > 1:
-        wide = call("reshape", c.whole(1), (c.size, -1))
+        wide = rows(c.whole(1))
         return call("reshape", run(c.op, [bounds, wide, c.values[2]]), (c.size, *values._shape[bool(c.flags[1]) :]))
     return run(c.op, [c.whole(0), c.whole(1), c.values[2]])
 

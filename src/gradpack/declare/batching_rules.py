@@ -6,7 +6,7 @@ from typing import Any
 
 from ..tensor.tensor import Tensor
 from .batched import expanded
-from .batching import Call, Rule, call, elementwise, lift, run, shifted
+from .batching import Call, Rule, call, elementwise, lift, rows, run, shifted
 from .looped import dynamic_shape, results
 from .op import REGISTRY
 
@@ -52,7 +52,7 @@ def flattening(c: Call) -> Any:
     i = c.at("dim")
     if c.values[i] is None:
         ndim = c.ndim(0)
-        c.values[0] = call("reshape", c.values[0], (c.size, -1))
+        c.values[0] = rows(c.values[0])
         c.values[i] = 0
         keepdim = "keepdim" in c.op.params and c.get("keepdim")
         made = along(c)
@@ -87,7 +87,7 @@ def instead(name: str, *extra: Any, dims: bool = True, take: int | None = None) 
     """A reduction of all elements: another operation along one dimension of all of them."""
 
     def rule(c: Call) -> Any:
-        value = call("reshape", c.values[0], (c.size, -1))
+        value = rows(c.values[0])
         made = call(name, value, 1, *extra) if dims else call(name, value, *extra)
         return made if take is None else made[take]
 
@@ -271,14 +271,14 @@ def embedding(c: Call) -> Any:
     padding = c.get("padding_idx")
     if not c.flags[0]:
         return c.run()
-    rows = weight._shape[1]
+    length = weight._shape[1]
     whole = c.whole(1)
     start = call_arange(c.size, whole)
     if padding is not None and padding >= 0 and weight.requires_grad:
-        mask = call("eq", call_arange_of(rows, whole), padding)
+        mask = call("eq", call_arange_of(length, whole), padding)
         weight = REGISTRY["where"].public(call("unsqueeze", mask, -1), weight.detach(), weight)
-    flat = call("reshape", weight, (c.size * rows, *weight._shape[2:]))
-    return run(c.op, [flat, call("add", whole, call("mul", lift(start, whole.ndim - 1), rows)), -1, *c.values[3:]])
+    flat = call("reshape", weight, (c.size * length, *weight._shape[2:]))
+    return run(c.op, [flat, call("add", whole, call("mul", lift(start, whole.ndim - 1), length)), -1, *c.values[3:]])
 
 
 def call_arange_of(count: int, like: Tensor) -> Tensor:
@@ -301,9 +301,9 @@ def masked(c: Call) -> Any:
     if not c.flags[1]:
         value, mask = c.values
         whole = elementwise(Call(c.level, REGISTRY["where"], [mask, value, value], [False, True, True]))
-        flat = call("reshape", whole, (c.size, -1))
-        rows = call("nonzero", call("reshape", call("expand", mask, whole._shape[1:]), (-1,)))
-        return call("index_select", flat, 1, call("squeeze", rows, 1))
+        flat = rows(whole)
+        chosen = call("nonzero", call("reshape", call("expand", mask, whole._shape[1:]), (-1,)))
+        return call("index_select", flat, 1, call("squeeze", chosen, 1))
     raise RuntimeError(
         "vmap: Attempted to vmap over `mask` in torch.masked_select(self, mask) We cannot support this because for "
         "each batch this would return a differently shaped Tensor. Please file an issue at "
@@ -327,7 +327,7 @@ def diag_embed(c: Call) -> Any:
 def roll(c: Call) -> Any:
     value, shifts, dims = c.values
     if dims is None or (isinstance(dims, list | tuple) and not dims):
-        flat = call("reshape", value, (c.size, -1))
+        flat = rows(value)
         return call("reshape", run(c.op, [flat, shifts, 1]), value._shape)
     return along(c)
 
@@ -353,7 +353,7 @@ def masked_back(c: Call) -> Any:
         raise dynamic_shape(c.op.name)
     shape = tuple(c.get("shape"))
     wide = call("expand", c.get("mask"), shape)
-    rows = call("nonzero", call("reshape", wide, (-1,)))
+    chosen = call("nonzero", call("reshape", wide, (-1,)))
     zeros = call("zeros_as", c.values[0], (c.size, wide.numel()))
-    made = call("index_copy", zeros, 1, call("squeeze", rows, 1), c.values[0])
+    made = call("index_copy", zeros, 1, call("squeeze", chosen, 1), c.values[0])
     return call("reshape", made, (c.size, *shape))

@@ -26,7 +26,8 @@ from .batched import all_examples, is_batched, not_writable, outside
 from .copy_slices import CopySlices, where
 from .nodes import variant_of
 from .op import REGISTRY, Op
-from .tangents import tangent_of
+from .out_dtypes import READ_FIRST
+from .tangents import own_tangent, tangent_of, zeros_for
 
 
 def inplace(op: Op, name: str, values: list[Any]) -> Tensor:
@@ -57,7 +58,8 @@ def _inplace(op: Op, name: str, values: list[Any]) -> Tensor:
     others = tensors_in(values[1:])
     needs = [t for t in others if t._current_edge() is not None] if mode.grad else []
     check_writable(target, name, bool(needs))
-    check_overlap(target, others)
+    if op.name not in READ_FIRST:
+        check_overlap(target, others)
     edge = target._current_edge() if mode.grad else None
     record = edge is not None or bool(needs)
     if mode.dual and TRANSFORMS.get() and any(tangent_of(t) is not None for t in others):
@@ -399,10 +401,10 @@ def set_tangent(target: Tensor, tangent: Tensor | None) -> None:
     try:
         if old is None and target._view is not None and tangent is not None:
             base = base_of(target)
-            base._tangents = REGISTRY["_zeroed"].public(base.detach())
+            base._tangents = zeros_for(base.detach())
             old = tangent_of(target)
         if old is None or (old.is_leaf and old.requires_grad):
-            target._tangents = tangent
+            target._tangents = None if tangent is None else own_tangent(tangent, target)
         elif tangent is None:
             old.zero_()
         elif tangent is not old:

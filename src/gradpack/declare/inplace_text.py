@@ -17,6 +17,7 @@ from ..backends.numpy import NUMPY, hush, silent, unhush
 from ..base.modes import MODE
 from ..tensor.parameter import Parameter
 from ..tensor.tensor import Tensor
+from .arguments import option_kinds, tests_of
 from .block_parts import limit_into
 from .blocks import LARGE, of_body
 from .former import ORDERS
@@ -150,6 +151,9 @@ def text(op: Op, name: str) -> str | None:
         )
         for p in tensors[1:]
     )
+    if op.name not in _UFUNCS:
+        numbers = {n: k for n, k in option_kinds(op).items() if k[0] == "number"}
+        others = "".join(f"    if {t}: return _slow({values})\n" for t in tests_of(numbers, op.defaults)) + others
     arrays = {p: f"{p}_" if p in tensors else p for p in op.params} | {first: "_array"}
     large = ""
     if op.blocks is not False and not op.extra and "generator" not in op.params:

@@ -47,6 +47,9 @@ def carry(op: Op, values: list[Any], outs: list[Tensor], extras: list[Any], mode
         # What the formulas save must not be dual: its tangent would be propagated again in a backward pass.
         primals = [alias_of(out) for out in outs]
         results = push(op, tangents, {p: _no_tangent(v) for p, v in given.items()}, primals, extras)
+        for i, (out, tangent) in enumerate(zip(outs, results, strict=False)):
+            if tangent is not None and out._view is None:
+                results[i] = own_tangent(tangent, out, shared=_is_of(tangent, tangents))
     except NotImplementedError as error:
         raise NotImplementedError(
             f"Trying to use forward AD with {op.name} that does not support it because it has not been implemented "
@@ -90,7 +93,11 @@ def push(
         call = {p: _no_tangent(v) for p, v in given.items()}
         for p in op.inputs:
             call[p] = (
-                tangents[p] if p in tangents else [_zeros(v) for v in given[p]] if p in op.lists else _zeros(given[p])
+                tangents[p]
+                if p in tangents
+                else [zeros_for(v) for v in given[p]]
+                if p in op.lists
+                else zeros_for(given[p])
             )
         result = _call(op, call)
         return list(result) if isinstance(result, tuple) else [result]
@@ -105,6 +112,24 @@ def push(
         if all(p in names for p in tangents):
             return [_through_meaning(op, {n: _dual(known[n], tangents.get(n)) for n in names})]
     return transpose_twice(op, tangents, given, outs)
+
+
+def own_tangent(tangent: Tensor, primal: Tensor, *, shared: bool = False) -> Tensor:
+    """The tangent in memory of its own, laid out as its primal is.
+
+    Views of the primal have views of it then, and writes to both go the same ways.
+    """
+    found = getattr(tangent._data, "strides", None)
+    if found is not None and found != getattr(primal._data, "strides", found) and tangent._shape == primal._shape:
+        if tangent._spec is primal._spec:
+            return zeros_for(alias_of(primal).detach()).copy_(tangent)
+    return tangent.clone() if shared else tangent
+
+
+def _is_of(tangent: Tensor, tangents: dict[str, Any]) -> bool:
+    """Whether a tangent shares memory with one of the operands': the counter of writes tells."""
+    counter = tangent._counter
+    return any(type(t) is not list and t._counter is counter for t in tangents.values())
 
 
 def _through_meaning(op: Op, values: dict[str, Any]) -> Tensor | None:
@@ -212,10 +237,11 @@ def alias_of(value: Tensor) -> Tensor:
 
 def _or_zeros(value: Tensor) -> Tensor:
     tangent = tangent_of(value)
-    return _zeros(value) if tangent is None else tangent
+    return zeros_for(value) if tangent is None else tangent
 
 
-def _zeros(value: Any) -> Any:
+def zeros_for(value: Any) -> Any:
+    """A tangent that is zero: in the layout of the value."""
     from ..ops.fill_like import zeros_like
 
     return zeros_like(value) if isinstance(value, Tensor) else 0

@@ -227,21 +227,29 @@ def read(node: Any, where: str, value: Callable[[str], Any]) -> Any:
 
 
 def _subscript(node: Any, what: str) -> Any:
-    """Which dimension the last int or slice of a subscript takes, and what of it."""
-    dim = 0
-    last: tuple[int, Any] = (0, 0)
-    for item in node.place:
-        if item is ...:
-            break
-        if item is not None:
-            if hasattr(item, "__index__") or item != slice(None):
-                last = (dim, item)
+    """Which dimension the last int or slice of a subscript takes, and what of it.
+
+    torch takes them one after the other: an int has taken its dimension away, and None has made one.
+    """
+    dim = own = 0  # of what the items before have left, and of the input
+    last: tuple[int, int, Any] = (0, 0, 0)
+    for i, item in enumerate(node.place):
+        if item is None:
             dim += 1
-    dim, item = last
+        elif item is ...:
+            skipped = len(node.input_shape) - own - sum(v is not None for v in node.place[i + 1 :])
+            dim, own = dim + skipped, own + skipped
+        else:
+            if hasattr(item, "__index__") or item != slice(None):
+                last = (dim, own, item)
+            dim, own = dim + (not hasattr(item, "__index__")), own + 1
+    dim, own, item = last
     if what in ("dim", "index"):
         return dim if what == "dim" else item
-    size = node.input_shape[dim]
+    size = node.input_shape[own]
     start, stop, step = item.indices(size) if isinstance(item, slice) else (0, size, 1)
+    if isinstance(item, slice) and item.stop is None:
+        stop = 2**63 - 1
     return {"start": start, "stop": stop, "step": step}[what]
 
 

@@ -9,14 +9,14 @@ from typing import Any
 from ..base.callers import depth_of_user
 from ..base.errors import not_a_method_of
 from ..base.modes import MODE, using
-from ..tensor.tensor import Tensor
+from ..tensor.tensor import InferenceCounter, Tensor
 from .apply import apply
 from .batched import NO_OUT, is_batched
 from .inplace import check_overlap, check_repeats, check_writable, inplace, tensors_in, write
 from .inplace_text import function
 from .kinds import copy_of
 from .op import REGISTRY, Op
-from .out_dtypes import APART, SILENT, check_out
+from .out_dtypes import APART, READ_FIRST, SILENT, check_out
 from .tangents import tangent_of
 
 
@@ -42,8 +42,9 @@ def into(op: Op, out: Any, values: tuple[Any, ...]) -> Any:
         raise NotImplementedError(
             f"Trying to use forward AD with {op.name}_out that does not support it because it is an out= function"
         )
-    for target in outs:
-        check_overlap(target, given, op.name in APART)
+    if op.name not in READ_FIRST:
+        for target in outs:
+            check_overlap(target, given, op.name in APART)
     with using(autocast=None):  # which leaves `out=` forms alone
         result = apply(op, values)
     results = result if isinstance(result, tuple) else (result,)
@@ -77,7 +78,8 @@ def put(name: str, target: Tensor, value: Tensor) -> None:
         backend = target._spec.backend
         target._data = backend.copy(backend.cast(value._data, target._spec.dtype))
         target._shape = value._shape
-        target._counter[0] += 1
+        if type(target._counter) is not InferenceCounter:
+            target._counter[0] += 1
     else:
         check_writable(target, name)
         write(target, value._data)

@@ -343,7 +343,7 @@ def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
         num_classes = int(input.max()) + 1
     elif input.numel() and int(input.max()) >= num_classes:
         raise RuntimeError("Class values must be smaller than num_classes.")
-    return (input.unsqueeze(-1) == arange(num_classes)).to(int64)
+    return (input.unsqueeze(-1) == arange(num_classes)).to(int64).contiguous()
 
 
 def __getattr__(name: str) -> Any:

@@ -267,7 +267,7 @@ def lerp(input: Any, end: Any, weight: Any) -> Any:
     scalars=False,
     dtypes="ifc",
 )
-def addcmul(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
+def addcmul(input: Any, tensor1: Any, tensor2: Any, *, value: int | float = 1) -> Any:
     """`input + value * tensor1 * tensor2`.
 
     Example::
@@ -303,7 +303,7 @@ def _check_addcdiv(op: Any, values: Any, common: Any) -> None:
     scalars=False,
     check=_check_addcdiv,
 )
-def addcdiv(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
+def addcdiv(input: Any, tensor1: Any, tensor2: Any, *, value: int | float = 1) -> Any:
     """`input + value * tensor1 / tensor2`.
 
     Raises:

@@ -198,6 +198,8 @@ def repeat_interleave(
         return _counted(input)
     if dim is None:
         input, dim = input if input.ndim == 1 else ravel(input), 0
+    elif not input.ndim:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions: repeat_interleave() got a number")
     d = wrap_dim(dim, input.ndim)
     if isinstance(repeats, Tensor):
         if repeats.ndim > 1:
@@ -230,7 +232,7 @@ def repeat_interleave(
 def _written_out(input: Any) -> Any:
     """A copy with its own storage: `clone`, of what was expanded along its last dimension in a few long strides."""
     if not is_numpy(input) or not input.ndim or not 1 < input.shape[-1] < 16 or input.strides[-1]:
-        return np.array(input)
+        return np.array(input, order="C")
     out = np.empty(input.shape, input.dtype)
     for k in range(input.shape[-1]):
         out[..., k] = input[..., 0]

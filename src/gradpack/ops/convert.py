@@ -263,6 +263,7 @@ def _method_copy_(self: Tensor, other: Any, non_blocking: Any = False) -> Tensor
         type(other) is Tensor
         and other._spec is self._spec
         and other._counter is not self._counter
+        and len(other._shape) <= len(self._shape)  # NumPy drops leading ones
         and ((other._edge is None and other._view is None) or not MODE.get().grad)
         and _is_free(self)
     ):
@@ -401,8 +402,10 @@ def result_type(tensor1: Any, tensor2: Any) -> dtype:
     for value in (tensor1, tensor2):
         if isinstance(value, Tensor):
             (full if value._shape else zero).append(value._spec.dtype)
-        else:
+        elif isinstance(value, int | float | complex):
             scalars.append(dtypes.scalar_dtype(value))
+        else:
+            raise TypeError(f"result_type(): arguments must be Tensors or Numbers, not {type(value).__name__}")
     return dtypes.result_dtype(full, zero, scalars)
 
 

@@ -160,6 +160,8 @@ def _setitem(self: Tensor, index: Any, value: Any) -> None:
         write_part(_index_put.op, "index_put_", given, _put, indexed=True)
     else:
         _check_fits(value._shape, part._shape)
+        if value._counter is part._counter and value._shape != part._shape:
+            value = expand(value, part._shape)  # elements of the tensor itself, spread: read once before it is written
         if part.numel() < _SMALL:
             inplace(_copied.op, "copy_", [part, value])
         else:
@@ -248,4 +250,4 @@ from .index import (  # noqa: E402
     _slice_newaxis,
     filling,
 )
-from .shape import reshape  # noqa: E402
+from .shape import expand, reshape  # noqa: E402

@@ -44,7 +44,7 @@ def index_select(input: Any, dim: int, index: Any) -> Any:
     """The slices of `input` along `dim` that a vector of indices names, as a copy.
 
     Raises:
-        RuntimeError: for an index that is negative or too large.
+        RuntimeError: for an index that is negative or too large; along the first dimension it is an IndexError.
         IndexError: for a `dim` out of range, or an `index` that is no vector.
 
     Example::
@@ -54,7 +54,8 @@ def index_select(input: Any, dim: int, index: Any) -> Any:
         tensor([[3, 1],
                 [6, 4]])
     """
-    d, index = _vector("index_select", input.shape, dim, index)
+    first = dim in (0, -len(input.shape))  # torch goes another way along others, which raises something else
+    d, index = _vector("index_select", input.shape, dim, index, error=IndexError if first else RuntimeError)
     if not len(input.shape):
         if index.shape[0] != 1:
             raise RuntimeError(f"index_select(): Index to scalar can have only 1 value, got {index.shape[0]} value(s)")
@@ -100,7 +101,8 @@ def index_add(input: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) 
 
 
 def _add_slices(array: Any, dim: int, index: Any, source: Any, alpha: Any) -> Any:
-    d, index = _vector("index_add_", array.shape, dim, index)
+    error = IndexError if len(array.shape) < 2 else RuntimeError
+    d, index = _vector("index_add_", array.shape, dim, index, error=error)
     _check_source("index_add_", array, d, index, source, "self ({}) and source ({}) must have the same scalar type")
     values = widened(source)
     if alpha != 1:

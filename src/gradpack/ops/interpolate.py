@@ -129,6 +129,8 @@ def _resize(input: Tensor, size: Any, factors: Any, mode: str, align_corners: bo
         for f in factors:
             if not isinstance(f, int | float):
                 raise TypeError(f"interpolate(): scale_factor must be a number, not {type(f).__name__}")
+            if not math.isfinite(f):
+                raise RuntimeError(f"interpolate(): value cannot be converted to type int64_t without overflow: {f}")
         size = [math.floor(float(n) * f) for n, f in zip(space, factors, strict=True)]
     if not all(is_int(n) for n in size):
         raise TypeError(f"interpolate(): size must be an int, not {type(size[0]).__name__}")

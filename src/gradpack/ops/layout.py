@@ -73,6 +73,8 @@ def fill(input: Tensor, value: Any) -> Tensor:
     if not isinstance(input, Tensor):
         raise not_a_tensor("fill", "input", 1, input)
     if not isinstance(value, Tensor):
+        if not isinstance(value, int | float | complex):
+            raise not_a_tensor("fill", "value", 2, value)
         value = scalar_tensor(value, dtype=input._spec.dtype)
     if value.ndim:
         raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got tensor with {value.ndim} dimensions.")

@@ -207,7 +207,9 @@ def _layer_norm(input: Any, normalized_shape: Any, weight: Any = None, bias: Any
 
 
 def _check_normalized(op: str, input: Tensor, shape: Any, weight: Any, bias: Any = None) -> tuple[int, ...]:
-    shape = (shape,) if isinstance(shape, int) else tuple(shape)
+    if isinstance(shape, int):
+        raise TypeError(f"{op}(): argument 'normalized_shape' (position 2) must be tuple of ints, not int")
+    shape = tuple(shape)
     fits = input._shape[-len(shape) :] == shape and (weight is None or weight._shape == shape)
     if fits and shape and (bias is None or bias._shape == shape):
         return shape
@@ -277,7 +279,8 @@ def rms_norm(input: Tensor, normalized_shape: Any, weight: Tensor | None = None,
     wide = input.to(float32) if low else input
     out = wide * rsqrt(mean(wide * wide, dims, True) + small)
     out = out if weight is None else out * (weight.to(float32) if low else weight)
-    return out.to(input.dtype) if low else out
+    out = out.to(input.dtype) if low else out
+    return out if out.is_contiguous() else out.contiguous()
 
 
 from ..base.dtypes import float32  # noqa: E402

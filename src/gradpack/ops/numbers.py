@@ -14,12 +14,17 @@ from ..base.dtypes import FLOATING, INTEGRAL, dtype
 from ..tensor.tensor import Tensor
 
 
-def no_dtype_of(item: Any) -> Exception:
-    """What to raise for something that is no number."""
+def no_dtype_of(item: Any, data: Any = None) -> Exception:
+    """What to raise for something that is no number, alone or in lists, where text that comes first is a list too."""
     kind = type(item).__name__
-    if isinstance(item, str):
-        return TypeError(f"tensor(): invalid data type {kind!r}")
-    return RuntimeError(f"tensor(): Could not infer dtype of {kind}")
+    if not isinstance(item, str):
+        return RuntimeError(f"tensor(): Could not infer dtype of {kind}")
+    first = data
+    while isinstance(first, list | tuple) and first:
+        first = first[0]
+    if first is not data and isinstance(first, str):
+        return ValueError(f"tensor(): too many dimensions {kind!r}")
+    return TypeError(f"tensor(): invalid data type {kind!r}")
 
 
 def kind_of_numbers(data: Any) -> Any:
@@ -38,7 +43,7 @@ def kind_of_numbers(data: Any) -> Any:
         elif isinstance(item, bool | int | float | builtins.complex):
             d = dtypes.scalar_dtype(item)
         else:
-            raise no_dtype_of(item)
+            raise no_dtype_of(item, data)
         best = d if best is None else dtypes.promote_types(best, d)
     return best
 

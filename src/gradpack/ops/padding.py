@@ -216,6 +216,8 @@ def pad(input: Tensor, pad: Any, mode: str = "constant", value: float | None = N
     """
     if not isinstance(input, Tensor):
         raise TypeError(f"pad(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
+    if not isinstance(mode, str):
+        raise TypeError(f"pad(): argument 'mode' (position 3) must be str, not {type(mode).__name__}")
     pads = _padding("pad", pad)
     if value is not None and (isinstance(value, complex) or not isinstance(value, bool | int | float | Tensor)):
         raise TypeError(f"pad(): argument 'value' (position 4) must be float, not {type(value).__name__}")

@@ -188,6 +188,8 @@ def _evenly(first: Any, last: Any, steps: int) -> Any:
 def _spaced(op: str, start: Any, end: Any, out: Any, d: dtype | None) -> tuple[dtype | None, Any, Any]:
     """The dtype of evenly spaced values, and their ends as numbers."""
     for label, value in (("start", start), ("end", end)):
+        if not isinstance(value, Tensor | int | float | builtins.complex | np.generic | np.ndarray):
+            raise TypeError(f"{op}(): argument '{label}' must be Number, not {type(value).__name__}")
         if isinstance(value, Tensor) and value.ndim:
             raise RuntimeError(
                 f"{op} only supports 0-dimensional start and end tensors, but got {label} with {value.ndim} "

@@ -170,6 +170,7 @@ def _method_set_(
     if not isinstance(source, Tensor | UntypedStorage) and hasattr(source, "untyped"):
         source = source.untyped()
     check_history(self, any(t.requires_grad for t in tensors_in([source])))
+    refuse_inference(self)
     spec = self._spec
     if source is None:
         made = alias(np.zeros(0, spec.native), spec, (0,))
@@ -266,6 +267,13 @@ def _method_fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) ->
     if n > 2 and len(set(self._shape)) > 1:
         raise RuntimeError("all dimensions of input must be of equal length")
     rows, columns = self._shape[0], self._shape[1]
+    if memory_of(self._data) is None:
+        for start in range(0, rows, columns + 1) if wrap and n == 2 else (0,):
+            part = self if start == 0 else narrow(self, 0, start, rows - start)
+            for _ in range(n - 1):
+                part = diagonal(part)
+            part.fill_(fill_value)
+        return self
     size = min(self._shape)
     strides = self.stride()
     step = sum(strides)
@@ -318,5 +326,7 @@ def _method__view_func(self: Tensor, new_base: Tensor) -> Tensor:
     return made
 
 
+from .diagonal import diagonal  # noqa: E402
+from .index import narrow  # noqa: E402
 from .shape import _ints, expand, squeeze, unsqueeze  # noqa: E402
 from .transpose import transpose  # noqa: E402

@@ -117,7 +117,7 @@ def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
         if len(set(dims)) != len(dims):
             raise RuntimeError(f"movedim: repeated dim in `{name}` ({dims})")
     if not n:
-        return permute(input, ())
+        return _alias(input)
     order = [d for d in builtins.range(n) if d not in sources]
     for target, d in sorted(zip(targets, sources, strict=True)):
         order.insert(target, d)
@@ -181,4 +181,5 @@ def swapaxes(input: Any, axis0: int, axis1: int) -> Any:
     return transpose(input, axis0, axis1)
 
 
+from .index import _alias  # noqa: E402 - what follows is named late, by formulas too
 from .shape import _ints, wrap_dim, wrap_dims  # noqa: E402 - what follows is named late, by formulas too

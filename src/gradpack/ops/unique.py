@@ -96,7 +96,7 @@ def _unique_dim(input: Any, dim: int = 0, consecutive: bool = False) -> Any:
             f"{list(input.shape)} and dim {dim}"
         )
     values, inverse, counts = _unique_rows(np.moveaxis(input, place, 0), consecutive)
-    return np.moveaxis(values, 0, place), inverse, counts
+    return np.moveaxis(np.ascontiguousarray(values), 0, place), inverse, counts
 
 
 def unique(

@@ -20,6 +20,7 @@ from ..declare.apply import explain
 from ..declare.batched import is_batched
 from ..declare.inplace import check_overlap, check_writable, inplace, set_history, tensors_in
 from ..declare.op import Op
+from ..declare.out_dtypes import READ_FIRST
 from ..declare.record import record
 from ..declare.timed import watched
 from ..tensor.tensor import Tensor, alias, wrap
@@ -53,7 +54,8 @@ def _write_part(op: Op, name: str, values: list[Any], kernel: Callable[..., Any]
     others = tensors_in(rest)
     others_need = mode.grad and any(v._current_edge() is not None for v in others)
     check_writable(target, name, others_need, indexed=indexed)
-    check_overlap(target, others)
+    if op.name not in READ_FIRST:
+        check_overlap(target, others)
     edge = target._current_edge() if mode.grad else None
     made = None
     if edge is not None or others_need:

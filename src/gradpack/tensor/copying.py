@@ -28,7 +28,7 @@ def _deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:
     for name, value in self.__dict__.items():
         if name not in _OWN:
             out.__dict__[name] = deepcopy(value, memo)
-    if self._edge is not None:
+    if self.requires_grad:
         out.requires_grad = True
     grad = self._edge.grad if type(self._edge) is AccumulateGrad else self._own_grad
     if grad is not None:
