@@ -7,6 +7,7 @@ from typing import Any
 
 from ..declare.batched import mapped
 from ..ops import random as _random
+from ..ops import random_like as _random_like
 from ..ops.compare import allclose
 from ..ops.fill_like import zeros_like
 from ..tensor.tensor import Tensor
@@ -175,7 +176,7 @@ class Comparison:
 
     def batched(self, outputs: Sequence[Tensor]) -> None:
         for nr, output in enumerate(outputs):
-            seeds = [_random.randn_like(output) for _ in range(2)]
+            seeds = [_random_like.randn_like(output) for _ in range(2)]
             one_by_one = [grad(output, self.sources, s, retain_graph=True, allow_unused=True) for s in seeds]
             try:
                 together = grad(
@@ -192,7 +193,7 @@ class Comparison:
         from .forward_push import push_forward
 
         for i, x in enumerate(self.sources):
-            directions = [_random.randn_like(x) for _ in range(2)]
+            directions = [_random_like.randn_like(x) for _ in range(2)]
             one_by_one = [forward_directions(self.outputs_of_duals, self.inputs, i, d) for d in directions]
             place = next(k for k, v in enumerate(self.inputs) if v is x)
 

@@ -281,5 +281,5 @@ def _given_edges(bins: Tensor, d: Any, k: int) -> Any:
 
 
 from ..declare.variants import put  # noqa: E402 - they name each other
-from .create import finish  # noqa: E402
+from .making import finish  # noqa: E402
 from .shape import reshape  # noqa: E402

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ..backends import backend_of, backend_on
-from ..backends.windows import reach
 from ..base import dtypes
 from ..base.devices import BRINGS, KINDS, as_device, cuda_device, device
 from ..base.devices import device as Device
 from ..base.dtypes import dtype
 from ..base.memory_formats import order_of
 from ..base.modes import MODE
-from ..declare.batched import is_batched, of_all_examples
-from ..declare.inplace import inplace
-from ..declare.kinds import general, linear
-from ..declare.timed import noted
+from ..declare.kinds import linear
 from ..tensor.detached import forbid_saved
 from ..tensor.tensor import Tensor, wrap
 from ..tensor.typed import tensortype
@@ -27,9 +22,9 @@ from .memory_formats import is_kept, is_laid_out
 FUNCTIONS = "result_type can_cast promote_types"
 METHODS = (
     "to type type_as cpu numpy float double half bfloat16 int long short char byte bool chalf cfloat cdouble cuda "
-    "new_tensor new_zeros new_ones new_full new_empty new_empty_strided pin_memory is_pinned"
+    "pin_memory is_pinned"
 )
-INPLACE = "copy_ fill_ zero_ detach_"
+INPLACE = "detach_"
 
 
 @linear(
@@ -246,124 +241,6 @@ def _method_numpy(self: Tensor, *, force: Any = False) -> Any:
     return self._spec.backend.to_numpy(self._data)
 
 
-def _is_free(tensor: Tensor) -> bool:
-    """Whether a write to the tensor is only a write: nothing to record, nobody to tell."""
-    mode, counter = MODE.get(), tensor._counter
-    if mode.special or not tensor._spec.numpy or type(counter) is not list or len(counter) != 1:
-        return False
-    view = tensor._view
-    return not mode.grad or (
-        tensor._edge is None and (view is None or (view.parent._edge is None and view.parent._view is None))
-    )
-
-
-def _method_copy_(self: Tensor, other: Any, non_blocking: Any = False) -> Tensor:
-    """Write the elements of `other` into this tensor, broadcasting and converting."""
-    if (
-        type(other) is Tensor
-        and other._spec is self._spec
-        and other._counter is not self._counter
-        and len(other._shape) <= len(self._shape)  # NumPy drops leading ones
-        and ((other._edge is None and other._view is None) or not MODE.get().grad)
-        and _is_free(self)
-    ):
-        try:
-            self._data[...] = other._data
-        except ValueError:
-            pass  # said in full below
-        else:
-            self._counter[0] += 1
-            return self
-    if not isinstance(other, Tensor):
-        raise TypeError(f"copy_(): argument 'other' (position 1) must be Tensor, not {type(other).__name__}")
-    if other._spec.device != self._spec.device and not is_batched(other) and not is_batched(self):
-        other = _to_device(other, self._spec.device, None, bool(non_blocking))
-    if other is self and not (MODE.get().grad and self.requires_grad) and type(self._counter) is list:
-        self._counter[0] += 1  # also where several elements lie in one place, which no other write may be made to
-        return self
-    return inplace(_copied.op, "copy_", [self, other])
-
-
-@linear(
-    input=lambda g: zeros_like(g),
-    other=lambda g, other_shape: sum_to_size(g, other_shape),
-    promote=(),
-    result=None,
-    broadcasts=True,
-    node="CopyBackwards",
-)
-def _copied(input: Any, other: Any) -> Any:
-    """`other` in the shape and dtype of `input`."""
-    if input.shape == other.shape and input.dtype == other.dtype:
-        return np.array(other)
-    common = np.broadcast_shapes(input.shape, other.shape)
-    if common != tuple(input.shape):
-        raise RuntimeError(
-            f"output with shape {list(input.shape)} doesn't match the broadcast shape {list(common)}: "
-            "the source of copy_ must broadcast to the target"
-        )
-    kind = backend_of(type(input))
-    return np.array(kind.cast(np.broadcast_to(other, input.shape), kind.spec(input).dtype))  # type: ignore[union-attr]
-
-
-def _full_of(input: Any, value: Any) -> Any:
-    kind = backend_of(type(input))
-    return np.array(kind.cast(np.broadcast_to(value, input.shape), kind.spec(input).dtype))  # type: ignore[union-attr]
-
-
-@linear(
-    input=lambda g: zeros_like(g), value=lambda g: sum(g), promote=(), result=None, scalars=False, node="FillBackward3"
-)
-def _filled(input: Any, value: Any) -> Any:
-    """`value` in the shape and dtype of `input`."""
-    return _full_of(input, value)
-
-
-@general(input=lambda g: zeros_like(g), jvp=lambda input_t: zeros_like(input_t), structural=True, node="FillBackward2")
-def _filled_number(input: Any, value: Any) -> Any:
-    """The same for a number."""
-    return np.full(input.shape, value, input.dtype)
-
-
-@linear(input=lambda g: zeros_like(g), structural=True, node="ZeroBackward0")
-def _zeroed(input: Any) -> Any:
-    """Zeros in the shape and dtype of `input`."""
-    return np.zeros(input.shape, input.dtype)
-
-
-def _put_number(array: Any, value: Any) -> None:
-    array[...] = value
-
-
-def _put_zero(array: Any) -> None:
-    array[...] = 0
-
-
-def _method_fill_(self: Tensor, value: Any) -> Tensor:
-    """Write one value into every element: a number, or a tensor without dimensions."""
-    if type(value) is float and self._spec.plain and _is_free(self) and self._data.flags.writeable and value * 0 == 0:
-        self._data.fill(number_for(value, self._spec.dtype))
-        self._counter[0] += 1
-        return self
-    if not isinstance(value, Tensor):
-        if not isinstance(value, int | float | complex):
-            raise TypeError(f"fill_(): argument 'value' (position 1) must be Number, not {type(value).__name__}")
-        number = number_for(value, self._spec.dtype)
-        return write_part(_filled_number.op, "fill_", [self, number], _put_number, indexed=None)
-    if value.ndim:
-        raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got tensor with {value.ndim} dimensions.")
-    return inplace(_filled.op, "fill_", [self, own_value(self, value)])
-
-
-def _method_zero_(self: Tensor) -> Tensor:
-    """Write zeros into every element."""
-    if _is_free(self) and self._data.flags.writeable:
-        self._data.fill(0)
-        self._counter[0] += 1
-        return self
-    return write_part(_zeroed.op, "zero_", [self], _put_zero, indexed=None)
-
-
 def _method_detach_(self: Tensor) -> Tensor:
     """Take this tensor out of the graph, in place.
 
@@ -413,107 +290,4 @@ can_cast = dtypes.can_cast
 promote_types = dtypes.promote_types
 
 
-def _method_new_tensor(
-    self: Tensor, data: Any, *, dtype: Any = None, device: Any = None, requires_grad: Any = False
-) -> Tensor:
-    """A new tensor of the same dtype."""
-    from .create import tensor
-
-    return tensor(data, dtype=dtype or self._spec.dtype, requires_grad=requires_grad)
-
-
-def _new_filled(name: str) -> Any:
-    makers: list[Any] = []
-
-    def method(
-        self: Tensor,
-        *sizes: Any,
-        size: Any = None,
-        dtype: Any = None,
-        device: Any = None,
-        requires_grad: Any = False,
-        layout: Any = None,
-        pin_memory: Any = False,
-    ) -> Tensor:
-        if not makers:
-            from . import fill
-
-            makers.append(getattr(fill, name))
-        if is_batched(self):
-            from .create import shape_of
-
-            shape = shape_of(f"new_{name}", sizes if size is None else (size,))
-            return of_all_examples(lambda v: method(v, (v._shape[0], *shape), dtype=dtype), self)
-        made: Tensor = makers[0](
-            *sizes,
-            size=size,
-            dtype=dtype or self._spec.dtype,
-            device=device or self._spec.device,
-            requires_grad=requires_grad,
-        )
-        return made
-
-    method.__doc__ = f"A new tensor of the same dtype: `gradpack.{name}`."
-    return method
-
-
-_method_new_zeros = noted(_new_filled("zeros"), "new_zeros")
-_method_new_ones = noted(_new_filled("ones"), "new_ones")
-_method_new_empty = noted(_new_filled("empty"), "new_empty")
-
-
-@partial(noted, name="new_empty_strided")
-def _method_new_empty_strided(
-    self: Tensor,
-    size: Any,
-    stride: Any,
-    dtype: Any = None,
-    layout: Any = None,
-    device: Any = None,
-    pin_memory: Any = False,
-    requires_grad: Any = False,
-) -> Tensor:
-    """A new uninitialised tensor of the same dtype, with given strides."""
-    from .fill import empty_strided
-
-    if is_batched(self):
-        step = reach(tuple(size), tuple(stride))
-
-        def of_all(whole: Tensor) -> Tensor:
-            made: Tensor = _method_new_empty_strided(whole, (whole._shape[0], *size), (step, *stride), dtype)
-            return made
-
-        return of_all_examples(of_all, self)
-    return empty_strided(size, stride, dtype=dtype or self._spec.dtype, requires_grad=requires_grad)
-
-
-@partial(noted, name="new_full")
-def _method_new_full(
-    self: Tensor,
-    size: Any,
-    fill_value: Any,
-    *,
-    dtype: Any = None,
-    layout: Any = None,
-    device: Any = None,
-    pin_memory: Any = False,
-    requires_grad: Any = False,
-) -> Tensor:
-    """A new tensor of the same dtype, filled with one value."""
-    from .fill import full
-
-    if is_batched(self):
-        return of_all_examples(lambda v: _method_new_full(v, (v._shape[0], *size), fill_value, dtype=dtype), self)
-    return full(
-        size,
-        fill_value,
-        dtype=dtype or self._spec.dtype,
-        device=device or self._spec.device,
-        requires_grad=requires_grad,
-    )
-
-
-from .fill_like import zeros_like  # noqa: E402 - adjoints name each other
-from .reduce import sum, sum_to_size  # noqa: E402
 from .shape import clone  # noqa: E402
-from .writing import number_for, own_value, write_part  # noqa: E402

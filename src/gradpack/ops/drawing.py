@@ -81,7 +81,7 @@ def _drawn(function: Callable[..., Any], drawn: list[VmapLevel], args: list[Any]
     sizes = tuple(level.size for level in drawn)
     name = function.__name__
     if name in _SIZED:
-        from .create import shape_of
+        from .making import shape_of
 
         size = kwargs.pop("size", None)
         return function(size=(*sizes, *shape_of(name, tuple(args) if size is None else (size,))), **kwargs)

@@ -13,7 +13,7 @@ from ..base.dtypes import dtype
 from ..base.layouts import sparse_coo
 from ..declare.timed import noted
 from ..tensor.tensor import Tensor, alias
-from .create import _native, dtype_for, filled, finish, made_in, on_device, settled, shape_of, usual
+from .making import _native, dtype_for, filled, finish, made_in, on_device, settled, shape_of, usual
 from .memory_formats import in_format
 
 FUNCTIONS = "zeros ones full empty eye empty_strided"

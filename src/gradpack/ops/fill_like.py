@@ -14,7 +14,7 @@ from ..base.modes import MODE
 from ..declare.batched import is_batched, of_all_examples
 from ..declare.timed import noted
 from ..tensor.tensor import Tensor, alias
-from .create import finish, made_in, settled
+from .making import finish, made_in, settled
 from .memory_formats import in_format, like
 
 FUNCTIONS = "zeros_like ones_like full_like empty_like"

@@ -17,9 +17,9 @@ from ..declare.inplace import check_writable, inplace
 from ..declare.timed import noted
 from ..tensor.parameter import Parameter
 from ..tensor.tensor import Tensor, wrap
-from .create import finish, on_device
 from .drawing import drawing
 from .generator import Generator, source
+from .making import finish, on_device
 from .random import _exact, bounds_for, host_of, normal_array, uniform_array
 
 INPLACE = "uniform_ normal_ bernoulli_ random_ exponential_ geometric_ cauchy_ log_normal_"
@@ -182,4 +182,4 @@ _method_geometric_ = _filled("geometric_", _draw_geometric)
 _method_cauchy_ = _filled("cauchy_", _draw_cauchy)
 _method_log_normal_ = _filled("log_normal_", _draw_log_normal)
 
-from .convert import _copied  # noqa: E402
+from .overwrite import _copied  # noqa: E402

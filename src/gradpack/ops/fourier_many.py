@@ -10,7 +10,6 @@ from ..base import dtypes
 from ..base.dtypes import FLOATING, as_dtype
 from ..base.errors import not_implemented_for
 from ..tensor.tensor import Tensor
-from .create import _into_out, _native, finish
 from .dimensions import numpy_names
 from .fourier import (
     _fft_c2c,
@@ -23,6 +22,7 @@ from .fourier import (
     normalization_of,
     real_operand,
 )
+from .making import _into_out, _native, finish
 
 FUNCTIONS = ""
 

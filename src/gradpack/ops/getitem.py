@@ -236,7 +236,6 @@ def _check_fits(shape: tuple[int, ...], target: tuple[int, ...]) -> None:
 
 OPERATORS = {"__getitem__": _getitem, "__setitem__": _setitem}
 
-from .convert import _copied  # noqa: E402 - what follows is named late, by formulas too
 from .index import (  # noqa: E402
     _alias,
     _index,
@@ -250,4 +249,5 @@ from .index import (  # noqa: E402
     _slice_newaxis,
     filling,
 )
+from .overwrite import _copied  # noqa: E402 - what follows is named late, by formulas too
 from .shape import expand, reshape  # noqa: E402

@@ -13,7 +13,7 @@ from ..declare.looped import each_example
 from ..tensor.storage import memory_of
 from ..tensor.tensor import Tensor
 from .copies import _own
-from .create import _native, finish, settled
+from .making import _native, finish, settled
 
 FUNCTIONS = "as_strided_scatter fill empty_permuted _chunk_cat nonzero_static unravel_index resolve_neg"
 METHODS = "as_strided_scatter nonzero_static resolve_neg"
@@ -221,12 +221,12 @@ def resolve_neg(input: Tensor) -> Tensor:
     return input
 
 
-from .convert import _filled  # noqa: E402
 from .create import scalar_tensor  # noqa: E402
 from .division import floor_divide, remainder  # noqa: E402
 from .fill import zeros  # noqa: E402
 from .fourier import fitted  # noqa: E402
 from .join import cat  # noqa: E402
 from .masked import nonzero  # noqa: E402
+from .overwrite import _filled  # noqa: E402
 from .shape import reshape, wrap_dim  # noqa: E402
 from .strided import _contiguous, as_strided  # noqa: E402

@@ -40,11 +40,7 @@ LAZY: dict[str, tuple[str, str, str]] = {
     "loss": ("", "", "_mean_squared_difference _put_by_class _squared_difference _take_by_class _take_by_class_2d"),
     "normalize": ("layer_norm rms_norm", "", "_layer_norm"),
     "predicates": ("is_conj is_inference is_neg is_nonzero is_same_size", "", ""),
-    "random": (
-        "bernoulli multinomial normal rand rand_like randint randint_like randn randn_like randperm",
-        "bernoulli multinomial",
-        "",
-    ),
+    "random": ("bernoulli multinomial normal rand randint randn randperm", "bernoulli multinomial", ""),
     "fill_random": (
         "bernoulli_ normal_",
         "bernoulli_ cauchy_ exponential_ geometric_ log_normal_ normal_ random_ uniform_",
@@ -196,6 +192,8 @@ LAZY: dict[str, tuple[str, str, str]] = {
     "numpy_protocol": ("", "__array__ __array_function__ __array_ufunc__ __array_wrap__ __cuda_array_interface__", ""),
     "prelu": ("prelu", "prelu", "_prelu"),
     "ranges": ("arange linspace logspace range", "", ""),
+    "new_tensors": ("", "new_empty new_empty_strided new_full new_ones new_tensor new_zeros", ""),
+    "random_like": ("rand_like randint_like randn_like", "", ""),
     "attributes": (
         "eig get_device lstsq matrix_rank solve symeig",
         "_is_laid_out col_indices const_data_ptr crow_indices dequantize dim_order eig ipu is_distributed is_ipu is_maia is_mkldnn is_mps is_mtia is_nonzero is_sparse_csr is_vulkan is_xla is_xpu lstsq module_load new record_stream reinforce resize resize_as solve storage storage_type symeig xpu",

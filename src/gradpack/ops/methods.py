@@ -24,8 +24,8 @@ from .lazy_names import LAZY
 
 # Imported with gradpack: these name each other, and much else names them.
 _EAGER = (
-    "arithmetic arrange compare convert create cumulate diagonal exponential extremes fill fill_like index join masked "
-    "reduce rounding scatter scatter_reduce shape transpose"
+    "arithmetic arrange compare convert overwrite create cumulate diagonal exponential extremes fill fill_like index "
+    "join masked reduce rounding scatter scatter_reduce shape transpose"
 )
 # Imported at first use.
 _LATER = (
@@ -36,7 +36,7 @@ _LATER = (
     "distance linalg_det linalg_factor linalg_householder linalg_least_squares linalg_lowrank linalg_lu linalg_norm "
     "sparse sparse_products linalg_solve linalg_svd linalg_triangular linalg_vectors matrix_functions statistics "
     "loss_pointwise loss_margin ctc similarity gated recurrent reparametrize sampling implicit "
-    "exchange hashing numpy_protocol prelu ranges "
+    "exchange hashing numpy_protocol prelu ranges new_tensors random_like "
     "attributes examples_products"
 )
 

@@ -84,7 +84,7 @@ def msort(input: Any, *, out: Any = None) -> Any:
         >>> torch.msort(torch.tensor([3.0, 1.0, 2.0]))
         tensor([1., 2., 3.])
     """
-    from .create import _into_out
+    from .making import _into_out
 
     made = sort(input, 0)[0]
     return made if out is None else _into_out(out, made, "msort")

@@ -11,21 +11,19 @@ import numpy as np
 from ..backends.numpy import PAIR, paired, rounded_number
 from ..base import dtypes
 from ..base.callers import depth_of_user
-from ..base.devices import CPU
-from ..base.dtypes import as_dtype, dtype
-from ..base.errors import cpp_name, not_a_tensor, not_implemented_for, refuse, scalar_type, shapes_do_not_broadcast
+from ..base.dtypes import dtype
+from ..base.errors import cpp_name, not_implemented_for, refuse, scalar_type, shapes_do_not_broadcast
 from ..base.info import finfo, iinfo
 from ..base.modes import MODE
 from ..declare.timed import noted
 from ..tensor.tensor import Tensor, alias
-from .create import _into_out, _native, dtype_for, filled, finish, on_device, shape_of, usual
 from .drawing import drawing
 from .fill_like import zeros_like
 from .generator import Generator, source
-from .memory_formats import as_beside
+from .making import _into_out, _native, dtype_for, filled, finish, on_device, shape_of, usual
 from .rounding import where
 
-FUNCTIONS = "rand randn randint randperm rand_like randn_like randint_like normal bernoulli multinomial"
+FUNCTIONS = "rand randn randint randperm normal bernoulli multinomial"
 METHODS = "bernoulli multinomial"
 
 
@@ -300,99 +298,6 @@ def _check_holds(n: int, d: Any) -> None:
             raise RuntimeError(f"n cannot be greater than {most} for {scalar_type(d)} type.")
     elif n > iinfo(d).max + 1:
         raise RuntimeError(f"value cannot be converted to type {cpp_name(d)} without overflow: {n}")
-
-
-def _like(op: str, input: Any, d: dtype | None, kernel: str) -> Any:
-    if not isinstance(input, Tensor):
-        raise not_a_tensor(op, "input", 1, input)
-    d = as_dtype(op, d)
-    _check_floating(kernel, d or input._spec.dtype)
-    return input._spec.backend.spec_for(d or input._spec.dtype, CPU).native
-
-
-@noted
-@drawing
-def rand_like(
-    input: Tensor,
-    *,
-    generator: Generator | None = None,
-    dtype: dtype | None = None,
-    layout: Any = None,
-    device: Any = None,
-    requires_grad: bool = False,
-    pin_memory: bool = False,
-    memory_format: Any = None,
-) -> Tensor:
-    """Uniform numbers in the shape and dtype of `input`.
-
-    Example::
-
-        >>> import gradpack as torch
-        >>> torch.rand_like(torch.ones(2)).shape
-        gradpack.Size([2])
-    """
-    native = _like("rand_like", input, dtype, "check_uniform_bounds")
-    where = device or input._spec.device
-    made = on_device(uniform_array, where)(generator, input._shape, native)
-    return finish(as_beside(made, input._data, memory_format), requires_grad, where)
-
-
-@noted
-@drawing
-def randn_like(
-    input: Tensor,
-    *,
-    generator: Generator | None = None,
-    dtype: dtype | None = None,
-    layout: Any = None,
-    device: Any = None,
-    requires_grad: bool = False,
-    pin_memory: bool = False,
-    memory_format: Any = None,
-) -> Tensor:
-    """Standard normal numbers in the shape and dtype of `input`.
-
-    Example::
-
-        >>> import gradpack as torch
-        >>> torch.randn_like(torch.ones(2)).shape
-        gradpack.Size([2])
-    """
-    native = _like("randn_like", input, dtype, "normal_kernel_cpu")
-    where = device or input._spec.device
-    made = on_device(normal_array, where)(generator, input._shape, native)
-    return finish(as_beside(made, input._data, memory_format), requires_grad, where)
-
-
-@noted
-@drawing
-def randint_like(
-    input: Tensor,
-    low: Any = None,
-    high: Any = None,
-    *,
-    generator: Generator | None = None,
-    dtype: dtype | None = None,
-    layout: Any = None,
-    device: Any = None,
-    requires_grad: bool = False,
-    pin_memory: bool = False,
-    memory_format: Any = None,
-) -> Tensor:
-    """Integers below a bound in the shape and dtype of `input`.
-
-    Example::
-
-        >>> import gradpack as torch
-        >>> torch.randint_like(torch.ones(2), 1)
-        tensor([0., 0.])
-    """
-    if high is None and low is None:
-        raise TypeError("randint_like() missing required argument: 'high' must be an int")
-    low, high = (0, low) if high is None else (low or 0, high)
-    where = device or input._spec.device
-    made = randint(low, high, input._shape, generator=generator, dtype=dtype or input._spec.dtype, device=where)
-    return finish(as_beside(made._data, input._data, memory_format), requires_grad, where)
 
 
 @noted

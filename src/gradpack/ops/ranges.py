@@ -16,7 +16,7 @@ from ..base.errors import cpp_name, not_implemented_for, refuse, scalar_type
 from ..declare.looped import each_example
 from ..declare.timed import noted
 from ..tensor.tensor import Tensor, alias
-from .create import _native, dtype_for, filled, finish, usual
+from .making import _native, dtype_for, filled, finish, usual
 
 FUNCTIONS = "arange range linspace logspace"
 

@@ -175,5 +175,6 @@ from .convert import _to_copy  # noqa: E402
 from .exponential import digamma, log, log1p, polygamma, special  # noqa: E402 - formulas name them
 from .gamma_functions import _density  # noqa: E402
 from .operands import not_implemented, zeros_for  # noqa: E402
-from .random import _without_slope, host_of, rand_like  # noqa: E402
+from .random import _without_slope, host_of  # noqa: E402
+from .random_like import rand_like  # noqa: E402
 from .softmax import softmax  # noqa: E402

@@ -11,7 +11,7 @@ from ..base import dtypes
 from ..base.dtypes import dtype
 from ..base.layouts import strided
 from ..tensor.tensor import Tensor
-from .create import _native, finish
+from .making import _native, finish
 from .windows import _cosines, _kaiser
 
 FUNCTIONS = ""

@@ -15,7 +15,7 @@ from ..base import dtypes
 from ..base.dtypes import as_dtype, dtype
 from ..declare.timed import noted
 from ..tensor.tensor import Tensor
-from .create import _native, finish
+from .making import _native, finish
 
 FUNCTIONS = "hann_window hamming_window blackman_window bartlett_window kaiser_window"
 

@@ -12,7 +12,8 @@ from typing import Any
 from ...autograd.grad_mode import no_grad
 from ...ops.fill_like import ones_like
 from ...ops.norm import norm
-from ...ops.random import rand, rand_like
+from ...ops.random import rand
+from ...ops.random_like import rand_like
 from ...tensor.tensor import Tensor
 from ..module import Module
 
