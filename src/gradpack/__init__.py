@@ -69,7 +69,6 @@ globals().update(_TYPES)
 globals().update(_FORMATS)
 
 from . import autograd  # noqa: E402
-from .autograd.anomaly_mode import is_anomaly_check_nan_enabled, is_anomaly_enabled, set_anomaly_enabled  # noqa: E402
 from .autograd.grad_mode import (  # noqa: E402
     enable_grad,
     inference_mode,
@@ -95,6 +94,9 @@ _LAZY = tuple(
 # Functions of such modules.
 _FROM = {"save": "serialization", "load": "serialization", "vmap": "func", "install_as_torch": "as_torch"}
 _FROM["set_printoptions"] = "tensor.printing"
+_FROM |= dict.fromkeys(
+    ("is_anomaly_check_nan_enabled", "is_anomaly_enabled", "set_anomaly_enabled"), "autograd.anomaly_mode"
+)
 _FROM |= {"GradScaler": "amp.grad_scaler", "OutOfMemoryError": "base.errors"}
 _FROM |= dict.fromkeys(
     (
@@ -205,8 +207,6 @@ __all__ = [
     "iinfo",
     "inf",
     "inference_mode",
-    "is_anomaly_check_nan_enabled",
-    "is_anomaly_enabled",
     "is_grad_enabled",
     "is_inference_mode_enabled",
     "is_storage",
@@ -216,7 +216,6 @@ __all__ = [
     "newaxis",
     "no_grad",
     "pi",
-    "set_anomaly_enabled",
     "set_default_device",
     "set_default_dtype",
     "set_default_tensor_type",

@@ -4,10 +4,8 @@ from importlib import import_module as _import_module
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any
 
-from . import anomaly_mode, forward_ad, function, grad_mode, graph
-from .anomaly_mode import detect_anomaly, set_detect_anomaly
+from . import grad_mode
 from .api import backward, grad
-from .function import Function
 from .grad_mode import (
     _force_original_view_tracking,  # noqa: F401 - torch has it here
     _unsafe_preserve_version_counter,  # noqa: F401
@@ -22,21 +20,26 @@ from .grad_mode import (
     set_multithreading_enabled,
 )
 from .gradcheck import gradcheck, gradgradcheck
-from .graph import Node
-from .saved_hooks import (
-    PackHook,
-    UnpackHook,
-    allow_mutation_on_saved_tensors,
-    disable_saved_tensors_hooks,
-    save_on_cpu,
-    saved_tensors_hooks,
-)
 from .variable import Variable
 
 if _TYPE_CHECKING:  # imported when they are first asked for
+    from . import anomaly_mode as anomaly_mode
+    from . import forward_ad as forward_ad
+    from . import function as function
     from . import functional as functional
+    from . import graph as graph
     from . import profiler as profiler
     from . import profiler_util as profiler_util
+    from .anomaly_mode import detect_anomaly as detect_anomaly
+    from .anomaly_mode import set_detect_anomaly as set_detect_anomaly
+    from .function import Function as Function
+    from .graph import Node as Node
+    from .saved_hooks import PackHook as PackHook
+    from .saved_hooks import UnpackHook as UnpackHook
+    from .saved_hooks import allow_mutation_on_saved_tensors as allow_mutation_on_saved_tensors
+    from .saved_hooks import disable_saved_tensors_hooks as disable_saved_tensors_hooks
+    from .saved_hooks import save_on_cpu as save_on_cpu
+    from .saved_hooks import saved_tensors_hooks as saved_tensors_hooks
 
 
 def variable(*args: Any, **kwargs: Any) -> Any:
@@ -52,8 +55,19 @@ def kineto_available() -> bool:
     return False
 
 
-# Modules that are imported when they are first asked for, and names that are those of `torch._C._autograd`.
-_LAZY = ("_functions", "functional", "profiler", "profiler_util")
+# Modules that are imported when they are first asked for, names in such modules, and those of `torch._C._autograd`.
+_LAZY = frozenset(
+    "_functions anomaly_mode forward_ad function functional graph profiler profiler_util saved_hooks".split()
+)
+_FROM = {"Function": "function", "Node": "graph", "DeviceType": "profiler_util", "ProfilerActivity": "profiler_util"}
+_FROM |= dict.fromkeys(("detect_anomaly", "set_detect_anomaly"), "anomaly_mode")
+_FROM |= dict.fromkeys(
+    (
+        "PackHook UnpackHook allow_mutation_on_saved_tensors disable_saved_tensors_hooks save_on_cpu "
+        "saved_tensors_hooks"
+    ).split(),
+    "saved_hooks",
+)
 _OF_THE_CORE = frozenset(
     "SavedTensor _get_sequence_nr _pop_saved_tensors_default_hooks _profiler_enabled "
     "_push_saved_tensors_default_hooks".split()
@@ -65,13 +79,14 @@ def __getattr__(name: str) -> Any:
         return _import_module(f"{__name__}.{name}")
     if name in _OF_THE_CORE:
         return getattr(_import_module(__package__.rpartition(".")[0] + "._C")._autograd, name)
-    if name in ("DeviceType", "ProfilerActivity"):
-        return getattr(_import_module(f"{__name__}.profiler_util"), name)
+    if name in _FROM:
+        value = globals()[name] = getattr(_import_module(f"{__name__}.{_FROM[name]}"), name)
+        return value
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LAZY})
+    return sorted({*globals(), *_LAZY, *_FROM})
 
 
 __all__ = [

@@ -199,10 +199,12 @@ class Op:
         self.broadcasts = kind in ("elementwise", "bilinear") if broadcasts is None else broadcasts
         self.functions: list[Any] = []
         self.saved = frozenset(n for names in self.reads.values() for n in names)
-        known = {*self.params, *(p + m for p in self.params for m in _META), "out", *extra, *results}
         for p, names in self.reads.items():
             if p not in self.params:
                 raise TypeError(f"{self.name}: a formula is given for {p!r}, which is not a parameter of it")
+            if self.saved.issubset(self.params):
+                continue
+            known = {*self.params, *(p + m for p in self.params for m in _META), "out", *extra, *results}
             unknown = [n for n in names if n not in known]
             if unknown:
                 raise TypeError(

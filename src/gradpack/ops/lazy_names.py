@@ -194,6 +194,7 @@ LAZY: dict[str, tuple[str, str, str]] = {
     "ranges": ("arange linspace logspace range", "", ""),
     "new_tensors": ("", "new_empty new_empty_strided new_full new_ones new_tensor new_zeros", ""),
     "random_like": ("rand_like randint_like randn_like", "", ""),
+    "forward_mode": ("", "", "_fw_primal"),
     "attributes": (
         "eig get_device lstsq matrix_rank solve symeig",
         "_is_laid_out col_indices const_data_ptr crow_indices dequantize dim_order eig ipu is_distributed is_ipu is_maia is_mkldnn is_mps is_mtia is_nonzero is_sparse_csr is_vulkan is_xla is_xpu lstsq module_load new record_stream reinforce resize resize_as solve storage storage_type symeig xpu",

@@ -36,7 +36,7 @@ _LATER = (
     "distance linalg_det linalg_factor linalg_householder linalg_least_squares linalg_lowrank linalg_lu linalg_norm "
     "sparse sparse_products linalg_solve linalg_svd linalg_triangular linalg_vectors matrix_functions statistics "
     "loss_pointwise loss_margin ctc similarity gated recurrent reparametrize sampling implicit "
-    "exchange hashing numpy_protocol prelu ranges new_tensors random_like "
+    "exchange hashing numpy_protocol prelu ranges new_tensors random_like forward_mode "
     "attributes examples_products"
 )
 
