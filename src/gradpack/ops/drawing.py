@@ -22,7 +22,8 @@ _NO_OUT = (
 )
 _SHAPE_ONLY = ("rand_like", "randn_like", "randint_like")
 _SIZED = ("rand", "randn")
-_BY_ELEMENT = (*_SHAPE_ONLY, "poisson", "bernoulli", "drawn")  # one call draws what one for each example would
+# One call for all examples draws for each of them what it needs.
+_BY_ELEMENT = (*_SHAPE_ONLY, "poisson", "bernoulli", "drawn", "_standard_gamma", "_sample_dirichlet")
 
 
 def drawing(function: _F) -> _F:
