@@ -227,3 +227,21 @@ def test_as_strided_scatter_counts_in_the_memory_of_the_tensor(torch):
     assert torch.as_strided_scatter(x, torch.tensor(-1.0), (), (), 0).tolist() == x.tolist()
     made = torch.as_strided_scatter(x, torch.tensor([-1.0, -2.0]), (2,), (4,), 5)
     assert made.tolist() == [[1.0, 2.0], [-1.0, 6.0], [-2.0, 10.0]]
+
+
+@pytest.mark.filterwarnings("ignore:.*torch.jit")
+@pytest.mark.parametrize("part", ["real", "imag", "view_as_real"])
+def test_many_gradients_through_a_write_to_a_part_of_complex_numbers(torch, part):
+    def moduli(x):
+        c = torch.complex(x, 2 * x)
+        (torch.view_as_real(c) if part == "view_as_real" else getattr(c, part)).mul_(3.0)
+        return c.abs() ** 2
+
+    x = torch.tensor([1.0, -2.0], dtype=torch.float64, requires_grad=True)
+    slope = {"real": 26.0, "imag": 74.0, "view_as_real": 90.0}[part]
+    expected = torch.diag(slope * x.detach())
+    assert torch.allclose(torch.autograd.functional.jacobian(moduli, x, vectorize=True), expected)
+    assert torch.allclose(torch.func.jacrev(moduli)(x), expected)
+    assert torch.allclose(torch.func.hessian(lambda x: moduli(x).sum())(x), slope * torch.eye(2, dtype=torch.float64))
+    assert torch.autograd.gradcheck(moduli, (x,), check_batched_grad=True)
+    assert torch.autograd.gradgradcheck(moduli, (x,))
