@@ -90,6 +90,17 @@ class Case:
         with using(grad=False):
             return [out._data for out in self.call([wrap(a) for a in arrays])]
 
+    def rounded(self, native: Any) -> Case:
+        """The same sample with its numbers as the operation computes with them in a dtype of 16 bits."""
+        if not self.op.rounds:
+            return self
+
+        def number(param: str, value: Any) -> Any:
+            return float(np.array(value).astype(native)) if type(value) is float and param in self.op.promote else value
+
+        args = [number(p, v) for p, v in zip(self.op.params, self.sample.args, strict=False)]
+        return Case(self.op, self.nr, S(*args, **{p: number(p, v) for p, v in self.sample.kwargs.items()}))
+
     def tensors(self, arrays: Arrays, needing: Sequence[int] | None = None) -> list[Tensor]:
         """Tensors of the leaves; those at `needing` (default: all inputs) require grad."""
         chosen = self.inputs if needing is None else needing

@@ -52,7 +52,7 @@ SAMPLES = {
     "div": PAIRS,
     "div_rounded": ROUNDED,
     "floor_divide": WHOLE,
-    "remainder": [*JUMPING, S(5.25, T.of([2.0, -3.0]))],
+    "remainder": [*JUMPING, S(5.3, T.of([2.0, -3.0]))],
     "fmod": JUMPING,
     "neg": UNARY,
     "reciprocal": UNARY,
