@@ -68,6 +68,7 @@ SAMPLES = {
     ],
     "real": COMPLEX,
     "imag": COMPLEX,
+    "complex": [S(T(3, 4), T(4)), S(T(()), T(2, 1)), S(T(()), T(())), S(T(0, 3), T(3))],
     "conj_physical": [S(T(3, 4)), S(T(())), S(T(0, 3)), *COMPLEX],
     "angle": [S(T(3, 4, low=0.5)), S(T((), low=0.5)), *COMPLEX],
     "view_as_real": COMPLEX,

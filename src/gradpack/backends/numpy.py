@@ -117,15 +117,16 @@ class NumPyBackend(Backend):
             return array
         if native is PAIR or array.dtype == PAIR:
             return paired(np.asarray(array)) if native is PAIR else self.cast(unpaired(array), d)
+        order: Any = "C" if 0 in array.strides else "K"
         if array.dtype.kind == "c" and native.kind != "c":
-            array = array != 0 if d.name == "bool" else array.real
+            array = array != 0 if d.name == "bool" else array.real.copy(order)
         if array.dtype.kind in "fV" and native.kind in "iu":
             with np.errstate(invalid="ignore"):  # as in torch, what does not fit is undefined but silent
-                return array.astype(native, copy=False)
-        return array.astype(native, "C" if 0 in array.strides else "K", copy=False)
+                return array.astype(native, order, copy=False)
+        return array.astype(native, order, copy=False)
 
     def copy(self, array: Any) -> Any:
-        return array.copy(order="K")
+        return array.copy(order="C" if 0 in array.strides else "K")
 
     def write(self, array: Any, value: Any) -> None:
         if not isinstance(value, np.ndarray | np.generic) and hasattr(value, "to_dense"):  # `dense.mul_(sparse)`

@@ -98,7 +98,7 @@ def quickly(op: Op, values: tuple[Any, ...], mode: Mode) -> Any:
             value = arrays[i]
             if type(value) is _array_type:
                 if value.dtype is not native:
-                    arrays[i] = value.astype(native, copy=False)
+                    arrays[i] = value.astype(native, "C" if 0 in value.strides else "K", copy=False)
             elif type(value) is int and compute.category == INTEGRAL:  # type: ignore[union-attr]
                 arrays[i] = wrapped_int(value, compute)
             elif plan.first is not None and type(value) is float:

@@ -13,7 +13,7 @@ import numpy as np
 from ..backends import NUMPY, backend_of, backend_on
 from ..base import dtypes
 from ..base.callers import depth_of_user
-from ..base.devices import CPU, as_device
+from ..base.devices import as_device
 from ..base.dtypes import COMPLEX, as_dtype, dtype
 from ..base.errors import not_a_tensor, not_implemented_for, scalar_type
 from ..declare.timed import noted
@@ -360,11 +360,10 @@ def complex(real: Tensor, imag: Tensor, *, out: Any = None) -> Tensor:
         >>> torch.complex(torch.tensor([1.0]), torch.tensor([2.0]))
         tensor([1.+2.j])
     """
-    _check_parts("complex", real=real, imag=imag)
-    from .arithmetic import add, mul
+    from .complex_parts import of_parts
 
-    unit = wrap(NUMPY.asarray(1j, real._spec.dtype.to_complex(), CPU))
-    return _into_out(out, add(real, mul(imag, unit)), "complex")
+    _check_parts("complex", real=real, imag=imag)
+    return _into_out(out, of_parts(real, imag), "complex")
 
 
 @noted
