@@ -56,7 +56,10 @@ def test_remainders_of_special_numbers(ours, numpys):
 def test_shapes_that_broadcast():
     x, y = operands(1.0)
     with np.errstate(all="ignore"):
-        same(torch.remainder(torch.tensor(x[:5]), torch.tensor(y[:LARGE, None])).numpy(), remainder(x[:5], y[:LARGE, None]))
+        same(
+            torch.remainder(torch.tensor(x[:5]), torch.tensor(y[:LARGE, None])).numpy(),
+            remainder(x[:5], y[:LARGE, None]),
+        )
 
 
 def test_hypot():

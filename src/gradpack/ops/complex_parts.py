@@ -73,6 +73,7 @@ def _imag(input: Any) -> Any:
     real=lambda g: _real(g),
     imag=lambda g: _imag(g),
     result="complex",
+    dtypes="bif",
     holomorphic=False,
     broadcasts=True,
     name="complex",
