@@ -121,3 +121,10 @@ def test_real_dtype_of_a_complex_tensor_is_a_copy(torch):
     x = z.to(torch.float32)
     x.add_(5)
     assert z.tolist() == [1 + 2j, 3 + 4j] and x.is_contiguous()
+
+
+def test_grid_of_nearest_neighbours_has_a_gradient_of_zero(torch):
+    image, grid = torch.ones(1, 1, 4, 4), torch.zeros(1, 2, 2, 2, requires_grad=True)
+    made = torch.nn.functional.grid_sample(image, grid, mode="nearest", align_corners=False)
+    made.sum().backward()
+    assert made.tolist() == [[[[1.0, 1.0], [1.0, 1.0]]]] and grid.grad.tolist() == [[[[0.0, 0.0]] * 2] * 2]
