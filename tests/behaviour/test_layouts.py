@@ -118,3 +118,12 @@ def test_losses_of_a_transposed_target(torch):
     scores, target = torch.randn(2, 2, 2, 3).permute(0, 3, 1, 2), torch.zeros(2, 2, 2, dtype=torch.int64)
     made = torch.nn.functional.nll_loss(scores, target.transpose(0, 2), reduction="none")
     assert made.stride() == (4, 2, 1)
+
+
+@pytest.mark.parametrize("left", [True, False])
+def test_no_stride_is_negative(torch, left):
+    a = torch.eye(3, requires_grad=True)
+    b = torch.ones(3, 3, requires_grad=True)
+    made = torch.linalg.solve_triangular(a, b, upper=False, left=left)
+    for t in (made, *torch.autograd.grad(made.sum(), (a, b))):
+        assert min(t.stride()) > 0
