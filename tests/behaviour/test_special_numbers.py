@@ -128,3 +128,48 @@ def test_grid_of_nearest_neighbours_has_a_gradient_of_zero(torch):
     made = torch.nn.functional.grid_sample(image, grid, mode="nearest", align_corners=False)
     made.sum().backward()
     assert made.tolist() == [[[[1.0, 1.0], [1.0, 1.0]]]] and grid.grad.tolist() == [[[[0.0, 0.0]] * 2] * 2]
+
+
+def test_a_number_before_a_mask_makes_integers(torch):
+    mask = torch.tensor([True, False])
+    for made in (
+        2 & mask,
+        mask & 2,
+        torch.bitwise_and(2, mask),
+        torch.bitwise_or(2, mask) - 2,
+        torch.bitwise_xor(3, mask),
+    ):
+        assert made.dtype == torch.int64
+    assert (3 & mask).tolist() == [1, 0] and (2 | mask).tolist() == [3, 2] and (3 ^ mask).tolist() == [2, 3]
+    assert (True & mask).dtype == torch.bool and (2 & mask.to(torch.uint8)).dtype == torch.uint8
+
+
+def test_weight_of_lerp_without_dimensions_counts_as_a_number(torch):
+    a, b = torch.tensor([2.0]), torch.tensor([3.0])
+    for weight in (0.5, torch.tensor(0.5), torch.tensor(0.5, dtype=torch.float64)):
+        made = torch.lerp(a, b, weight)
+        assert made.tolist() == [2.5] and made.dtype == torch.float32
+    assert torch.lerp(a, b, torch.tensor(1)).tolist() == [3.0]
+    assert a.clone().lerp_(b, torch.tensor(0.5, dtype=torch.float64)).tolist() == [2.5]
+    with pytest.raises(RuntimeError, match="for `weight` but got dtype"):
+        torch.lerp(a, b, torch.tensor([0.5], dtype=torch.float64))
+
+
+def test_factors_of_unsigned_integers_wrap_around(torch):
+    x = torch.tensor([2], dtype=torch.uint8)
+    assert torch.addcmul(x, x, x, value=-1).tolist() == [254]
+    for bad in (300, -1.5, -256):
+        with pytest.raises(RuntimeError, match="without overflow"):
+            torch.addcmul(x, x, x, value=bad)
+
+
+def test_copies_of_numbers(torch):
+    assert torch.zeros(2).copy_(2.5).tolist() == [2.5, 2.5]
+    assert torch.zeros(2, dtype=torch.int64).copy_(True).tolist() == [1, 1]
+    x = torch.ones(2, requires_grad=True)
+    y = x * 2
+    y.copy_(3)
+    y.sum().backward()
+    assert x.grad.tolist() == [0.0, 0.0]
+    with pytest.raises(TypeError):
+        torch.zeros(2).copy_([1.0])

@@ -317,7 +317,10 @@ def _of_other_arrays(op: Op) -> str:
     if op.result == "bool" and (op.check is not None or "c" not in op.dtypes):
         return "not _spec.plain and _spec is not _INT64"
     if op.structural or op.result == "bool":
-        return "not _spec.numpy" if op.view else "not _spec.whole"
+        first = (
+            [f"{op.scalars[0]}_s is None"] if op.structural and len(op.scalars) > 1 else []
+        )  # of bool, int makes int
+        return "not _spec.numpy" if op.view else " or ".join(["not _spec.whole", *first])
     if op.name not in OF_INTEGERS:
         return "not _spec.plain"
     wider = [f"{p}_s is None" for p in op.scalars[:1]]  # a number first is rare

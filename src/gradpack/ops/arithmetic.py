@@ -58,11 +58,12 @@ def _check_alpha(op: Any, values: Any, common: Any) -> None:
             )
     elif isinstance(alpha, complex) and not common.is_complex:
         raise RuntimeError(
-            f"For non-complex input tensors, argument alpha must not be a complex number: {op.name}() got {alpha}"
+            f"For non-complex input tensors, argument alpha must not be a complex number. ({op.name}() got {alpha}.)"
         )
     elif isinstance(alpha, float) and common.category < FLOATING:
         raise RuntimeError(
-            f"For integral input tensors, argument alpha must not be a floating point number: {op.name}() got {alpha}"
+            "For integral input tensors, argument alpha must not be a floating point number. "
+            f"({op.name}() got {alpha}.)"
         )
 
 
@@ -226,9 +227,10 @@ def square(input: Any) -> Any:
 
 def _check_lerp(op: Any, values: Any, common: Any) -> None:
     found = {p: v._spec.dtype for p, v in zip(op.params, values, strict=True) if isinstance(v, Tensor)}
-    wanted = found["input"]
+    wanted, weight = found["input"], values[2]
+    counts_as_number = isinstance(weight, Tensor) and not weight._shape and weight._spec.dtype.category <= FLOATING
     for name, dtype in found.items():
-        if dtype is not wanted:
+        if dtype is not wanted and not (name == "weight" and counts_as_number):
             raise RuntimeError(f"lerp(): expected dtype {wanted.name} for `{name}` but got dtype {dtype.name}")
     if wanted.category < FLOATING:
         raise not_implemented_for("lerp", wanted)
@@ -283,9 +285,10 @@ def _of_kind(value: Any, array: Any) -> Any:
     """A factor as torch converts it to the dtype of its integer operands."""
     if not is_whole(array):
         return value
-    if value < 0 and not np.isdtype(array.dtype, "signed integer"):
-        raise RuntimeError(f"addcmul(): value {value} cannot be converted to {array.dtype} without overflow")
-    return int(value)
+    least, most = np.iinfo(array.dtype).min, np.iinfo(array.dtype).max
+    if not (min(least, -most) if isinstance(value, int) else least) <= value <= most:
+        raise RuntimeError(f"addcmul(): value cannot be converted to type {array.dtype} without overflow: {value}")
+    return int(value) if value >= least else int(value) + most + 1  # as in torch, -1 is 255 in uint8
 
 
 def _check_addcdiv(op: Any, values: Any, common: Any) -> None:
