@@ -116,3 +116,18 @@ def test_the_tangent_of_an_upper_cholesky_factor(torch):
 def test_complex_logcumsumexp_stays_on_the_branch_of_the_largest(torch):
     x = torch.tensor([1 + 8.0j, 0.5 + 8.0j], dtype=torch.complex128)
     assert torch.logcumsumexp(x, 0)[1].imag.item() == pytest.approx(8.0)
+
+
+@pytest.mark.parametrize("values, indices, part", [("int8", "int64", "values"), ("uint8", "int32", "indices")])
+def test_results_of_mode_are_not_converted(torch, values, indices, part):
+    out = torch.ones(3, dtype=getattr(torch, values)), torch.ones(3, dtype=getattr(torch, indices))
+    with pytest.raises(RuntimeError, match=f"expected scalar type .* but got .* for {part}"):
+        torch.mode(torch.ones(3, 3, dtype=torch.uint8), -1, out=out)
+    assert out[0].tolist() == [1, 1, 1] and out[1].tolist() == [1, 1, 1]
+
+
+@pytest.mark.parametrize("hist, edges, part", [("float64", "float32", "hist"), ("float32", "float64", "bin_edges")])
+def test_results_of_histogram_are_not_converted(torch, hist, edges, part):
+    out = torch.empty(1, dtype=getattr(torch, hist)), torch.empty(2, dtype=getattr(torch, edges))
+    with pytest.raises(RuntimeError, match=f"input tensor and {part} tensor should have the same dtype"):
+        torch.histogram(torch.ones(3), 1, out=out)

@@ -119,11 +119,15 @@ def _message(name: str, have: Any, want: Any) -> str | None:
         return "Expected self.dtype() == output.dtype() to be true, but got false."
     if name == "heaviside":
         return "heaviside is not yet implemented for tensors with different dtypes."
-    if name in ("histc", "histogram"):
+    if name in ("histc", "histogram", "bin_edges"):
+        part = "bin_edges" if name == "bin_edges" else "hist"
         return (
-            "torch.histogram: input tensor and hist tensor should have the same dtype, but got input "
-            f"{cpp_name(want)} and hist {cpp_name(have)}"
+            f"torch.histogram: input tensor and {part} tensor should have the same dtype, but got input "
+            f"{cpp_name(want)} and {part} {cpp_name(have)}"
         )
+    if name == "mode":
+        part = "indices" if want is dtypes.int64 else "values"
+        return f"expected scalar type '{scalar_type(want)}' but got '{scalar_type(have)}' for {part} output"
     if name == "frexp":
         part = "exponent to have int dtype" if want is dtypes.int32 else f"mantissa to have dtype {cpp_name(want)}"
         return f"torch.frexp() expects {part} but got {cpp_name(have)}"

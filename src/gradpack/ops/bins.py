@@ -170,7 +170,7 @@ def _put_both(op: str, out: Any, result: Any) -> Any:
         given = f"{len(out)} tensors" if isinstance(out, tuple | list) else type(out).__name__
         raise TypeError(f"{op}(): argument 'out' must be a tuple of {len(result)} tensors, not {given}")
     for target, value in zip(out, result, strict=True):
-        put(op, target, value)
+        put("bin_edges" if target is not out[0] else op, target, value)
     return type(result)(*out)
 
 
