@@ -118,7 +118,7 @@ def test_complex_logcumsumexp_stays_on_the_branch_of_the_largest(torch):
     assert torch.logcumsumexp(x, 0)[1].imag.item() == pytest.approx(8.0)
 
 
-@pytest.mark.parametrize("values, indices, part", [("int8", "int64", "values"), ("uint8", "int32", "indices")])
+@pytest.mark.parametrize(("values", "indices", "part"), [("int8", "int64", "values"), ("uint8", "int32", "indices")])
 def test_results_of_mode_are_not_converted(torch, values, indices, part):
     out = torch.ones(3, dtype=getattr(torch, values)), torch.ones(3, dtype=getattr(torch, indices))
     with pytest.raises(RuntimeError, match=f"expected scalar type .* but got .* for {part}"):
@@ -126,7 +126,9 @@ def test_results_of_mode_are_not_converted(torch, values, indices, part):
     assert out[0].tolist() == [1, 1, 1] and out[1].tolist() == [1, 1, 1]
 
 
-@pytest.mark.parametrize("hist, edges, part", [("float64", "float32", "hist"), ("float32", "float64", "bin_edges")])
+@pytest.mark.parametrize(
+    ("hist", "edges", "part"), [("float64", "float32", "hist"), ("float32", "float64", "bin_edges")]
+)
 def test_results_of_histogram_are_not_converted(torch, hist, edges, part):
     out = torch.empty(1, dtype=getattr(torch, hist)), torch.empty(2, dtype=getattr(torch, edges))
     with pytest.raises(RuntimeError, match=f"input tensor and {part} tensor should have the same dtype"):
