@@ -177,7 +177,7 @@ def _unusual(args: tuple[Any, ...], usual: list[tuple[type, ...] | None]) -> boo
     """Whether positional arguments are to be looked at: one has another type, or there are too many."""
     if len(args) > len(usual):
         return True
-    for value, types in zip(args, usual, strict=False):
+    for value, types in zip(args, usual, strict=False):  # noqa: SIM110 - a generator takes longer
         if types is not None and type(value) not in types:
             return True
     return False

@@ -11,9 +11,9 @@ from ..base.errors import not_a_tensor, not_implemented_for, scalar_type
 from ..declare.kinds import general, linear
 from ..tensor.tensor import Tensor
 from .blockwise import is_numpy
-from .complex_parts import conj_physical, imag, real
+from .complex_parts import imag, real
 from .making import _into_out
-from .rounding import sgn
+from .trigonometry import cos, sin
 
 FUNCTIONS = "complex polar"
 
@@ -87,8 +87,8 @@ def polar(abs: Tensor, angle: Tensor, *, out: Any = None) -> Tensor:
 
 
 @general(
-    abs=lambda g, out: real(conj_physical(g) * sgn(out)),
-    angle=lambda g, out: real(conj_physical(g) * (out * 1j)),
+    abs=lambda g, angle: real(g) * cos(angle) + imag(g) * sin(angle),
+    angle=lambda g, out: imag(g) * real(out) - real(g) * imag(out),
     result="complex",
     holomorphic=False,
     broadcasts=True,

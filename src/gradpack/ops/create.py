@@ -30,6 +30,7 @@ from .numbers import (
     without_tensors,
 )
 
+_FLOATS = {float}
 _dtype = dtype  # also where a parameter is called so
 
 FUNCTIONS = "tensor as_tensor asarray from_numpy scalar_tensor is_tensor is_floating_point is_complex numel"
@@ -58,10 +59,11 @@ def tensor(
     """
     dtype = as_dtype("tensor", dtype)
     as_device(device)
-    if type(data) is float and dtype is None:
+    if dtype is None and (type(data) is float or (type(data) is list and set(map(type, data)) == _FLOATS)):
         spec = usual(None, None, device, requires_grad)
         if spec is not None:
-            return alias(np.array(data, spec.native), spec, ())
+            numbers = np.array(data).astype(spec.native, copy=False)
+            return alias(numbers, spec, numbers.shape)
     if isinstance(data, Tensor):
         import warnings
 

@@ -58,7 +58,7 @@ def _fft_c2c(input: Any, dim: Any = (), normalization: int = 0, forward: bool = 
         return np.zeros_like(input)
     library = _library(is_numpy(input)) or np.fft
     norm = (_FORWARD if forward else _INVERSE)[normalization]
-    if len(dim) == 1:  # half the time of those of many dimensions, where there are few elements
+    if len(dim) == 1 and is_numpy(input):  # half the time of those of many dimensions, where there are few elements
         return (library.fft if forward else library.ifft)(input, axis=dim[0], norm=norm)
     return (library.fftn if forward else library.ifftn)(input, axes=tuple(dim), norm=norm)
 
@@ -81,10 +81,8 @@ def _fft_r2c(input: Any, dim: Any = (-1,), normalization: int = 0, onesided: boo
         return np.zeros(tuple(shape), dtype=np.complex64 if input.dtype == np.float32 else np.complex128)
     norm = _FORWARD[normalization]
     library = _library(is_numpy(input)) or np.fft
-    if len(dim) == 1 and onesided:
-        return library.rfft(input, axis=dim[0], norm=norm)
-    if len(dim) == 1 and is_numpy(input) and input.size < SMALL:
-        return library.fft(input, axis=dim[0], norm=norm)
+    if len(dim) == 1 and is_numpy(input) and (onesided or input.size < SMALL):
+        return (library.rfft if onesided else library.fft)(input, axis=dim[0], norm=norm)
     if not onesided and len(dim) > 1:
         complex_input = np.astype(input, np.complex64 if input.dtype == np.float32 else np.complex128)
         return library.fftn(complex_input, axes=tuple(dim), norm=norm)
@@ -121,7 +119,7 @@ def _fft_c2r(input: Any, dim: Any = (-1,), normalization: int = 0, last_dim_size
         shape[dim[-1]] = last_dim_size
         return np.zeros(tuple(shape), dtype=np.float32 if input.dtype == np.complex64 else np.float64)
     library = _library(is_numpy(input)) or np.fft
-    if len(dim) == 1:
+    if len(dim) == 1 and is_numpy(input):
         return library.irfft(input, n=last_dim_size, axis=dim[0], norm=_INVERSE[normalization])
     return library.irfftn(input, s=tuple(sizes), axes=tuple(dim), norm=_INVERSE[normalization])
 
