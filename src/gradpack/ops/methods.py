@@ -37,7 +37,7 @@ _LATER = (
     "sparse sparse_products linalg_solve linalg_svd linalg_triangular linalg_vectors matrix_functions statistics "
     "loss_pointwise loss_margin ctc similarity gated recurrent reparametrize sampling implicit "
     "exchange hashing numpy_protocol prelu ranges new_tensors random_like forward_mode "
-    "attributes examples_products"
+    "attributes examples_products complex_from_parts"
 )
 
 EXPORTED = PUBLIC
