@@ -12,7 +12,8 @@ from ..ops.complex_from_parts import complex
 from ..ops.pairwise import maximum
 from ..tensor.tensor import Tensor
 from . import kernels
-from .optimizer import Optimizer, as_number, as_scalar, check_implementation, check_option, compute_dtype, loss_of
+from .optimizer import Optimizer
+from .options import as_number, as_scalar, check_implementation, check_option, compute_dtype, loss_of
 
 
 class Adam(Optimizer):

@@ -11,7 +11,7 @@ from ..ops.fill_like import full_like
 from ..ops.sparse import sparse_coo_tensor
 from ..tensor.tensor import Tensor
 from .by_formula import ByFormula, State, check_options, decayed, zeros_beside
-from .optimizer import as_number, check_implementation
+from .options import as_number, check_implementation
 
 
 class Adagrad(ByFormula):
