@@ -18,7 +18,7 @@ from ..tensor import leaf as _leaf  # noqa: F401 - tells leaves how to store a g
 from ..tensor import node_methods as _node_methods  # noqa: F401 - hangs them onto nodes
 from ..tensor.hooks import registered, retain_grad
 from ..tensor.tensor import InferenceCounter, Tensor, alias, wrap
-from .arguments import batch_size, inputs_of, seeds_of, sequence
+from .arguments import batch_size, flag, inputs_of, seeds_of, sequence
 from .edges import GradientEdge, get_gradient_edge, input_edge, root_edge  # noqa: F401 - asked for here
 
 _next_number = count().__next__
@@ -82,8 +82,10 @@ def queue_callback(callback: Callable[[], Any]) -> None:
 
 
 def _run(
-    edges: list[Node], seeds: list[Any], keep: bool, create_graph: bool, inputs: list[Node] | None, capture: bool
+    edges: list[Node], seeds: list[Any], keep: Any, create_graph: Any, inputs: list[Node] | None, capture: bool
 ) -> engine.Plan | None:
+    if (keep is not True and keep is not False) or (create_graph is not True and create_graph is not False):
+        keep, create_graph = flag("retain_graph", keep), flag("create_graph", create_graph)
     mode = MODE.get()
     tensors = create_graph or bool(mode.dual) or bool(mode.levels)
     if mode.ops and any(m.backward for m in mode.ops):
@@ -192,7 +194,7 @@ def backward(
     wanted: list[Node] | None = None
     if inputs is not None:
         wanted = [_accumulating(value) for value in named]
-    if create_graph:
+    if flag("create_graph", create_graph):
         _warn_of_cycle()
     _run(edges, seeds, create_graph if retain_graph is None else retain_graph, create_graph, wanted, False)
 
@@ -258,6 +260,9 @@ def grad(
         >>> first.item(), second.item()
         (27.0, 18.0)
     """
+    materialize_grads = flag("materialize_grads", materialize_grads)
+    if allow_unused is not None:
+        allow_unused = flag("allow_unused", allow_unused)
     if materialize_grads and allow_unused is False:
         raise ValueError(
             "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
@@ -429,7 +434,7 @@ def _tensor_backward(
         and not TRANSFORMS.get()
     ):
         # The loss of a training step: one number, whose gradient is one.
-        if create_graph:
+        if create_graph is not False and flag("create_graph", create_graph):
             _warn_of_cycle()
         seed = alias(self._spec.backend.one(self._spec), self._spec, ())
         _run([edge], [seed], create_graph if retain_graph is None else retain_graph, create_graph, None, False)
