@@ -78,8 +78,6 @@ _OVERLOADED = {
 
 Kinds = dict[str, tuple[str, int, bool]]
 
-_FITS_64 = "-9223372036854775808 <= {0} <= 9223372036854775807"
-
 # What is looked at before the call, as it would be taken in silence: how the usual value is told from others.
 USUAL = {
     "bool": "{0} is not True and {0} is not False",
@@ -87,18 +85,15 @@ USUAL = {
     "size": "type({0}) is not int",
     "ints": "type({0}) is not int and type({0}) is not tuple and type({0}) is not list",
     "float": "type({0}) is not float",
-    "number": f"type({{0}}) is not float and not (type({{0}}) is int and {_FITS_64})",
+    "number": f"type({{0}}) is not float and not (type({{0}}) is int and {-(1 << 63)} <= {{0}} < {1 << 64})",
     "str": "type({0}) is not str",
     "layout": "{0} is not None",
     "memory_format": "{0} is not None",
 }
 
 # The same where there is time for a closer look: before functions that are composed of several operations.
-CLOSELY = USUAL | {
-    "int": f"not (type({{0}}) is int and {_FITS_64})",
-    "size": f"not (type({{0}}) is int and {_FITS_64})",
-    "ints": "type({0}) is not int and not _all_ints({0})",
-}
+_INT_64 = f"not (type({{0}}) is int and {-(1 << 63)} <= {{0}} < {1 << 63})"
+CLOSELY = USUAL | {"int": _INT_64, "size": _INT_64, "ints": "type({0}) is not int and not _all_ints({0})"}
 
 
 def kind_of(name: str, annotation: Any) -> str | None:
@@ -157,8 +152,9 @@ def check_range(op: str, kinds: Kinds, values: Mapping[str, Any]) -> None:
     """Raise the error for the first int that has more than 64 bits."""
     for name, (kind, _, _) in kinds.items():
         value = values[name]
+        most = 64 if kind in ("number", "float") else 63  # numbers may be those of uint64
         for number in value if isinstance(value, tuple | list) else (value,):
-            if type(number) is int and not -(1 << 63) <= number < 1 << 63:
+            if type(number) is int and not -(1 << 63) <= number < 1 << most:
                 in_list = number is not value
                 error: Any = TypeError if in_list else OverflowError if kind in ("number", "float") else ValueError
                 raise error(f"{op}(): argument '{name}' does not fit into 64 bits: {number}")
