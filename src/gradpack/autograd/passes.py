@@ -12,6 +12,7 @@ from ..graph import engine
 from ..graph.node import AccumulateGrad, Node, Slot
 from ..tensor.hooks import registered
 from ..tensor.tensor import InferenceCounter, Tensor, wrap
+from .arguments import flag
 
 _next_number = count().__next__
 
@@ -74,8 +75,10 @@ def queue_callback(callback: Callable[[], Any]) -> None:
 
 
 def run(
-    edges: list[Node], seeds: list[Any], keep: bool, create_graph: bool, inputs: list[Node] | None, capture: bool
+    edges: list[Node], seeds: list[Any], keep: Any, create_graph: Any, inputs: list[Node] | None, capture: bool
 ) -> engine.Plan | None:
+    if (keep is not True and keep is not False) or (create_graph is not True and create_graph is not False):
+        keep, create_graph = flag("retain_graph", keep), flag("create_graph", create_graph)
     mode = MODE.get()
     tensors = create_graph or bool(mode.dual) or bool(mode.levels)
     if mode.ops and any(m.backward for m in mode.ops):
