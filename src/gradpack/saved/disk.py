@@ -157,10 +157,7 @@ class Piece:
     def __init__(self, file: _File, start: int, size: int, dtype: Any, shape: tuple[int, ...]) -> None:
         self.file, self.start, self.size, self.dtype, self.shape = file, start, size, dtype, shape
         self.checksum = b""
-
-    def __del__(self) -> None:
-        # This may run at any moment, also while the file looks for a place: so only leave a note.
-        self.file.dead.append((self.start, _padded(self.size)))
+        file.lent.watch(self, (start, _padded(size)))
 
 
 class OnDisk(Stage):
