@@ -13,7 +13,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from .loop import inlined
+from .loop import inlined, loop
 
 _f = np.float32
 _LOG2_E, _LN2_HIGH, _LN2_LOW = _f(1.4426950408889634), _f(0.693359375), _f(-2.12194440e-4)
@@ -53,3 +53,20 @@ def exp(x: Any) -> Any:
     whole = np.int32(n)
     half = whole >> np.int32(1)  # two factors: 2^n alone may be too large or too small to be a float32
     return p * power_of_two(half) * power_of_two(whole - half)
+
+
+@loop
+def largest_of_row(bits: Any, row: int, count: int, negative: bool) -> Any:
+    """The largest of the first float32 of a row, the least if `negative`; 0 if it is not finite.
+
+    They are given as the int32 of the same bits. With those below zero turned over, integers compare as the floats do:
+    for these there is a vectorised maximum, and NaN is above all.
+    """
+    sign = np.int32(-1) if negative else np.int32(0)
+    top = np.int32(-(2**31))
+    for j in range(count):
+        ordered = bits[row, j] ^ ((bits[row, j] >> np.int32(31)) & np.int32(0x7FFFFFFF)) ^ sign
+        top = ordered if ordered > top else top
+    top ^= sign
+    largest = float_of_bits(np.int32(top ^ ((top >> np.int32(31)) & np.int32(0x7FFFFFFF))))
+    return largest if np.isfinite(largest) else _f(0)
