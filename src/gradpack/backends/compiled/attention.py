@@ -32,6 +32,7 @@ def probabilities(
     for r in range(count):
         until = min(seen, (at + r) % rows + 1) if is_causal else seen
         top = largest_of_row(bits, r, until, scale < 0) * factor
+        top = top if np.isfinite(top) else _f(0)
         whole = _f(0)
         for j in range(until):
             power = exp(p[r, j] * factor - top)

@@ -57,7 +57,7 @@ def exp(x: Any) -> Any:
 
 @loop
 def largest_of_row(bits: Any, row: int, count: int, negative: bool) -> Any:
-    """The largest of the first float32 of a row, the least if `negative`; 0 if it is not finite.
+    """The largest of the first float32 of a row, the least if `negative`; NaN where there is any.
 
     They are given as the int32 of the same bits. With those below zero turned over, integers compare as the floats do:
     for these there is a vectorised maximum, and NaN is above all.
@@ -68,5 +68,4 @@ def largest_of_row(bits: Any, row: int, count: int, negative: bool) -> Any:
         ordered = bits[row, j] ^ ((bits[row, j] >> np.int32(31)) & np.int32(0x7FFFFFFF)) ^ sign
         top = ordered if ordered > top else top
     top ^= sign
-    largest = float_of_bits(np.int32(top ^ ((top >> np.int32(31)) & np.int32(0x7FFFFFFF))))
-    return largest if np.isfinite(largest) else _f(0)
+    return float_of_bits(np.int32(top ^ ((top >> np.int32(31)) & np.int32(0x7FFFFFFF))))
