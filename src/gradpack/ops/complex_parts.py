@@ -69,24 +69,6 @@ def _imag(input: Any) -> Any:
     return input["imag"] if is_paired(input) else np.imag(input)
 
 
-@linear(
-    real=lambda g: _real(g),
-    imag=lambda g: _imag(g),
-    result="complex",
-    dtypes="bif",
-    holomorphic=False,
-    broadcasts=True,
-    name="complex",
-)
-def of_parts(real: Any, imag: Any) -> Any:
-    """`real + 1j * imag`, but that an infinite part leaves the other as it is, and zeros keep their signs."""
-    if not is_numpy(real) or not is_numpy(imag):
-        return real + 1j * imag
-    made = np.asarray(np.add(real, imag, dtype=np.result_type(real, np.complex64)))  # for its shape and strides
-    made.real, made.imag = real, imag
-    return made
-
-
 @elementwise(input=lambda g: conj_physical(g), holomorphic=False)
 def conj_physical(input: Any) -> Any:
     """The complex conjugate, in memory of its own.

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..backends import backend_of
-from ..base import dtypes
+from ..base.dtypes import scalar_dtype
 from ..base.modes import MODE
 from ..declare.batched import is_batched
 from ..declare.inplace import inplace
@@ -47,7 +47,9 @@ def _method_copy_(self: Tensor, other: Any, non_blocking: Any = False) -> Tensor
             self._counter[0] += 1
             return self
     if isinstance(other, int | float | complex):
-        other = scalar_tensor(other, dtype=dtypes.scalar_dtype(other))
+        from .create import tensor
+
+        other = tensor(other, dtype=scalar_dtype(other))
     if not isinstance(other, Tensor):
         raise TypeError(f"copy_(): argument 'other' (position 1) must be Tensor, not {type(other).__name__}")
     if other._spec.device != self._spec.device and not is_batched(other) and not is_batched(self):
@@ -138,7 +140,6 @@ def _method_zero_(self: Tensor) -> Tensor:
     return write_part(_zeroed.op, "zero_", [self], _put_zero, indexed=None)
 
 
-from .create import scalar_tensor  # noqa: E402 - adjoints name each other
-from .fill_like import zeros_like  # noqa: E402
+from .fill_like import zeros_like  # noqa: E402 - adjoints name each other
 from .reduce import sum, sum_to_size  # noqa: E402
 from .writing import number_for, own_value, write_part  # noqa: E402
