@@ -90,7 +90,7 @@ def _left(x: Any, y: Any, rounded: Callable[..., Any], plain: Callable[..., Any]
         bits = made.view(np.int32)
         np.bitwise_and(sides.view(np.int32), _SIGN, out=sign)
         np.bitwise_or(bits, sign, out=bits)
-        if signed is not x:
+        if signed is not x and not made.all():
             np.copysign(made, xs, out=made, where=np.equal(made, 0))
     return out
 
