@@ -54,13 +54,14 @@ _LOOPS = {"fe": "to_float16", "ef": "from_float16", "fE": "to_bfloat16", "Ef": "
 
 def as_native(array: Any, native: Any) -> Any:
     """An array as one of another dtype of NumPy's, where a compiled loop is faster than NumPy by that."""
+    order: Any = "C" if 0 in array.strides else "K"
     if array.size < ENOUGH or array.itemsize + native.itemsize != 6:
-        return array.astype(native, "C" if 0 in array.strides else "K", copy=False)
+        return array.astype(native, order, copy=False)
     name = _LOOPS.get(array.dtype.char + native.char)
     bits = array.view(np.uint16) if array.itemsize == 2 and name else array
     fast = loops("conversions", bits, chars="fH") if name else None
     if fast is None or name is None:
-        return array.astype(native, "C" if 0 in array.strides else "K", copy=False)
+        return array.astype(native, order, copy=False)
     out = np.empty(array.shape, native)
     target = out.view(np.uint16) if native.itemsize == 2 else out
     getattr(fast, name)(bits.reshape(-1), target.reshape(-1))

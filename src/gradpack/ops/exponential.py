@@ -130,7 +130,7 @@ def _log1p_of_complex(z: Any) -> Any:
     over = x * (2 + x) + y * y
     near = np.where(over == 0, x, np.log1p(over) / 2)
     size = np.where(np.abs(z) < 0.5, near, np.log(np.hypot(1 + x, y)))
-    return _complex(size, np.arctan2(y, 1 + x))
+    return of_parts(size, np.arctan2(y, 1 + x))
 
 
 @elementwise(
@@ -334,6 +334,6 @@ def special(name: str, *operands: Any) -> Any:
 
 from .arithmetic import square  # noqa: E402
 from .compare import eq, gt, le, logical_and, logical_or, lt  # noqa: E402 - adjoints name each other
-from .complex_from_parts import _complex  # noqa: E402
+from .complex_parts import of_parts  # noqa: E402
 from .power import _method_float_power_, float_power, pow  # noqa: E402, F401 - names that this module gives
 from .rounding import abs, where  # noqa: E402
