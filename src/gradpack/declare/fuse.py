@@ -40,7 +40,10 @@ _FLOATS = frozenset(
 
 
 _MANY = 6  # buffers, above which blocks are to be shorter
-_LIMITS = {"clamp_min": "maximum", "clamp_max": "minimum"}  # operations whose bodies ask for the size of arrays
+_SIZED = {  # operations whose bodies ask for the size of arrays, as a step and what it gives
+    "clamp_min": ("maximum", "f"), "clamp_max": ("minimum", "f"), "logical_and": ("logical_and", "?"),
+    "logical_or": ("logical_or", "?"), "logical_not": ("logical_not", "?"),
+}  # fmt: skip
 _ANSWERS = {"is_complex": False, "is_whole": False, "is_number": False, "isinstance": False, "hasattr": True}
 
 
@@ -127,8 +130,9 @@ class Reader:
         if not isinstance(function, FunctionType) or self.depth > 8:
             raise Unknown(ast.unparse(node))
         op = getattr(function, "op", None)
-        if op is not None and op.name in _LIMITS:
-            return self.writer.step(_LIMITS[op.name], [self.value(a) for a in node.args], "f", into)
+        if op is not None and op.name in _SIZED:
+            step, kind = _SIZED[op.name]
+            return self.writer.step(step, [self.value(a) for a in node.args], kind, into)
         if (op.name if op is not None else name) in ("where", "select"):
             return self.where([self.value(a) for a in node.args], into)
         if name == "limit" and op is None:

@@ -16,7 +16,7 @@ from .blockwise import SHORT_EXP2, is_numpy
 from .error_function import FEW, erf_of, erfc_of, one_by_one
 from .operands import is_complex, is_number
 from .selection import limit
-from .special_arrays import digamma_of, erfinv_of, lgamma_of, zeta_two_of
+from .special_arrays import digamma_of, erfinv_of, lgamma_of, trigamma_of, zeta_two_of
 
 FUNCTIONS = (
     "exp exp2 expm1 log log2 log10 log1p logaddexp logaddexp2 sqrt rsqrt pow float_power sigmoid logit xlogy "
@@ -368,7 +368,7 @@ def _derivative(n: int, input: Any) -> Any:
     if n == 0:
         return special("psi", input)
     if n == 1:
-        return _trigamma(input)
+        return trigamma_of(input, _trigamma)
     return (-1) ** (n + 1) * math.factorial(n) * special("zeta", n + 1, input)
 
 
