@@ -17,9 +17,10 @@ _EXACT = float(1 << 22)
 
 @inlined
 def _left(x: Any, y: Any, quotient: Any, signed: Any) -> Any:
-    """x - quotient y, which is zero or has the sign of `signed`; so zero gets that one, too."""
+    """x - quotient y, which has the sign of `signed`, but that a zero has that of `x`."""
     rest = bits_of_float(np.float32(x - quotient * y)) & np.int32(0x7FFFFFFF)
-    return float_of_bits(rest | (bits_of_float(signed) & np.int32(-0x80000000)))
+    side = signed if rest else np.float32(x)
+    return float_of_bits(rest | (bits_of_float(side) & np.int32(-0x80000000)))
 
 
 @inlined
