@@ -10,7 +10,7 @@ import pytest
 import gradpack as torch
 from gradpack.declare.block_parts import BLOCK, pick
 from gradpack.declare.blocks import LARGE, alike, fused, in_blocks
-from gradpack.declare.fuse import loop, statements
+from gradpack.declare.fuse import Reader, loop, statements
 from gradpack.declare.fuse_steps import Unknown
 from gradpack.nn import functional as F
 
@@ -160,3 +160,32 @@ def test_the_first_operand_may_take_the_result(name, given):
         more = args[-1] if args and isinstance(args[-1], dict) else {}
         results.append(getattr(a, method)(*args[: len(args) - bool(more)], **more).numpy())
     np.testing.assert_array_equal(*results)
+
+
+def of_many_choices(x, k):
+    if k == 1:
+        return x + 1
+    if k == 2:
+        return x * 2 if k else x * 3
+    if k == 3:
+        return x * x if k else x - 1
+    if k == 4:
+        return 1 / x if k else x * 2
+    if k == 5:
+        return -x if k else x
+    if k == 6:
+        return x - 6 if k else x * 6
+    if k == 7:
+        return x - 7 if k else x * 7
+    return x * k
+
+
+def test_choices_are_read_in_turn(monkeypatch):
+    """Not one after each answer of all before."""
+    read, run = [], Reader.run
+    monkeypatch.setattr(Reader, "run", lambda *args: (read.append(1), run(*args))[1])
+    made = loop(statements(of_many_choices), globals(), ("x", "k"), "fs")
+    assert len(read) < 200
+    x = np.linspace(1, 2, SIZE, dtype=np.float32)
+    for k in range(1, 10):
+        np.testing.assert_array_equal(made(x, k), of_many_choices(x, k))

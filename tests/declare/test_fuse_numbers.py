@@ -24,6 +24,8 @@ OPERATIONS = {
     "clamp": lambda x: x.clamp(min=0.5), "clamp 2": lambda x: x.clamp(-0.5, 0.5), "logit": torch.logit,
     "leaky_relu above 1": lambda x: F.leaky_relu(x, 1.5), "lerp": lambda x: torch.lerp(x, x * 0.5, 0.25),
     "logaddexp": lambda x: torch.logaddexp(x, x * 0.5), "where": lambda x: torch.where(x > 0, x * 2, -0.5),
+    "hardshrink": F.hardshrink, "sign": torch.sign, "cube": lambda x: x**3,
+    "hardtanh 2": lambda x: F.hardtanh(x, -3, 0.5),
     "xlogy": lambda x: torch.xlogy(x, x * x), "addcmul": lambda x: torch.addcmul(x, x, x, value=0.5),
 }  # fmt: skip
 
@@ -153,3 +155,13 @@ def test_read_only_arrays_are_left_to_the_steps(made):
     run = fused(statements(steps), steps, steps)
     np.testing.assert_array_equal(run(x, 0.5, True), steps(x, 0.5, True))
     assert not made
+
+
+def test_logical_operations():
+    x, y = array(np.float32), array(np.float32)[::-1].copy()
+    for name in ("logical_and", "logical_or", "logical_xor"):
+        found = getattr(torch, name)(torch.tensor(x), torch.tensor(y)).numpy()
+        np.testing.assert_array_equal(found, getattr(np, name)(x, y))
+        mixed = getattr(torch, name)(torch.tensor(x > 0), torch.tensor(y)).numpy()
+        np.testing.assert_array_equal(mixed, getattr(np, name)(x > 0, y))
+    np.testing.assert_array_equal(torch.logical_not(torch.tensor(x)).numpy(), np.logical_not(x))

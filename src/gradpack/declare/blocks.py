@@ -62,9 +62,9 @@ def fused(code: list[ast.stmt], function: Function, bound: Function) -> Function
     from .fuse_numbers import Fused
     from .fuse_steps import Unknown
 
-    params = function.__code__.co_varnames[: function.__code__.co_argcount + function.__code__.co_kwonlyargcount]
+    params = parameters(function)
     loops: dict[str, Function | None] = {}
-    compiled = Fused(code, function.__globals__, params)
+    numbers = Fused(code, function.__globals__, params)
     bound = _by_position(function, bound)
     only = code[-1].value if len(code) == 1 and isinstance(code[-1], ast.Return) else None
     otherwise = bound if _call_of_helper(only) else in_blocks(bound)  # what is one function divides its arrays itself
@@ -79,7 +79,7 @@ def fused(code: list[ast.stmt], function: Function, bound: Function) -> Function
         found = loops.get(kinds)
         if found is None:
             return otherwise(*args)
-        made = compiled(kinds, args, into)
+        made = numbers(kinds, args, into)
         if made is not None:
             return made
         if into is not None:
@@ -115,6 +115,27 @@ def of_body(op: Op, body: Function) -> Function:
     except Unknown:
         made = in_blocks(_by_position(op.forward, body))
         return lambda *args, into=None: made(*args)
+
+
+_compiled: dict[Any, Any] = {}
+
+
+def compiled(function: Function, *args: Any) -> Any:
+    """`function(*args)` by a compiled loop; None if there is none for it, or for these arguments."""
+    from .fuse import statements
+    from .fuse_numbers import Fused
+
+    code = function.__code__
+    if code not in _compiled:
+        _compiled[code] = Fused(statements(function), function.__globals__, parameters(function))
+    kinds = alike(args)
+    return _compiled[code](kinds, args, None) if "f" in kinds else None
+
+
+def parameters(function: Function) -> tuple[str, ...]:
+    """The names of the parameters of a Python function."""
+    code = function.__code__
+    return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
 
 
 _looped: dict[Any, Function] = {}

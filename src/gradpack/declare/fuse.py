@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from .block_parts import BLOCK
+from .fuse_answers import Decided, copied
 from .fuse_steps import Unknown, Value, Writer
 
 _BINARY = {
@@ -40,8 +41,10 @@ _FLOATS = frozenset(
 
 
 _MANY = 6  # buffers, above which blocks are to be shorter
-_LIMITS = {"clamp_min": "maximum", "clamp_max": "minimum"}  # operations whose bodies ask for the size of arrays
-_ANSWERS = {"is_complex": False, "is_whole": False, "is_number": False, "isinstance": False, "hasattr": True}
+_SIZED = {  # operations whose bodies ask for the size of arrays, as a step and what it gives
+    "clamp_min": ("maximum", "f"), "clamp_max": ("minimum", "f"), "logical_and": ("logical_and", "?"),
+    "logical_or": ("logical_or", "?"), "logical_not": ("logical_not", "?"),
+}  # fmt: skip
 
 
 class Reader:
@@ -69,13 +72,13 @@ class Reader:
     def scalar(self, node: ast.expr) -> str:
         if any(isinstance(n, ast.Lambda | ast.comprehension | ast.NamedExpr) for n in ast.walk(node)):
             raise Unknown(ast.unparse(node))
-        copied = _copy(node)
-        for name in ast.walk(copied):
+        own = copied(node)
+        for name in ast.walk(own):
             if isinstance(name, ast.Name) and name.id in self.env:
                 name.id = self.env[name.id].text  # which is text that stands for itself anywhere
             elif isinstance(name, ast.Name) and name.id in self.outside:
                 name.id = self.writer.known(self.outside[name.id])
-        return "(" + ast.unparse(copied) + ")"
+        return "(" + ast.unparse(own) + ")"
 
     def of_name(self, node: ast.Name, into: str | None) -> Value:
         found = self.env[node.id]
@@ -127,8 +130,9 @@ class Reader:
         if not isinstance(function, FunctionType) or self.depth > 8:
             raise Unknown(ast.unparse(node))
         op = getattr(function, "op", None)
-        if op is not None and op.name in _LIMITS:
-            return self.writer.step(_LIMITS[op.name], [self.value(a) for a in node.args], "f", into)
+        if op is not None and op.name in _SIZED:
+            step, kind = _SIZED[op.name]
+            return self.writer.step(step, [self.value(a) for a in node.args], kind, into)
         if (op.name if op is not None else name) in ("where", "select"):
             return self.where([self.value(a) for a in node.args], into)
         if name == "limit" and op is None:
@@ -228,7 +232,7 @@ class Reader:
 
     def either(self, test: ast.expr, yes: list[ast.stmt], no: list[ast.stmt], into: str | None) -> Value:
         """Two ways to go on: one of them is chosen now if the kinds of operands say which."""
-        test = _Decided(self.env).visit(_copy(test))
+        test = Decided(self.env).visit(copied(test))
         if isinstance(test, ast.Constant):
             return self.run(yes if test.value else no, into)
         if not self.plain(test):
@@ -238,6 +242,8 @@ class Reader:
             raise Unknown(ast.unparse(test))
         kind = "?" if "?" in kinds else "f"
         target = into or self.writer.buffer(kind)
+        if self.writer.asked:
+            return Value(kind, target, into is None)
         for head, branch, understood in ((f"if {self.scalar(test)}:", yes, kinds[0]), ("else:", no, kinds[1])):
             self.writer.line(head)
             self.writer.depth += 1
@@ -253,59 +259,13 @@ class Reader:
     def kind_of(self, branch: list[ast.stmt]) -> str:
         """The kind of what statements return; empty if they are not understood."""
         try:
-            return Reader(Writer(), dict(self.env), self.outside, self.depth + 1).run(branch, None).kind
+            return Reader(Writer(asked=True), dict(self.env), self.outside, self.depth + 1).run(branch, None).kind
         except Unknown:
             return ""
 
 
-class _Decided(ast.NodeTransformer):
-    """Answers those questions of a condition that are for the kind of an operand: arrays hold real floating numbers."""
-
-    def __init__(self, env: dict[str, Value]) -> None:
-        self.env = env
-
-    def _is_array(self, node: ast.expr) -> bool:
-        return isinstance(node, ast.Name) and node.id in self.env and self.env[node.id].kind == "f"
-
-    def _is_size(self, node: ast.expr) -> bool:
-        return isinstance(node, ast.Attribute) and node.attr == "size" and self._is_array(node.value)
-
-    def visit(self, node: ast.AST) -> Any:
-        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-            operand = self.visit(node.operand)
-            return (
-                ast.Constant(not operand.value) if isinstance(operand, ast.Constant) else ast.UnaryOp(node.op, operand)
-            )
-        if isinstance(node, ast.BoolOp):
-            stop = isinstance(node.op, ast.Or)
-            values = [self.visit(v) for v in node.values]
-            if any(isinstance(v, ast.Constant) and bool(v.value) is stop for v in values):
-                return ast.Constant(stop)
-            values = [v for v in values if not isinstance(v, ast.Constant)]
-            return (
-                ast.Constant(not stop) if not values else values[0] if len(values) == 1 else ast.BoolOp(node.op, values)
-            )
-        if (
-            isinstance(node, ast.Call)
-            and isinstance(node.func, ast.Name)
-            and node.args
-            and self._is_array(node.args[0])
-        ):
-            known = _ANSWERS.get(node.func.id)
-            return node if known is None else ast.Constant(known)
-        if isinstance(node, ast.Compare) and self._is_array(node.left) and isinstance(node.ops[0], ast.Is | ast.IsNot):
-            return ast.Constant(isinstance(node.ops[0], ast.IsNot))
-        if isinstance(node, ast.Compare) and self._is_size(node.left) and isinstance(node.ops[0], ast.Lt):
-            return ast.Constant(False)  # loops are for large arrays
-        return node
-
-
-def _copy(node: ast.expr) -> ast.expr:
-    return ast.parse(ast.unparse(node), mode="eval").body
-
-
 def _loaded(target: ast.expr) -> ast.expr:
-    return _copy(target)
+    return copied(target)
 
 
 def statements(function: Callable[..., Any]) -> list[ast.stmt]:

@@ -28,8 +28,8 @@ _STEPS = {
     "reciprocal": "one / {}", "maximum": "maximum({}, {})", "minimum": "minimum({}, {})", "floor": "floor({})",
     "ceil": "ceil({})", "trunc": "trunc({})", "rint": "rint({})", "greater": "{} > {}", "greater_equal": "{} >= {}",
     "less": "{} < {}", "less_equal": "{} <= {}", "equal": "{} == {}", "not_equal": "{} != {}", "isnan": "{0} != {0}",
-    "bitwise_and": "{} & {}", "bitwise_or": "{} | {}", "logical_and": "{} & {}", "logical_or": "{} | {}",
-    "logical_not": "not {}", "copyto": "{}",
+    "bitwise_and": "{} & {}", "bitwise_or": "{} | {}", "logical_and": "({} != 0) & ({} != 0)",
+    "logical_or": "({} != 0) | ({} != 0)", "logical_not": "{} == 0", "copyto": "{}",
 }  # fmt: skip
 _SINGLE = frozenset("exp exp2 expm1 log log1p tanh".split())
 _COPIES = 1 << 15  # elements of a part that is written where arguments lie

@@ -28,9 +28,14 @@ class Value(NamedTuple):
 
 
 class Writer:
-    """Steps on blocks, and the buffers that they need."""
+    """Steps on blocks, and the buffers that they need.
 
-    def __init__(self) -> None:
+    Args:
+        asked: only the kind of the result is asked for: of two ways to go on, neither is written.
+    """
+
+    def __init__(self, *, asked: bool = False) -> None:
+        self.asked = asked
         self.lines: list[str] = []
         self.free: dict[str, list[str]] = {"f": [], "?": []}
         self.made: dict[str, list[str]] = {"f": [], "?": []}

@@ -12,6 +12,7 @@ from ..declare.kinds import nondifferentiable
 from ..declare.timed import noted
 from ..tensor.tensor import Tensor
 from .operands import is_complex, is_whole
+from .selection import LARGE
 
 FUNCTIONS = (
     "eq ne lt le gt ge isnan isinf isfinite isposinf isneginf isreal isclose allclose equal logical_and logical_or "
@@ -306,6 +307,11 @@ def equal(input: Tensor, other: Tensor) -> bool:
 _FEW = 64  # numbers, of which Python compares lists before NumPy compares arrays
 
 
+def _holds(x: Any) -> Any:
+    """Where a number is not 0, in fewer steps than `numpy.logical_not` takes twice."""
+    return x if np.isdtype(x.dtype, "bool") else x != 0
+
+
 @nondifferentiable(result="bool", promote=_BOTH, scalars=False)
 def logical_and(input: Any, other: Any) -> Any:
     """Where both are different from 0.
@@ -316,7 +322,7 @@ def logical_and(input: Any, other: Any) -> Any:
         >>> torch.logical_and(torch.tensor([0, 1, 2]), torch.tensor([1, 0, 1]))
         tensor([False, False,  True])
     """
-    return np.logical_and(input, other)
+    return np.logical_and(input, other) if input.size < LARGE else _holds(input) & _holds(other)
 
 
 @nondifferentiable(result="bool", promote=_BOTH, scalars=False)
@@ -329,7 +335,7 @@ def logical_or(input: Any, other: Any) -> Any:
         >>> torch.logical_or(torch.tensor([0, 1, 2]), torch.tensor([0, 0, 1]))
         tensor([False,  True,  True])
     """
-    return np.logical_or(input, other)
+    return np.logical_or(input, other) if input.size < LARGE else _holds(input) | _holds(other)
 
 
 @nondifferentiable(result="bool", promote=_BOTH, scalars=False)
@@ -342,7 +348,7 @@ def logical_xor(input: Any, other: Any) -> Any:
         >>> torch.logical_xor(torch.tensor([0, 1, 2]), torch.tensor([0, 0, 1]))
         tensor([False,  True, False])
     """
-    return np.logical_xor(input, other)
+    return np.logical_xor(input, other) if input.size < LARGE else _holds(input) ^ _holds(other)
 
 
 @nondifferentiable(result="bool", promote=("input",))
@@ -355,7 +361,7 @@ def logical_not(input: Any) -> Any:
         >>> torch.logical_not(torch.tensor([0, 1, 2]))
         tensor([ True, False, False])
     """
-    return np.logical_not(input)
+    return np.logical_not(input) if input.size < LARGE else input == 0
 
 
 from .bits import _inverted, bitwise_and, bitwise_left_shift, bitwise_not, bitwise_or, bitwise_right_shift, bitwise_xor  # noqa: E402, F401 - names that this module gives

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..backends.compiled import ENOUGH, loops
 from ..base.dtypes import FLOATING, float16
 from ..base.errors import not_implemented_for
 from ..declare.inplace import inplace
@@ -33,7 +34,12 @@ def _glu(input: Any, dim: int) -> Any:
         a, b = input[(*before, slice(half))], input[(*before, slice(half, None))]
         if input.dtype.char in "fd" and a.size >= LARGE and input.flags.c_contiguous:
             halves = input.reshape(math.prod(input.shape[:place]), 2, -1)
-            return _gated(halves[:, 0], halves[:, 1]).reshape(a.shape)
+            fast = loops("gated", halves) if input.dtype.char == "f" else None
+            if fast is None:
+                return _gated(halves[:, 0], halves[:, 1]).reshape(a.shape)
+            out = np.empty(a.shape, input.dtype)
+            fast.glu(halves, out.reshape(len(halves), -1))
+            return out
     else:
         a, b = np.split(input, 2, axis=place)
     return a / (np.exp(-b) + 1)
@@ -56,6 +62,13 @@ def _gated(a: Any, b: Any) -> Any:
 
 def _glu_back(g: Any, input: Any, dim: int) -> Any:
     half = input.shape[dim] // 2
+    if type(g) is _array_type and type(input) is _array_type and input.size >= ENOUGH and input.dtype.char == "f":
+        fast = loops("gated", input, g)
+        if fast is not None:
+            out = np.empty(input.shape, input.dtype)
+            before = math.prod(input.shape[:dim])
+            fast.glu_gradient(g.reshape(before, -1), input.reshape(before, 2, -1), out.reshape(before, 2, -1))
+            return out
     a, gate = narrow(input, dim, 0, half), sigmoid(narrow(input, dim, half, half))
     first = g * gate
     return cat((first, first * (1 - gate) * a), dim)

@@ -10,13 +10,20 @@ from typing import Any
 
 import numpy as np
 
-from ..declare.blocks import alike
+from ..declare.blocks import alike, compiled
 from .blockwise import blockwise
 
 
 def sign_of_large(plain: Callable[..., Any], input: Any) -> Any:
     """-1, 0 or 1, as the difference of two bytes."""
+    made = compiled(_sign_of_number, input)
+    if made is not None:
+        return made
     return blockwise(_sign, input, 1) if alike((input,)) == "f" else plain(input)
+
+
+def _sign_of_number(x: Any) -> Any:
+    return np.where(x > 0, 1.0, np.where(x < 0, -1.0, 0.0))
 
 
 def _sign(x: Any, out: Any, spare: Any) -> None:
@@ -31,6 +38,9 @@ def hardshrink_of_large(plain: Callable[..., Any], input: Any, lambd: Any) -> An
     """`input` where its absolute value exceeds `lambd`: as integers, the bits of absolute values are in their order."""
     if alike((input,)) != "f" or type(lambd) not in (int, float) or not lambd >= 0:
         return plain(input, lambd)
+    made = compiled(_shrink, input, lambd)
+    if made is not None:
+        return made
     bits = np.dtype(f"i{input.itemsize}")
     limit, last = np.asarray(lambd, input.dtype).view(bits), np.asarray(8 * input.itemsize - 1, bits)
 
@@ -41,3 +51,7 @@ def hardshrink_of_large(plain: Callable[..., Any], input: Any, lambd: Any) -> An
         np.bitwise_and(kept, x.view(bits), out=out.view(bits))
 
     return blockwise(shrink, input, 1)
+
+
+def _shrink(x: Any, lambd: Any) -> Any:
+    return np.where(np.abs(x) <= lambd, 0.0, x)

@@ -14,7 +14,7 @@ from .blockwise import is_numpy
 from .error_function import FEW, one_by_one
 from .exponential import special
 from .shape import clone
-from .special_arrays import digamma_of, lgamma_of, zeta_two_of
+from .special_arrays import digamma_of, lgamma_of, trigamma_of, zeta_two_of
 
 FUNCTIONS = "lgamma digamma polygamma"
 METHODS = FUNCTIONS
@@ -82,7 +82,7 @@ def _derivative(n: int, input: Any) -> Any:
     if n == 0:
         return special("psi", input)
     if n == 1:
-        return _trigamma(input)
+        return trigamma_of(input, _trigamma)
     return (-1) ** (n + 1) * math.factorial(n) * special("zeta", n + 1, input)
 
 

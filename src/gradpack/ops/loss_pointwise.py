@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..backends.compiled import ENOUGH, loops
 from ..base.dtypes import FLOATING
 from ..base.errors import cpp_name, not_implemented_for, scalar_type
 from ..base.modes import using
@@ -16,6 +17,7 @@ from ..declare.block_parts import clip
 from ..declare.blocks import looped
 from ..declare.kinds import general
 from ..tensor.tensor import Tensor
+from .blockwise import is_numpy
 from .reduction import MEAN, NONE, averaged, check_name, reduce_array, reduced, refuse_gradient, spread_back
 from .summed_blocks import summed_products
 
@@ -219,6 +221,10 @@ def _huber(input: Any, target: Any, delta: float) -> Any:
 
 def _bent_sum(input: Any, target: Any, limit: float) -> Any:
     """The sum of `_huber` over large arrays; None for others."""
+    if is_numpy(input) and input.size >= ENOUGH and input.dtype.char == "f" and input.shape == target.shape:
+        fast = loops("losses", input, target)
+        if fast is not None:
+            return np.float32(fast.bent_sum(input.reshape(-1), target.reshape(-1), np.float32(limit)))
 
     def fill(x: Any, y: Any, half: Any, rest: Any) -> None:
         np.subtract(x, y, out=rest)

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..base import dtypes
 from ..base.errors import scalar_type
+from ..declare.blocks import LARGE, looped
 from ..declare.inplace import inplace
 from ..declare.kinds import elementwise
 from ..tensor.tensor import Tensor
@@ -54,7 +55,7 @@ def _numbered_power(x: Any, n: float) -> Any:
     if n == 2:
         return x * x
     if n == 3:
-        return x * x * x
+        return x * x * x if x.size < LARGE else looped(_cube, x)
     if n == 0.5:
         return np.sqrt(x)
     if n == -1:
@@ -62,6 +63,10 @@ def _numbered_power(x: Any, n: float) -> Any:
     if n == -0.5:
         return 1 / np.sqrt(x)
     return 1 / (x * x) if n == -2 else np.power(x, n)
+
+
+def _cube(x: Any) -> Any:
+    return x * x * x
 
 
 def _numbered_slope(x: Any, n: Any) -> Any:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..backends.compiled import ENOUGH, loops
 from ..declare.kinds import elementwise
 from ..tensor.tensor import Tensor
 from .blockwise import is_numpy
@@ -31,6 +32,7 @@ def _prelu(input: Any, weight: Any) -> Any:
 
 
 _WIDE = 256  # elements of a channel
+_FEW = 16  # likewise, for a compiled loop
 
 
 def _by_channels(input: Any, weight: Any) -> Any:
@@ -42,7 +44,15 @@ def _by_channels(input: Any, weight: Any) -> Any:
         return None
     channels = weight.size
     width = math.prod(input.shape[2:]) if channels > 1 else 1 << 15
-    if weight.dtype != input.dtype or not input.flags.c_contiguous or width < _WIDE:
+    if weight.dtype != input.dtype or not input.flags.c_contiguous:
+        return None
+    fast = loops("gated", input, weight) if input.size >= ENOUGH and width >= _FEW else None
+    if fast is not None:
+        out = np.empty_like(input)
+        shape = (-1, channels, width) if channels > 1 else (1, 1, -1)
+        fast.prelu(input.reshape(shape), weight.reshape(-1), out.reshape(shape))
+        return out
+    if width < _WIDE:
         return None
     slopes = weight.reshape(-1).tolist()
     if not all(slopes) or not np.isfinite(slopes).all():  # infinity times 0

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ..backends.compiled import loops
 from ..declare.blocks import LARGE, looped
 from .blockwise import aligned, is_numpy
 from .operands import is_whole
@@ -29,7 +30,10 @@ def floor_divide_of(x: Any, y: Any) -> Any:
 
 def remainder_of(x: Any, y: Any) -> Any:
     """`numpy.remainder`, but that zeros have the sign of `x`."""
-    return _left(x, y, np.floor, _remainder, y) if _are_single(x, y) else _remainder(x, y)
+    if not _are_single(x, y):
+        return _remainder(x, y)
+    made = _compiled("remainder", x, y)
+    return _left(x, y, np.floor, _remainder, y) if made is None else made
 
 
 def _remainder(x: Any, y: Any) -> Any:
@@ -39,7 +43,20 @@ def _remainder(x: Any, y: Any) -> Any:
 
 def fmod_of(x: Any, y: Any) -> Any:
     """`numpy.fmod`."""
-    return _left(x, y, np.trunc, np.fmod, x) if _are_single(x, y) else np.fmod(x, y)
+    if not _are_single(x, y):
+        return np.fmod(x, y)
+    made = _compiled("fmod", x, y)
+    return _left(x, y, np.trunc, np.fmod, x) if made is None else made
+
+
+def _compiled(name: str, x: Any, y: Any) -> Any:
+    """The same by a compiled loop, if there is one and it can do all elements; else None."""
+    other = y if is_numpy(y) else np.full(1, y, x.dtype)
+    fast = loops("remainders", x, other)
+    if fast is None:
+        return None
+    out = np.empty(x.shape, x.dtype)
+    return None if getattr(fast, name)(x.reshape(-1), other.reshape(-1), out.reshape(-1)) else out
 
 
 def _are_single(x: Any, y: Any) -> bool:

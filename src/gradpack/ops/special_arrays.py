@@ -59,6 +59,11 @@ def digamma_of(x: Any, plain: Callable[[Any], Any]) -> Any:
     return _mostly("digamma", x, plain)
 
 
+def trigamma_of(x: Any, plain: Callable[[Any], Any]) -> Any:
+    """The derivative of that, likewise."""
+    return _mostly("trigamma", x, plain)
+
+
 def _mostly(name: str, x: Any, plain: Callable[[Any], Any]) -> Any:
     """A compiled loop for positive numbers, and `plain` for the rest."""
     fast = loops("gamma_functions", x) if is_numpy(x) and x.size >= ENOUGH and x.dtype.char == "f" else None

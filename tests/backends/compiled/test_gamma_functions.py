@@ -20,6 +20,7 @@ def check(x):
     (gradient,) = torch.autograd.grad(out.sum(), leaf)
     np.testing.assert_allclose(out.detach().numpy(), special.gammaln(wide), rtol=2e-7, atol=1e-12)
     np.testing.assert_allclose(gradient.numpy(), special.psi(wide), rtol=2e-6, atol=1e-12)
+    np.testing.assert_allclose(torch.polygamma(1, torch.tensor(x)).numpy(), special.zeta(2, wide), rtol=3e-7)
 
 
 @pytest.mark.parametrize(("low", "high"), [(0.0, 10.0), (0.9, 2.1), (1e-6, 1e-3), (10.0, 1e9)])
@@ -37,7 +38,7 @@ def test_zeros_are_zeros():
 def test_what_is_not_positive_goes_the_plain_way():
     x = np.random.default_rng(0).normal(size=(3, SIZE)).astype(np.float32) * 4
     x[0, :9] = [0.0, -0.0, np.inf, -np.inf, np.nan, -1.0, -2.0, 3e38, 1e-40]
-    for function in (torch.lgamma, torch.digamma):
+    for function in (torch.lgamma, torch.digamma, lambda x: torch.polygamma(1, x)):
         found = function(torch.tensor(x)).numpy()
         with torch.backends.compiled.flags(enabled=False):
             expected = function(torch.tensor(x)).numpy()

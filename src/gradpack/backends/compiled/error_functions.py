@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from .functions import bits_of_float, exp, exp_beside_1, float_of_bits, log_of_normal, with_sign
+from .functions import bits_of_float, exp, exp_beside_1, exp_of_negative, float_of_bits, log_of_normal, with_sign
 from .loop import inlined, loop
 
 _f = np.float32
@@ -57,7 +57,7 @@ def erf(x: Any, out: Any) -> None:
         v = x[i]
         y = abs(v)
         near = _erf_near(y)
-        far = _f(1.0) - _scaled(y) * exp(-(y * y))
+        far = _f(1.0) - _scaled(y) * exp_of_negative(-(y * y))
         out[i] = with_sign(near if y < _f(0.8) else far, v)
 
 
@@ -88,7 +88,7 @@ def gelu(x: Any, out: Any) -> None:
     """x P(X <= x)."""
     for i in range(x.size):
         v = x[i]
-        out[i] = v * _probability(v, exp(_f(-0.5) * (v * v)))
+        out[i] = v * _probability(v, exp_of_negative(_f(-0.5) * (v * v)))
 
 
 @loop
@@ -96,7 +96,7 @@ def gelu_gradient(g: Any, x: Any, out: Any) -> None:
     """g (P(X <= x) + x exp(-x^2 / 2) / sqrt(2 pi))."""
     for i in range(x.size):
         v = x[i]
-        e = exp(_f(-0.5) * (v * v))
+        e = exp_of_negative(_f(-0.5) * (v * v))
         out[i] = g[i] * (_probability(v, e) + v * (e * _INV_SQRT_TWO_PI))
 
 
@@ -105,7 +105,7 @@ def gelu_curvature(x: Any, out: Any) -> None:
     """(2 - x^2) exp(-x^2 / 2) / sqrt(2 pi)."""
     for i in range(x.size):
         square = x[i] * x[i]
-        out[i] = (_f(2.0) - square) * (exp(_f(-0.5) * square) * _INV_SQRT_TWO_PI)
+        out[i] = (_f(2.0) - square) * (exp_of_negative(_f(-0.5) * square) * _INV_SQRT_TWO_PI)
 
 
 # u(x) = _ROOT (x + _CUBIC x^3) is what the formula with tanh takes for the argument
@@ -115,7 +115,7 @@ _ROOT, _CUBIC = _f(0.7978845608028654), _f(0.044715)
 @inlined
 def _decay(x: Any, square: Any) -> Any:
     """e = exp(-2 |u|): with it (1 + tanh(u)) / 2 is 1 / (1 + e) or e / (1 + e), and nothing cancels."""
-    return exp(abs(x) * (square * (_f(-2.0) * _ROOT * _CUBIC) - _f(2.0) * _ROOT))
+    return exp_of_negative(abs(x) * (square * (_f(-2.0) * _ROOT * _CUBIC) - _f(2.0) * _ROOT))
 
 
 @loop
