@@ -182,13 +182,26 @@ def _attention(
         given = (query, key, value, attn_mask, is_causal, scale, bits, _inverse(dropout_p))
         found = attend_compiled(*given) or attend(*given)
         if found is not None:
-            return *found, kept
+            return _laid_as(query, found[0]), *found[1:], kept
     p = _scores(query, key, attn_mask, is_causal, scale)
     lse = _softmax_in_place(p)
     if dropout_p:
         p *= bits
         p *= _inverse(dropout_p)
-    return np.matmul(p, value), lse, kept
+    return _laid_as(query, np.matmul(p, value)), lse, kept
+
+
+def _laid_as(query: Any, out: Any) -> Any:
+    """The result with the heads of a place side by side in memory, where they lie so in the queries.
+
+    So a program can go on with `out.transpose(1, 2).view(batch, places, -1)`.
+    """
+    if type(query) is not _array_type or query.ndim != 4 or 0 in query.shape:
+        return out
+    batch, head, place, element = query.strides
+    if element != query.itemsize or not element < head < place < max(batch, place + 1):
+        return out
+    return np.swapaxes(np.ascontiguousarray(np.swapaxes(out, 1, 2)), 1, 2)
 
 
 def scaled_dot_product_attention(
@@ -273,9 +286,10 @@ def scaled_dot_product_attention(
 
 from ..tensor.tensor import wrap  # noqa: E402
 from .arrange import repeat_interleave  # noqa: E402
+from .broadcasting import broadcast_shapes  # noqa: E402
 from .compare import isfinite  # noqa: E402
 from .dropout import _apply_mask, keep_mask  # noqa: E402
 from .linalg import matmul  # noqa: E402
 from .rounding import where  # noqa: E402 - adjoints name each other
-from .shape import broadcast_shapes, expand  # noqa: E402
+from .shape import expand  # noqa: E402
 from .softmax import softmax  # noqa: E402
