@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..backends.compiled import loops
 from ..base.modes import MODE, using
 from ..declare.batched import is_batched
 from ..declare.kinds import general, nondifferentiable
@@ -46,6 +47,11 @@ def _dots(a: Any, b: Any) -> Any:
     return np.sum(np.vecdot(a, b), axis=0) if a.shape[2] >= 16 and a.size >= SMALL else _sums(a * b)
 
 
+def compiled(x: Any, *others: Any) -> Any:
+    """The compiled loops over channels, if they take these large arrays: lines of some length."""
+    return loops("channel_norms", x, *others) if x.size >= SMALL and x.shape[2] >= 16 else None
+
+
 def _column(values: Any) -> Any:
     return reshaped(values, (-1, 1))
 
@@ -59,6 +65,10 @@ def _batch_stats(input: Any) -> Any:
         mean = _add(x, (0, 2), np.float64) / count
         off = x - mean[:, None]
         return mean.astype(x.dtype), (_add(off * off, (0, 2)) / count).astype(x.dtype)
+    if (fast := compiled(x)) is not None:
+        made = np.empty(x.shape[1], x.dtype), np.empty(x.shape[1], x.dtype)
+        fast.statistics(x, *made)
+        return made
     total = np.zeros(x.shape[1])
     for part in blocks(x):
         total += _sums(x[part])
@@ -95,6 +105,8 @@ def _gradients(
     mean, rstd = np.asarray(mean, dtype=x.dtype), np.asarray(rstd, dtype=x.dtype)
     near = _column(mean)
     sums, dots = np.zeros(x.shape[1]), np.zeros(x.shape[1])
+    if (fast := compiled(x, g)) is not None:
+        return _gradients_compiled(fast, g, x, weight, mean, rstd, training, needs, shape)
     made: Any = np.empty(x.shape, g.dtype) if needs[0] or needs[1] else None
     if training or needs[1] or needs[2]:
         for part in blocks(x):
@@ -120,6 +132,24 @@ def _gradients(
         made = reshaped(made, shape)
     weight_g = (dots * rstd).astype(g.dtype) if needs[1] else None
     return made if needs[0] else None, weight_g, sums.astype(g.dtype) if needs[2] else None
+
+
+def _gradients_compiled(
+    fast: Any, g: Any, x: Any, weight: Any, mean: Any, rstd: Any, training: bool, needs: Any, shape: Any
+) -> Any:
+    """The same by compiled loops."""
+    sums, dots = np.zeros(x.shape[1]), np.zeros(x.shape[1])
+    mean, made = np.ascontiguousarray(mean), None
+    if training or needs[1] or needs[2]:
+        fast.sums(g, x, mean, sums, dots)
+    if needs[0]:
+        factor = rstd if weight is None else rstd * weight
+        along, level = (v * training / (x.size // x.shape[1]) * factor for v in (dots * (rstd * rstd), sums))
+        made = np.empty_like(x)
+        fast.combined(g, x, mean, *(np.ascontiguousarray(v, x.dtype) for v in (factor, -along, -level)), made)
+        made = reshaped(made, shape)
+    weight_g = (dots * rstd).astype(g.dtype) if needs[1] else None
+    return made, weight_g, sums.astype(g.dtype) if needs[2] else None
 
 
 def _meaning(input: Any, weight: Any, mean: Any, rstd: Any, training: bool, eps: float) -> Any:
@@ -156,8 +186,13 @@ def _batch_norm(
     """(input - mean) * rstd * weight + bias; in training, `mean` and `rstd` are those of the input."""
     mean, rstd = np.asarray(mean, dtype=input.dtype), np.asarray(rstd, dtype=input.dtype)
     scale = rstd if weight is None else rstd * weight
+    x = _flat(input)
+    if (fast := compiled(x)) is not None:
+        out, plus = np.empty_like(x), np.zeros(x.shape[1]) if bias is None else bias
+        fast.scaled(x, *(np.ascontiguousarray(v, x.dtype) for v in (mean, scale, plus)), out)
+        return rows_or_channels_last(reshaped(out, input.shape))
     shift = -mean * scale if bias is None else bias - mean * scale
-    return rows_or_channels_last(reshaped(_scaled(_flat(input), scale, shift), input.shape))
+    return rows_or_channels_last(reshaped(_scaled(x, scale, shift), input.shape))
 
 
 # -- as torch has it --

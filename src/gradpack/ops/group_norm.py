@@ -9,7 +9,7 @@ import numpy as np
 
 from ..declare.kinds import general
 from ..tensor.tensor import Tensor
-from .batch_norm import blocks
+from .batch_norm import blocks, compiled
 from .kernels import SMALL, add_up, dots, reshaped
 from .memory_formats import channels_as_in
 from .row_products import add_multiples, repeated
@@ -38,6 +38,11 @@ def _gradients(
     places = size_of(shape[2:])
     each = channels // groups
     x, g = reshaped(input, (batch, channels, places)), reshaped(g, (batch, channels, places))
+    if (fast := compiled(x, g, weight, mean, rstd)) is not None:
+        by = np.ones(channels, x.dtype) if weight is None else weight
+        made = np.empty_like(x), np.empty_like(by), np.empty_like(by)
+        fast.group_norm_gradients(g, x, groups, by, reshaped(mean, (-1,)), reshaped(rstd, (-1,)), *made)
+        return tuple(reshaped(m, s) if n else None for m, s, n in zip(made, (shape, (-1,), (-1,)), needs, strict=True))
     sums, products = np.empty((batch, channels), g.dtype), np.empty((batch, channels), g.dtype)
     for part in blocks(x):
         sums[part], products[part] = add_up(g[part], 2), dots(g[part], x[part])
@@ -83,6 +88,11 @@ def _group_norm(input: Any, groups: int, weight: Any = None, bias: Any = None, e
     x = reshaped(input, (batch, channels, size_of(input.shape[2:])))
     out = np.empty(x.shape, x.dtype)
     mean, rstd = np.empty((batch * groups, 1), x.dtype), np.empty((batch * groups, 1), x.dtype)
+    if (fast := compiled(x, weight, bias)) is not None:
+        by = np.ones(channels, x.dtype) if weight is None else weight
+        plus = np.zeros(channels, x.dtype) if bias is None else bias
+        fast.group_norm(x, groups, by, plus, float(eps), out, reshaped(mean, (-1,)), reshaped(rstd, (-1,)))
+        return channels_as_in(reshaped(out, input.shape), input), mean, rstd
     for part in blocks(x):
         some = x[part].shape[0]
         here = slice(part.start * groups, (part.start + some) * groups)
