@@ -263,7 +263,7 @@ class Budget(Policy):
         info = described(part)
         try:
             means.policy.pack(part, info)  # a library may have to be loaded
-        except ImportError:  # it is there, and broken: do without
+        except Exception:  # it is there, and broken in whatever way: do without
             self._means.remove(means)
             return
         start = perf_counter()
