@@ -69,6 +69,7 @@ NUMPY = {
     "extend/places": "asks NumPy for a dtype by what the user has of it",
     "saved/spill": "maps files as arrays",
     "saved/assignment": "adds to what is held at many moments at once",
+    "saved/knapsack": "looks at all numbers of bytes at once",
     "saved/search": "looks at all changes of a plan at once",
     "saved/casts": "rounds arrays, on whatever thread",
     "saved/disk": "writes arrays in blocks",

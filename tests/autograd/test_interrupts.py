@@ -5,7 +5,7 @@ import pytest
 
 import gradpack as torch
 from gradpack import saved
-from gradpack.autograd import api
+from gradpack.autograd import passes
 from gradpack.base.modes import MODE, RUN
 
 X = np.linspace(-1, 1, 300, dtype=np.float32)
@@ -28,13 +28,13 @@ def rows(x):
 def test_before_the_first_node_runs(monkeypatch, name, run):
     x = torch.tensor(X, requires_grad=True)
     before, settings = MODE.get(), np.geterr()
-    found = getattr(api, name)
+    found = getattr(passes, name)
 
     def late(*args):
         found(*args)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(api, name, late if name == "without_grad" else interrupted)
+    monkeypatch.setattr(passes, name, late if name == "without_grad" else interrupted)
     with pytest.raises(KeyboardInterrupt):
         run(x)
     assert (MODE.get(), RUN.get(), np.geterr()) == (before, None, settings)

@@ -230,11 +230,12 @@ def test_a_hook_of_the_user_that_raises(exact):
     check_next_step(policy, exact)
 
 
-def test_a_library_that_is_broken_is_done_without(monkeypatch, exact):
+@pytest.mark.parametrize("error", [ImportError, RuntimeError])
+def test_a_library_that_is_broken_is_done_without(monkeypatch, exact, error):
     from gradpack.saved import means
 
     def broken(*args, **options):
-        raise ImportError("half installed")
+        raise error("half installed")
 
     monkeypatch.setattr(means, "lossless", broken)
     monkeypatch.setattr(means, "find_spec", lambda name: True)

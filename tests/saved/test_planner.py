@@ -165,3 +165,19 @@ def test_what_lies_on_a_device_may_go_to_host_memory_as_far_as_there_is_some():
         assert found.outcome.seconds == seconds
         assert found.outcome.host <= host
     assert not plan(items, 100, 200, 0).fits
+
+
+def test_where_a_few_changes_will_do_they_add_up_to_just_enough():
+    pytest.importorskip("scipy.optimize")
+    for seed in range(3):
+        random = Random(seed)
+        sizes = [random.choice([1327, 442, 442, 55, 18, 5]) * 1000 + random.randint(0, 99) for _ in range(24)]
+        items = []
+        for i, size in enumerate(sizes):
+            again, packed = size * random.uniform(0.4, 0.9), size * random.uniform(0.6, 1.2) + 1e5
+            choices = Choice("keep", size, 0.0), Choice("recompute", 0, again), Choice("disk", 0, packed, disk=size)
+            items.append(Item(choices, i, 60 - i, 60 - i))
+        for part in (0.95, 0.9, 0.85):
+            limit = int(sum(sizes) * part)
+            mine = plan(items, limit, sum(sizes), effort=0.0)
+            assert mine.outcome.seconds <= 1.02 * best_of_many(items, limit, sum(sizes))

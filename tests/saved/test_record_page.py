@@ -146,11 +146,11 @@ def test_rectangles_fill_the_space_in_proportion():
 
 ROWS = """[
   {op: "exp", slot: "out", kind: "output", module: "a.b", file: "/x/p.py", line: 3, function: "f", dtype: "float32",
-   shape: [2, 3], policy: "", tier: "memory", phase: "forward", charged: 24, saved_at: 1, until: 5},
+   shape: [2, 3], policy: "", tier: "memory", phase: "forward", held: 24, changes: [[1, 24], [5, 0]], until: 5},
   {op: "mul", slot: "input", kind: "input", module: "a.c", file: "/x/p.py", line: 4, function: "f", dtype: "float32",
-   shape: [8], policy: "bf16", tier: "memory", phase: "forward", charged: 32, saved_at: 2, until: null},
+   shape: [8], policy: "bf16", tier: "memory", phase: "forward", held: 32, changes: [[2, 32]], until: null},
   {op: "mul", slot: "other", kind: "input", module: "", file: "", line: 0, function: "", dtype: "float64",
-   shape: [], policy: "", tier: "memory", phase: "backward", charged: 0, saved_at: 3, until: null}]"""
+   shape: [], policy: "", tier: "memory", phase: "backward", held: 0, changes: [], until: null}]"""
 
 
 def test_the_tree_adds_up_and_boxes_lie_within_boxes():
@@ -180,7 +180,7 @@ def test_the_table_filters_and_sorts():
     assert ops("'', '', 5, 'module', []") == ["input"]
     assert ops("'', '', null, 'module', ['a']") == ["out", "input"]
     assert ops("'', '', null, 'line', ['p.py:3']") == ["out"]
-    down = node(["data.js"], f"sortRows({ROWS}, r => r.charged, true).map(r => r.slot)")
+    down = node(["data.js"], f"sortRows({ROWS}, r => r.held, true).map(r => r.slot)")
     assert down == ["input", "out", "other"]
     for way in ("true", "false"):
         last = node(["data.js"], f"sortRows({ROWS}, r => r.until, {way}).map(r => r.until)")

@@ -7,6 +7,7 @@ import sys
 import pytest
 
 import gradpack as torch
+from gradpack import saved
 from gradpack.saved import record
 from gradpack.saved.document import size
 from gradpack.saved.timeline import Timeline
@@ -169,3 +170,36 @@ def test_what_is_on_disk_is_apart():
 )
 def test_sizes_for_people(count, text):
     assert size(count) == text
+
+
+@pytest.mark.parametrize("make", [lambda: saved.recompute(1), lambda: saved.disk(min_bytes=1), saved.bf16])
+def test_what_is_held_at_the_peak_adds_up_where_it_comes_and_goes(make):
+    policy, x = make(), torch.randn(64, 100, requires_grad=True)
+    with record() as r:
+        for _ in range(2):
+            with policy:
+                y = x
+                for _ in range(4):
+                    y = (y * 1.5).exp().sin()
+            if hasattr(policy, "wait"):
+                policy.wait()
+            y.sum().backward()
+    document = r.document()
+    peak, rows = document["peak"], document["rows"]
+    assert sum(row["held"] for row in rows) == sum(peak["by_op"].values()) == peak["bytes"] > 0
+    assert {row["id"] for row in rows if row["held"]} == set(peak["rows"])
+    bands = [band["bytes"] for band in document["curve"]["bands"] if band["tier"] != "disk"]
+    curve = dict(zip(document["curve"]["times"], map(sum, zip(*bands, strict=True)), strict=True))
+    for moment, sizes in curve.items():
+        assert sizes == sum(([0] + [now for at, now in row["changes"] if at <= moment])[-1] for row in rows)
+    assert all(one["bytes"] >= 0 for one in document["what_if"])
+
+
+def test_what_a_policy_leaves_as_it_is_was_packed_by_nobody():
+    x = torch.randn(64, 100, requires_grad=True)
+    with record() as r, saved.recompute() >> saved.bf16().where(op="sin"):
+        y = (x * 2).exp().sin().sum()
+    y.backward()
+    rows = {row.op: row for row in r.rows}
+    assert (rows["exp"].policy, rows["exp"].packed_bytes, rows["exp"].charged) == ("", None, 25600)
+    assert rows["sin"].policy.startswith("bf16()")

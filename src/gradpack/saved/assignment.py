@@ -118,7 +118,6 @@ class Assignment:
         kind, self._when = np.concatenate(kinds), np.concatenate(whens)
         self.held = np.concatenate(held, axis=2)
         self._whole = np.array([self.items[i].choices[0].takes for i in self.numbers], float).reshape(-1, 3)[:, kind]
-        self._limits = np.array([limits[k] for k in kind], float)
         self.over = np.concatenate(over) + self.held[:, 0].sum(0)
         self.largest = float(max(self._whole.max(initial=0.0), self.held.max(initial=0.0)))
 
@@ -144,10 +143,6 @@ class Assignment:
         """Changes to these choices."""
         for p in np.flatnonzero(self.chosen != chosen).tolist():
             self.change(p, int(chosen[p]))
-
-    def tighten(self, part: float) -> None:
-        """Has less of what is allowed: by a part of it."""
-        self.over += np.sign(part) * np.rint(abs(part) * self._limits)
 
     def change(self, p: int, k: int) -> None:
         """Gives an item another choice."""

@@ -12,14 +12,15 @@ from weakref import ref
 
 from ..base.modes import MODE, RUN
 from ..tensor.mutation import Kept
-from ..tensor.saved import Packed
+from ..tensor.saved import Packed, Same
 from ..tensor.tensor import Tensor
 from .document import Span, Totals
 from .info import SavedInfo, storage_number
 from .origins import Made, Origins, cost
+from .policy import Policy
 from .rows import Row
 from .storage import arrays_in, owner
-from .timeline import IN_MEMORY, Label, Timeline
+from .timeline import ASIDE, IN_MEMORY, TICK, Label, Timeline
 
 _EXEMPT = ("parameter", "buffer")  # alive anyway: the model holds them
 _SHARES = 100  # ids of sharing rows to list
@@ -107,7 +108,7 @@ class Book:
         totals = self.totals
         totals.saves += 1
         totals.saved_bytes += row.bytes
-        if packed is None or type(packed.handle) is Kept:
+        if packed is None or type(packed.handle) is Kept or _is_left(info, tensor, packed.handle):
             self._hold(row, ("storage", row.storage), row.storage_bytes, row.id)
         else:
             row.pack_ms = info.pack_seconds * 1e3
@@ -223,7 +224,7 @@ class Book:
             totals.packed_bytes += counted if row.packed_bytes is not None else 0
             row.charged += counted
             if counted:
-                self.timeline.change(held.label, counted, self._last - self.start)
+                self._change(held, counted)
         elif holder == row.id:
             self._share(row, held)
         held.saves[holder] = None
@@ -282,7 +283,14 @@ class Book:
             self._drop(part, key)
         held.row.until = at
         if held.size:
-            self.timeline.change(held.label, -held.size, at)
+            self._change(held, -held.size)
+
+    def _change(self, held: _Held, by: int) -> None:
+        at = self._last - self.start
+        self._last += TICK  # so that for each moment there is one answer
+        self.timeline.change(held.label, by, at)
+        if held.label[0] not in ASIDE:
+            held.row.change(at, by)
 
     def _forget_some(self) -> None:
         """Beyond the limit, keep the rows of what is held now and of what was held at the peak."""
@@ -354,6 +362,14 @@ def _copy_times(live: _Live) -> None:
     row, info = live.row, live.info
     row.unpacks = info.unpacks
     row.unpack_ms = info.unpack_seconds * 1e3 if info.unpacks else None
+
+
+def _is_left(info: SavedInfo, tensor: Tensor, handle: Any) -> bool:
+    """Whether a policy has left the tensor as it is."""
+    hooks = MODE.get().hooks
+    mine = hooks is not None and isinstance(getattr(hooks[0], "__self__", None), Policy)
+    same = type(handle) is Same or (isinstance(handle, Tensor) and handle._data is tensor._data)
+    return mine and not info.policy and same
 
 
 def _name_of_hooks() -> str:

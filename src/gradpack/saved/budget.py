@@ -33,7 +33,7 @@ _ROWS = 10_000  # that a round may have, where nothing goes backward
 _STEP = 3  # what a step takes, for what the operations of its forward pass took
 _EFFORT = 0.2  # how long planning may take, for what the operations of a forward pass took
 _LEAST, _MOST = 0.002, 0.1  # seconds of it
-_SHARE, _AHEAD = 0.005, 0.5  # of the time of steps, and steps' time, that planning may take
+_SHARE, _AHEAD = 0.004, 0.3  # of the time of steps, and steps' time, that planning may take
 _CREDIT = 0.01  # seconds of it that no step has to be worth
 _shared = Shared()
 
@@ -69,6 +69,7 @@ class Budget(Policy):
         self._plans: list[BudgetPlan] = []
         self.planning = 0.0
         self._efforts = self._credit = 0.0  # seconds that planning has taken, and may take before steps add to that
+        self._took = 0.0  # that it took last
 
     held = property(lambda self: self._ledger.memory)
     in_ram = property(lambda self: self._ledger.host)
@@ -123,20 +124,24 @@ class Budget(Policy):
             _shared.add(self._plans[0])
         took = thread_time() - start
         self.planning += took
+        if self._watch.steady:  # no clock counts
+            took = 0.0
         if planning:
-            self._efforts += effort if self._watch.steady else max(took, effort)
+            took = self._took = max(took, effort)
+        self._efforts += took
 
     def _plans_of_others(self, done: Round) -> list[BudgetPlan]:
         """Plans of other budgets for steps like this one; none where each run is to plan the same."""
         return [] if self._watch.steady else [plan for plan in _shared.like(done.keys) if plan not in self._plans]
 
     def _may_plan(self, effort: float, forward: float) -> bool:
-        """Whether planning is worth it: one step in two hundred is spent on it, and half of one before.
+        """Whether planning is worth it: one step in 250 is spent on it, and a third of one before.
 
         Steps that never come again are not planned for ever: they are kept within the limits as they go.
         """
         self._credit = self._credit or _CREDIT + _AHEAD * _STEP * forward
-        return self._efforts + effort <= self._credit + _SHARE * _STEP * self._watch.spent or not self._efforts
+        allowed = self._credit + _SHARE * _STEP * self._watch.spent
+        return not self._took or self._efforts + max(effort, self._took) <= allowed
 
     # --- packing ---
 
@@ -258,7 +263,7 @@ class Budget(Policy):
         info = described(part)
         try:
             means.policy.pack(part, info)  # a library may have to be loaded
-        except ImportError:  # it is there, and broken: do without
+        except Exception:  # it is there, and broken in whatever way: do without
             self._means.remove(means)
             return
         start = perf_counter()

@@ -12,6 +12,7 @@ from .timeline import Timeline
 
 FORMAT = "gradpack.saved.record"
 VERSION = 1
+_SOON = 1e-6  # seconds: changes so soon after a moment are of that moment
 
 Estimates = dict[str, Callable[[Row], tuple[int, float] | None]]
 
@@ -66,8 +67,10 @@ def document(
     spans = list(spans)
     times, series = timeline.bands()
     peak = [row for row in rows if row.held_at(timeline.peak_at)]
-    during = next((s.name for s in spans if s.start <= timeline.peak_at and not _before(s.end, timeline.peak_at)), "")
-    told = [_row(row, estimates) for row in rows]
+    during = next(
+        (s.name for s in spans if s.start <= timeline.peak_at and not _before(s.end, timeline.peak_at - _SOON)), ""
+    )
+    told = [_row(row, estimates, timeline.peak_at) for row in rows]
     by_id = {one["id"]: one for one in told}
     return {
         "format": FORMAT,
@@ -81,10 +84,10 @@ def document(
             "at": _ns(timeline.peak_at),
             "phase": during or "outside",
             "rows": [row.id for row in peak],
-            "by_kind": _sums(peak, lambda row: row.kind),
-            "by_op": _sums(peak, lambda row: row.op),
-            "by_module": _sums(peak, lambda row: row.module),
-            "by_line": _sums(peak, lambda row: f"{row.file}:{row.line}" if row.file else ""),
+            "by_kind": _sums(peak, timeline.peak_at, lambda row: row.kind),
+            "by_op": _sums(peak, timeline.peak_at, lambda row: row.op),
+            "by_module": _sums(peak, timeline.peak_at, lambda row: row.module),
+            "by_line": _sums(peak, timeline.peak_at, lambda row: f"{row.file}:{row.line}" if row.file else ""),
         },
         "what_if": [_in_all(name, [by_id[row.id] for row in peak], timeline.peak) for name in estimates],
         "curve": {
@@ -109,11 +112,13 @@ def _before(end: float | None, moment: float) -> bool:
     return end is not None and end < moment
 
 
-def _row(row: Row, estimates: Estimates) -> dict[str, Any]:
+def _row(row: Row, estimates: Estimates, peak: float) -> dict[str, Any]:
     found = asdict(row)
     found["shape"], found["strides"] = list(row.shape), None if row.strides is None else list(row.strides)
     for moment in ("saved_at", "released_at", "until"):
         found[moment] = _ns(found[moment])
+    found["changes"] = [[_ns(at), held] for at, held in row.changes]
+    found["held"] = row.held_at(peak)
     found["shared"] = len(row.shares)
     found["shares"] = row.shares[:20]
     told = {name: estimate(row) for name, estimate in estimates.items()}
@@ -121,11 +126,11 @@ def _row(row: Row, estimates: Estimates) -> dict[str, Any]:
     return found
 
 
-def _sums(rows: Iterable[Row], key: Callable[[Row], str]) -> dict[str, int]:
-    """Bytes for each key, the largest first."""
+def _sums(rows: Iterable[Row], moment: float, key: Callable[[Row], str]) -> dict[str, int]:
+    """Bytes held at a moment for each key, the largest first."""
     found: Counter[str] = Counter()
     for row in rows:
-        found[key(row)] += row.charged
+        found[key(row)] += row.held_at(moment)
     return dict(found.most_common())
 
 
@@ -140,15 +145,15 @@ def _in_all(name: str, peak: Iterable[dict[str, Any]], held: int) -> dict[str, A
         dropped: set[int] = set()
         kept: set[int] = set()
         chosen = []
-        for row in sorted(fits, key=lambda row: (-row["charged"], row["id"])):
+        for row in sorted(fits, key=lambda row: (-row["held"], row["id"])):
             if row["storage"] not in kept and not dropped.intersection(row["needs"]):
                 chosen.append(row)
                 dropped.add(row["storage"])
                 kept.update(row["needs"])
         fits = chosen
-    gains = [row["what_if"][name] for row in fits]
-    saved = sum(gain for gain, _ in gains)
-    return {"policy": name, "bytes": held - saved, "saved": saved, "ms": sum(ms for _, ms in gains), "rows": len(fits)}
+    saved = sum(min(row["what_if"][name][0], row["held"]) for row in fits)
+    ms = sum(row["what_if"][name][1] for row in fits)
+    return {"policy": name, "bytes": held - saved, "saved": saved, "ms": ms, "rows": len(fits)}
 
 
 def size(count: float) -> str:

@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 from .assignment import Assignment
 from .choices import Item, Limits, Outcome, outcome
 from .exact import cheapest
+from .knapsack import enough
 from .search import climb, descend, improve
 
 EFFORT = 0.03  # seconds that planning may take, about
 FEW = 10  # tensors for which all plans are looked at, as far as they may be cheaper
 _NODE = 1e-5  # seconds that looking at a part of a plan takes
 _NODES = 500  # that are looked at in any case
-_PART = 0.1  # of a budget: so much smaller is another one whose plan is looked at
 
 
 @dataclass
@@ -72,8 +72,7 @@ def plan(
     if start is not None:
         _from_choices(it, start)
     if len(items) > FEW:
-        if start is None:
-            _from_less_room(it)
+        _from_one_moment(it)
         improve(it, it.work + effort)
         return _made(items, it.all())
     found = it.all()
@@ -90,16 +89,15 @@ def _from_choices(it: Assignment, start: Sequence[int]) -> None:
         it.set(chosen)
 
 
-def _from_less_room(it: Assignment) -> None:
-    """Takes the plan for a budget that is smaller by a part, and climbs from there, if that comes to less time."""
+def _from_one_moment(it: Assignment) -> None:
+    """Takes what is cheapest at the fullest moment, makes it good at others, if that comes to less time."""
     best, chosen = it.seconds, it.chosen.copy()
-    it.set([0] * len(chosen))
-    it.tighten(_PART)
-    descend(it)
-    it.tighten(-_PART)
-    if it.fits:
-        climb(it)
-    if not it.fits or it.seconds >= best:
+    found = enough(it)
+    if found is not None:
+        it.set(found)
+        if descend(it):
+            climb(it)
+    if found is None or not it.fits or it.seconds >= best:
         it.set(chosen)
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass, field
-
-from .timeline import ASIDE
+from operator import itemgetter
 
 
 @dataclass(slots=True)
@@ -36,6 +36,7 @@ class Row:
     unpack_ms: float | None = None  # of all times together
     unpacks: int = 0
     released_at: float | None = None  # None while it is held
+    changes: list[tuple[float, int]] = field(default_factory=list)  # bytes in memory held for it, from each moment on
     until: float | None = None  # when what it is charged with was let go of; None while that is held
     name: str = ""  # what the user called it
     exact: bool = False  # does a loss or statistics depend on it, so that it is not to be rounded?
@@ -43,11 +44,12 @@ class Row:
     needs: list[int] = field(default_factory=list)  # the storages that it would be made from
     shares: list[int] = field(default_factory=list)  # ids of other rows on the same memory, some of them
 
-    def held_at(self, moment: float) -> bool:
-        """Whether what this row is charged with was held in memory then."""
-        return (
-            bool(self.charged)
-            and self.tier not in ASIDE
-            and self.saved_at <= moment
-            and (self.until is None or moment < self.until)
-        )
+    def held_at(self, moment: float) -> int:
+        """The bytes in memory that were held on account of this row then."""
+        at = bisect_right(self.changes, moment, key=itemgetter(0))
+        return self.changes[at - 1][1] if at else 0
+
+    def change(self, at: float, by: int) -> None:
+        """From now on so many bytes more are held in memory on account of it."""
+        now = by + (self.changes[-1][1] if self.changes else 0)
+        self.changes.append((at, now))

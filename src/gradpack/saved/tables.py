@@ -33,7 +33,7 @@ def _largest(document: dict[str, Any], top: int | None) -> Any:
 
     at_peak = set(document["peak"]["rows"])
     rows = [row for row in document["rows"] if row["id"] in at_peak]
-    rows.sort(key=lambda row: (-row["charged"], row["id"]))
+    rows.sort(key=lambda row: (-row["held"], row["id"]))
     shown = rows[:top]
     table = Table(title="Held at the peak", title_justify="left", caption_justify="left", expand=False)
     for heading, right in _HEADINGS:
@@ -42,7 +42,7 @@ def _largest(document: dict[str, Any], top: int | None) -> Any:
         table.add_row(*map(Text, _cells(row)))
     left = rows[len(shown) :]
     if left:
-        held = sum(row["charged"] for row in left)
+        held = sum(row["held"] for row in left)
         table.caption = Text(f"and {len(left):,} more, which hold {size(held)}")
     return table
 
@@ -67,7 +67,7 @@ def _cells(row: dict[str, Any]) -> tuple[str, ...]:
     packed = row["packed_bytes"]
     times = [ms for ms in (row["pack_ms"], row["unpack_ms"]) if ms is not None]
     return (
-        size(row["charged"]) if row["charged"] else "",
+        size(row["held"]) if row["held"] else "",
         size(row["bytes"]),
         f"{row['op']}.{row['slot']}",
         row["kind"],

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 Label = tuple[str, str]  # a tier ("memory", "cpu", "disk"), and what it is that lies there
 IN_MEMORY = "memory"
+TICK = 2e-9  # seconds: between two changes there is this much at least
 ASIDE = frozenset({"cpu", "disk"})  # not the memory where tensors are: on the host what comes from a device, in a file
 
 

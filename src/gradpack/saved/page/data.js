@@ -67,7 +67,15 @@ function squarify(sizes, x, y, w, h) {
 
 const place = (row) => (row.file ? `${row.file.split(/[\\/]/).pop()}:${row.line}` : "");
 const aside = (tier) => tier === "disk" || tier === "cpu"; // not the memory where tensors are
-const heldAt = (row, t) => row.charged > 0 && !aside(row.tier) && row.saved_at <= t && (row.until === null || t < row.until);
+// The bytes in memory that were held on account of a row at a moment.
+function heldAt(row, t) {
+  let held = 0;
+  for (const [at, now] of row.changes) {
+    if (at > t) break;
+    held = now;
+  }
+  return held;
+}
 
 const PATHS = {
   module: (r) => [...(r.module ? r.module.split(".") : ["(no module)"]), `${r.op} · ${r.slot}`, place(r)],
@@ -75,15 +83,15 @@ const PATHS = {
   line: (r) => [place(r) || "(no line)", `${r.op} · ${r.slot}`, r.module || "(no module)"],
 };
 
-// A tree of what the rows are charged with: {name, size, kind, children, path}.
+// A tree of what is held on account of the rows: {name, size, kind, children, path}.
 function tree(rows, by) {
   const root = { name: "all", size: 0, kinds: {}, children: new Map(), path: [] };
   for (const row of rows) {
     let node = root;
     const path = PATHS[by](row).filter((part) => part !== "");
     for (let depth = 0; ; depth += 1) {
-      node.size += row.charged;
-      node.kinds[row.kind] = (node.kinds[row.kind] || 0) + row.charged;
+      node.size += row.held;
+      node.kinds[row.kind] = (node.kinds[row.kind] || 0) + row.held;
       if (depth === path.length) break;
       let next = node.children.get(path[depth]);
       if (!next) {
@@ -104,7 +112,7 @@ function filter(rows, text, kind, moment, by, path) {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   return rows.filter((row) => {
     if (kind && row.kind !== kind) return false;
-    if (moment !== null && !heldAt(row, moment)) return false;
+    if (moment !== null && heldAt(row, moment) === 0) return false;
     if (path.length) {
       const own = PATHS[by](row).filter((part) => part !== "");
       if (path.some((part, i) => own[i] !== part)) return false;

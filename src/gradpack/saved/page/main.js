@@ -31,7 +31,8 @@ function whatIf() {
 }
 
 function drawTreeAndTable() {
-  const held = doc.rows.filter((row) => heldAt(row, state.moment));
+  for (const row of doc.rows) row.held = heldAt(row, state.moment);
+  const held = doc.rows.filter((row) => row.held > 0);
   byId("moment").textContent = state.moment === doc.peak.at ? "at the peak" : `at ${duration(state.moment * 1000)}`;
   drawTree(doc, held, state, draw);
   drawRows();

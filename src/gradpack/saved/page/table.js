@@ -7,8 +7,8 @@ const strides = (row) => (row.strides === null ? "" : `(${row.strides.join(", ")
 // [heading, what to sort by, what to show, is it a number?, what it means]
 const COLUMNS = [
   ["bytes", (r) => r.bytes, (r) => bytes(r.bytes), true, "of its elements"],
-  ["held", (r) => r.charged, (r) => (r.charged ? bytes(r.charged) : ""), true,
-    "held on account of this row; empty where another row holds the same memory already"],
+  ["held", (r) => r.held, (r) => (r.held ? bytes(r.held) : ""), true,
+    "held in memory at that moment on account of this row; empty where another row holds the same memory"],
   ["op", (r) => r.op, (r) => r.op, false, "the operation that saved it"],
   ["slot", (r) => r.slot, (r) => r.slot, false, "under which name"],
   ["kind", (r) => r.kind, null, false, ""],
@@ -41,8 +41,8 @@ function cell(row, column, most) {
     return h("td", { class: "where", title: `${row.file}:${row.line} in ${row.function}` },
       h("bdi", {}, row.file ? place(row) : ""));
   }
-  if (name === "held" && row.charged && most) {
-    const share = ((100 * row.charged) / most).toFixed(1);
+  if (name === "held" && row.held && most) {
+    const share = ((100 * row.held) / most).toFixed(1);
     return h("td", { class: "n", style: `background:linear-gradient(to left, var(--shade) ${share}%, transparent 0)` },
       show(row));
   }
@@ -53,7 +53,7 @@ function cell(row, column, most) {
 function drawTable(doc, rows, state, changed) {
   const column = COLUMNS.find((c) => c[0] === state.sort) ?? COLUMNS[0];
   const found = sortRows(rows, column[1], state.down);
-  const most = doc.rows.reduce((top, row) => Math.max(top, row.charged), 0);
+  const most = doc.rows.reduce((top, row) => Math.max(top, row.held), 0);
   const shown = found.slice(0, state.shown);
   const head = COLUMNS.map((c) => h("th", { class: c[3] ? "n" : null, scope: "col",
     "aria-sort": c === column ? (state.down ? "descending" : "ascending") : null },
@@ -62,7 +62,7 @@ function drawTable(doc, rows, state, changed) {
     state.sort = c[0];
     changed();
   } }, c[0], c === column ? (state.down ? " ↓" : " ↑") : "")));
-  const held = found.reduce((sum, row) => sum + row.charged, 0);
+  const held = found.reduce((sum, row) => sum + row.held, 0);
   byId("count").textContent = `${found.length} of ${doc.rows.length} saved tensors, ${bytes(held)} held by them` +
     (doc.forgotten ? `; ${doc.forgotten} more are counted above and not listed` : "");
   byId("rows").replaceChildren(
