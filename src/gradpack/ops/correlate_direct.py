@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..backends.compiled import loops
+from ..backends.compiled import ENOUGH, loops
 from .sliding import size_of
 
 BLOCK = 1 << 17  # elements of lines at a time, and of weights: a part of the second-level cache
@@ -72,17 +72,22 @@ def _integers(values: Any, fill: int) -> Any:
 
 def _dense(x: Any) -> Any:
     """Row by row, as loops want it: a gradient may be one number that is repeated."""
-    return x if type(x) is not np.ndarray or x.flags.carray else np.array(x, order="C")
+    return x if x.flags.carray else np.array(x, order="C")
+
+
+_LARGE = np.empty(ENOUGH, np.float32)  # what the gate is asked for: the arrays themselves may have to be copied first
 
 
 def _loops(x: Any, other: Any, weights: int, *geometry: Any) -> Any:
     """The compiled loops and the three-dimensional geometry, where they are for it; else None."""
-    if type(x) is not np.ndarray or x.dtype.char != "f" or other.dtype != x.dtype or weights > BLOCK:
+    if type(x) is not np.ndarray or x.dtype != np.float32 or not x.dtype.isnative or x.size < ENOUGH:
+        return None
+    if type(other) is not np.ndarray or other.dtype != x.dtype or weights > BLOCK:
         return None
     kernel, stride, padding = geometry[1:4]
     if size_of(kernel) == 1 and all(s == 1 for s in stride) and not any(padding):
         return None  # a product of matrices
-    fast = loops("convolutions", x)
+    fast = loops("convolutions", _LARGE)
     if fast is None:
         return None
     return fast, tuple(_three(v, f) for v, f in zip(geometry, (1, 1, 1, 0, 1, 1), strict=True))
@@ -105,7 +110,6 @@ def correlate_direct(
     """The convolution, or None where the loops are not for it."""
     if bias is not None and bias.dtype != x.dtype:
         return None
-    x = _dense(x)
     found = _loops(x, weight, weight.size, x.shape[2:], weight.shape[2:], stride, padding, dilation, count)
     if found is None:
         return None
@@ -117,7 +121,7 @@ def correlate_direct(
     plus = np.empty(0, np.float32) if bias is None else np.ascontiguousarray(bias)
     before = _integers(padding, 0)
     steps = (_integers(stride, 1), np.ones(3, np.int64))
-    _weigh(fast, x, groups, lines, steps, before, [(np.zeros(3, np.int64), lines, weight)], plus, out)
+    _weigh(fast, _dense(x), groups, lines, steps, before, [(np.zeros(3, np.int64), lines, weight)], plus, out)
     return out
 
 
@@ -168,7 +172,6 @@ def input_direct(y: Any, weight: Any, size: Any, stride: Any, padding: Any, dila
     Elements at the same phase of the steps see the same positions of windows: for each phase this is a convolution of
     `y` that moves by single steps.
     """
-    y = _dense(y)
     count = y.shape[2:]
     found = _loops(y, weight, weight.size, size, weight.shape[2:], stride, padding, dilation, count)
     if found is None:
@@ -187,16 +190,20 @@ def input_direct(y: Any, weight: Any, size: Any, stride: Any, padding: Any, dila
     lines = _lines_of(places, ())
     parts, furthest = [], 0
     for phase in product(*map(range, steps)):
-        seen = [
-            [o for o in range(k) if o * d % s == r] for k, d, s, r in zip(kernel, apart, steps, phase, strict=True)
-        ]
+        seen = [[o for o in range(k) if o * d % s == r] for k, d, s, r in zip(kernel, apart, steps, phase, strict=True)]
         skipped = [max(0, -((r - p) // s)) for r, p, s in zip(phase, before, steps, strict=True)]
         first = [n * s + r - p for n, s, r, p in zip(skipped, steps, phase, before, strict=True)]
         if any(f >= m for f, m in zip(first, extent, strict=True)) or not all(seen):
             continue
         pitch = (places[1] * places[2], places[2], 1)
         moves = tuple(
-            (0, sum((n + e - o * d // s) * i for n, e, o, d, s, i in zip(skipped, reach, at, apart, steps, pitch)))
+            (
+                0,
+                sum(
+                    (n + e - o * d // s) * i
+                    for n, e, o, d, s, i in zip(skipped, reach, at, apart, steps, pitch, strict=True)
+                ),
+            )
             for at in product(*seen)
         )
         part = _lines_of(places, moves)
@@ -207,7 +214,7 @@ def input_direct(y: Any, weight: Any, size: Any, stride: Any, padding: Any, dila
     lines = lines._replace(reach=furthest)
     ends = (np.ones(3, np.int64), np.array(steps, np.int64))
     none = np.empty(0, np.float32)
-    _weigh(fast, y, groups, lines, ends, np.array(reach, np.int64), parts, none, out)
+    _weigh(fast, _dense(y), groups, lines, ends, np.array(reach, np.int64), parts, none, out)
     return out
 
 
@@ -217,7 +224,6 @@ def _lines_of(places: tuple[int, ...], moves: Any) -> Lines:
 
 def weight_direct(y: Any, x: Any, kernel: Any, stride: Any, padding: Any, dilation: Any, groups: int) -> Any:
     """The gradient by the weight, or None where the loops are not for it."""
-    x, y = _dense(x), _dense(y)
     count = y.shape[2:]
     batch, channels, outs = x.shape[0], x.shape[1], y.shape[1]
     per, inner = outs // groups, channels // groups
@@ -238,7 +244,7 @@ def weight_direct(y: Any, x: Any, kernel: Any, stride: Any, padding: Any, dilati
     total = np.zeros((groups, rows, len(taps)), np.float32)
     steps, before, size = _integers(stride, 1), _integers(padding, 0), np.array(lines.size, np.int64)
     ones, none = np.ones(3, np.int64), np.zeros(3, np.int64)
-    images, grads = _images(x), _images(y)
+    images, grads = _images(_dense(x)), _images(_dense(y))
     for start in range(0, batch, lying.some):
         some = images[start : start + lying.some]
         if len(some) < lying.some:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..backends.compiled import loops
 from ..base.callers import depth_of_user
 from ..declare.kinds import bilinear, elementwise, nondifferentiable
 from ..declare.looped import of_images
@@ -38,6 +39,10 @@ def _read_at(input: Any, weight: Any, index: Any) -> Any:
     batch, channels = input.shape[:2]
     flat = np.reshape(input, (batch, channels, size_of(input.shape[2:])))
     out = np.empty((batch, channels, index.shape[2]), np.result_type(input.dtype, weight.dtype))
+    fast = _loops_at(flat, index, weight)
+    if fast is not None:
+        fast.read_at(flat, weight, index, out)
+        return out
     for n in range(batch):
         seen = np.take(flat[n], index[:, n], axis=1)
         out[n] = np.einsum("ckp,kp->cp", seen, weight[:, n])
@@ -56,6 +61,10 @@ def _spread_at(input: Any, weight: Any, index: Any, size: Any) -> Any:
     batch, channels = input.shape[:2]
     count = size_of(size)
     out = np.zeros((batch, channels, count), np.result_type(input.dtype, weight.dtype))
+    fast = _loops_at(out, index, weight, input)
+    if fast is not None:
+        fast.add_at(input, weight, index, out)
+        return np.reshape(out, (batch, channels, *size))
     starts = np.arange(channels)[:, None, None] * count
     for n in range(batch):
         parts = np.expand_dims(input[n], 1) * weight[:, n]
@@ -80,9 +89,21 @@ def _products_at(output: Any, input: Any, index: Any) -> Any:
     batch, channels = output.shape[:2]
     flat = np.reshape(input, (batch, channels, size_of(input.shape[2:])))
     out = np.zeros(index.shape, np.result_type(input.dtype, output.dtype))
+    fast = _loops_at(flat, index, output)
+    if fast is not None:
+        fast.products_at(output, flat, index, out)
+        return out
     for n in range(batch):
         out[:, n] = np.einsum("ckp,cp->kp", np.take(flat[n], index[:, n], axis=1), output[n])
     return out
+
+
+def _loops_at(images: Any, index: Any, *others: Any) -> Any:
+    """The compiled loops for flat images, if all of the indices are in them; else None."""
+    fast = loops("places", images, *others)
+    if fast is None or index.dtype != np.int64 or not index.flags.carray or not index.size:
+        return None
+    return fast if np.max(index.view(np.uint64)) < images.shape[2] else None  # as unsigned, negative ones are large
 
 
 # -- where to read --

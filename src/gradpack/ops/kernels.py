@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ..backends.compiled import loops
 from .row_products import ENOUGH, added_in_rows
 
 _array_type = np.ndarray  # NumPy's own, also where `np` is bound to another library
@@ -173,6 +174,10 @@ def multiply_up(x: Any, over: Any = None, keepdims: bool = False) -> Any:
             out = _products(_folded(x.reshape(-1))[None])
         else:
             out = np.empty(len(rows), x.dtype)
+            fast = loops("running", x)
+            if fast is not None:
+                fast.rows_multiplied(rows, out)
+                return out.reshape(lead if keepdims else x.shape[:-1])
             for start in range(0, len(rows), step):
                 out[start : start + step] = _products(rows[start : start + step])
         return out.reshape(lead if keepdims else x.shape[:-1] if over is not None else ())

@@ -14,6 +14,7 @@ from ..declare.inplace import inplace
 from ..declare.kinds import general, linear
 from ..tensor.tensor import Tensor
 from .accumulate import (
+    add_along,
     add_flat,
     as_dtype,
     flat_of,
@@ -145,6 +146,9 @@ def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> An
         return input.reshape(-1).take(_few_places("gather", input.shape, dim, index))
     if _in_rows(input, dim, index):
         return take_in_rows(input, index)
+    vector = vector_along(input, dim, index)
+    if vector is not None:
+        return np.take(input, vector, axis=dim)
     places = places_in("gather", input.shape, dim, index)
     if is_numpy(input):
         return input.reshape(-1).take(places).reshape(index.shape)
@@ -224,7 +228,30 @@ def _scatter_value(input: Any, dim: int, index: Any, value: Any = 0) -> Any:
     return set_value(fresh(input), dim, index, value)
 
 
+def vector_along(array: Any, dim: int, index: Any) -> Any:
+    """The one vector of indices that a large `index` repeats for all lines of an array of NumPy's; else None.
+
+    Raises:
+        RuntimeError: for an index out of bounds.
+    """
+    if not is_numpy(array) or not is_numpy(index) or index.size < SMALL or index.dtype != np.int64:
+        return None
+    ndim = array.ndim
+    d = dim + ndim if dim < 0 else dim
+    if ndim < 2 or index.ndim != ndim or not 0 <= d < ndim or not array.flags.c_contiguous:
+        return None
+    if any(k != d and (s or index.shape[k] != array.shape[k]) for k, s in enumerate(index.strides)):
+        return None
+    vector = index[(*(0,) * d, slice(None), *(0,) * (ndim - d - 1))]
+    check_bounds(np.ascontiguousarray(vector), d, array.shape[d])
+    return vector
+
+
 def set_value(array: Any, dim: int, index: Any, value: Any) -> Any:
+    vector = vector_along(array, dim, index)
+    if vector is not None:
+        array[(*(slice(None),) * (dim % array.ndim), vector)] = as_dtype(value, array.dtype)
+        return array
     places = places_in("scatter", array.shape, dim, index)
     return store(array, set_flat(flat_of(array), places, as_dtype(value, array.dtype)))
 
@@ -249,6 +276,10 @@ def add_places(array: Any, dim: int, index: Any, src: Any) -> Any:
             return array
     if array.dtype == src.dtype and is_numpy(src) and not spec_of(src).dtype.low and _in_rows(array, dim, index):
         add_in_rows(array, index, np.ascontiguousarray(np.broadcast_to(src, index.shape)))
+        return array
+    vector = vector_along(array, dim, index) if is_numpy(src) and src.dtype == array.dtype else None
+    if vector is not None and src.shape == index.shape and not spec_of(src).dtype.low:
+        add_along(array.reshape(-1), array.shape, dim % array.ndim, vector, src)
         return array
     places = places_in("scatter_add", array.shape, dim, index)
     return store(array, add_flat(widened(flat_of(array)), places, widened(src)))

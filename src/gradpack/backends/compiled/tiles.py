@@ -69,15 +69,15 @@ def _constant(n: int) -> Any:
 
 def _weighted(rows: int, vectors: int) -> Any:
     @intrinsic  # type: ignore[untyped-decorator]
-    def weighted(context: Any, x: Any, start: Any, taps: Any, factors: Any, first: Any, out: Any, to: Any, step: Any):  # type: ignore[no-untyped-def]
+    def weighted(
+        context: Any, x: Any, start: Any, taps: Any, factors: Any, first: Any, out: Any, to: Any, step: Any
+    ) -> Any:
         """`out[to + r * step + i] = sum of factors[first + t * rows + r] * x[start + i + taps[t]]` over all t."""
 
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             x, start, taps, factors, first, out, to, step = args
             count = context.make_array(signature.args[2])(context, builder, taps).nitems
-            x, taps, factors, out = (
-                _data(context, builder, signature.args[nr], args[nr]) for nr in (0, 2, 3, 5)
-            )
+            x, taps, factors, out = (_data(context, builder, signature.args[nr], args[nr]) for nr in (0, 2, 3, 5))
             sums = _zeros(builder, rows * vectors)
             with cgutils.for_range(builder, count) as loop:
                 at = builder.add(start, builder.load(builder.gep(taps, [loop.index])))
@@ -103,7 +103,19 @@ def _weighted(rows: int, vectors: int) -> Any:
 
 def _dots(rows: int, taps: int) -> Any:
     @intrinsic  # type: ignore[untyped-decorator]
-    def dots(context: Any, y: Any, start: Any, step: Any, x: Any, places: Any, first: Any, count: Any, out: Any, to: Any, width: Any):  # type: ignore[no-untyped-def]
+    def dots(
+        context: Any,
+        y: Any,
+        start: Any,
+        step: Any,
+        x: Any,
+        places: Any,
+        first: Any,
+        count: Any,
+        out: Any,
+        to: Any,
+        width: Any,
+    ) -> Any:
         """`out[to + r * width + t] += sum of y[start + r * step + i] * x[places[first + t] + i]` over `count` i."""
 
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -150,7 +162,7 @@ def _across(builder: Any, vector: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def move_over(context: Any, source: Any, start: Any, target: Any, to: Any, count: Any, plus: Any):  # type: ignore[no-untyped-def]
+def move_over(context: Any, source: Any, start: Any, target: Any, to: Any, count: Any, plus: Any) -> Any:
     """`target[to + i] = source[start + i] + plus` for `count` i, and up to `OVER` more."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
