@@ -132,3 +132,30 @@ def test_grid_sample(mode: str, padding: str) -> None:
 def test_grid_sample_of_volumes() -> None:
     grid = np.random.default_rng(2).uniform(-1, 1, (2, 13, 15, 16, 3))
     _agree(lambda x, at: F.grid_sample(x, at, align_corners=True), _numbers(1, 2, 5, 17, 16, 15, dtype="float64"), grid)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_elements_of_rows_vectors_and_whole_rows(dtype: str) -> None:
+    r = np.random.default_rng(3)
+    x, source = _numbers(1, 203, 211, dtype=dtype), _numbers(2, 203, 211, dtype=dtype)
+    inside, rows, flat = (torch.tensor(r.integers(0, 203, shape)) for shape in ((203, 211), 300, 203 * 211))
+    bags = torch.tensor(r.integers(0, 203, (50, 6)))
+    for call in (
+        lambda a, b: a.gather(1, inside) + b,
+        lambda a, b: a.scatter_add(1, inside, b),
+        lambda a, b: a.scatter(1, inside, b),
+        lambda a, b: a.flatten().index_add(0, flat % 1000, b.flatten()),
+        lambda a, b: a.flatten().index_put((flat % 1000 - 500,), b.flatten(), accumulate=True),
+        lambda a, b: F.embedding(rows, a) + b.sum(),
+        lambda a, b: F.embedding_bag(bags, a) + b.sum(),
+        lambda a, b: F.embedding_bag(bags, a, mode="sum", padding_idx=3) + b.sum(),
+        lambda a, b: a.index_add(0, rows[:203], b),
+    ):
+        _agree(call, x, source)
+
+
+def test_embedding_bags_in_any_order_of_rows() -> None:
+    table = _numbers(1, 1003, 67)
+    index = torch.tensor(np.random.default_rng(3).integers(0, 1003, 4001))
+    offsets = torch.tensor([0, 0, 17, 1000, 4001])
+    _agree(lambda t: F.embedding_bag(index, t, offsets), table)

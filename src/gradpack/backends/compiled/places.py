@@ -113,3 +113,49 @@ def products_at(given: Any, images: Any, index: Any, out: Any) -> None:
                 image, row = images[n, c], given[n, c]
                 for p in range(places):
                     total[p] += row[p] * image[where[p]]
+
+
+# -- elements of rows, of vectors, and whole rows --
+
+
+@loop
+def take_in_rows(x: Any, index: Any, out: Any) -> None:
+    """`out[r, k] = x[r, index[r, k]]`."""
+    for r in range(index.shape[0]):
+        row, where, found = x[r], index[r], out[r]
+        for k in range(where.size):
+            found[k] = row[where[k]]
+
+
+@loop
+def set_in_rows(out: Any, index: Any, values: Any) -> None:
+    """`out[r, index[r, k]] = values[r, k]`, one after another."""
+    for r in range(index.shape[0]):
+        row, where, given = out[r], index[r], values[r]
+        for k in range(where.size):
+            row[where[k]] = given[k]
+
+
+@loop
+def add_in_rows(out: Any, index: Any, values: Any) -> None:
+    """`out[r, index[r, k]] += values[r, k]`."""
+    for r in range(index.shape[0]):
+        row, where, given = out[r], index[r], values[r]
+        for k in range(where.size):
+            row[where[k]] += given[k]
+
+
+@loop
+def add_flat(out: Any, index: Any, values: Any) -> None:
+    """`out[index[k]] += values[k]`."""
+    for k in range(index.size):
+        out[index[k]] += values[k]
+
+
+@loop
+def add_rows(out: Any, target: Any, table: Any, source: Any) -> None:
+    """`out[target[k]] += table[source[k]]`; without `source`, of size 0, `table[k]`."""
+    for k in range(target.size):
+        row, given = out[target[k]], table[source[k] if source.size else k]
+        for i in range(row.size):
+            row[i] += given[i]
