@@ -31,7 +31,7 @@ from ..base.modes import MODE, Mode, through_modes, unwatched
 from ..tensor.tensor import InferenceCounter, Tensor, alias, raw, wrap
 from ..tensor.torch_function import handle, overriding, through_functions
 from ..tensor.views import INFERENCE, MULTIPLE, NO_GRAD, mark_view
-from .arguments import options_of, refuse_options, refuse_unfit
+from .arguments import is_number_of_numpy, options_of, refuse_numbers, refuse_options, refuse_unfit
 from .autocast import cast_arguments
 from .op import PUBLIC, Op
 from .quick import quickly, wrapped_int
@@ -112,13 +112,15 @@ def _as_given(op: Op, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], dict[str,
 
 def raw_forward(op: Op, values: list[Any]) -> Any:
     """An operation called without any Tensor is its body, on arrays."""
-    for value in values:
-        items = value if isinstance(value, list | tuple) else (value,)
-        for item in items:
-            backend = backend_of(type(item))
-            if backend is not None:
+    for item in (v for value in values for v in (value if isinstance(value, list | tuple) else (value,))):
+        backend = backend_of(type(item))
+        if backend is not None:
+            try:
                 with quiet():
                     return backend.body(op)(**dict(zip(op.params, values, strict=True)))
+            except Exception:
+                refuse_numbers(op, _public(op)[1], values)
+                raise
     name = op.inputs[0] if op.inputs else op.params[0]
     position = op.params.index(name)
     if name in op.lists and values[position]:
@@ -166,7 +168,8 @@ def _operand(op: Op, param: str, position: int, value: Any, must_be_tensor: bool
             return value
         if not getattr(value, "shape", ()) and type(value).__module__ == "numpy" and not must_be_tensor:
             return value.item() if not hasattr(value, "__array_interface__") or not value.shape else wrap(value)
-        return wrap(value)
+        if not is_number_of_numpy(type(value)):
+            return wrap(value)
     if not must_be_tensor and isinstance(value, int | float | complex):
         return value
     raise not_a_tensor(op.name, param, position + 1, value)

@@ -20,11 +20,11 @@ from inspect import Parameter, signature
 from types import FunctionType
 from typing import Any, NamedTuple
 
-from ..base.errors import inner_failure
+from ..base.errors import NotATensorError, inner_failure
 from ..base.modes import MODE
 from ..tensor.tensor import Tensor
 from ..tensor.torch_function import handle, overriding
-from .arguments import USUAL, Kinds, check, check_range, kinds_of, tests_of
+from .arguments import CLOSELY, Kinds, all_ints, check, kinds_of, tests_of
 from .op import COMPILING
 from .spelled import MISSING, TAKE_DIM, check_text, dim_of, lacking
 
@@ -117,18 +117,21 @@ def _install(made: Any, function: Any, label: str, options: str | None) -> None:
     shown = signature(function).parameters
     own = signature(inside, follow_wrapped=False).parameters
     kinds = kinds_of(shown)
-    looked_at = {n: k for n, k in kinds.items() if k[0] in USUAL and (options is None or n in options.split())}
+    looked_at = {n: k for n, k in kinds.items() if k[0] in CLOSELY and (options is None or n in options.split())}
     defaults = {n: p.default for n, p in own.items() if p.default is not Parameter.empty}
     if all(n in own for n in shown):
         values = _by_name(shown)
-        tests = tests_of(looked_at, defaults)
+        tests = tests_of(looked_at, defaults, CLOSELY)
         if label in _GIVE_BACK:
             looked_at["input"] = "tensor", 1, False
             tests.append("not isinstance(input, _Tensor)")
     else:  # a wrapper that takes anything, and shows what it wraps
-        values = f"_bound({_by_name(own)})"
-        several = {p.kind: f"len({n}) > 1" if p.kind is Parameter.VAR_POSITIONAL else n for n, p in own.items()}
-        tests = [several[k] for k in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD) if k in several and looked_at]
+        values, tests = f"_bound({_by_name(own)})", []
+        several = {p.kind: n for n, p in own.items()}
+        if Parameter.VAR_POSITIONAL in several and looked_at:
+            tests.append("len({0}) > 1 and _unusual({0})".format(several[Parameter.VAR_POSITIONAL]))
+        if Parameter.VAR_KEYWORD in several and looked_at:
+            tests.append("{0} and _unusual_named({0})".format(several[Parameter.VAR_KEYWORD]))
     asks = inside is not function and kinds.get(next(iter(shown), ""), ("",))[0] == "tensor"
     spelled = _spelled(own, defaults, label) if options is None else None
     text = _TEXT.format(
@@ -145,17 +148,40 @@ def _install(made: Any, function: Any, label: str, options: str | None) -> None:
     names["_inside"] = _all_positional(inside)
     names["_outside"], names["_MODE"], names["_Tensor"] = function, MODE.get, Tensor
     names["_missing"], names["_dim_of"] = MISSING, dim_of
+    names["_all_ints"] = all_ints
     names["_look"] = lambda values: check(label, looked_at, values)
     names["_explained"] = lambda error, values: _explained(label, kinds, values, error, options is None)
     names["_overriding"] = overriding
     names["_asked"] = lambda found, given: _asked(made, found, own, given)
     names["_bound"] = lambda given: _bound(shown, own, given)
+    usual = {n: _usual_types(k[0], shown[n].default) for n, k in looked_at.items() if n in shown}
+    by_position = [usual.get(n) for n in _taken_by_position(shown)]
+    names["_unusual"] = lambda args: _unusual(args, by_position)
+    names["_unusual_named"] = lambda named: any(n in usual and type(v) not in usual[n] for n, v in named.items())
     filename = f"<door of {label}>"
     linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
     exec(compile(text, filename, "exec"), names)
     call = names.pop("_call")
     made.__defaults__, made.__kwdefaults__ = call.__defaults__, call.__kwdefaults__
     made.__code__ = call.__code__.replace(co_name=made.__name__, co_qualname=made.__qualname__)
+
+
+def _usual_types(kind: str, default: Any) -> tuple[type, ...]:
+    """The types of arguments that a wrapper passes on without a look."""
+    return _TYPES.get(kind, ()) if default is Parameter.empty else (*_TYPES.get(kind, ()), type(default))
+
+
+_TYPES = {"bool": (bool,), "int": (int,), "float": (float,), "number": (int, float), "str": (str,)}
+
+
+def _unusual(args: tuple[Any, ...], usual: list[tuple[type, ...] | None]) -> bool:
+    """Whether positional arguments are to be looked at: one has another type, or there are too many."""
+    if len(args) > len(usual):
+        return True
+    for value, types in zip(args, usual, strict=False):  # noqa: SIM110 - a generator takes longer
+        if types is not None and type(value) not in types:
+            return True
+    return False
 
 
 def _by_name(parameters: Any) -> str:
@@ -274,6 +300,8 @@ def _taken_by_position(shown: Any) -> Iterator[str]:
 
 # What is raised on purpose, by functions that torch has in Python: "'foo' is not a valid value for reduction".
 _ON_PURPOSE = (ValueError, RuntimeError, IndexError)
+# What an array of several elements says in the place of a number.
+_AMBIGUOUS = ("The truth value of an array", "Boolean value of Tensor")
 
 
 def _explained(label: str, kinds: Kinds, values: dict[str, Any], error: Exception, compiled: bool) -> Exception:
@@ -282,11 +310,19 @@ def _explained(label: str, kinds: Kinds, values: dict[str, Any], error: Exceptio
     Args:
         compiled: whether torch has the function in C++, where arguments are looked at before anything else.
     """
+    found = _better(label, kinds, values, error, compiled)
+    if type(found) is TypeError and (not compiled or label == "norm") and "must be Tensor, not" in str(found):
+        found = NotATensorError(str(found)).with_traceback(found.__traceback__)
+        found.__suppress_context__ = True
+    return found
+
+
+def _better(label: str, kinds: Kinds, values: dict[str, Any], error: Exception, compiled: bool) -> Exception:
     ours = isinstance(error, TypeError) and any(f"{called}(" in str(error) for called in (label, f"{label}_nd"))
-    if not ours and (compiled or not isinstance(error, _ON_PURPOSE)):
+    ambiguous = str(error).startswith(_AMBIGUOUS)
+    if not ours and (compiled or ambiguous or not isinstance(error, _ON_PURPOSE)):
         try:
             check(label, kinds, values)
-            check_range(label, kinds, values)
         except Exception as better:
             better.__suppress_context__ = True
             return better

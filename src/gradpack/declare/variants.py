@@ -12,12 +12,13 @@ from ..base.modes import MODE, using
 from ..tensor.tensor import InferenceCounter, Tensor
 from .apply import apply
 from .batched import NO_OUT, is_batched
-from .inplace import check_overlap, check_repeats, check_writable, inplace, tensors_in, write
+from .inplace import inplace, write
 from .inplace_text import function
 from .kinds import copy_of
 from .op import REGISTRY, Op
 from .out_dtypes import APART, READ_FIRST, SILENT, check_out
 from .tangents import tangent_of
+from .write_checks import check_overlap, check_repeats, check_writable, tensors_in
 
 
 def into(op: Op, out: Any, values: tuple[Any, ...]) -> Any:
@@ -63,6 +64,11 @@ def into(op: Op, out: Any, values: tuple[Any, ...]) -> Any:
 def put(name: str, target: Tensor, value: Tensor) -> None:
     """Write `value` into `target`, resizing it if its shape differs."""
     if target._spec is not value._spec:
+        if target._spec.device != value._spec.device:
+            raise RuntimeError(
+                f"{name}(): Expected out tensor to have device {value._spec.device}, but got {target._spec.device} "
+                "instead: make `out` on the device of the operands"
+            )
         check_out(name, target, value)
     if target._shape != value._shape:
         check_repeats(target)

@@ -272,9 +272,10 @@ def scaled_dot_product_attention(
 
 from ..tensor.tensor import wrap  # noqa: E402
 from .arrange import repeat_interleave  # noqa: E402
+from .broadcasting import broadcast_shapes  # noqa: E402
 from .compare import isfinite  # noqa: E402
 from .dropout import _apply_mask, keep_mask  # noqa: E402
 from .linalg import matmul  # noqa: E402
 from .rounding import where  # noqa: E402 - adjoints name each other
-from .shape import broadcast_shapes, expand  # noqa: E402
+from .shape import expand  # noqa: E402
 from .softmax import softmax  # noqa: E402

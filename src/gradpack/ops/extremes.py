@@ -35,7 +35,7 @@ def check_not_empty(op: str, shape: Any, dim: Any) -> None:
 
 
 @nondifferentiable(result=None, promote=("mask",))
-def ties(mask: Any, like: Any, dim: Any) -> Any:
+def ties(mask: Any, like: Any, dim: Any = None) -> Any:
     """How many elements of a mask are true, in the dtype of `like`; dimensions are kept."""
     counted = np.count_nonzero(mask, axis=axes(dim, len(mask.shape)), keepdims=True)
     return np.astype(np.asarray(counted), like.dtype)
