@@ -228,25 +228,6 @@ def _scatter_value(input: Any, dim: int, index: Any, value: Any = 0) -> Any:
     return set_value(fresh(input), dim, index, value)
 
 
-def vector_along(array: Any, dim: int, index: Any) -> Any:
-    """The one vector of indices that a large `index` repeats for all lines of an array of NumPy's; else None.
-
-    Raises:
-        RuntimeError: for an index out of bounds.
-    """
-    if not is_numpy(array) or not is_numpy(index) or index.size < SMALL or index.dtype != np.int64:
-        return None
-    ndim = array.ndim
-    d = dim + ndim if dim < 0 else dim
-    if ndim < 2 or index.ndim != ndim or not 0 <= d < ndim or not array.flags.c_contiguous:
-        return None
-    if any(k != d and (s or index.shape[k] != array.shape[k]) for k, s in enumerate(index.strides)):
-        return None
-    vector = index[(*(0,) * d, slice(None), *(0,) * (ndim - d - 1))]
-    check_bounds(np.ascontiguousarray(vector), d, array.shape[d])
-    return vector
-
-
 def set_value(array: Any, dim: int, index: Any, value: Any) -> Any:
     vector = vector_along(array, dim, index)
     if vector is not None:
@@ -415,5 +396,6 @@ def _method_scatter_add_(self: Tensor, dim: int, index: Tensor, src: Tensor) -> 
 _KERNELS = {"scatter": set_places, "scatter_value": set_value, "scatter_add": add_places}
 
 from .index import _slice  # noqa: E402 - what follows is named late, by formulas too
+from .repeated_index import vector_along  # noqa: E402
 from .scatter_reduce import _scatter_prod  # noqa: E402
 from .shape import expand, reshape, wrap_dim  # noqa: E402

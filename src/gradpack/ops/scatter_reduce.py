@@ -204,5 +204,6 @@ def _reduce_call(name: str, input: Any, dim: int, index: Any, src: Any, reduce: 
 from .compare import eq, logical_and  # noqa: E402 - what follows is named late, by formulas too
 from .index import zeros_as  # noqa: E402
 from .masked import _masked_fill  # noqa: E402
+from .repeated_index import vector_along  # noqa: E402
 from .rounding import where  # noqa: E402
-from .scatter import _scatter_add, _scatter_value, add_places, gather, places_in, set_value, source_for, vector_along  # noqa: E402
+from .scatter import _scatter_add, _scatter_value, add_places, gather, places_in, set_value, source_for  # noqa: E402
