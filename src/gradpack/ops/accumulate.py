@@ -155,7 +155,7 @@ def add_flat(out: Any, places: Any, values: Any) -> Any:
     """`out[places[k]] += values[k]` for vectors."""
     if is_numpy(out) and out.dtype == values.dtype:
         given = values.reshape(-1)
-        fast = loops("places", given, out)
+        fast = loops("places", given, out) if given.size >= PORTION else None
         if fast is not None and places.size == given.size and _all_in(places, out.shape[0]):
             fast.add_flat(out, places.reshape(-1), given)
             return out

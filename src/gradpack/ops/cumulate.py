@@ -37,7 +37,7 @@ def _running(input: Any, place: int) -> Any:
     if wide is None and not _by_slices(input.shape, place):
         return np.cumsum(input, axis=place)
     if not _by_slices(input.shape, place):
-        made = running_sums(input, place)
+        made = running_sums(input, place) if input.size > _PORTION else None
         if made is not None:
             return made
         found = _by_products(input, place) if input.dtype.char == "f" and input.size > _PORTION else None
