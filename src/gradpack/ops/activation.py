@@ -326,13 +326,18 @@ def softshrink(input: Tensor, lambd: float = 0.5, *, out: Any = None) -> Tensor:
     return made
 
 
-@elementwise(input=lambda g, out: where(eq(out, 0), 0.0, g), node="SoftshrinkBackward0", dtypes="f")
+@elementwise(input=lambda g, out: where(eq(out, 0), 0.0, g), node="SoftshrinkBackward0", dtypes="f", rounds=True)
 def _softshrink(input: Any, lambd: float = 0.5) -> Any:
     """`input` moved towards zero by `lambd`."""
     return input - limit(input, -lambd, lambd)
 
 
-@elementwise(input=lambda g, out: where(eq(out, 0), 0.0, g), dtypes="f", blocks=hardshrink_of_large)
+@elementwise(
+    input=lambda g, out, lambd: g if lambd < 0 else where(eq(out, 0), 0.0, g),
+    dtypes="f",
+    blocks=hardshrink_of_large,
+    rounds=True,
+)
 def hardshrink(input: Any, lambd: float = 0.5) -> Any:
     """`input` where its absolute value exceeds `lambd`, zero elsewhere.
 

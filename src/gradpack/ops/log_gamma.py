@@ -78,7 +78,7 @@ def polygamma(n: int, input: Any) -> Any:
 
 def _derivative(n: int, input: Any) -> Any:
     if n < 0:
-        raise RuntimeError(f"polygamma(n, x) does not support negative n: got {n}")
+        raise RuntimeError(f"polygamma(n, x) does not support negative n. (It is {n}.)")
     if n == 0:
         return special("psi", input)
     if n == 1:

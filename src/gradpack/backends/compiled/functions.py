@@ -14,7 +14,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from .loop import inlined
+from .loop import inlined, loop
 
 _f = np.float32
 _LOG2_E, _LN2_HIGH, _LN2_LOW = _f(1.4426950408889634), _f(0.693359375), _f(-2.12194440e-4)
@@ -184,3 +184,19 @@ def maximum(x: Any, y: Any) -> Any:
 def minimum(x: Any, y: Any) -> Any:
     """The smaller of two numbers, NaN if one is."""
     return x if (x <= y) | np.isnan(x) else y
+
+
+@loop
+def largest_of_row(bits: Any, row: int, count: int, negative: bool) -> Any:
+    """The largest of the first float32 of a row, the least if `negative`; NaN where there is any.
+
+    They are given as the int32 of the same bits. With those below zero turned over, integers compare as the floats do:
+    for these there is a vectorised maximum, and NaN is above all.
+    """
+    sign = np.int32(-1) if negative else np.int32(0)
+    top = np.int32(-(2**31))
+    for j in range(count):
+        ordered = bits[row, j] ^ ((bits[row, j] >> np.int32(31)) & np.int32(0x7FFFFFFF)) ^ sign
+        top = ordered if ordered > top else top
+    top ^= sign
+    return float_of_bits(np.int32(top ^ ((top >> np.int32(31)) & np.int32(0x7FFFFFFF))))
