@@ -1,11 +1,18 @@
-"""Recurrences that take many lines at a time, against NumPy line by line."""
+"""Recurrences that take many lines at a time, against NumPy line by line; compiled loops have tests of their own."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
+from gradpack.backends import compiled
 from gradpack.ops.many_lines import are_many, recurrence, running, running_extreme
+
+
+@pytest.fixture(autouse=True)
+def without_loops():
+    with compiled.flags(enabled=False):
+        yield
 
 
 @pytest.fixture

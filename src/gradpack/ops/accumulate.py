@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from ..backends import spec_of
+from ..backends.compiled import loops
 from .blockwise import is_numpy
 from .kernels import SMALL, add_in_rows, reshaped
 from .row_products import ENOUGH, added_rows
@@ -101,7 +102,10 @@ def add_rows(out: Any, rows: Any, values: Any) -> Any:
         return out if values.size >= ENOUGH and added_rows(out, rows, values) else _add_wide(out, rows, values)
     flat = out.reshape(-1)
     if width == 1:
-        np.add.at(flat, rows, values.reshape(-1))
+        if out.dtype == values.dtype:
+            add_flat(flat, rows, values)
+        else:
+            np.add.at(flat, rows, values.reshape(-1))
         return out
     columns = np.arange(width)
     step = max(1, PORTION // max(width, 1))
@@ -153,9 +157,22 @@ def _add_segments(out: Any, rows: Any, values: Any, starts: Any) -> Any:
 def add_flat(out: Any, places: Any, values: Any) -> Any:
     """`out[places[k]] += values[k]` for vectors."""
     if is_numpy(out) and out.dtype == values.dtype:
-        np.add.at(out, places, values.reshape(-1))
+        given = values.reshape(-1)
+        fast = loops("places", given, out) if given.size >= PORTION else None
+        if fast is not None and places.size == given.size and _all_in(places, out.shape[0]):
+            fast.add_flat(out, places.reshape(-1), given)
+            return out
+        np.add.at(out, places, given)
         return out
     return np.reshape(add_rows(np.reshape(out, (-1, 1)), places, np.reshape(values, (-1, 1))), (-1,))
+
+
+def _all_in(places: Any, size: int) -> bool:
+    """Whether all places are below a size, none counted from the end, in an array that loops can read."""
+    if places.dtype != np.int64 or not places.flags.carray or not places.size:
+        return False
+    found: bool = np.maximum.reduce(places.view(np.uint64), None) < size  # as unsigned, negative ones are large
+    return found
 
 
 def set_flat(out: Any, places: Any, values: Any) -> Any:

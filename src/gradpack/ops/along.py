@@ -10,6 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from ..backends.compiled import loops
+from .sliding import size_of
+
 DENSE = 256  # elements along a dimension, up to which a product with a matrix along the last one is faster
 
 
@@ -66,6 +69,9 @@ def taken(x: Any, taps: Taps, dim: int) -> Any:
     if dim == -1 and weight is not None and taps.size <= DENSE and x.dtype.kind in "fc" and x.size:
         if np.isfinite(np.sum(x)):  # zeros in the matrix times infinity would be NaN
             return np.matmul(x, taps.matrix(x.dtype).T)
+    fast = loops("along", x)
+    if fast is not None:
+        return _taken_by(fast, x, taps, x.ndim + dim)
     shape = (-1,) + (1,) * (-1 - dim)
     total: Any = None
     for nr in range(index.shape[0]):
@@ -77,6 +83,21 @@ def taken(x: Any, taps: Taps, dim: int) -> Any:
         else:
             total += term
     return total
+
+
+def _taken_by(fast: Any, x: Any, taps: Taps, place: int) -> Any:
+    """The same by a compiled loop."""
+    before, after, count = x.shape[:place], x.shape[place + 1 :], taps.index.shape[1]
+    weight = np.ones(taps.index.shape, x.dtype) if taps.weight is None else taps.weight.astype(x.dtype)
+    index = np.ascontiguousarray(taps.index)
+    out = np.empty((*before, count, *after), x.dtype)
+    if size_of(after) == 1:
+        fast.elements_taken(x.reshape(-1, taps.size), index, weight, out.reshape(-1, count))
+    else:
+        fast.rows_taken(
+            x.reshape(size_of(before), taps.size, -1), index, weight, out.reshape(size_of(before), count, -1)
+        )
+    return out
 
 
 def put_back(g: Any, taps: Taps, dim: int) -> Any:

@@ -13,7 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from ..backends.compiled import ENOUGH
 from . import small_windows as small
+from .correlate_direct import correlate_direct, input_direct, weight_direct
 from .correlate_flat import flat_weight_gradient
 from .correlate_flat import worth_while as worth_laying_flat
 from .correlate_rows import correlate_rows, worth_while
@@ -60,6 +62,10 @@ def correlate(
     table = small.table_for(x, weight, x.shape, kernel, stride, padding, dilation, count, groups)
     if table is not None:
         return small.output(x, weight, table, count, bias)
+    if x.size >= ENOUGH and weight.size:
+        direct = correlate_direct(x, weight, stride, padding, dilation, groups, count, bias)
+        if direct is not None:
+            return direct
     in_rows = x.size and weight.size and worth_while(kernel, dilation, groups, x.shape[0], count)
     if bias is not None and not in_rows:
         out = correlate(x, weight, stride, padding, dilation, groups, count)
@@ -159,6 +165,10 @@ def correlate_input(y: Any, weight: Any, size: Any, stride: Any, padding: Any, d
     dtype = np.result_type(y.dtype, weight.dtype)
     if not size_of(shape) or not y.size or not weight.size:
         return np.zeros(shape, dtype)
+    if y.size >= ENOUGH:
+        direct = input_direct(y, weight, size, stride, padding, dilation, groups)
+        if direct is not None:
+            return direct
     places = size_of(count)
     if _is_pointwise(kernel, stride) and not any(padding) and tuple(size) == tuple(count) and places >= 16:
         matrix = np.reshape(weight, (groups, outs // groups, per)).mT
@@ -206,6 +216,10 @@ def correlate_weight(y: Any, x: Any, kernel: Any, stride: Any, padding: Any, dil
     total = np.zeros((groups, outs // groups, channels // groups * size_of(kernel)), dtype)
     if not total.size or not y.size:
         return np.reshape(total, shape)
+    if x.size >= ENOUGH:
+        direct = weight_direct(y, x, kernel, stride, padding, dilation, groups)
+        if direct is not None:
+            return direct
     if worth_laying_flat(kernel, stride, padding, groups, batch, x.shape[2:], count):
         return np.reshape(flat_weight_gradient(y, x, kernel, padding, dilation, total[0]), shape)
     x = reaching(x, padding, kernel, stride, dilation, count)

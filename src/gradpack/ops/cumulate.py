@@ -14,7 +14,7 @@ from ..declare.kinds import general, linear
 from ..tensor.tensor import Tensor
 from .dimensions import axis, numpy_names
 from .kernels import _array_type, float_kind
-from .many_lines import are_many, running, running_extreme
+from .many_lines import are_many, running, running_extreme, running_sums
 from .row_products import add_repeated
 
 FUNCTIONS = "cumsum cumprod logcumsumexp diff"
@@ -37,6 +37,9 @@ def _running(input: Any, place: int) -> Any:
     if wide is None and not _by_slices(input.shape, place):
         return np.cumsum(input, axis=place)
     if not _by_slices(input.shape, place):
+        made = running_sums(input, place) if input.size > _PORTION else None
+        if made is not None:
+            return made
         found = _by_products(input, place) if input.dtype.char == "f" and input.size > _PORTION else None
         if found is not None:
             return found
@@ -123,6 +126,9 @@ def _cumsum_from_end(input: Any, dim: int) -> Any:
         return np.asarray(input, copy=True)
     back: Any = (*(slice(None),) * place, slice(None, None, -1), ...)
     if type(input) is _array_type and input.dtype.char == "f" and input.size > _PORTION:
+        made = running_sums(input, place, True)
+        if made is not None:
+            return made
         found = _by_products(input[back].copy(), place) if place == input.ndim - 1 else None
         if found is not None:
             return found[back]

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..backends.compiled import loops
 from ..base.callers import depth_of_user
 from ..declare.kinds import bilinear, elementwise, nondifferentiable
 from ..declare.looped import of_images
@@ -38,6 +39,10 @@ def _read_at(input: Any, weight: Any, index: Any) -> Any:
     batch, channels = input.shape[:2]
     flat = np.reshape(input, (batch, channels, size_of(input.shape[2:])))
     out = np.empty((batch, channels, index.shape[2]), np.result_type(input.dtype, weight.dtype))
+    fast = _loops_at(flat, index, weight)
+    if fast is not None:
+        fast.read_at(flat, weight, index, out)
+        return out
     for n in range(batch):
         seen = np.take(flat[n], index[:, n], axis=1)
         out[n] = np.einsum("ckp,kp->cp", seen, weight[:, n])
@@ -56,6 +61,10 @@ def _spread_at(input: Any, weight: Any, index: Any, size: Any) -> Any:
     batch, channels = input.shape[:2]
     count = size_of(size)
     out = np.zeros((batch, channels, count), np.result_type(input.dtype, weight.dtype))
+    fast = _loops_at(out, index, weight, input)
+    if fast is not None:
+        fast.add_at(input, weight, index, out)
+        return np.reshape(out, (batch, channels, *size))
     starts = np.arange(channels)[:, None, None] * count
     for n in range(batch):
         parts = np.expand_dims(input[n], 1) * weight[:, n]
@@ -80,36 +89,48 @@ def _products_at(output: Any, input: Any, index: Any) -> Any:
     batch, channels = output.shape[:2]
     flat = np.reshape(input, (batch, channels, size_of(input.shape[2:])))
     out = np.zeros(index.shape, np.result_type(input.dtype, output.dtype))
+    fast = _loops_at(flat, index, output)
+    if fast is not None:
+        fast.products_at(output, flat, index, out)
+        return out
     for n in range(batch):
         out[:, n] = np.einsum("ckp,cp->kp", np.take(flat[n], index[:, n], axis=1), output[n])
     return out
 
 
+def _loops_at(images: Any, index: Any, *others: Any) -> Any:
+    """The compiled loops for flat images, if all of the indices are in them; else None."""
+    fast = loops("places", images, *others)
+    if fast is None or index.dtype != np.int64 or not index.flags.carray or not index.size:
+        return None
+    return fast if np.max(index.view(np.uint64)) < images.shape[2] else None  # as unsigned, negative ones are large
+
+
 # -- where to read --
 
 
-def _moved(x: Any, size: int, padding: str, align: bool, grid: bool) -> tuple[Any, Any]:
-    """Places along a dimension from coordinates in [-1, 1] (or from places), brought inside; and their slope."""
+def _moved(x: Any, size: int, padding: str, align: bool, grid: bool, sloped: bool = False) -> tuple[Any, Any]:
+    """Places along a dimension from coordinates in [-1, 1] (or from places), brought inside; their slope if wanted."""
     slope: Any = 1.0
     if grid:
         slope = (size - 1) / 2 if align else size / 2
         x = (x + 1) / 2 * (size - 1) if align else ((x + 1) * size - 1) / 2
-    slope = np.full(x.shape, slope, x.dtype)
+    slope = np.full(x.shape, slope, x.dtype) if sloped else None
     if padding == "reflection":
         low, high = (0.0, 2.0 * (size - 1)) if align else (-1.0, 2.0 * size - 1)
         if low == high:
-            x, slope = np.zeros_like(x), np.zeros_like(slope)
+            x, slope = np.zeros_like(x), np.zeros_like(x)
         else:
             span = (high - low) / 2
             off = x - low / 2
-            slope = np.where(off < 0, -slope, slope)
+            slope = np.where(off < 0, -slope, slope) if sloped else None
             off = np.abs(off)
             rest, flips = np.fmod(off, span), np.floor(off / span)
             even = np.fmod(flips, 2) == 0
             x = np.where(even, rest + low / 2, span - rest + low / 2)
-            slope = np.where(even, slope, -slope)
+            slope = np.where(even, slope, -slope) if sloped else None
     if padding != "zeros":
-        slope = np.where((x > 0) & (x < size - 1), slope, np.zeros_like(slope))
+        slope = np.where((x > 0) & (x < size - 1), slope, np.zeros_like(slope)) if sloped else None
         x = np.clip(np.where(x == x, x, np.zeros_like(x)), 0, size - 1)  # noqa: PLR0124 - only NaN differs from itself
     else:
         x = np.where(x == x, x, np.full_like(x, -100.0))  # noqa: PLR0124
@@ -119,7 +140,7 @@ def _moved(x: Any, size: int, padding: str, align: bool, grid: bool) -> tuple[An
 @nondifferentiable(promote=("input",), dtypes="f")
 def _slope_of(input: Any, size: int, padding: str = "border", align: bool = True, grid: bool = True) -> Any:
     """The derivative of `_place`, constant between jumps."""
-    return _moved(input, size, padding, align, grid)[1]
+    return _moved(input, size, padding, align, grid, True)[1]
 
 
 @elementwise(
@@ -132,8 +153,8 @@ def _place(input: Any, size: int, padding: str = "border", align: bool = True, g
 
 def _inside(index: Any, size: int) -> tuple[Any, Any]:
     """Indices brought inside, and which of them were there."""
-    whole = np.clip(np.nan_to_num(index), -(2**31), 2**31).astype(np.int64)
-    return np.clip(whole, 0, size - 1), (whole >= 0) & (whole < size)
+    here = np.fmax(np.fmin(index, size - 1), 0)  # NaN is nowhere
+    return here.astype(np.int64), here == index
 
 
 def _taps(x: Tensor, size: int, mode: str, padding: str, align: bool) -> list[tuple[Any, Any]]:

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ..backends.compiled import loops
 from .row_products import ENOUGH, added_in_rows
 
 _array_type = np.ndarray  # NumPy's own, also where `np` is bound to another library
@@ -173,6 +174,10 @@ def multiply_up(x: Any, over: Any = None, keepdims: bool = False) -> Any:
             out = _products(_folded(x.reshape(-1))[None])
         else:
             out = np.empty(len(rows), x.dtype)
+            fast = loops("running", x)
+            if fast is not None:
+                fast.rows_multiplied(rows, out)
+                return out.reshape(lead if keepdims else x.shape[:-1])
             for start in range(0, len(rows), step):
                 out[start : start + step] = _products(rows[start : start + step])
         return out.reshape(lead if keepdims else x.shape[:-1] if over is not None else ())
@@ -276,6 +281,10 @@ def take_in_rows(x: Any, indices: Any) -> Any:
     if table.size < SMALL:
         return x.reshape(-1)[(table + _starts(x)).reshape(indices.shape)]
     out = np.empty(table.shape, x.dtype)
+    fast = loops("places", x) if table.flags.carray else None
+    if fast is not None:
+        fast.take_in_rows(rows, table, out)
+        return out.reshape(indices.shape)
     for part, places in _row_portions(table, x.shape[-1]):
         np.take(rows[part].reshape(-1), places, out=out[part], mode="clip")  # "raise" would copy what it takes
     return out.reshape(indices.shape)
@@ -288,6 +297,10 @@ def add_in_rows(out: Any, indices: Any, values: Any) -> None:
     if table.size < SMALL:
         np.add.at(out.reshape(-1), (table + _starts(out)).reshape(-1), given.reshape(-1))
         return
+    fast = loops("places", given, out) if table.flags.carray else None
+    if fast is not None:
+        fast.add_in_rows(rows, table, given)
+        return
     if table.size >= ENOUGH and added_in_rows(rows, table, given):
         return
     for part, places in _row_portions(table, out.shape[-1]):
@@ -298,6 +311,10 @@ def set_in_rows(out: Any, indices: Any, values: Any) -> None:
     """Write `values` to elements of the rows of `out` by place; the places are known to be right."""
     table, rows = indices.reshape(-1, indices.shape[-1]), out.reshape(-1, out.shape[-1])
     given = values.reshape(table.shape)
+    fast = loops("places", given, out) if table.flags.carray else None
+    if fast is not None:
+        fast.set_in_rows(rows, table, given)
+        return
     for part, places in _row_portions(table, out.shape[-1]):
         rows[part].reshape(-1)[places.reshape(-1)] = given[part].reshape(-1)
 

@@ -2,7 +2,8 @@
 
 NumPy takes a line to its end before the next, one element after another. Turned around, portion by
 portion, a step is one instruction on as many neighbours as there are lines, and elements are the
-same to the last bit.
+same to the last bit. Compiled loops, where there are some, run products in float64 and round once
+where a recurrence multiplies and adds.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ..backends.compiled import loops
 from .blockwise import is_numpy
 
 _PORTION = 1 << 17  # elements that are turned around at a time
@@ -45,10 +47,24 @@ def _turned(lines: Any) -> Any:
     return out
 
 
+def running_sums(x: Any, place: int, backwards: bool = False) -> Any:
+    """Running sums of float32 along the last dimension in a compiled loop; None where there is none for them."""
+    fast = loops("running", x) if place == x.ndim - 1 and x.dtype.char == "f" else None
+    if fast is None:
+        return None
+    out = np.empty_like(x)
+    fast.sums(_lines(x), backwards, _lines(out))
+    return out
+
+
 def running(function: Callable[..., Any], x: Any) -> Any:
     """`function` of all elements up to each, along lines for which `are_many` holds."""
     source, out = _lines(x), np.empty_like(x)
     target = _lines(out)
+    fast = loops("running", x) if function is np.multiply else None
+    if fast is not None:
+        fast.products(source, target)
+        return out
     for part in _portions(x):
         steps = _turned(source[part])
         _accumulate(function, steps)
@@ -66,6 +82,10 @@ def running_extreme(function: Callable[..., Any], x: Any) -> tuple[Any, Any]:
     """The same for `numpy.maximum` or `numpy.minimum`, and the place of the last element that was the extreme."""
     source, values, indices = _lines(x), np.empty_like(x), np.empty(x.shape, np.int64)
     reached, places, count = _lines(values), _lines(indices), np.arange(x.shape[-1], dtype=np.int32)
+    fast = loops("running", x)
+    if fast is not None:
+        fast.extremes(source, function is np.minimum, reached, places)
+        return values, indices
     for part in _portions(x):
         steps = _turned(source[part])
         found = np.empty(steps.base.shape, x.dtype)[:, : steps.shape[1]]
@@ -86,6 +106,10 @@ def recurrence(a: Any, b: Any, backwards: bool) -> Any:
     """`y[k] = b[k] + a[k] * y[k - 1]` along such lines of two arrays of one shape and dtype; or with `y[k + 1]`."""
     factors, terms, out = _lines(a), _lines(b), np.empty_like(b)
     target = _lines(out)
+    fast = loops("running", a, b)
+    if fast is not None:
+        fast.recurrence(factors, terms, backwards, target)
+        return out
     for part in _portions(b):
         by, made = list(_turned(factors[part])), _turned(terms[part])
         rows, spare = list(made), np.empty_like(made[0])

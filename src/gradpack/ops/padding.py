@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..backends.compiled import loops
 from ..base.dtypes import BOOL
 from ..declare.kinds import general, linear
 from ..tensor.tensor import Tensor
@@ -15,6 +16,7 @@ from .along import Taps, put_back, taken
 from .blockwise import is_numpy
 from .memory_formats import channels_as_in
 from .selection import LARGE
+from .sliding import size_of
 
 FUNCTIONS = "constant_pad_nd"
 
@@ -107,8 +109,24 @@ def _plan(mode: str, shape: Any, padding: Any) -> list[tuple[int, Taps]]:
     ]
 
 
+def _sources_of_image(mode: str, shape: Any, padding: Any) -> tuple[Any, Any]:
+    """Where the rows and columns of padded images come from; an image of one dimension has one row."""
+    padding = (*padding, 0, 0)[:4]
+    high = shape[-2] if len(shape) > 1 else 1
+    sizes = ((high, *padding[2:]), (shape[-1], *padding[:2]))
+    rows, columns = (np.ascontiguousarray(_sources(mode, *size).index[0]) for size in sizes)
+    return rows, columns
+
+
 def _pad_by(input: Any, padding: Any, mode: str) -> Any:
     if is_numpy(input) and input.size >= LARGE and min(padding) >= 0 and sum(padding) <= _NARROW:
+        fast = loops("along", input) if len(padding) <= 4 and input.ndim > 1 else None
+        if fast is not None:
+            rows, columns = _sources_of_image(mode, input.shape, padding)
+            out = np.empty((*input.shape[:-2], rows.size, columns.size), input.dtype)
+            images = (size_of(input.shape[:-2]), *input.shape[-2:])
+            fast.bordered(input.reshape(images), rows, columns, padding[0], out.reshape(images[0], *out.shape[-2:]))
+            return out
         return _bordered(input, padding, mode)
     out = input
     for dim, taps in reversed(_plan(mode, input.shape, padding)):
@@ -140,6 +158,15 @@ def _bordered(input: Any, padding: Any, mode: str) -> Any:
 @linear(input=lambda g, padding, mode: _repad(g, padding, mode), node="ReflectionPad2DBackwardBackward0")
 def _unpad(input: Any, shape: Any, padding: Any, mode: str) -> Any:
     """The adjoint of padding: each element gets the sum of what was copied from it."""
+    if is_numpy(input) and input.size >= LARGE and min(padding) >= 0 and len(padding) <= 4 and input.ndim > 1:
+        fast = loops("along", input)
+        if fast is not None:
+            rows, columns = _sources_of_image(mode, shape, padding)
+            out = np.zeros(shape, input.dtype)
+            images = (size_of(shape[:-2]), *shape[-2:])
+            given = input.reshape(images[0], *input.shape[-2:])
+            fast.unbordered(given, rows, columns, padding[0], out.reshape(images))
+            return out
     out = input
     for dim, taps in _plan(mode, shape, padding):
         out = put_back(out, taps, dim)

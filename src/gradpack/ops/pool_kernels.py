@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..backends.compiled import loops
 from . import small_windows as small
 from .sliding import at, cropped, offsets, reaching, size_of
 
@@ -88,6 +89,15 @@ def greatest_with_codes(x: Any, steps: list[Any], nan: bool = False) -> tuple[An
     return x, code
 
 
+def _images(x: Any) -> Any:
+    return x.reshape(-1, *x.shape[-2:])
+
+
+def _numbers(geometry: Any) -> Any:
+    """Kernel, stride, padding and dilation as arrays."""
+    return (np.array(v, np.int64) for v in geometry[:4])
+
+
 class _NanError(Exception):
     pass
 
@@ -100,6 +110,12 @@ def max_with_codes(x: Any, geometry: Any) -> tuple[Any, Any]:
     few = None if table is None else small.pooled_maxima(x, table, geometry, low)
     if few is not None:
         return few
+    fast = loops("pools", x) if len(kernel) == 2 and 0 < size_of(kernel) <= 256 else None
+    if fast is not None and size_of(count):
+        shape = (*x.shape[:-2], *count)
+        best, code = np.empty(shape, x.dtype), np.empty(shape, np.uint8)
+        fast.maxima(_images(x), *_numbers(geometry), _images(best), _images(code))
+        return best, code
     whole = reaching(x, padding, kernel, stride, dilation, count, low)
     steps = _regular(geometry)
     try:
@@ -143,6 +159,11 @@ def max_place(g: Any, code: Any, size: Any, geometry: Any) -> Any:
     table = small.table_of_pool(g, (*lead, *size), geometry)
     if table is not None:
         return small.pooled_maxima_back(g, code, table, (*lead, *size))
+    fast = loops("pools", g) if len(kernel) == 2 and type(code) is np.ndarray and code.dtype == np.uint8 else None
+    if fast is not None and code.flags.carray:
+        out = np.zeros((*lead, *size), g.dtype)
+        fast.put_back(_images(g), _images(code), *_numbers(geometry), _images(out))
+        return out
     if size_of(kernel) > 64:
         return placed_flat(g, flat_places(code, size, geometry), (*lead, *size), len(kernel))
     apart = all(s >= (k - 1) * d + 1 for k, s, d in zip(kernel, stride, dilation, strict=True))

@@ -1,8 +1,8 @@
 """Rows of large arrays that are added up by number: products with SciPy's sparse matrices, where it is there.
 
 `out[rows[k]] += values[k]` is `out += S @ values` for a matrix S with a one in each column. SciPy
-runs one compiled loop for that, which reads and writes each row once and adds in the order of k.
-Without SciPy the functions here say False, or None, and the caller has its own way.
+runs one compiled loop for that, which reads and writes each row once and adds in the order of k; so does
+the extra `compiled`. Without both the functions here say False, or None, and the caller has its own way.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..backends.compiled import loops
 from .blockwise import is_numpy
 
 ENOUGH = 1 << 16  # elements, below which callers do not ask: SciPy takes 0.2 s to import
@@ -30,7 +31,7 @@ def _fit(matrix: Any, like: Any, rows: Any) -> bool:
     """Whether the loops take these arrays and the rows are some of the matrix: the loops do not look."""
     if not is_numpy(matrix) or not is_numpy(like) or matrix.dtype.char not in "fd" or matrix.dtype != like.dtype:
         return False
-    if not (matrix.flags.c_contiguous and matrix.flags.aligned) or rows.dtype != np.int64 or _loops() is None:
+    if not (matrix.flags.c_contiguous and matrix.flags.aligned) or rows.dtype != np.int64:
         return False
     inside: bool = np.maximum.reduce(rows.view(np.uint64), None) < len(matrix)  # as unsigned, negative ones are large
     return inside
@@ -41,8 +42,14 @@ def added_rows(out: Any, rows: Any, values: Any) -> bool:
     if not _fit(out, values, rows):
         return False
     count, width = values.shape
-    one, columns, given = np.ones(count, out.dtype), np.arange(count + 1), np.ascontiguousarray(values)
-    where = np.ascontiguousarray(rows)
+    given, where = np.ascontiguousarray(values), np.ascontiguousarray(rows)
+    fast = loops("places", given, out)
+    if fast is not None:
+        fast.add_rows(out, where, given, where[:0])
+        return True
+    if _loops() is None:
+        return False
+    one, columns = np.ones(count, out.dtype), np.arange(count + 1)
     _loops().csc_matvecs(len(out), count, width, columns, where, one, given.reshape(-1), out.reshape(-1))
     return True
 
@@ -60,6 +67,12 @@ def summed_rows(table: Any, source: Any, target: Any, count: int) -> Any:
         return None
     one, given, made = np.ones(source.size, table.dtype), table.reshape(-1), out.reshape(-1)
     source, target = np.ascontiguousarray(source), np.ascontiguousarray(target)
+    fast = loops("places", table)
+    if fast is not None:
+        fast.add_rows(out, target, table, source)
+        return out
+    if _loops() is None:
+        return None
     if _in_order(target):
         starts = np.searchsorted(target, np.arange(count + 1))
         _loops().csr_matvecs(count, len(table), width, starts, source, one, given, made)

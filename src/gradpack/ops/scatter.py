@@ -14,6 +14,7 @@ from ..declare.inplace import inplace
 from ..declare.kinds import general, linear
 from ..tensor.tensor import Tensor
 from .accumulate import (
+    add_along,
     add_flat,
     as_dtype,
     flat_of,
@@ -145,6 +146,9 @@ def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> An
         return input.reshape(-1).take(_few_places("gather", input.shape, dim, index))
     if _in_rows(input, dim, index):
         return take_in_rows(input, index)
+    vector = vector_along(input, dim, index)
+    if vector is not None:
+        return np.take(input, vector, axis=dim)
     places = places_in("gather", input.shape, dim, index)
     if is_numpy(input):
         return input.reshape(-1).take(places).reshape(index.shape)
@@ -225,6 +229,10 @@ def _scatter_value(input: Any, dim: int, index: Any, value: Any = 0) -> Any:
 
 
 def set_value(array: Any, dim: int, index: Any, value: Any) -> Any:
+    vector = vector_along(array, dim, index)
+    if vector is not None:
+        array[(*(slice(None),) * (dim % array.ndim), vector)] = as_dtype(value, array.dtype)
+        return array
     places = places_in("scatter", array.shape, dim, index)
     return store(array, set_flat(flat_of(array), places, as_dtype(value, array.dtype)))
 
@@ -249,6 +257,10 @@ def add_places(array: Any, dim: int, index: Any, src: Any) -> Any:
             return array
     if array.dtype == src.dtype and is_numpy(src) and not spec_of(src).dtype.low and _in_rows(array, dim, index):
         add_in_rows(array, index, np.ascontiguousarray(np.broadcast_to(src, index.shape)))
+        return array
+    vector = vector_along(array, dim, index) if is_numpy(src) and src.dtype == array.dtype else None
+    if vector is not None and src.shape == index.shape and not spec_of(src).dtype.low:
+        add_along(array.reshape(-1), array.shape, dim % array.ndim, vector, src)
         return array
     places = places_in("scatter_add", array.shape, dim, index)
     return store(array, add_flat(widened(flat_of(array)), places, widened(src)))
@@ -384,5 +396,6 @@ def _method_scatter_add_(self: Tensor, dim: int, index: Tensor, src: Tensor) -> 
 _KERNELS = {"scatter": set_places, "scatter_value": set_value, "scatter_add": add_places}
 
 from .index import _slice  # noqa: E402 - what follows is named late, by formulas too
+from .repeated_index import vector_along  # noqa: E402
 from .scatter_reduce import _scatter_prod  # noqa: E402
 from .shape import expand, reshape, wrap_dim  # noqa: E402

@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 
 from ..backends import spec_of
+from ..backends.compiled import loops
 from ..base.dtypes import INTEGRAL, bool_
 from ..base.errors import not_implemented_for
 from ..base.modes import MODE
 from ..declare.inplace import inplace
 from ..declare.kinds import general, linear, nondifferentiable
 from ..tensor.tensor import Tensor
-from .accumulate import flat_of, fresh, narrowed, set_flat, store, widened
+from .accumulate import flat_of, fresh, narrowed, set_flat, size_of, store, widened
 from .writing import keep_apart
 
 FUNCTIONS = METHODS = "scatter_reduce"
@@ -114,6 +115,16 @@ def _scatter_extreme(
 ) -> Any:
     """The largest or smallest of the elements of `src` that fall on each place, and of `input` if `include_self`."""
     out = fresh(input)
+    vector = vector_along(out, dim, index)
+    fast = loops("places", out, src) if vector is not None and src.shape == index.shape else None
+    if fast is not None:
+        d = dim % out.ndim
+        if not include_self:
+            out[(*(slice(None),) * d, vector)] = src
+        before, after = size_of(out.shape[:d]), size_of(out.shape[d + 1 :])
+        kept, more = (a.reshape(before, -1, after) for a in (out, src))
+        fast.extremes_of_rows(kept, np.ascontiguousarray(vector), more, largest)
+        return out
     flat, values = flat_of(out), np.reshape(src, (-1,))
     places = places_in("scatter_reduce", input.shape, dim, index)
     if not include_self:
@@ -142,6 +153,8 @@ def _extreme_src(g: Any, input: Any, dim: int, index: Any, src: Any, include_sel
 
 def _indicator(mask: Any, like: Any) -> Any:
     """Ones where a mask holds, in the dtype of `like`."""
+    if not isinstance(mask, Tensor) and not isinstance(like, Tensor):
+        return np.astype(mask, like.dtype)
     return _masked_fill(zeros_as(like, tuple(mask.shape)), mask, 1)
 
 
@@ -191,5 +204,6 @@ def _reduce_call(name: str, input: Any, dim: int, index: Any, src: Any, reduce: 
 from .compare import eq, logical_and  # noqa: E402 - what follows is named late, by formulas too
 from .index import zeros_as  # noqa: E402
 from .masked import _masked_fill  # noqa: E402
+from .repeated_index import vector_along  # noqa: E402
 from .rounding import where  # noqa: E402
 from .scatter import _scatter_add, _scatter_value, add_places, gather, places_in, set_value, source_for  # noqa: E402

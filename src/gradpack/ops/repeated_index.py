@@ -1,0 +1,32 @@
+"""Indices of whole slices: what `expand` makes of one vector, so that rows can be moved instead of elements."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .blockwise import is_numpy
+from .kernels import SMALL
+
+
+def vector_along(array: Any, dim: int, index: Any) -> Any:
+    """The one vector of indices that a large `index` repeats for all lines of an array of NumPy's; else None.
+
+    Raises:
+        RuntimeError: for an index out of bounds.
+    """
+    if not is_numpy(array) or not is_numpy(index) or index.size < SMALL or index.dtype != np.int64:
+        return None
+    ndim = array.ndim
+    d = dim + ndim if dim < 0 else dim
+    if ndim < 2 or index.ndim != ndim or not 0 <= d < ndim or not array.flags.c_contiguous:
+        return None
+    if any(k != d and (s or index.shape[k] != array.shape[k]) for k, s in enumerate(index.strides)):
+        return None
+    vector = index[(*(0,) * d, slice(None), *(0,) * (ndim - d - 1))]
+    check_bounds(np.ascontiguousarray(vector), d, array.shape[d])
+    return vector
+
+
+from .scatter import check_bounds  # noqa: E402 - it asks for these
