@@ -204,7 +204,7 @@ def binary_cross_entropy_with_logits(
 
     Args:
         weight: how much each element counts.
-        pos_weight: how much the first class counts.
+        pos_weight: how much more what the target says is there counts than what is not.
 
     Raises:
         ValueError: for different shapes.
