@@ -166,7 +166,7 @@ def permutation_matrix(pivots: Any, m: int, dtype: Any) -> Any:
 
 def solve(a: Any, b: Any) -> tuple[Any, Any]:
     """`x` with `a @ x = b`, and the first zero on the diagonal of U for each matrix (0: none)."""
-    lead = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    lead = np.broadcast_shapes(a.shape[:-2], b.shape[:-2]) if a.ndim + b.ndim > 4 else ()
     if not a.shape[-1] or not b.shape[-1] or 0 in lead:
         return np.zeros((*lead, *b.shape[-2:]), dtype=b.dtype), np.zeros(a.shape[:-2], dtype=np.int32)
     try:

@@ -178,7 +178,7 @@ LAZY: dict[str, tuple[str, str, str]] = {
         "kron matrix_exp matrix_power trace",
         "linalg_matrix_exp trace",
     ),
-    "statistics": ("cartesian_prod combinations corrcoef cov", "corrcoef cov", ""),
+    "statistics": ("cartesian_prod combinations corrcoef cov", "corrcoef cov", "complex polar"),
     "loss_pointwise": (
         "binary_cross_entropy_with_logits hinge_embedding_loss kl_div poisson_nll_loss",
         "",
@@ -211,4 +211,5 @@ LAZY: dict[str, tuple[str, str, str]] = {
         "",
     ),
     "examples_products": ("", "", "linear_each product_each"),
+    "complex_from_parts": ("complex polar", "", ""),
 }

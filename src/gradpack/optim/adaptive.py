@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ..ops.create import complex
+from ..ops.complex_from_parts import complex
 from ..ops.create import tensor as _number
 from ..ops.fill_like import full_like
 from ..ops.sparse import sparse_coo_tensor

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..base.modes import using
-from ..ops.create import complex
+from ..ops.complex_from_parts import complex
 from ..ops.create import tensor as new_tensor
 from ..ops.fill_like import zeros_like
 from ..tensor.tensor import Tensor
