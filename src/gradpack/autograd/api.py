@@ -16,7 +16,7 @@ from ..tensor import leaf as _leaf  # noqa: F401 - tells leaves how to store a g
 from ..tensor import node_methods as _node_methods  # noqa: F401 - hangs them onto nodes
 from ..tensor.hooks import retain_grad
 from ..tensor.tensor import Tensor, alias
-from .arguments import batch_size, inputs_of, seeds_of, sequence
+from .arguments import batch_size, flag, inputs_of, seeds_of, sequence
 from .edges import GradientEdge, get_gradient_edge, input_edge, root_edge  # noqa: F401 - asked for here
 from .passes import captured, run
 
@@ -72,7 +72,7 @@ def backward(
     wanted: list[Node] | None = None
     if inputs is not None:
         wanted = [_accumulating(value) for value in named]
-    if create_graph:
+    if flag("create_graph", create_graph):
         _warn_of_cycle()
     run(edges, seeds, create_graph if retain_graph is None else retain_graph, create_graph, wanted, False)
 
@@ -138,6 +138,9 @@ def grad(
         >>> first.item(), second.item()
         (27.0, 18.0)
     """
+    materialize_grads = flag("materialize_grads", materialize_grads)
+    if allow_unused is not None:
+        allow_unused = flag("allow_unused", allow_unused)
     if materialize_grads and allow_unused is False:
         raise ValueError(
             "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
@@ -237,7 +240,7 @@ def _tensor_backward(
         and not TRANSFORMS.get()
     ):
         # The loss of a training step: one number, whose gradient is one.
-        if create_graph:
+        if create_graph is not False and flag("create_graph", create_graph):
             _warn_of_cycle()
         seed = alias(self._spec.backend.one(self._spec), self._spec, ())
         run([edge], [seed], create_graph if retain_graph is None else retain_graph, create_graph, None, False)

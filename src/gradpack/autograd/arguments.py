@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from operator import index
 from typing import Any
 
 from ..backends import Spec
@@ -32,6 +33,23 @@ def inputs_of(value: Any, name: str) -> tuple[Any, ...]:
     if not found:
         raise RuntimeError(f"`inputs` argument to `{name}()` cannot be empty.")
     return found
+
+
+def flag(name: str, value: Any) -> bool:
+    """An option that is true or false; integers of a byte are taken, as by torch.
+
+    Raises:
+        TypeError: for what is no integer.
+        OverflowError: for one that a byte does not hold.
+    """
+    if type(value) is bool:
+        return value
+    if not hasattr(type(value), "__index__") or (isinstance(value, Tensor) and value.numel() != 1):
+        raise TypeError(f"{name} must be True or False, not {type(value).__name__}")
+    number = index(value)
+    if not 0 <= number < 256:
+        raise OverflowError(f"{name} must be True or False, not {number}")
+    return number != 0
 
 
 def seeds_of(outputs: tuple[Any, ...], given: Any, batched: bool) -> list[Tensor | None]:

@@ -12,6 +12,7 @@ from ..graph import engine
 from ..graph.node import AccumulateGrad, Node, Slot
 from ..tensor.hooks import registered
 from ..tensor.tensor import InferenceCounter, Tensor, wrap
+from .arguments import flag
 
 _next_number = count().__next__
 
@@ -74,8 +75,10 @@ def queue_callback(callback: Callable[[], Any]) -> None:
 
 
 def run(
-    edges: list[Node], seeds: list[Any], keep: bool, create_graph: bool, inputs: list[Node] | None, capture: bool
+    edges: list[Node], seeds: list[Any], keep: Any, create_graph: Any, inputs: list[Node] | None, capture: bool
 ) -> engine.Plan | None:
+    if (keep is not True and keep is not False) or (create_graph is not True and create_graph is not False):
+        keep, create_graph = flag("retain_graph", keep), flag("create_graph", create_graph)
     mode = MODE.get()
     tensors = create_graph or bool(mode.dual) or bool(mode.levels)
     if mode.ops and any(m.backward for m in mode.ops):
@@ -88,17 +91,17 @@ def run(
     ]
     outer = RUN.get()
     this = Pass(plan, edges, 0 if outer is None else outer.depth + 1, keep, capture)
-    running = RUN.set(this)
     tell = getattr(mode.recorder, "backward", None)
-    if tell is not None:
-        tell(True)
-    token = None
-    if mode.grad is not create_graph:
-        token = MODE.set(mode.replace(grad=True) if create_graph else without_grad(mode))
-    silenced = hush(silent)
     threads = mode.threads and not mode.busy and not tensors
     observer = None if mode.profiler is None else mode.profiler.nodes()
-    try:
+    silenced = None
+    try:  # an interrupt may come at any moment, and is to leave all as it was
+        RUN.set(this)
+        if tell is not None:
+            tell(True)
+        if mode.grad is not create_graph:
+            MODE.set(mode.replace(grad=True) if create_graph else without_grad(mode))
+        silenced = hush(silent)
         if this.depth and this.depth % _DEEP == 0:
             _in_a_thread(
                 lambda: engine.run(
@@ -120,16 +123,18 @@ def run(
         while this.callbacks:
             this.callbacks.pop(0)()
     finally:
-        if observer is not None:
-            observer.close()
-        unhush(silenced)
-        if tell is not None:
-            tell(False)
-        RUN.reset(running)
-        if token is not None:
-            MODE.reset(token)
-        if MODE.get() is not mode:  # a hook has entered a block and not left it, or left one that it had not entered
-            MODE.set(mode)
+        try:
+            MODE.set(mode)  # also where a hook has entered a block and not left it, or left one it had not entered
+        finally:
+            try:
+                RUN.set(outer)
+            finally:
+                if silenced is not None:
+                    unhush(silenced)
+                if observer is not None:
+                    observer.close()
+                if tell is not None:
+                    tell(False)
     return plan
 
 
@@ -177,10 +182,10 @@ def rows_of(
     places = [(edge.parent, edge.nr) if isinstance(edge, Slot) else (edge, -1) for edge in wanted]
     outer = RUN.get()
     found: list[list[Tensor | None]] = []
-    token = MODE.set(mode.replace(grad=True) if create_graph else without_grad(mode))
-    silenced = hush(silent)
-    running = RUN.set(outer)
+    silenced = None
     try:
+        MODE.set(mode.replace(grad=True) if create_graph else without_grad(mode))
+        silenced = hush(silent)
         for seeds in rows:
             this = Pass(plan, edges, 0 if outer is None else outer.depth + 1, True, True)
             RUN.set(this)
@@ -199,7 +204,12 @@ def rows_of(
                 row.append(g if g is None or isinstance(g, Tensor) else wrap(g))
             found.append(row)
     finally:
-        RUN.reset(running)
-        unhush(silenced)
-        MODE.reset(token)
+        try:
+            MODE.set(mode)
+        finally:
+            try:
+                RUN.set(outer)
+            finally:
+                if silenced is not None:
+                    unhush(silenced)
     return found

@@ -187,6 +187,8 @@ class save_on_cpu(saved_tensors_hooks):  # noqa: N801 - torch's name
         return _run_inside(made, args[0])
 
     def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:
+        if not isinstance(device_type, str):
+            raise TypeError(f"save_on_cpu(): device_type must be a str, not {type(device_type).__name__}")
         super().__init__(_pack_to_pinned if pin_memory else _pack_to_cpu, _unpack_from_cpu)
 
 

@@ -48,11 +48,13 @@ class device:  # noqa: N801 - torch's name
     type: str
     index: int | None
 
-    def __init__(self, type: str | device | int, index: int | None = None) -> None:
+    def __init__(self, type: str | bytes | device | int, index: int | None = None) -> None:
         if isinstance(type, device):
             own = type.index
             type, index = type.type, own if index is None else index
         if not isinstance(type, str):
+            if isinstance(type, bytes):
+                raise RuntimeError(f"Expected one of {_NAMES} device type at start of device string: {type!r}")
             if type.__class__ is not int:
                 raise TypeError(f"device(): argument 'type' must be a str or a device, not {type.__class__.__name__}")
             index, type = type, _accelerator()

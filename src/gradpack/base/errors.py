@@ -37,6 +37,10 @@ def dim_out_of_range(dim: int, ndim: int) -> IndexError:
     return IndexError(f"Dimension out of range (expected to be in range of [{low}, {high}], but got {dim})")
 
 
+class NotATensorError(TypeError, AttributeError):
+    """Something else than a tensor, given to a function that torch has in Python: there it lacks an attribute."""
+
+
 def not_a_tensor(op: str, name: str, position: int, value: Any) -> TypeError:
     return TypeError(f"{op}(): argument '{name}' (position {position}) must be Tensor, not {type(value).__name__}")
 

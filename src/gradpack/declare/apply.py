@@ -14,9 +14,10 @@ from typing import Any
 
 from ..backends import Spec, backend_of
 from ..backends.base import UnsupportedError
-from ..backends.numpy import quiet, rounded_number
+from ..backends.numpy import NUMPY, quiet, rounded_number
 from ..backends.windows import may_overlap
 from ..base import dtypes
+from ..base.devices import CPU
 from ..base.dtypes import BOOL, FLOATING, INTEGRAL, complex32, complex64, dtype
 from ..base.errors import (
     different_devices,
@@ -31,13 +32,15 @@ from ..base.modes import MODE, Mode, through_modes, unwatched
 from ..tensor.tensor import InferenceCounter, Tensor, alias, raw, wrap
 from ..tensor.torch_function import handle, overriding, through_functions
 from ..tensor.views import INFERENCE, MULTIPLE, NO_GRAD, mark_view
-from .arguments import options_of, refuse_options, refuse_unfit
+from .arguments import is_number_of_numpy, options_of, refuse_numbers, refuse_options, refuse_unfit
 from .autocast import cast_arguments
 from .op import PUBLIC, Op
 from .quick import quickly, wrapped_int
 from .rare_dtypes import refuse_rare
 from .record import keep_tangents, record
 from .tangents import carry
+
+_OF_NUMBERS = frozenset("add sub mul div div_rounded floor_divide".split())  # two numbers make a tensor
 
 
 def apply(op: Op, args: tuple[Any, ...]) -> Any:
@@ -112,17 +115,22 @@ def _as_given(op: Op, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], dict[str,
 
 def raw_forward(op: Op, values: list[Any]) -> Any:
     """An operation called without any Tensor is its body, on arrays."""
-    for value in values:
-        items = value if isinstance(value, list | tuple) else (value,)
-        for item in items:
-            backend = backend_of(type(item))
-            if backend is not None:
+    for item in (v for value in values for v in (value if isinstance(value, list | tuple) else (value,))):
+        backend = backend_of(type(item))
+        if backend is not None:
+            try:
                 with quiet():
                     return backend.body(op)(**dict(zip(op.params, values, strict=True)))
+            except Exception:
+                refuse_numbers(op, _public(op)[1], values)
+                raise
     name = op.inputs[0] if op.inputs else op.params[0]
     position = op.params.index(name)
     if name in op.lists and values[position]:
         _element(op, position, 0, values[position][0])
+    if op.name in _OF_NUMBERS and isinstance(values[position], int | float | complex):
+        kind = dtypes.scalar_dtype(values[position])
+        return apply(op, (wrap(NUMPY.asarray(values[position], kind, CPU)), *values[1:]))
     raise not_a_tensor(op.name, name, position + 1, values[position])
 
 
@@ -138,6 +146,8 @@ def _normalise(op: Op, values: list[Any]) -> bool:
         value = values[i]
         if isinstance(value, Tensor) or param not in op.arrays:
             if isinstance(value, Tensor) and param not in op.arrays and param not in op.lists:
+                if value.requires_grad:
+                    raise TypeError(f"{op.name}(): argument '{param}' must be Number, not a Tensor that requires grad")
                 values[i] = value.item() if value.numel() == 1 else value
             continue
         if param in op.lists:
@@ -166,7 +176,8 @@ def _operand(op: Op, param: str, position: int, value: Any, must_be_tensor: bool
             return value
         if not getattr(value, "shape", ()) and type(value).__module__ == "numpy" and not must_be_tensor:
             return value.item() if not hasattr(value, "__array_interface__") or not value.shape else wrap(value)
-        return wrap(value)
+        if not is_number_of_numpy(type(value)):
+            return wrap(value)
     if not must_be_tensor and isinstance(value, int | float | complex):
         return value
     raise not_a_tensor(op.name, param, position + 1, value)
@@ -247,7 +258,7 @@ def _compute(
                 arrays[i] = backend.cast(backend.cast(value._data, first), cast)
             else:
                 arrays[i] = _array(value, cast, op)
-        elif first is not None and type(value) is float and (cast is not None or param == "alpha"):
+        elif first is not None and type(value) is float and (cast is not None or param in ("alpha", "lambd")):
             arrays[i] = rounded_number(value, first)
         elif isinstance(value, list | tuple) and (param in op.arrays or param in op.lists):
             arrays[i] = type(value)(_array(v, cast, op) for v in value) if type(value) in (list, tuple) else value
@@ -362,6 +373,8 @@ def _dtypes(
 def _check_uniform(op: Op, values: list[Any], index: dict[str, int]) -> None:
     found = {p: v._spec.dtype for p in op.inputs if isinstance(v := values[index[p]], Tensor)}
     if len(set(found.values())) > 1:
+        if isinstance(op.uniform, str):
+            raise RuntimeError(op.uniform)
         given = ", ".join(f"{p} {d.name}" for p, d in found.items())
         first, second = list(dict.fromkeys(found.values()))[:2]
         raise RuntimeError(

@@ -13,6 +13,7 @@ from typing import Any
 
 from ..backends import backend_of
 from ..base.dtypes import FLOATING, dtype
+from ..base.errors import not_a_tensor
 from ..base.layouts import layout
 from ..base.memory_formats import memory_format
 from ..tensor.tensor import Tensor
@@ -25,6 +26,7 @@ WORDS = {
     "tensors": "tuple of Tensors",
     "bool": "bool",
     "int": "int",
+    "size": "int",
     "ints": "tuple of ints",
     "float": "float",
     "number": "Number",
@@ -51,7 +53,7 @@ _NAMED = {
         "tensor": "self input mat mat1 mat2 batch1 batch2 vec vec1 vec2 tensor1 tensor2 mask",
         "tensors": "tensors",
         "bool": "keepdim keepdims unbiased stable descending largest requires_grad pin_memory upper non_blocking",
-        "ints": "dim dims axis",
+        "ints": "dim dims axis s size shape normalized_shape stride physical_layout",
         "number": "alpha beta correction fill_value",
         "dtype": "dtype",
         "layout": "layout",
@@ -60,11 +62,15 @@ _NAMED = {
     for name in names.split()
 }
 
+# Integers that torch also takes from arrays and tensors of one element, as they may be sizes that a compiler traces.
+_SIZES = frozenset("storage_offset length start n m k N C HxW groups minlength split_size".split())
+
 # What another form of the function takes in the same place: a flag, or pairs of dimensions.
 _OVERLOADED = {
     *((op, "dim") for op in ("std", "var", "std_mean", "var_mean")),
     ("tensordot", "dims"),
     ("searchsorted", "input"),
+    ("scalar_tensor", "s"),
     ("max", "dim"),
     ("min", "dim"),
     ("_method_type", "dtype"),  # the name of a type
@@ -76,18 +82,25 @@ Kinds = dict[str, tuple[str, int, bool]]
 USUAL = {
     "bool": "{0} is not True and {0} is not False",
     "int": "type({0}) is not int",
+    "size": "type({0}) is not int",
+    "ints": "type({0}) is not int and type({0}) is not tuple and type({0}) is not list",
     "float": "type({0}) is not float",
-    "number": "type({0}) is not int and type({0}) is not float",
+    "number": f"type({{0}}) is not float and not (type({{0}}) is int and {-(1 << 63)} <= {{0}} < {1 << 64})",
     "str": "type({0}) is not str",
     "layout": "{0} is not None",
     "memory_format": "{0} is not None",
 }
 
+# The same where there is time for a closer look: before functions that are composed of several operations.
+_INT_64 = f"not (type({{0}}) is int and {-(1 << 63)} <= {{0}} < {1 << 63})"
+CLOSELY = USUAL | {"int": _INT_64, "size": _INT_64, "ints": "type({0}) is not int and not _all_ints({0})"}
+
 
 def kind_of(name: str, annotation: Any) -> str | None:
     """The kind of argument that a parameter takes; None where that is not known."""
     text = annotation if isinstance(annotation, str) else getattr(annotation, "__name__", "Any")
-    return _ANNOTATED.get(text.removesuffix(" | None")) or (_NAMED.get(name) if text == "Any" else None)
+    kind = _ANNOTATED.get(text.removesuffix(" | None")) or (_NAMED.get(name) if text == "Any" else None)
+    return "size" if kind == "int" and name in _SIZES else kind
 
 
 def kinds_of(parameters: Mapping[str, Parameter]) -> Kinds:
@@ -100,11 +113,11 @@ def kinds_of(parameters: Mapping[str, Parameter]) -> Kinds:
     return found
 
 
-def tests_of(kinds: Kinds, defaults: Iterable[str]) -> list[str]:
+def tests_of(kinds: Kinds, defaults: Iterable[str], usual: Mapping[str, str]) -> list[str]:
     """For each option the expression that is true of an argument that is to be looked at."""
     tests = []
     for name, (kind, _, optional) in kinds.items():
-        test = USUAL.get(kind)
+        test = usual.get(kind)
         if test is not None:
             if kind != "bool" and name in defaults:
                 test = f"{{0}} is not _default_{name} and {test}"
@@ -115,21 +128,33 @@ def tests_of(kinds: Kinds, defaults: Iterable[str]) -> list[str]:
 
 
 def check(op: str, kinds: Kinds, values: Mapping[str, Any]) -> None:
-    """Raise the TypeError for the first argument that is not of its parameter's kind."""
+    """Raise the error for the first argument that is not of its parameter's kind, or does not fit into 64 bits."""
     for name, (kind, position, optional) in kinds.items():
         value = values[name]
         if not (value is None and optional) and not FITS[kind](value) and (op, name) not in _OVERLOADED:
-            raise TypeError(
-                f"{op}(): argument '{name}' (position {position}) must be {WORDS[kind]}, not {type(value).__name__}"
-            )
+            found = f"not {type(value).__name__}"
+            if kind == "ints" and isinstance(value, tuple | list):
+                odd = next(v for v in value if not _is_size(v))
+                found = f"but found element of type {type(odd).__name__}"
+            raise TypeError(f"{op}(): argument '{name}' (position {position}) must be {WORDS[kind]}, {found}")
+    check_range(op, kinds, values)
+
+
+def all_ints(value: Any) -> bool:
+    """Whether a value is a tuple or list of nothing but ints: the usual sizes and dimensions."""
+    return type(value) in (tuple, list) and _INT.issuperset(map(type, value))
+
+
+_INT = frozenset({int})
 
 
 def check_range(op: str, kinds: Kinds, values: Mapping[str, Any]) -> None:
     """Raise the error for the first int that has more than 64 bits."""
     for name, (kind, _, _) in kinds.items():
         value = values[name]
+        most = 64 if kind in ("number", "float") else 63  # numbers may be those of uint64
         for number in value if isinstance(value, tuple | list) else (value,):
-            if type(number) is int and not -(1 << 63) <= number < 1 << 63:
+            if type(number) is int and not -(1 << 63) <= number < 1 << most:
                 in_list = number is not value
                 error: Any = TypeError if in_list else OverflowError if kind in ("number", "float") else ValueError
                 raise error(f"{op}(): argument '{name}' does not fit into 64 bits: {number}")
@@ -145,11 +170,10 @@ def _kinds_of_op(op: Op) -> Kinds:
 
 @cache
 def option_kinds(op: Op) -> Kinds:
-    """What the options of an operation take that would be taken in silence. (An int of another kind is refused by
-    NumPy, or does no harm.)
-    """
+    """What the options of an operation take that would be taken in silence."""
     kinds = {n: k for n, k in _kinds_of_op(op).items() if n not in op.arrays and n not in op.lists}
-    return {n: k for n, k in kinds.items() if k[0] in ("bool", "float", "number", "str")}
+    looked_at = ("bool", "float", "number", "str") if op.name.startswith("_") else USUAL
+    return {n: k for n, k in kinds.items() if k[0] in looked_at}
 
 
 @cache
@@ -183,12 +207,21 @@ def refuse_unfit(op: Op, name: str, values: Any, error: Exception) -> None:
     check_range(name, kinds, named)
 
 
+def refuse_numbers(op: Op, name: str, values: Any) -> None:
+    """Raise for a number of NumPy's in the place of a tensor."""
+    for i, (param, value) in enumerate(zip(op.params, values, strict=True)):
+        if param in op.arrays and param not in op.scalars and is_number_of_numpy(type(value)):
+            raise not_a_tensor(name, param, i + 1, value)
+
+
 # -- which values fit --
 
 
 def _is_tensor(value: Any) -> bool:
     kind = type(value)
-    return isinstance(value, Tensor) or backend_of(kind) is not None or hasattr(kind, "__torch_function__")
+    if isinstance(value, Tensor) or hasattr(kind, "__torch_function__"):
+        return True
+    return backend_of(kind) is not None and not is_number_of_numpy(kind)
 
 
 def _is_operand(value: Any) -> bool:
@@ -199,27 +232,43 @@ def _is_tensors(value: Any) -> bool:
     return _is_tensor(value) or (isinstance(value, tuple | list) and all(map(_is_tensor, value)))
 
 
-def _one(value: Any) -> bool:
-    """Whether a tensor or array has one element, so that a number can be made of it."""
-    return getattr(value, "shape", None) is not None and all(n == 1 for n in value.shape)
+def is_number_of_numpy(kind: type) -> bool:
+    """Whether a type is one of NumPy's numbers, which are arrays for arithmetic but stand for no tensor."""
+    return kind.__module__ == "numpy" and not hasattr(kind, "__setitem__")
+
+
+def _is_array_of_numpy(kind: type) -> bool:
+    return kind.__module__ == "numpy" and hasattr(kind, "__setitem__")
 
 
 def _is_bool(value: Any) -> bool:
-    return isinstance(value, bool) or (type(value).__module__ == "numpy" and type(value).__name__.startswith("bool"))
+    return isinstance(value, bool)
 
 
 def _is_int(value: Any) -> bool:
     if isinstance(value, Tensor):
-        return _one(value) and value._spec.dtype.category < FLOATING
-    return hasattr(type(value), "__index__") and not isinstance(value, bool)
+        return not value._shape and value._spec.dtype.category < FLOATING
+    kind = type(value)
+    return hasattr(kind, "__index__") and kind is not bool and not _is_array_of_numpy(kind)
+
+
+def _is_size(value: Any) -> bool:
+    if isinstance(value, Tensor):
+        return value.numel() == 1 and value._spec.dtype.category < FLOATING
+    return _is_int(value) or (_is_array_of_numpy(type(value)) and value.size == 1 and value.dtype.kind in "iu")
 
 
 def _is_ints(value: Any) -> bool:
-    return all(map(_is_int, value)) if isinstance(value, tuple | list) else _is_int(value)
+    if isinstance(value, tuple | list):
+        return all(map(_is_size, value))
+    return _is_size(value) and not _is_array_of_numpy(type(value))
 
 
 def _is_float(value: Any) -> bool:
-    return isinstance(value, int | float) or (hasattr(type(value), "__float__") and _one(value))
+    if isinstance(value, int | float):
+        return True
+    kind = type(value)
+    return hasattr(kind, "__float__") and not _is_array_of_numpy(kind) and not getattr(value, "shape", ())
 
 
 def _is_number(value: Any) -> bool:
@@ -236,10 +285,11 @@ FITS: dict[str, Callable[[Any], bool]] = {
     "tensors": _is_tensors,
     "bool": _is_bool,
     "int": _is_int,
+    "size": _is_size,
     "ints": _is_ints,
     "float": _is_float,
     "number": _is_number,
-    "str": lambda value: isinstance(value, str),
+    "str": lambda value: isinstance(value, str | bytes),  # bytes are a name that nothing has
     "dtype": _is_dtype,
     "layout": lambda value: isinstance(value, layout),
     "memory_format": lambda value: isinstance(value, memory_format),

@@ -20,11 +20,11 @@ from inspect import Parameter, signature
 from types import FunctionType
 from typing import Any, NamedTuple
 
-from ..base.errors import inner_failure
+from ..base.errors import NotATensorError, inner_failure
 from ..base.modes import MODE
 from ..tensor.tensor import Tensor
 from ..tensor.torch_function import handle, overriding
-from .arguments import USUAL, Kinds, check, check_range, kinds_of, tests_of
+from .arguments import CLOSELY, Kinds, all_ints, check, kinds_of, tests_of
 from .op import COMPILING
 from .spelled import MISSING, TAKE_DIM, check_text, dim_of, lacking
 
@@ -117,11 +117,11 @@ def _install(made: Any, function: Any, label: str, options: str | None) -> None:
     shown = signature(function).parameters
     own = signature(inside, follow_wrapped=False).parameters
     kinds = kinds_of(shown)
-    looked_at = {n: k for n, k in kinds.items() if k[0] in USUAL and (options is None or n in options.split())}
+    looked_at = {n: k for n, k in kinds.items() if k[0] in CLOSELY and (options is None or n in options.split())}
     defaults = {n: p.default for n, p in own.items() if p.default is not Parameter.empty}
     if all(n in own for n in shown):
         values = _by_name(shown)
-        tests = tests_of(looked_at, defaults)
+        tests = tests_of(looked_at, defaults, CLOSELY)
         if label in _GIVE_BACK:
             looked_at["input"] = "tensor", 1, False
             tests.append("not isinstance(input, _Tensor)")
@@ -148,6 +148,7 @@ def _install(made: Any, function: Any, label: str, options: str | None) -> None:
     names["_inside"] = _all_positional(inside)
     names["_outside"], names["_MODE"], names["_Tensor"] = function, MODE.get, Tensor
     names["_missing"], names["_dim_of"] = MISSING, dim_of
+    names["_all_ints"] = all_ints
     names["_look"] = lambda values: check(label, looked_at, values)
     names["_explained"] = lambda error, values: _explained(label, kinds, values, error, options is None)
     names["_overriding"] = overriding
@@ -299,6 +300,8 @@ def _taken_by_position(shown: Any) -> Iterator[str]:
 
 # What is raised on purpose, by functions that torch has in Python: "'foo' is not a valid value for reduction".
 _ON_PURPOSE = (ValueError, RuntimeError, IndexError)
+# What an array of several elements says in the place of a number.
+_AMBIGUOUS = ("The truth value of an array", "Boolean value of Tensor")
 
 
 def _explained(label: str, kinds: Kinds, values: dict[str, Any], error: Exception, compiled: bool) -> Exception:
@@ -307,11 +310,19 @@ def _explained(label: str, kinds: Kinds, values: dict[str, Any], error: Exceptio
     Args:
         compiled: whether torch has the function in C++, where arguments are looked at before anything else.
     """
+    found = _better(label, kinds, values, error, compiled)
+    if type(found) is TypeError and (not compiled or label == "norm") and "must be Tensor, not" in str(found):
+        found = NotATensorError(str(found)).with_traceback(found.__traceback__)
+        found.__suppress_context__ = True
+    return found
+
+
+def _better(label: str, kinds: Kinds, values: dict[str, Any], error: Exception, compiled: bool) -> Exception:
     ours = isinstance(error, TypeError) and any(f"{called}(" in str(error) for called in (label, f"{label}_nd"))
-    if not ours and (compiled or not isinstance(error, _ON_PURPOSE)):
+    ambiguous = str(error).startswith(_AMBIGUOUS)
+    if not ours and (compiled or ambiguous or not isinstance(error, _ON_PURPOSE)):
         try:
             check(label, kinds, values)
-            check_range(label, kinds, values)
         except Exception as better:
             better.__suppress_context__ = True
             return better

@@ -17,7 +17,7 @@ from ..backends.numpy import NUMPY, hush, silent, unhush
 from ..base.modes import MODE
 from ..tensor.parameter import Parameter
 from ..tensor.tensor import Tensor
-from .arguments import option_kinds, tests_of
+from .arguments import USUAL, option_kinds, tests_of
 from .block_parts import limit_into
 from .blocks import LARGE, of_body
 from .former import ORDERS
@@ -153,7 +153,9 @@ def text(op: Op, name: str) -> str | None:
     )
     if op.name not in _UFUNCS:
         numbers = {n: k for n, k in option_kinds(op).items() if k[0] == "number"}
-        others = "".join(f"    if {t}: return _slow({values})\n" for t in tests_of(numbers, op.defaults)) + others
+        others = (
+            "".join(f"    if {t}: return _slow({values})\n" for t in tests_of(numbers, op.defaults, USUAL)) + others
+        )
     arrays = {p: f"{p}_" if p in tensors else p for p in op.params} | {first: "_array"}
     large = ""
     if op.blocks is not False and not op.extra and "generator" not in op.params:
@@ -172,7 +174,7 @@ def text(op: Op, name: str) -> str | None:
         operands = ", ".join(arrays[p] for p in (op.params if op.name in _WITH_NUMBERS else tensors))
         write = INTO.format(operands=operands, values=values)
         if ufunc[1]:
-            rest = f"    if type(alpha) is not float and type(alpha) is not int: return _slow({values})\n"
+            rest = f"    if {USUAL['number'].format('alpha')}: return _slow({values})\n"
             rest += f"{through}    _counter[0] += 1\n"
             rest = indent(f"{large}{rest}    return {first}\n", "    ")
             write = f"    if not ({ufunc[1]}):\n{rest}{write}"

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..backends import NUMPY, Spec, spec_of
-from ..backends.numpy import hush, rounded_number, silent, unhush
+from ..backends.numpy import as_native, hush, rounded_number, silent, unhush
 from ..backends.windows import may_overlap
 from ..base import dtypes
 from ..base.dtypes import INTEGRAL, complex32, dtype
@@ -109,7 +109,7 @@ def quickly(op: Op, values: tuple[Any, ...], mode: Mode) -> Any:
             value = arrays[i]
             if type(value) is _array_type:
                 if value.dtype is not native:
-                    arrays[i] = value.astype(native, copy=False)
+                    arrays[i] = as_native(value, native)
             elif type(value) is int and compute.category == INTEGRAL:  # type: ignore[union-attr]
                 arrays[i] = wrapped_int(value, compute)
             elif plan.first is not None and type(value) is float:

@@ -11,7 +11,7 @@ from functools import partial
 from textwrap import indent
 from typing import Any
 
-from .arguments import option_kinds, tests_of
+from .arguments import USUAL, option_kinds, tests_of
 from .blocks import LARGE, body_in_blocks, formula_in_blocks
 from .former import ORDERS
 from .inline import OF_INTEGERS, Called, Inlined
@@ -313,7 +313,7 @@ def _is_pair(op: Op, tensors: list[str]) -> bool:
 
 def guard(op: Op) -> str:
     """When compiled code must not run: for arrays of other kinds, and options that are to be looked at."""
-    return " or ".join([_of_other_arrays(op), *tests_of(option_kinds(op), op.defaults)])
+    return " or ".join([_of_other_arrays(op), *tests_of(option_kinds(op), op.defaults, USUAL)])
 
 
 def _of_other_arrays(op: Op) -> str:

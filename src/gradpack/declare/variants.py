@@ -64,6 +64,11 @@ def into(op: Op, out: Any, values: tuple[Any, ...]) -> Any:
 def put(name: str, target: Tensor, value: Tensor) -> None:
     """Write `value` into `target`, resizing it if its shape differs."""
     if target._spec is not value._spec:
+        if target._spec.device != value._spec.device:
+            raise RuntimeError(
+                f"{name}(): Expected out tensor to have device {value._spec.device}, but got {target._spec.device} "
+                "instead: make `out` on the device of the operands"
+            )
         check_out(name, target, value)
     if target._shape != value._shape:
         check_repeats(target)

@@ -8,10 +8,9 @@ import numpy as np
 
 from ..base import dtypes
 from ..base.errors import not_a_tensor, not_implemented_for, scalar_type
-from ..declare.kinds import general, linear
+from ..declare.kinds import general
 from ..tensor.tensor import Tensor
-from .blockwise import is_numpy
-from .complex_parts import imag, real
+from .complex_parts import imag, of_parts, real
 from .making import _into_out
 from .trigonometry import cos, sin
 
@@ -46,28 +45,8 @@ def complex(real: Tensor, imag: Tensor, *, out: Any = None) -> Tensor:
         tensor([1.+2.j])
     """
     _check_parts("complex", real=real, imag=imag)
-    made = _complex(real, imag)
+    made = of_parts(real, imag)
     return made if out is None else _into_out(out, made, "complex")
-
-
-@linear(
-    real=lambda g: real(g),
-    imag=lambda g: imag(g),
-    result="complex",
-    holomorphic=False,
-    broadcasts=True,
-    scalars=False,
-    dtypes="f",
-    name="complex",
-)
-def _complex(real: Any, imag: Any) -> Any:
-    """Complex numbers from their parts."""
-    if not is_numpy(real) or not is_numpy(imag):
-        return real + imag * 1j
-    shape = real.shape if real.shape == imag.shape else np.broadcast(real, imag).shape
-    made = np.empty(shape, np.complex64 if real.dtype.char == "f" else np.complex128)
-    made.real, made.imag = real, imag  # a product with 1j would make NaN of infinities
-    return made
 
 
 def polar(abs: Tensor, angle: Tensor, *, out: Any = None) -> Tensor:
@@ -98,4 +77,4 @@ def polar(abs: Tensor, angle: Tensor, *, out: Any = None) -> Tensor:
 )
 def _polar(abs: Any, angle: Any) -> Any:
     """Complex numbers from absolute values and angles."""
-    return _complex(abs * np.cos(angle), abs * np.sin(angle))
+    return of_parts(abs * np.cos(angle), abs * np.sin(angle))

@@ -117,7 +117,7 @@ def _to_device(tensor: Tensor, target: device, d: dtype | None, non_blocking: bo
 
 
 def _conversion(d: dtype) -> Any:
-    def method(self: Tensor, memory_format: Any = None) -> Tensor:
+    def method(self: Tensor, *, memory_format: Any = None) -> Tensor:
         return self if self._spec.dtype is d else _converted(self, d)
 
     method.__doc__ = f"This tensor as {d.name}."
@@ -139,7 +139,7 @@ _method_cfloat = _conversion(dtypes.complex64)
 _method_cdouble = _conversion(dtypes.complex128)
 
 
-def _method_cpu(self: Tensor, memory_format: Any = None) -> Tensor:
+def _method_cpu(self: Tensor, *, memory_format: Any = None) -> Tensor:
     """This tensor on the CPU; itself if it is there already."""
     return self if self._spec.device.type == "cpu" else _method_to(self, "cpu")
 
@@ -198,7 +198,8 @@ def _method_type(self: Tensor, dtype: Any = None, non_blocking: Any = False) -> 
     if isinstance(dtype, tensortype):
         dtype = dtype.dtype
     if not isinstance(dtype, dtypes.dtype):
-        raise ValueError(f"invalid type: {dtype!r}")
+        kind = ValueError if isinstance(dtype, str) else TypeError
+        raise kind(f"invalid type: {dtype!r}: give a dtype, a type of tensors or the name of one")
     return self if dtype is self._spec.dtype else _converted(self, dtype)
 
 

@@ -10,7 +10,7 @@ from .conv_arguments import check_operands, check_shapes, one_each
 from .conv_products import _convolution
 from .padding import constant_pad_nd
 from .shape import squeeze, unsqueeze
-from .spatial import is_int, wrong_type
+from .spatial import as_int
 from .transpose import permute
 
 FUNCTIONS = "conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d convolution conv_tbc"
@@ -79,8 +79,7 @@ def _convolve(
     output_padding: Any = 0,
 ) -> Any:
     check_operands(op, input, weight, bias)
-    if not is_int(groups):
-        raise wrong_type(op, "groups", groups, "int")
+    groups = as_int(op, "groups", groups)
     stride, dilation = one_each(stride, "stride", ndim, op), one_each(dilation, "dilation", ndim, op)
     alone = input.ndim == ndim + 1
     if not alone and input.ndim != ndim + 2:

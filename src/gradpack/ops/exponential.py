@@ -121,7 +121,16 @@ def log1p(input: Any) -> Any:
         >>> torch.log1p(torch.tensor([0.0, 1.0]))
         tensor([0.0000, 0.6931])
     """
-    return np.log1p(input)
+    return _log1p_of_complex(input) if is_complex(input) else np.log1p(input)
+
+
+def _log1p_of_complex(z: Any) -> Any:
+    """With the real part of `|1 + z| ** 2 - 1` near 0, where adding 1 would lose it."""
+    x, y = np.real(z), np.imag(z)
+    over = x * (2 + x) + y * y
+    near = np.where(over == 0, x, np.log1p(over) / 2)
+    size = np.where(np.abs(z) < 0.5, near, np.log(np.hypot(1 + x, y)))
+    return of_parts(size, np.arctan2(y, 1 + x))
 
 
 @elementwise(
@@ -325,5 +334,6 @@ def special(name: str, *operands: Any) -> Any:
 
 from .arithmetic import square  # noqa: E402
 from .compare import eq, gt, le, logical_and, logical_or, lt  # noqa: E402 - adjoints name each other
+from .complex_parts import of_parts  # noqa: E402
 from .power import _method_float_power_, float_power, pow  # noqa: E402, F401 - names that this module gives
 from .rounding import abs, where  # noqa: E402

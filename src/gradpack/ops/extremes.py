@@ -35,17 +35,18 @@ def check_not_empty(op: str, shape: Any, dim: Any) -> None:
 
 
 @nondifferentiable(result=None, promote=("mask",))
-def ties(mask: Any, like: Any, dim: Any) -> Any:
+def ties(mask: Any, like: Any, dim: Any = None) -> Any:
     """How many elements of a mask are true, in the dtype of `like`; dimensions are kept."""
     counted = np.count_nonzero(mask, axis=axes(dim, len(mask.shape)), keepdims=True)
     return np.astype(np.asarray(counted), like.dtype)
 
 
 def _evenly(g: Any, input: Any, out: Any, dim: Any, keepdim: bool) -> Any:
-    """The gradient of an extreme value, shared by all elements that have it."""
+    """The gradient of an extreme value, shared by all elements that have it; NaN for all where it is NaN."""
     g, out = restored(g, input.shape, dim, keepdim), restored(out, input.shape, dim, keepdim)
     reached = eq(input, out)
-    return where(reached, g / ties(reached, g, dim), 0.0)
+    count = ties(reached, g, dim)
+    return where(reached, g / count, 0.0 / count)
 
 
 def _evenly_or_nan(g: Any, input: Any, out: Any) -> Any:

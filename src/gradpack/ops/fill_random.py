@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from ..base import dtypes
 from ..base.errors import cpp_name, refuse, scalar_type
 from ..base.info import finfo, iinfo
 from ..base.modes import MODE, Mode
+from ..declare.arguments import check, kinds_of
 from ..declare.batched import not_writable
 from ..declare.inplace import inplace
 from ..declare.timed import noted
@@ -36,6 +38,7 @@ _KERNELS = {
     "random_": ("random_", "c"),
     "log_normal_": ("log_normal_cpu", "bluic"),
 }
+_NUMBERS = frozenset({int, float})
 _CONTINUOUS = {"exponential_": "Exponential", "cauchy_": "Cauchy"}
 
 
@@ -59,7 +62,13 @@ def _is_plain_write(target: Any, mode: Mode) -> bool:
 
 
 def _filled(name: str, draw: Any) -> Any:
+    shown = list(signature(draw).parameters.values())[2:]  # after the tensor and the generator
+    kinds = {n: k for n, k in kinds_of({p.name: p for p in shown}).items() if k[0] == "float"}
+
     def method(self: Tensor, *args: Any, generator: Generator | None = None, **kwargs: Any) -> Tensor:
+        if kinds and not _NUMBERS.issuperset(map(type, (*args, *kwargs.values()))):
+            given = dict(zip(kinds, args, strict=False)) | kwargs
+            check(name, {n: k for n, k in kinds.items() if n in given}, given)
         mode = MODE.get()
         if _is_plain_write(self, mode):
             with quiet():

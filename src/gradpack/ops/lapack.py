@@ -48,7 +48,8 @@ def solve_triangle(a: Any, b: Any, upper: bool, unit: bool = False) -> Any:
     """`x` with `a @ x = b`; infinite or NaN where the diagonal is zero."""
     if not upper:  # from the last row up, a lower triangle is an upper one
         turned = a[..., ::-1, ::-1]
-        return solve_triangle(turned, b[..., ::-1, :], True, unit)[..., ::-1, :]
+        x = solve_triangle(turned, b[..., ::-1, :], True, unit)[..., ::-1, :]
+        return np.ascontiguousarray(x) if type(x) is _array_type else x  # no tensor has negative strides
     n = a.shape[-1]
     if not n or not b.shape[-1]:
         lead = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])

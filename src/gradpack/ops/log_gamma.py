@@ -14,7 +14,7 @@ from .blockwise import is_numpy
 from .error_function import FEW, one_by_one
 from .exponential import special
 from .shape import clone
-from .special_arrays import zeta_two_of
+from .special_arrays import digamma_of, lgamma_of, zeta_two_of
 
 FUNCTIONS = "lgamma digamma polygamma"
 METHODS = FUNCTIONS
@@ -31,12 +31,11 @@ def lgamma(input: Any) -> Any:
         >>> torch.lgamma(torch.tensor([1.0, 4.0]))
         tensor([0.0000, 1.7918])
     """
-    return np.where(input == -np.inf, np.inf, special("gammaln", input)) if input.size > FEW else _log_gamma(input)
+    return lgamma_of(input, _log_gamma)
 
 
 def _log_gamma(x: Any) -> Any:
-    """The same for few elements."""
-    if is_numpy(x) and x.dtype.char in "fd":
+    if is_numpy(x) and x.size <= FEW and x.dtype.char in "fd":
         try:
             return one_by_one(math.lgamma, x)
         except ValueError:  # a pole, where Python refuses
@@ -54,7 +53,11 @@ def digamma(input: Any) -> Any:
         >>> torch.digamma(torch.tensor([1.0]))
         tensor([-0.5772])
     """
-    return np.where(input == 0, np.copysign(np.inf, -input), special("psi", input))
+    return digamma_of(input, _digamma)
+
+
+def _digamma(x: Any) -> Any:
+    return np.where(x == 0, np.copysign(np.inf, -x), special("psi", x))
 
 
 @elementwise(input=lambda g, n, input: g * polygamma(n + 1, input), result="float", dtypes="bif")
@@ -75,7 +78,7 @@ def polygamma(n: int, input: Any) -> Any:
 
 def _derivative(n: int, input: Any) -> Any:
     if n < 0:
-        raise RuntimeError(f"polygamma(n, x) does not support negative n: got {n}")
+        raise RuntimeError(f"polygamma(n, x) does not support negative n. (It is {n}.)")
     if n == 0:
         return special("psi", input)
     if n == 1:

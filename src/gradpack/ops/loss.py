@@ -124,6 +124,7 @@ def _taking(name: str, node: str) -> Any:
         name=name,
         promote=("input",),
         dtypes="f",
+        contiguous=True,
     )(_take)
 
 

@@ -32,7 +32,7 @@ def shape_of(op: str, size: tuple[Any, ...]) -> tuple[int, ...]:
         if not size:
             return size
     for n in size:
-        if type(n) is not int or n < 0:
+        if type(n) is not int or not 0 <= n < _TOO_MANY:
             break
     else:
         if size:
@@ -51,6 +51,8 @@ def shape_of(op: str, size: tuple[Any, ...]) -> tuple[int, ...]:
                 f"{op}(): argument 'size' must be tuple of ints, but found element of type {type(n).__name__}"
             )
         n = n.__index__()
+        if not -(1 << 63) <= n < 1 << 63:
+            raise TypeError(f"{op}(): argument 'size' does not fit into 64 bits: {n}")
         if n < 0:
             raise RuntimeError(f"Trying to create tensor with negative dimension {n}: {list(size)}")
         out.append(n)

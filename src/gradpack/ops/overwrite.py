@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..backends import backend_of
+from ..base.dtypes import scalar_dtype
 from ..base.modes import MODE
 from ..declare.batched import is_batched
 from ..declare.inplace import inplace
@@ -45,6 +46,10 @@ def _method_copy_(self: Tensor, other: Any, non_blocking: Any = False) -> Tensor
         else:
             self._counter[0] += 1
             return self
+    if isinstance(other, int | float | complex):
+        from .create import tensor
+
+        other = tensor(other, dtype=scalar_dtype(other))
     if not isinstance(other, Tensor):
         raise TypeError(f"copy_(): argument 'other' (position 1) must be Tensor, not {type(other).__name__}")
     if other._spec.device != self._spec.device and not is_batched(other) and not is_batched(self):

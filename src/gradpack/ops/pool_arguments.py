@@ -7,7 +7,7 @@ from typing import Any
 
 from ..base.errors import dim_out_of_range
 from ..tensor.tensor import Tensor
-from .spatial import check_tensor, is_int, repeated, wrong_type
+from .spatial import as_int, check_tensor, is_int, repeated, wrong_type
 
 _AXES = {1: ("W",), 2: ("H", "W"), 3: ("T", "H", "W")}
 
@@ -144,7 +144,9 @@ def adaptive_size(op: str, ndim: int, input: Any, output_size: Any) -> tuple[int
     """The output size, None standing for that of the input."""
     check_tensor(op, input=input)
     given = output_size
-    if is_int(output_size) or (output_size is None and ndim > 1):
+    if isinstance(output_size, Tensor) or is_int(output_size):
+        output_size = (as_int(op, "output_size", output_size),) * ndim
+    elif output_size is None and ndim > 1:
         output_size = (output_size,) * ndim
     if not isinstance(output_size, list | tuple):
         raise wrong_type(op, "output_size", output_size, "tuple of ints")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..base.dtypes import FLOATING
 from ..tensor.tensor import Tensor
 
 
@@ -17,17 +18,41 @@ def wrong_type(op: str, name: str, value: Any, wanted: str) -> TypeError:
     return TypeError(f"{op}(): argument '{name}' must be {wanted}, not {type(value).__name__}")
 
 
-def ints(op: str, name: str, value: Any) -> tuple[int, ...]:
-    """One int, or several, as a tuple.
+def as_int(op: str, name: str, value: Any) -> int:
+    """One int; a tensor of one integer is taken as that.
 
     Raises:
         TypeError: for anything else.
+        ValueError: for a number of more than 64 bits.
     """
-    if is_int(value):
-        return (int(value),)
-    if isinstance(value, list | tuple) and all(is_int(v) or isinstance(v, Tensor) for v in value):
-        return tuple(int(v) for v in value)
-    raise wrong_type(op, name, value, "tuple of ints")
+    if not is_int(value) and not (isinstance(value, Tensor) and _is_one(value)):
+        raise wrong_type(op, name, value, "int")
+    number = int(value)
+    if not -(1 << 63) <= number < 1 << 63:
+        raise ValueError(f"{op}(): argument '{name}' does not fit into 64 bits: {number}")
+    return number
+
+
+def ints(op: str, name: str, value: Any) -> tuple[int, ...]:
+    """One int, or several, as a tuple; tensors of one integer are taken as ints.
+
+    Raises:
+        TypeError: for anything else, and for a sequence with a number of more than 64 bits.
+        ValueError: for one such number alone.
+    """
+    if is_int(value) or (isinstance(value, Tensor) and _is_one(value)):
+        return (as_int(op, name, value),)
+    if not isinstance(value, list | tuple) or not all(is_int(v) or isinstance(v, Tensor) for v in value):
+        raise wrong_type(op, name, value, "tuple of ints")
+    found = tuple(int(v) for v in value)
+    for number in found:
+        if not -(1 << 63) <= number < 1 << 63:
+            raise TypeError(f"{op}(): argument '{name}' does not fit into 64 bits: {number}")
+    return found
+
+
+def _is_one(value: Tensor) -> bool:
+    return value.numel() == 1 and value._spec.dtype.category < FLOATING
 
 
 def repeated(op: str, name: str, value: Any, ndim: int) -> tuple[int, ...]:
@@ -37,7 +62,7 @@ def repeated(op: str, name: str, value: Any, ndim: int) -> tuple[int, ...]:
         TypeError: for what is no int and no sequence of ints.
         RuntimeError: for another number of them.
     """
-    if type(value) is int:
+    if type(value) is int and -_LARGE < value < _LARGE:
         return (value,) * ndim
     found = ints(op, name, value)
     if len(found) == 1:
@@ -48,6 +73,7 @@ def repeated(op: str, name: str, value: Any, ndim: int) -> tuple[int, ...]:
     return found
 
 
+_LARGE = 1 << 62
 _WORDS = {2: "two", 3: "three"}
 
 

@@ -70,9 +70,9 @@ class ReduceLROnPlateau(LRScheduler):
         self.last_epoch = 0
         self._last_lr = _values(optimizer, "lr")
         if mode not in ("min", "max"):
-            raise ValueError(f"mode {mode} is unknown!")
+            raise _unknown("mode", mode)
         if threshold_mode not in ("rel", "abs"):
-            raise ValueError(f"threshold mode {threshold_mode} is unknown!")
+            raise _unknown("threshold mode", threshold_mode)
         self.mode = mode
         self.threshold = threshold
         self.threshold_mode = threshold_mode
@@ -131,3 +131,9 @@ class ReduceLROnPlateau(LRScheduler):
         if self.threshold_mode == "abs":
             return a < best - self.threshold if self.mode == "min" else a > best + self.threshold
         return a < best * (1 - self.threshold) if self.mode == "min" else a > best * (1 + self.threshold)
+
+
+def _unknown(what: str, given: Any) -> Exception:
+    """The error for a name that is none of two; in torch what is no string fails when the message is put together."""
+    kind = ValueError if isinstance(given, str) else TypeError
+    return kind(f"{what} {given} is unknown!")

@@ -40,6 +40,8 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
     _shown_as = "tensor"
 
     def __new__(cls, data: Tensor | None = None, requires_grad: bool = True) -> Any:
+        if requires_grad is not True and requires_grad is not False:
+            raise TypeError(f"{cls.__name__}(): requires_grad must be bool, not {type(requires_grad).__name__}")
         if data is None:
             from .construct import empty_tensor
 

@@ -55,17 +55,18 @@ def flags(enabled: bool = True) -> Iterator[None]:
         _enabled = before
 
 
-def loops(name: str, first: Any, *others: Any) -> Any:
+def loops(name: str, first: Any, *others: Any, chars: str = "fd") -> Any:
     """The module `name` of compiled loops, if there is Numba and it is to work on these arrays; None otherwise.
 
     Args:
         first: an array, which is to be large.
         others: more arrays that are to be of its dtype; None stands for one that is not there.
+        chars: the characters of the dtypes that it may be of: float32 and float64.
     """
     if type(first) is not np.ndarray or first.size < ENOUGH or not _enabled:
         return None
     native = first.dtype
-    if native.char not in "fd" or not native.isnative or not first.flags.carray:
+    if native.char not in chars or not native.isnative or not first.flags.carray:
         return None
     for other in others:
         if other is not None and (type(other) is not np.ndarray or other.dtype != native or not other.flags.carray):
