@@ -18,6 +18,38 @@ def _says(name: str, answer: Any) -> Callable[..., Any]:
     return ask
 
 
+def is_available() -> bool:
+    """Whether there is such a device: no."""
+    return False
+
+
+def device_count() -> int:
+    """How many such devices there are: none."""
+    return 0
+
+
+def empty_cache() -> None:
+    """Give unused memory back: there is none."""
+
+
+def manual_seed(seed: int) -> None:
+    """Seed the generator of such a device: there is none, and nothing happens."""
+
+
+def not_compiled(kind: str) -> Callable[[], None]:
+    """`synchronize` of a kind of device that is not there."""
+
+    def synchronize() -> None:
+        """Wait until such a device has done its work: there is none.
+
+        Raises:
+            AssertionError: always.
+        """
+        raise AssertionError(f"Torch not compiled with {kind} enabled")
+
+    return synchronize
+
+
 def _switches(names: str) -> SimpleNamespace:
     return SimpleNamespace(**dict.fromkeys(names.split(), False))
 

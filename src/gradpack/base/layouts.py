@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from . import spelling
+from .spelling import Named
 
 
-class layout:  # noqa: N801 - torch's name
+class layout(Named):  # noqa: N801 - torch's name
     """A way of keeping elements; there is one object for each.
 
     Example::
@@ -15,16 +15,7 @@ class layout:  # noqa: N801 - torch's name
         True
     """
 
-    __slots__ = ("name",)
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def __repr__(self) -> str:
-        return f"{spelling.library}.{self.name}"
-
-    def __reduce__(self) -> str:
-        return self.name
+    __slots__ = ()
 
 
 layout.__module__ = "gradpack"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import spelling
+from .spelling import Named
 
 
-class memory_format:  # noqa: N801 - torch's name
+class memory_format(Named):  # noqa: N801 - torch's name
     """The order of a tensor's elements in memory.
 
     `contiguous_format` is row-major, `channels_last` (4 dimensions) and `channels_last_3d` (5 dimensions) have
@@ -20,16 +20,7 @@ class memory_format:  # noqa: N801 - torch's name
         (24, 1, 8, 2)
     """
 
-    __slots__ = ("name",)
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def __repr__(self) -> str:
-        return f"{spelling.library}.{self.name}"
-
-    def __reduce__(self) -> str:
-        return self.name
+    __slots__ = ()
 
 
 memory_format.__module__ = "gradpack"

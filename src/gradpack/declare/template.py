@@ -120,18 +120,24 @@ def _load(op: Op, n: str) -> str:
     return f"{n} = _self.{n}\n"
 
 
-def _node_text(op: Op, inlined: Inlined) -> str:
-    names, inputs = reads(op), list(op.inputs)
-    many = len(inputs) > 1
-    fitted = many and op.broadcasts
+def slots_of(op: Op) -> list[str]:
+    """What a node keeps: each saved value, the version that it saw of an input, counter and version of a result."""
     slots: list[str] = []
-    for n in names:
+    for n in reads(op):
         what = op.saves(n)
         slots.append(n)
         if what == "input":
             slots.append(n + "_v")
         elif what in ("result", "extra"):
             slots += [n + "_c", n + "_v"]
+    return slots
+
+
+def _node_text(op: Op, inlined: Inlined) -> str:
+    names, inputs = reads(op), list(op.inputs)
+    many = len(inputs) > 1
+    fitted = many and op.broadcasts
+    slots = slots_of(op)
     compiled = bool(inputs) and not (op.returns or op.lists)
     if not compiled:
         text = "".join(f"{s!r}, " for s in slots)

@@ -10,7 +10,7 @@ from textwrap import indent
 from typing import Any
 
 from .op import Op
-from .template import array_text, guard, out_text, reads, signature, values_of
+from .template import array_text, guard, out_text, reads, signature, slots_of, values_of
 from .template_texts import CONSTANT, TENSOR
 
 LIST = """\
@@ -163,14 +163,7 @@ def is_many(op: Op) -> bool:
 def node_text(op: Op, load: Any) -> str:
     """The node; `load` gives the statements that load a saved value."""
     (p,) = op.inputs
-    slots: list[str] = ["outputs"] if op.returns else []
-    for n in reads(op):
-        what = op.saves(n)
-        slots.append(n)
-        if what == "input":
-            slots.append(n + "_v")
-        elif what in ("result", "extra"):
-            slots += [n + "_c", n + "_v"]
+    slots = [*(["outputs"] if op.returns else []), *slots_of(op)]
     free = [f"_self.{n} = _FREED" for n in reads(op) if op.saves(n) in ("input", "result", "extra")] or ["pass"]
     several = op.returns and (op.view or op.differentiable is None or op.differentiable > 1)
     return NODE.format(

@@ -98,6 +98,12 @@ class ContinuousBernoulli(Odds, ExponentialFamily):
 
     Args:
         lims: between these probabilities the series are used.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.distributions.ContinuousBernoulli(0.2).mean
+        tensor(0.3880)
     """
 
     arg_constraints: ClassVar[dict[str, Any]] = _EITHER

@@ -200,7 +200,17 @@ class OneHotCategorical(_OfClasses):
 
 
 class OneHotCategoricalStraightThrough(OneHotCategorical):
-    """One-hot samples, through which gradients go as if they were the probabilities. Source: Bengio et al., 2013."""
+    """One-hot samples, through which gradients go as if they were the probabilities. Source: Bengio et al., 2013.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> probs = torch.tensor([0.2, 0.8], requires_grad=True)
+        >>> d = torch.distributions.OneHotCategoricalStraightThrough(probs)
+        >>> d.rsample().sum().backward()
+        >>> probs.grad.shape
+        gradpack.Size([2])
+    """
 
     has_rsample = True
 

@@ -97,6 +97,12 @@ class NegativeBinomial(Odds):
     """How often something of probability `probs` happens before it did not happen `total_count` times.
 
     `total_count` may be any number from zero on: a Poisson number whose rate is a gamma number.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.distributions.NegativeBinomial(3, probs=0.5).mean
+        tensor(3.)
     """
 
     arg_constraints: ClassVar[dict[str, Any]] = {
@@ -149,6 +155,12 @@ class Geometric(Odds):
 
     Raises:
         ValueError: for a probability of zero.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.distributions.Geometric(0.25).mean
+        tensor(3.)
     """
 
     arg_constraints: ClassVar[dict[str, Any]] = {"probs": constraints.unit_interval, "logits": constraints.real}
@@ -194,7 +206,14 @@ class Geometric(Odds):
 
 
 class Poisson(ExponentialFamily):
-    """How often something happens that happens at a rate: `rate^k exp(-rate) / k!`."""
+    """How often something happens that happens at a rate: `rate^k exp(-rate) / k!`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.distributions.Poisson(2.0).log_prob(torch.tensor(0.0))
+        tensor(-2.)
+    """
 
     arg_constraints: ClassVar[dict[str, Any]] = {"rate": constraints.nonnegative}
     support = constraints.nonnegative_integer

@@ -92,7 +92,14 @@ class Gamma(ExponentialFamily):
 
 
 class Chi2(Gamma):
-    """The sum of the squares of `df` standard normal numbers: the gamma distribution of shape `df / 2`, rate 1/2."""
+    """The sum of the squares of `df` standard normal numbers: the gamma distribution of shape `df / 2`, rate 1/2.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.distributions.Chi2(3.0).mean
+        tensor(3.)
+    """
 
     arg_constraints: ClassVar[dict[str, Any]] = {"df": constraints.positive}
     _parameters: ClassVar[dict[str, int]] = Gamma._parameters
@@ -107,7 +114,14 @@ class Chi2(Gamma):
 
 
 class Exponential(ExponentialFamily):
-    """Waiting times of a process of this rate: density `rate exp(-rate x)`."""
+    """Waiting times of a process of this rate: density `rate exp(-rate x)`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.distributions.Exponential(2.0).log_prob(torch.tensor(1.0))
+        tensor(-1.3069)
+    """
 
     arg_constraints: ClassVar[dict[str, Any]] = {"rate": constraints.positive}
     support = constraints.nonnegative
@@ -162,7 +176,14 @@ class Exponential(ExponentialFamily):
 
 
 class InverseGamma(TransformedDistribution):
-    """The distribution of `1 / x` for a gamma number `x`."""
+    """The distribution of `1 / x` for a gamma number `x`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.distributions.InverseGamma(3.0, 4.0).mean
+        tensor(2.)
+    """
 
     arg_constraints: ClassVar[dict[str, Any]] = _POSITIVE_PAIR
     support = constraints.positive
@@ -250,7 +271,14 @@ class StudentT(Distribution):
 
 
 class FisherSnedecor(Distribution):
-    """Fisher's F: the ratio of two χ² numbers, each over its degrees of freedom."""
+    """Fisher's F: the ratio of two χ² numbers, each over its degrees of freedom.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.distributions.FisherSnedecor(3.0, 4.0).mean
+        tensor(2.)
+    """
 
     arg_constraints: ClassVar[dict[str, Any]] = {"df1": constraints.positive, "df2": constraints.positive}
     support = constraints.positive

@@ -21,7 +21,14 @@ __all__ = ["Cauchy", "Gumbel", "HalfCauchy", "Laplace", "Uniform"]
 
 
 class Laplace(Distribution):
-    """Two exponential tails about `loc`: density `exp(-|x - loc| / scale) / (2 scale)`."""
+    """Two exponential tails about `loc`: density `exp(-|x - loc| / scale) / (2 scale)`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.distributions.Laplace(0.0, 1.0).log_prob(torch.tensor(1.0))
+        tensor(-1.6931)
+    """
 
     arg_constraints: ClassVar[dict[str, Any]] = {"loc": constraints.real, "scale": constraints.positive}
     support = constraints.real
@@ -71,7 +78,14 @@ class Laplace(Distribution):
 
 
 class Cauchy(Distribution):
-    """The ratio of two normal numbers: density `1 / (π scale (1 + z²))` with `z = (x - loc) / scale`. No mean."""
+    """The ratio of two normal numbers: density `1 / (π scale (1 + z²))` with `z = (x - loc) / scale`. No mean.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.distributions.Cauchy(0.0, 1.0).cdf(torch.tensor(1.0))
+        tensor(0.7500)
+    """
 
     arg_constraints: ClassVar[dict[str, Any]] = {"loc": constraints.real, "scale": constraints.positive}
     support = constraints.real
@@ -114,7 +128,14 @@ class Cauchy(Distribution):
 
 
 class HalfCauchy(TransformedDistribution):
-    """The distribution of the absolute value of a Cauchy number about 0."""
+    """The distribution of the absolute value of a Cauchy number about 0.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.distributions.HalfCauchy(1.0).cdf(torch.tensor(1.0))
+        tensor(0.5000)
+    """
 
     arg_constraints: ClassVar[dict[str, Any]] = {"scale": constraints.positive}
     support = constraints.nonnegative
@@ -157,7 +178,14 @@ class HalfCauchy(TransformedDistribution):
 
 
 class Gumbel(TransformedDistribution):
-    """The distribution of largest values: `P(X <= x) = exp(-exp(-(x - loc) / scale))`."""
+    """The distribution of largest values: `P(X <= x) = exp(-exp(-(x - loc) / scale))`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.distributions.Gumbel(0.0, 1.0).mean
+        tensor(0.5772)
+    """
 
     arg_constraints: ClassVar[dict[str, Any]] = {"loc": constraints.real, "scale": constraints.positive}
     support = constraints.real

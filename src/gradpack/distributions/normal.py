@@ -95,6 +95,12 @@ class LogNormal(TransformedDistribution):
     Args:
         loc: the mean of the logarithm.
         scale: the standard deviation of the logarithm.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.distributions.LogNormal(0.0, 1.0).mean
+        tensor(1.6487)
     """
 
     arg_constraints: ClassVar[dict[str, Any]] = {"loc": constraints.real, "scale": constraints.positive}
@@ -131,7 +137,14 @@ class LogNormal(TransformedDistribution):
 
 
 class HalfNormal(TransformedDistribution):
-    """The distribution of the absolute value of a normal number of mean 0 and standard deviation `scale`."""
+    """The distribution of the absolute value of a normal number of mean 0 and standard deviation `scale`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.distributions.HalfNormal(1.0).mean
+        tensor(0.7979)
+    """
 
     arg_constraints: ClassVar[dict[str, Any]] = {"scale": constraints.positive}
     support = constraints.nonnegative

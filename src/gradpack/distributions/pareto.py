@@ -64,6 +64,12 @@ class GeneralizedPareto(Distribution):
 
     Args:
         concentration: `c`. Below zero the values end at `loc - scale / c`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.distributions.GeneralizedPareto(0.0, 1.0, 0.5).cdf(torch.tensor(2.0))
+        tensor(0.7500)
     """
 
     arg_constraints: ClassVar[dict[str, Any]] = {

@@ -278,6 +278,14 @@ class IndependentTransform(Transform):
 
     Args:
         reinterpreted_batch_ndims: how many dimensions more belong to one value.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> t = torch.distributions.IndependentTransform(torch.distributions.ExpTransform(), 1)
+        >>> x = torch.tensor([1.0, 2.0])
+        >>> t.log_abs_det_jacobian(x, t(x))
+        tensor(3.)
     """
 
     def __init__(self, base_transform: Transform, reinterpreted_batch_ndims: int, cache_size: int = 0) -> None:

@@ -93,6 +93,13 @@ class CatTransform(_Joined):
 
     Args:
         lengths: how long each part is; each 1 if not given.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> exp, affine = torch.distributions.ExpTransform(), torch.distributions.AffineTransform(1.0, 2.0)
+        >>> torch.distributions.CatTransform([exp, affine], lengths=[1, 2])(torch.tensor([0.0, 1.0, 2.0]))
+        tensor([1., 3., 5.])
     """
 
     def __init__(

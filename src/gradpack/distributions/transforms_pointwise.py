@@ -44,7 +44,16 @@ class _Pointwise(Transform):
 
 
 class ExpTransform(_Pointwise):
-    """`y = exp(x)`."""
+    """`y = exp(x)`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> t = torch.distributions.ExpTransform()
+        >>> x = torch.tensor([0.0, 1.0])
+        >>> t(x), t.inv(t(x))
+        (tensor([1.0000, 2.7183]), tensor([0.0000, 1.0000]))
+    """
 
     domain = constraints.real
     codomain = constraints.positive
@@ -60,7 +69,14 @@ class ExpTransform(_Pointwise):
 
 
 class SigmoidTransform(_Pointwise):
-    """`y = 1 / (1 + exp(-x))`, kept away from 0 and 1 by the precision of the dtype."""
+    """`y = 1 / (1 + exp(-x))`, kept away from 0 and 1 by the precision of the dtype.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.distributions.SigmoidTransform()(torch.tensor([0.0, 2.0]))
+        tensor([0.5000, 0.8808])
+    """
 
     domain = constraints.real
     codomain = constraints.unit_interval
@@ -78,7 +94,14 @@ class SigmoidTransform(_Pointwise):
 
 
 class SoftplusTransform(_Pointwise):
-    """`y = log(1 + exp(x))`; above 20 that is `x`."""
+    """`y = log(1 + exp(x))`; above 20 that is `x`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.distributions.SoftplusTransform()(torch.tensor([0.0, 2.0]))
+        tensor([0.6931, 2.1269])
+    """
 
     domain = constraints.real
     codomain = constraints.positive
@@ -94,7 +117,14 @@ class SoftplusTransform(_Pointwise):
 
 
 class TanhTransform(_Pointwise):
-    """`y = tanh(x)`. Where the tanh rounds to 1, a cache gives back the `x` that it came from."""
+    """`y = tanh(x)`. Where the tanh rounds to 1, a cache gives back the `x` that it came from.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.distributions.TanhTransform()(torch.tensor([0.0, 2.0]))
+        tensor([0.0000, 0.9640])
+    """
 
     domain = constraints.real
     codomain = constraints.interval(-1.0, 1.0)
@@ -110,7 +140,14 @@ class TanhTransform(_Pointwise):
 
 
 class AbsTransform(Transform):
-    """`y = |x|`. Two numbers have the same image: the inverse gives the positive one."""
+    """`y = |x|`. Two numbers have the same image: the inverse gives the positive one.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.distributions.AbsTransform()(torch.tensor([-2.0, 3.0]))
+        tensor([2., 3.])
+    """
 
     domain = constraints.real
     codomain = constraints.positive
@@ -126,7 +163,14 @@ class AbsTransform(Transform):
 
 
 class PowerTransform(Transform):
-    """`y = x ** exponent`, for positive numbers."""
+    """`y = x ** exponent`, for positive numbers.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.distributions.PowerTransform(2.0)(torch.tensor([1.0, 3.0]))
+        tensor([1., 9.])
+    """
 
     domain = constraints.positive
     codomain = constraints.positive
@@ -164,6 +208,12 @@ class AffineTransform(Transform):
 
     Args:
         event_dim: how many of the last dimensions are one value, over which the log-determinant is summed.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.distributions.AffineTransform(loc=1.0, scale=2.0)(torch.tensor([0.0, 3.0]))
+        tensor([1., 7.])
     """
 
     bijective = True

@@ -29,7 +29,14 @@ __all__ = [
 
 
 class SoftmaxTransform(Transform):
-    """Vectors to points of the simplex, by `exp` and scaling. Not a bijection: use `StickBreakingTransform` for one."""
+    """Vectors to points of the simplex, by `exp` and scaling. Not a bijection: use `StickBreakingTransform` for one.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.distributions.SoftmaxTransform()(torch.tensor([0.0, 2.0]))
+        tensor([0.1192, 0.8808])
+    """
 
     domain = constraints.real_vector
     codomain = constraints.simplex
@@ -101,7 +108,15 @@ class StickBreakingTransform(Transform):
 
 
 class LowerCholeskyTransform(Transform):
-    """Square matrices to triangular ones with a positive diagonal: what is above is dropped, `exp` of the diagonal."""
+    """Square matrices to triangular ones with a positive diagonal: what is above is dropped, `exp` of the diagonal.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.distributions.LowerCholeskyTransform()(torch.tensor([[0.0, 5.0], [2.0, 0.0]]))
+        tensor([[1., 0.],
+                [2., 1.]])
+    """
 
     domain = constraints.independent(constraints.real, 2)
     codomain = constraints.lower_cholesky
@@ -117,7 +132,15 @@ class LowerCholeskyTransform(Transform):
 
 
 class PositiveDefiniteTransform(Transform):
-    """Square matrices to positive definite ones: `L L^T`, with the `L` of `LowerCholeskyTransform`."""
+    """Square matrices to positive definite ones: `L L^T`, with the `L` of `LowerCholeskyTransform`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.distributions.PositiveDefiniteTransform()(torch.tensor([[0.0, 5.0], [2.0, 0.0]]))
+        tensor([[1., 2.],
+                [2., 5.]])
+    """
 
     domain = constraints.independent(constraints.real, 2)
     codomain = constraints.positive_definite

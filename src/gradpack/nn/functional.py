@@ -4,22 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..base.callers import depth_of_user
 from ..declare.door import open_doors as _open_doors
 from ..declare.timed import noted
-from ..ops.activation import celu as _celu
-from ..ops.activation import elu as _elu
-from ..ops.activation import gelu as _gelu
 from ..ops.activation import hardshrink, logsigmoid, softplus, softshrink, softsign, tanhshrink
-from ..ops.activation import hardsigmoid as _hardsigmoid
-from ..ops.activation import hardswish as _hardswish
-from ..ops.activation import hardtanh as _hardtanh
-from ..ops.activation import leaky_relu as _leaky_relu
-from ..ops.activation import mish as _mish
-from ..ops.activation import relu as _relu
-from ..ops.activation import selu as _selu
-from ..ops.activation import silu as _silu
-from ..ops.activation import threshold as _threshold
 from ..ops.affine import bilinear, linear
 from ..ops.attention import scaled_dot_product_attention
 from ..ops.distance import pdist
@@ -30,11 +17,27 @@ from ..ops.exponential import sigmoid
 from ..ops.gated import celu_, elu_, glu, hardtanh_, leaky_relu_, relu_, rrelu_, selu_, threshold_
 from ..ops.normalize import layer_norm, rms_norm
 from ..ops.prelu import prelu
-from ..ops.softmax import log_softmax as _log_softmax
-from ..ops.softmax import softmax as _softmax
 from ..ops.trigonometry import tanh
 from ..tensor.tensor import Tensor
 from . import spatial as _spatial
+from .functional_activations import (
+    celu,
+    elu,
+    gelu,
+    hardsigmoid,
+    hardswish,
+    hardtanh,
+    leaky_relu,
+    log_softmax,
+    mish,
+    relu,
+    relu6,
+    selu,
+    silu,
+    softmax,
+    softmin,
+    threshold,
+)
 from .functional_attention import multi_head_attention_forward
 from .functional_dropout import (
     alpha_dropout,
@@ -157,131 +160,6 @@ __all__ = [
 __all__ += _spatial.__all__
 
 
-def _write_back(input: Tensor, function: Any, *args: Any, **kwargs: Any) -> Tensor:
-    """The in-place form that `inplace=True` asks for."""
-    from ..declare.inplace import inplace
-
-    op = function.op
-    return inplace(op, op.name + "_", op.bind((input, *args), kwargs))
-
-
-def relu(input: Tensor, inplace: bool = False) -> Tensor:
-    """`max(input, 0)`.
-
-    Example::
-
-        >>> import gradpack as torch
-        >>> torch.nn.functional.relu(torch.tensor([-1.0, 2.0]))
-        tensor([0., 2.])
-    """
-    return _write_back(input, _relu) if inplace else _relu(input)
-
-
-def relu6(input: Tensor, inplace: bool = False) -> Tensor:
-    """`min(max(input, 0), 6)`."""
-    return _write_back(input, _hardtanh, 0.0, 6.0) if inplace else _hardtanh(input, 0.0, 6.0)
-
-
-def gelu(input: Tensor, approximate: str = "none", *, out: Tensor | None = None) -> Tensor:
-    """`input * P(X <= input)` for a standard normal X; `approximate="tanh"` for the usual approximation."""
-    return _gelu(input, approximate=approximate) if out is None else _gelu(input, approximate=approximate, out=out)
-
-
-def silu(input: Tensor, inplace: bool = False) -> Tensor:
-    """`input * sigmoid(input)`."""
-    return _write_back(input, _silu) if inplace else _silu(input)
-
-
-def mish(input: Tensor, inplace: bool = False) -> Tensor:
-    """`input * tanh(softplus(input))`."""
-    return _write_back(input, _mish) if inplace else _mish(input)
-
-
-def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
-    """`input`, and `negative_slope * input` below zero."""
-    return _write_back(input, _leaky_relu, negative_slope) if inplace else _leaky_relu(input, negative_slope)
-
-
-def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Tensor:
-    """`input` limited to an interval."""
-    if min_val > max_val:
-        raise ValueError(f"min_val cannot be greater than max_val: {min_val} > {max_val}")
-    return _write_back(input, _hardtanh, min_val, max_val) if inplace else _hardtanh(input, min_val, max_val)
-
-
-def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
-    """`relu6(input + 3) / 6`."""
-    return _write_back(input, _hardsigmoid) if inplace else _hardsigmoid(input)
-
-
-def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
-    """`input * relu6(input + 3) / 6`."""
-    return _write_back(input, _hardswish) if inplace else _hardswish(input)
-
-
-def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
-    """`input` above the threshold, `value` elsewhere."""
-    return _write_back(input, _threshold, threshold, value) if inplace else _threshold(input, threshold, value)
-
-
-def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
-    """`input` above zero, `alpha * (exp(input) - 1)` below."""
-    return elu_(input, alpha) if inplace else _elu(input, alpha)
-
-
-def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
-    """`max(0, input) + min(0, alpha * (exp(input / alpha) - 1))`."""
-    return celu_(input, alpha) if inplace else _celu(input, alpha)
-
-
-def selu(input: Tensor, inplace: bool = False) -> Tensor:
-    """The self-normalising elu."""
-    return selu_(input) if inplace else _selu(input)
-
-
-def _class_dim(name: str, ndim: int, stacklevel: int) -> int:
-    """The dimension that softmax takes when none is named; doing so is deprecated in torch."""
-    import warnings
-
-    warnings.warn(
-        f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an argument.",
-        stacklevel=depth_of_user() + stacklevel - 3,
-    )
-    return 0 if ndim in (0, 1, 3) else 1
-
-
-def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
-    """Exponentials divided by their sum along a dimension.
-
-    Example::
-
-        >>> import gradpack as torch
-        >>> torch.nn.functional.softmax(torch.zeros(2), dim=0)
-        tensor([0.5000, 0.5000])
-    """
-    dim = _class_dim("softmax", input.ndim, _stacklevel) if dim is None else dim
-    return _softmax(input, dim, dtype=dtype)
-
-
-def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
-    """`softmax(-input)`."""
-    dim = _class_dim("softmin", input.ndim, _stacklevel) if dim is None else dim
-    return _softmax(-input, dim, dtype=dtype)
-
-
-def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
-    """The logarithm of softmax, without overflow.
-
-    Example::
-
-        >>> import gradpack as torch
-        >>> torch.nn.functional.log_softmax(torch.zeros(2), dim=0)
-        tensor([-0.6931, -0.6931])
-    """
-    dim = _class_dim("log_softmax", input.ndim, _stacklevel) if dim is None else dim
-    return _log_softmax(input, dim, dtype=dtype)
-
-
 def embedding(
     input: Tensor,
     weight: Tensor,
@@ -291,7 +169,16 @@ def embedding(
     scale_grad_by_freq: bool = False,
     sparse: bool = False,
 ) -> Tensor:
-    """Rows of `weight` at the indices in `input`. See `gradpack.ops.embedding.embedding`."""
+    """Rows of `weight` at the indices in `input`. See `gradpack.ops.embedding.embedding`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> rows = torch.tensor([[0.0, 1.0], [2.0, 3.0], [4.0, 5.0]])
+        >>> torch.nn.functional.embedding(torch.tensor([2, 0]), rows)
+        tensor([[4., 5.],
+                [0., 1.]])
+    """
     return _embedding(input, weight, padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse)
 
 

@@ -204,7 +204,7 @@ def binary_cross_entropy_with_logits(
 
     Args:
         weight: how much each element counts.
-        pos_weight: how much the first class counts.
+        pos_weight: how much the positive class, target 1, counts beside the other.
 
     Raises:
         ValueError: for different shapes.

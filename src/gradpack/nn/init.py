@@ -85,7 +85,15 @@ def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Any = No
 
 
 def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Any = None) -> Tensor:
-    """Draw from the normal distribution."""
+    """Draw from the normal distribution.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> w = torch.nn.init.normal_(torch.empty(100, 100), mean=3.0, std=0.1)
+        >>> bool((w.mean() - 3).abs() < 0.01), bool((w.std() - 0.1).abs() < 0.01)
+        (True, True)
+    """
     with no_grad():
         return tensor.normal_(mean, std, generator=generator)
 
@@ -119,18 +127,39 @@ def trunc_normal_(
 
 
 def constant_(tensor: Tensor, val: float) -> Tensor:
-    """Fill with `val`."""
+    """Fill with `val`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.init.constant_(torch.empty(2), 0.5)
+        tensor([0.5000, 0.5000])
+    """
     with no_grad():
         return tensor.fill_(val)
 
 
 def ones_(tensor: Tensor) -> Tensor:
-    """Fill with ones."""
+    """Fill with ones.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.init.ones_(torch.empty(2))
+        tensor([1., 1.])
+    """
     return constant_(tensor, 1.0)
 
 
 def zeros_(tensor: Tensor) -> Tensor:
-    """Fill with zeros."""
+    """Fill with zeros.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.init.zeros_(torch.empty(2))
+        tensor([0., 0.])
+    """
     with no_grad():
         return tensor.zero_()
 
@@ -143,6 +172,13 @@ def eye_(tensor: Tensor) -> Tensor:
 
     Raises:
         ValueError: unless the tensor has two dimensions.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.init.eye_(torch.empty(2, 3))
+        tensor([[1., 0., 0.],
+                [0., 1., 0.]])
     """
     if tensor.dim() != 2:
         raise ValueError(f"Only tensors with 2 dimensions are supported, not {tensor.dim()}")
@@ -155,6 +191,13 @@ def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
 
     Raises:
         ValueError: unless the tensor has three to five dimensions, the first divisible by `groups`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.init.dirac_(torch.empty(1, 2, 3))
+        tensor([[[0., 1., 0.],
+                 [0., 0., 0.]]])
     """
     if tensor.dim() not in (3, 4, 5):
         raise ValueError(f"Only tensors with 3, 4, or 5 dimensions are supported, not {tensor.dim()}")
@@ -211,6 +254,13 @@ def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Any =
         ValueError: unless the tensor has two dimensions.
 
     Source: Martens, 2010.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> w = torch.nn.init.sparse_(torch.empty(10, 3), sparsity=0.2)
+        >>> (w == 0).sum(0)
+        tensor([2, 2, 2])
     """
     if tensor.dim() != 2:
         raise ValueError(f"Only tensors with 2 dimensions are supported, not {tensor.dim()}")
@@ -233,6 +283,13 @@ def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Any = None) ->
         ValueError: if the tensor has fewer than two dimensions.
 
     Source: Glorot and Bengio, 2010.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> w = torch.nn.init.xavier_uniform_(torch.empty(20, 30))
+        >>> bool((w.abs() <= (6 / 50) ** 0.5).all())
+        True
     """
     bound = math.sqrt(3.0) * gain * math.sqrt(2.0 / sum(_fans(tensor)))
     return uniform_(tensor, -bound, bound, generator)
@@ -245,6 +302,13 @@ def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> 
         ValueError: if the tensor has fewer than two dimensions.
 
     Source: Glorot and Bengio, 2010.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> w = torch.nn.init.xavier_normal_(torch.empty(200, 300))
+        >>> bool((w.std() - (2 / 500) ** 0.5).abs() < 0.005)
+        True
     """
     return normal_(tensor, 0.0, gain * math.sqrt(2.0 / sum(_fans(tensor))), generator)
 
@@ -272,6 +336,13 @@ def kaiming_uniform_(
         ValueError: for an unknown mode or nonlinearity, or fewer than two dimensions.
 
     Source: He et al., 2015.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> w = torch.nn.init.kaiming_uniform_(torch.empty(20, 30), nonlinearity="relu")
+        >>> bool((w.abs() <= (6 / 30) ** 0.5).all())
+        True
     """
     std = _kaiming_std(tensor, a, mode, nonlinearity)
     if std is None:
@@ -288,6 +359,13 @@ def kaiming_normal_(
     Takes the same arguments as `kaiming_uniform_`, and raises the same errors.
 
     Source: He et al., 2015.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> w = torch.nn.init.kaiming_normal_(torch.empty(200, 300), nonlinearity="relu")
+        >>> bool((w.std() - (2 / 300) ** 0.5).abs() < 0.005)
+        True
     """
     std = _kaiming_std(tensor, a, mode, nonlinearity)
     return tensor if std is None else normal_(tensor, 0.0, std, generator)

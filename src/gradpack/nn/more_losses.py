@@ -32,7 +32,7 @@ class BCEWithLogitsLoss(_Loss):
 
     Args:
         weight: how much each element counts; broadcasts.
-        pos_weight: how much the first class counts; broadcasts.
+        pos_weight: how much the positive class, target 1, counts beside the other; broadcasts.
 
     Example::
 

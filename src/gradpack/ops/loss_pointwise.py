@@ -111,9 +111,9 @@ def binary_cross_entropy_with_logits(
     """The cross entropy of two classes whose log-odds are `input`.
 
     Args:
-        target: probabilities of the first class.
+        target: probabilities of the positive class.
         weight: how much each element counts.
-        pos_weight: how much the first class counts.
+        pos_weight: how much the positive class, target 1, counts beside the other.
         reduction: 0 none, 1 mean, 2 sum.
 
     Example::

@@ -109,16 +109,15 @@ def load(
 
     Args:
         f: a path, or an object with `read` and `seek`.
-        map_location: where tensors go. They are on the CPU whatever is said, except that a device which no
-            installed array library brings is refused.
+        map_location: where tensors go: the CPU. Another place is refused; `.to()` moves what was loaded there.
         pickle_module, weights_only: ignored. No file can run code.
         mmap: accepted as a wish: the file is read.
 
     Raises:
         FileNotFoundError: if there is no such file.
         EOFError: if it is empty.
-        RuntimeError: for a file of PyTorch's own, which is a pickle, for one that is damaged, and for one that is
-            none of these.
+        RuntimeError: for a file of PyTorch's own, which is a pickle, for one that is damaged, for one that is
+            none of these, and for another `map_location` than the CPU.
 
     Example::
 
@@ -148,6 +147,6 @@ def _check_location(where: Any) -> None:
         kind = place.type if isinstance(place, device) else str(place).partition(":")[0]
         if kind != "cpu":
             raise RuntimeError(
-                f"load(): cannot put tensors on {place!r}: no installed array library brings that device. Use "
-                "map_location='cpu'"
+                f"load(): cannot put tensors on {place!r}: use map_location='cpu', and move them with .to() where that "
+                "device is there"
             )
