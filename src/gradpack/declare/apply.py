@@ -130,11 +130,8 @@ def raw_forward(op: Op, values: list[Any]) -> Any:
 
 def _normalise(op: Op, values: list[Any]) -> bool:
     """Replace NumPy scalars, check types; say whether there is any Tensor."""
-    found = False
-    for value in values:
-        if isinstance(value, Tensor) or (isinstance(value, list | tuple) and any(isinstance(v, Tensor) for v in value)):
-            found = True
-    if not found:
+    items = (v for value in values for v in (value if isinstance(value, list | tuple) else (value,)))
+    if not any(isinstance(v, Tensor) for v in items):
         return False
     for i, param in enumerate(op.params):
         value = values[i]

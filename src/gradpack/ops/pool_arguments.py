@@ -65,7 +65,8 @@ def _usual_geometry(
 ) -> tuple[tuple[int, ...], ...]:
     _check_space(op, ndim, shape)
     steps = kernel if stride is None else stride
-    many = [(n,) * ndim for n in (kernel, steps, padding, 1)]
+    given = ("kernel_size", kernel), ("stride", steps), ("padding", padding), ("dilation", 1)
+    many = [repeated(op, name, n, ndim) for name, n in given]
     return _geometry(op, ndim, shape, many[0], many[1], many[2], many[3], ceil_mode)
 
 

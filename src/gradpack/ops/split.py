@@ -297,7 +297,14 @@ def _split_along(name: str, input: Tensor, given: tuple[Any, ...], dim: int, lea
         raise RuntimeError(
             f"{name} requires a tensor with at least {least} dimension, but got a tensor with {input.ndim} dimensions!"
         )
-    if not isinstance(where, int | tuple | list | Tensor):
+    if (
+        where is not None
+        and type(where) is not int
+        and hasattr(where, "__index__")
+        and not isinstance(where, bool | Tensor)
+    ):
+        where = int(where)  # of NumPy
+    if not isinstance(where, int | tuple | list | Tensor) or type(where) is bool:
         raise TypeError(
             f"{name}() received an invalid combination of arguments - got (Tensor, {type(where).__name__}), but "
             "expected one of:\n * (Tensor input, int sections)\n * (Tensor input, tuple of ints indices)"
