@@ -231,6 +231,40 @@ def test_numbers_are_copied(torch):
     assert leaf.grad.tolist() == [0.0, 0.0]
 
 
+def test_numbers_of_numpy_are_numbers(torch):
+    for value in (np.float32(2.5), np.float64(2.5), np.int64(3)):
+        x = torch.zeros(2)
+        expected = [float(value)] * 2
+        assert x.fill_(value).tolist() == expected
+        assert x.masked_fill(torch.tensor([True, True]), value).tolist() == expected
+        assert x.index_fill(0, torch.tensor([0, 1]), value).tolist() == expected
+        assert torch.zeros(2).copy_(value).tolist() == expected
+    assert [p.tolist() for p in torch.hsplit(torch.tensor([1, 2]), np.int64(2))] == [[1], [2]]
+
+
+def test_batches_that_lack_dimensions(torch):
+    x = torch.ones(2, 2, 2)
+    for call in (torch.baddbmm, torch.addbmm):
+        for batches in ((x, x[0]), (x[0, 0], x), (x, x[0, 0])):
+            with pytest.raises(IndexError):
+                call(torch.ones(2, 2), *batches)
+        with pytest.raises(RuntimeError):
+            call(torch.ones(2, 2), x[0], x)
+
+
+def test_factors_of_one_dtype(torch):
+    with pytest.raises(RuntimeError, match="same dtype"):
+        torch.cholesky_solve(torch.ones(2, 1, dtype=torch.float64), torch.eye(2))
+
+
+def test_flags_of_functional(torch):
+    f = torch.autograd.functional
+    for call in (f.jacobian, f.hessian, f.vjp):
+        for value, error in (("a", TypeError), (None, TypeError), (-1, OverflowError)):
+            with pytest.raises(error):
+                call(lambda x: (x * x).sum(), torch.ones(2), create_graph=value)
+
+
 def test_conversions_have_no_positional_arguments(torch):
     for name in ("float", "double", "half", "bfloat16", "int", "long", "bool", "cpu"):
         with pytest.raises(TypeError):

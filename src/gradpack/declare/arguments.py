@@ -211,6 +211,11 @@ def refuse_unfit(op: Op, name: str, values: Any, error: Exception) -> None:
     check_range(name, kinds, named)
 
 
+def python_number(value: Any) -> Any:
+    """A number of NumPy's as one of Python's; any other value itself."""
+    return value.item() if is_number_of_numpy(type(value)) else value
+
+
 def refuse_numbers(op: Op, name: str, values: Any) -> None:
     """Raise for a number of NumPy's in the place of a tensor."""
     for i, (param, value) in enumerate(zip(op.params, values, strict=True)):

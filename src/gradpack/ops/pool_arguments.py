@@ -43,7 +43,8 @@ def pool_geometry(
     """
     check_tensor(op, input=input)
     if type(kernel_size) is int and type(padding) is int and dilation == 1 and type(ceil_mode) is bool:
-        if stride is None or type(stride) is int:  # the usual form, whose answer is the same every time
+        # the usual form, whose answer is the same every time
+        if dilation is not True and (stride is None or type(stride) is int):
             return _usual_geometry(op, ndim, input._shape, kernel_size, stride, padding, ceil_mode)
     kernel = repeated(op, "kernel_size", kernel_size, ndim)
     steps = (
