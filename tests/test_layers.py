@@ -62,6 +62,7 @@ NUMPY = {
     "declare/kinds": "compiled code is for NumPy arrays; all others take the interpreted path",
     "declare/block_parts": "what loops over blocks call",
     "declare/blocks": "divides large arrays of NumPy's into blocks",
+    "declare/fuse_numbers": "gives compiled loops numbers of NumPy's, which have a dtype",
     "declare/fuse_steps": "calls functions of NumPy's",
     "declare/fuse": "knows the names of NumPy's functions",
     "declare/fitting": "sums the gradients of compiled code",

@@ -8,7 +8,8 @@ from typing import Any
 
 from .declare.door import open_doors as _open_doors
 from .ops.sparse_bodies import CHECKING as _CHECKING
-from .ops.sparse_products import addmm, log_softmax, mm, sampled_addmm, softmax, sum
+from .ops.sparse_products import addmm, mm, sampled_addmm, sum
+from .ops.sparse_softmax import log_softmax, softmax
 
 __all__ = ["addmm", "check_sparse_tensor_invariants", "log_softmax", "mm", "sampled_addmm", "softmax", "sum"]
 

@@ -19,14 +19,15 @@ from .ops.bessel import (
     scaled_modified_bessel_k1,
     spherical_bessel_j0,
 )
-from .ops.exponential import digamma, erf, erfc, erfinv, exp2, expm1, log1p, logit, polygamma, xlogy
-from .ops.exponential import lgamma as gammaln
+from .ops.exponential import erf, erfc, erfinv, exp2, expm1, log1p, logit, xlogy
 from .ops.exponential import sigmoid as expit
 from .ops.gamma_functions import igamma as gammainc
 from .ops.gamma_functions import igammac as gammaincc
 from .ops.gamma_functions import mvlgamma as multigammaln
 from .ops.gamma_functions import zeta
 from .ops.likelihood import entr, erfcx, log_ndtr, ndtr, ndtri, xlog1py
+from .ops.log_gamma import digamma, polygamma
+from .ops.log_gamma import lgamma as gammaln
 from .ops.polynomials import (
     chebyshev_polynomial_t,
     chebyshev_polynomial_u,

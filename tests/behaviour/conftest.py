@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 
 import pytest
@@ -47,3 +48,36 @@ def make_function(torch):
 def leaf(torch):
     """Ones that require grad."""
     return lambda *shape: torch.ones(*(shape or (2,)), requires_grad=True)
+
+
+@pytest.fixture
+def func(torch):
+    """`torch.func`."""
+    return importlib.import_module(f"{torch.__name__}.func")
+
+
+@pytest.fixture
+def profiler(torch):
+    return torch.autograd.profiler
+
+
+@pytest.fixture
+def checkpointing(torch):
+    """The module `torch.utils.checkpoint`."""
+    return importlib.import_module(f"{torch.__name__}.utils.checkpoint")
+
+
+@pytest.fixture
+def checkpoint(checkpointing):
+    """`checkpoint`, not reentrant unless it is asked to be."""
+
+    def call(function, *args, use_reentrant=False, **kwargs):
+        return checkpointing.checkpoint(function, *args, use_reentrant=use_reentrant, **kwargs)
+
+    return call
+
+
+@pytest.fixture
+def small(torch):
+    """A sparse 2x3 matrix with three entries."""
+    return torch.sparse_coo_tensor(torch.tensor([[0, 1, 1], [2, 0, 2]]), torch.tensor([3.0, 4.0, 5.0]), (2, 3))

@@ -188,6 +188,7 @@ AXIS = {
     "scatter": {"index": "index", "value": 2.0},
     "scatter_add": {"index": "index", "src": "x"},
     "scatter_reduce": {"index": "index", "src": "x", "reduce": "sum"},
+    "index_reduce": {"index": "places", "source": "part", "reduce": "prod"},
     "select_scatter": {"src": "row", "index": 0},
     "slice_scatter": {"src": "x"},
     "renorm": {"p": 2, "maxnorm": 1.0},
@@ -199,6 +200,7 @@ AXIS = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:index_reduce")
 @pytest.mark.parametrize("name", AXIS)
 def test_axis_is_dim(torch, name):
     x = torch.arange(12.0).reshape(1, 3, 4)

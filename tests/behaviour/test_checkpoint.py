@@ -5,15 +5,6 @@ from __future__ import annotations
 import pytest
 
 
-@pytest.fixture
-def checkpoint(torch, real):
-    if real:
-        import torch.utils.checkpoint as module
-    else:
-        import gradpack.utils.checkpoint as module
-    return module.checkpoint
-
-
 def run(torch, checkpoint, fn, *args, **kwargs):
     for a in args:
         a.grad = None

@@ -3,26 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import warnings
 
 import pytest
-
-
-@pytest.fixture
-def module(torch, real):
-    if real:
-        import torch.utils.checkpoint as found
-    else:
-        import gradpack.utils.checkpoint as found
-    return found
-
-
-@pytest.fixture
-def checkpoint(module):
-    def call(function, *args, use_reentrant=False, **kwargs):
-        return module.checkpoint(function, *args, use_reentrant=use_reentrant, **kwargs)
-
-    return call
 
 
 def leaf(torch, *values):
@@ -78,7 +60,7 @@ def test_outputs_that_go_backward_one_by_one(torch, checkpoint):
     assert torch.allclose(x.grad, x.detach().cos() + x.detach().exp())
 
 
-def test_early_stop(torch, module, checkpoint):
+def test_early_stop(torch, checkpointing, checkpoint):
     def trace(setting=None, **kwargs):
         steps = []
 
@@ -87,7 +69,7 @@ def test_early_stop(torch, module, checkpoint):
             steps.append("end")
             return y + 1
 
-        with contextlib.nullcontext() if setting is None else module.set_checkpoint_early_stop(setting):
+        with contextlib.nullcontext() if setting is None else checkpointing.set_checkpoint_early_stop(setting):
             y = checkpoint(segment, leaf(torch), **kwargs)
         y.sum().backward()
         return len(steps)
@@ -121,7 +103,7 @@ def test_order_of_nested_runs(torch, checkpoint):
     assert torch.allclose(found, x.grad)
 
 
-def test_groups(torch, module, checkpoint):
+def test_groups(torch, checkpointing, checkpoint):
     runs = []
     x = leaf(torch)
 
@@ -130,16 +112,16 @@ def test_groups(torch, module, checkpoint):
         return x.sin(), x.exp()
 
     a, b = checkpoint(segment, x)
-    with module.GraphExecGroup():
+    with checkpointing.GraphExecGroup():
         a.sum().backward(retain_graph=True)
         b.sum().backward()
     assert len(runs) == 2
     a, b = checkpoint(segment, x)
-    with module.GraphExecGroup():
+    with checkpointing.GraphExecGroup():
         a.sum().backward(retain_graph=True)
-        with pytest.raises(module.CheckpointError, match="overlap"):
+        with pytest.raises(checkpointing.CheckpointError, match="overlap"):
             a.sum().backward()
-        with pytest.raises(RuntimeError, match="cannot be nested"), module.GraphExecGroup():
+        with pytest.raises(RuntimeError, match="cannot be nested"), checkpointing.GraphExecGroup():
             pass
 
 
@@ -200,7 +182,7 @@ def test_backward_inside_of_the_segment(torch, checkpoint):
             assert torch.allclose(found, x.grad), function.__name__
 
 
-def test_saved_tensors_of_a_function_are_served_once(torch, module, checkpoint):
+def test_saved_tensors_of_a_function_are_served_once(torch, checkpointing, checkpoint):
     class Twice(torch.autograd.Function):
         @staticmethod
         def forward(ctx, x):
@@ -214,7 +196,7 @@ def test_saved_tensors_of_a_function_are_served_once(torch, module, checkpoint):
             return g * x.cos()
 
     y = checkpoint(Twice.apply, leaf(torch))
-    with pytest.raises(module.CheckpointError, match="already unpacked once"):
+    with pytest.raises(checkpointing.CheckpointError, match="already unpacked once"):
         y.sum().backward()
 
 
@@ -231,29 +213,29 @@ def changing(torch, first, second):
     return segment
 
 
-def test_fewer_tensors(torch, module, checkpoint):
+def test_fewer_tensors(torch, checkpointing, checkpoint):
     y = checkpoint(changing(torch, lambda x: x.sin().exp(), lambda x: x.sin()), leaf(torch))
     with pytest.raises(
-        module.CheckpointError,
+        checkpointing.CheckpointError,
         match=r"different number of tensors .*\nNumber of tensors saved during forward: 2\n.*during recomputation: 1",
     ):
         y.sum().backward()
 
 
-def test_more_tensors(torch, module, checkpoint):
+def test_more_tensors(torch, checkpointing, checkpoint):
     def segment():
         return changing(torch, lambda x: x.sin(), lambda x: x.sin().exp())
 
     checkpoint(segment(), leaf(torch)).sum().backward()  # ended before it could show
     y = checkpoint(segment(), leaf(torch), early_stop=False)
-    with pytest.raises(module.CheckpointError, match="trying to save more tensors during recomputation"):
+    with pytest.raises(checkpointing.CheckpointError, match="trying to save more tensors during recomputation"):
         y.sum().backward()
 
 
-def test_other_metadata(torch, module, checkpoint):
+def test_other_metadata(torch, checkpointing, checkpoint):
     segment = changing(torch, lambda x: x[:1].sin().exp(), lambda x: x.double().sin().exp())
     y = checkpoint(segment, leaf(torch))
-    with pytest.raises(module.CheckpointError, match="have different metadata") as caught:
+    with pytest.raises(checkpointing.CheckpointError, match="have different metadata") as caught:
         y.sum().backward()
     assert "tensor at position 0:\nsaved metadata: {'shape': " in str(caught.value)
     assert "Size([1]), 'dtype': " in str(caught.value)
@@ -262,13 +244,13 @@ def test_other_metadata(torch, module, checkpoint):
 
 
 @pytest.mark.parametrize("by", ["argument", "context"])
-def test_debug_shows_the_operations(torch, real, module, checkpoint, by):
+def test_debug_shows_the_operations(torch, real, checkpointing, checkpoint, by):
     if real:
         pytest.skip("torch's log and pytest's get into each other's way")
     segment = changing(torch, lambda x: x.sin().exp(), lambda x: x.tan()[:1].exp())
-    with module.set_checkpoint_debug_enabled(True if by == "context" else None):
+    with checkpointing.set_checkpoint_debug_enabled(True if by == "context" else None):
         y = checkpoint(segment, leaf(torch), debug=by == "argument")
-    with pytest.raises(module.CheckpointError) as caught:
+    with pytest.raises(checkpointing.CheckpointError) as caught:
         y.sum().backward()
     text = str(caught.value)
     forward, _, again = text.partition("Operations executed during the original forward:")[2].partition(
@@ -389,93 +371,6 @@ def test_a_second_run_that_fails_leaves_all_as_it_was(torch, checkpoint):
     assert x.grad is None and torch.is_grad_enabled()
     y.backward()
     assert torch.allclose(x.grad, x.detach().cos())
-
-
-# -- the reentrant form --
-
-
-def test_reentrant_restrictions(torch, module, checkpoint):
-    x = leaf(torch)
-    y = checkpoint(lambda x: x.sin(), x, use_reentrant=True).sum()
-    for call in (lambda: torch.autograd.grad(y, x), lambda: y.backward(inputs=[x])):
-        with pytest.raises(RuntimeError, match=r"incompatible with .grad\(\) or passing an `inputs` parameter"):
-            call()
-    with pytest.raises(ValueError, match="Unexpected keyword arguments: foo"):
-        checkpoint(lambda x: x, x, use_reentrant=True, foo=1)
-    with pytest.raises(ValueError, match="only supported when use_reentrant=False"):
-        checkpoint(lambda x: x, x, use_reentrant=True, debug=True)
-    y = checkpoint(lambda x: x.detach().sin(), x, use_reentrant=True).sum()
-    with pytest.raises(RuntimeError, match=r"none of output has requires_grad=True, this checkpoint\(\) is not"):
-        y.backward()
-    with pytest.warns(UserWarning, match="None of the inputs have requires_grad=True"):
-        checkpoint(lambda x: x.sin(), x.detach(), use_reentrant=True)
-
-
-def test_missing_use_reentrant_warns(torch, module):
-    with pytest.warns(UserWarning, match="the use_reentrant parameter should be passed explicitly"):
-        y = module.checkpoint(torch.sin, leaf(torch))
-    assert y.grad_fn.name() == "CheckpointFunctionBackward"
-    with pytest.warns(UserWarning, match="the use_reentrant parameter should be passed explicitly"):
-        module.checkpoint_sequential([torch.sin], 1, leaf(torch))
-
-
-@pytest.mark.parametrize("inner", [False, True])
-@pytest.mark.parametrize("outer", [False, True])
-def test_forms_in_each_other(torch, checkpoint, outer, inner):
-    x = leaf(torch)
-    y = checkpoint(lambda x: checkpoint(torch.sin, x, use_reentrant=inner) * x, x, use_reentrant=outer)
-    y.sum().backward()
-    found, x.grad = x.grad.clone(), None
-    (x.sin() * x).sum().backward()
-    assert torch.allclose(found, x.grad)
-
-
-def test_reentrant_outputs(torch, checkpoint):
-    x = leaf(torch)
-    a, nothing, b = checkpoint(lambda x: (x.sin(), None, x * 2), x, use_reentrant=True)
-    (a + b).sum().backward()
-    assert nothing is None and torch.allclose(x.grad, x.detach().cos() + 2)
-
-
-# -- several segments, and the small parts --
-
-
-@pytest.mark.parametrize("reentrant", [False, True])
-@pytest.mark.parametrize("segments", [1, 2, 3, 5])
-def test_sequential(torch, module, segments, reentrant):
-    nn = torch.nn
-    model = nn.Sequential(nn.Linear(2, 3), nn.ReLU(), nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1))
-    x = torch.ones(2, 2, requires_grad=True)
-    module.checkpoint_sequential(model, segments, x, use_reentrant=reentrant).sum().backward()
-    found = [p.grad.clone() for p in (x, *model.parameters())]
-    for p in (x, *model.parameters()):
-        p.grad = None
-    model(x).sum().backward()
-    assert all(torch.allclose(f, p.grad) for f, p in zip(found, (x, *model.parameters()), strict=True))
-    with pytest.raises(ValueError, match="Unexpected keyword arguments: foo"):
-        module.checkpoint_sequential(model, segments, x, use_reentrant=reentrant, foo=1)
-
-
-def test_parts(torch, module):
-    x = leaf(torch)
-    detached = module.detach_variable((x, x * 2, 3))
-    assert [getattr(t, "requires_grad", t) for t in detached] == [True, True, 3]
-    assert all(t.is_leaf for t in detached[:2]) and detached[0] is not x
-    with pytest.raises(RuntimeError, match=r"Only tuple of tensors is supported. Got Unsupported input type: list"):
-        module.detach_variable([x])
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        module.check_backward_validity([x])
-    with pytest.warns(UserWarning, match="None of the inputs"):
-        module.check_backward_validity([x.detach(), 1])
-    assert module.get_device_states(x) == ([], [])
-    module.set_device_states([], [])
-    module.DefaultDeviceType.set_device_type("xpu")
-    assert module.DefaultDeviceType.get_device_type() == "xpu"
-    module.DefaultDeviceType.set_device_type("cpu")
-    module.CheckpointFunction.apply(torch.sin, True, x).sum().backward()
-    assert torch.allclose(x.grad, x.detach().cos())
-    assert {p.name: p.value for p in module.CheckpointPolicy}["PREFER_RECOMPUTE"] == 3
 
 
 # -- ours only --

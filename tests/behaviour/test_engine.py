@@ -9,6 +9,16 @@ import weakref
 import pytest
 
 
+@pytest.fixture
+def failing(make_function):
+    """A function of the user whose backward raises."""
+
+    def backward(ctx, g):
+        raise ValueError("its backward")
+
+    return make_function(backward=backward)
+
+
 def in_threads(job, count=4):
     """Run `job(i)` on threads; raise what one of them raised."""
     failed = []
@@ -90,16 +100,7 @@ def test_the_mode_of_the_outer_pass_returns(torch):
     assert modes == [False, False] and torch.is_grad_enabled()
 
 
-def test_an_exception_in_an_inner_pass_reaches_the_outer_one(torch):
-    class Failing(torch.autograd.Function):
-        @staticmethod
-        def forward(ctx, x):
-            return x.clone()
-
-        @staticmethod
-        def backward(ctx, g):
-            raise ValueError("inner")
-
+def test_an_exception_in_an_inner_pass_reaches_the_outer_one(torch, failing):
     class Outer(torch.autograd.Function):
         @staticmethod
         def forward(ctx, x):
@@ -109,11 +110,11 @@ def test_an_exception_in_an_inner_pass_reaches_the_outer_one(torch):
         def backward(ctx, g):
             with torch.enable_grad():
                 t = torch.ones(1, requires_grad=True)
-                Failing.apply(t * 2).sum().backward()
+                failing.apply(t * 2).sum().backward()
             return g
 
     x = torch.ones(1, requires_grad=True)
-    with pytest.raises(ValueError, match="inner"):
+    with pytest.raises(ValueError, match="its backward"):
         Outer.apply(x).sum().backward()
     assert x.grad is None and torch.is_grad_enabled()
     (x * 2).sum().backward()
@@ -195,21 +196,12 @@ def test_hooks_run_on_the_thread_that_called_backward(torch):
     assert where == [True] * 4
 
 
-def test_one_thread_fails_and_the_others_do_not(torch):
-    class Failing(torch.autograd.Function):
-        @staticmethod
-        def forward(ctx, x):
-            return x.clone()
-
-        @staticmethod
-        def backward(ctx, g):
-            raise ValueError("mine")
-
+def test_one_thread_fails_and_the_others_do_not(torch, failing):
     results = []
 
     def job(i):
         x = torch.ones(3, requires_grad=True)
-        y = Failing.apply(x * 2) if i == 0 else x * 2
+        y = failing.apply(x * 2) if i == 0 else x * 2
         try:
             y.sum().backward()
             results.append(x.grad.tolist())

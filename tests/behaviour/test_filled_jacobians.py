@@ -14,11 +14,6 @@ pytestmark = pytest.mark.filterwarnings(
 
 
 @pytest.fixture
-def func(torch):
-    return torch.func
-
-
-@pytest.fixture
 def x(torch):
     return torch.tensor([1.0, 2.0, 3.0], dtype=torch.float64)
 

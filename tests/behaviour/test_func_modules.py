@@ -1,188 +1,154 @@
-"""Names of parameters for `functional_call`, `rearrange`, batch normalisation in transforms, and how batches print."""
+"""`torch.func` with modules, and with the modes that are on around it."""
 
 from __future__ import annotations
 
 import pytest
 
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:.*torch.jit.*:DeprecationWarning",
+    "ignore:There is a performance drop:UserWarning",  # torch's attention has no rule
+    "ignore:Attempted to insert a get_attr Node:UserWarning",
+)
+
 
 @pytest.fixture
-def layer(torch):
-    made = torch.nn.Linear(1, 1)
-    with torch.no_grad():
-        made.weight.fill_(0.5)
-        made.bias.fill_(0.5)
-    return made
+def x(torch):
+    return torch.tensor([0.3, -1.2, 2.0])
 
 
-@pytest.mark.parametrize(
-    ("key", "error", "text"),
-    [
-        ("", KeyError, "be empty string"),
-        (".", KeyError, "be empty string"),
-        ("weight.", TypeError, "submodule `weight`: Parameter containing"),
-        ("weight.x", TypeError, "submodule `weight`"),
-        ("weight.x.y", TypeError, "submodule `weight`"),
-        ("a.b.c", AttributeError, "Linear has no attribute `a`"),
-        ("in_features", TypeError, "attribute `in_features`: 1 is not an instance of torch.Tensor"),
-        (1, AttributeError, "'int' object has no attribute 'rpartition'"),
-    ],
-)
-def test_names_that_are_no_tensors(torch, layer, key, error, text):
-    before = dict(vars(layer))
-    with pytest.raises(error, match=text):
-        torch.func.functional_call(layer, {"bias": torch.zeros(1), key: torch.ones(1, 1)}, torch.ones(1, 1))
-    assert dict(vars(layer)) == before and layer.bias.item() == 0.5
+@pytest.fixture(name="X")
+def examples(torch):
+    return torch.arange(1.0, 13.0).reshape(4, 3) / 5
 
 
-def test_names_below_a_child(torch, layer):
-    model = torch.nn.Sequential(layer, torch.nn.ReLU())
-    one = torch.ones(1, 1)
-    assert torch.func.functional_call(model, {"0.weight": one}, one).item() == 1.5
-    with pytest.raises(KeyError, match="empty"):
-        torch.func.functional_call(model, {"0.": one}, one)
-    with pytest.raises(TypeError, match="attribute `0`: Linear"):
-        torch.func.functional_call(model, {"0": one}, one)
-    with pytest.raises(TypeError, match=r"submodule `0\.weight`"):
-        torch.func.functional_call(model, {"0.weight.x": one}, one)
-    with pytest.raises(AttributeError, match="Sequential has no attribute `2`"):
-        torch.func.functional_call(model, {"2.weight": one}, one)
+class TestModules:
+    @pytest.fixture
+    def model(self, torch):
+        torch.manual_seed(0)
+        return torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 2))
+
+    def test_functional_call(self, torch, func, model, x):
+        given = {k: torch.ones_like(v) for k, v in model.named_parameters()}
+        before = dict(model.named_parameters())
+        found = func.functional_call(model, given, x)
+        assert torch.allclose(found, (x.sum() + 1).tanh() * 4 + torch.ones(2))
+        assert torch.equal(func.functional_call(model, (given, {}), (x,)), found)
+        assert all(model.get_parameter(k) is p for k, p in before.items())
+        assert torch.equal(func.functional_call(model, {}, kwargs={"input": x}), model(x))
+
+    def test_functional_call_refuses(self, torch, func, model, x):
+        given = dict(model.named_parameters())
+        with pytest.raises(ValueError, match="appeared in multiple dictionaries"):
+            func.functional_call(model, (given, given), x)
+        with pytest.raises(ValueError, match="Expected parameter_and_buffer_dicts to be a dict"):
+            func.functional_call(model, 3, x)
+        with pytest.raises(ValueError, match="Expected all elements of parameter_and_buffer_dicts"):
+            func.functional_call(model, [3], x)
+        with pytest.raises(RuntimeError, match=r"Missing key\(s\): '0.bias', '2.bias', '2.weight'."):
+            func.functional_call(model, {"0.weight": x}, x, strict=True)
+        with pytest.raises(RuntimeError, match=r"Unexpected key\(s\): 'foo'."):
+            func.functional_call(model, {**given, "foo": x}, x, strict=True)
+
+    def test_tied_weights(self, torch, func):
+        class Tied(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.a = torch.nn.Parameter(torch.ones(1))
+                self.b = self.a
+
+            def forward(self, x):
+                return x * self.a + self.b
+
+        tied, x = Tied(), torch.ones(1)
+        assert func.functional_call(tied, {"a": torch.full((1,), 5.0)}, x) == 10
+        assert func.functional_call(tied, {"a": torch.full((1,), 5.0)}, x, tie_weights=False) == 6
+        with pytest.raises(ValueError, match="got multiple values for keys"):
+            func.functional_call(tied, {"a": torch.ones(1), "b": torch.zeros(1)}, x)
+
+    def test_buffers_that_the_module_writes(self, torch, func):
+        norm = torch.nn.BatchNorm1d(2)
+        given = {k: v.clone() for k, v in norm.named_buffers()}
+        func.functional_call(norm, given, torch.arange(6.0).reshape(3, 2))
+        assert given["num_batches_tracked"] == 1 and norm.num_batches_tracked == 0
+        assert given["running_mean"].any() and not norm.running_mean.any()
+
+    def test_ensembles(self, torch, func, X):
+        models = [torch.nn.Linear(3, 2) for _ in range(5)]
+        params, buffers = func.stack_module_state(models)
+        assert params["weight"].shape == (5, 2, 3) and params["weight"].requires_grad and params["weight"].is_leaf
+        found = func.vmap(lambda p, x: func.functional_call(models[0], (p, buffers), x), in_dims=(0, None))(params, X)
+        assert torch.allclose(found, torch.stack([m(X) for m in models]), atol=1e-6)
+        for given, text in (
+            ([], "Expected at least one model, got 0."),
+            ([models[0], torch.nn.Tanh()], "to be of the same class"),
+            ([models[0], torch.nn.Linear(3, 2).eval()], "same training/eval mode"),
+        ):
+            with pytest.raises(RuntimeError, match=text):
+                func.stack_module_state(given)
+
+    def test_per_sample_gradients(self, torch, func, model, X):
+        targets = torch.tensor([0, 1, 1, 0])
+        params = {k: v.detach() for k, v in model.named_parameters()}
+
+        def loss(params, x, t):
+            out = func.functional_call(model, params, (x.unsqueeze(0),))
+            return torch.nn.functional.cross_entropy(out, t.unsqueeze(0))
+
+        found = func.vmap(func.grad(loss), in_dims=(None, 0, 0))(params, X, targets)
+        for i in range(4):
+            expected = func.grad(loss)(params, X[i], targets[i])
+            for key, value in expected.items():
+                assert torch.allclose(found[key][i], value, atol=1e-5)
+
+    def test_per_sample_gradients_of_a_transformer(self, torch, func):
+        torch.manual_seed(0)
+        nn, F = torch.nn, torch.nn.functional
+
+        class Block(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.embed, self.norm = nn.Embedding(7, 8), nn.LayerNorm(8)
+                self.qkv, self.head = nn.Linear(8, 24), nn.Linear(8, 7)
+
+            def forward(self, tokens):
+                x = self.embed(tokens)
+                q, k, v = (p.reshape(*p.shape[:2], 2, 4).transpose(1, 2) for p in self.qkv(self.norm(x)).chunk(3, -1))
+                mixed = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+                return self.head(x + F.gelu(mixed.transpose(1, 2).reshape(x.shape)))
+
+        model, tokens = Block(), torch.tensor([[1, 2, 3, 4], [0, 6, 6, 2], [5, 5, 1, 0]])
+        params = {k: v.detach() for k, v in model.named_parameters()}
+
+        def loss(params, row):
+            logits = func.functional_call(model, params, (row[None, :-1],))
+            return F.cross_entropy(logits.flatten(0, 1), row[1:])
+
+        found = func.vmap(func.grad(loss), in_dims=(None, 0))(params, tokens)
+        for i in range(3):
+            for key, value in func.grad(loss)(params, tokens[i]).items():
+                assert torch.allclose(found[key][i], value, atol=1e-5), key
 
 
-def test_names_that_are_new_are_gone_afterwards(torch, layer):
-    one = torch.ones(1, 1)
-    for value in (one, torch.nn.Parameter(one), None):
-        assert torch.func.functional_call(layer, {"new": value, ".weight": one}, one).item() == 1.5
-        assert not hasattr(layer, "new") and sorted(layer.state_dict()) == ["bias", "weight"]
+class TestModesAround:
+    def test_no_grad_around_vjp_alone(self, torch, func):
+        x = torch.tensor(3.0, requires_grad=True)
+        with torch.no_grad():
+            out, pull = func.vjp(lambda x: x**2, x)
+        (g,) = pull(torch.tensor(1.0))
+        assert not out.requires_grad and g.requires_grad
+        assert torch.autograd.grad(g, x)[0] == 2
 
+    def test_no_grad_around_both(self, torch, func):
+        x = torch.tensor(3.0, requires_grad=True)
+        with torch.no_grad():
+            out, pull = func.vjp(lambda x: x**2, x)
+            (g,) = pull(torch.tensor(1.0))
+            inner = func.grad(lambda x: x**3)(x)
+        assert g == 6 and inner == 27 and not (out.requires_grad or g.requires_grad or inner.requires_grad)
 
-@pytest.mark.parametrize(
-    ("pattern", "lengths", "shape"),
-    [
-        ("a b c -> c b a", {}, (4, 3, 2)),
-        ("a b c -> (a b) c", {}, (6, 4)),
-        ("a b c->a 1 b c ()", {}, (2, 1, 3, 4, 1)),
-        ("a ... -> ... a", {}, (3, 4, 2)),
-        ("a ... c -> (a ...) c", {}, (6, 4)),
-        ("... -> (...)", {}, (24,)),
-        ("a b (c d) -> d (a b) c", {"d": 2}, (2, 6, 2)),
-        ("(x a) b c -> x a b c", {"x": 1, "a": 2}, (1, 2, 3, 4)),
-    ],
-)
-def test_rearrange(torch, pattern, lengths, shape):
-    x = torch.arange(24.0).reshape(2, 3, 4)
-    made = torch.func.rearrange(x, pattern, **lengths)
-    assert tuple(made.shape) == shape and sorted(made.reshape(-1).tolist()) == x.reshape(-1).tolist()
-
-
-def test_rearrange_orders_elements(torch):
-    x = torch.arange(8.0).reshape(4, 2).requires_grad_()
-    made = torch.func.rearrange(x, "(a b) c -> b c a", a=2)
-    assert made.tolist() == [[[0, 4], [1, 5]], [[2, 6], [3, 7]]]
-    (made[0, 0] * torch.tensor([2.0, 3.0])).sum().backward()
-    assert x.grad.tolist() == [[2, 0], [0, 0], [3, 0], [0, 0]]
-    stacked = torch.func.rearrange([x, x + 1], "k a b -> a k b")
-    assert tuple(stacked.shape) == (4, 2, 2) and stacked[0].tolist() == [[0, 1], [1, 2]]
-
-
-@pytest.mark.parametrize(
-    ("pattern", "text"),
-    [
-        ("a b c", "single '->'"),
-        ("a b c -> a b -> c", "single '->'"),
-        ("a b c -> a b", r"on one side of rearrange expression \(should be on both\): \{'c'\}"),
-        ("a b -> a b", r"in pattern \(2\) must be equal to the number of dimensions in the tensor \(3\)"),
-        ("a a c -> a c", "duplicate dimension 'a'"),
-        ("a b c -> a (b c", "Imbalanced parentheses"),
-        ("a b c -> a b) c", "not balanced"),
-        ("a b c -> ((a b) c)", "one-level"),
-        ("a 3 c -> a c", "unnamed axes of size 1"),
-        ("a_ b c -> a_ b c", "Invalid axis identifier: a_"),
-        ("1a b c -> c", "Invalid axis identifier: 1a"),
-        ("a b c -> a ... b c", "Ellipsis found in right side"),
-        ("a (...) -> ... a", "Ellipsis is parenthesis in the left side"),
-        ("a b .c -> a", "only inside ellipsis"),
-        ("a b c -> a*b c", r"Unknown character '\*'"),
-    ],
-)
-def test_rearrange_refuses_patterns(torch, pattern, text):
-    with pytest.raises(ValueError, match=text):
-        torch.func.rearrange(torch.zeros(2, 3, 4), pattern)
-
-
-def test_rearrange_refuses_lengths(torch):
-    with pytest.raises(ValueError, match=r"Identifiers not found in rearrange expression: \{'q'\}"):
-        torch.func.rearrange(torch.zeros(2, 3), "a b -> b a", q=2)
-    with pytest.raises(TypeError, match="axis lengths must be integers, got: <class 'float'>"):
-        torch.func.rearrange(torch.zeros(2, 3), "a (b c) -> a b c", b=1.0)
-    for lengths in ({}, {"b": 2}, {"b": 2, "c": 2}):
-        with pytest.raises(Exception, match=r"cannot infer|fit|match"):
-            torch.func.rearrange(torch.zeros(2, 3), "a (b c) -> a b c", **lengths)
-
-
-def test_batch_norm_without_running_statistics(torch):
-    inner = torch.nn.BatchNorm2d(2)
-    model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.BatchNorm1d(2), torch.nn.Sequential(inner))
-    assert torch.func.replace_all_batch_norm_modules_(model) is model
-    for module in (model[1], inner):
-        assert module.running_mean is module.running_var is module.num_batches_tracked is None
-        assert not module.track_running_stats
-    x = torch.randn(3, 5, 2)
-    params = dict(model[1].named_parameters())
-    each = torch.vmap(lambda v: torch.func.functional_call(model[1], params, v))(x)
-    assert torch.allclose(each[1], model[1](x[1]), atol=1e-6)
-
-
-def printed(torch, transform, *args):
-    texts = []
-    transform(lambda t: (texts.append(repr(t).replace("gradpack", "torch")), t.sum())[1])(*args)
-    return texts[0]
-
-
-def test_batches_print_as_they_were_given(torch):
-    x = torch.arange(6.0).reshape(2, 3)
-    text = "BatchedTensor(lvl=1, bdim=1, value=\n    tensor([[0., 1., 2.],\n            [3., 4., 5.]])\n)"
-    assert printed(torch, lambda f: torch.vmap(f, in_dims=1), x) == text
-    assert printed(torch, lambda f: torch.vmap(f, in_dims=-1), x) == text
-    assert "bdim=0" in printed(torch, lambda f: torch.vmap(lambda t: f(t * 2), in_dims=1), x)
-    nested = printed(torch, lambda f: torch.vmap(torch.vmap(f, in_dims=1), in_dims=2), x.reshape(1, 2, 3))
-    assert nested.startswith("BatchedTensor(lvl=2, bdim=1, value=\n    BatchedTensor(lvl=1, bdim=2, value=\n")
-    both = printed(torch, lambda f: torch.vmap(torch.func.grad(f), in_dims=1), x)
-    assert both.startswith("GradTrackingTensor(lvl=2, value=\n    BatchedTensor(lvl=1, bdim=1, value=\n")
-    wrapped = printed(torch, lambda f: torch.func.grad(lambda v: torch.vmap(f, in_dims=1)(v).sum()), x)
-    assert wrapped.startswith("BatchedTensor(lvl=2, bdim=1, value=\n    GradTrackingTensor(lvl=1, value=\n")
-
-
-def test_batches_unwrap_as_they_were_given(torch):
-    shapes = []
-    torch.vmap(lambda t: shapes.append(tuple(torch.func.debug_unwrap(t).shape)) or t, in_dims=1)(torch.zeros(2, 3))
-    assert shapes == [(2, 3)]
-
-
-def test_functions_see_the_dimension_that_was_given(torch):
-    seen = []
-
-    class Add(torch.autograd.Function):
-        @staticmethod
-        def forward(x, y):
-            return x + y
-
-        @staticmethod
-        def setup_context(ctx, inputs, output):
-            pass
-
-        @staticmethod
-        def backward(ctx, g):
-            return g, g
-
-        @staticmethod
-        def vmap(info, in_dims, x, y):
-            seen.append((in_dims, tuple(x.shape), tuple(y.shape)))
-            x, y = (v if d is None else v.movedim(d, 0) for v, d in zip((x, y), in_dims, strict=True))
-            return Add.apply(x, y), 0
-
-    x, y = torch.arange(6.0).reshape(3, 2), torch.ones(2, 3)
-    assert torch.equal(torch.vmap(Add.apply, in_dims=(1, 0))(x, y), x.T + y)
-    assert torch.equal(torch.vmap(Add.apply, in_dims=(1, None))(x, y[0]), x.T + y[0])
-    slope = torch.func.grad(lambda a, b: (Add.apply(a, b) * a).sum())
-    assert torch.equal(torch.vmap(slope, in_dims=(1, 0))(x, y), 2 * x.T + y)
-    assert seen == [((1, 0), (3, 2), (2, 3)), ((1, None), (3, 2), (3,)), ((1, 0), (3, 2), (2, 3))]
+    def test_inference_mode(self, torch, func):
+        with torch.inference_mode():
+            x = torch.tensor([1.0, 2.0])
+            assert func.jvp(lambda x: x**2, (x,), (torch.ones(2),))[1].tolist() == [2.0, 4.0]
+            assert func.jacfwd(lambda x: x.sum() ** 2)(x).tolist() == [6.0, 6.0]
+            assert func.grad(lambda x: (x**2).sum())(x).tolist() == [2.0, 4.0]

@@ -9,11 +9,6 @@ import pytest
 pytestmark = pytest.mark.filterwarnings("ignore:.*torch.jit.*:DeprecationWarning")
 
 
-@pytest.fixture
-def func(torch):
-    return importlib.import_module(f"{torch.__name__}.func")
-
-
 @pytest.fixture(name="X")
 def examples(torch):
     return (torch.arange(6.0) + 1).reshape(2, 3) / 7

@@ -90,3 +90,40 @@ def test_channels_stay_last(torch):
         assert image.is_contiguous(memory_format=torch.channels_last), name
     assert x.softmax(1).is_contiguous()
     assert torch.cat([x, x.contiguous()], 1).is_contiguous()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_results_of_expanded_operands(torch, dtype):
+    x = torch.ones(1, 5, dtype=getattr(torch, dtype)).expand(4, 5)
+    for made in (x > 0, x + x, x.signbit(), x.to(torch.uint8), x.double(), x.byte() == 1):
+        assert made.stride() == (5, 1)
+
+
+def test_heads_of_attention_lie_as_in_the_queries(torch):
+    attend = torch.nn.functional.scaled_dot_product_attention
+    q, k, v = (x.view(2, 4, 3, 8).transpose(1, 2) for x in torch.randn(2, 4, 72).split(24, 2))
+    made = attend(q, k, v, is_causal=True)
+    assert made.shape == (2, 3, 4, 8) and made.transpose(1, 2).view(2, 4, 24).shape == (2, 4, 24)
+    rows = [x.contiguous() for x in (q, k, v)]
+    torch.testing.assert_close(made, attend(*rows, is_causal=True))
+    assert attend(*rows).is_contiguous()
+
+
+def test_one_channel_with_gaps_is_not_channels_last(torch):
+    x, w = torch.randn(4, 6, 12)[..., ::2], torch.randn(4, 1, 3, 6)[..., ::2]
+    assert torch.nn.functional.conv2d(x, w, groups=4).stride() == (16, 4, 1)
+
+
+def test_losses_of_a_transposed_target(torch):
+    scores, target = torch.randn(2, 2, 2, 3).permute(0, 3, 1, 2), torch.zeros(2, 2, 2, dtype=torch.int64)
+    made = torch.nn.functional.nll_loss(scores, target.transpose(0, 2), reduction="none")
+    assert made.stride() == (4, 2, 1)
+
+
+@pytest.mark.parametrize("left", [True, False])
+def test_no_stride_is_negative(torch, left):
+    a = torch.eye(3, requires_grad=True)
+    b = torch.ones(3, 3, requires_grad=True)
+    made = torch.linalg.solve_triangular(a, b, upper=False, left=left)
+    for t in (made, *torch.autograd.grad(made.sum(), (a, b))):
+        assert min(t.stride()) > 0

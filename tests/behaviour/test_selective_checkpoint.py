@@ -9,21 +9,12 @@ import pytest
 
 
 @pytest.fixture
-def module(torch, real):
-    if real:
-        import torch.utils.checkpoint as found
-    else:
-        import gradpack.utils.checkpoint as found
-    return found
-
-
-@pytest.fixture
-def run(module):
+def run(checkpointing):
     """Checkpoint a function with a policy or a list of operations."""
 
     def call(function, *args, policy, **options):
-        contexts = functools.partial(module.create_selective_checkpoint_contexts, policy, **options)
-        return module.checkpoint(function, *args, use_reentrant=False, context_fn=contexts)
+        contexts = functools.partial(checkpointing.create_selective_checkpoint_contexts, policy, **options)
+        return checkpointing.checkpoint(function, *args, use_reentrant=False, context_fn=contexts)
 
     return call
 
@@ -48,12 +39,12 @@ def test_names_of_operations(torch):
     assert aten.mm.default(x, x).tolist() == aten.mm(x, x).tolist() == x.tolist()
 
 
-def test_policy_is_asked_in_forward_only(torch, module, run):
+def test_policy_is_asked_in_forward_only(torch, checkpointing, run):
     asked = []
 
     def policy(ctx, op, *args, **kwargs):
         asked.append((str(op), ctx.is_recompute, tuple(ctx.op_output.shape)))
-        return module.CheckpointPolicy.MUST_SAVE
+        return checkpointing.CheckpointPolicy.MUST_SAVE
 
     x = square(torch)
     run(lambda x: (x @ x).sin().sum(0), x, policy=policy).sum().backward()
@@ -65,28 +56,28 @@ def test_policy_is_asked_in_forward_only(torch, module, run):
 
 
 @pytest.mark.parametrize("name", ["MUST_SAVE", "PREFER_SAVE", "MUST_RECOMPUTE", "PREFER_RECOMPUTE"])
-def test_same_gradients(torch, module, run, name):
+def test_same_gradients(torch, checkpointing, run, name):
     def segment(x, y):
         return torch.sigmoid(torch.matmul(torch.matmul(x, y), y)) * y.t().reshape(9)[3:].view(2, 3).sum(0)
 
     x, y = square(torch), square(torch)
-    run(segment, x, y, policy=lambda *a, **k: module.CheckpointPolicy[name]).sum().backward()
+    run(segment, x, y, policy=lambda *a, **k: checkpointing.CheckpointPolicy[name]).sum().backward()
     found = x.grad.clone(), y.grad.clone()
     x.grad = y.grad = None
     segment(x, y).sum().backward()
     assert torch.allclose(found[0], x.grad) and torch.allclose(found[1], y.grad)
 
 
-def test_list_of_operations(torch, module, run):
+def test_list_of_operations(torch, checkpointing, run):
     x = square(torch)
     run(lambda x: (x @ x).exp(), x, policy=[torch.ops.aten.mm.default]).sum().backward()
     found, x.grad = x.grad.clone(), None
     (x @ x).exp().sum().backward()
     assert torch.allclose(found, x.grad)
     with pytest.raises(ValueError, match="OpOverloadPacket to a specific OpOverload"):
-        module.create_selective_checkpoint_contexts([torch.ops.aten.mm])
+        checkpointing.create_selective_checkpoint_contexts([torch.ops.aten.mm])
     with pytest.raises(TypeError, match="must be either a function or a list of ops"):
-        module.create_selective_checkpoint_contexts((torch.ops.aten.mm.default,))
+        checkpointing.create_selective_checkpoint_contexts((torch.ops.aten.mm.default,))
 
 
 def test_what_is_kept_is_not_run_again(torch, run):
@@ -109,14 +100,14 @@ def test_bool_is_a_policy_too(torch, run):
     assert x.grad is not None
 
 
-def test_linear_layers(torch, module, run):
+def test_linear_layers(torch, checkpointing, run):
     aten, asked = torch.ops.aten, []
 
     def policy(ctx, op, *args, **kwargs):
         if op in (aten.addmm.default, aten.mm.default):
             asked.append((op, [tuple(a.shape) for a in args if isinstance(a, torch.Tensor)]))
-            return module.CheckpointPolicy.MUST_SAVE
-        return module.CheckpointPolicy.PREFER_RECOMPUTE
+            return checkpointing.CheckpointPolicy.MUST_SAVE
+        return checkpointing.CheckpointPolicy.PREFER_RECOMPUTE
 
     model = torch.nn.Sequential(torch.nn.Linear(4, 5), torch.nn.ReLU(), torch.nn.Linear(5, 2, bias=False))
     x = torch.ones(3, 4, requires_grad=True)
@@ -162,14 +153,14 @@ def test_another_operation_in_the_second_run(torch, run):
         y.sum().backward()
 
 
-def test_nested(torch, module, run):
+def test_nested(torch, checkpointing, run):
     aten = torch.ops.aten
 
     def segment(x):
         return run(lambda y: (y @ y).sin(), x, policy=[aten.mm.default]) * x
 
     x = square(torch)
-    module.checkpoint(segment, x, use_reentrant=False).sum().backward()
+    checkpointing.checkpoint(segment, x, use_reentrant=False).sum().backward()
     found, x.grad = x.grad.clone(), None
     ((x @ x).sin() * x).sum().backward()
     assert torch.allclose(found, x.grad)
@@ -193,11 +184,11 @@ def test_randomness_beside_what_is_kept(torch, run):
     assert torch.allclose(x.grad, kept @ torch.ones(4, 4) + torch.ones(4, 4) @ kept)
 
 
-def test_detach_is_never_asked_about(torch, module):
-    assert torch.ops.aten.detach.default in module.SAC_IGNORED_OPS
+def test_detach_is_never_asked_about(torch, checkpointing):
+    assert torch.ops.aten.detach.default in checkpointing.SAC_IGNORED_OPS
 
 
-def test_hooks_see_what_the_second_run_serves(torch, module, run):
+def test_hooks_see_what_the_second_run_serves(torch, checkpointing, run):
     packed = []
 
     def segment(x):

@@ -62,13 +62,37 @@ def test_results_of_several_keep_their_names():
     assert found._fields == ("L", "info") and found.info.dtype is torch.int32 and found.L.dtype is torch.float64
 
 
-def test_what_needs_a_gradient_has_no_plan():
+def test_what_needs_a_gradient_is_recorded():
     x = torch.ones(2, dtype=torch.float64, requires_grad=True)
-    values = (x, torch.ones(2))
-    assert quickly(REGISTRY["mul"], values, MODE.get()) is None
+    values = (x, torch.full((3, 1), 2.0))
+    made = quickly(REGISTRY["mul"], values, MODE.get())
+    assert made.dtype is torch.float64
+    made.sum().backward()
+    assert x.grad.tolist() == [6, 6] and x.grad.dtype is torch.float64
     with torch.no_grad():
-        assert quickly(REGISTRY["mul"], values, MODE.get()).dtype is torch.float64
-    assert (x * torch.ones(2)).requires_grad
+        assert quickly(REGISTRY["mul"], values, MODE.get()).grad_fn is None
+
+
+def test_views_are_views():
+    z = torch.ones(2, dtype=torch.complex64, requires_grad=True)
+    part = quickly(REGISTRY["real"], (z,), MODE.get())
+    assert part._base is z and part.dtype is torch.float32
+    w = torch.zeros(2, dtype=torch.complex64)
+    torch.view_as_real(w)[:, 1] = 1.0
+    assert w.tolist() == [1j, 1j]
+    with torch.no_grad():
+        late = torch.view_as_real(z)
+    assert late.grad_fn is None and late._base is z
+    with pytest.raises(RuntimeError, match="no_grad mode"):
+        late.mul_(2)
+
+
+def test_several_results_of_several_kinds():
+    x = torch.tensor([1.0, 2.0, 6.0], dtype=torch.float64, requires_grad=True)
+    var, mean = torch.var_mean(x)
+    (var + mean).backward()
+    assert (var.item(), mean.item()) == (7.0, 3.0)
+    assert x.grad.tolist() == pytest.approx([-2 + 1 / 3, -1 + 1 / 3, 3 + 1 / 3])
 
 
 def test_plans_follow_the_default_dtype():

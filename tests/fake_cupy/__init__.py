@@ -16,7 +16,8 @@ import numpy as np
 
 from . import device as dev
 from . import functions
-from .array import ndarray, ufunc
+from .array import ndarray
+from .ufuncs import ufunc
 
 
 def build():

@@ -8,8 +8,9 @@ import warnings
 import numpy as np
 
 from . import device as dev
-from .array import check_dtype, closed, computed, ndarray, opened, ufunc
+from .array import check_dtype, closed, computed, ndarray, opened
 from .facts import FILE
+from .ufuncs import ufunc
 
 HOST = frozenset("array asarray asanyarray ascontiguousarray asfortranarray asnumpy isscalar".split())
 

@@ -8,7 +8,7 @@ import pytest
 
 import gradpack
 
-from .test_optim_against_torch import assert_same, assert_same_state, numbers, trained
+from .test_optim_against_torch import assert_same, assert_same_state, differentiated_steps, numbers, trained
 
 torch = pytest.importorskip("torch")
 
@@ -92,18 +92,7 @@ DIFFERENTIABLE = ["Adagrad", "Adadelta", "RMSprop", "NAdam", "RAdam", "ASGD"]  #
 
 @pytest.mark.parametrize("name", DIFFERENTIABLE)
 def test_gradients_through_the_steps(name: str) -> None:
-    results = []
-    for lib in (gradpack, torch):
-        start = lib.tensor(numbers("float64", 0, [(4,)])[0], requires_grad=True)
-        gradients = [lib.tensor(numbers("float64", step, [(4,)])[0], requires_grad=True) for step in (1, 2, 3)]
-        p = start.clone()
-        optimizer = getattr(lib.optim, name)([p], lr=0.05, differentiable=True)
-        for g in gradients:
-            p.grad = g
-            optimizer.step()
-        (p * lib.arange(4)).sum().backward()
-        results.append([p, start.grad, *[g.grad for g in gradients]])
-    for ours, theirs in zip(*results, strict=True):
+    for ours, theirs in differentiated_steps(name, {}):
         assert_same(ours, theirs, 1e-8)
 
 

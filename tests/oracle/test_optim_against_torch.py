@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -172,6 +173,22 @@ def test_loaded_state_goes_on_where_it_was(name: str, options: dict[str, Any]) -
     assert_same_state(fresh, b, 1e-13)
 
 
+def differentiated_steps(name: str, options: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
+    """Ours and torch's: parameters after three steps, and gradients by where they started and by the gradients."""
+    results = []
+    for lib in (gradpack, torch):
+        start = lib.tensor(numbers("float64", 0, [(4,)])[0], requires_grad=True)
+        gradients = [lib.tensor(numbers("float64", step, [(4,)])[0], requires_grad=True) for step in (1, 2, 3)]
+        p = start.clone()
+        optimizer = getattr(lib.optim, name)([p], **{"lr": 0.05, **options, "differentiable": True})
+        for g in gradients:
+            p.grad = g
+            optimizer.step()
+        (p * lib.arange(4)).sum().backward()
+        results.append([p, start.grad, *[g.grad for g in gradients]])
+    return zip(*results, strict=True)
+
+
 DIFFERENTIABLE = [
     ("SGD", {}),
     ("SGD", {"momentum": 0.9, "nesterov": True, "weight_decay": 0.1}),
@@ -184,18 +201,7 @@ DIFFERENTIABLE = [
 
 @pytest.mark.parametrize(("name", "options"), DIFFERENTIABLE)
 def test_gradients_through_the_steps(name: str, options: dict[str, Any]) -> None:
-    results = []
-    for lib in (gradpack, torch):
-        start = lib.tensor(numbers("float64", 0, [(4,)])[0], requires_grad=True)
-        gradients = [lib.tensor(numbers("float64", step, [(4,)])[0], requires_grad=True) for step in (1, 2, 3)]
-        p = start.clone()
-        optimizer = getattr(lib.optim, name)([p], **{"lr": 0.05, **options, "differentiable": True})
-        for g in gradients:
-            p.grad = g
-            optimizer.step()
-        (p * lib.arange(4)).sum().backward()
-        results.append([p, start.grad, *[g.grad for g in gradients]])
-    for ours, theirs in zip(*results, strict=True):
+    for ours, theirs in differentiated_steps(name, options):
         if theirs is None:  # the first momentum buffer is a constant
             assert ours is None
         else:

@@ -7,6 +7,14 @@ from tests.samples.base import S, T
 # Away from 0, from whole numbers and halves: differences step over no jump and no kink.
 SMOOTH = [S(T.of([[-1.7, 0.3, 1.2], [2.7, -0.4, 0.9]])), S(T.of(1.3)), S(T(0, 3)), S(T.of([[[-2.3]], [[0.6]]]))]
 COMPLEX = [S(T(3, 4, kind="complex")), S(T((), kind="complex")), S(T(0, 3, kind="complex")), S(T(2, 1, kind="complex"))]
+PARTS = [
+    S(T(3, 4), T(3, 4)),
+    S(T(3, 4), T(4)),
+    S(T(()), T(())),
+    S(T(0, 3), T(0, 3)),
+    S(T(2, 1), T(3)),
+    S(T(3), T(2, 1, 3)),
+]
 X = T.of([[-1.7, 0.3, 1.2], [2.7, -0.4, 0.9]])
 LOW, HIGH = T.of([-0.5, -0.2, 0.4]), T.of([[0.6], [1.1]])
 
@@ -70,6 +78,8 @@ SAMPLES = {
     "imag": COMPLEX,
     "conj_physical": [S(T(3, 4)), S(T(())), S(T(0, 3)), *COMPLEX],
     "angle": [S(T(3, 4, low=0.5)), S(T((), low=0.5)), *COMPLEX],
+    "complex": PARTS,
+    "polar": PARTS,
     "view_as_real": COMPLEX,
     "view_as_complex": [S(T(3, 4, 2)), S(T(2)), S(T(0, 2)), S(T(2, 1, 2))],
 }

@@ -299,6 +299,7 @@ def test_no_entry_outlives_its_graph(problem):
     assert not [o for o in gc.get_objects() if type(o) is Entry and o.ledger is policy._ledger]
     assert not policy._entries
     assert not policy._holding._living
+    assert policy.held == 0
     assert not policy._ledger.watched
 
 

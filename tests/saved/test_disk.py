@@ -147,6 +147,22 @@ def test_a_changed_block_is_noticed(direct):
     assert x.grad is None
 
 
+def test_pages_that_changed_places_are_noticed_also_where_only_signs_differ():
+    policy = disk()
+    signs = torch.randn(2 << 17, dtype=torch.float64).sign()
+    packed = policy.pack(signs)
+    policy.wait()
+    fd = file_of(policy).fd
+    with open(f"/proc/self/fd/{fd}", "r+b", buffering=0) as other:
+        first, third = os.pread(other.fileno(), 4096, 4096), os.pread(other.fileno(), 4096, 3 * 4096)
+        assert first != third
+        os.pwrite(other.fileno(), first, 3 * 4096)
+        os.pwrite(other.fileno(), third, 4096)
+        os.fsync(other.fileno())
+    with pytest.raises(OSError, match="another checksum"):
+        policy.unpack(packed)
+
+
 def test_a_file_cut_short_is_noticed():
     policy, x = disk(), leaf()
     with policy:

@@ -2,145 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from itertools import count
+from collections.abc import Sequence
 from typing import Any
 
-from ..backends.numpy import hush, silent, unhush
-from ..base.modes import MODE, RUN, TRANSFORMS, using, without_grad
+from ..base.modes import MODE, TRANSFORMS, using
 from ..base.settings import is_warn_always_enabled
 from ..declare.batched import VmapLevel, all_examples, batched, bottom, entered, is_batched_now, lifted
-from ..graph import engine
-from ..graph.node import AccumulateGrad, Node, Nowhere, Slot
+from ..graph.node import Node, Nowhere
 from ..tensor import copying as _copying  # noqa: F401 - tells tensors how to be copied
+from ..tensor import data as _data  # noqa: F401 - gives them `data`
 from ..tensor import grad_dtype as _grad_dtype  # noqa: F401 - gives them `grad_dtype`
 from ..tensor import leaf as _leaf  # noqa: F401 - tells leaves how to store a gradient
 from ..tensor import node_methods as _node_methods  # noqa: F401 - hangs them onto nodes
-from ..tensor.hooks import registered, retain_grad
-from ..tensor.tensor import InferenceCounter, Tensor, alias, wrap
+from ..tensor.hooks import retain_grad
+from ..tensor.tensor import Tensor, alias
 from .arguments import batch_size, flag, inputs_of, seeds_of, sequence
 from .edges import GradientEdge, get_gradient_edge, input_edge, root_edge  # noqa: F401 - asked for here
-
-_next_number = count().__next__
-
-
-class Pass:
-    """One backward pass that is going on."""
-
-    __slots__ = ("__weakref__", "callbacks", "capture", "depth", "edges", "keep", "number", "plan")
-
-    def __init__(self, plan: engine.Plan | None, edges: list[Node], depth: int, keep: bool, capture: bool) -> None:
-        self.plan, self.edges = plan, edges  # what it starts from
-        self.keep, self.capture = keep, capture  # does it keep the graph, and hand gradients out?
-        self.number = _next_number()
-        self.depth = depth  # how many passes it runs inside of
-        self.callbacks: list[Callable[[], Any]] = []
-
-    def will_run(self, node: Node) -> bool:
-        """Whether the pass runs this node, as far as it was planned."""
-        if self.capture and type(node) is AccumulateGrad:
-            raise RuntimeError(
-                "A leaf node was passed to _will_engine_execute_node but we are currently running autograd.grad(). "
-                "This is currently not supported."
-            )
-        return self.plan is None or self.plan.will_run(node)
-
-
-_DEEP = 50  # passes inside passes, after which a new thread gives Python's recursion limit anew
-
-
-def _in_a_thread(call: Callable[[], None]) -> None:
-    """Run something on another thread, in this context, and wait for it; its exception is raised here."""
-    from contextvars import copy_context
-    from threading import Thread
-
-    failed: list[BaseException] = []
-
-    def work() -> None:
-        try:
-            call()
-        except BaseException as error:
-            failed.append(error)
-
-    thread = Thread(target=copy_context().run, args=(work,), name="gradpack nested backward")
-    thread.start()
-    thread.join()
-    if failed:
-        raise failed.pop()
-
-
-def queue_callback(callback: Callable[[], Any]) -> None:
-    """Call `callback()` at the end of the backward pass that is going on; the innermost, if they nest.
-
-    Raises:
-        RuntimeError: outside of a backward pass.
-    """
-    this = RUN.get()
-    if this is None:
-        raise RuntimeError("Final callbacks can only be installed during backward pass.")
-    this.callbacks.append(callback)
-
-
-def _run(
-    edges: list[Node], seeds: list[Any], keep: Any, create_graph: Any, inputs: list[Node] | None, capture: bool
-) -> engine.Plan | None:
-    if (keep is not True and keep is not False) or (create_graph is not True and create_graph is not False):
-        keep, create_graph = flag("retain_graph", keep), flag("create_graph", create_graph)
-    mode = MODE.get()
-    tensors = create_graph or bool(mode.dual) or bool(mode.levels)
-    if mode.ops and any(m.backward for m in mode.ops):
-        tensors = True
-    if mode.anomaly is not None:
-        mode.anomaly.watch(edges)
-    plan = engine.Plan(edges, inputs) if inputs is not None or registered[0] else None
-    roots: list[tuple[Node, Any]] = [
-        (edge, seed if tensors else seed._data) for edge, seed in zip(edges, seeds, strict=True)
-    ]
-    outer = RUN.get()
-    this = Pass(plan, edges, 0 if outer is None else outer.depth + 1, keep, capture)
-    running = RUN.set(this)
-    tell = getattr(mode.recorder, "backward", None)
-    if tell is not None:
-        tell(True)
-    token = None
-    if mode.grad is not create_graph:
-        token = MODE.set(mode.replace(grad=True) if create_graph else without_grad(mode))
-    silenced = hush(silent)
-    threads = mode.threads and not mode.busy and not tensors
-    observer = None if mode.profiler is None else mode.profiler.nodes()
-    try:
-        if this.depth and this.depth % _DEEP == 0:
-            _in_a_thread(
-                lambda: engine.run(
-                    roots,
-                    keep=keep,
-                    create_graph=tensors,
-                    plan=plan,
-                    capture=capture,
-                    threads=threads,
-                    observer=observer,
-                )
-            )
-        else:
-            engine.run(
-                roots, keep=keep, create_graph=tensors, plan=plan, capture=capture, threads=threads, observer=observer
-            )
-        if observer is not None:
-            observer.close()
-        while this.callbacks:
-            this.callbacks.pop(0)()
-    finally:
-        if observer is not None:
-            observer.close()
-        unhush(silenced)
-        if tell is not None:
-            tell(False)
-        RUN.reset(running)
-        if token is not None:
-            MODE.reset(token)
-        if MODE.get() is not mode:  # a hook has entered a block and not left it, or left one that it had not entered
-            MODE.set(mode)
-    return plan
+from .passes import captured, run
 
 
 def backward(
@@ -196,7 +74,7 @@ def backward(
         wanted = [_accumulating(value) for value in named]
     if flag("create_graph", create_graph):
         _warn_of_cycle()
-    _run(edges, seeds, create_graph if retain_graph is None else retain_graph, create_graph, wanted, False)
+    run(edges, seeds, create_graph if retain_graph is None else retain_graph, create_graph, wanted, False)
 
 
 def _accumulating(value: Any) -> Node:
@@ -289,7 +167,7 @@ def grad(
         if is_grads_batched:
             found = _batched(edges, seeds, count, wanted, keep, create_graph)
         else:
-            found = _captured(edges, seeds, wanted, keep, create_graph)
+            found = captured(edges, seeds, wanted, keep, create_graph)
     for i, g in enumerate(found):
         value = sources[i]
         if g is not None and isinstance(value, Tensor) and value._spec.flow is not value._spec.dtype:
@@ -308,78 +186,6 @@ def grad(
     return dict(zip(inputs, found, strict=True)) if type(inputs) is dict else tuple(found)
 
 
-def _captured(
-    edges: list[Node], seeds: list[Any], wanted: list[Node], keep: bool, create_graph: bool
-) -> list[Tensor | None]:
-    """The gradient of each wanted edge. A seed that arrives as it was sent is the same Tensor, not only its array."""
-    plan = _run(edges, seeds, keep, create_graph, wanted, True)
-    captured = {} if plan is None else plan.captured
-    found: dict[tuple[Node, int], Tensor | None] = {}
-    results = []
-    for edge in wanted:
-        node, nr = (edge.parent, edge.nr) if isinstance(edge, Slot) else (edge, -1)
-        if (node, nr) in found:  # asked for twice: one Tensor
-            results.append(found[node, nr])
-            continue
-        g = captured[node]
-        if nr >= 0 and g is not None:
-            g = g[nr]
-        if g is not None and not isinstance(g, Tensor):
-            for seed in seeds:
-                if seed._data is g:
-                    g = seed
-                    break
-            else:
-                g = wrap(g)
-                if MODE.get().inference:
-                    g._counter = InferenceCounter([0])
-        found[node, nr] = g
-        results.append(g)
-    return results
-
-
-def rows_of(
-    edges: list[Node], rows: Iterable[list[Tensor]], wanted: list[Node], create_graph: bool
-) -> list[list[Tensor | None]]:
-    """`_captured` for many seeds of one graph, which is kept: it is looked through but once."""
-    mode = MODE.get()
-    tensors = create_graph or bool(mode.dual) or bool(mode.levels)
-    if tensors and not create_graph:
-        return [_captured(edges, seeds, wanted, True, create_graph) for seeds in rows]
-    if mode.anomaly is not None:
-        mode.anomaly.watch(edges)
-    plan = engine.Plan(edges, wanted)
-    places = [(edge.parent, edge.nr) if isinstance(edge, Slot) else (edge, -1) for edge in wanted]
-    outer = RUN.get()
-    found: list[list[Tensor | None]] = []
-    token = MODE.set(mode.replace(grad=True) if create_graph else without_grad(mode))
-    silenced = hush(silent)
-    running = RUN.set(outer)
-    try:
-        for seeds in rows:
-            this = Pass(plan, edges, 0 if outer is None else outer.depth + 1, True, True)
-            RUN.set(this)
-            plan.captured = dict.fromkeys(plan.captured)
-            roots: list[tuple[Node, Any]] = [
-                (edge, seed if tensors else seed._data) for edge, seed in zip(edges, seeds, strict=True)
-            ]
-            engine.run(roots, keep=True, create_graph=tensors, plan=plan, capture=True)
-            while this.callbacks:
-                this.callbacks.pop(0)()
-            row: list[Tensor | None] = []
-            for node, nr in places:
-                g = plan.captured[node]
-                if nr >= 0 and g is not None:
-                    g = g[nr]
-                row.append(g if g is None or isinstance(g, Tensor) else wrap(g))
-            found.append(row)
-    finally:
-        RUN.reset(running)
-        unhush(silenced)
-        MODE.reset(token)
-    return found
-
-
 def _batched(
     edges: list[Node], seeds: list[Any], count: int, wanted: list[Node], keep: bool, create_graph: bool
 ) -> list[Tensor | None]:
@@ -388,7 +194,7 @@ def _batched(
     level = VmapLevel(count, inner=True)
     token = MODE.set(entered(mode, level))
     try:
-        found = _captured(edges, [batched(seed, level) for seed in seeds], wanted, keep, create_graph)
+        found = captured(edges, [batched(seed, level) for seed in seeds], wanted, keep, create_graph)
     finally:
         MODE.reset(token)
     return [g if g is None else all_examples(g, level) for g in found]
@@ -408,7 +214,7 @@ def _of_examples(
     wanted = [input_edge(bottom(v, used, inner) if isinstance(v, Tensor) else v) for v in sources]
     grads = [g if g is None else bottom(g, used, inner) for g in seeds]
     with using(levels=inner):
-        found = _captured(edges, grads, wanted, keep, create_graph)
+        found = captured(edges, grads, wanted, keep, create_graph)
     return [g if g is None else lifted(g, used, inner) for g in found]
 
 
@@ -437,7 +243,7 @@ def _tensor_backward(
         if create_graph is not False and flag("create_graph", create_graph):
             _warn_of_cycle()
         seed = alias(self._spec.backend.one(self._spec), self._spec, ())
-        _run([edge], [seed], create_graph if retain_graph is None else retain_graph, create_graph, None, False)
+        run([edge], [seed], create_graph if retain_graph is None else retain_graph, create_graph, None, False)
         return
     backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 

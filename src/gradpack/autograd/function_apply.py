@@ -254,7 +254,8 @@ def _without_history(t: Tensor, is_input: bool, is_dirty: bool) -> Tensor:
 
 def _rebase(cls: Any, t: Tensor, edge: Any) -> None:
     """Make the call the history of an input that forward wrote to."""
-    from ..declare.inplace import check_writable, set_history
+    from ..declare.inplace import set_history
+    from ..declare.write_checks import check_writable
 
     if (t._edge is None or type(t._edge) in (AccumulateGrad, Nowhere)) and t.requires_grad:
         raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")

@@ -7,9 +7,10 @@ from typing import Any
 from ..base.errors import inside_a_transform
 from ..base.modes import MODE, TRANSFORMS
 from ..tensor.tensor import Tensor
-from .api import grad, rows_of
+from .api import grad
 from .arguments import flag
 from .edges import input_edge, root_edge
+from .passes import rows_of
 
 Tensors = tuple[Tensor, ...]
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from contextlib import ContextDecorator
 from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
@@ -16,6 +15,7 @@ from warnings import warn
 
 from ..base.modes import MODE
 from .nvprof import EnforceUnique, load_nvprof, parse_nvprof_trace
+from .profiler_blocks import record_function
 from .profiler_emit import emit_itt, emit_nvtx
 from .profiler_kineto import MemRecordsAcc
 from .profiler_recorder import Recorder
@@ -283,7 +283,7 @@ class profile:  # noqa: N801 - torch's name
         flags = {n: int(getattr(self, n)) for n in ("with_stack", "record_shapes", "with_modules", "profile_memory")}
         given = {"trace_id": self.trace_id, "deviceProperties": [], **flags, **(metadata or {})}
         events = self._built() if self.experimental_config.trace_only else self._found()
-        write_trace(path, events, given, base_us=self._started_us)
+        write_trace(path, events, events._memory, given, base_us=self._started_us)
 
     def export_stacks(self, path: str, metric: str = "self_cpu_time_total") -> None:
         """Write callers and times: what flame graphs are made of. See `EventList.export_stacks`.
@@ -345,51 +345,6 @@ def flame(events: EventList) -> list[dict[str, Any]]:
         parent = None if event.cpu_parent is None else made.get(id(event.cpu_parent))
         (tops if parent is None else parent["children"]).append(row)
     return tops
-
-
-class record_function(ContextDecorator):  # noqa: N801 - torch's name
-    """A name for a block of code, or for the calls of a function, that profilers show.
-
-    Args:
-        name: the name.
-        args: a text that goes with it.
-
-    Raises:
-        RuntimeError: when it is entered, if the name is no text.
-
-    Example::
-
-        >>> import gradpack as torch
-        >>> with torch.autograd.profiler.profile() as prof:
-        ...     with torch.autograd.profiler.record_function("block"):
-        ...         y = torch.ones(3) * 2
-        >>> [(event.name, event.is_user_annotation) for event in prof.function_events]
-        [('block', True), ('aten::ones', False), ('aten::mul', False)]
-    """
-
-    def __init__(self, name: str, args: str | None = None) -> None:
-        self.name, self.args = name, args
-        self._open: list[tuple[Any, Any]] = []
-
-    def _recreate_cm(self) -> record_function:
-        return type(self)(self.name, self.args)
-
-    def __enter__(self) -> record_function:
-        if not isinstance(self.name, str):
-            raise RuntimeError(f"record_function: the name must be a text, not {type(self.name).__name__}")
-        profiler = MODE.get().profiler
-        self._open.append((profiler, None if profiler is None else profiler.enter(self.name, self.args)))
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        profiler, token = self._open.pop()
-        if profiler is not None:
-            profiler.leave(token)
-
-    def __repr__(self) -> str:
-        return (
-            f"record_function({self.name!r})" if self.args is None else f"record_function({self.name!r}, {self.args!r})"
-        )
 
 
 def __getattr__(name: str) -> Any:

@@ -13,6 +13,8 @@ from warnings import warn
 from .profiler_kineto import EventMetadata, metadata_of
 from .profiler_table import format_time
 
+MEMORY_EVENT_NAME = "[memory]"
+
 
 class DeviceType(Enum):
     """Kinds of devices, with torch's numbers. Events here are of the CPU."""

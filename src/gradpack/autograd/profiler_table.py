@@ -9,9 +9,17 @@ from typing import Any
 _WIDTH = 12
 _GAP = "  "
 _MICROSECONDS = {"s": 1e6, "ms": 1e3, "us": 1.0}
+_DEVICES = ("cuda", "xpu", "privateuse1")
 _FLOPS = ("FLOPs", "KFLOPs", "MFLOPs", "GFLOPs", "TFLOPs", "PFLOPs")
 
 Column = tuple[str, str, int, Callable[[Any], Any]]  # title, ">" or "<", width, what stands in a row
+
+
+def as_device(name: str) -> str:
+    """`self_cuda_time_total` -> `self_device_time_total`."""
+    for device in _DEVICES:
+        name = name.replace(device, "device")
+    return name
 
 
 def format_time(time_us: float, unit: str | None = None) -> str:
@@ -64,8 +72,6 @@ def build_table(
     if not events:
         return ""
     if sort_by is not None:
-        from .profiler_util import as_device
-
         name = as_device(sort_by)
         events = sorted(events, key=lambda event: getattr(event, name), reverse=True)
     total = sum(event.self_cpu_time_total for event in events)

@@ -5,17 +5,22 @@ from __future__ import annotations
 import gzip
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from socket import gethostname
 from typing import Any
 
-from .profiler_util import MEMORY_EVENT_NAME, EventList, FunctionEvent
+from .profiler_events import MEMORY_EVENT_NAME, FunctionEvent
+
+Changes = Sequence[tuple[float, int, int, str]]  # of memory: when, how many bytes more are held, on which thread, where
 
 
-def trace_of(events: EventList, metadata: Mapping[str, Any], *, base_us: float = 0.0) -> dict[str, Any]:
+def trace_of(
+    events: Sequence[FunctionEvent], changes: Changes, metadata: Mapping[str, Any], *, base_us: float = 0.0
+) -> dict[str, Any]:
     """The trace as plain data: what is written as JSON.
 
     Args:
+        changes: of the memory that tensors hold; without them the events tell of it.
         metadata: goes in beside the events, at the top.
         base_us: is added to all times.
     """
@@ -34,7 +39,7 @@ def trace_of(events: EventList, metadata: Mapping[str, Any], *, base_us: float =
     begun = {event.flow_id: event for event in events if event.flow_start}
     flows = 0
     for event in events:
-        if event.name == MEMORY_EVENT_NAME and events._memory:
+        if event.name == MEMORY_EVENT_NAME and changes:
             continue  # it is among all changes
         rows.append(_row(event, pid, base_us))
         if event.flow_id and not event.flow_start:
@@ -43,16 +48,16 @@ def trace_of(events: EventList, metadata: Mapping[str, Any], *, base_us: float =
             common = {"id": flows, "pid": pid, "cat": "fwdbwd", "name": "fwdbwd"}
             rows.append({"ph": "s", "tid": first.thread, "ts": base_us + first.time_range.start, **common})
             rows.append({"ph": "f", "tid": event.thread, "ts": base_us + event.time_range.start, **common, "bp": "e"})
-    rows += _changes(events, pid, base_us)
+    rows += _held(changes, pid, base_us)
     about = {"schemaVersion": 1, "displayTimeUnit": "ms", "baseTimeNanoseconds": 0, "host_name": gethostname()}
     return {**about, **metadata, "traceEvents": rows}
 
 
-def _changes(events: EventList, pid: int, base_us: float) -> list[dict[str, Any]]:
+def _held(changes: Changes, pid: int, base_us: float) -> list[dict[str, Any]]:
     """A point for each change of the memory that tensors hold, with the sum so far."""
     rows = []
     held: dict[str, int] = {}
-    for time, change, thread, place in sorted(events._memory):
+    for time, change, thread, place in sorted(changes):
         held[place] = held.get(place, 0) + change
         args = {"Bytes": change, "Total Allocated": held[place], "Total Reserved": 0}
         args |= {"Device Type": 0, "Device Id": -1} if place == "cpu" else {"Device Type": 1, "Device Id": 0}
@@ -65,7 +70,7 @@ def _row(event: FunctionEvent, pid: int, base_us: float) -> dict[str, Any]:
     start = event.time_range.start
     row: dict[str, Any] = {"name": event.trace_name or event.name, "pid": pid, "tid": event.thread}
     row["ts"] = base_us + start
-    if event.name == "[memory]":
+    if event.name == MEMORY_EVENT_NAME:
         return {
             **row,
             "ph": "i",
@@ -100,9 +105,11 @@ def _row(event: FunctionEvent, pid: int, base_us: float) -> dict[str, Any]:
     }
 
 
-def write_trace(path: str, events: EventList, metadata: Mapping[str, Any], *, base_us: float = 0.0) -> None:
+def write_trace(
+    path: str, events: Sequence[FunctionEvent], changes: Changes, metadata: Mapping[str, Any], *, base_us: float = 0.0
+) -> None:
     """Write the trace to a file; compressed, if its name ends in `.gz`."""
-    text = json.dumps(trace_of(events, {**metadata, "traceName": str(path)}, base_us=base_us))
+    text = json.dumps(trace_of(events, changes, {**metadata, "traceName": str(path)}, base_us=base_us))
     if str(path).endswith(".gz"):
         with gzip.open(path, "wt", encoding="utf-8") as packed:
             packed.write(text)

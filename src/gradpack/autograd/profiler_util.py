@@ -16,14 +16,13 @@ from .profiler_events import (
     ProfilerActivity,
 )
 from .profiler_kineto import EventMetadata, MemRecordsAcc, StringTable
-from .profiler_table import build_table
+from .profiler_table import as_device, build_table
 from .profiler_table import format_memory as _format_memory  # noqa: F401 - as torch calls it
 from .profiler_table import format_share as _format_time_share  # noqa: F401
 from .profiler_table import format_time as _format_time  # noqa: F401
 
-MEMORY_EVENT_NAME, OUT_OF_MEMORY_EVENT_NAME = "[memory]", "[OutOfMemory]"
+OUT_OF_MEMORY_EVENT_NAME = "[OutOfMemory]"
 _METRICS = ["self_cpu_time_total", "self_cuda_time_total", "self_xpu_time_total", "self_privateuse1_time_total"]
-_DEVICES = ("cuda", "xpu", "privateuse1")
 
 
 class EventList(list[Any]):
@@ -108,7 +107,7 @@ class EventList(list[Any]):
         """Write the events as a trace that chrome://tracing and Perfetto open."""
         from .profiler_trace import write_trace
 
-        write_trace(path, self, {})
+        write_trace(path, self, self._memory, {})
 
     def supported_export_stacks_metrics(self) -> list[str]:
         """What `export_stacks` may weigh stacks by."""
@@ -172,13 +171,6 @@ class EventList(list[Any]):
             total.key = None
         total.key = "Total"
         return total
-
-
-def as_device(name: str) -> str:
-    """`self_cuda_time_total` -> `self_device_time_total`."""
-    for device in _DEVICES:
-        name = name.replace(device, "device")
-    return name
 
 
 def _nest(events: list[FunctionEvent]) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..ops.sparse import _entries_and_others, sparse_coo_tensor
+from ..ops.sparse import sparse_coo_tensor
+from ..ops.sparse_conversions import _entries_and_others
 from ..tensor.tensor import Tensor
 
 

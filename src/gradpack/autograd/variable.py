@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..tensor.tensor import Tensor
-from .api import queue_callback
+from .passes import queue_callback
 
 __all__ = ["Variable", "VariableMeta"]
 

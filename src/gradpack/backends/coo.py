@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from .base import UnsupportedError
+from .coo_keys import add_runs, keys_of, starts_of_runs
 
 
 def unsupported(name: str) -> UnsupportedError:
@@ -112,8 +113,7 @@ class CooArray:
             return CooArray(self.indices, self.values, self.shape, True)
         keys = self.keys()
         order = np.argsort(keys, kind="stable")
-        ordered = keys[order]
-        starts = np.flatnonzero(np.concatenate((np.ones(1, bool), ordered[1:] != ordered[:-1])))
+        starts = starts_of_runs(keys[order])
         values = add_runs(self.values[order], starts)
         return CooArray(np.ascontiguousarray(self.indices[:, order[starts]]), values, self.shape, True)
 
@@ -213,21 +213,6 @@ class CooArray:
         return matmul(other, self)
 
     __hash__ = None  # type: ignore[assignment]
-
-
-def keys_of(indices: Any, shape: tuple[int, ...]) -> Any:
-    """One number for each column of indices into an array of (at least) this shape."""
-    keys = np.zeros(indices.shape[1], np.int64)
-    for row, size in zip(indices, shape, strict=False):
-        keys = keys * size + row
-    return keys
-
-
-def add_runs(rows: Any, starts: Any) -> Any:
-    """Sums of runs of rows that begin at `starts`."""
-    if rows.dtype.kind == "V" or rows.dtype == np.float16:  # low precision: added up in float32, rounded once
-        return np.add.reduceat(rows.astype(np.float32), starts, axis=0).astype(rows.dtype)
-    return np.add.reduceat(rows, starts, axis=0)
 
 
 def same_shape(a: Any, b: Any) -> None:
@@ -372,7 +357,7 @@ def matmul(a: Any, b: Any) -> Any:
     if a.nnz:
         order = np.argsort(a.indices[0], kind="stable")
         rows = a.indices[0][order]
-        starts = np.flatnonzero(np.concatenate((np.ones(1, bool), rows[1:] != rows[:-1])))
+        starts = starts_of_runs(rows)
         factors = a.values[order].reshape(-1, *[1] * (b.ndim - 1))
         out[rows[starts]] = add_runs(factors * b[a.indices[1][order]], starts)
     return out

@@ -9,6 +9,7 @@ import numpy as np
 from ..base.devices import CPU, device
 from ..base.dtypes import DTYPES, bfloat16, complex32, complex64, dtype
 from .base import Backend, Spec, register_backend
+from .compiled import ENOUGH, loops
 
 # What complex32 is in NumPy, which has no dtype for it: it moves the elements only, all else is done in complex64.
 PAIR = np.dtype([("real", np.float16), ("imag", np.float16)])
@@ -46,6 +47,25 @@ def unpaired(array: Any) -> Any:
     made = np.empty_like(array, dtype=np.complex64)
     made.real, made.imag = array["real"], array["imag"]
     return made
+
+
+_LOOPS = {"fe": "to_float16", "ef": "from_float16", "fE": "to_bfloat16", "Ef": "from_bfloat16"}
+
+
+def as_native(array: Any, native: Any) -> Any:
+    """An array as one of another dtype of NumPy's, where a compiled loop is faster than NumPy by that."""
+    order: Any = "C" if 0 in array.strides else "K"
+    if array.size < ENOUGH or array.itemsize + native.itemsize != 6:
+        return array.astype(native, order, copy=False)
+    name = _LOOPS.get(array.dtype.char + native.char)
+    bits = array.view(np.uint16) if array.itemsize == 2 and name else array
+    fast = loops("conversions", bits, chars="fH") if name else None
+    if fast is None or name is None:
+        return array.astype(native, order, copy=False)
+    out = np.empty(array.shape, native)
+    target = out.view(np.uint16) if native.itemsize == 2 else out
+    getattr(fast, name)(bits.reshape(-1), target.reshape(-1))
+    return out
 
 
 def rounded_number(value: float, d: dtype) -> float:
@@ -117,15 +137,18 @@ class NumPyBackend(Backend):
             return array
         if native is PAIR or array.dtype == PAIR:
             return paired(np.asarray(array)) if native is PAIR else self.cast(unpaired(array), d)
+        order: Any = "C" if 0 in array.strides else "K"
         if array.dtype.kind == "c" and native.kind != "c":
-            array = array != 0 if d.name == "bool" else array.real
+            array = array != 0 if d.name == "bool" else array.real.copy(order)
         if array.dtype.kind in "fV" and native.kind in "iu":
             with np.errstate(invalid="ignore"):  # as in torch, what does not fit is undefined but silent
-                return array.astype(native, copy=False)
-        return array.astype(native, "C" if 0 in array.strides else "K", copy=False)
+                return array.astype(native, order, copy=False)
+        if array.size >= ENOUGH and array.flags.c_contiguous:
+            return as_native(array, native)
+        return array.astype(native, order, copy=False)
 
     def copy(self, array: Any) -> Any:
-        return array.copy(order="K")
+        return array.copy(order="C" if 0 in array.strides else "K")
 
     def write(self, array: Any, value: Any) -> None:
         if not isinstance(value, np.ndarray | np.generic) and hasattr(value, "to_dense"):  # `dense.mul_(sparse)`

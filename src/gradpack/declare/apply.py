@@ -14,9 +14,10 @@ from typing import Any
 
 from ..backends import Spec, backend_of
 from ..backends.base import UnsupportedError
-from ..backends.numpy import quiet, rounded_number
+from ..backends.numpy import NUMPY, quiet, rounded_number
 from ..backends.windows import may_overlap
 from ..base import dtypes
+from ..base.devices import CPU
 from ..base.dtypes import BOOL, FLOATING, INTEGRAL, complex32, complex64, dtype
 from ..base.errors import (
     different_devices,
@@ -38,6 +39,8 @@ from .quick import quickly, wrapped_int
 from .rare_dtypes import refuse_rare
 from .record import keep_tangents, record
 from .tangents import carry
+
+_OF_NUMBERS = frozenset("add sub mul div div_rounded floor_divide".split())  # two numbers make a tensor
 
 
 def apply(op: Op, args: tuple[Any, ...]) -> Any:
@@ -125,6 +128,9 @@ def raw_forward(op: Op, values: list[Any]) -> Any:
     position = op.params.index(name)
     if name in op.lists and values[position]:
         _element(op, position, 0, values[position][0])
+    if op.name in _OF_NUMBERS and isinstance(values[position], int | float | complex):
+        kind = dtypes.scalar_dtype(values[position])
+        return apply(op, (wrap(NUMPY.asarray(values[position], kind, CPU)), *values[1:]))
     raise not_a_tensor(op.name, name, position + 1, values[position])
 
 
@@ -139,6 +145,8 @@ def _normalise(op: Op, values: list[Any]) -> bool:
         value = values[i]
         if isinstance(value, Tensor) or param not in op.arrays:
             if isinstance(value, Tensor) and param not in op.arrays and param not in op.lists:
+                if value.requires_grad:
+                    raise TypeError(f"{op.name}(): argument '{param}' must be Number, not a Tensor that requires grad")
                 values[i] = value.item() if value.numel() == 1 else value
             continue
         if param in op.lists:
@@ -248,7 +256,7 @@ def _compute(
                 arrays[i] = backend.cast(backend.cast(value._data, first), cast)
             else:
                 arrays[i] = _array(value, cast, op)
-        elif first is not None and type(value) is float and (cast is not None or param == "alpha"):
+        elif first is not None and type(value) is float and (cast is not None or param in ("alpha", "lambd")):
             arrays[i] = rounded_number(value, first)
         elif isinstance(value, list | tuple) and (param in op.arrays or param in op.lists):
             arrays[i] = type(value)(_array(v, cast, op) for v in value) if type(value) in (list, tuple) else value
@@ -363,6 +371,8 @@ def _dtypes(
 def _check_uniform(op: Op, values: list[Any], index: dict[str, int]) -> None:
     found = {p: v._spec.dtype for p in op.inputs if isinstance(v := values[index[p]], Tensor)}
     if len(set(found.values())) > 1:
+        if isinstance(op.uniform, str):
+            raise RuntimeError(op.uniform)
         given = ", ".join(f"{p} {d.name}" for p, d in found.items())
         first, second = list(dict.fromkeys(found.values()))[:2]
         raise RuntimeError(

@@ -24,15 +24,24 @@ def counted(index: Tensor, size: int) -> Tensor:
     return made
 
 
+def _asked(c: Call) -> tuple[list[Any], list[bool]]:
+    """The indices, None for dimensions without one; which of them are batched."""
+    indices = list(c.values[1])
+    return indices, c.flags[1] if isinstance(c.flags[1], list) else [False] * len(indices)
+
+
+def _places(indices: list[Any], flags: list[bool]) -> tuple[list[int], bool, int]:
+    """Which dimensions have an index, whether they stand together, how many dimensions the result has for them."""
+    given = [k for k, i in enumerate(indices) if i is not None]
+    return given, given[-1] - given[0] + 1 == len(given), max(indices[k].ndim - flags[k] for k in given)
+
+
 def index(c: Call) -> Any:
     """`input[indices]`."""
-    indices = list(c.values[1])
-    flags = c.flags[1] if isinstance(c.flags[1], list) else [False] * len(indices)
+    indices, flags = _asked(c)
     if _has_mask(indices):
         return _with_mask(c, indices, flags)
-    given = [k for k, i in enumerate(indices) if i is not None]
-    together = given[-1] - given[0] + 1 == len(given)
-    ndim = max(indices[k].ndim - flags[k] for k in given)
+    given, together, ndim = _places(indices, flags)
     if not any(flags):
         made = run(c.op, [c.values[0], [None, *indices]])
         return made if together else _moved(made, ndim, 0)
@@ -88,13 +97,10 @@ def _with_mask(c: Call, indices: list[Any], flags: list[bool]) -> Any:
 
 def index_back(c: Call) -> Any:
     """Zeros with gradients added where `index` reads: all examples, one after the other."""
-    indices = list(c.values[1])
-    flags = c.flags[1] if isinstance(c.flags[1], list) else [False] * len(indices)
+    indices, flags = _asked(c)
     if _has_mask(indices):
         return _with_mask(c, indices, flags)
-    given = [k for k, i in enumerate(indices) if i is not None]
-    together = given[-1] - given[0] + 1 == len(given)
-    ndim = max(indices[k].ndim - flags[k] for k in given)
+    given, together, ndim = _places(indices, flags)
     g = c.whole(0)
     if together and given[0] > 0:
         first = given[0]
@@ -105,15 +111,12 @@ def index_back(c: Call) -> Any:
 
 
 def index_put(c: Call) -> Any:
-    indices = list(c.values[1])
-    flags = c.flags[1] if isinstance(c.flags[1], list) else [False] * len(indices)
+    indices, flags = _asked(c)
     if _has_mask(indices):
         return _put_mask(c, indices, flags)
-    given = [k for k, i in enumerate(indices) if i is not None]
-    together = given[-1] - given[0] + 1 == len(given)
+    given, together, ndim = _places(indices, flags)
     if together and given[0] > 0:
         return _loop(c)
-    ndim = max(indices[k].ndim - flags[k] for k in given)
     values = list(c.values)
     values[0] = c.whole(0)
     values[1] = [starts(c, ndim), *_aligned(indices, flags, ndim)]

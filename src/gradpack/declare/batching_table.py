@@ -15,7 +15,7 @@ _TABLE: dict[Rule, str] = {
         masked_fill masked_keep where frexp _frexp_backward special_airy_ai special_bessel_j0
         special_bessel_j1 special_bessel_y0 special_bessel_y1 special_modified_bessel_i0 special_modified_bessel_i1
         special_modified_bessel_k0 special_modified_bessel_k1 special_scaled_modified_bessel_k0
-        special_scaled_modified_bessel_k1 special_spherical_bessel_j0
+        special_scaled_modified_bessel_k1 special_spherical_bessel_j0 complex polar
     """,
     rules.simply: """
         _filled_number _zeroed alias _contiguous _fw_primal real imag _to_copy index_add_scale view_as_real

@@ -59,10 +59,12 @@ def fused(code: list[ast.stmt], function: Function, bound: Function) -> Function
         bound: `function` for NumPy's arrays.
     """
     from .fuse import loop
+    from .fuse_numbers import Fused
     from .fuse_steps import Unknown
 
     params = function.__code__.co_varnames[: function.__code__.co_argcount + function.__code__.co_kwonlyargcount]
     loops: dict[str, Function | None] = {}
+    compiled = Fused(code, function.__globals__, params)
     bound = _by_position(function, bound)
     only = code[-1].value if len(code) == 1 and isinstance(code[-1], ast.Return) else None
     otherwise = bound if _call_of_helper(only) else in_blocks(bound)  # what is one function divides its arrays itself
@@ -77,6 +79,9 @@ def fused(code: list[ast.stmt], function: Function, bound: Function) -> Function
         found = loops.get(kinds)
         if found is None:
             return otherwise(*args)
+        made = compiled(kinds, args, into)
+        if made is not None:
+            return made
         if into is not None:
             return found(*args, into)
         try:
@@ -204,8 +209,15 @@ def large_forms(op: Op, inlined: Any, body: Function, formulas: dict[str, Functi
     for p, formula in formulas.items():
         expression = inlined.expression(p)
         if formula_in_blocks(op, p, expression):
-            made = in_blocks(formula)
-            if expression is not None:
-                made = fused([ast.Return(expression)], op.formulas[p], formula)
-            names[f"_vjp_{p}_large"] = made
+            names[f"_vjp_{p}_large"] = _of_formula(op.formulas[p], formula, expression)
     return names
+
+
+def _of_formula(function: Function, bound: Function, expression: ast.expr | None) -> Function:
+    from .fuse import statements
+    from .fuse_steps import Unknown
+
+    try:
+        return fused(statements(function) if expression is None else [ast.Return(expression)], function, bound)
+    except Unknown:
+        return in_blocks(bound)

@@ -126,9 +126,12 @@ def _install(made: Any, function: Any, label: str, options: str | None) -> None:
             looked_at["input"] = "tensor", 1, False
             tests.append("not isinstance(input, _Tensor)")
     else:  # a wrapper that takes anything, and shows what it wraps
-        values = f"_bound({_by_name(own)})"
-        several = {p.kind: f"len({n}) > 1" if p.kind is Parameter.VAR_POSITIONAL else n for n, p in own.items()}
-        tests = [several[k] for k in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD) if k in several and looked_at]
+        values, tests = f"_bound({_by_name(own)})", []
+        several = {p.kind: n for n, p in own.items()}
+        if Parameter.VAR_POSITIONAL in several and looked_at:
+            tests.append("len({0}) > 1 and _unusual({0})".format(several[Parameter.VAR_POSITIONAL]))
+        if Parameter.VAR_KEYWORD in several and looked_at:
+            tests.append("{0} and _unusual_named({0})".format(several[Parameter.VAR_KEYWORD]))
     asks = inside is not function and kinds.get(next(iter(shown), ""), ("",))[0] == "tensor"
     spelled = _spelled(own, defaults, label) if options is None else None
     text = _TEXT.format(
@@ -151,12 +154,34 @@ def _install(made: Any, function: Any, label: str, options: str | None) -> None:
     names["_overriding"] = overriding
     names["_asked"] = lambda found, given: _asked(made, found, own, given)
     names["_bound"] = lambda given: _bound(shown, own, given)
+    usual = {n: _usual_types(k[0], shown[n].default) for n, k in looked_at.items() if n in shown}
+    by_position = [usual.get(n) for n in _taken_by_position(shown)]
+    names["_unusual"] = lambda args: _unusual(args, by_position)
+    names["_unusual_named"] = lambda named: any(n in usual and type(v) not in usual[n] for n, v in named.items())
     filename = f"<door of {label}>"
     linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
     exec(compile(text, filename, "exec"), names)
     call = names.pop("_call")
     made.__defaults__, made.__kwdefaults__ = call.__defaults__, call.__kwdefaults__
     made.__code__ = call.__code__.replace(co_name=made.__name__, co_qualname=made.__qualname__)
+
+
+def _usual_types(kind: str, default: Any) -> tuple[type, ...]:
+    """The types of arguments that a wrapper passes on without a look."""
+    return _TYPES.get(kind, ()) if default is Parameter.empty else (*_TYPES.get(kind, ()), type(default))
+
+
+_TYPES = {"bool": (bool,), "int": (int,), "float": (float,), "number": (int, float), "str": (str,)}
+
+
+def _unusual(args: tuple[Any, ...], usual: list[tuple[type, ...] | None]) -> bool:
+    """Whether positional arguments are to be looked at: one has another type, or there are too many."""
+    if len(args) > len(usual):
+        return True
+    for value, types in zip(args, usual, strict=False):  # noqa: SIM110 - a generator takes longer
+        if types is not None and type(value) not in types:
+            return True
+    return False
 
 
 def _by_name(parameters: Any) -> str:

@@ -345,16 +345,24 @@ def run({params}, _into=None):
 """
 
 
-def text_of(
-    code: list[ast.stmt], outside: dict[str, Any], params: tuple[str, ...], kinds: str
-) -> tuple[str, dict[str, Any]]:
-    """The text of the loop for arguments of these kinds, and the names that it uses."""
+def written(
+    code: list[ast.stmt], outside: dict[str, Any], params: tuple[str, ...], kinds: str, depth: int
+) -> tuple[Writer, Value]:
+    """The steps for arguments of these kinds, indented so often, and the result that they write into `_o`."""
     writer = Writer()
-    writer.depth = writer.top = 2
+    writer.depth = writer.top = depth
     env = {p: Value(k, f"p_{p}") for p, k in zip(params, kinds, strict=True)}
     result = Reader(writer, env, outside).run(code, "_o")
     if result.kind == "s" or result.text != "_o":
         raise Unknown("a result that is no new array")
+    return writer, result
+
+
+def text_of(
+    code: list[ast.stmt], outside: dict[str, Any], params: tuple[str, ...], kinds: str
+) -> tuple[str, dict[str, Any]]:
+    """The text of the loop for arguments of these kinds, and the names that it uses."""
+    writer, result = written(code, outside, params, kinds, 2)
     arrays = [f"p_{p}" for p, k in zip(params, kinds, strict=True) if k != "s"]
     first = f"p_{params[kinds.index('f')]}"
     buffers = [(b, f"{first}.dtype") for b in writer.made["f"]] + [(b, "np.bool_") for b in writer.made["?"]]

@@ -60,7 +60,7 @@ class Op:
             Inputs that `meaning` does not take (a bias) have a formula of their own beside it.
         broadcasts: inputs may be broadcast, so that gradients must be summed back to their shapes.
         functions: the public function and its copies (dunder methods), which share one text.
-        uniform: inputs must have one dtype: none is promoted.
+        uniform: inputs must have one dtype: none is promoted. Or the sentence that is said to others.
         blame: raises the right error for shapes that the body refused.
         check: raises for operands that torch refuses; called with the operation, its values and their common dtype.
         scalars: those inputs for which a Python number will do (given as True: all, False: none).
@@ -145,7 +145,7 @@ class Op:
         node: str | None = None,
         many: bool = False,
         broadcasts: bool | None = None,
-        uniform: bool = False,
+        uniform: bool | str = False,
         blame: Callable[..., None] | None = None,
         dtypes: str = "bifc",
         check: Callable[..., None] | None = None,

@@ -104,11 +104,6 @@ def _message(name: str, have: Any, want: Any) -> str | None:
         return f"linalg.vecdot: Expected out of dtype{scalar_type(want)} but found {scalar_type(have)}"
     if name == "multi_dot":
         return f"multi_dot(): expected out tensor to have dtype {cpp_name(want)} but got {cpp_name(have)}"
-    if name == "float_power":
-        return (
-            f"the output given to float_power has dtype {scalar_type(have)} but the operation's result requires dtype "
-            f"{scalar_type(want)}"
-        )
     if name == "ormqr":
         return (
             "torch.ormqr: Expected input and result to have the same dtype, but input has dtype"
@@ -130,7 +125,7 @@ def _message(name: str, have: Any, want: Any) -> str | None:
             f"{cpp_name(want)} and hist {cpp_name(have)}"
         )
     if name == "frexp":
-        part = "exponent to have int" if want is dtypes.int32 else f"mantissa to have dtype {cpp_name(want)}"
+        part = "exponent to have int dtype" if want is dtypes.int32 else f"mantissa to have dtype {cpp_name(want)}"
         return f"torch.frexp() expects {part} but got {cpp_name(have)}"
     return None
 

@@ -1,8 +1,8 @@
-"""Calls that record nothing, of operations with one result, on NumPy's arrays of any dtypes.
+"""Calls on NumPy's arrays of any dtypes, when nobody looks on.
 
-What compiled text does not take (integers beside floats, complex numbers, float32 beside float64) mostly needs no
-gradient. Then all that the interpreted path would find out depends on dtypes only: it is found out once for each
-combination of them, and kept as a plan.
+What compiled text does not take are integers beside floats, complex numbers, float32 beside float64, several results
+of several tensors. All that the interpreted path would find out there depends on dtypes only: it is found out once for
+each combination of them, and kept as a plan.
 """
 
 from __future__ import annotations
@@ -12,14 +12,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..backends import NUMPY, Spec, spec_of
-from ..backends.numpy import hush, rounded_number, silent, unhush
+from ..backends.numpy import as_native, hush, rounded_number, silent, unhush
+from ..backends.windows import may_overlap
 from ..base import dtypes
 from ..base.dtypes import INTEGRAL, complex32, dtype
 from ..base.modes import Mode
 from ..tensor.parameter import Parameter
 from ..tensor.tensor import Tensor, alias
-from ..tensor.views import refresh
+from ..tensor.views import NO_GRAD, mark_view, refresh
 from .op import Op
+from .record import record
 
 _array_type = np.ndarray
 _NUMBERS = frozenset({bool, int, float, complex})
@@ -42,6 +44,7 @@ class Form(NamedTuple):
     others: tuple[int, ...]  # where else tensors may stand
     body: Any
     named: tuple[str, ...]  # parameters that are keyword-only
+    position: dict[str, int]  # of each parameter
     plans: dict[Any, Plan | None]  # by the default dtype, and what each operand is; None: there is none
 
 
@@ -49,34 +52,42 @@ _FORMS: dict[Op, Form] = {}
 
 
 def _form(op: Op) -> Form:
-    fits = not (op.lists or op.view or op.extra or op.sparse or op.uniform)
+    fits = not (op.lists or op.sparse or (op.view and op.returns))
     places = tuple(op.params.index(p) for p in op.promote or op.arrays) if fits else ()
     others = tuple(i for i, p in enumerate(op.params) if i not in places)
-    return Form(places, others, NUMPY.body(op), op.params[len(op.params) - op.keyword_only :], {})
+    named, position = op.params[len(op.params) - op.keyword_only :], {p: i for i, p in enumerate(op.params)}
+    return Form(places, others, NUMPY.body(op), named, position, {})
 
 
 def quickly(op: Op, values: tuple[Any, ...], mode: Mode) -> Any:
-    """The result, or a tuple of several, if the call is such a one; else None. `mode` is a plain one."""
+    """The result, or a tuple of several, recorded if there is a gradient; None if this is not the way.
+
+    `mode` is a plain one.
+    """
     form = _FORMS.get(op)
     if form is None:
         form = _FORMS[op] = _form(op)
     kinds: list[Any] = [dtypes.get_default_dtype()]
-    arrays, found = list(values), False
+    arrays, found, tracked = list(values), None, False
     for i in form.places:
         value = arrays[i]
         kind: Any = type(value)
         if kind is Tensor or kind is Parameter:
-            if (mode.grad and value._edge is not None) or (value._view is not None and refresh(value)):
+            if value._view is not None and refresh(value):
                 return None
+            if value._edge is not None:
+                tracked = mode.grad
+            found = value._spec
             kinds.append(value._spec if value._shape else (value._spec,))  # those without dimensions weigh less
             arrays[i] = value._data
-            found = True
         elif op.params[i] in op.scalars if kind in _NUMBERS else value is op.defaults.get(op.params[i], op) is None:
             kinds.append(kind)
         else:
             return None
-    if not found:
+    if found is None:
         return None
+    if op.view and type(values[form.places[0]]._counter) is not list:
+        return None  # views of inference tensors are no views that autograd knows
     for i in form.others:
         if isinstance(arrays[i], Tensor | list | tuple | np.generic):
             return None
@@ -98,7 +109,7 @@ def quickly(op: Op, values: tuple[Any, ...], mode: Mode) -> Any:
             value = arrays[i]
             if type(value) is _array_type:
                 if value.dtype is not native:
-                    arrays[i] = value.astype(native, copy=False)
+                    arrays[i] = as_native(value, native)
             elif type(value) is int and compute.category == INTEGRAL:  # type: ignore[union-attr]
                 arrays[i] = wrapped_int(value, compute)
             elif plan.first is not None and type(value) is float:
@@ -114,11 +125,30 @@ def quickly(op: Op, values: tuple[Any, ...], mode: Mode) -> Any:
         return None  # the interpreted path knows what to say
     finally:
         unhush(token)
+    extras: Any = ()
+    if op.extra:
+        data, extras = data[: -len(op.extra)], data[-len(op.extra) :]
     if not op.returns:
-        return _tensor(data, plan.spec, op.contiguous)
+        out = _tensor(data[0] if op.extra else data, plan.spec, op.contiguous)
+        if op.view:
+            _mark(op, out, values, mode)
+        if tracked:
+            record(op, list(values), form.position, [out], extras, mode, plan.compute, found)
+        return out
     count = len(data) if op.differentiable is None else op.differentiable
     outs = [_tensor(part, plan.spec if nr < count else None, op.contiguous) for nr, part in enumerate(data)]
+    if tracked and outs:
+        record(op, list(values), form.position, outs, extras, mode, plan.compute, found)
     return op.public.result_type(*outs) if op.results else tuple(outs)  # type: ignore[attr-defined]
+
+
+def _mark(op: Op, out: Tensor, values: tuple[Any, ...], mode: Mode) -> None:
+    """Say of a result that it is a view of the first operand, if it is one."""
+    parent = values[0]
+    if parent._spec.dtype is not out._spec.dtype and op.view != "real":
+        return
+    if op.view is True or 0 in out._shape or may_overlap(out._data, parent._data):
+        mark_view(out, parent, op.public, values[1:], None if mode.grad else NO_GRAD)
 
 
 def _tensor(data: Any, spec: Spec | None, contiguous: bool) -> Tensor:
@@ -133,12 +163,14 @@ def _tensor(data: Any, spec: Spec | None, contiguous: bool) -> Tensor:
 
 def _plan(op: Op, form: Form, values: tuple[Any, ...]) -> Plan | None:
     """The plan for dtypes like those of these values; None if NumPy's arrays alone do not do."""
-    from .apply import _dtypes, rounded_to
+    from .apply import _check_uniform, _dtypes, rounded_to
 
     tensors = [v for v in values if isinstance(v, Tensor)]
     if any(not t._spec.numpy or t._spec.dtype is complex32 or t._spec.dtype.alone for t in tensors):
         return None
-    result, compute = _dtypes(op, list(values), {p: i for i, p in enumerate(op.params)}, tensors)
+    if op.uniform:
+        _check_uniform(op, list(values), form.position)
+    result, compute = _dtypes(op, list(values), form.position, tensors)
     first = rounded_to(op, result)
     if first is not None and any(t._spec.dtype is not first for t in tensors):
         return None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+from itertools import compress
 from typing import Any
 
 from ..backends import Spec
@@ -35,17 +37,19 @@ def record(
     node = _new(op.general_class or _general_class(op))
     edges: list[Node | None] = []
     fit: list[Any] = []
-    wanted: set[str] = set()
+    wanted: list[bool] = []
     for p in op.inputs:
         value = values[index[p]]
+        some = False
         for v in value if p in op.lists else (value,):
             edge = v._edge if isinstance(v, Tensor) else None
-            if type(edge) is Nowhere:
+            if edge is not None and type(edge) is Nowhere:
                 edge = None
             edges.append(edge)
             fit.append((v._shape, v._spec) if isinstance(v, Tensor) else None)
             if edge is not None:
-                wanted.add(p)
+                some = True
+        wanted.append(some)
     node.edges, node.seq, node.extras = tuple(edges), next_seq(), None
     node.fit = fit
     node.compute = compute
@@ -53,8 +57,8 @@ def record(
     node.backend = spec.backend
     differentiable = len(outs) if op.differentiable is None else op.differentiable
     node.outputs = differentiable
-    for name in dict.fromkeys(n for p in op.inputs if p in wanted for n in op.reads[p]):
-        _save(op, node, name, values, index, outs, extras, mode)
+    for name, what in _kept(op, tuple(wanted)):
+        _save(op, node, name, what, values, index, outs, extras, mode)
     if mode.anomaly is not None:
         mode.anomaly.note(node)
     if differentiable == 1:
@@ -66,6 +70,13 @@ def record(
             if out._spec.dtype.category >= FLOATING:
                 out._edge = Slot(node, nr, differentiable)
     return node
+
+
+@lru_cache(maxsize=4096)
+def _kept(op: Op, wanted: tuple[bool, ...]) -> tuple[tuple[str, str], ...]:
+    """The names that the formulas of the wanted inputs read, and what each is."""
+    names = dict.fromkeys(n for p in compress(op.inputs, wanted) for n in op.reads[p])
+    return tuple([(n, op.saves(n)) for n in names])
 
 
 def keep_tangents(op: Op, node: Any, outs: list[Tensor]) -> None:
@@ -92,6 +103,7 @@ def _save(
     op: Op,
     node: Any,
     name: str,
+    what: str,
     values: list[Any],
     index: dict[str, int],
     outs: list[Tensor],
@@ -99,7 +111,6 @@ def _save(
     mode: Mode,
 ) -> None:
     kept: Any
-    what = op.saves(name)
     label = (op.node_name, name)
     if what == "meta":
         param, _, field = name.rpartition("_")

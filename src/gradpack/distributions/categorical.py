@@ -9,13 +9,13 @@ from ..autograd.grad_mode import no_grad
 from ..base.dtypes import int64
 from ..base.info import finfo
 from ..base.size import Size
+from ..ops.broadcasting import broadcast_tensors
 from ..ops.create import tensor
-from ..ops.exponential import lgamma
 from ..ops.fill import eye
 from ..ops.fill_like import full_like
+from ..ops.log_gamma import lgamma
 from ..ops.random import multinomial, rand
 from ..ops.rounding import where
-from ..ops.shape import broadcast_tensors
 from ..ops.softmax import logsumexp
 from ..tensor.tensor import Tensor
 from . import constraints

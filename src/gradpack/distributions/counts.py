@@ -7,8 +7,9 @@ from typing import Any, ClassVar
 from ..autograd.grad_mode import no_grad
 from ..base.info import finfo
 from ..ops.activation import logsigmoid
-from ..ops.exponential import lgamma, xlogy
+from ..ops.exponential import xlogy
 from ..ops.fill_like import zeros_like
+from ..ops.log_gamma import lgamma
 from ..ops.random import rand
 from ..ops.rounding import where
 from ..ops.sampling import binomial, poisson

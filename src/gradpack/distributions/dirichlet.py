@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from ..autograd.function import Function, once_differentiable
-from ..ops.exponential import digamma, lgamma, xlogy
+from ..ops.exponential import xlogy
 from ..ops.fill_like import full_like
 from ..ops.implicit import _dirichlet_grad
 from ..ops.join import stack
+from ..ops.log_gamma import digamma, lgamma
 from ..ops.rounding import where
 from ..ops.sampling import _sample_dirichlet
 from ..tensor.tensor import Tensor

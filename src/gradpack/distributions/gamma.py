@@ -7,9 +7,10 @@ from typing import Any, ClassVar
 
 from ..base.info import finfo
 from ..ops.create import as_tensor
-from ..ops.exponential import digamma, lgamma, xlogy
+from ..ops.exponential import xlogy
 from ..ops.fill_like import ones_like, zeros_like
 from ..ops.gamma_functions import igamma
+from ..ops.log_gamma import digamma, lgamma
 from ..ops.rounding import where
 from ..ops.sampling import _standard_gamma
 from ..tensor.tensor import Tensor

@@ -9,10 +9,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..ops.exponential import digamma, lgamma
+from ..ops.broadcasting import broadcast_shapes
 from ..ops.fill import full
+from ..ops.log_gamma import digamma, lgamma
 from ..ops.rounding import where
-from ..ops.shape import broadcast_shapes
 from ..tensor.tensor import Tensor
 from .bernoulli import Bernoulli, ContinuousBernoulli
 from .counts import Binomial, Poisson

@@ -8,7 +8,7 @@ from typing import Any
 from ..linalg import solve_triangular
 from ..ops.activation import softplus
 from ..ops.diagonal import diag_embed
-from ..ops.exponential import digamma, lgamma
+from ..ops.log_gamma import digamma, lgamma
 from ..ops.rounding import where
 from ..tensor.tensor import Tensor
 from .bernoulli import Bernoulli, ContinuousBernoulli

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any, ClassVar
 
-from ..ops.exponential import lgamma
 from ..ops.fill_like import full_like, ones_like
+from ..ops.log_gamma import lgamma
 from ..ops.random import rand
 from ..ops.rounding import where
 from ..tensor.tensor import Tensor

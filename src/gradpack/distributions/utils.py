@@ -10,12 +10,12 @@ from typing import Any
 from ..autograd.grad_mode import enable_grad
 from ..base.dtypes import get_default_dtype
 from ..base.info import finfo
+from ..ops.broadcasting import broadcast_tensors
 from ..ops.create import tensor
 from ..ops.diagonal import tril_indices
 from ..ops.fill import zeros
 from ..ops.random import randn
 from ..ops.ranges import arange
-from ..ops.shape import broadcast_tensors
 from ..ops.softmax import softmax
 from ..tensor.tensor import Tensor
 

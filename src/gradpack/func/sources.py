@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from textwrap import indent
 from typing import Any
 
-from ..autograd.api import _captured
+from ..autograd.passes import captured
 from ..base.dtypes import FLOATING
 from ..base.modes import MODE, TRANSFORMS, Transform
 from ..base.tree import tree_map
@@ -126,7 +126,7 @@ class Sources:
         try:
             found: list[Any] = [None] * len(wanted)
             if edges:
-                found = _captured(edges, grads, wanted, keep, create)  # type: ignore[arg-type]
+                found = captured(edges, grads, wanted, keep, create)  # type: ignore[arg-type]
             found = [zeros_like(t.detach()) if g is None else g for g, t in zip(found, self.whole, strict=True)]
         finally:
             MODE.reset(token)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..ops.spatial import as_tuple
 from ..tensor.tensor import Tensor
-from .convolution import as_tuple
 from .pooling import _Pool
 
 

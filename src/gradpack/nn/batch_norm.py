@@ -12,6 +12,7 @@ from ..tensor.tensor import Tensor
 from . import functional as F
 from . import init
 from .module import Module
+from .normalize import _Affine
 from .parameter import Parameter
 
 
@@ -256,7 +257,7 @@ class InstanceNorm3d(_InstanceNorm):
     dims = (4, 5)
 
 
-class GroupNorm(Module):
+class GroupNorm(_Affine):
     """Brings each of `num_groups` groups of channels to mean 0 and variance 1, then scales and shifts each channel.
 
     Raises:
@@ -268,9 +269,6 @@ class GroupNorm(Module):
         >>> torch.nn.GroupNorm(2, 4)(torch.randn(3, 4, 5)).shape
         gradpack.Size([3, 4, 5])
     """
-
-    weight: Tensor | None
-    bias: Tensor | None
 
     def __init__(
         self,
@@ -290,17 +288,7 @@ class GroupNorm(Module):
         self.num_channels = num_channels
         self.eps = eps
         self.affine = affine
-        for name, wanted in (("weight", affine), ("bias", affine and bias)):
-            value = Parameter(empty(num_channels, device=device, dtype=dtype)) if wanted else None
-            self.register_parameter(name, value)
-        self.reset_parameters()
-
-    def reset_parameters(self) -> None:
-        """Weight ones, bias zeros."""
-        if self.weight is not None:
-            init.ones_(self.weight)
-        if self.bias is not None:
-            init.zeros_(self.bias)
+        self._register_affine(num_channels, affine, bias, device, dtype)
 
     def forward(self, input: Tensor) -> Tensor:
         return F.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)

@@ -8,7 +8,8 @@ from itertools import islice
 from operator import index
 from typing import Any, Self, overload
 
-from .module import Module, bracketed, indented
+from .module import Module
+from .printing import bracketed, indented
 
 
 def position(length: int, where: Any) -> int:

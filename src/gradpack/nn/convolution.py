@@ -8,16 +8,12 @@ from typing import Any
 
 from ..autograd.grad_mode import no_grad
 from ..ops.fill import empty
+from ..ops.spatial import as_tuple
 from ..tensor.tensor import Tensor
 from . import functional as F
 from . import init
 from .module import Module
 from .parameter import Parameter
-
-
-def as_tuple(value: Any, count: int) -> Any:
-    """A number for each of `count` dimensions; several numbers as a tuple, as they are."""
-    return tuple(value) if isinstance(value, list | tuple) else (value,) * count
 
 
 class _ConvNd(Module):

@@ -13,7 +13,8 @@ from ..ops.attention import scaled_dot_product_attention
 from ..ops.fill import zeros
 from ..ops.fill_like import zeros_like
 from ..ops.join import cat
-from ..ops.linalg import baddbmm, bmm
+from ..ops.linalg import bmm
+from ..ops.linalg_addmm import baddbmm
 from ..ops.softmax import softmax
 from ..tensor.tensor import Tensor
 from .functional_dropout import dropout

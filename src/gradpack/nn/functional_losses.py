@@ -5,9 +5,9 @@ from __future__ import annotations
 from ..base.callers import depth_of_user
 from ..ops import loss, loss_pointwise, similarity
 from ..ops.activation import logsigmoid
+from ..ops.broadcasting import broadcast_shapes, broadcast_tensors
 from ..ops.loss_pointwise import gaussian_nll_loss
 from ..ops.reduction import check_name, legacy, number_of, reduced, same_size
-from ..ops.shape import broadcast_shapes, broadcast_tensors
 from ..tensor.tensor import Tensor
 
 cosine_similarity = similarity.cosine_similarity

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ..ops.conv_products import _conv_input, _conv_weight
+from ..ops.spatial import as_tuple
 from ..tensor.tensor import Tensor
-from .convolution import as_tuple
 
 __all__ = ["conv1d_input", "conv1d_weight", "conv2d_input", "conv2d_weight", "conv3d_input", "conv3d_weight"]
 

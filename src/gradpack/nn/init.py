@@ -8,7 +8,8 @@ from typing import Any
 
 from ..autograd.grad_mode import no_grad
 from ..base.dtypes import float64
-from ..ops import fill, random
+from ..ops import fill
+from ..ops.random_integers import randperm
 from ..tensor.tensor import Tensor, wrap
 
 _GAINS = {
@@ -218,7 +219,7 @@ def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Any =
     with no_grad():
         tensor.normal_(0, std, generator=generator)
         for column in range(columns):
-            tensor[random.randperm(rows, generator=generator)[:zeros], column] = 0
+            tensor[randperm(rows, generator=generator)[:zeros], column] = 0
     return tensor
 
 

@@ -12,6 +12,7 @@ from . import conversion, finding, hooks, state
 from .calls import CALLS, Call
 from .global_hooks import PRESENT as _OF_ALL
 from .parameter import Buffer, Parameter, clear_grad
+from .printing import bracketed, indented
 from .registration_hooks import buffer_hooks, module_hooks, parameter_hooks, passed
 
 
@@ -84,12 +85,6 @@ class Module:
         raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if MODE.get().traced:
-            token = CALLS.set(Call(self, CALLS.get()))
-            try:
-                return self._called(args, kwargs)
-            finally:
-                CALLS.reset(token)
         own = self.__dict__
         try:
             hooked = (
@@ -101,15 +96,13 @@ class Module:
             )
         except KeyError as missing:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {missing}: {_CALL_INIT}") from None
+        if MODE.get().traced:
+            token = CALLS.set(Call(self, CALLS.get()))
+            try:
+                return hooks.call(self, args, kwargs) if hooked else self.forward(*args, **kwargs)
+            finally:
+                CALLS.reset(token)
         if hooked:
-            return hooks.call(self, args, kwargs)
-        return self.forward(*args, **kwargs)
-
-    def _called(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        own = self.__dict__
-        if "_forward_hooks" not in own:
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute '_forward_hooks': {_CALL_INIT}")
-        if any(own[name] for name in _CALL_HOOKS) or _OF_ALL:
             return hooks.call(self, args, kwargs)
         return self.forward(*args, **kwargs)
 
@@ -392,22 +385,9 @@ class Module:
 
 
 _REGISTRIES = ("_parameters", "_buffers", "_modules")
-_CALL_HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
 _CALL_INIT = "call super().__init__() first in the module's __init__"
 
 
 def _cannot_assign(name: str, value: Any, what: str, wanted: str) -> TypeError:
     kind = f"{type(value).__module__}.{type(value).__qualname__}".removeprefix("builtins.")
     return TypeError(f"cannot assign {kind!r} as {what} {name!r} ({wanted} or None expected): del the attribute first")
-
-
-def indented(text: str) -> str:
-    """All lines but the first, two columns to the right."""
-    return text.replace("\n", "\n  ")
-
-
-def bracketed(name: str, extra_lines: list[str], child_lines: list[str]) -> str:
-    """`Name(extra)` on one line if that is all there is, else one line for each part."""
-    if not child_lines and len(extra_lines) <= 1:
-        return f"{name}({''.join(extra_lines)})"
-    return f"{name}(\n  " + "\n  ".join([*extra_lines, *child_lines]) + "\n)"

@@ -17,7 +17,26 @@ def _as_shape(normalized_shape: int | Sequence[int]) -> tuple[int, ...]:
     return (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
 
 
-class LayerNorm(Module):
+class _Affine(Module):
+    """What has a learned scale and shift, or the scale alone, or neither."""
+
+    weight: Tensor | None
+    bias: Tensor | None
+
+    def _register_affine(self, shape: Any, weight: bool, bias: bool, device: Any, dtype: Any) -> None:
+        for name, wanted in (("weight", weight), ("bias", weight and bias)):
+            self.register_parameter(name, Parameter(empty(shape, device=device, dtype=dtype)) if wanted else None)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Weight ones, bias zeros."""
+        if self.weight is not None:
+            init.ones_(self.weight)
+        if self.bias is not None:
+            init.zeros_(self.bias)
+
+
+class LayerNorm(_Affine):
     """(x - mean) / sqrt(var + eps) * weight + bias, over the last dimensions.
 
     Args:
@@ -49,17 +68,7 @@ class LayerNorm(Module):
         self.normalized_shape = _as_shape(normalized_shape)
         self.eps = eps
         self.elementwise_affine = elementwise_affine
-        for name, wanted in (("weight", elementwise_affine), ("bias", elementwise_affine and bias)):
-            value = Parameter(empty(self.normalized_shape, device=device, dtype=dtype)) if wanted else None
-            self.register_parameter(name, value)
-        self.reset_parameters()
-
-    def reset_parameters(self) -> None:
-        """Weight ones, bias zeros."""
-        if self.weight is not None:
-            init.ones_(self.weight)
-        if self.bias is not None:
-            init.zeros_(self.bias)
+        self._register_affine(self.normalized_shape, elementwise_affine, bias, device, dtype)
 
     def forward(self, input: Tensor) -> Tensor:
         return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..ops.spatial import as_tuple
 from ..tensor.tensor import Tensor
 from . import functional as F
-from .convolution import as_tuple
 from .module import Module
 
 

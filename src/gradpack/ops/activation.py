@@ -11,7 +11,7 @@ from ..declare.blocks import looped
 from ..declare.kinds import elementwise
 from ..tensor.saved import derived_from
 from ..tensor.tensor import Tensor, wrap
-from .blockwise import SHORT_EXP2
+from .blockwise import SHORT_EXP2, compiled, is_numpy
 from .error_function import gelu_of
 from .large_elements import hardshrink_of_large
 from .selection import LARGE, limit, select
@@ -55,7 +55,8 @@ def gelu(input: Any, *, approximate: str = "none") -> Any:
     if approximate == "none":
         return gelu_of(input)
     if approximate == "tanh":
-        return looped(gelu_by_tanh, input)
+        made = compiled("error_functions", "gelu_by_tanh", input) if is_numpy(input) else None
+        return looped(gelu_by_tanh, input) if made is None else made
     raise RuntimeError(f"gelu(): approximate argument must be either none or tanh, got {approximate!r}")
 
 
@@ -145,13 +146,14 @@ def _elu_body(input: Any, alpha: Any = 1.0, scale: Any = 1.0, input_scale: Any =
     return np.maximum(input, 0) * scale + np.expm1(np.minimum(input, 0) * input_scale) * (alpha * scale)
 
 
+def _elu_gradient(g: Any, input: Any, alpha: Any, scale: Any, input_scale: Any) -> Any:
+    return g * _elu_slope(input, alpha, scale, input_scale)
+
+
 def _declare_elu(name: str) -> Any:
-    return elementwise(
-        input=lambda g, input, alpha, scale, input_scale: g * _elu_slope(input, alpha, scale, input_scale),
-        dtypes="f",
-        name=name,
-        node=f"{name.strip('_').capitalize()}Backward0",
-    )(_elu_body)
+    return elementwise(input=_elu_gradient, dtypes="f", name=name, node=f"{name.strip('_').capitalize()}Backward0")(
+        _elu_body
+    )
 
 
 _elu, _celu = _declare_elu("_elu"), _declare_elu("_celu")
@@ -253,7 +255,7 @@ def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0) -> Any:
         >>> torch.nn.functional.hardtanh(torch.tensor([-2.0, 0.5]))
         tensor([-1.0000,  0.5000])
     """
-    return np.clip(input, min_val, max_val)
+    return np.clip(input, min_val, max_val) if input.size < LARGE else limit(input, min_val, max_val)
 
 
 @elementwise(input=lambda g, input: where((input > -3) & (input < 3), g * (1 / 6), 0.0), dtypes="f")
@@ -324,13 +326,18 @@ def softshrink(input: Tensor, lambd: float = 0.5, *, out: Any = None) -> Tensor:
     return made
 
 
-@elementwise(input=lambda g, out: where(eq(out, 0), 0.0, g), node="SoftshrinkBackward0", dtypes="f")
+@elementwise(input=lambda g, out: where(eq(out, 0), 0.0, g), node="SoftshrinkBackward0", dtypes="f", rounds=True)
 def _softshrink(input: Any, lambd: float = 0.5) -> Any:
     """`input` moved towards zero by `lambd`."""
     return input - limit(input, -lambd, lambd)
 
 
-@elementwise(input=lambda g, out: where(eq(out, 0), 0.0, g), dtypes="f", blocks=hardshrink_of_large)
+@elementwise(
+    input=lambda g, out, lambd: g if lambd < 0 else where(eq(out, 0), 0.0, g),
+    dtypes="f",
+    blocks=hardshrink_of_large,
+    rounds=True,
+)
 def hardshrink(input: Any, lambd: float = 0.5) -> Any:
     """`input` where its absolute value exceeds `lambd`, zero elsewhere.
 

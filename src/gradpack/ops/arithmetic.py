@@ -54,7 +54,7 @@ def _check_alpha(op: Any, values: Any, common: Any) -> None:
     if isinstance(alpha, bool):
         if common.category != BOOL:
             raise RuntimeError(
-                f"Boolean alpha only supported for Boolean results: {op.name}() would give {common.name}"
+                f"Boolean alpha only supported for Boolean results. ({op.name}() would give {common.name}.)"
             )
     elif isinstance(alpha, complex) and not common.is_complex:
         raise RuntimeError(

@@ -15,6 +15,7 @@ import numpy as np
 from ..declare.kinds import general
 from ..tensor.tensor import Tensor
 from .attention_blocks import attend, attend_backward, by_blocks, fits
+from .attention_compiled import attend_backward_compiled, attend_compiled
 from .kernels import SMALL, _add, _array_type, _maximum, _minimum, add_up, largest
 
 FUNCTIONS = ""
@@ -85,9 +86,8 @@ def _attention_gradients(
     moderate = type(lse) is _array_type and lse.size and abs(lse).max() < _LARGE
     if moderate and not needs[3] and by_blocks(query, key, value, g) and fits(attn_mask, query):
         bits = unpacked(kept, (*query.shape[:-1], key.shape[-2])) if dropout_p else None
-        made = attend_backward(
-            g, query, key, value, out, lse, attn_mask, is_causal, scale, bits, _inverse(dropout_p), needs
-        )
+        given = (g, query, key, value, out, lse, attn_mask, is_causal, scale, bits, _inverse(dropout_p), needs)
+        made = attend_backward_compiled(*given) or attend_backward(*given)
         return *made, None
     p = _scores(query, key, attn_mask, is_causal, scale)
     if moderate:
@@ -179,15 +179,29 @@ def _attention(
         bits = keep_mask(None, (*query.shape[:-1], key.shape[-2]), dropout_p)
         kept = np.packbits(bits)
     if by_blocks(query, key, value) and fits(attn_mask, query):
-        found = attend(query, key, value, attn_mask, is_causal, scale, bits, _inverse(dropout_p))
+        given = (query, key, value, attn_mask, is_causal, scale, bits, _inverse(dropout_p))
+        found = attend_compiled(*given) or attend(*given)
         if found is not None:
-            return *found, kept
+            return _laid_as(query, found[0]), *found[1:], kept
     p = _scores(query, key, attn_mask, is_causal, scale)
     lse = _softmax_in_place(p)
     if dropout_p:
         p *= bits
         p *= _inverse(dropout_p)
-    return np.matmul(p, value), lse, kept
+    return _laid_as(query, np.matmul(p, value)), lse, kept
+
+
+def _laid_as(query: Any, out: Any) -> Any:
+    """The result with the heads of a place side by side in memory, where they lie so in the queries.
+
+    So a program can go on with `out.transpose(1, 2).view(batch, places, -1)`.
+    """
+    if type(query) is not _array_type or query.ndim != 4 or 0 in query.shape:
+        return out
+    batch, head, place, element = query.strides
+    if element != query.itemsize or not element < head < place < max(batch, place + 1):
+        return out
+    return np.swapaxes(np.ascontiguousarray(np.swapaxes(out, 1, 2)), 1, 2)
 
 
 def scaled_dot_product_attention(
@@ -272,9 +286,10 @@ def scaled_dot_product_attention(
 
 from ..tensor.tensor import wrap  # noqa: E402
 from .arrange import repeat_interleave  # noqa: E402
+from .broadcasting import broadcast_shapes  # noqa: E402
 from .compare import isfinite  # noqa: E402
 from .dropout import _apply_mask, keep_mask  # noqa: E402
 from .linalg import matmul  # noqa: E402
 from .rounding import where  # noqa: E402 - adjoints name each other
-from .shape import broadcast_shapes, expand  # noqa: E402
+from .shape import expand  # noqa: E402
 from .softmax import softmax  # noqa: E402

@@ -36,15 +36,15 @@ def fits(mask: Any, query: Any) -> bool:
     return mask is None or (type(mask) is _array_type and mask.dtype in (np.dtype(bool), query.dtype))
 
 
-def _plan(heads: int, rows: int, columns: int, is_causal: bool) -> Any:
+def plan(heads: int, rows: int, columns: int, is_causal: bool, block: int = _BLOCK) -> Any:
     """Blocks of scores: the heads, the rows, and how many columns those rows see."""
-    if rows * columns <= _BLOCK:
-        step = max(1, _BLOCK // (rows * columns))
+    if rows * columns <= block:
+        step = max(1, block // (rows * columns))
         seen = min(rows, columns) if is_causal else columns
         for start in range(0, heads, step):
             yield slice(start, min(start + step, heads)), 0, rows, seen
         return
-    step = max(16, _BLOCK // columns)
+    step = max(16, block // columns)
     for head in range(heads):
         for start in range(0, rows, step):
             stop = min(start + step, rows)
@@ -67,7 +67,7 @@ def _bound(rows: int, columns: int, kind: str) -> Any:
     return np.where(lower, np.inf, -np.inf).astype(kind)
 
 
-def _spread(mask: Any, query: Any, columns: int) -> Any:
+def spread(mask: Any, query: Any, columns: int) -> Any:
     """A mask for every score: a stack of matrices, of which broadcast ones take no memory.
 
     Bools of one matrix for all heads become bounds, as those of a causal mask.
@@ -85,7 +85,7 @@ def _spread(mask: Any, query: Any, columns: int) -> Any:
     return np.reshape(spread, (count, rows, columns)), mask.dtype == bool
 
 
-def _hide(scores: Any, heads: Any, start: int, stop: int, bound: Any, mask: Any) -> None:
+def hide(scores: Any, heads: Any, start: int, stop: int, bound: Any, mask: Any) -> None:
     """Scores of -inf where a mask forbids, or plus a mask of numbers."""
     columns = scores.shape[-1]
     if bound is not None and start < columns:
@@ -114,15 +114,15 @@ def attend(
     out = np.empty((len(q), rows, width), q.dtype)
     total = np.empty((len(q), rows), q.dtype)
     bound = _bound(rows, columns, query.dtype.char) if is_causal else None
-    hidden = _spread(mask, query, columns)
+    hidden = spread(mask, query, columns)
     bits = None if kept is None else np.reshape(kept, (-1, rows, columns))
     ones = np.ones(columns, q.dtype)
     memory = aligned(max(_BLOCK, 16 * columns), q.dtype)
-    for heads, start, stop, seen in _plan(len(q), rows, columns, is_causal):
+    for heads, start, stop, seen in plan(len(q), rows, columns, is_causal):
         part = q[heads, start:stop]
         p = memory[: part.shape[0] * part.shape[1] * seen].reshape(*part.shape[:2], seen)
         np.matmul(part, k[heads, :seen].mT, out=p)
-        _hide(p, heads, start, stop, bound, hidden)
+        hide(p, heads, start, stop, bound, hidden)
         if not _maximum(p, None) <= _HIGH:
             return None
         np.exp(p, out=p)
@@ -157,26 +157,25 @@ def attend_backward(
     v = _stacked(value, 1)
     count = len(q)
     query_g = np.empty((count, rows, query.shape[-1]), q.dtype) if needs[0] else None
-    key_g = np.zeros((count, columns, key.shape[-1]), q.dtype) if needs[1] else None
-    value_g = np.zeros((count, columns, value.shape[-1]), q.dtype) if needs[2] else None
+    key_g = np.empty((count, columns, key.shape[-1]), q.dtype) if needs[1] else None
+    value_g = np.empty((count, columns, value.shape[-1]), q.dtype) if needs[2] else None
     bound = _bound(rows, columns, query.dtype.char) if is_causal else None
-    hidden = _spread(mask, query, columns)
+    hidden = spread(mask, query, columns)
     bits = None
     if kept is not None:
         bits = np.reshape(kept, (-1, rows, columns))
         gs[..., :-1] *= inverse
         gs, v = gs[..., :-1], v[..., :-1]
     memories = [aligned(max(_BLOCK, 16 * columns), q.dtype) for _ in range(2 if bits is None else 3)]
-    for heads, start, stop, seen in _plan(count, rows, columns, is_causal):
+    for heads, start, stop, seen in plan(count, rows, columns, is_causal):
         part, g_part = q[heads, start:stop], gs[heads, start:stop]
         p, s, *more = (m[: part.shape[0] * part.shape[1] * seen].reshape(*part.shape[:2], seen) for m in memories)
         np.matmul(part, k[heads, :seen].mT, out=p)
-        _hide(p, heads, start, stop, bound, hidden)
+        hide(p, heads, start, stop, bound, hidden)
         np.exp(p, out=p)
         dropped = p if bits is None else np.multiply(p, bits[heads, start:stop, :seen], out=more[0])
-        whole = start == 0 and stop == rows
         if value_g is not None:
-            _accumulate(value_g[heads, :seen], dropped.mT, g_part[..., : value.shape[-1]], whole)
+            accumulate(value_g[heads], dropped.mT, g_part[..., : value.shape[-1]], start == 0)
         if query_g is None and key_g is None:
             continue
         np.matmul(g_part, v[heads, :seen].mT, out=s)
@@ -187,7 +186,7 @@ def attend_backward(
         if query_g is not None:
             np.matmul(s, k[heads, :seen, :-1], out=query_g[heads, start:stop])
         if key_g is not None:
-            _accumulate(key_g[heads, :seen], s.mT, part[..., :-1], whole)
+            accumulate(key_g[heads], s.mT, part[..., :-1], start == 0)
     if query_g is not None:
         query_g *= scale
     return tuple(
@@ -196,8 +195,11 @@ def attend_backward(
     )
 
 
-def _accumulate(total: Any, a: Any, b: Any, first: bool) -> None:
+def accumulate(total: Any, a: Any, b: Any, first: bool) -> None:
+    """`total = a @ b`, or plus that if it is not the first of several; rows that `a` has not are zero."""
+    seen = a.shape[-2]
     if first:
-        np.matmul(a, b, out=total)
+        np.matmul(a, b, out=total[:, :seen])
+        total[:, seen:] = 0
     else:
-        total += np.matmul(a, b)
+        total[:, :seen] += np.matmul(a, b)

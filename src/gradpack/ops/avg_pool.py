@@ -246,11 +246,15 @@ def avg_pool3d(
 
 @lru_cache(maxsize=512)
 def _parts(size: int, count: int) -> Taps:
-    """The averages over `count` even parts of a dimension, as a map."""
+    """The averages over `count` even parts of a dimension, as a map.
+
+    A part that is shorter than others reads its first element again, with weight 0: a NaN stays in its own part.
+    """
     start, stop = adaptive_bounds(size, count)
     width = stop - start
     steps = np.arange(int(width.max(initial=1)))[:, None]
-    return Taps(np.minimum(start + steps, size - 1), np.where(steps < width, 1 / np.maximum(width, 1), 0.0), size)
+    inside = steps < width
+    return Taps(start + np.where(inside, steps, 0), np.where(inside, 1 / np.maximum(width, 1), 0.0), size)
 
 
 def _adaptive_of(input: Any, output_size: Any) -> Any:

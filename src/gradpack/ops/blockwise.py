@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from ..backends.compiled import ENOUGH, loops
+
 _array_type = np.ndarray  # NumPy's own, also where `np` is bound to another library
 BLOCK = 1 << 17  # bytes: three of these fit into the second-level cache of common processors
 
@@ -24,6 +26,19 @@ SHORT_EXP2: bool = _features.get("AVX512_SKX", False)  # NumPy has vectorised ex
 def is_numpy(array: Any) -> bool:
     """Whether an array is NumPy's and so can be written to."""
     return type(array) is _array_type
+
+
+def compiled(module: str, name: str, *arrays: Any) -> Any:
+    """What the compiled loop `name` makes of large arrays of float32, of one shape; None if it cannot."""
+    first = arrays[0]
+    if first.size < ENOUGH or first.dtype.char != "f" or any(a.shape != first.shape for a in arrays[1:]):
+        return None
+    fast = loops(module, *arrays)
+    if fast is None:
+        return None
+    out = np.empty(first.shape, first.dtype)
+    getattr(fast, name)(*[a.reshape(-1) for a in arrays], out.reshape(-1))
+    return out
 
 
 def aligned(size: int, dtype: Any) -> Any:

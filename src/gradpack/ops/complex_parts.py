@@ -69,6 +69,27 @@ def _imag(input: Any) -> Any:
     return input["imag"] if is_paired(input) else np.imag(input)
 
 
+@linear(
+    real=lambda g: _real(g),
+    imag=lambda g: _imag(g),
+    result="complex",
+    dtypes="bif",
+    holomorphic=False,
+    broadcasts=True,
+    name="complex",
+)
+def of_parts(real: Any, imag: Any) -> Any:
+    """`real + 1j * imag`, but that an infinite part leaves the other as it is, and zeros keep their signs."""
+    if not is_numpy(real) or not is_numpy(imag):
+        return real + 1j * imag
+    if real.shape == imag.shape and real.flags.c_contiguous and imag.flags.c_contiguous and real.dtype.char in "fd":
+        made = np.empty(real.shape, np.complex64 if real.dtype.char == "f" else np.complex128)
+    else:  # for its shape and strides
+        made = np.asarray(np.add(real, imag, dtype=np.result_type(real, np.complex64)))
+    made.real, made.imag = real, imag
+    return made
+
+
 @elementwise(input=lambda g: conj_physical(g), holomorphic=False)
 def conj_physical(input: Any) -> Any:
     """The complex conjugate, in memory of its own.

@@ -13,12 +13,12 @@ import numpy as np
 from ..backends import NUMPY, backend_of, backend_on
 from ..base import dtypes
 from ..base.callers import depth_of_user
-from ..base.devices import CPU, as_device
+from ..base.devices import as_device
 from ..base.dtypes import COMPLEX, as_dtype, dtype
-from ..base.errors import not_a_tensor, not_implemented_for, scalar_type
+from ..base.errors import scalar_type
 from ..declare.timed import noted
 from ..tensor.tensor import Tensor, alias, wrap
-from .making import _into_out, finish, usual
+from .making import finish, usual
 from .numbers import (
     check_fits,
     converted,
@@ -30,11 +30,10 @@ from .numbers import (
     without_tensors,
 )
 
+_FLOATS = {float}
 _dtype = dtype  # also where a parameter is called so
 
-FUNCTIONS = (
-    "tensor as_tensor asarray from_numpy scalar_tensor is_tensor is_floating_point is_complex numel complex polar"
-)
+FUNCTIONS = "tensor as_tensor asarray from_numpy scalar_tensor is_tensor is_floating_point is_complex numel"
 
 
 @partial(noted, name="lift_fresh")
@@ -60,10 +59,11 @@ def tensor(
     """
     dtype = as_dtype("tensor", dtype)
     as_device(device)
-    if type(data) is float and dtype is None:
+    if dtype is None and (type(data) is float or (type(data) is list and set(map(type, data)) == _FLOATS)):
         spec = usual(None, None, device, requires_grad)
         if spec is not None:
-            return alias(np.array(data, spec.native), spec, ())
+            numbers = np.array(data).astype(spec.native, copy=False)
+            return alias(numbers, spec, numbers.shape)
     if isinstance(data, Tensor):
         import warnings
 
@@ -330,56 +330,3 @@ def numel(input: Tensor) -> int:
         6
     """
     return input.numel()
-
-
-def _check_parts(op: str, **parts: Any) -> None:
-    for position, (label, value) in enumerate(parts.items(), 1):
-        if not isinstance(value, Tensor):
-            raise not_a_tensor(op, label, position, value)
-    first, second = (t._spec.dtype for t in parts.values())
-    taken = (dtypes.float16, dtypes.float32, dtypes.float64)
-    if first not in taken or second not in taken:
-        raise RuntimeError(
-            f"Expected both inputs to be Half, Float or Double tensors but got {scalar_type(first)} and "
-            f"{scalar_type(second)}"
-        )
-    if first is not second:
-        raise RuntimeError(
-            f"Expected object of scalar type {scalar_type(first)} but got scalar type {scalar_type(second)} for "
-            "second argument"
-        )
-
-
-@noted
-def complex(real: Tensor, imag: Tensor, *, out: Any = None) -> Tensor:
-    """`real + 1j * imag`, of the complex dtype with their real dtype.
-
-    Example::
-
-        >>> import gradpack as torch
-        >>> torch.complex(torch.tensor([1.0]), torch.tensor([2.0]))
-        tensor([1.+2.j])
-    """
-    _check_parts("complex", real=real, imag=imag)
-    from .arithmetic import add, mul
-
-    unit = wrap(NUMPY.asarray(1j, real._spec.dtype.to_complex(), CPU))
-    return _into_out(out, add(real, mul(imag, unit)), "complex")
-
-
-@noted
-def polar(abs: Tensor, angle: Tensor, *, out: Any = None) -> Tensor:
-    """A complex tensor from absolute values and angles.
-
-    Example::
-
-        >>> import gradpack as torch
-        >>> torch.polar(torch.tensor([2.0]), torch.tensor([0.0]))
-        tensor([2.+0.j])
-    """
-    from .trigonometry import cos, sin
-
-    _check_parts("polar", abs=abs, angle=angle)
-    if abs._spec.dtype.low:
-        raise not_implemented_for("polar_cpu", abs._spec.dtype)
-    return _into_out(out, complex(abs * cos(angle), abs * sin(angle)), "polar")

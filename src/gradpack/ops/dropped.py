@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..backends.compiled import ENOUGH, loops
 from ..base.errors import saved_was_modified
 from ..base.modes import MODE
 from ..tensor.again import LEAST, Again, in_place_of
@@ -44,6 +45,11 @@ class Dropped(Again):
 
 def masked(input: Any, kept: Any, scale: float) -> Any:
     """`input * scale` where `kept`, else `input * 0`: NaN for inf and NaN, as in torch."""
+    fast = loops("dropout", input) if input.size >= ENOUGH else None
+    if fast is not None and kept.flags.c_contiguous and kept.dtype == bool:
+        out = np.empty_like(input)
+        fast.masked(input.reshape(-1), kept.reshape(-1).view(np.uint8), float(scale), out.reshape(-1))
+        return out
     out = np.multiply(input, kept)
     fits = out.ndim > 0 and out.dtype.kind not in "biu"
     return channels_as_in(np.multiply(out, scale, out=out) if fits else out * scale, input)

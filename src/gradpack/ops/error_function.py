@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from ..declare.blocks import looped
-from .blockwise import SHORT_EXP2, blockwise, is_numpy
+from .blockwise import SHORT_EXP2, blockwise, compiled, is_numpy
 from .memory_formats import as_beside
 from .selection import select
 
@@ -70,6 +70,9 @@ def erf_of(x: Any) -> Any:
     if is_numpy(x):
         if x.size <= FEW and x.dtype.char in "fd":
             return one_by_one(math.erf, x)
+        made = compiled("error_functions", "erf", x)
+        if made is not None:
+            return made
         return blockwise(erf_single, x, 1) if x.dtype.char == "f" else blockwise(_erf_double, x, 2)
     if x.dtype == np.float32:
         square = x * x
@@ -119,6 +122,9 @@ def erfc_of(x: Any) -> Any:
     """1 - erf of a real floating-point array, to a few units in the last place of what may be a tiny number."""
     if is_numpy(x) and x.size <= FEW and x.dtype.char in "fd":
         return one_by_one(math.erfc, x)
+    made = compiled("error_functions", "erfc", x) if is_numpy(x) else None
+    if made is not None:
+        return made
     return looped(_erfc_single, x) if x.dtype == np.float32 else _erfc_double(x)
 
 
@@ -157,6 +163,9 @@ def gelu_of(x: Any) -> Any:
     """`x (1 + erf(x / sqrt(2))) / 2` of a real floating-point array."""
     if not is_numpy(x):
         return x * (erf_of(x * _SQRT_HALF) + 1) * 0.5
+    made = compiled("error_functions", "gelu", x)
+    if made is not None:
+        return made
     made = blockwise(_gelu_single, x, 2) if x.dtype.char == "f" else blockwise(_gelu_double, x, 3)
     return as_beside(made, x, None)
 
@@ -171,6 +180,9 @@ def gelu_slope_of(x: Any, value: Any) -> Any:
 def gelu_gradient_of(g: Any, x: Any, value: Any) -> Any:
     """`g * gelu_slope_of(x, value)`."""
     if is_numpy(g) and is_numpy(x) and g.dtype == x.dtype and g.shape == x.shape:
+        made = compiled("error_functions", "gelu_gradient", g, x)
+        if made is not None:
+            return made
         return blockwise(_gelu_gradient, x, 1, value, g)
     return g * gelu_slope_of(x, value)
 

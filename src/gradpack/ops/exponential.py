@@ -9,23 +9,21 @@ import numpy as np
 
 from ..backends import backend_of
 from ..base.errors import missing_extra
-from ..declare.inplace import check_result
 from ..declare.kinds import elementwise
-from ..tensor.tensor import Tensor
-from .blockwise import SHORT_EXP2, is_numpy
-from .error_function import FEW, erf_of, erfc_of, one_by_one
+from .blockwise import SHORT_EXP2
+from .error_function import erf_of, erfc_of
 from .operands import is_complex, is_number
 from .selection import limit
-from .special_arrays import erfinv_of, zeta_two_of
+from .special_arrays import erfinv_of
 
 FUNCTIONS = (
     "exp exp2 expm1 log log2 log10 log1p logaddexp logaddexp2 sqrt rsqrt pow float_power sigmoid logit xlogy "
-    "erf erfc erfinv lgamma digamma polygamma"
+    "erf erfc erfinv"
 )
 METHODS = FUNCTIONS
 INPLACE = (
     "exp_ exp2_ expm1_ log_ log2_ log10_ log1p_ sqrt_ rsqrt_ pow_ float_power_ sigmoid_ logit_ xlogy_ "
-    "erf_ erfc_ erfinv_ lgamma_ digamma_ polygamma_"
+    "erf_ erfc_ erfinv_"
 )
 OPERATORS = {"__pow__": "pow"}
 REFLECTED = {"__rpow__": "pow"}
@@ -123,7 +121,16 @@ def log1p(input: Any) -> Any:
         >>> torch.log1p(torch.tensor([0.0, 1.0]))
         tensor([0.0000, 0.6931])
     """
-    return np.log1p(input)
+    return _log1p_of_complex(input) if is_complex(input) else np.log1p(input)
+
+
+def _log1p_of_complex(z: Any) -> Any:
+    """With the real part of `|1 + z| ** 2 - 1` near 0, where adding 1 would lose it."""
+    x, y = np.real(z), np.imag(z)
+    over = x * (2 + x) + y * y
+    near = np.where(over == 0, x, np.log1p(over) / 2)
+    size = np.where(np.abs(z) < 0.5, near, np.log(np.hypot(1 + x, y)))
+    return of_parts(size, np.arctan2(y, 1 + x))
 
 
 @elementwise(
@@ -307,76 +314,6 @@ def erfinv(input: Any) -> Any:
 _TWO_OVER_SQRT_PI = 2 / math.sqrt(math.pi)
 
 
-@elementwise(input=lambda g, input: g * digamma(input), result="float", dtypes="bif")
-def lgamma(input: Any) -> Any:
-    """The logarithm of the absolute value of the gamma function. Needs SciPy (the extra `special`).
-
-    Example::
-
-        >>> import gradpack as torch
-        >>> torch.lgamma(torch.tensor([1.0, 4.0]))
-        tensor([0.0000, 1.7918])
-    """
-    return np.where(input == -np.inf, np.inf, special("gammaln", input)) if input.size > FEW else _log_gamma(input)
-
-
-def _log_gamma(x: Any) -> Any:
-    """The same for few elements."""
-    if is_numpy(x) and x.dtype.char in "fd":
-        try:
-            return one_by_one(math.lgamma, x)
-        except ValueError:  # a pole, where Python refuses
-            pass
-    return np.where(x == -np.inf, np.inf, special("gammaln", x))
-
-
-@elementwise(input=lambda g, input: g * polygamma(1, input), result="float", dtypes="bif")
-def digamma(input: Any) -> Any:
-    """The derivative of `lgamma`. Needs SciPy (the extra `special`).
-
-    Example::
-
-        >>> import gradpack as torch
-        >>> torch.digamma(torch.tensor([1.0]))
-        tensor([-0.5772])
-    """
-    return np.where(input == 0, np.copysign(np.inf, -input), special("psi", input))
-
-
-@elementwise(input=lambda g, n, input: g * polygamma(n + 1, input), result="float", dtypes="bif")
-def polygamma(n: int, input: Any) -> Any:
-    """The n-th derivative of `digamma`. Needs SciPy (the extra `special`).
-
-    Raises:
-        RuntimeError: for a negative `n`.
-
-    Example::
-
-        >>> import gradpack as torch
-        >>> torch.polygamma(1, torch.tensor([1.0]))
-        tensor([1.6449])
-    """
-    return _derivative(n, input)
-
-
-def _derivative(n: int, input: Any) -> Any:
-    if n < 0:
-        raise RuntimeError(f"polygamma(n, x) does not support negative n: got {n}")
-    if n == 0:
-        return special("psi", input)
-    if n == 1:
-        return _trigamma(input)
-    return (-1) ** (n + 1) * math.factorial(n) * special("zeta", n + 1, input)
-
-
-def _trigamma(x: Any) -> Any:
-    """By reflection below 1/2, as torch does it: finite at whole numbers, which a sine in floating point misses."""
-    low = x < 0.5
-    above = zeta_two_of(np.where(low, 1 - x, x), lambda y: special("zeta", 2, y))
-    sine = np.sin(np.where(low, x, 0.5) * math.pi)
-    return np.where(low, (math.pi / sine) ** 2 - above, above)
-
-
 def special(name: str, *operands: Any) -> Any:
     """A function of scipy.special; arrays of libraries that have none go through the host.
 
@@ -395,21 +332,8 @@ def special(name: str, *operands: Any) -> Any:
     return np.asarray(getattr(scipy.special, name)(*host))
 
 
-def _method_polygamma_(self: Tensor, n: int) -> Tensor:
-    """In-place form of `polygamma`."""
-    made = polygamma(n, clone(self))
-    check_result(self, made)
-    result: Tensor = self.copy_(made)
-    return result
-
-
-def _method_polygamma(self: Tensor, n: int) -> Tensor:
-    """The n-th derivative of `digamma` at the elements of this tensor."""
-    return polygamma(n, self)
-
-
 from .arithmetic import square  # noqa: E402
 from .compare import eq, gt, le, logical_and, logical_or, lt  # noqa: E402 - adjoints name each other
+from .complex_parts import of_parts  # noqa: E402
 from .power import _method_float_power_, float_power, pow  # noqa: E402, F401 - names that this module gives
 from .rounding import abs, where  # noqa: E402
-from .shape import clone  # noqa: E402

@@ -42,10 +42,11 @@ def ties(mask: Any, like: Any, dim: Any = None) -> Any:
 
 
 def _evenly(g: Any, input: Any, out: Any, dim: Any, keepdim: bool) -> Any:
-    """The gradient of an extreme value, shared by all elements that have it."""
+    """The gradient of an extreme value, shared by all elements that have it; NaN for all where it is NaN."""
     g, out = restored(g, input.shape, dim, keepdim), restored(out, input.shape, dim, keepdim)
     reached = eq(input, out)
-    return where(reached, g / ties(reached, g, dim), 0.0)
+    count = ties(reached, g, dim)
+    return where(reached, g / count, 0.0 / count)
 
 
 def _evenly_or_nan(g: Any, input: Any, out: Any) -> Any:

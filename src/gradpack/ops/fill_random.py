@@ -15,14 +15,16 @@ from ..base.info import finfo, iinfo
 from ..base.modes import MODE, Mode
 from ..declare.arguments import check, kinds_of
 from ..declare.batched import not_writable
-from ..declare.inplace import check_writable, inplace
+from ..declare.inplace import inplace
 from ..declare.timed import noted
+from ..declare.write_checks import check_writable
 from ..tensor.parameter import Parameter
 from ..tensor.tensor import Tensor, wrap
 from .drawing import drawing
 from .generator import Generator, source
 from .making import finish, on_device
-from .random import _exact, bounds_for, host_of, normal_array, uniform_array
+from .random import host_of, normal_array, uniform_array
+from .random_integers import _exact, bounds_for
 
 INPLACE = "uniform_ normal_ bernoulli_ random_ exponential_ geometric_ cauchy_ log_normal_"
 

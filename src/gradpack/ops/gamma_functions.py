@@ -128,4 +128,5 @@ def zeta(input: Any, other: Any) -> Any:
 
 
 from .convert import _to_copy  # noqa: E402 - adjoints name each other
-from .exponential import digamma, exp, lgamma, log  # noqa: E402
+from .exponential import exp, log  # noqa: E402
+from .log_gamma import digamma, lgamma  # noqa: E402

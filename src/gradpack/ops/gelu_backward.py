@@ -9,7 +9,7 @@ import numpy as np
 
 from ..declare.kinds import elementwise
 from ..tensor.tensor import Tensor
-from .blockwise import blockwise, is_numpy
+from .blockwise import blockwise, compiled, is_numpy
 from .error_function import gelu_gradient_of, gelu_of
 
 _INV_SQRT_2_PI = 1 / math.sqrt(2 * math.pi)
@@ -36,7 +36,10 @@ def gelu_backward(grad: Any, input: Any, approximate: str) -> Any:
 
 
 def _gradient(g: Any, x: Any, value: Any, approximate: str) -> Any:
-    return gelu_gradient_of(g, x, value) if approximate == "none" else g * _slope_by_tanh(x, value)
+    if approximate == "none":
+        return gelu_gradient_of(g, x, value)
+    made = compiled("error_functions", "gelu_gradient_by_tanh", g, x) if is_numpy(g) and is_numpy(x) else None
+    return g * _slope_by_tanh(x, value) if made is None else made
 
 
 def _slope_by_tanh(x: Any, value: Any) -> Any:
@@ -58,6 +61,10 @@ def gelu_curvature(x: Any, approximate: str) -> Any:
 
     On Tensors it is differentiable as the composition that it is.
     """
+    if is_numpy(x):
+        made = compiled("error_functions", "gelu_curvature" + ("_by_tanh" if approximate == "tanh" else ""), x)
+        if made is not None:
+            return made
     if approximate == "tanh":
         return _curvature_by_tanh(x)
     if is_numpy(x):

@@ -181,7 +181,10 @@ def _sample(op: str, input: Any, grid: Any, mode: str, padding: str, align: bool
             weight = weight & factor if mode == "nearest" else weight * factor
         indices.append(index)
         weights.append(wrap(weight.astype(input._data.dtype)) if mode == "nearest" else weight)
-    out = _read_at(input, stack(weights), wrap(np.stack(indices)))
+    weight = stack(weights)
+    if mode == "nearest" and grid.requires_grad:  # whose gradient is zero, but there
+        weight = weight + sum(sign(flat), -1) * 0.0
+    out = _read_at(input, weight, wrap(np.stack(indices)))
     return reshape(out, (batch, input._shape[1], *grid._shape[1:-1]))
 
 
@@ -347,5 +350,7 @@ from ..base.errors import not_implemented_for, scalar_type  # noqa: E402 - what 
 from ..tensor.tensor import wrap  # noqa: E402
 from .join import stack  # noqa: E402
 from .linalg import matmul  # noqa: E402
+from .reduce import sum  # noqa: E402
+from .rounding import sign  # noqa: E402
 from .shape import reshape  # noqa: E402
 from .spatial import check_tensor  # noqa: E402

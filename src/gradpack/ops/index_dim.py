@@ -361,10 +361,11 @@ def _without(shape: tuple[int, ...], d: int) -> tuple[int, ...]:
     return (*shape[:d], 1, *shape[d + 1 :])
 
 
+from .broadcasting import broadcast_shapes  # noqa: E402
 from .compare import eq  # noqa: E402 - what follows is named late, by formulas too
 from .division import remainder  # noqa: E402
 from .index import _add_into, zeros_as  # noqa: E402
 from .masked import _masked_fill  # noqa: E402
 from .reduce import sum  # noqa: E402
 from .scatter import FEW, check_bounds, check_index, gather  # noqa: E402
-from .shape import broadcast_shapes, expand, reshape, wrap_dim  # noqa: E402
+from .shape import expand, reshape, wrap_dim  # noqa: E402

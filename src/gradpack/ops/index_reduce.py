@@ -19,7 +19,6 @@ METHODS = "index_reduce"
 INPLACE = "index_reduce_"
 
 
-@each_example
 def index_reduce(
     input: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, *, include_self: bool = True, out: Any = None
 ) -> Tensor:
@@ -39,6 +38,13 @@ def index_reduce(
         >>> torch.index_reduce(torch.ones(2), 0, torch.tensor([0, 0]), torch.tensor([2.0, 3.0]), "prod")
         tensor([6., 1.])
     """
+    return _index_reduce(input, dim, index, source, reduce, include_self, out)
+
+
+@each_example
+def _index_reduce(
+    input: Tensor, dim: int, index: Any, source: Any, reduce: str, include_self: bool, out: Any
+) -> Tensor:
     op, args, shape = _reduction("index_reduce", input, dim, index, source, reduce, include_self)
     if out is None:
         made: Tensor = op(*args)

@@ -25,7 +25,10 @@ def _steps(op: str, y: Tensor, x: Any, dx: Any, dim: int) -> tuple[int, Any]:
     if not isinstance(y, Tensor):
         raise TypeError(f"{op}(): argument 'y' (position 1) must be Tensor, not {type(y).__name__}")
     if x is not None and dx is not None:
-        raise TypeError(f"{op}() takes either x, the places of the samples, or dx, their distance")
+        raise TypeError(
+            f"{op}() received an invalid combination of arguments: either x, the places of the samples, or dx, "
+            "their distance"
+        )
     d = wrap_dim(dim, y.ndim)
     if y._spec.dtype is dtypes.bool_ or (isinstance(x, Tensor) and x._spec.dtype is dtypes.bool_):
         raise RuntimeError(f"{op}: received a bool input for `x` or `y`, but bool is not supported")

@@ -16,7 +16,7 @@ from .memory_formats import rows_or_channels_last
 from .subscript import FULL
 
 FUNCTIONS = (
-    "cat concat concatenate stack hstack vstack row_stack dstack column_stack split split_with_sizes chunk "
+    "cat concat concatenate stack split split_with_sizes chunk "
     "tensor_split hsplit vsplit dsplit unbind unsafe_split unsafe_chunk "
     "unsafe_split_with_sizes block_diag meshgrid"
 )
@@ -175,61 +175,6 @@ def _some(op: str, tensors: Any) -> list[Any]:
     return tensors
 
 
-def hstack(tensors: Any, *, out: Any = None) -> Tensor:
-    """Join along the second dimension, vectors along their only one.
-
-    Example::
-
-        >>> import gradpack as torch
-        >>> torch.hstack((torch.tensor([1]), torch.tensor([2, 3])))
-        tensor([1, 2, 3])
-    """
-    parts = [atleast_1d(t) for t in _some("hstack", tensors)]
-    return cat(parts, 0 if parts[0].ndim == 1 else 1, out=out)
-
-
-def vstack(tensors: Any, *, out: Any = None) -> Tensor:
-    """Join as rows.
-
-    Example::
-
-        >>> import gradpack as torch
-        >>> torch.vstack((torch.tensor([1, 2]), torch.tensor([3, 4])))
-        tensor([[1, 2],
-                [3, 4]])
-    """
-    return cat([atleast_2d(t) for t in _some("vstack", tensors)], 0, out=out)
-
-
-row_stack = vstack
-
-
-def dstack(tensors: Any, *, out: Any = None) -> Tensor:
-    """Join along the third dimension.
-
-    Example::
-
-        >>> import gradpack as torch
-        >>> torch.dstack((torch.tensor([1, 2]), torch.tensor([3, 4]))).shape
-        gradpack.Size([1, 2, 2])
-    """
-    return cat([atleast_3d(t) for t in _some("dstack", tensors)], 2, out=out)
-
-
-def column_stack(tensors: Any, *, out: Any = None) -> Tensor:
-    """Join along the second dimension, vectors as columns.
-
-    Example::
-
-        >>> import gradpack as torch
-        >>> torch.column_stack((torch.tensor([1, 2]), torch.tensor([3, 4])))
-        tensor([[1, 3],
-                [2, 4]])
-    """
-    parts = [reshape(t, (t.numel(), 1)) if t.ndim < 2 else t for t in _some("column_stack", tensors)]
-    return cat(parts, 1, out=out)
-
-
 @linear(
     tensors=lambda g, tensors_shape: _blocks(g, tensors_shape), lists=("tensors",), structural=True, name="block_diag"
 )
@@ -328,7 +273,7 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
 
 from .fill import zeros  # noqa: E402 - what follows is named late, by formulas too
 from .index import _slice, select, zeros_as  # noqa: E402
-from .shape import atleast_1d, atleast_2d, atleast_3d, expand, reshape, wrap_dim  # noqa: E402
+from .shape import expand, reshape, wrap_dim  # noqa: E402
 from .split import (  # noqa: E402, F401 - `methods` reads them here
     _method_split,
     chunk,

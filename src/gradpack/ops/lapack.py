@@ -48,7 +48,8 @@ def solve_triangle(a: Any, b: Any, upper: bool, unit: bool = False) -> Any:
     """`x` with `a @ x = b`; infinite or NaN where the diagonal is zero."""
     if not upper:  # from the last row up, a lower triangle is an upper one
         turned = a[..., ::-1, ::-1]
-        return solve_triangle(turned, b[..., ::-1, :], True, unit)[..., ::-1, :]
+        x = solve_triangle(turned, b[..., ::-1, :], True, unit)[..., ::-1, :]
+        return np.ascontiguousarray(x) if type(x) is _array_type else x  # no tensor has negative strides
     n = a.shape[-1]
     if not n or not b.shape[-1]:
         lead = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
@@ -166,7 +167,7 @@ def permutation_matrix(pivots: Any, m: int, dtype: Any) -> Any:
 
 def solve(a: Any, b: Any) -> tuple[Any, Any]:
     """`x` with `a @ x = b`, and the first zero on the diagonal of U for each matrix (0: none)."""
-    lead = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    lead = np.broadcast_shapes(a.shape[:-2], b.shape[:-2]) if a.ndim + b.ndim > 4 else ()
     if not a.shape[-1] or not b.shape[-1] or 0 in lead:
         return np.zeros((*lead, *b.shape[-2:]), dtype=b.dtype), np.zeros(a.shape[:-2], dtype=np.int32)
     try:

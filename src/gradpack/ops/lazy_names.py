@@ -9,11 +9,7 @@ LAZY: dict[str, tuple[str, str, str]] = {
         "_celu _elu _softshrink acos acosh asin asinh atan atan2 atanh cos cosh deg2rad gelu gelu_backward hardshrink hardsigmoid hardswish hardtanh hypot leaky_relu logsigmoid mish rad2deg relu silu sin sinc sinh softplus tan tanh threshold",
     ),
     "affine": ("", "", "_over_rows _triple bilinear linear"),
-    "attention": (
-        "",
-        "",
-        "_apply_mask _attention _dropout addbmm addmm addmv addr baddbmm bmm dot log_softmax logsumexp matmul mm mv outer softmax",
-    ),
+    "attention": ("", "", "_apply_mask _attention _dropout bmm dot log_softmax logsumexp matmul mm mv outer softmax"),
     "dropout": (
         "alpha_dropout alpha_dropout_ dropout dropout_ feature_alpha_dropout feature_alpha_dropout_ feature_dropout feature_dropout_ native_dropout",
         "",
@@ -33,14 +29,20 @@ LAZY: dict[str, tuple[str, str, str]] = {
     ),
     "inplace_functions": ("as_strided_ detach_ fill_ resize_as_ zero_", "", ""),
     "linalg": (
-        "addbmm addbmm_ addmm addmm_ addmv addmv_ addr addr_ baddbmm baddbmm_ bmm dot ger inner matmul mm mv outer tensordot vdot",
-        "__matmul__ __rmatmul__ addbmm addbmm_ addmm addmm_ addmv addmv_ addr addr_ baddbmm baddbmm_ bmm dot ger inner matmul mm mv outer vdot",
+        "bmm dot ger inner matmul mm mv outer tensordot vdot",
+        "__matmul__ __rmatmul__ bmm dot ger inner matmul mm mv outer vdot",
         "",
+    ),
+    "linalg_addmm": (
+        "addbmm addbmm_ addmm addmm_ addmv addmv_ addr addr_ baddbmm baddbmm_",
+        "addbmm addbmm_ addmm addmm_ addmv addmv_ addr addr_ baddbmm baddbmm_",
+        "addbmm addmm addmv addr baddbmm",
     ),
     "loss": ("", "", "_mean_squared_difference _put_by_class _squared_difference _take_by_class _take_by_class_2d"),
     "normalize": ("layer_norm rms_norm", "", "_layer_norm"),
     "predicates": ("is_conj is_inference is_neg is_nonzero is_same_size", "", ""),
-    "random": ("bernoulli multinomial normal rand randint randn randperm", "bernoulli multinomial", ""),
+    "random": ("bernoulli multinomial normal rand randn", "bernoulli multinomial", ""),
+    "random_integers": ("randint randperm", "", ""),
     "fill_random": (
         "bernoulli_ normal_",
         "bernoulli_ cauchy_ exponential_ geometric_ log_normal_ normal_ random_ uniform_",
@@ -98,6 +100,11 @@ LAZY: dict[str, tuple[str, str, str]] = {
         "frexp gcd gcd_ lcm lcm_ ldexp ldexp_ nextafter nextafter_",
         "_frexp_backward frexp gcd lcm ldexp nextafter",
     ),
+    "log_gamma": (
+        "digamma digamma_ lgamma lgamma_ polygamma polygamma_",
+        "digamma digamma_ lgamma lgamma_ polygamma polygamma_",
+        "digamma lgamma polygamma",
+    ),
     "gamma_functions": (
         "igamma igamma_ igammac igammac_ mvlgamma mvlgamma_",
         "igamma igamma_ igammac igammac_ mvlgamma mvlgamma_",
@@ -124,6 +131,7 @@ LAZY: dict[str, tuple[str, str, str]] = {
         "narrow_copy",
         "",
     ),
+    "stacks": ("atleast_1d atleast_2d atleast_3d column_stack dstack hstack row_stack vstack", "", ""),
     "layout": (
         "_chunk_cat as_strided_scatter empty_permuted fill nonzero_static resolve_neg unravel_index",
         "__idiv__ __rdiv__ as_strided_scatter nonzero_static resolve_neg",
@@ -154,8 +162,9 @@ LAZY: dict[str, tuple[str, str, str]] = {
     "sparse_products": (
         "hspmm smm sspaddmm",
         "smm sspaddmm",
-        "_all_of _exp _hspmm _lines _log_softmax _sampled _softmax _sparse_sum _spmm _spread _spread_all _spspmm _sspaddmm _transposed",
+        "_all_of _hspmm _sampled _sparse_sum _spmm _spread _spread_all _spspmm _sspaddmm _transposed",
     ),
+    "sparse_softmax": ("", "", "_exp _lines _log_softmax _softmax"),
     "linalg_solve": ("inverse", "inverse", ""),
     "linalg_svd": ("svd", "svd", ""),
     "linalg_triangular": (
@@ -169,7 +178,7 @@ LAZY: dict[str, tuple[str, str, str]] = {
         "kron matrix_exp matrix_power trace",
         "linalg_matrix_exp trace",
     ),
-    "statistics": ("cartesian_prod combinations corrcoef cov", "corrcoef cov", ""),
+    "statistics": ("cartesian_prod combinations corrcoef cov", "corrcoef cov", "polar"),
     "loss_pointwise": (
         "binary_cross_entropy_with_logits hinge_embedding_loss kl_div poisson_nll_loss",
         "",
@@ -188,6 +197,7 @@ LAZY: dict[str, tuple[str, str, str]] = {
     "sampling": ("_sample_dirichlet _standard_gamma binomial poisson", "", "_igamma_in_shape _standard_gamma poisson"),
     "implicit": ("_dirichlet_grad _standard_gamma_grad", "", "_beta_slope"),
     "exchange": ("from_dlpack frombuffer to_dlpack", "__dlpack__ __dlpack_device__", ""),
+    "broadcasting": ("broadcast_shapes broadcast_tensors broadcast_to", "broadcast_to", ""),
     "hashing": ("hash_tensor", "hash_tensor", "hash_tensor"),
     "numpy_protocol": ("", "__array__ __array_function__ __array_ufunc__ __array_wrap__ __cuda_array_interface__", ""),
     "prelu": ("prelu", "prelu", "_prelu"),
@@ -201,4 +211,5 @@ LAZY: dict[str, tuple[str, str, str]] = {
         "",
     ),
     "examples_products": ("", "", "linear_each product_each"),
+    "complex_from_parts": ("complex polar", "", ""),
 }

@@ -139,10 +139,10 @@ def lobpcg(
 
 from ..base.dtypes import get_default_dtype  # noqa: E402 - what follows is named late
 from .arrange import flip  # noqa: E402
+from .broadcasting import broadcast_to  # noqa: E402
 from .linalg_factor import linalg_cholesky, linalg_qr  # noqa: E402
 from .linalg_spectral import linalg_eigh  # noqa: E402
 from .linalg_svd import linalg_svd  # noqa: E402
 from .linalg_triangular import linalg_solve_triangular  # noqa: E402
 from .random import randn  # noqa: E402
 from .reduce import mean  # noqa: E402
-from .shape import broadcast_to  # noqa: E402

@@ -139,7 +139,7 @@ def _solve_ex(A: Any, B: Any, left: bool = True) -> Any:
     vector = _vector(A.shape, B.shape)
     if vector and not left:
         raise RuntimeError("linalg.solve: Vector broadcasting of the left hand side is not supported for left=False. ")
-    rows = np.expand_dims(B, -1) if vector else B
+    rows = B[..., None] if vector else B
     if A.shape[-1] != rows.shape[-2 if left else -1]:
         raise RuntimeError(
             "linalg.solve: Incompatible shapes of A and B for the equation "

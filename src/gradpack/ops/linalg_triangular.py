@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from ..base.errors import LinAlgError
 from ..declare.kinds import general
 from ..tensor.tensor import Tensor
 from .lapack import solve_triangle
-from .linalg_check import adjoint_of, floats, matrices, same_dtype, square, with_out
+from .linalg_check import adjoint_of, first_bad, floats, matrices, same_dtype, square, with_out
 
 FUNCTIONS = "triangular_solve cholesky_solve cholesky_inverse"
 METHODS = "triangular_solve cholesky_solve cholesky_inverse"
@@ -226,6 +227,13 @@ def cholesky_inverse(input: Tensor, upper: bool = False) -> Any:
 def _cholesky_inverse(L: Any, upper: bool = False) -> Any:
     """The inverse of positive definite matrices by their Cholesky factors."""
     square("cholesky_inverse", L)
+    zero = np.diagonal(L, axis1=-2, axis2=-1) == 0
+    bad = first_bad(np.argmax(zero, axis=-1) + np.any(zero, axis=-1)) if L.shape[-1] else None  # counted from 1
+    if bad is not None:
+        raise LinAlgError(
+            f"cholesky_inverse: {bad[0]}The diagonal element {bad[1]} is zero, the inversion could not be completed "
+            "because the input matrix is singular."
+        )
     eye = np.broadcast_to(np.eye(L.shape[-1], dtype=L.dtype), L.shape)
     half = solve_triangle(np.conj(L.mT) if upper else L, eye, False)
     return np.matmul(np.conj(half.mT), half)

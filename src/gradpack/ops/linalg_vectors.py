@@ -13,6 +13,8 @@ from ..tensor.tensor import Tensor
 from .dimensions import numpy_names
 from .linalg_check import with_out
 
+_array_type = np.ndarray  # NumPy's own, also where `np` is bound to another library
+
 FUNCTIONS = "cross vander"
 METHODS = "cross"
 
@@ -35,6 +37,10 @@ def linalg_cross(input: Any, other: Any, dim: int = -1) -> Any:
             f"{other.shape[axis_of]}"
         )
     ahead, behind = np.asarray([1, 2, 0]), np.asarray([2, 0, 1])
+    if type(input) is _array_type:  # whose methods take half the time of functions
+        left = input.take(ahead, axis_of) * other.take(behind, axis_of)
+        left -= input.take(behind, axis_of) * other.take(ahead, axis_of)
+        return left
     return np.take(input, ahead, axis=axis_of) * np.take(other, behind, axis=axis_of) - np.take(
         input, behind, axis=axis_of
     ) * np.take(other, ahead, axis=axis_of)

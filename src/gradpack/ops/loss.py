@@ -124,6 +124,7 @@ def _taking(name: str, node: str) -> Any:
         name=name,
         promote=("input",),
         dtypes="f",
+        contiguous=True,
     )(_take)
 
 
@@ -369,9 +370,10 @@ def _soft_cross_entropy(
 
 
 from ..tensor.tensor import wrap  # noqa: E402
+from .broadcasting import broadcast_tensors  # noqa: E402
 from .compare import ne  # noqa: E402
 from .reduce import mean, sum  # noqa: E402 - adjoints name each other
 from .rounding import abs, where  # noqa: E402
 from .scatter import FEW  # noqa: E402
-from .shape import broadcast_tensors, reshape, unsqueeze  # noqa: E402
+from .shape import reshape, unsqueeze  # noqa: E402
 from .softmax import _log_softmax, log_softmax  # noqa: E402

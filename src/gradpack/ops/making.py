@@ -184,7 +184,7 @@ def filled(op: str, out: Any, made: Tensor, keeps_shape: bool = False) -> Tensor
     if keeps_shape and out.numel() == made.numel():
         made = made.reshape(out._shape)
     elif out._shape != made._shape and op != "arange":
-        from ..declare.inplace import check_repeats
+        from ..declare.write_checks import check_repeats
 
         check_repeats(out)
         out.resize_(made._shape)

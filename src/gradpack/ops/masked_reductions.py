@@ -227,6 +227,7 @@ def logaddexp(
 
 
 from ..base.info import iinfo  # noqa: E402 - what follows has the names that are defined here
+from .broadcasting import broadcast_to  # noqa: E402
 from .create import scalar_tensor  # noqa: E402
 from .cumulate import cumprod as _plain_cumprod  # noqa: E402
 from .cumulate import cumsum as _plain_cumsum  # noqa: E402
@@ -238,5 +239,4 @@ from .extremes import argmin as _plain_argmin  # noqa: E402
 from .reduce import prod as _plain_prod  # noqa: E402
 from .reduce import sum as _plain_sum  # noqa: E402
 from .rounding import where  # noqa: E402
-from .shape import broadcast_to  # noqa: E402
 from .softmax import logsumexp as _plain_logsumexp  # noqa: E402

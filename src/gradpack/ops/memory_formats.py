@@ -74,8 +74,8 @@ def _channels_are_last(array: Any) -> bool:
     least = 0
     for i in reversed(order):
         n, step = array.shape[i], array.strides[i]
-        if n == 1:
-            continue  # NumPy may have any stride there
+        if n == 1 and i != 1:
+            continue  # NumPy may have any stride there; as in torch, that of a single channel tells
         if not n or step < least:
             return False
         least = step * n

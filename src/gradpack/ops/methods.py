@@ -29,15 +29,15 @@ _EAGER = (
 )
 # Imported at first use.
 _LATER = (
-    "activation affine attention dropout einsum embedding generator index_dim inplace_functions linalg loss normalize "
-    "predicates random fill_random put relayout softmax strided trigonometry avg_pool batch_norm convolution "
-    "embedding_bag fold grid_sample group_norm max_pool padding bessel binary_numbers gamma_functions spectrogram "
-    "windows integrate quantiles unique bins search index_reduce copies layout segments "
-    "distance linalg_det linalg_factor linalg_householder linalg_least_squares linalg_lowrank linalg_lu linalg_norm "
-    "sparse sparse_products linalg_solve linalg_svd linalg_triangular linalg_vectors matrix_functions statistics "
-    "loss_pointwise loss_margin ctc similarity gated recurrent reparametrize sampling implicit "
-    "exchange hashing numpy_protocol prelu ranges new_tensors random_like forward_mode "
-    "attributes examples_products"
+    "activation affine attention dropout einsum embedding generator index_dim inplace_functions linalg "
+    "linalg_addmm loss normalize predicates random random_integers fill_random put relayout softmax strided "
+    "trigonometry avg_pool batch_norm convolution embedding_bag fold grid_sample group_norm max_pool padding "
+    "bessel binary_numbers log_gamma gamma_functions spectrogram windows integrate quantiles unique bins search "
+    "index_reduce copies stacks layout segments distance linalg_det linalg_factor linalg_householder "
+    "linalg_least_squares linalg_lowrank linalg_lu linalg_norm sparse sparse_products sparse_softmax "
+    "linalg_solve linalg_svd linalg_triangular linalg_vectors matrix_functions statistics loss_pointwise "
+    "loss_margin ctc similarity gated recurrent reparametrize sampling implicit exchange broadcasting hashing "
+    "numpy_protocol prelu ranges new_tensors random_like forward_mode attributes examples_products complex_from_parts"
 )
 
 EXPORTED = PUBLIC

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..backends.compiled import loops
 from ..base import dtypes
 from ..base.errors import refuse
 from ..declare.kinds import general
@@ -52,6 +53,30 @@ def _repeated(row: Any, count: int) -> Any:
     out = aligned(count * row.size, row.dtype).reshape(count, row.size)
     out[:] = row
     return out
+
+
+def _layer_norm_compiled(rows: Any, weight: Any, bias: Any, eps: float) -> Any:
+    """Result, mean and 1 / standard deviation of each row by a compiled loop; None where there is none."""
+    fast = loops("row_norms", rows, weight, bias)
+    if fast is None:
+        return None
+    count, length = rows.shape
+    out, mean, rstd = np.empty_like(rows), np.empty((count, 1), rows.dtype), np.empty((count, 1), rows.dtype)
+    by = np.ones(length, rows.dtype) if weight is None else weight
+    plus = np.zeros(0, rows.dtype) if bias is None else bias
+    fast.layer_norm(rows, by, plus, float(eps), out, mean.reshape(-1), rstd.reshape(-1))
+    return out, mean, rstd
+
+
+def _gradients_compiled(g: Any, rows: Any, weight: Any, mean: Any, rstd: Any) -> Any:
+    """The gradients of rows, weight and bias by a compiled loop; None where there is none."""
+    fast = loops("row_norms", rows, g, weight, mean, rstd)
+    if fast is None:
+        return None
+    by = np.ones(rows.shape[1], rows.dtype) if weight is None else weight
+    made = np.empty_like(rows), np.empty_like(by), np.empty_like(by)
+    fast.layer_norm_gradients(g, rows, by, mean.reshape(-1), rstd.reshape(-1), *made)
+    return made
 
 
 def _layer_norm_blocks(rows: Any, weight: Any, bias: Any, eps: float) -> Any:
@@ -152,12 +177,16 @@ def _layer_norm_gradients(
     shape = input.shape
     g = reshaped(g, (-1, count))
     rows = reshaped(input, (-1, count))
-    plain = _by_blocks(rows) and g.dtype == rows.dtype and g.flags.c_contiguous
-    if plain and np.square(mean * rstd).max() <= _FAR:
+    found = None
+    if type(rows) is _array_type and rows.size >= SMALL:
         vector = None if weight is None else reshaped(weight, (count,))
-        found = _layer_norm_gradient_blocks(g, rows, vector, mean, rstd, needs)
+        found = _gradients_compiled(g, rows, vector, mean, rstd)
+        if found is None and _by_blocks(rows) and g.dtype == rows.dtype and g.flags.c_contiguous:
+            if np.square(mean * rstd).max() <= _FAR:
+                found = _layer_norm_gradient_blocks(g, rows, vector, mean, rstd, needs)
+    if found is not None:
         shapes = (shape, tuple(normalized_shape), tuple(normalized_shape))
-        return tuple(None if a is None else reshaped(a, s) for a, s in zip(found, shapes, strict=True))
+        return tuple(reshaped(a, s) if n else None for a, s, n in zip(found, shapes, needs, strict=True))
     y = rows - mean
     y *= rstd
     weight_g = bias_g = input_g = None
@@ -190,9 +219,11 @@ def _layer_norm(input: Any, normalized_shape: Any, weight: Any = None, bias: Any
     """Layer normalisation, with mean and 1 / standard deviation of each row for backward."""
     count = math.prod(normalized_shape)
     rows = reshaped(input, (-1, count))
-    if _by_blocks(rows):
+    if type(rows) is _array_type and rows.size >= SMALL:
         by, plus = (None if v is None else reshaped(v, (count,)) for v in (weight, bias))
-        found = _layer_norm_blocks(rows, by, plus, eps)
+        found = _layer_norm_compiled(rows, by, plus, eps)
+        if found is None and _by_blocks(rows):
+            found = _layer_norm_blocks(rows, by, plus, eps)
         if found is not None:
             return reshaped(found[0], input.shape), *found[1:]
     mean = mean_of_rows(rows)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import builtins
 from importlib import import_module
 from itertools import pairwise
-from math import prod as _product
 from typing import Any
 
 from ..base import dtypes
@@ -17,10 +16,10 @@ from ..tensor.tensor import Tensor
 
 def found(name: str) -> Any:
     """One of our functions, `linalg.svd` too; None if there is none of the name."""
-    if name.startswith("numpy_forms."):
-        return globals()[name.removeprefix("numpy_forms.")]
-    if "." in name:
-        module, _, name = name.rpartition(".")
+    module, _, name = name.rpartition(".")
+    if module in ("numpy_forms", "numpy_products"):
+        return getattr(import_module(f".{module}", __package__), name)
+    if module:
         try:
             return getattr(import_module(f"{__package__.rpartition('.')[0]}.{module}"), name, None)
         except ImportError:
@@ -36,7 +35,7 @@ def ours(name: str, *args: Any, **kwargs: Any) -> Any:
     return found(name)(*args, **kwargs)
 
 
-def _same(*tensors: Tensor) -> list[Tensor]:
+def in_common_dtype(*tensors: Tensor) -> list[Tensor]:
     """The operands in their common dtype, which products ask for."""
     common = tensors[0]._spec.dtype
     for t in tensors[1:]:
@@ -44,7 +43,7 @@ def _same(*tensors: Tensor) -> list[Tensor]:
     return [t.to(common) for t in tensors]
 
 
-def _floating(a: Tensor) -> Tensor:
+def floating(a: Tensor) -> Tensor:
     return a if a._spec.dtype.category >= dtypes.FLOATING else a.to(dtypes.get_default_dtype())
 
 
@@ -60,17 +59,8 @@ def conjugate(x: Tensor) -> Tensor:
     return ours("conj", x)
 
 
-def matmul(a: Tensor, b: Tensor) -> Tensor:
-    return ours("matmul", *_same(a, b))
-
-
-def vecdot(a: Tensor, b: Tensor) -> Tensor:
-    a, b = _same(a, b)
-    return ours("sum", ours("conj", a) * b, -1)
-
-
 def heaviside(x: Tensor, values: Tensor) -> Tensor:
-    return ours("heaviside", *_same(x, values))
+    return ours("heaviside", *in_common_dtype(x, values))
 
 
 def divmod(a: Any, b: Any) -> tuple[Tensor, Tensor]:
@@ -90,7 +80,7 @@ def _axes(axis: Any) -> dict[str, Any]:
 
 
 def mean(a: Tensor, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Tensor:
-    return ours("mean", a if dtype is not None else _floating(a), axis, keepdims, dtype=dtype)
+    return ours("mean", a if dtype is not None else floating(a), axis, keepdims, dtype=dtype)
 
 
 def prod(a: Tensor, dim: Any = None, dtype: Any = None, keepdim: bool = False) -> Tensor:
@@ -109,19 +99,19 @@ def ptp(a: Tensor, axis: Any = None, keepdims: bool = False) -> Tensor:
 def var(
     a: Tensor, axis: Any = None, dtype: Any = None, ddof: Any = 0, keepdims: bool = False, correction: Any = None
 ) -> Tensor:
-    a = _floating(a) if dtype is None else a.to(dtype)
+    a = floating(a) if dtype is None else a.to(dtype)
     return ours("var", a, axis, correction=ddof if correction is None else correction, keepdim=keepdims)
 
 
 def std(
     a: Tensor, axis: Any = None, dtype: Any = None, ddof: Any = 0, keepdims: bool = False, correction: Any = None
 ) -> Tensor:
-    a = _floating(a) if dtype is None else a.to(dtype)
+    a = floating(a) if dtype is None else a.to(dtype)
     return ours("std", a, axis, correction=ddof if correction is None else correction, keepdim=keepdims)
 
 
 def quantile(a: Tensor, q: Any, axis: Any = None, method: str = "linear", keepdims: bool = False) -> Tensor:
-    a = _floating(a)
+    a = floating(a)
     if isinstance(q, Tensor):
         q = q.to(a.dtype)
     elif not isinstance(q, int | float):
@@ -136,7 +126,7 @@ def percentile(a: Tensor, q: Any, axis: Any = None, method: str = "linear", keep
 
 def median(a: Tensor, axis: Any = None, keepdims: bool = False) -> Tensor:
     """The mean of the two in the middle, where torch's takes the lower one."""
-    a = _floating(a)
+    a = floating(a)
     if axis is None:
         values = ours("sort", ours("reshape", a, (-1,))).values
         axis, shape = 0, (1,) * a.ndim
@@ -331,74 +321,3 @@ def pad(array: Tensor, pad_width: Any, mode: str = "constant", constant_values: 
         front, back = (ours("full", s, constant_values, dtype=array.dtype) for s in shapes)
         array = ours("cat", [front, array, back], i)
     return array
-
-
-# -- products --
-
-
-def outer(a: Tensor, b: Tensor) -> Tensor:
-    return ours("reshape", a, (-1, 1)) * ours("reshape", b, (1, -1))
-
-
-def _is_scalar(x: Any) -> bool:
-    return not isinstance(x, Tensor) or not x.ndim
-
-
-def inner(a: Tensor, b: Any) -> Tensor:
-    if _is_scalar(a) or _is_scalar(b):
-        return a * b
-    return tensordot(a, b, ((-1,), (-1,)))
-
-
-def dot(a: Tensor, b: Any) -> Tensor:
-    if _is_scalar(a) or _is_scalar(b):
-        return a * b
-    if a.ndim <= 2 and b.ndim <= 2:
-        return matmul(a, b)
-    return tensordot(a, b, ((-1,), (-2 if b.ndim > 1 else -1,)))
-
-
-def vdot(a: Tensor, b: Tensor) -> Tensor:
-    return vecdot(ours("reshape", a, (-1,)), ours("reshape", b, (-1,)))
-
-
-def tensordot(a: Tensor, b: Tensor, axes: Any = 2) -> Tensor:
-    a, b = _same(a, b)
-    if isinstance(axes, int):
-        left, right = list(range(a.ndim - axes, a.ndim)), list(range(axes))
-    else:
-        left, right = ([x] if isinstance(x, int) else list(x) for x in axes)
-        left, right = [i % a.ndim for i in left], [i % b.ndim for i in right]
-    free_a = [i for i in range(a.ndim) if i not in left]
-    free_b = [i for i in range(b.ndim) if i not in right]
-    inside = _product(a.shape[i] for i in left)
-    x = ours("reshape", ours("permute", a, (*free_a, *left)), (_product(a.shape[i] for i in free_a), inside))
-    y = ours("reshape", ours("permute", b, (*right, *free_b)), (inside, _product(b.shape[i] for i in free_b)))
-    return ours("reshape", ours("matmul", x, y), [a.shape[i] for i in free_a] + [b.shape[i] for i in free_b])
-
-
-def cross(a: Tensor, b: Tensor, axis: int = -1) -> Tensor:
-    return ours("linalg.cross", *_same(a, b), dim=axis)
-
-
-def einsum(equation: Any, *operands: Any) -> Tensor:
-    tensors = iter(_same(*[o for o in operands if isinstance(o, Tensor)]))
-    return ours("einsum", equation, *[next(tensors) if isinstance(o, Tensor) else o for o in operands])
-
-
-def vector_norm(x: Tensor, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Tensor:
-    return ours("linalg.vector_norm", _floating(x), ord, axis, keepdims)
-
-
-def norm(x: Tensor, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Tensor:
-    x = _floating(x)
-    if ord is None and axis is None:
-        total = ours("norm", ours("reshape", x, (-1,)))
-        return ours("reshape", total, (1,) * x.ndim) if keepdims else total
-    if ord in (None, 2) and isinstance(axis, int):
-        return ours("norm", x, 2, axis, keepdims)
-    return ours("linalg.norm", x, ord, axis, keepdims)
-
-
-def svd(a: Tensor, full_matrices: bool = True, compute_uv: bool = True) -> Any:
-    return ours("linalg.svd", a, full_matrices) if compute_uv else ours("linalg.svdvals", a)

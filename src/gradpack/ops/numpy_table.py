@@ -1,8 +1,8 @@
 """Which of our operations each NumPy function means when it is called with a Tensor: data.
 
-A line of _FUNCTIONS is NumPy's name, our name (`numpy_forms.NAME` where the two differ in more than
-names), and NumPy's parameters in their order, each with the name that ours has for it after a colon.
-`-` for a parameter that ours does not have: it must be left at its default.
+A line of _FUNCTIONS is NumPy's name, our name (`numpy_forms.NAME` or `numpy_products.NAME` where the
+two differ in more than names), and NumPy's parameters in their order, each with the name that ours has
+for it after a colon. `-` for a parameter that ours does not have: it must be left at its default.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ UFUNCS: dict[str, str] = dict(
         "greater:gt greater_equal:ge logical_and:logical_and logical_or:logical_or logical_xor:logical_xor "
         "logical_not:logical_not bitwise_and:bitwise_and bitwise_or:bitwise_or bitwise_xor:bitwise_xor "
         "invert:bitwise_not bitwise_not:bitwise_not left_shift:bitwise_left_shift right_shift:bitwise_right_shift "
-        "gcd:gcd lcm:lcm conjugate:numpy_forms.conjugate matmul:numpy_forms.matmul vecdot:numpy_forms.vecdot "
+        "gcd:gcd lcm:lcm conjugate:numpy_forms.conjugate matmul:numpy_products.matmul vecdot:numpy_products.vecdot "
         "ldexp:ldexp divmod:numpy_forms.divmod modf:numpy_forms.modf frexp:frexp"
     ).split()
 )
@@ -127,17 +127,17 @@ empty_like: empty_like a dtype
 full_like: full_like a fill_value dtype
 copy: clone a
 isclose: isclose a b:other rtol atol equal_nan
-outer: numpy_forms.outer a b
-inner: numpy_forms.inner a b
-dot: numpy_forms.dot a b
-vdot: numpy_forms.vdot a b
-tensordot: numpy_forms.tensordot a b axes
+outer: numpy_products.outer a b
+inner: numpy_products.inner a b
+dot: numpy_products.dot a b
+vdot: numpy_products.vdot a b
+tensordot: numpy_products.tensordot a b axes
 kron: kron a b:other
-cross: numpy_forms.cross a b axisa:- axisb:- axisc:- axis
-einsum: numpy_forms.einsum *
+cross: numpy_products.cross a b axisa:- axisb:- axisc:- axis
+einsum: numpy_products.einsum *
 pad: numpy_forms.pad array pad_width mode constant_values
-linalg.norm: numpy_forms.norm x ord axis keepdims
-linalg.vector_norm: numpy_forms.vector_norm x axis keepdims ord
+linalg.norm: numpy_products.norm x ord axis keepdims
+linalg.vector_norm: numpy_products.vector_norm x axis keepdims ord
 linalg.matrix_norm: linalg.matrix_norm x keepdims:keepdim ord
 linalg.det: linalg.det a
 linalg.slogdet: linalg.slogdet a
@@ -149,7 +149,7 @@ linalg.eigh: linalg.eigh a UPLO
 linalg.eigvalsh: linalg.eigvalsh a UPLO
 linalg.eig: linalg.eig a
 linalg.eigvals: linalg.eigvals a
-linalg.svd: numpy_forms.svd a full_matrices compute_uv
+linalg.svd: numpy_products.svd a full_matrices compute_uv
 linalg.svdvals: linalg.svdvals x
 linalg.qr: linalg.qr a mode
 linalg.matrix_power: linalg.matrix_power a n

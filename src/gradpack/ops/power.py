@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..base import dtypes
+from ..base.errors import scalar_type
 from ..declare.inplace import inplace
 from ..declare.kinds import elementwise
 from ..tensor.tensor import Tensor
@@ -41,7 +42,7 @@ def pow(input: Any, exponent: Any) -> Any:
     """
     if isinstance(exponent, int | float):
         if exponent < 0 and is_whole(input):
-            raise RuntimeError(f"Integers to negative integer powers are not allowed: pow() got {exponent}")
+            raise RuntimeError(f"Integers to negative integer powers are not allowed. (The power is {exponent}.)")
         return _numbered_power(input, exponent)
     if isinstance(exponent, complex) or not is_whole(exponent):
         return np.power(input, exponent)
@@ -122,6 +123,8 @@ def float_power(input: Any, exponent: Any, *, out: Any = None) -> Any:
         tensor([0.5000, 0.3333], dtype=gradpack.float64)
     """
     wide = dtypes.complex128 if is_complex(input) or is_complex(exponent) else dtypes.float64
+    if isinstance(out, Tensor):
+        _check_wide("output", "float_power", out, wide)
     base, power = (x.to(wide) if isinstance(x, Tensor) else x for x in (input, exponent))
     if not isinstance(input, Tensor) and isinstance(exponent, Tensor):
         base = complex(input) if wide.is_complex else float(input)
@@ -135,12 +138,16 @@ def _method_float_power_(self: Tensor, exponent: Any) -> Tensor:
         RuntimeError: for other dtypes, into which the result does not fit.
     """
     wide = dtypes.complex128 if is_complex(self) or is_complex(exponent) else dtypes.float64
-    if self._spec.dtype is not wide:
-        raise RuntimeError(
-            f"the base given to float_power_ has dtype {self._spec.dtype.name} but the operation's result requires "
-            f"dtype {wide.name}"
-        )
+    _check_wide("base", "float_power_", self, wide)
     return inplace(pow.op, "float_power_", [self, exponent])
+
+
+def _check_wide(role: str, name: str, target: Tensor, wide: Any) -> None:
+    if target._spec.dtype is not wide:
+        raise RuntimeError(
+            f"the {role} given to {name} has dtype {scalar_type(target._spec.dtype)} but the operation's result "
+            f"requires dtype {scalar_type(wide)}"
+        )
 
 
 from .compare import eq, ge, logical_and  # noqa: E402 - adjoints name each other

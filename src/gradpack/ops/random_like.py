@@ -13,7 +13,8 @@ from .drawing import drawing
 from .generator import Generator
 from .making import finish, on_device
 from .memory_formats import as_beside
-from .random import _check_floating, normal_array, randint, uniform_array
+from .random import _check_floating, normal_array, uniform_array
+from .random_integers import randint
 
 FUNCTIONS = "rand_like randn_like randint_like"
 

@@ -10,9 +10,9 @@ import numpy as np
 from ..backends.windows import reach, writable
 from ..base.memory_formats import FORMATS, order_of
 from ..base.modes import MODE
-from ..declare.inplace import check_history, refuse_inference, tensors_in
 from ..declare.nodes import variant_of
 from ..declare.op import REGISTRY
+from ..declare.write_checks import check_history, refuse_inference, tensors_in
 from ..graph.node import AccumulateGrad
 from ..tensor.leaf import renew_leaf
 from ..tensor.storage import UntypedStorage, memory_of

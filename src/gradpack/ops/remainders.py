@@ -3,7 +3,7 @@
 A quotient of two float32 numbers that is no integer is further from the next one than float64
 rounds, as long as it stays below 2**27; its product with the divisor and the difference are exact
 then. Below 2**22, NumPy's floor_divide of float32 does not round either. So elements are those of
-NumPy's own functions, which do the rest.
+NumPy's own functions, which do the rest; only zeros that are left have torch's sign.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import numpy as np
 
 from ..declare.blocks import LARGE, looped
 from .blockwise import aligned, is_numpy
+from .operands import is_whole
 
 _EXACT = float(1 << 22)
 _SIZE = 1 << 14  # elements of a block: four buffers of these fit into the second-level cache
@@ -27,8 +28,13 @@ def floor_divide_of(x: Any, y: Any) -> Any:
 
 
 def remainder_of(x: Any, y: Any) -> Any:
-    """`numpy.remainder`."""
-    return _left(x, y, np.floor, np.remainder, y) if _are_single(x, y) else np.remainder(x, y)
+    """`numpy.remainder`, but that zeros have the sign of `x`."""
+    return _left(x, y, np.floor, _remainder, y) if _are_single(x, y) else _remainder(x, y)
+
+
+def _remainder(x: Any, y: Any) -> Any:
+    left = np.remainder(x, y)
+    return left if is_whole(left) else np.where(left == 0, np.copysign(left, x), left)
 
 
 def fmod_of(x: Any, y: Any) -> Any:
@@ -56,7 +62,7 @@ def _floor_divide(x: Any, y: Any) -> Any:
 def _left(x: Any, y: Any, rounded: Callable[..., Any], plain: Callable[..., Any], signed: Any) -> Any:
     """`x - rounded(x / y) * y`, block by block; `plain` does those where that is not exact.
 
-    What is left is zero or has the sign of `signed`: so its sign bit is that of `signed`, of a zero too.
+    What is left has the sign bit of `signed`, but that a zero has that of `x`.
     """
     out = np.empty(x.shape, x.dtype)
     number: Any = None if is_numpy(y) else np.asarray(y, x.dtype)
@@ -84,6 +90,8 @@ def _left(x: Any, y: Any, rounded: Callable[..., Any], plain: Callable[..., Any]
         bits = made.view(np.int32)
         np.bitwise_and(sides.view(np.int32), _SIGN, out=sign)
         np.bitwise_or(bits, sign, out=bits)
+        if signed is not x:
+            np.copysign(made, xs, out=made, where=np.equal(made, 0))
     return out
 
 

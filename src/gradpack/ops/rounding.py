@@ -234,7 +234,7 @@ def _refuse_gradient() -> Any:
     input=lambda g: _refuse_gradient(),
     values=lambda g: _refuse_gradient(),
     scalars=False,
-    uniform=True,
+    uniform="heaviside is not yet implemented for tensors with different dtypes.",
     dtypes="bif",
     node="NotImplemented",
 )

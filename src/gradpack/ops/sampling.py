@@ -172,8 +172,9 @@ def binomial(count: Tensor, prob: Tensor, generator: Generator | None = None) ->
 
 
 from .convert import _to_copy  # noqa: E402
-from .exponential import digamma, log, log1p, polygamma, special  # noqa: E402 - formulas name them
+from .exponential import log, log1p, special  # noqa: E402 - formulas name them
 from .gamma_functions import _density  # noqa: E402
+from .log_gamma import digamma, polygamma  # noqa: E402
 from .operands import not_implemented, zeros_for  # noqa: E402
 from .random import _without_slope, host_of  # noqa: E402
 from .random_like import rand_like  # noqa: E402

@@ -12,18 +12,12 @@ from ..base.dtypes import dtype as dtype_type
 from ..base.errors import dim_out_of_range, scalar_type
 from ..declare.batched import is_batched, of_all_examples
 from ..declare.kinds import linear
-from ..declare.timed import noted
 from ..tensor.tensor import Tensor
 from .kernels import broadcast, reshaped
 from .memory_formats import laid_out, order_like
 
-FUNCTIONS = (
-    "reshape squeeze unsqueeze flatten ravel unflatten broadcast_to broadcast_tensors broadcast_shapes atleast_1d "
-    "atleast_2d atleast_3d clone detach"
-)
-METHODS = (
-    "squeeze unsqueeze flatten ravel unflatten broadcast_to expand reshape view view_as reshape_as expand_as clone"
-)
+FUNCTIONS = "reshape squeeze unsqueeze flatten ravel unflatten clone detach"
+METHODS = "squeeze unsqueeze flatten ravel unflatten expand reshape view view_as reshape_as expand_as clone"
 
 
 def wrap_dim(dim: Any, ndim: int) -> int:
@@ -233,57 +227,6 @@ def _method_expand_as(self: Tensor, other: Tensor) -> Tensor:
     return expand(self, other._shape)
 
 
-def broadcast_to(input: Tensor, size: Any) -> Tensor:
-    """Broadcast to a shape without copying.
-
-    Example::
-
-        >>> import gradpack as torch
-        >>> torch.broadcast_to(torch.tensor([1, 2]), (2, 2))
-        tensor([[1, 2],
-                [1, 2]])
-    """
-    return expand(input, tuple(size))
-
-
-def broadcast_shapes(*shapes: Any) -> Any:
-    """The shape that several shapes broadcast to.
-
-    Example::
-
-        >>> import gradpack as torch
-        >>> torch.broadcast_shapes((2, 1), (3,))
-        gradpack.Size([2, 3])
-    """
-    from ..base.size import Size
-
-    sizes = [(s,) if isinstance(s, int) else tuple(s) for s in shapes]
-    if any(n < 0 for size in sizes for n in size):
-        raise ValueError(f"Attempting to broadcast a dimension with negative length! The shapes are {sizes}")
-    try:
-        return Size(np.broadcast_shapes(*sizes))
-    except ValueError:
-        raise RuntimeError(
-            "Shape mismatch: objects cannot be broadcast to a single shape: " + ", ".join(str(list(s)) for s in sizes)
-        ) from None
-
-
-@noted
-def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
-    """The tensors, each expanded to their common shape.
-
-    Example::
-
-        >>> import gradpack as torch
-        >>> [t.shape for t in torch.broadcast_tensors(torch.ones(2, 1), torch.ones(3))]
-        [gradpack.Size([2, 3]), gradpack.Size([2, 3])]
-    """
-    if len(tensors) == 1 and isinstance(tensors[0], list | tuple):
-        tensors = tuple(tensors[0])
-    shape = broadcast_shapes(*[t._shape for t in tensors])
-    return tuple(expand(t, tuple(shape)) for t in tensors)
-
-
 # Their formulas name `dim` for those who look at the node.
 @linear(input=lambda g, input_shape, dim: reshape(g, input_shape), view=True, structural=True)
 def squeeze(input: Any, dim: Any = None) -> Any:
@@ -364,51 +307,6 @@ def unflatten(input: Tensor, dim: int, sizes: Any) -> Tensor:
         raise RuntimeError("unflatten: sizes must be non-empty")
     inner = infer(sizes, (input._shape[d],))
     return reshape(input, (*input._shape[:d], *inner, *input._shape[d + 1 :]))
-
-
-@noted
-def atleast_1d(*tensors: Any) -> Any:
-    """Tensors of at least one dimension.
-
-    Example::
-
-        >>> import gradpack as torch
-        >>> torch.atleast_1d(torch.tensor(1))
-        tensor([1])
-    """
-    return _at_least(tensors, lambda x: reshape(x, (1,)) if x.ndim < 1 else x)
-
-
-@noted
-def atleast_2d(*tensors: Any) -> Any:
-    """Tensors of at least two dimensions.
-
-    Example::
-
-        >>> import gradpack as torch
-        >>> torch.atleast_2d(torch.tensor([1]))
-        tensor([[1]])
-    """
-    return _at_least(tensors, lambda x: x if x.ndim > 1 else reshape(x, (1, 1)) if x.ndim < 1 else unsqueeze(x, 0))
-
-
-@noted
-def atleast_3d(*tensors: Any) -> Any:
-    """Tensors of at least three dimensions.
-
-    Example::
-
-        >>> import gradpack as torch
-        >>> torch.atleast_3d(torch.tensor([1]))
-        tensor([[[1]]])
-    """
-    return _at_least(tensors, lambda x: x if x.ndim > 2 else unsqueeze(atleast_2d(x), -1))
-
-
-def _at_least(tensors: Any, change: Any) -> Any:
-    if len(tensors) == 1:
-        return change(tensors[0]) if isinstance(tensors[0], Tensor) else tuple(map(change, tensors[0]))
-    return tuple(map(change, tensors))
 
 
 @linear(input=lambda g: g, structural=True)

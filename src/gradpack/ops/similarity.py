@@ -50,7 +50,8 @@ def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2, eps: float = 1e-6, k
     return norm(x1 - x2 + eps, p, -1, keepdim)
 
 
+from .broadcasting import broadcast_shapes  # noqa: E402
 from .loss_pointwise import limited  # noqa: E402 - they name each other
 from .norm import linalg_vector_norm, norm  # noqa: E402
 from .reduce import sum  # noqa: E402
-from .shape import broadcast_shapes, expand  # noqa: E402
+from .shape import expand  # noqa: E402

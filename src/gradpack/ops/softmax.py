@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..backends.compiled import loops
 from ..declare.kinds import general
 from .blockwise import SHORT_EXP2, aligned
 from .dimensions import axes, axis, count, dropped, kept, numpy_names, restored
@@ -74,6 +75,11 @@ def _in_rows(input: Any, dim: int, *others: Any) -> bool:
     )
 
 
+def _compiled(rows: Any) -> Any:
+    """The compiled loops over rows, if there are some for these."""
+    return loops("softmax", rows) if rows.dtype == np.float32 else None
+
+
 def _row_blocks(rows: Any) -> Any:
     step = max(1, _BLOCK // rows.shape[1])
     return [slice(start, start + step) for start in range(0, rows.shape[0], step)]
@@ -83,6 +89,9 @@ def _rows_of_softmax(input: Any, logarithm: bool) -> Any:
     """Softmax of the last dimension, or its logarithm, block by block."""
     rows = input.reshape(-1, input.shape[-1])
     out = np.empty(rows.shape, rows.dtype)
+    if (fast := _compiled(rows)) is not None:
+        (fast.log_softmax if logarithm else fast.softmax)(rows, out)
+        return out.reshape(input.shape)
     buffer = aligned(max(_BLOCK, rows.shape[1]), rows.dtype) if logarithm else None
     ones = np.ones(rows.shape[1], rows.dtype)
     for block in _row_blocks(rows):
@@ -118,6 +127,9 @@ def _rows_of_slope(g: Any, out: Any, logarithm: bool) -> Any:
     length = out.shape[-1]
     given, known = g.reshape(-1, length), out.reshape(-1, length)
     slope = np.empty(known.shape, known.dtype)
+    if (fast := _compiled(known)) is not None:
+        (fast.log_softmax_gradient if logarithm else fast.softmax_gradient)(given, known, slope)
+        return slope.reshape(out.shape)
     buffer = aligned(max(_BLOCK, length), known.dtype)
     ones = np.ones(length, known.dtype)
     for block in _row_blocks(known):

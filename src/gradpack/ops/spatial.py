@@ -82,3 +82,8 @@ def check_tensor(op: str, **operands: Any) -> None:
     for nr, (name, value) in enumerate(operands.items()):
         if not isinstance(value, Tensor):
             raise TypeError(f"{op}(): argument '{name}' (position {nr + 1}) must be Tensor, not {type(value).__name__}")
+
+
+def as_tuple(value: Any, count: int) -> Any:
+    """A number for each of `count` dimensions; several numbers as a tuple, as they are."""
+    return tuple(value) if isinstance(value, list | tuple) else (value,) * count

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from .blockwise import blockwise, is_numpy
+from ..backends.compiled import ENOUGH, loops
+from .blockwise import blockwise, compiled, is_numpy
 from .error_function import _polynomial_into
 
 _LARGE = 4096  # elements, below which SciPy is as fast
@@ -28,6 +29,9 @@ def erfinv_of(x: Any, plain: Callable[[Any], Any]) -> Any:
     """The inverse of the error function; `plain` does what is far out, and what is no large array of float32."""
     if not is_numpy(x) or x.dtype.char != "f" or x.size < _LARGE:
         return plain(x)
+    made = compiled("error_functions", "erfinv", x)
+    if made is not None:
+        return made
 
     def step(x: Any, out: Any, w: Any) -> None:
         np.subtract(1, x, w)
@@ -43,6 +47,29 @@ def erfinv_of(x: Any, plain: Callable[[Any], Any]) -> Any:
             out[far] = plain(x[far])
 
     return blockwise(step, x, 1)
+
+
+def lgamma_of(x: Any, plain: Callable[[Any], Any]) -> Any:
+    """The logarithm of the absolute value of the gamma function; `plain` does what is no large array of float32."""
+    return _mostly("lgamma", x, plain)
+
+
+def digamma_of(x: Any, plain: Callable[[Any], Any]) -> Any:
+    """Its derivative, likewise."""
+    return _mostly("digamma", x, plain)
+
+
+def _mostly(name: str, x: Any, plain: Callable[[Any], Any]) -> Any:
+    """A compiled loop for positive numbers, and `plain` for the rest."""
+    fast = loops("gamma_functions", x) if is_numpy(x) and x.size >= ENOUGH and x.dtype.char == "f" else None
+    if fast is None:
+        return plain(x)
+    out = np.empty(x.shape, x.dtype)
+    flat, made = x.reshape(-1), out.reshape(-1)
+    if getattr(fast, name)(flat, made):
+        rest = np.flatnonzero(~((flat > fast.LEAST) & (flat < fast.MOST)))
+        made[rest] = plain(flat[rest])
+    return out
 
 
 def zeta_two_of(x: Any, plain: Callable[[Any], Any]) -> Any:

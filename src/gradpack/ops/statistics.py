@@ -165,8 +165,8 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> A
     return stack([input[wrap(np.ascontiguousarray(row))] for row in chosen], 1)
 
 
+from .complex_from_parts import complex  # noqa: E402
 from .complex_parts import conj, imag, real  # noqa: E402 - what follows is named late
-from .create import complex  # noqa: E402
 from .diagonal import diagonal  # noqa: E402
 from .exponential import sqrt  # noqa: E402
 from .join import meshgrid, stack  # noqa: E402

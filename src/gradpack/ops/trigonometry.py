@@ -107,8 +107,8 @@ def atan(input: Any) -> Any:
 
 
 @elementwise(
-    input=lambda g, input, other: g * (other * _over_square(input, other)),
-    other=lambda g, input, other: g * (-input * _over_square(input, other)),
+    input=lambda g, input, other: g * other * _over_square(input, other),
+    other=lambda g, input, other: g * -input * _over_square(input, other),
     result="float",
     scalars=False,
     dtypes="bif",
@@ -229,8 +229,9 @@ def sinc(input: Any) -> Any:
 
 
 def _sinc_slope(x: Any) -> Any:
-    """The derivative of `sin(x) / x`."""
-    return where(eq(x, 0), 0.0, (x * cos(x) - sin(x)) / (x * x))
+    """The derivative of `sin(x) / x`; so near 0 that the square is 0, it is 0."""
+    square = x * x
+    return where(eq(square, 0), 0.0, (x * cos(x) - sin(x)) / square)
 
 
 @elementwise(

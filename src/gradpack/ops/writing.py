@@ -19,11 +19,12 @@ from ..base.modes import MODE
 from ..declare.apply import explain
 from ..declare.arguments import python_number
 from ..declare.batched import is_batched
-from ..declare.inplace import check_overlap, check_writable, inplace, set_history, tensors_in
+from ..declare.inplace import inplace, set_history
 from ..declare.op import Op
 from ..declare.out_dtypes import READ_FIRST
 from ..declare.record import record
 from ..declare.timed import watched
+from ..declare.write_checks import check_overlap, check_writable, tensors_in
 from ..tensor.tensor import Tensor, alias, wrap
 
 

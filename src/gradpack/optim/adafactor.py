@@ -10,7 +10,8 @@ from ..base.modes import using
 from ..ops.create import tensor as new_tensor
 from ..tensor.tensor import Tensor
 from .by_formula import lerped
-from .optimizer import Optimizer, as_number, compute_dtype, loss_of
+from .optimizer import Optimizer
+from .options import as_number, compute_dtype, loss_of
 
 
 class Adafactor(Optimizer):

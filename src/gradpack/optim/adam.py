@@ -8,11 +8,12 @@ from typing import Any
 from ..backends.numpy import quiet
 from ..base.modes import using
 from ..nn.utils.direct import may_write
-from ..ops.create import complex
+from ..ops.complex_from_parts import complex
 from ..ops.pairwise import maximum
 from ..tensor.tensor import Tensor
 from . import kernels
-from .optimizer import Optimizer, as_number, as_scalar, check_implementation, check_option, compute_dtype, loss_of
+from .optimizer import Optimizer
+from .options import as_number, as_scalar, check_implementation, check_option, compute_dtype, loss_of
 
 
 class Adam(Optimizer):

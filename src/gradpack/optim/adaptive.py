@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ..ops.create import complex
+from ..ops.complex_from_parts import complex
 from ..ops.create import tensor as _number
 from ..ops.fill_like import full_like
 from ..ops.sparse import sparse_coo_tensor
 from ..tensor.tensor import Tensor
 from .by_formula import ByFormula, State, check_options, decayed, zeros_beside
-from .optimizer import as_number, check_implementation
+from .options import as_number, check_implementation
 
 
 class Adagrad(ByFormula):

@@ -10,7 +10,7 @@ from ..ops.create import tensor as new_tensor
 from ..ops.pairwise import maximum
 from ..tensor.tensor import Tensor
 from .by_formula import ByFormula, State, check_betas, check_options, decayed, lerped, zeros_beside
-from .optimizer import as_number
+from .options import as_number
 
 
 class Adamax(ByFormula):

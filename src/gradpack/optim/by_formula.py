@@ -6,11 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 from ..base.modes import using
-from ..ops.create import complex
+from ..ops.complex_from_parts import complex
 from ..ops.create import tensor as new_tensor
 from ..ops.fill_like import zeros_like
 from ..tensor.tensor import Tensor
-from .optimizer import Optimizer, as_scalar, check_option, compute_dtype, loss_of
+from .optimizer import Optimizer
+from .options import as_scalar, check_option, compute_dtype, loss_of
 
 State = dict[str, Any]
 

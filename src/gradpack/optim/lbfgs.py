@@ -11,7 +11,8 @@ from ..base.modes import using
 from ..ops.complex_parts import view_as_real
 from ..ops.join import cat
 from ..tensor.tensor import Tensor
-from .optimizer import Optimizer, as_number
+from .optimizer import Optimizer
+from .options import as_number
 
 
 class LBFGS(Optimizer):

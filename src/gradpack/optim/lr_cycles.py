@@ -1,4 +1,4 @@
-"""Schedules that go up and down: cosines with restarts, and one cycle."""
+"""Schedules that go up and down: cosines, with restarts or without, and cycles."""
 
 from __future__ import annotations
 
@@ -8,8 +8,51 @@ from types import FunctionType
 from typing import Any
 
 from ..tensor.tensor import Tensor
-from .lr_scheduler import LRScheduler
+from .lr_base import LRScheduler, _values
 from .optimizer import Optimizer
+
+
+class CosineAnnealingLR(LRScheduler):
+    """Half a cosine, from the initial rate at epoch 0 to `eta_min` at epoch `T_max`.
+
+    Each rate follows from the one before, so that rates changed from outside are kept in proportion.
+
+    Source: Loshchilov and Hutter, 2016.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> optimizer = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=1.0)
+        >>> schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=2)
+        >>> for _ in range(2):
+        ...     optimizer.step()
+        ...     schedule.step()
+        ...     print(round(schedule.get_last_lr()[0], 3))
+        0.5
+        0.0
+    """
+
+    def __init__(self, optimizer: Optimizer, T_max: int, eta_min: float = 0.0, last_epoch: int = -1) -> None:
+        self.T_max = T_max
+        self.eta_min = eta_min
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[Any]:
+        self._warn_outside_step()
+        rates = _values(self.optimizer, "lr")
+        if self._is_initial:
+            return rates
+        if self._step_count == 1 and self.last_epoch > 0:
+            return self._get_closed_form_lr()
+        if (self.last_epoch - 1 - self.T_max) % (2 * self.T_max) == 0:  # the one before was at the bottom
+            up = (1 - math.cos(math.pi / self.T_max)) / 2
+            return [rate + (base - self.eta_min) * up for rate, base in zip(rates, self.base_lrs, strict=True)]
+        now, before = (1 + math.cos(math.pi * epoch / self.T_max) for epoch in (self.last_epoch, self.last_epoch - 1))
+        return [now / before * (rate - self.eta_min) + self.eta_min for rate in rates]
+
+    def _get_closed_form_lr(self) -> list[Any]:
+        share = (1 + math.cos(math.pi * self.last_epoch / self.T_max)) / 2
+        return [self.eta_min + (base - self.eta_min) * share for base in self.base_lrs]
 
 
 class CosineAnnealingWarmRestarts(LRScheduler):

@@ -1,14 +1,72 @@
-"""Schedules that multiply the rate of the epoch before by a factor."""
+"""Schedules that multiply the initial rate, or that of the epoch before, by a factor."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable
+from types import FunctionType
 from typing import Any
 
-from .lr_scheduler import LambdaLR, LRScheduler, _values
+from .lr_base import LRScheduler, _values
 from .optimizer import Optimizer
+
+
+class LambdaLR(LRScheduler):
+    """The initial rate times a function of the epoch.
+
+    Args:
+        optimizer: whose rates to change.
+        lr_lambda: a function from epoch to factor, or a list with one for each group.
+        last_epoch: where to go on.
+
+    Raises:
+        ValueError: unless the list has as many functions as there are groups.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> optimizer = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=1.0)
+        >>> schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda epoch: 0.5**epoch)
+        >>> for _ in range(2):
+        ...     optimizer.step()
+        ...     schedule.step()
+        >>> schedule.get_last_lr()
+        [0.25]
+    """
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        lr_lambda: Callable[[int], float] | list[Callable[[int], float]],
+        last_epoch: int = -1,
+    ) -> None:
+        if isinstance(lr_lambda, list | tuple):
+            if len(lr_lambda) != len(optimizer.param_groups):
+                raise ValueError(f"Expected {len(optimizer.param_groups)} lr_lambdas, but got {len(lr_lambda)}")
+            self.lr_lambdas = list(lr_lambda)
+        else:
+            self.lr_lambdas = [lr_lambda] * len(optimizer.param_groups)
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[Any]:
+        self._warn_outside_step()
+        return [base * factor(self.last_epoch) for factor, base in zip(self.lr_lambdas, self.base_lrs, strict=True)]
+
+    def state_dict(self) -> dict[str, Any]:
+        """Everything but the optimiser. Of the functions, only what callable objects keep in their `__dict__`."""
+        state = {name: value for name, value in super().state_dict().items() if name != "lr_lambdas"}
+        state["lr_lambdas"] = [
+            None if isinstance(factor, FunctionType) else dict(factor.__dict__) for factor in self.lr_lambdas
+        ]
+        return state
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Take over what `state_dict()` gave."""
+        super().load_state_dict({name: value for name, value in state_dict.items() if name != "lr_lambdas"})
+        for factor, kept in zip(self.lr_lambdas, state_dict["lr_lambdas"], strict=True):
+            if kept is not None:
+                factor.__dict__.update(kept)
 
 
 class _Factors(LRScheduler):
@@ -135,6 +193,37 @@ class ExponentialLR(_Factors):
 
     def _get_closed_form_lr(self) -> list[Any]:
         return [base * self.gamma**self.last_epoch for base in self.base_lrs]
+
+
+class StepLR(LRScheduler):
+    """Multiplies the rate by `gamma` every `step_size` epochs.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> optimizer = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=1.0)
+        >>> schedule = torch.optim.lr_scheduler.StepLR(optimizer, step_size=2, gamma=0.5)
+        >>> rates = []
+        >>> for _ in range(4):
+        ...     optimizer.step()
+        ...     schedule.step()
+        ...     rates += schedule.get_last_lr()
+        >>> rates
+        [1.0, 0.5, 0.5, 0.25]
+    """
+
+    def __init__(self, optimizer: Optimizer, step_size: int, gamma: float = 0.1, last_epoch: int = -1) -> None:
+        self.step_size = step_size
+        self.gamma = gamma
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[Any]:
+        self._warn_outside_step()
+        factor = self.gamma if self.last_epoch and self.last_epoch % self.step_size == 0 else 1
+        return [rate * factor if factor != 1 else rate for rate in _values(self.optimizer, "lr")]
+
+    def _get_closed_form_lr(self) -> list[Any]:
+        return [base * self.gamma ** (self.last_epoch // self.step_size) for base in self.base_lrs]
 
 
 class MultiStepLR(_Factors):

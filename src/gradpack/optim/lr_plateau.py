@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from .lr_scheduler import LRScheduler, _values
+from .lr_base import LRScheduler, _values
 from .optimizer import Optimizer
 
 

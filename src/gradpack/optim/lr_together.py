@@ -6,8 +6,8 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from typing import Any
 
+from .lr_base import LRScheduler, _values
 from .lr_plateau import ReduceLROnPlateau
-from .lr_scheduler import LRScheduler, _values
 from .optimizer import Optimizer
 
 

@@ -9,9 +9,10 @@ from typing import Any
 from ..autograd.grad_mode import no_grad
 from ..base.dtypes import bfloat16
 from ..ops.fill_like import zeros_like
-from ..ops.linalg import addmm
+from ..ops.linalg_addmm import addmm
 from ..tensor.tensor import Tensor
-from .optimizer import Optimizer, as_number, loss_of
+from .optimizer import Optimizer
+from .options import as_number, loss_of
 
 _ADJUSTMENTS = (None, "original", "match_rms_adamw")
 

@@ -10,8 +10,6 @@ from functools import wraps
 from itertools import chain
 from typing import Any
 
-from ..autograd.grad_mode import enable_grad
-from ..base.dtypes import dtype, float32
 from ..base.modes import MODE
 from ..nn.added import add
 from ..nn.parameter import clear_grad
@@ -391,51 +389,3 @@ def _fitted(param: Tensor, value: Any, name: Any) -> Any:
     if isinstance(value, list | tuple | set):
         return type(value)(_fitted(param, v, None) for v in value)
     return value
-
-
-def loss_of(closure: Callable[[], Any] | None) -> Any:
-    """What the closure of a step returns, computed with autograd on."""
-    if closure is None:
-        return None
-    with enable_grad():
-        return closure()
-
-
-def check_option(name: str, value: Any) -> None:
-    """An option that must not be negative; a tensor must have one element.
-
-    Raises:
-        ValueError: if it is not so.
-    """
-    if isinstance(value, Tensor) and value.numel() != 1:
-        raise ValueError(f"Tensor {name} must be 1-element, but has shape {list(value.shape)}")
-    if not value >= 0:
-        full = {"lr": "learning rate", "eps": "epsilon value"}.get(name, f"{name} value")
-        raise ValueError(f"Invalid {full}: {value}")
-
-
-def check_implementation(foreach: bool | None, fused: bool | None, differentiable: bool) -> None:
-    """The choices of implementation that exclude each other. Otherwise they change nothing here.
-
-    Raises:
-        RuntimeError: if it asks for two at once.
-    """
-    if fused and differentiable:
-        raise RuntimeError("`fused` does not support `differentiable`")
-    if fused and foreach:
-        raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
-
-
-def as_scalar(value: Any) -> Any:
-    """A one-element tensor without dimensions; anything else as it is."""
-    return value.squeeze() if isinstance(value, Tensor) and value.dim() else value
-
-
-def as_number(value: Any) -> Any:
-    """The value of a one-element tensor; anything else as it is."""
-    return value.item() if isinstance(value, Tensor) else value
-
-
-def compute_dtype(p: Tensor) -> dtype:
-    """The dtype in which to compute a step: low precision is for storage."""
-    return float32 if p.dtype.low else p.dtype

@@ -10,7 +10,8 @@ from ..base.modes import using
 from ..nn.utils.direct import may_write
 from ..tensor.tensor import Tensor
 from . import kernels
-from .optimizer import Optimizer, as_number, as_scalar, check_implementation, check_option, compute_dtype, loss_of
+from .optimizer import Optimizer
+from .options import as_number, as_scalar, check_implementation, check_option, compute_dtype, loss_of
 
 
 class SGD(Optimizer):

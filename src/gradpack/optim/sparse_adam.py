@@ -10,7 +10,8 @@ from ..base.modes import using
 from ..ops.sparse import sparse_coo_tensor
 from ..tensor.tensor import Tensor
 from .by_formula import check_betas, zeros_beside
-from .optimizer import Optimizer, as_number, loss_of
+from .optimizer import Optimizer
+from .options import as_number, loss_of
 
 
 class SparseAdam(Optimizer):

@@ -6,45 +6,69 @@ are daemons: a program that ends waits for none of them.
 
 from __future__ import annotations
 
+import os
 import threading
+from _thread import allocate_lock, get_ident
 from collections import deque
 from collections.abc import Callable
 from typing import Any
+from weakref import WeakSet
+
+_PATIENCE = 1.0  # seconds: who does a job may be gone
 
 
 class Job:
-    """One piece of work, for a thread or for whoever needs it first: see `Workers.finish`."""
+    """One piece of work, for a thread or for whoever needs it first: see `Workers.finish`.
 
-    __slots__ = ("_done", "_taken", "error", "nbytes", "work")
+    Attributes:
+        nbytes: that it deals with, as long as they count as under way.
+        error: what it has raised.
+        done: has it been done?
+    """
 
-    def __init__(self, work: Callable[[], None] | None, nbytes: int) -> None:
-        self.work, self.nbytes = work, nbytes
+    __slots__ = ("_takers", "_waiting", "done", "error", "nbytes", "work")
+
+    def __init__(self, work: Callable[[], None] | None) -> None:
+        self.work, self.nbytes = work, 0
         self.error: BaseException | None = None
-        self._done = threading.Event()
-        self._taken = threading.Lock()  # whoever gets it does the work
-
-    @property
-    def done(self) -> bool:
-        return self._done.is_set()
+        self.done = False
+        self._takers: list[int] = []  # the threads that wanted to do it: the first one does
+        self._waiting = allocate_lock()  # open once it is done
+        self._waiting.acquire()
 
     def run(self, finished: Callable[[Job], None] | None = None) -> bool:
         """Do the work unless somebody else does or did, and say whether it was done here.
 
-        `finished` is called before anybody hears that the job is done.
+        `finished` is called before anybody hears that the job is done. An interrupt of the program leaves the job as it
+        was, to be done by whoever needs it; what else it raises is raised again where the result is asked for.
         """
-        if not self._taken.acquire(blocking=False):
-            return False
+        me = get_ident()
         try:
-            if self.work is not None:
-                self.work()
-        except BaseException as error:  # raised again where the result is asked for
-            self.error = _bare(error)
-        finally:
+            self._takers.append(me)
+            if self.done or self._takers[0] != me:
+                return False
+            try:
+                if self.work is not None:
+                    self.work()
+            except BaseException as error:
+                if type(error) is KeyboardInterrupt and me == threading.main_thread().ident:
+                    raise
+                self.error = _bare(error)
             self.work = None
             if finished is not None:
                 finished(self)
-            self._done.set()
+            self.done = True
+            if self._waiting.locked():
+                self._waiting.release()
+        except KeyboardInterrupt:
+            self._takers.clear()
+            raise
         return True
+
+    def wait(self) -> None:
+        """Wait until somebody else has done it, for so long that it may as well be tried here."""
+        if not self.done and self._waiting.acquire(timeout=_PATIENCE):
+            self._waiting.release()
 
 
 class Workers:
@@ -65,30 +89,31 @@ class Workers:
         self._wake = threading.Condition(self._lock)
         self._threads = 0
         self._idle = 0
-        self._process = _process()
+        self._process = os.getpid()
 
     def add(self, work: Callable[[], None], nbytes: int) -> Job:
         """A job for `work`, which deals with `nbytes`. May wait for others, to keep within the window."""
         self._after_fork()
         while (oldest := self._too_much(nbytes)) is not None:
             self.finish(oldest)
-        job = Job(work, nbytes)
-        with self._wake:
-            self.under_way += nbytes
+        job = Job(work)
+        with self._lock:  # in an order in which no interrupt leaves anything under way that nobody finishes
+            self._unfinished.append(job)
+            self.under_way, job.nbytes = self.under_way + nbytes, nbytes
             self.peak = max(self.peak, self.under_way)
             self._queue.append(job)
-            self._unfinished.append(job)
             if self._idle:
                 self._wake.notify()
             elif self._threads < self.count:
                 self._threads += 1
+                _settle_before_forks(self)
                 threading.Thread(target=_serve, args=(self,), name="gradpack-saved", daemon=True).start()
         return job
 
     def finish(self, job: Job) -> None:
         """Wait for a job; do it here if nobody has begun."""
-        if not job.run(self._finished):
-            job._done.wait()
+        while not job.done and not job.run(self._finished):
+            job.wait()
 
     def drain(self) -> None:
         """Wait for all that was added."""
@@ -105,7 +130,7 @@ class Workers:
 
     def _finished(self, job: Job) -> None:
         with self._lock:
-            self.under_way -= job.nbytes
+            self.under_way, job.nbytes = self.under_way - job.nbytes, 0
 
     def _next(self) -> Job | None:
         wake = self._wake
@@ -120,7 +145,7 @@ class Workers:
             return self._queue.popleft()
 
     def _after_fork(self) -> None:
-        if self._process != _process():  # the threads are the parent's
+        if self._process != os.getpid():  # the threads are the parent's
             self.__init__(self.count, self.window)  # type: ignore[misc]
 
 
@@ -139,7 +164,19 @@ def _serve(workers: Any) -> None:
         del job
 
 
-def _process() -> int:
-    from os import getpid
+_with_threads: WeakSet[Workers] = WeakSet()
+_registered: list[bool] = []
 
-    return getpid()
+
+def _settle_before_forks(workers: Workers) -> None:
+    """Have a fork wait for what is under way: in the child there is nobody to finish it, or to give a lock back."""
+    if not _registered and hasattr(os, "register_at_fork"):
+        _registered.append(True)
+        os.register_at_fork(before=_settle_all)
+    _with_threads.add(workers)
+
+
+def _settle_all() -> None:
+    for workers in list(_with_threads):
+        if workers._process == os.getpid():
+            workers.drain()

@@ -89,10 +89,10 @@ class Budget(Policy):
         return (self._watch,)
 
     def __enter__(self) -> Budget:
-        super().__enter__()
         with self._lock:
             if self._round.uses or not self._entries:
                 self._begin()
+        super().__enter__()  # last: where planning is interrupted nothing has been entered
         return self
 
     # --- rounds ---

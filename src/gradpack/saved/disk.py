@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import threading
 from errno import ENOSPC
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -23,7 +22,7 @@ from .store import Stored
 LEAST = 16384
 _ALIGN = 4096
 _BLOCK = 1 << 20
-_STEP = 0x9E3779B97F4A7C15  # odd
+_COLUMNS = 1023  # words: no two pages of a block begin at the same column
 
 _local = threading.local()
 
@@ -56,19 +55,20 @@ class _File(ExtentFile):
             start = self._place(_padded(size))
         piece = Piece(self, start, size, part.dtype, part.shape)
         block = _block()
-        checksum = 0
+        check = _Check() if self.checks else None
         for at in range(0, size, _BLOCK):
             count = min(_BLOCK, size - at)
             block[:count] = contents[at : at + count]
             padded = _padded(count)
             block[count:padded] = 0
-            if self.checks:
-                checksum = _check(block[:padded], checksum)
+            if check is not None:
+                check.add(block[:padded])
             self._write_all(block[:padded], start + at, size)
             if not self.is_direct and hasattr(os, "posix_fadvise") and (start + at) % (8 * _BLOCK) < _BLOCK:
                 os.fdatasync(self.fd)
                 os.posix_fadvise(self.fd, 0, 0, os.POSIX_FADV_DONTNEED)
-        piece.checksum = checksum
+        if check is not None:
+            piece.checksum = check.digest()
         return piece
 
     def get(self, piece: Piece) -> Any:
@@ -76,13 +76,13 @@ class _File(ExtentFile):
         memory = np.empty(padded + _ALIGN, np.uint8)
         first = -memory.ctypes.data % _ALIGN
         out = memory[first : first + padded]
-        checksum = 0
+        check = _Check() if self.checks else None
         for at in range(0, padded, _BLOCK):
             block = out[at : at + _BLOCK]
             self.read_into(block, piece.start + at)
-            if self.checks:
-                checksum = _check(block, checksum)
-        if checksum != piece.checksum:
+            if check is not None:
+                check.add(block)
+        if check is not None and check.digest() != piece.checksum:
             raise OSError(
                 f"a saved tensor of {piece.size} bytes came back from the temporary file in {self.directory} with "
                 "another checksum: the disk or something else has changed it. The gradient would have been wrong"
@@ -107,16 +107,29 @@ def _padded(size: int) -> int:
     return -(-size // _ALIGN) * _ALIGN
 
 
-@cache
-def _weights() -> Any:
-    """Odd numbers, each another one: a word that changed, or two that changed places, change the sum."""
-    return np.random.default_rng(0).permutation(np.arange(_BLOCK // 8, dtype=np.uint64)) * np.uint64(2) + np.uint64(1)
+class _Check:
+    """A checksum of 64 bits: of the sums of columns of words, of each block. As fast as memory, which crc32 is not.
 
+    Rows are not as long as pages are, so that pages which change places add to other columns. (Weights in place of
+    columns see less: of float64 numbers that differ in sign only, words differ by their highest bit, and an even
+    difference of weights times that is zero modulo 2**64.)
+    """
 
-def _check(block: Any, before: int) -> int:
-    """The sum of the weighted words of a block, modulo 2**64, in a chain: as fast as memory, as crc32 is not."""
-    words = block.view(np.uint64)
-    return (before * _STEP + int(np.dot(words, _weights()[: len(words)]))) & (2**64 - 1)
+    __slots__ = ("_hash",)
+
+    def __init__(self) -> None:
+        from hashlib import blake2b
+
+        self._hash = blake2b(digest_size=8)
+
+    def add(self, block: Any) -> None:
+        words = block.view(np.uint64)
+        whole = len(words) // _COLUMNS * _COLUMNS
+        self._hash.update(np.add.reduce(words[:whole].reshape(-1, _COLUMNS), axis=0))
+        self._hash.update(words[whole:])
+
+    def digest(self) -> bytes:
+        return self._hash.digest()
 
 
 def _around_cache(fd: int) -> bool:
@@ -143,11 +156,8 @@ class Piece:
 
     def __init__(self, file: _File, start: int, size: int, dtype: Any, shape: tuple[int, ...]) -> None:
         self.file, self.start, self.size, self.dtype, self.shape = file, start, size, dtype, shape
-        self.checksum = 0
-
-    def __del__(self) -> None:
-        # This may run at any moment, also while the file looks for a place: so only leave a note.
-        self.file.dead.append((self.start, _padded(self.size)))
+        self.checksum = b""
+        file.lent.watch(self, (start, _padded(size)))
 
 
 class OnDisk(Stage):
@@ -206,7 +216,7 @@ OnDisk.policy = DiskPolicy
 def disk(
     directory: str | os.PathLike[str] | None = None,
     *,
-    window: int = 8 << 20,
+    window: int = 16 << 20,
     step: int = 64 << 20,
     reserve: int = 64 << 20,
     direct: bool = True,

@@ -266,7 +266,9 @@ class Handle:
         record.uses += 1
 
     def __del__(self) -> None:
-        self.record.handles -= 1
+        record = getattr(self, "record", None)  # there is none where an interrupt came before
+        if record is not None:
+            record.handles -= 1
 
     @property
     def nbytes(self) -> int:

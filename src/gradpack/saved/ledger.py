@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable
 from time import perf_counter
 from typing import Any
@@ -11,6 +10,7 @@ from weakref import ref
 from ..base.errors import saved_was_modified
 from ..tensor.tensor import Tensor, alias
 from .costs import LATENCY, rate
+from .endings import Ending, Endings
 from .info import Brief, SavedInfo
 from .policy import Policy
 from .recipes import Handle, Value
@@ -76,22 +76,20 @@ class Entry:
         form: "" before it is taken in, "keep", "recompute" or the name of a `Means`.
         nbytes: of the storage.
         away: does it lie on a device? Then only what is kept as it is takes memory there.
-        memory, host, disk: bytes that its form takes, where the tensor lies, in host memory and on disk.
+        sizes: the bytes that its form takes, where the tensor lies, in host memory and on disk.
         row: where the round takes note of it.
     """
 
     __slots__ = (
         "__weakref__",
         "away",
-        "disk",
         "form",
-        "host",
         "is_start",
         "ledger",
-        "memory",
         "nbytes",
         "number",
         "row",
+        "sizes",
         "slots",
         "stuck",
     )
@@ -100,10 +98,15 @@ class Entry:
         self.ledger, self.nbytes, self.number, self.row = ledger, nbytes, number, row
         self.away = away
         self.form = ""
-        self.memory = self.host = self.disk = 0
+        self.sizes = [0, 0, 0]
         self.slots: list[ref[Slot]] = []
         self.stuck: set[str] = set()  # forms that it cannot take
         self.is_start = False  # is anything to be made again from it? Then it must come back exactly
+        ledger.endings.watch(self, self.sizes)
+
+    memory = property(lambda self: self.sizes[0])
+    host = property(lambda self: self.sizes[1])
+    disk = property(lambda self: self.sizes[2])
 
     def living(self) -> list[Slot]:
         return [slot for known in self.slots if (slot := known()) is not None]
@@ -115,11 +118,7 @@ class Entry:
     def becomes(self, form: str, nbytes: int, disk: int = 0) -> None:
         memory, host = self.takes(form, nbytes)
         self.ledger.change(memory - self.memory, host - self.host, disk - self.disk)
-        self.form, self.memory, self.host, self.disk = form, memory, host, disk
-
-    def __del__(self) -> None:
-        # This may run at any moment, also while the ledger adds: so only leave a note.
-        self.ledger.gone.append((self.memory, self.host, self.disk))
+        self.form, self.sizes[:] = form, (memory, host, disk)
 
 
 class Slot:
@@ -213,17 +212,17 @@ class Ledger:
 
     Attributes:
         peak, host_peak, disk_peak: the most there were where tensors lie, in host memory and on disk.
-        gone: what died since the sums were last right.
+        endings: of entries and arrays, with the bytes that they took.
         watched: arrays that are held beside.
     """
 
-    __slots__ = ("_disk", "_host", "_memory", "disk_peak", "gone", "host_peak", "peak", "watched")
+    __slots__ = ("_disk", "_host", "_memory", "disk_peak", "endings", "host_peak", "peak", "watched")
 
     def __init__(self) -> None:
         self._memory = self._host = self._disk = 0
         self.peak = self.host_peak = self.disk_peak = 0
-        self.gone: deque[tuple[int, int, int]] = deque()
-        self.watched: dict[int, ref[Any]] = {}
+        self.endings = Endings()
+        self.watched: dict[int, Ending] = {}
 
     def change(self, memory: int, host: int, disk: int) -> None:
         self.settle()
@@ -235,8 +234,10 @@ class Ledger:
         self.disk_peak = max(self.disk_peak, self._disk)
 
     def settle(self) -> None:
-        while self.gone:
-            memory, host, disk = self.gone.popleft()
+        for ending in self.endings.over():
+            memory, host, disk, *key = ending.told
+            if key and self.watched.get(key[0]) is ending:
+                del self.watched[key[0]]
             self._memory -= memory
             self._host -= host
             self._disk -= disk
@@ -258,14 +259,8 @@ class Ledger:
 
     def watch(self, array: Any, memory: int, host: int) -> None:
         """Counts an array, or what stands for one, until it is gone."""
-        key, gone, watched = id(array), self.gone, self.watched
-
-        def died(known: ref[Any]) -> None:
-            if watched.get(key) is known:
-                del watched[key]
-            gone.append((memory, host, 0))
-
-        watched[key] = ref(array, died)
+        key = id(array)
+        self.watched[key] = self.endings.watch(array, (memory, host, 0, key))
         self.change(memory, host, 0)
 
 

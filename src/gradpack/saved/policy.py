@@ -83,10 +83,7 @@ class Policy:
         forbidden = MODE.get().forbidden
         if forbidden is not None:
             raise RuntimeError(forbidden)
-        changes: dict[str, Any] = {"hooks": (self.pack, self.unpack, self.__saved_info__)}
-        if watches := self.watches():
-            changes["ops"] = (*MODE.get().ops, *watches)
-        enter(self, **changes)
+        enter(self, self.watches(), hooks=(self.pack, self.unpack, self.__saved_info__))
         return self
 
     def __exit__(self, *exc: object) -> None:

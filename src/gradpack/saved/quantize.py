@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..backends.compiled import loops
 from ..ops.blockwise import aligned
 from .info import SavedInfo
 from .stage import Lossy, Parts, arguments, check_bytes
@@ -85,11 +86,16 @@ class Quantize(Lossy):
         scales = np.empty((2, sum(w for _, _, w in blocks)), np.uint16)
         codes = np.empty(sum(-(-r // per) * w for _, r, w in blocks), np.uint8)
         work = _buffers(rows * max((w for _, _, w in blocks), default=0))
+        fast = loops("quantized", values)
         at = done = 0
         for start, r, w in blocks:
             block = values[start : start + r * w].reshape(r, w)
-            low = _down(np.minimum.reduce(block, axis=0))
-            step = np.maximum.reduce(block, axis=0)
+            if fast is None:
+                low, step = np.minimum.reduce(block, axis=0), np.maximum.reduce(block, axis=0)
+            else:
+                low, step = np.empty((2, w), np.float32)
+                fast.extremes(block, low, step)
+            low = _down(low)
             step -= low
             if not np.isfinite(step).all():  # inf or nan: one would spoil its whole group
                 return None
@@ -99,15 +105,19 @@ class Quantize(Lossy):
             scales[1, done : done + w] = step.view(np.uint16)[1::2]
             np.maximum(step, np.finfo(np.float32).tiny, out=step)
             np.divide(1, step, out=step)
-            scaled = work[: r * w].reshape(r, w)
-            np.subtract(block, low, out=scaled)
-            np.multiply(scaled, step, out=scaled)
-            np.add(scaled, _HALF if noise is None else noise.next(r, w), out=scaled)
             size = -(-r // per) * w
-            if per == 1:
-                np.copyto(codes[at : at + size].reshape(r, w), scaled, casting="unsafe")
+            packed = codes[at : at + size].reshape(-1, w)
+            whole = packed if per == 1 else np.empty((r, w), np.uint8)
+            if fast is not None and noise is not None:
+                fast.whole_numbers(block, low, step, noise.next(r, w), whole)
             else:
-                _pack(scaled, self.bits, codes[at : at + size].reshape(-1, w))
+                scaled = work[: r * w].reshape(r, w)
+                np.subtract(block, low, out=scaled)
+                np.multiply(scaled, step, out=scaled)
+                np.add(scaled, _HALF if noise is None else noise.next(r, w), out=scaled)
+                np.copyto(whole, scaled, casting="unsafe")
+            if per > 1:
+                _pack(whole, self.bits, packed)
             at += size
             done += w
         return codes, scales
@@ -130,19 +140,23 @@ class Quantize(Lossy):
         least, step = (scales.astype(np.uint32) << np.uint32(16)).view(np.float32)
         if noise is not None:  # what was added before cutting off is taken away again: 0.5 less on the average
             least = least + step * _HALF
+        fast = None if noise is None else loops("quantized", out)
         at = done = 0
         for start, r, w in _blocks(size, self.group, width):
             block = out[start : start + r * w].reshape(r, w)
             held = -(-r // per) * w
-            packed = codes[at : at + held].reshape(-1, w)
-            if per == 1:
-                np.copyto(block, packed)
+            whole = codes[at : at + held].reshape(-1, w)
+            if per > 1:
+                whole = _unpack(whole, self.bits, r)
+            columns = slice(done, done + w)
+            if fast is not None and noise is not None:
+                fast.numbers(whole, least[columns], step[columns], noise.next(r, w), block)
             else:
-                _unpack(packed, self.bits, block)
-            if noise is not None:
-                np.subtract(block, noise.next(r, w), out=block)
-            np.multiply(block, step[done : done + w], out=block)
-            np.add(block, least[done : done + w], out=block)
+                np.copyto(block, whole)
+                if noise is not None:
+                    np.subtract(block, noise.next(r, w), out=block)
+                np.multiply(block, step[columns], out=block)
+                np.add(block, least[columns], out=block)
             at += held
             done += w
         return out if dtype == np.float32 else out.astype(dtype)
@@ -186,9 +200,8 @@ def _blocks(size: int, rows: int, width: int) -> list[tuple[int, int, int]]:
     return found
 
 
-def _pack(scaled: Any, bits: int, into: Any) -> None:
+def _pack(codes: Any, bits: int, into: Any) -> None:
     """Whole numbers of few bits, several rows in one byte."""
-    codes = scaled.astype(np.uint8)
     per, full = 8 // bits, len(into)
     np.copyto(into, codes[:full])
     for i in range(1, per):
@@ -196,12 +209,16 @@ def _pack(scaled: Any, bits: int, into: Any) -> None:
         into[: len(rows)] |= rows << np.uint8(bits * i)
 
 
-def _unpack(packed: Any, bits: int, out: Any) -> None:
+def _unpack(packed: Any, bits: int, count: int) -> Any:
+    """The first `count` rows of them, a byte for each."""
     per, full = 8 // bits, len(packed)
     mask = np.uint8(2**bits - 1)
+    out = np.empty((count, packed.shape[1]), np.uint8)
     for i in range(per):
         rows = out[i * full : (i + 1) * full]
-        np.copyto(rows, (packed[: len(rows)] >> np.uint8(bits * i)) & mask)
+        np.right_shift(packed[: len(rows)], np.uint8(bits * i), out=rows)
+        rows &= mask
+    return out
 
 
 _local = threading.local()

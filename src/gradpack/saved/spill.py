@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 from _thread import allocate_lock
 from bisect import bisect_left
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from errno import EINVAL, ENOSYS, EOPNOTSUPP
 from typing import Any
@@ -18,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from ..tensor.tensor import Tensor, wrap
+from .endings import Endings
 from .storage import Layout, Storages, dense, once, undense
 
 _NOT_SUPPORTED = {EINVAL, ENOSYS, EOPNOTSUPP}
@@ -130,21 +130,18 @@ class Extent:
     def __init__(self, file: ExtentFile, start: int, length: int, dtype: Any, layout: Layout) -> None:
         self._file, self.start, self.length = file, start, length
         self._dtype, self._layout = dtype, layout
+        file.lent.watch(self, (start, length))
 
     def read(self) -> Tensor:
         elements = np.empty(self.length, np.uint8)
         self._file.read_into(elements, self.start)
         return wrap(undense(elements.view(self._dtype), self._layout))
 
-    def __del__(self) -> None:
-        # This may run at any moment, also while the file looks for a place: so only leave a note.
-        self._file.dead.append((self.start, self.length))
-
 
 class ExtentFile:
     """An unlinked file, and which parts of it are free."""
 
-    __slots__ = ("_end", "_free", "_lock", "_step", "_used", "dead", "directory", "fd", "process", "size")
+    __slots__ = ("_end", "_free", "_lock", "_step", "_used", "directory", "fd", "lent", "process", "size")
 
     def __init__(self, directory: str | os.PathLike[str] | None, step: int) -> None:
         from tempfile import gettempdir, mkstemp
@@ -155,7 +152,7 @@ class ExtentFile:
         os.unlink(name)
         self.process = os.getpid()
         self.size = 0  # of the file
-        self.dead: deque[tuple[int, int]] = deque()
+        self.lent = Endings()  # the places of what is in the file
         self._step = step
         self._end = 0  # nothing was ever put beyond
         self._used = 0
@@ -242,8 +239,8 @@ class ExtentFile:
 
     def _bury(self) -> None:
         """Makes the places of dead extents free, joined with their free neighbours."""
-        while self.dead:
-            start, length = self.dead.popleft()
+        for ending in self.lent.over():
+            start, length = ending.told
             self._used -= length
             index = bisect_left(self._free, (start, 0))
             if index < len(self._free) and self._free[index][0] == start + length:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any
 
 from ..backends.windows import address_of, owner_of
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ..backends import Spec
+    from .tensor import Tensor
 
 
 def _warn_of_loss() -> None:
@@ -35,13 +37,43 @@ class TensorBase:
 
     __slots__ = ()
 
-    if TYPE_CHECKING:
+    if TYPE_CHECKING:  # what `Tensor` has, and what the operations attach to it: the table is in ops/methods.py
         _data: Any
         _edge: Any
         _shape: tuple[int, ...]
         _spec: Spec
+        data: Any
 
         def __getattr__(self, name: str) -> Any: ...
+
+        def __add__(self, other: Any) -> Tensor: ...
+        def __radd__(self, other: Any) -> Tensor: ...
+        def __sub__(self, other: Any) -> Tensor: ...
+        def __rsub__(self, other: Any) -> Tensor: ...
+        def __mul__(self, other: Any) -> Tensor: ...
+        def __rmul__(self, other: Any) -> Tensor: ...
+        def __truediv__(self, other: Any) -> Tensor: ...
+        def __rtruediv__(self, other: Any) -> Tensor: ...
+        def __floordiv__(self, other: Any) -> Tensor: ...
+        def __mod__(self, other: Any) -> Tensor: ...
+        def __pow__(self, other: Any) -> Tensor: ...
+        def __rpow__(self, other: Any) -> Tensor: ...
+        def __matmul__(self, other: Any) -> Tensor: ...
+        def __rmatmul__(self, other: Any) -> Tensor: ...
+        def __and__(self, other: Any) -> Tensor: ...
+        def __or__(self, other: Any) -> Tensor: ...
+        def __xor__(self, other: Any) -> Tensor: ...
+        def __neg__(self) -> Tensor: ...
+        def __abs__(self) -> Tensor: ...
+        def __invert__(self) -> Tensor: ...
+        def __lt__(self, other: Any) -> Tensor: ...
+        def __le__(self, other: Any) -> Tensor: ...
+        def __gt__(self, other: Any) -> Tensor: ...
+        def __ge__(self, other: Any) -> Tensor: ...
+        def __eq__(self, other: object) -> Tensor: ...  # type: ignore[override]
+        def __ne__(self, other: object) -> Tensor: ...  # type: ignore[override]
+        def __getitem__(self, index: Any) -> Tensor: ...
+        def __setitem__(self, index: Any, value: Any) -> None: ...
 
     @property
     def shape(self) -> Size:
@@ -274,6 +306,25 @@ class TensorBase:
             raise TypeError("only integer tensors of a single element can be converted to an index")
         return int(self.item())
 
+    @property
+    def name(self) -> None:
+        """Tensors have no names: None."""
+        return None
+
+    @property
+    def volatile(self) -> bool:
+        """False, with a warning: what this once was for is `no_grad`."""
+        warnings.warn("volatile was removed (Variable.volatile is always False)", UserWarning, stacklevel=2)
+        return False
+
+    @volatile.setter
+    def volatile(self, value: object) -> None:
+        warnings.warn(
+            "volatile was removed and now has no effect. Use `with torch.no_grad():` instead.",
+            UserWarning,
+            stacklevel=2,
+        )
+
     def __dir__(self) -> list[str]:
         away = {"volatile", "_remains"}  # deprecated, and a place that only leaves fill
         if self._spec.device.type != "cuda":
@@ -285,7 +336,7 @@ class TensorBase:
 
     def __contains__(self, element: Any) -> bool:
         if isinstance(element, TensorBase | int | float | complex):
-            return bool((self == element).any())  # type: ignore[attr-defined]
+            return bool((self == element).any())
         raise RuntimeError(f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}.")
 
 

@@ -26,7 +26,10 @@ class Remains:
         self.data, self.spec, self.shape = tensor._data, tensor._spec, tensor._shape
 
     def __del__(self) -> None:
-        node = self.node()
+        try:
+            node = self.node()
+        except AttributeError:  # the program was interrupted before there was one
+            return
         if node is not None:
             node.tensor = self
 

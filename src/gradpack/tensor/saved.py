@@ -163,8 +163,10 @@ def pack_input(mode: Mode, tensor: Tensor, label: tuple[str, str], node: Any = N
     packed.counter = counter = tensor._counter
     packed.unpack = hooks[1]
     packed.seen = seen = counter[0]
-    token = MODE.set(mode.without_grad or without_grad(mode)) if mode.grad else None
+    before = MODE.get()
     try:
+        if mode.grad:
+            MODE.set(mode.without_grad or without_grad(mode))
         packed.handle = hooks[0](tensor)
         if counter[0] != seen:
             raise _written(label)
@@ -172,8 +174,8 @@ def pack_input(mode: Mode, tensor: Tensor, label: tuple[str, str], node: Any = N
         error.add_note(f"While packing {label[1]!r} of {label[0]}, saved at {said(place_of(_getframe(2)))}.")
         raise
     finally:
-        if token is not None:
-            MODE.reset(token)
+        if mode.grad:
+            MODE.set(before)
     return packed
 
 
@@ -184,8 +186,10 @@ def _pack_with_info(
     packed = _new(PackedWithInfo)
     packed.spec, packed.shape, packed.where = tensor._spec, tensor._shape, where
     packed.counter, packed.seen, packed.unpack = tensor._counter, tensor._counter[0], unpack
-    token = MODE.set(without_grad(mode)) if mode.grad else None
+    before = MODE.get()
     try:
+        if mode.grad:
+            MODE.set(without_grad(mode))
         info = packed.info = describe(tensor, label, node, where)
         start = perf_counter()
         packed.handle = pack(tensor, info)
@@ -196,8 +200,8 @@ def _pack_with_info(
         error.add_note(f"While packing {label[1]!r} of {label[0]}, saved at {said(where)}.")
         raise
     finally:
-        if token is not None:
-            MODE.reset(token)
+        if mode.grad:
+            MODE.set(before)
     if mode.mutation is not None and packed.handle is tensor:
         _kept(packed, mode, tensor)
     return packed

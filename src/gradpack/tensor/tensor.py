@@ -17,9 +17,6 @@ from ..graph.node import AccumulateGrad, Node, Nowhere, Origin, Slot
 from .described import TensorBase
 from .dropped import Remains
 
-if TYPE_CHECKING:
-    pass
-
 _new = object.__new__
 
 # The tensors that have tangents, by id, weakly.
@@ -85,38 +82,8 @@ class Tensor(TensorBase):
 
     __array_priority__ = 1000  # `array * tensor` asks the tensor
 
-    if TYPE_CHECKING:  # what the operations attach; the table is in ops/methods.py
+    if TYPE_CHECKING:  # attached by copying.py
 
-        def __getattr__(self, name: str) -> Any: ...
-
-        def __add__(self, other: Any) -> Tensor: ...
-        def __radd__(self, other: Any) -> Tensor: ...
-        def __sub__(self, other: Any) -> Tensor: ...
-        def __rsub__(self, other: Any) -> Tensor: ...
-        def __mul__(self, other: Any) -> Tensor: ...
-        def __rmul__(self, other: Any) -> Tensor: ...
-        def __truediv__(self, other: Any) -> Tensor: ...
-        def __rtruediv__(self, other: Any) -> Tensor: ...
-        def __floordiv__(self, other: Any) -> Tensor: ...
-        def __mod__(self, other: Any) -> Tensor: ...
-        def __pow__(self, other: Any) -> Tensor: ...
-        def __rpow__(self, other: Any) -> Tensor: ...
-        def __matmul__(self, other: Any) -> Tensor: ...
-        def __rmatmul__(self, other: Any) -> Tensor: ...
-        def __and__(self, other: Any) -> Tensor: ...
-        def __or__(self, other: Any) -> Tensor: ...
-        def __xor__(self, other: Any) -> Tensor: ...
-        def __neg__(self) -> Tensor: ...
-        def __abs__(self) -> Tensor: ...
-        def __invert__(self) -> Tensor: ...
-        def __lt__(self, other: Any) -> Tensor: ...
-        def __le__(self, other: Any) -> Tensor: ...
-        def __gt__(self, other: Any) -> Tensor: ...
-        def __ge__(self, other: Any) -> Tensor: ...
-        def __eq__(self, other: object) -> Tensor: ...  # type: ignore[override]
-        def __ne__(self, other: object) -> Tensor: ...  # type: ignore[override]
-        def __getitem__(self, index: Any) -> Tensor: ...
-        def __setitem__(self, index: Any, value: Any) -> None: ...
         def __deepcopy__(self, memo: dict[int, Any]) -> Tensor: ...
         def __reduce_ex__(self, protocol: Any) -> Any: ...
 
@@ -317,25 +284,6 @@ class Tensor(TensorBase):
     _grad = grad  # torch's C++ name, which some programs set
 
     @property
-    def name(self) -> None:
-        """Tensors have no names: None."""
-        return None
-
-    @property
-    def volatile(self) -> bool:
-        """False, with a warning: what this once was for is `no_grad`."""
-        warnings.warn("volatile was removed (Variable.volatile is always False)", UserWarning, stacklevel=2)
-        return False
-
-    @volatile.setter
-    def volatile(self, value: object) -> None:
-        warnings.warn(
-            "volatile was removed and now has no effect. Use `with torch.no_grad():` instead.",
-            UserWarning,
-            stacklevel=2,
-        )
-
-    @property
     def retains_grad(self) -> bool:
         """Whether `retain_grad` was called on this non-leaf."""
         from .hooks import retaining
@@ -386,70 +334,11 @@ class Tensor(TensorBase):
         out._counter = self._counter
         return out
 
-    @property
-    def data(self) -> Tensor:
-        """The same storage, out of the graph, with a version counter of its own."""
-        if type(self) is not Tensor:
-            found = _dispatch(_data_of, self)
-            if found is not NotImplemented:
-                return found
-        innermost = _innermost()
-        if innermost is not None and innermost.has(self):
-            raise RuntimeError("accessing `data` under vmap transform is not allowed")
-        return _data_of(self)
-
-    @data.setter
-    def data(self, value: Tensor) -> None:
-        if TRANSFORMS.get() or MODE.get().levels:
-            where = "inside functorch" if _innermost() is None else "under vmap"
-            raise RuntimeError(f"mutating directly with `.data` {where} transform is not allowed.")
-        if not isinstance(value, Tensor):
-            raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
-        if self._spec.layout is not value._spec.layout:
-            raise RuntimeError(
-                "Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have incompatible tensor "
-                f"type: the one is of layout {self.layout}, the other of {value.layout}."
-            )
-        if self._edge is not None and value._spec.dtype.category < FLOATING:
-            raise RuntimeError(
-                "data set to a tensor that requires gradients must be floating point or complex dtype, "
-                f"not {value.dtype}"
-            )
-        self._data, self._shape, self._spec = value._data, value._shape, value._spec
-        if type(self._edge) is AccumulateGrad:
-            self._remains.follow(self)
-
-    @data.deleter
-    def data(self) -> None:
-        raise RuntimeError("Deleting tensor data is not allowed. Delete tensor instead!")
-
-
-def _innermost() -> Any:
-    """The level of `vmap` that is further in than all transforms that differentiate, if there is one."""
-    levels, transforms = MODE.get().levels, TRANSFORMS.get()
-    if not levels or (transforms and transforms[-1].number > levels[-1].number):
-        return None
-    return levels[-1]
-
 
 def _dispatch(func: Any, self: Tensor) -> Any:
     from .torch_function import dispatch
 
     return dispatch(func, self)
-
-
-def _data_of(self: Tensor) -> Tensor:
-    if not self._spec.numpy:
-        found = self._spec.backend.detached(self)
-        if found is not None:
-            return found
-    out: Tensor = alias(self._data, self._spec, self._shape)
-    if type(self._counter) is InferenceCounter:
-        out._counter = self._counter
-    return out
-
-
-_data_of.__name__ = "__get__"  # as torch names what reads an attribute
 
 
 def alias(data: Any, spec: Spec, shape: tuple[int, ...], kind: type[Any] = Tensor) -> Any:

@@ -10,7 +10,7 @@ from math import floor, isclose
 from typing import Any, Generic, TypeVar
 
 from ...ops.generator import Generator
-from ...ops.random import randperm
+from ...ops.random_integers import randperm
 from ...tensor.tensor import Tensor
 
 T_co = TypeVar("T_co", covariant=True)

@@ -7,7 +7,7 @@ from itertools import cycle, islice
 from typing import Any
 
 from ...ops.generator import Generator
-from ...ops.random import randperm
+from ...ops.random_integers import randperm
 from .sampler import Sampler
 
 

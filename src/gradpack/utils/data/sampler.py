@@ -9,7 +9,8 @@ from typing import Any, Generic, TypeVar
 from ...base.dtypes import float64
 from ...ops.create import as_tensor
 from ...ops.generator import Generator
-from ...ops.random import multinomial, randint, randperm
+from ...ops.random import multinomial
+from ...ops.random_integers import randint, randperm
 
 T_co = TypeVar("T_co", covariant=True)
 

@@ -1,0 +1,215 @@
+"""Backward passes: running one, and handing out the gradients that it captured."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from itertools import count
+from typing import Any
+
+from ..backends.numpy import hush, silent, unhush
+from ..base.modes import MODE, RUN, without_grad
+from ..graph import engine
+from ..graph.node import AccumulateGrad, Node, Slot
+from ..tensor.hooks import registered
+from ..tensor.tensor import InferenceCounter, Tensor, wrap
+from .arguments import flag
+
+_next_number = count().__next__
+
+
+class Pass:
+    """One backward pass that is going on."""
+
+    __slots__ = ("__weakref__", "callbacks", "capture", "depth", "edges", "keep", "number", "plan")
+
+    def __init__(self, plan: engine.Plan | None, edges: list[Node], depth: int, keep: bool, capture: bool) -> None:
+        self.plan, self.edges = plan, edges  # what it starts from
+        self.keep, self.capture = keep, capture  # does it keep the graph, and hand gradients out?
+        self.number = _next_number()
+        self.depth = depth  # how many passes it runs inside of
+        self.callbacks: list[Callable[[], Any]] = []
+
+    def will_run(self, node: Node) -> bool:
+        """Whether the pass runs this node, as far as it was planned."""
+        if self.capture and type(node) is AccumulateGrad:
+            raise RuntimeError(
+                "A leaf node was passed to _will_engine_execute_node but we are currently running autograd.grad(). "
+                "This is currently not supported."
+            )
+        return self.plan is None or self.plan.will_run(node)
+
+
+_DEEP = 50  # passes inside passes, after which a new thread gives Python's recursion limit anew
+
+
+def _in_a_thread(call: Callable[[], None]) -> None:
+    """Run something on another thread, in this context, and wait for it; its exception is raised here."""
+    from contextvars import copy_context
+    from threading import Thread
+
+    failed: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            call()
+        except BaseException as error:
+            failed.append(error)
+
+    thread = Thread(target=copy_context().run, args=(work,), name="gradpack nested backward")
+    thread.start()
+    thread.join()
+    if failed:
+        raise failed.pop()
+
+
+def queue_callback(callback: Callable[[], Any]) -> None:
+    """Call `callback()` at the end of the backward pass that is going on; the innermost, if they nest.
+
+    Raises:
+        RuntimeError: outside of a backward pass.
+    """
+    this = RUN.get()
+    if this is None:
+        raise RuntimeError("Final callbacks can only be installed during backward pass.")
+    this.callbacks.append(callback)
+
+
+def run(
+    edges: list[Node], seeds: list[Any], keep: Any, create_graph: Any, inputs: list[Node] | None, capture: bool
+) -> engine.Plan | None:
+    if (keep is not True and keep is not False) or (create_graph is not True and create_graph is not False):
+        keep, create_graph = flag("retain_graph", keep), flag("create_graph", create_graph)
+    mode = MODE.get()
+    tensors = create_graph or bool(mode.dual) or bool(mode.levels)
+    if mode.ops and any(m.backward for m in mode.ops):
+        tensors = True
+    if mode.anomaly is not None:
+        mode.anomaly.watch(edges)
+    plan = engine.Plan(edges, inputs) if inputs is not None or registered[0] else None
+    roots: list[tuple[Node, Any]] = [
+        (edge, seed if tensors else seed._data) for edge, seed in zip(edges, seeds, strict=True)
+    ]
+    outer = RUN.get()
+    this = Pass(plan, edges, 0 if outer is None else outer.depth + 1, keep, capture)
+    tell = getattr(mode.recorder, "backward", None)
+    threads = mode.threads and not mode.busy and not tensors
+    observer = None if mode.profiler is None else mode.profiler.nodes()
+    silenced = None
+    try:  # an interrupt may come at any moment, and is to leave all as it was
+        RUN.set(this)
+        if tell is not None:
+            tell(True)
+        if mode.grad is not create_graph:
+            MODE.set(mode.replace(grad=True) if create_graph else without_grad(mode))
+        silenced = hush(silent)
+        if this.depth and this.depth % _DEEP == 0:
+            _in_a_thread(
+                lambda: engine.run(
+                    roots,
+                    keep=keep,
+                    create_graph=tensors,
+                    plan=plan,
+                    capture=capture,
+                    threads=threads,
+                    observer=observer,
+                )
+            )
+        else:
+            engine.run(
+                roots, keep=keep, create_graph=tensors, plan=plan, capture=capture, threads=threads, observer=observer
+            )
+        if observer is not None:
+            observer.close()
+        while this.callbacks:
+            this.callbacks.pop(0)()
+    finally:
+        try:
+            MODE.set(mode)  # also where a hook has entered a block and not left it, or left one it had not entered
+        finally:
+            try:
+                RUN.set(outer)
+            finally:
+                if silenced is not None:
+                    unhush(silenced)
+                if observer is not None:
+                    observer.close()
+                if tell is not None:
+                    tell(False)
+    return plan
+
+
+def captured(
+    edges: list[Node], seeds: list[Any], wanted: list[Node], keep: bool, create_graph: bool
+) -> list[Tensor | None]:
+    """The gradient of each wanted edge. A seed that arrives as it was sent is the same Tensor, not only its array."""
+    plan = run(edges, seeds, keep, create_graph, wanted, True)
+    captured = {} if plan is None else plan.captured
+    found: dict[tuple[Node, int], Tensor | None] = {}
+    results = []
+    for edge in wanted:
+        node, nr = (edge.parent, edge.nr) if isinstance(edge, Slot) else (edge, -1)
+        if (node, nr) in found:  # asked for twice: one Tensor
+            results.append(found[node, nr])
+            continue
+        g = captured[node]
+        if nr >= 0 and g is not None:
+            g = g[nr]
+        if g is not None and not isinstance(g, Tensor):
+            for seed in seeds:
+                if seed._data is g:
+                    g = seed
+                    break
+            else:
+                g = wrap(g)
+                if MODE.get().inference:
+                    g._counter = InferenceCounter([0])
+        found[node, nr] = g
+        results.append(g)
+    return results
+
+
+def rows_of(
+    edges: list[Node], rows: Iterable[list[Tensor]], wanted: list[Node], create_graph: bool
+) -> list[list[Tensor | None]]:
+    """`captured` for many seeds of one graph, which is kept: it is looked through but once."""
+    mode = MODE.get()
+    tensors = create_graph or bool(mode.dual) or bool(mode.levels)
+    if tensors and not create_graph:
+        return [captured(edges, seeds, wanted, True, create_graph) for seeds in rows]
+    if mode.anomaly is not None:
+        mode.anomaly.watch(edges)
+    plan = engine.Plan(edges, wanted)
+    places = [(edge.parent, edge.nr) if isinstance(edge, Slot) else (edge, -1) for edge in wanted]
+    outer = RUN.get()
+    found: list[list[Tensor | None]] = []
+    silenced = None
+    try:
+        MODE.set(mode.replace(grad=True) if create_graph else without_grad(mode))
+        silenced = hush(silent)
+        for seeds in rows:
+            this = Pass(plan, edges, 0 if outer is None else outer.depth + 1, True, True)
+            RUN.set(this)
+            plan.captured = dict.fromkeys(plan.captured)
+            roots: list[tuple[Node, Any]] = [
+                (edge, seed if tensors else seed._data) for edge, seed in zip(edges, seeds, strict=True)
+            ]
+            engine.run(roots, keep=True, create_graph=tensors, plan=plan, capture=True)
+            while this.callbacks:
+                this.callbacks.pop(0)()
+            row: list[Tensor | None] = []
+            for node, nr in places:
+                g = plan.captured[node]
+                if nr >= 0 and g is not None:
+                    g = g[nr]
+                row.append(g if g is None or isinstance(g, Tensor) else wrap(g))
+            found.append(row)
+    finally:
+        try:
+            MODE.set(mode)
+        finally:
+            try:
+                RUN.set(outer)
+            finally:
+                if silenced is not None:
+                    unhush(silenced)
+    return found

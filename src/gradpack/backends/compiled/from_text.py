@@ -1,0 +1,34 @@
+"""Loops from text that other modules write, with what such text may call.
+
+Numba keeps machine code by the file, the name and the line of a function. The text is said to come
+from this file, under a name made of all that it says; so processes after the first one find it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from hashlib import sha1
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from . import functions
+from .loop import loop
+
+_NAMES: dict[str, Any] = {
+    name: getattr(functions, name) for name in "exp exp2 expm1 log log1p tanh maximum minimum".split()
+} | {"sqrt": np.sqrt, "floor": np.floor, "ceil": np.ceil, "trunc": np.trunc, "rint": np.rint, "one": np.float32(1)}
+_CALLED = Path(functions.__file__).read_bytes()  # machine code contains those functions
+
+
+def loop_of(text: str) -> Callable[..., Any]:
+    """The loop that the text of one function defines, whose name is `{name}` there.
+
+    Args:
+        text: may call the functions of float32 in `functions`, and NumPy's that are exact, by their names.
+    """
+    name = "loop_" + sha1(text.encode() + _CALLED, usedforsecurity=False).hexdigest()[:16]
+    names = {"__name__": __name__} | _NAMES
+    exec(compile(text.format(name=name), __file__, "exec"), names)
+    return loop(names[name])

@@ -1,0 +1,72 @@
+"""Sums over parts of a vector: many partial sums at a time, and a float64 for what blocks of them come to.
+
+Places are unsigned: a signed one is looked at for its sign, and a loop that does so is not vectorised.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .loop import loop, summing
+
+BLOCK = 4096  # numbers that are added up in their own dtype
+ROWS = 64  # rows of which the same is true
+place: Any = np.uint64
+
+
+@summing
+def sum_of(x: Any, start: int, count: int) -> float:
+    """The sum of `x[start:start + count]`."""
+    whole = 0.0
+    for first in range(0, count, BLOCK):
+        part = x.dtype.type(0)
+        for j in range(min(BLOCK, count - first)):
+            part += x[place(start + first) + place(j)]
+        whole += part
+    return whole
+
+
+@summing
+def squares_about(x: Any, start: int, count: int, centre: Any) -> float:
+    """The sum of `(x[start:start + count] - centre) ** 2`."""
+    whole = 0.0
+    for first in range(0, count, BLOCK):
+        part = x.dtype.type(0)
+        for j in range(min(BLOCK, count - first)):
+            away = x[place(start + first) + place(j)] - centre
+            part += away * away
+        whole += part
+    return whole
+
+
+@summing
+def sum_and_product(g: Any, x: Any, start: int, count: int, centre: Any) -> tuple[float, float]:
+    """The sums of `g` and of `g * (x - centre)`, in the same places."""
+    whole, product = 0.0, 0.0
+    for first in range(0, count, BLOCK):
+        part, other = x.dtype.type(0), x.dtype.type(0)
+        for j in range(min(BLOCK, count - first)):
+            at = place(start + first) + place(j)
+            part += g[at]
+            other += g[at] * (x[at] - centre)
+        whole += part
+        product += other
+    return whole, product
+
+
+@loop
+def over_rows(x: Any, out: Any) -> None:
+    """The sum of the rows of a matrix, in float64 from one block of rows to the next."""
+    count, width = x.shape
+    whole, part = np.zeros(width), np.empty_like(out)
+    for first in range(0, count, ROWS):
+        part[:] = 0
+        for i in range(place(first), place(min(first + ROWS, count))):
+            for j in range(width):
+                part[j] += x[i, j]
+        for j in range(width):
+            whole[j] += part[j]
+    for j in range(width):
+        out[j] = whole[j]

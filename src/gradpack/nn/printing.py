@@ -1,0 +1,15 @@
+"""How modules are printed: a name, and in brackets what it has to say and its children."""
+
+from __future__ import annotations
+
+
+def indented(text: str) -> str:
+    """All lines but the first, two columns to the right."""
+    return text.replace("\n", "\n  ")
+
+
+def bracketed(name: str, extra_lines: list[str], child_lines: list[str]) -> str:
+    """`Name(extra)` on one line if that is all there is, else one line for each part."""
+    if not child_lines and len(extra_lines) <= 1:
+        return f"{name}({''.join(extra_lines)})"
+    return f"{name}(\n  " + "\n  ".join([*extra_lines, *child_lines]) + "\n)"

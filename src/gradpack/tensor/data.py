@@ -1,0 +1,71 @@
+"""`Tensor.data`: the same storage, out of the graph; set to another, which the tensor then has."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..base.dtypes import FLOATING
+from ..base.modes import MODE, TRANSFORMS
+from ..graph.node import AccumulateGrad
+from .tensor import InferenceCounter, Tensor, _dispatch, alias
+
+
+def _innermost() -> Any:
+    """The level of `vmap` that is further in than all transforms that differentiate, if there is one."""
+    levels, transforms = MODE.get().levels, TRANSFORMS.get()
+    if not levels or (transforms and transforms[-1].number > levels[-1].number):
+        return None
+    return levels[-1]
+
+
+def _data_of(self: Tensor) -> Tensor:
+    if not self._spec.numpy:
+        found = self._spec.backend.detached(self)
+        if found is not None:
+            return found
+    out: Tensor = alias(self._data, self._spec, self._shape)
+    if type(self._counter) is InferenceCounter:
+        out._counter = self._counter
+    return out
+
+
+_data_of.__name__ = "__get__"  # as torch names what reads an attribute
+
+
+def _get(self: Tensor) -> Tensor:
+    """The same storage, out of the graph, with a version counter of its own."""
+    if type(self) is not Tensor:
+        found = _dispatch(_data_of, self)
+        if found is not NotImplemented:
+            return found
+    innermost = _innermost()
+    if innermost is not None and innermost.has(self):
+        raise RuntimeError("accessing `data` under vmap transform is not allowed")
+    return _data_of(self)
+
+
+def _set(self: Tensor, value: Tensor) -> None:
+    if TRANSFORMS.get() or MODE.get().levels:
+        where = "inside functorch" if _innermost() is None else "under vmap"
+        raise RuntimeError(f"mutating directly with `.data` {where} transform is not allowed.")
+    if not isinstance(value, Tensor):
+        raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
+    if self._spec.layout is not value._spec.layout:
+        raise RuntimeError(
+            "Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have incompatible tensor "
+            f"type: the one is of layout {self.layout}, the other of {value.layout}."
+        )
+    if self._edge is not None and value._spec.dtype.category < FLOATING:
+        raise RuntimeError(
+            f"data set to a tensor that requires gradients must be floating point or complex dtype, not {value.dtype}"
+        )
+    self._data, self._shape, self._spec = value._data, value._shape, value._spec
+    if type(self._edge) is AccumulateGrad:
+        self._remains.follow(self)
+
+
+def _delete(self: Tensor) -> None:
+    raise RuntimeError("Deleting tensor data is not allowed. Delete tensor instead!")
+
+
+Tensor.data = property(_get, _set, _delete)

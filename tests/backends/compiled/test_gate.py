@@ -1,0 +1,94 @@
+"""When compiled loops are used: for large dense arrays of floats, where there is Numba and nobody switched them off."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import gradpack as torch
+from gradpack.backends import compiled
+from gradpack.backends.compiled import ENOUGH, loops
+
+numba = pytest.importorskip("numba")
+
+
+def large(dtype: object = np.float32) -> np.ndarray:
+    return np.zeros(ENOUGH, dtype)
+
+
+def test_large_dense_floats_are_taken() -> None:
+    assert loops("functions", large()) is loops("functions", large(np.float64), None, large(np.float64))
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        np.zeros(ENOUGH - 1, np.float32),
+        np.zeros(ENOUGH, np.float16),
+        np.zeros(ENOUGH, np.int64),
+        np.zeros(ENOUGH, ">f4"),
+        np.zeros(2 * ENOUGH, np.float32)[::2],
+        np.zeros((256, 256), np.float32).T,
+        np.broadcast_to(np.float32(0), (ENOUGH,)),
+        np.zeros(ENOUGH, np.float32).view(np.recarray),
+        0.5,
+    ],
+    ids="few half integers swapped strided transposed repeated subclass number".split(),
+)
+def test_all_others_are_not(array: object) -> None:
+    assert loops("functions", array) is None
+
+
+def test_others_beside_are_of_the_same_kind() -> None:
+    assert loops("functions", large(), large(np.float64)) is None
+    assert loops("functions", large(), large()[::2]) is None
+    assert loops("functions", large(), np.zeros(3, np.float32), None) is not None
+
+
+def test_flags() -> None:
+    assert compiled.is_available()
+    assert torch.backends.compiled.is_enabled()
+    with torch.backends.compiled.flags(enabled=False):
+        assert not compiled.is_enabled()
+        assert loops("functions", large()) is None
+        with torch.backends.compiled.flags():
+            assert loops("functions", large()) is not None
+        assert not compiled.is_enabled()
+    with pytest.raises(ZeroDivisionError), torch.backends.compiled.flags(enabled=False):
+        _ = 1 / 0
+    assert compiled.is_enabled()
+
+
+def run(text: str, **environment: str) -> str:
+    import os
+
+    made = subprocess.run(
+        [sys.executable, "-W", "error", "-c", text],
+        check=True, capture_output=True, text=True, env={**os.environ, **environment},
+    )  # fmt: skip
+    assert not made.stderr
+    return made.stdout.strip()
+
+
+def test_numba_is_imported_when_a_large_array_needs_it() -> None:
+    text = (
+        "import sys, gradpack as torch\n"
+        "for size in (1 << 10, 1 << 16):\n"
+        "    with torch.saved.quantize(8, min_bytes=0):\n"
+        "        (torch.ones(size, requires_grad=True) ** 2).sum().backward()\n"
+        "    print('numba' in sys.modules)"
+    )
+    assert run(text, GRADPACK_COMPILED="1").split() == ["False", "True"]
+    assert run(text, GRADPACK_COMPILED="0").split() == ["False", "False"]
+
+
+def test_without_numba_there_are_no_loops() -> None:
+    text = (
+        "import sys\nsys.modules['numba'] = None\n"
+        "import gradpack as torch\n"
+        "print(float(torch.erf(torch.ones(1 << 16)).sum()))"
+    )
+    assert float(run(text)) == pytest.approx(55227.1591, rel=1e-6)

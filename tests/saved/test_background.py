@@ -1,0 +1,120 @@
+"""Jobs beside the program: interrupts, forks, and notes of what has died."""
+
+import gc
+import os
+import signal
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from gradpack.saved.background import Job, Workers
+from gradpack.saved.endings import Endings
+
+
+def test_an_interrupted_job_is_done_by_whoever_needs_it():
+    done = []
+
+    def work():
+        done.append(threading.get_ident())
+        if len(done) == 1:
+            raise KeyboardInterrupt
+
+    finished = []
+    job = Job(work)
+    with pytest.raises(KeyboardInterrupt):
+        job.run(finished.append)
+    assert not job.done and job.error is None and not finished
+    thread = threading.Thread(target=job.run, args=(finished.append,))
+    thread.start()
+    thread.join()
+    assert job.done and finished == [job] and len(set(done)) == 2
+    assert not job.run(finished.append)
+    job.wait()
+
+
+def test_an_interrupt_while_a_job_is_finished_counts_it_once(monkeypatch):
+    workers = Workers(0, 100)  # nobody but who waits
+    job = workers.add(lambda: None, 60)
+    finished = workers._finished
+
+    def interrupted(job):
+        finished(job)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(workers, "_finished", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        workers.finish(job)
+    monkeypatch.setattr(workers, "_finished", finished)
+    workers.drain()
+    assert job.done and workers.under_way == 0
+
+
+def test_who_waits_for_a_job_that_was_given_back_does_it():
+    done, waiting = [], threading.Event()
+
+    def work():
+        if not waiting.is_set():
+            thread.start()
+            waiting.wait(20)
+            raise KeyboardInterrupt
+        done.append(threading.get_ident())
+
+    def wait():
+        assert not job.run()
+        waiting.set()
+        Workers(1, 100).finish(job)
+
+    job, thread = Job(work), threading.Thread(target=wait)
+    with pytest.raises(KeyboardInterrupt):
+        job.run()
+    thread.join()
+    assert done == [thread.ident]
+
+
+FORK = """
+import os, signal, sys, gradpack as torch
+from gradpack import saved
+x = torch.randn(1 << 18, requires_grad=True)
+with saved.quantize(8, seed=0) >> saved.disk() as policy:
+    ys = [(x + k).sin().sum() for k in range(8)]
+    child = os.fork()
+if not child:
+    signal.alarm(20)
+for y in ys:
+    y.backward()
+with policy:
+    y = x.exp().sum()
+y.backward()
+g, x = x.grad, x.detach()
+assert abs(g - x.exp() - sum((x + k).cos() for k in range(8))).max() < 1
+if child:
+    sys.exit(os.waitpid(child, 0)[1])
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork") or not hasattr(signal, "alarm"), reason="needs fork")
+def test_a_fork_in_the_middle_waits_for_what_is_under_way():
+    for _ in range(3):
+        subprocess.run([sys.executable, "-W", "ignore", "-c", FORK], env=os.environ, timeout=60, check=True)
+
+
+class Thing:
+    pass
+
+
+def test_endings_are_told_once_and_survive_nobody():
+    endings, things = Endings(), [Thing() for _ in range(3)]
+    for number, thing in enumerate(things):
+        endings.watch(thing, number)
+    del thing
+    assert list(endings.over()) == []
+    del things[1]
+    assert [ending.told for ending in endings.over()] == [1]
+    assert list(endings.over()) == []
+    assert len(endings._alive) == 2
+    things.clear()
+    gc.collect()
+    assert sorted(ending.told for ending in endings.over()) == [0, 2]
+    assert not endings._alive

@@ -1,0 +1,158 @@
+"""Blocks of policies that end in any order, elsewhere, or by an interrupt."""
+
+import asyncio
+import threading
+from itertools import product
+
+import pytest
+
+import gradpack as torch
+from gradpack import saved
+from gradpack.base.modes import MODE, Mode
+from gradpack.saved import blocks
+
+MAKE = {
+    "keep": saved.keep,
+    "recompute": saved.recompute,
+    "budget": lambda: saved.budget("1 MiB"),
+    "chain": lambda: saved.recompute() >> saved.bf16(),
+    "bypass": saved.bypass,
+}
+
+
+@pytest.fixture(autouse=True)
+def clean():
+    yield
+    left, entered = MODE.get(), blocks._ENTERED.get()
+    MODE.set(Mode())
+    blocks._ENTERED.set(())
+    assert (left.hooks, left.ops, entered) == (None, (), ())
+
+
+def hooks():
+    """Whose hooks apply, and how many look on."""
+    mode = MODE.get()
+    return None if mode.hooks is None else mode.hooks[0].__self__, len(mode.ops)
+
+
+def alone(name):
+    policy = MAKE[name]()
+    with policy:
+        found = hooks()
+    return (policy if found[0] is not None else None), found[1], policy
+
+
+@pytest.mark.parametrize(("first", "second"), [*product(MAKE, MAKE)])
+def test_blocks_end_in_any_order(first, second):
+    _, outer_ops, a = alone(first)
+    inner, inner_ops, b = alone(second)
+    a.__enter__()
+    b.__enter__()
+    assert hooks() == (inner, outer_ops + inner_ops)
+    a.__exit__(None, None, None)
+    assert hooks() == (inner, inner_ops)
+    b.__exit__(None, None, None)
+    assert hooks() == (None, 0)
+
+
+def test_of_three_the_middle_one_ends_first():
+    a, b, c = saved.keep(), saved.recompute(), saved.Policy()
+    for policy in (a, b, c, b):
+        policy.__enter__()
+    c.__exit__()
+    assert hooks() == (b, 2)
+    b.__exit__()
+    assert hooks() == (b, 1)
+    a.__exit__()
+    assert hooks() == (b, 1)
+    b.__exit__()
+
+
+def test_generators_that_take_turns():
+    x, y = torch.ones(3, requires_grad=True), torch.ones(3, requires_grad=True)
+    seen = []
+
+    def work(policy, leaf):
+        with policy:
+            for _ in range(2):
+                yield leaf.exp()
+                seen.append(hooks()[0])
+
+    a, b = saved.keep(), saved.Policy()
+    first, second = work(a, x), work(b, y)
+    outs = [next(first), next(second), next(first)]
+    outs += [*first, *second]
+    assert hooks() == (None, 0)
+    for out in outs:
+        out.sum().backward()
+    assert x.grad.tolist() == pytest.approx([2 * 2.718281828] * 3)
+
+
+def test_leaving_where_nobody_has_entered():
+    policy, errors = saved.keep(), []
+    with pytest.raises(RuntimeError, match=r"keep\(\) cannot be left here"):
+        policy.__exit__(None, None, None)
+
+    def work():
+        with pytest.raises(RuntimeError, match="has not entered it"):
+            policy.__exit__(None, None, None)
+        errors.append(hooks())
+
+    with policy:
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+        assert hooks() == (policy, 0)
+    assert errors == [(None, 0)]
+
+
+def test_tasks_that_end_within_each_other():
+    async def one(policy, before, after):
+        await asyncio.sleep(before)
+        with policy:
+            await asyncio.sleep(after)
+            assert hooks()[0] is policy
+
+    async def both():
+        await asyncio.gather(one(saved.keep(), 0, 0.02), one(saved.recompute(), 0.01, 0.02))
+
+    asyncio.run(both())
+
+
+def test_an_interrupt_on_the_way_in_leaves_nothing(monkeypatch):
+    def interrupted(**changes):
+        change(**changes)
+        raise KeyboardInterrupt
+
+    change = blocks.change
+    monkeypatch.setattr(blocks, "change", interrupted)
+    with pytest.raises(KeyboardInterrupt), saved.recompute():
+        pytest.fail("was entered")
+    assert hooks() == (None, 0)
+
+
+def test_an_interrupt_on_the_way_out_comes_after_it(monkeypatch):
+    change, calls = blocks.change, []
+
+    def interrupted(**changes):
+        calls.append(changes)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        change(**changes)
+
+    monkeypatch.setattr(blocks, "change", interrupted)
+    with pytest.raises(KeyboardInterrupt), saved.recompute():
+        pass
+    assert len(calls) == 3
+    assert hooks() == (None, 0)
+
+
+def test_an_interrupted_plan_leaves_nothing_entered(monkeypatch):
+    def interrupted():
+        raise KeyboardInterrupt
+
+    policy = saved.budget("1 MiB")
+    monkeypatch.setattr(policy, "_begin", interrupted)
+    with pytest.raises(KeyboardInterrupt), policy:
+        pytest.fail("was entered")
+    assert hooks() == (None, 0)
