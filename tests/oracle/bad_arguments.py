@@ -12,12 +12,15 @@ import warnings
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import torch
 from tests.oracle.opinfo import samples, table
 from tests.oracle.translate import Translation, our_function
 
 NO_TENSOR = (None, "a", [1.5], {})
 NO_FLAG = (None, "a", 1)
+NO_INT = ("a", True, 1.5, {}, 2**70)
+NO_NUMBER = ("a", {}, np.array([1.0, 2.0]))
 
 # Where torch differs from itself, or nobody would mind: by operator, and what was replaced.
 KNOWN = {
@@ -42,25 +45,50 @@ KNOWN = {
     "uniform": "the sample goes through a lambda of torch's tests",
 }
 
+# Operators that take some of NO_INT or NO_NUMBER in silence, or refuse them as something else.
+KNOWN_NUMBERS = (
+    "expand histogram histogramdd lerp linalg.vander linspace masked.norm masked.normalize max.reduction_with_dim "
+    "min.reduction_with_dim narrow nn.functional.batch_norm "
+    "nn.functional.channel_shuffle nn.functional.conv_transpose1d nn.functional.conv_transpose2d "
+    "nn.functional.conv_transpose3d nn.functional.cosine_embedding_loss nn.functional.glu "
+    "nn.functional.hinge_embedding_loss nn.functional.instance_norm nn.functional.interpolate.bicubic "
+    "nn.functional.interpolate.bilinear nn.functional.interpolate.linear nn.functional.interpolate.nearest "
+    "nn.functional.interpolate.nearest-exact nn.functional.interpolate.trilinear nn.functional.layer_norm "
+    "nn.functional.local_response_norm nn.functional.margin_ranking_loss "
+    "nn.functional.max_unpool3d.grad nn.functional.normalize "
+    "nn.functional.one_hot nn.functional.pad.circular nn.functional.pad.reflect nn.functional.rms_norm "
+    "nn.functional.softplus nn.functional.threshold nn.functional.unfold nn.functional.upsample_bilinear "
+    "nn.functional.upsample_nearest norm.inf normal.number_mean renorm resize_ roll scalar_tensor select "
+    "slice_scatter split split.list_args split_with_sizes split_with_sizes_copy stft svd_lowrank unflatten view "
+)
+
 # What Python and NumPy say, and no operation should.
 FROM_WITHIN = ("object has no attribute", "not subscriptable", "ufunc '", "list index", "tuple index")
 
 
-def replaced(sample: Any) -> Iterator[tuple[str, list[Any], dict[str, Any]]]:
+def replaced(sample: Any, numbers: bool = True) -> Iterator[tuple[str, list[Any], dict[str, Any]]]:
     """What was replaced, in words, with positional and named arguments."""
     given, named = [sample.input, *sample.args], dict(sample.kwargs)
     for place, value in enumerate(given):
-        for other in _others(value):
+        for other in _others(value, numbers):
             yield f"argument {place}: {other!r}", [*given[:place], other, *given[place + 1 :]], named
     for name, value in named.items():
-        for other in _others(value):
+        for other in _others(value, numbers):
             yield f"{name}={other!r}", given, {**named, name: other}
     yield "no_such_argument=1", given, {**named, "no_such_argument": 1}
     yield "twelve more arguments", [*given, *[1] * 12], named
 
 
-def _others(value: Any) -> tuple[Any, ...]:
-    return NO_TENSOR if isinstance(value, torch.Tensor) else NO_FLAG if isinstance(value, bool) else ()
+def _others(value: Any, numbers: bool) -> tuple[Any, ...]:
+    if isinstance(value, torch.Tensor):
+        return NO_TENSOR
+    if isinstance(value, bool):
+        return NO_FLAG
+    if not numbers:
+        return ()
+    if type(value) is tuple and value and all(type(n) is int for n in value):
+        return tuple((odd, *value[1:]) for odd in NO_INT)
+    return NO_INT if type(value) is int else NO_NUMBER if type(value) is float else ()
 
 
 def disagreements(name: str, info: Any) -> list[str]:
@@ -78,7 +106,7 @@ def disagreements(name: str, info: Any) -> list[str]:
         return found
     if ours is None or sample is None:
         return found
-    for what, given, named in replaced(sample):
+    for what, given, named in replaced(sample, name not in KNOWN_NUMBERS.split()):
         translate = Translation()
         arguments, keywords = translate(given), translate(named)
         before = [
@@ -118,7 +146,8 @@ def _refused(function: Any, given: list[Any], named: dict[str, Any]) -> bool:
 def main(names: list[str]) -> None:
     operators = table()
     for name in names or sorted(operators):
-        print("\n".join(disagreements(name, operators[name])), end="\n" if names else "")
+        for line in disagreements(name, operators[name]):
+            print(line)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from ..base.errors import inside_a_transform
 from ..base.modes import MODE, TRANSFORMS
 from ..tensor.tensor import Tensor
 from .api import grad
+from .arguments import flag
 from .edges import input_edge, root_edge
 from .passes import rows_of
 
@@ -50,6 +51,7 @@ def fresh(inputs: Tensors, create_graph: bool, need_graph: bool) -> Tensors:
     Raises:
         RuntimeError: for leaves under a functional transform, which could not tell them from its own tensors.
     """
+    create_graph = flag("create_graph", create_graph)
     return tuple(t.view_as(t) if create_graph and t.requires_grad else _leaf(t, need_graph) for t in inputs)
 
 

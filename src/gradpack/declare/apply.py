@@ -136,11 +136,10 @@ def raw_forward(op: Op, values: list[Any]) -> Any:
 
 def _normalise(op: Op, values: list[Any]) -> bool:
     """Replace NumPy scalars, check types; say whether there is any Tensor."""
-    found = False
     for value in values:
         if isinstance(value, Tensor) or (isinstance(value, list | tuple) and any(isinstance(v, Tensor) for v in value)):
-            found = True
-    if not found:
+            break
+    else:
         return False
     for i, param in enumerate(op.params):
         value = values[i]
@@ -172,10 +171,9 @@ def _operand(op: Op, param: str, position: int, value: Any, must_be_tensor: bool
         return value
     backend = backend_of(type(value))
     if backend is not None:
-        if not must_be_tensor and not getattr(value, "shape", ()) and not hasattr(value, "flags"):
-            return value
-        if not getattr(value, "shape", ()) and type(value).__module__ == "numpy" and not must_be_tensor:
-            return value.item() if not hasattr(value, "__array_interface__") or not value.shape else wrap(value)
+        if not must_be_tensor and not getattr(value, "shape", ()):
+            if not hasattr(value, "flags") or type(value).__module__ == "numpy":
+                return value.item() if hasattr(value, "flags") else value
         if not is_number_of_numpy(type(value)):
             return wrap(value)
     if not must_be_tensor and isinstance(value, int | float | complex):

@@ -65,6 +65,8 @@ _NAMED = {
 # Integers that torch also takes from arrays and tensors of one element, as they may be sizes that a compiler traces.
 _SIZES = frozenset("storage_offset length start n m k N C HxW groups minlength split_size".split())
 
+_OPERANDS = frozenset("self input other value min max exponent weight".split())
+
 # What another form of the function takes in the same place: a flag, or pairs of dimensions.
 _OVERLOADED = {
     *((op, "dim") for op in ("std", "var", "std_mean", "var_mean")),
@@ -109,7 +111,9 @@ def kinds_of(parameters: Mapping[str, Parameter]) -> Kinds:
     for i, (name, p) in enumerate(parameters.items()):
         kind = kind_of(name, p.annotation)
         if kind is not None and p.kind not in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD):
-            found[name] = kind, i + 1, p.default is None or "None" in str(p.annotation)
+            # torch has None for a flag in these, and it is as good as False
+            optional = p.default is None or "None" in str(p.annotation) or name == "requires_grad"
+            found[name] = kind, i + 1, optional
     return found
 
 
@@ -149,9 +153,9 @@ _INT = frozenset({int})
 
 
 def check_range(op: str, kinds: Kinds, values: Mapping[str, Any]) -> None:
-    """Raise the error for the first int that has more than 64 bits."""
-    for name, (kind, _, _) in kinds.items():
-        value = values[name]
+    """Raise the error for the first int that has more than 64 bits: of any argument, once all others are right."""
+    for name, value in values.items():
+        kind = kinds[name][0] if name in kinds else "number" if name in _OPERANDS else "int"
         most = 64 if kind in ("number", "float") else 63  # numbers may be those of uint64
         for number in value if isinstance(value, tuple | list) else (value,):
             if type(number) is int and not -(1 << 63) <= number < 1 << most:
@@ -205,6 +209,11 @@ def refuse_unfit(op: Op, name: str, values: Any, error: Exception) -> None:
     if not (isinstance(error, TypeError) and f"{name}(" in str(error)):
         check(name, kinds, named)
     check_range(name, kinds, named)
+
+
+def python_number(value: Any) -> Any:
+    """A number of NumPy's as one of Python's; any other value itself."""
+    return value.item() if is_number_of_numpy(type(value)) else value
 
 
 def refuse_numbers(op: Op, name: str, values: Any) -> None:

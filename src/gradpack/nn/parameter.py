@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..base.errors import NotATensorError
 from ..tensor.parameter import Parameter
 from ..tensor.tensor import Tensor, alias
 from ..tensor.torch_function import disabled_torch_function_impl
@@ -40,7 +41,7 @@ class Buffer(Tensor):
 
             data = empty(0)
         if not isinstance(data, Tensor):
-            raise TypeError(f"Buffer(): argument 'data' must be a Tensor, not {type(data).__name__}")
+            raise NotATensorError(f"Buffer(): argument 'data' must be a Tensor, not {type(data).__name__}")
         out = alias(data._data, data._spec, data._shape, cls)
         out._counter = data._counter
         out.persistent = persistent

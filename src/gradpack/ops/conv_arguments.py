@@ -8,11 +8,11 @@ from typing import Any
 from ..base.dtypes import BOOL
 from ..base.errors import not_implemented_for, scalar_type
 from ..tensor.tensor import Tensor
-from .spatial import ints
+from .spatial import LARGE, ints
 
 
 def one_each(value: Any, name: str, ndim: int, op: str) -> tuple[int, ...]:
-    if type(value) is int:
+    if type(value) is int and -LARGE < value < LARGE:
         return (value,) * ndim
     found = ints(op, name, value)
     if len(found) == 1:

@@ -196,7 +196,7 @@ def normalization_of(op: str, norm: Any, forward: bool) -> int:
     Raises:
         RuntimeError: unless it is "backward", "ortho", "forward" or None.
     """
-    if norm is not None and not isinstance(norm, str):
+    if norm is not None and not issubclass(type(norm), str | bytes):
         raise TypeError(f"fft_{op}(): argument 'norm' must be str, not {type(norm).__name__}")
     if norm == "ortho":
         return 1

@@ -93,6 +93,16 @@ def addr(input: Any, vec1: Any, vec2: Any, *, beta: Any = 1, alpha: Any = 1) -> 
     return _plus(input, np.expand_dims(vec1, -1) * vec2, beta, alpha)
 
 
+def _check_batches(name: str, batch1: Any, batch2: Any) -> None:
+    """Raise unless both are batches of matrices; what lacks a dimension that torch asks for first is an IndexError."""
+    for label, array, dim in (("batch1", batch1, 1), ("batch2", batch2, 2)):
+        if len(array.shape) <= dim:
+            raise IndexError(
+                f"Dimension out of range: {name}(): {label} must be a 3-D tensor, got shape {list(array.shape)}"
+            )
+    _check_dims(name, ("batch1", batch1, 3), ("batch2", batch2, 3))
+
+
 @general(
     input=lambda g, input_shape, beta: sum_to_size(g if beta == 1 else g * beta, input_shape),
     batch1=lambda g, batch2, alpha: (g @ batch2.mT) * alpha,
@@ -109,7 +119,7 @@ def baddbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any =
         >>> torch.baddbmm(torch.ones(1), torch.ones(2, 1, 3), torch.ones(2, 3, 1)).shape
         gradpack.Size([2, 1, 1])
     """
-    _check_dims("baddbmm", ("batch1", batch1, 3), ("batch2", batch2, 3))
+    _check_batches("baddbmm", batch1, batch2)
     if batch1.shape[0] != batch2.shape[0] or batch1.shape[2] != batch2.shape[1]:
         raise RuntimeError(
             f"Expected size for first two dimensions of batch2 tensor to be: [{batch1.shape[0]}, {batch1.shape[2]}] "
@@ -134,7 +144,7 @@ def addbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 
         >>> torch.addbmm(torch.ones(1), torch.ones(2, 1, 3), torch.ones(2, 3, 1))
         tensor([[7.]])
     """
-    _check_dims("addbmm", ("batch1", batch1, 3), ("batch2", batch2, 3))
+    _check_batches("addbmm", batch1, batch2)
     if batch1.shape[0] != batch2.shape[0] or batch1.shape[2] != batch2.shape[1]:
         raise RuntimeError(f"Incompatible matrix sizes for addbmm ({list(batch1.shape)} and {list(batch2.shape)})")
     return _plus(input, np.sum(np.matmul(batch1, batch2), axis=0), beta, alpha)

@@ -200,6 +200,7 @@ def cholesky_solve(input: Tensor, input2: Tensor, upper: bool = False) -> Any:
         >>> torch.cholesky_solve(torch.tensor([[8.0]]), torch.tensor([[2.0]]))
         tensor([[2.]])
     """
+    same_dtype("cholesky_solve", input, input2, ("b", "A"))
     return _cholesky_solve(input, input2, upper)
 
 

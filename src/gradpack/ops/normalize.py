@@ -244,6 +244,11 @@ def _check_normalized(op: str, input: Tensor, shape: Any, weight: Any, bias: Any
     fits = input._shape[-len(shape) :] == shape and (weight is None or weight._shape == shape)
     if fits and shape and (bias is None or bias._shape == shape):
         return shape
+    for n in shape:
+        if isinstance(n, bool) or not hasattr(n, "__index__") or not -(1 << 63) <= n < 1 << 63:
+            raise TypeError(
+                f"{op}(): argument 'normalized_shape' (position 2) must be tuple of ints of 64 bits, but found {n!r}"
+            )
     if not shape:
         raise RuntimeError(f"Expected normalized_shape to be at least 1-dimensional in {op}(), got {list(shape)}")
     for name, value in (("weight", weight), ("bias", bias)):

@@ -9,6 +9,7 @@ import numpy as np
 from ..backends import backend_of
 from ..base.dtypes import scalar_dtype
 from ..base.modes import MODE
+from ..declare.arguments import python_number
 from ..declare.batched import is_batched
 from ..declare.inplace import inplace
 from ..declare.kinds import general, linear
@@ -46,6 +47,7 @@ def _method_copy_(self: Tensor, other: Any, non_blocking: Any = False) -> Tensor
         else:
             self._counter[0] += 1
             return self
+    other = python_number(other)
     if isinstance(other, int | float | complex):
         from .create import tensor
 
@@ -122,6 +124,7 @@ def _method_fill_(self: Tensor, value: Any) -> Tensor:
         self._counter[0] += 1
         return self
     if not isinstance(value, Tensor):
+        value = python_number(value)
         if not isinstance(value, int | float | complex):
             raise TypeError(f"fill_(): argument 'value' (position 1) must be Number, not {type(value).__name__}")
         number = number_for(value, self._spec.dtype)

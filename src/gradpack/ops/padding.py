@@ -243,7 +243,7 @@ def pad(input: Tensor, pad: Any, mode: str = "constant", value: float | None = N
     """
     if not isinstance(input, Tensor):
         raise TypeError(f"pad(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
-    if not isinstance(mode, str):
+    if not isinstance(mode, str | bytes):
         raise TypeError(f"pad(): argument 'mode' (position 3) must be str, not {type(mode).__name__}")
     pads = _padding("pad", pad)
     if value is not None and (isinstance(value, complex) or not isinstance(value, bool | int | float | Tensor)):

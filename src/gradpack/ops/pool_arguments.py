@@ -43,7 +43,8 @@ def pool_geometry(
     """
     check_tensor(op, input=input)
     if type(kernel_size) is int and type(padding) is int and dilation == 1 and type(ceil_mode) is bool:
-        if stride is None or type(stride) is int:  # the usual form, whose answer is the same every time
+        # the usual form, whose answer is the same every time
+        if dilation is not True and (stride is None or type(stride) is int):
             return _usual_geometry(op, ndim, input._shape, kernel_size, stride, padding, ceil_mode)
     kernel = repeated(op, "kernel_size", kernel_size, ndim)
     steps = (
@@ -65,7 +66,8 @@ def _usual_geometry(
 ) -> tuple[tuple[int, ...], ...]:
     _check_space(op, ndim, shape)
     steps = kernel if stride is None else stride
-    many = [(n,) * ndim for n in (kernel, steps, padding, 1)]
+    given = ("kernel_size", kernel), ("stride", steps), ("padding", padding), ("dilation", 1)
+    many = [repeated(op, name, n, ndim) for name, n in given]
     return _geometry(op, ndim, shape, many[0], many[1], many[2], many[3], ceil_mode)
 
 

@@ -135,7 +135,7 @@ def randint(
     if high is None or size is None or isinstance(size, int):
         raise TypeError("randint() missing required arguments: 'high' must be an int, 'size' a tuple of ints")
     for name, bound in (("low", low), ("high", high)):
-        if not hasattr(bound, "__index__"):
+        if not hasattr(bound, "__index__") or isinstance(bound, bool) or (isinstance(bound, Tensor) and bound.ndim):
             raise TypeError(f"randint(): argument '{name}' must be int, not {type(bound).__name__}")
     if low >= high:
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")

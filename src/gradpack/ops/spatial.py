@@ -62,7 +62,7 @@ def repeated(op: str, name: str, value: Any, ndim: int) -> tuple[int, ...]:
         TypeError: for what is no int and no sequence of ints.
         RuntimeError: for another number of them.
     """
-    if type(value) is int and -_LARGE < value < _LARGE:
+    if type(value) is int and -LARGE < value < LARGE:
         return (value,) * ndim
     found = ints(op, name, value)
     if len(found) == 1:
@@ -73,7 +73,7 @@ def repeated(op: str, name: str, value: Any, ndim: int) -> tuple[int, ...]:
     return found
 
 
-_LARGE = 1 << 62
+LARGE = 1 << 62  # smaller ints need no closer look
 _WORDS = {2: "two", 3: "three"}
 
 

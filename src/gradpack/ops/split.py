@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from operator import index
 from typing import Any
 
 from ..base.dtypes import int64
@@ -259,7 +260,7 @@ def tensor_split(
     if not input._shape:
         raise RuntimeError("tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims")
     given = (indices_or_sections, indices, sections, tensor_indices_or_sections)
-    where = next((w for w in given if w is not None), None)
+    where: Any = next((w for w in given if w is not None), None)
     if where is None:
         raise TypeError("tensor_split() missing 1 required positional arguments: indices_or_sections")
     if isinstance(where, Tensor):
@@ -292,12 +293,14 @@ def tensor_split(
 
 
 def _split_along(name: str, input: Tensor, given: tuple[Any, ...], dim: int, least: int) -> tuple[Tensor, ...]:
-    where = next((w for w in given if w is not None), None)
+    where: Any = next((w for w in given if w is not None), None)
     if input.ndim < least:
         raise RuntimeError(
             f"{name} requires a tensor with at least {least} dimension, but got a tensor with {input.ndim} dimensions!"
         )
-    if not isinstance(where, int | tuple | list | Tensor):
+    if not isinstance(where, int | Tensor) and hasattr(type(where), "__index__"):
+        where = index(where)  # an integer of NumPy's
+    if not isinstance(where, int | tuple | list | Tensor) or type(where) is bool:
         raise TypeError(
             f"{name}() received an invalid combination of arguments - got (Tensor, {type(where).__name__}), but "
             "expected one of:\n * (Tensor input, int sections)\n * (Tensor input, tuple of ints indices)"

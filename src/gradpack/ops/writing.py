@@ -17,6 +17,7 @@ from ..base import dtypes
 from ..base.dtypes import BOOL, COMPLEX, FLOATING, INTEGRAL, dtype
 from ..base.modes import MODE
 from ..declare.apply import explain
+from ..declare.arguments import python_number
 from ..declare.batched import is_batched
 from ..declare.inplace import inplace, set_history
 from ..declare.op import Op
@@ -181,6 +182,7 @@ def value_form(name: str, number: Any, tensor: Any, input: Any, value: Any) -> t
         if value._spec.dtype is not input._spec.dtype and not is_batched(value):
             number_for(value.item(), input._spec.dtype)
         return tensor, value
+    value = python_number(value)
     if not isinstance(value, int | float | complex):
         raise TypeError(f"{name}(): argument 'value' must be Tensor or Number, not {type(value).__name__}")
     return number, number_for(value, input._spec.dtype) if isinstance(input, Tensor) else value
