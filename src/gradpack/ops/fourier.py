@@ -82,6 +82,8 @@ def _fft_r2c(input: Any, dim: Any = (-1,), normalization: int = 0, onesided: boo
     norm = _FORWARD[normalization]
     library = _library(is_numpy(input)) or np.fft
     if len(dim) == 1 and is_numpy(input) and (onesided or input.size < SMALL):
+        if not onesided:  # as complex numbers, whose sums of zeros are no negative zeros
+            input = np.astype(input, np.complex64 if input.dtype == np.float32 else np.complex128)
         return (library.rfft if onesided else library.fft)(input, axis=dim[0], norm=norm)
     if not onesided and len(dim) > 1:
         complex_input = np.astype(input, np.complex64 if input.dtype == np.float32 else np.complex128)
