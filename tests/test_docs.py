@@ -112,6 +112,7 @@ def test_the_first_screen_prints_what_it_says(tmp_path, monkeypatch, capsys):
     assert lines[0].startswith("tensor([ 3., 12.]") and lines[0].endswith("tensor([ 6., 12.])")
     kept = {line.partition(":")[0]: int(line.split()[-6].replace(",", "")) for line in lines[1:6]}
     assert all(held <= kept["keep()"] for held in kept.values()) and kept["bf16()"] < 0.6 * kept["keep()"]
+    assert kept["disk()"] < 0.05 * kept["keep()"]
     assert kept["budget('3.0 MiB')"] <= 3 << 20
     assert lines[6].startswith("gelu input 1 ") and lines[7] == "True"
     assert (tmp_path / "step.html").exists()

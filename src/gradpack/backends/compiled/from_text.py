@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from hashlib import sha1
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,6 @@ from .loop import loop
 _NAMES: dict[str, Any] = {
     name: getattr(functions, name) for name in "exp exp2 expm1 log log1p tanh maximum minimum".split()
 } | {"sqrt": np.sqrt, "floor": np.floor, "ceil": np.ceil, "trunc": np.trunc, "rint": np.rint, "one": np.float32(1)}
-_CALLED = Path(functions.__file__).read_bytes()  # machine code contains those functions
 
 
 def loop_of(text: str) -> Callable[..., Any]:
@@ -28,7 +26,7 @@ def loop_of(text: str) -> Callable[..., Any]:
     Args:
         text: may call the functions of float32 in `functions`, and NumPy's that are exact, by their names.
     """
-    name = "loop_" + sha1(text.encode() + _CALLED, usedforsecurity=False).hexdigest()[:16]
+    name = "loop_" + sha1(text.encode(), usedforsecurity=False).hexdigest()[:16]
     names = {"__name__": __name__} | _NAMES
     exec(compile(text.format(name=name), __file__, "exec"), names)
     return loop(names[name])

@@ -4,14 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from hashlib import sha1
+from pathlib import Path
 from typing import Any
 
 from numba import njit
 
 Function = Callable[..., Any]
 
+# Machine code holds what a loop calls. Numba asks whether the file of the loop has changed, not those of what it calls:
+# so loops are kept by names that say what all files here were.
+_TEXTS = b"".join(path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py")))
+STATE = sha1(_TEXTS, usedforsecurity=False).hexdigest()[:12]
+
 
 def _compiled(function: Function, fastmath: Any) -> Function:
+    function.__qualname__ = f"{function.__name__}_{STATE}"
     options = {"nogil": True, "error_model": "numpy", "fastmath": fastmath}
     try:
         made: Function = njit(cache=True, **options)(function)
