@@ -159,9 +159,10 @@ def check_range(op: str, kinds: Kinds, values: Mapping[str, Any]) -> None:
         most = 64 if kind in ("number", "float") else 63  # numbers may be those of uint64
         for number in value if isinstance(value, tuple | list) else (value,):
             if type(number) is int and not -(1 << 63) <= number < 1 << most:
-                in_list = number is not value
-                error: Any = TypeError if in_list else OverflowError if kind in ("number", "float") else ValueError
-                raise error(f"{op}(): argument '{name}' does not fit into 64 bits: {number}")
+                sizes = number is not value and name != "place"  # what a subscript names is a tuple here only
+                error: Any = TypeError if sizes else OverflowError if kind in ("number", "float") else ValueError
+                torchs = "Overflow when unpacking long long: " if error is ValueError else ""
+                raise error(f"{torchs}{op}(): argument '{name}' does not fit into 64 bits: {number}")
 
 
 # -- of operations that are declared --

@@ -102,7 +102,7 @@ def add_rows(out: Any, rows: Any, values: Any) -> Any:
         return out if values.size >= ENOUGH and added_rows(out, rows, values) else _add_wide(out, rows, values)
     flat = out.reshape(-1)
     if width == 1:
-        if out.dtype == values.dtype:
+        if is_numpy(flat) and out.dtype == values.dtype:
             add_flat(flat, rows, values)
         else:
             np.add.at(flat, rows, values.reshape(-1))

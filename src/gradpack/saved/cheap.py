@@ -28,6 +28,14 @@ def is_cheap(op: Op) -> bool:
     return op.name in _ALSO or (op.kind in _KINDS and op.name not in _DEAR)
 
 
+def is_product(op: Op) -> bool:
+    """Whether an operation is a product of matrices, as a layer has it."""
+    return op.name in _PRODUCTS
+
+
+_PRODUCTS = frozenset({"linear", "mm", "matmul"})
+
+
 def reads_little(made: int, tensors: Any) -> bool:
     """Whether the operands are not much larger than the result: a sum over thousands is no cheap way to one number."""
     return sum(t._data.nbytes for t in tensors if not is_held(t)) <= 8 * made

@@ -12,7 +12,7 @@ from ..base.modes import MODE, OpMode
 from ..declare.op import Op
 from ..ops.generator import DRAWN, Drawn
 from ..tensor.tensor import InferenceCounter, Tensor
-from .cheap import is_cheap, is_held, reads_little
+from .cheap import is_cheap, is_held, is_product, reads_little
 from .costs import Took
 from .costs import took as took_of
 from .info import Brief, SavedInfo
@@ -23,13 +23,14 @@ from .storage import owner
 from .ways import ways_to, written
 
 _CHEAP, _DEAR = 1e-9, 8e-9  # seconds for each byte that is made, where no clock is to decide
+_AGAIN = 0.05  # the part of all multiplications of products that may be done once more
 
 
 class Watch(OpMode):
     """Takes note of the operations of a block: what made each tensor, of what, and how long it took.
 
     Args:
-        cheap: only of those that are worth running again without asking what they cost.
+        cheap: only of those that are worth running again without asking what they cost, and of few products.
         steady: do not look at the clock: what an operation takes goes by its kind and the bytes that it makes.
 
     Attributes:
@@ -42,11 +43,12 @@ class Watch(OpMode):
     def __init__(self, notes: Notes, cheap: bool, steady: bool = False) -> None:
         super().__init__()
         self.notes, self.cheap, self.steady = notes, cheap, steady
+        self.multiplied = self.again = 0  # multiplications of products, and of those of which there are notes
         self.away = self.spent = 0.0
         self._took: dict[tuple[Op, int, int], Took] = {}
 
     def before(self, op: Op, args: tuple[Any, ...]) -> Any:
-        if self.cheap and not is_cheap(op):
+        if self.cheap and not (is_cheap(op) or is_product(op)):
             return None, RUNNING.set(None), None, 0.0, 0.0
         drawn = Drawn()
         running = op, args, drawn
@@ -65,7 +67,7 @@ class Watch(OpMode):
             self._note(op, args, outs, drawn.states, seconds)
 
     def operation(self, op: Op, values: list[Any], run: Any) -> Any:
-        if self.cheap and not is_cheap(op):
+        if self.cheap and not (is_cheap(op) or is_product(op)):
             return run()
         drawn = Drawn()
         token = DRAWN.set(drawn)
@@ -78,6 +80,8 @@ class Watch(OpMode):
         return outs, extras
 
     def _note(self, op: Op, args: Any, outs: list[Tensor], drawn: list[Tensor], seconds: float | None) -> None:
+        if self.cheap and is_product(op) and not self._affords(args[0], outs[0]):
+            return
         made = sum([out._data.nbytes for out in outs if out._spec.layout is strided])
         kind = op, made, sum([arg._data.nbytes for arg in args if isinstance(arg, Tensor)])
         took = self._took.get(kind)
@@ -90,6 +94,15 @@ class Watch(OpMode):
             took.seconds = min(took.seconds, seconds)
         self.spent += 0.0 if seconds is None else took.seconds
         note(self.notes, op, args, outs, drawn, took, self.cheap)
+
+    def _affords(self, factor: Any, out: Tensor) -> bool:
+        """Whether a product may be computed once more: few may, and those are small beside what came before them."""
+        size = out.numel() * (factor._shape[-1] if isinstance(factor, Tensor) and factor._shape else 1)
+        self.multiplied += size
+        if self.again + size > _AGAIN * self.multiplied:
+            return False
+        self.again += size
+        return True
 
     def find(self, tensor: Tensor) -> Value | None:
         """The value that a tensor shows, also if it is the result of the operation that saves it just now."""
@@ -167,6 +180,7 @@ class Recompute(Policy):
         self._watch = Watch(self._notes, cheap=True)
 
     def watches(self) -> tuple[OpMode, ...]:
+        self._watch.multiplied = self._watch.again = 0  # each block is like the first
         return (self._watch,)
 
     def __saved_info__(self, tensor: Tensor, label: tuple[str, str], node: Any = None, where: Any = None) -> Any:
@@ -239,8 +253,9 @@ def recompute(at_least: int = 65536) -> Recompute:
     Every operation of the block is noted. A tensor that is saved is dropped if elementwise operations,
     normalisations, softmax, dropout, views and the like lead to it from what is held already (saved tensors,
     parameters, what is small): backward runs them again, once in a pass for all that need the result, with the same
-    random numbers. Results of products, convolutions, attention, reductions and of anything else are kept, and so
-    is one in a chain of 32. No part of the program needs to be named, and the values are the same to the last bit.
+    random numbers. Results of convolutions, attention, reductions and of anything else are kept, and so is one in a
+    chain of 32; of products of matrices those are computed again that together take at most a twentieth of the
+    multiplications of all. No part of the program needs to be named, and the values are the same to the last bit.
 
     A write in place to what a tensor is to be made from leaves it a copy of what was there. Where that cannot be,
     backward raises, as it does for a saved tensor that was written to.
