@@ -7,34 +7,25 @@ tangents, recorders, inference tensors.
 
 from __future__ import annotations
 
-from functools import cache
-from inspect import isfunction, signature
 from time import perf_counter
 from typing import Any
 
 from ..backends import Spec, backend_of
-from ..backends.base import UnsupportedError
 from ..backends.numpy import NUMPY, quiet, rounded_number
 from ..backends.windows import may_overlap
 from ..base import dtypes
 from ..base.devices import CPU
-from ..base.dtypes import BOOL, FLOATING, INTEGRAL, complex32, complex64, dtype
-from ..base.errors import (
-    different_devices,
-    dim_out_of_range,
-    inner_failure,
-    not_a_tensor,
-    not_implemented_for,
-    shapes_do_not_broadcast,
-)
+from ..base.dtypes import FLOATING, INTEGRAL, complex32, complex64, dtype
+from ..base.errors import different_devices, not_a_tensor, not_implemented_for
 from ..base.layouts import strided
 from ..base.modes import MODE, Mode, through_modes, unwatched
-from ..tensor.tensor import InferenceCounter, Tensor, alias, raw, wrap
+from ..tensor.tensor import InferenceCounter, Tensor, alias, wrap
 from ..tensor.torch_function import handle, overriding, through_functions
 from ..tensor.views import INFERENCE, MULTIPLE, NO_GRAD, mark_view
-from .arguments import is_number_of_numpy, options_of, refuse_numbers, refuse_options, refuse_unfit
+from .arguments import is_number_of_numpy, options_of, refuse_numbers, refuse_options
 from .autocast import cast_arguments
-from .op import PUBLIC, Op
+from .explain import explain, public_of
+from .op import Op
 from .quick import quickly, wrapped_int
 from .rare_dtypes import refuse_rare
 from .record import keep_tangents, record
@@ -48,19 +39,19 @@ def apply(op: Op, args: tuple[Any, ...]) -> Any:
     mode = MODE.get()
     if not mode.special:
         if options_of(op):
-            refuse_options(op, _public(op)[1], args)
+            refuse_options(op, public_of(op)[1], args)
         quick = quickly(op, args, mode)
         if quick is not None:
             return quick
     elif mode.functions:
-        return through_functions(*_public(op), args, *_as_given(op, args))
+        return through_functions(*public_of(op), args, *_as_given(op, args))
     found = overriding(args)
     if found:
-        return handle(*_public(op), found, *_as_given(op, args))
+        return handle(*public_of(op), found, *_as_given(op, args))
     if mode.watched:
         return _watched(op, args, mode)
     if mode.special and options_of(op):
-        refuse_options(op, _public(op)[1], args)
+        refuse_options(op, public_of(op)[1], args)
     if mode.autocast is not None and mode.autocast.enabled:
         args = cast_arguments(mode.autocast, op, args)
     if mode.levels:
@@ -89,19 +80,6 @@ def _watched(op: Op, args: tuple[Any, ...], mode: Mode) -> Any:
     return result
 
 
-@cache
-def _public(op: Op) -> tuple[Any, str]:
-    """The function that users know an operation by, and its name."""
-    name = op.name.strip("_")
-    for candidate in (name, name.rpartition("_")[0]):  # `_sum_dim` is `sum` along dimensions
-        known = PUBLIC.get(candidate)
-        if known is op.public or (
-            isfunction(known) and tuple(signature(known).parameters)[: len(op.params)] == op.params
-        ):
-            return known, candidate
-    return op.public, name
-
-
 def _as_given(op: Op, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], dict[str, Any] | None]:
     """The arguments without those that are left at their defaults."""
     positional = len(op.params) - op.keyword_only
@@ -122,7 +100,7 @@ def raw_forward(op: Op, values: list[Any]) -> Any:
                 with quiet():
                     return backend.body(op)(**dict(zip(op.params, values, strict=True)))
             except Exception:
-                refuse_numbers(op, _public(op)[1], values)
+                refuse_numbers(op, public_of(op)[1], values)
                 raise
     name = op.inputs[0] if op.inputs else op.params[0]
     position = op.params.index(name)
@@ -379,33 +357,3 @@ def _check_uniform(op: Op, values: list[Any], index: dict[str, int]) -> None:
             f"expected all inputs of {op.name}() to have the same dtype, but got: {first.name} != {second.name} "
             f"({given}): convert one with .to(dtype)"
         )
-
-
-def explain(op: Op, values: list[Any], error: Exception) -> Exception:
-    """A body's exception as the one that a user of torch expects."""
-    if isinstance(error, UnsupportedError):
-        return NotImplementedError(str(error))
-    try:
-        refuse_unfit(op, _public(op)[1], values, error)
-    except Exception as better:
-        return better
-    axis, ndim = getattr(error, "axis", None), getattr(error, "ndim", None)
-    if isinstance(error, IndexError) and isinstance(axis, int) and isinstance(ndim, int):  # NumPy's AxisError
-        return dim_out_of_range(axis, ndim)
-    if isinstance(error, ValueError):
-        shapes = [v._shape for v in values if isinstance(v, Tensor)]
-        if op.blame is not None:
-            try:
-                op.blame(*shapes)
-            except Exception as better:
-                return better
-        if "broadcast" in str(error) and len(shapes) >= 2:
-            return shapes_do_not_broadcast(op.name, shapes[0], shapes[1])
-        return RuntimeError(f"{op.name}(): {error} (shapes {', '.join(str(list(s)) for s in shapes)})")
-    if isinstance(error, TypeError) and op.name not in str(error):
-        return TypeError(f"{op.name}(): {error}")
-    given = {p: list(v._shape) for p, v in zip(op.params, values, strict=True) if isinstance(v, Tensor)}
-    return inner_failure(_public(op)[1], error, given)
-
-
-__all__ = ["BOOL", "apply", "explain", "raw", "raw_forward"]

@@ -2,64 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from ..backends.compiled import loops
 from ..base.modes import MODE, using
 from ..declare.batched import is_batched
 from ..declare.kinds import general, nondifferentiable
 from ..tensor.tensor import Tensor, wrap
-from .kernels import SMALL, _add, _array_type, add_up, reshaped
+from .channels import as_channels, blocks, channel_dots, channel_sums, column, compiled, scaled
+from .kernels import SMALL, _add, _array_type, reshaped
 from .memory_formats import rows_or_channels_last
-from .sliding import size_of
 
 FUNCTIONS = "batch_norm instance_norm native_batch_norm _native_batch_norm_legit"
-
-BLOCK = 1 << 17  # bytes of the batch at a time: several of these fit into the second-level cache
-
-
-def _flat(x: Any) -> Any:
-    """(batch, channels, *space) as (batch, channels, places)."""
-    return reshaped(x, (*x.shape[:2], size_of(x.shape[2:])))
-
-
-def blocks(x: Any) -> Iterator[slice]:
-    """Parts of the batch, of (batch, channels, places), that fill a block."""
-    if 0 < x.size < SMALL:
-        return iter((slice(0, x.shape[0]),))
-    each = max(1, x.shape[1] * x.shape[2] * x.itemsize)
-    some = max(1, BLOCK // each)
-    return (slice(n, n + some) for n in range(0, x.shape[0], some))
-
-
-def _sums(x: Any) -> Any:
-    """The sum of each channel of (batch, channels, places)."""
-    if type(x) is _array_type and x.size < SMALL:
-        return _add(x, (0, 2), np.float64)
-    return np.sum(x[:, :, 0] if x.shape[2] == 1 else add_up(x, 2), axis=0)
-
-
-def _dots(a: Any, b: Any) -> Any:
-    """The sum of products in each channel."""
-    return np.sum(np.vecdot(a, b), axis=0) if a.shape[2] >= 16 and a.size >= SMALL else _sums(a * b)
-
-
-def compiled(x: Any, *others: Any) -> Any:
-    """The compiled loops over channels, if they take these large arrays: lines of some length."""
-    return loops("channel_norms", x, *others) if x.size >= SMALL and x.shape[2] >= 16 else None
-
-
-def _column(values: Any) -> Any:
-    return reshaped(values, (-1, 1))
 
 
 @nondifferentiable(promote=("input",), dtypes="f", results=("mean", "var"), differentiable=0, result=None)
 def _batch_stats(input: Any) -> Any:
     """Mean and (biased) variance of each channel."""
-    x = _flat(input)
+    x = as_channels(input)
     count = x.shape[0] * x.shape[2]
     if type(x) is _array_type and x.size < SMALL and count:
         mean = _add(x, (0, 2), np.float64) / count
@@ -71,28 +32,16 @@ def _batch_stats(input: Any) -> Any:
         return made
     total = np.zeros(x.shape[1])
     for part in blocks(x):
-        total += _sums(x[part])
+        total += channel_sums(x[part])
     mean = total / count
-    near = _column(mean.astype(x.dtype))
+    near = column(mean.astype(x.dtype))
     squares = np.zeros(x.shape[1])
     for part in blocks(x):
         off = x[part] - near
-        squares += _dots(off, off)
+        squares += channel_dots(off, off)
     # `near` is rounded: the difference is made good here
     var = squares / count - (mean - near[:, 0].astype(mean.dtype)) ** 2
     return mean.astype(x.dtype), np.maximum(var, 0).astype(x.dtype)
-
-
-def _scaled(x: Any, scale: Any, shift: Any) -> Any:
-    if x.size < SMALL:
-        return x * _column(scale) + _column(shift)
-    out = np.empty_like(x)
-    scale, shift = _column(scale), _column(shift)
-    for part in blocks(x):
-        here = out[part]
-        np.multiply(x[part], scale, out=here)
-        here += shift
-    return out
 
 
 def _gradients(
@@ -101,9 +50,9 @@ def _gradients(
     """Gradients of input, weight and bias; with y the normalised input and d = g * weight, that of the input is
     rstd * (d - average(d) - y * average(d * y)), in evaluation rstd * d.
     """
-    shape, x, g = input.shape, _flat(input), _flat(g)
+    shape, x, g = input.shape, as_channels(input), as_channels(g)
     mean, rstd = np.asarray(mean, dtype=x.dtype), np.asarray(rstd, dtype=x.dtype)
-    near = _column(mean)
+    near = column(mean)
     sums, dots = np.zeros(x.shape[1]), np.zeros(x.shape[1])
     if (fast := compiled(x, g)) is not None:
         return _gradients_compiled(fast, g, x, weight, mean, rstd, training, needs, shape)
@@ -111,15 +60,15 @@ def _gradients(
     if training or needs[1] or needs[2]:
         for part in blocks(x):
             given = g[part]
-            sums += _sums(given)
+            sums += channel_sums(given)
             if made is not None and (training or needs[1]):
-                dots += _dots(np.subtract(x[part], near, out=made[part]), given)
+                dots += channel_dots(np.subtract(x[part], near, out=made[part]), given)
     factor = rstd if weight is None else rstd * weight
     if needs[0]:
-        scale = _column(factor)
+        scale = column(factor)
         count = x.shape[0] * x.shape[2] or 1
-        slope = _column((-dots / count * (rstd * rstd)).astype(g.dtype))
-        level = _column((sums / count).astype(g.dtype))
+        slope = column((-dots / count * (rstd * rstd)).astype(g.dtype))
+        level = column((sums / count).astype(g.dtype))
         for part in blocks(x):
             here = made[part]
             if training:
@@ -186,13 +135,13 @@ def _batch_norm(
     """(input - mean) * rstd * weight + bias; in training, `mean` and `rstd` are those of the input."""
     mean, rstd = np.asarray(mean, dtype=input.dtype), np.asarray(rstd, dtype=input.dtype)
     scale = rstd if weight is None else rstd * weight
-    x = _flat(input)
+    x = as_channels(input)
     if (fast := compiled(x)) is not None:
         out, plus = np.empty_like(x), np.zeros(x.shape[1]) if bias is None else bias
         fast.scaled(x, *(np.ascontiguousarray(v, x.dtype) for v in (mean, scale, plus)), out)
         return rows_or_channels_last(reshaped(out, input.shape))
     shift = -mean * scale if bias is None else bias - mean * scale
-    return rows_or_channels_last(reshaped(_scaled(x, scale, shift), input.shape))
+    return rows_or_channels_last(reshaped(scaled(x, scale, shift), input.shape))
 
 
 # -- as torch has it --

@@ -1,4 +1,4 @@
-"""Running sums, products, extremes, and differences along a dimension."""
+"""Running sums, products and extremes along a dimension."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .kernels import _array_type, float_kind
 from .many_lines import are_many, running, running_extreme, running_sums
 from .row_products import add_repeated
 
-FUNCTIONS = "cumsum cumprod logcumsumexp diff"
+FUNCTIONS = "cumsum cumprod logcumsumexp"
 METHODS = FUNCTIONS
 INPLACE = "cumsum_ cumprod_"
 
@@ -350,83 +350,11 @@ def cummin(input: Any, dim: int) -> Any:
     return _running_extreme(np.minimum, input, dim)
 
 
-# -- differences --
-
-
-def diff(
-    input: Tensor,
-    n: int = 1,
-    dim: Any = None,
-    prepend: Tensor | None = None,
-    append: Tensor | None = None,
-    *,
-    out: Any = None,
-    axis: Any = None,
-) -> Tensor:
-    """Each element minus the one before it, along a dimension, `n` times over. For bool, whether they differ.
-
-    Args:
-        dim: -1 by default.
-        prepend: put in front before; of the shape of `input` but for `dim`.
-        append: put behind before.
-
-    Raises:
-        RuntimeError: for a 0-dim tensor, a negative `n`, and shapes that do not fit.
-
-    Example::
-
-        >>> import gradpack as torch
-        >>> torch.diff(torch.tensor([1, 3, 2]))
-        tensor([ 2, -1])
-    """
-    place = -1 if dim is None and axis is None else axis if dim is None else dim
-    if not input.ndim:
-        raise RuntimeError("diff expects input to be at least one-dimensional")
-    d = wrap_dim(place, input.ndim)
-    for more in (prepend, append):
-        if more is not None:
-            _check_joined(input, more, d)
-    if n < 0:
-        raise RuntimeError(f"order must be non-negative but got {n}: diff() takes differences n times")
-    joined = [x for x in (prepend, input, append) if x is not None]
-    result = cat(joined, d) if len(joined) > 1 and n else input
-    if not n:
-        result = clone(result)
-    for _ in range(min(n, result._shape[d])):
-        size = result._shape[d] - 1
-        after, before = narrow(result, d, 1, size), narrow(result, d, 0, size)
-        result = ne(after, before) if result.dtype is dtypes.bool_ else sub(after, before)
-    if out is not None:
-        refuse_grad("diff", input, out)
-        put("diff", out, result)
-        result = out
-    return result
-
-
-def _check_joined(input: Tensor, more: Tensor, d: int) -> None:
-    if more.ndim != input.ndim:
-        raise RuntimeError(
-            "diff expects prepend or append to be the same dimension as input: "
-            f"got {more.ndim} dimensions for {input.ndim}"
-        )
-    for i, (m, size) in enumerate(zip(more._shape, input._shape, strict=True)):
-        if i != d and m != size:
-            raise RuntimeError(
-                "diff expects the shape of tensor to prepend or append to match that of input except along the "
-                f"differencing dimension; input.size({i}) = {size}, but got tensor.size({i}) = {m}"
-            )
-
-
-from ..declare.variants import put  # noqa: E402 - adjoints name each other
-from .accumulate import size_of  # noqa: E402
-from .arithmetic import sub  # noqa: E402
+from .accumulate import size_of  # noqa: E402 - adjoints name each other
 from .compare import eq, logical_and, ne  # noqa: E402
 from .convert import _to_copy  # noqa: E402
 from .exponential import exp  # noqa: E402
-from .index import narrow  # noqa: E402
-from .join import cat  # noqa: E402
 from .recurrence import recurrence, shifted  # noqa: E402
-from .reduce import in_dtype, refuse_grad  # noqa: E402
+from .reduce import in_dtype  # noqa: E402
 from .rounding import where  # noqa: E402
 from .scatter import _gather_backward, gather  # noqa: E402
-from .shape import clone, wrap_dim  # noqa: E402

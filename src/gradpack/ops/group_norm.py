@@ -9,7 +9,7 @@ import numpy as np
 
 from ..declare.kinds import general
 from ..tensor.tensor import Tensor
-from .batch_norm import blocks, compiled
+from .channels import as_channels, blocks, compiled
 from .kernels import SMALL, add_up, dots, reshaped
 from .memory_formats import channels_as_in
 from .row_products import add_multiples, repeated
@@ -37,7 +37,7 @@ def _gradients(
     batch, channels = shape[:2]
     places = size_of(shape[2:])
     each = channels // groups
-    x, g = reshaped(input, (batch, channels, places)), reshaped(g, (batch, channels, places))
+    x, g = as_channels(input), as_channels(g)
     if (fast := compiled(x, g, weight, mean, rstd)) is not None:
         by = np.ones(channels, x.dtype) if weight is None else weight
         made = np.empty_like(x), np.empty_like(by), np.empty_like(by)
@@ -85,7 +85,7 @@ def _group_norm(input: Any, groups: int, weight: Any = None, bias: Any = None, e
     """Group normalisation, with mean and 1 / standard deviation of each group for backward."""
     batch, channels = input.shape[:2]
     count = channels // groups * size_of(input.shape[2:])
-    x = reshaped(input, (batch, channels, size_of(input.shape[2:])))
+    x = as_channels(input)
     out = np.empty(x.shape, x.dtype)
     mean, rstd = np.empty((batch * groups, 1), x.dtype), np.empty((batch * groups, 1), x.dtype)
     if (fast := compiled(x, weight, bias)) is not None:

@@ -212,4 +212,5 @@ LAZY: dict[str, tuple[str, str, str]] = {
     ),
     "examples_products": ("", "", "linear_each product_each"),
     "complex_from_parts": ("complex polar", "", ""),
+    "differences": ("diff", "diff", ""),
 }

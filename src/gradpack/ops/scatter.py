@@ -28,7 +28,7 @@ from .accumulate import (
     widened,
 )
 from .blockwise import is_numpy
-from .kernels import SMALL, _maximum, add_in_rows, reshaped, set_in_rows, take_in_rows
+from .kernels import SMALL, _array_type, _maximum, add_in_rows, reshaped, set_in_rows, take_in_rows
 from .writing import keep_apart, number_for, number_tensor, write_part
 
 FUNCTIONS = "gather scatter scatter_add"
@@ -37,7 +37,6 @@ INPLACE = "scatter_ scatter_add_"
 
 FEW = 32  # indices, of which Python finds the largest before NumPy does
 _INT64 = np.dtype(np.int64)
-_array_type = np.ndarray  # NumPy's own, also where `np` is bound to another library
 _UNSIGNED = {size: np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
 
 
@@ -160,12 +159,9 @@ def _in_rows(input: Any, dim: int, index: Any) -> bool:
     ndim = len(input.shape)
     if ndim < 2 or dim not in (-1, ndim - 1) or not is_numpy(input) or not is_numpy(index) or _are_few(index):
         return False
-    if (
-        input.shape[:-1] != index.shape[:-1]
-        or index.dtype != np.int64
-        or not index.size
-        or not input.flags.c_contiguous
-    ):
+    if input.shape[:-1] != index.shape[:-1] or not index.size:
+        return False
+    if index.dtype != np.int64 or not input.flags.c_contiguous:
         return False
     check_bounds(index, ndim - 1, input.shape[-1])
     return True

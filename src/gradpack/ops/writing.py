@@ -16,9 +16,9 @@ from ..backends.windows import overlap, writable
 from ..base import dtypes
 from ..base.dtypes import BOOL, COMPLEX, FLOATING, INTEGRAL, dtype
 from ..base.modes import MODE
-from ..declare.apply import explain
 from ..declare.arguments import python_number
 from ..declare.batched import is_batched
+from ..declare.explain import explain
 from ..declare.inplace import inplace, set_history
 from ..declare.op import Op
 from ..declare.out_dtypes import READ_FIRST

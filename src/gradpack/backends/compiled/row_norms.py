@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 
 from .loop import loop, summing
-from .sums import BLOCK, ROWS, place, squares_about, sum_of
+from .sums import BLOCK, place, squares_about, sum_of
+
+ROWS = 64  # rows whose gradients of a weight are added up in their own dtype
 
 
 @loop

@@ -9,10 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from .loop import loop, summing
+from .loop import summing
 
 BLOCK = 4096  # numbers that are added up in their own dtype
-ROWS = 64  # rows of which the same is true
 place: Any = np.uint64
 
 
@@ -54,19 +53,3 @@ def sum_and_product(g: Any, x: Any, start: int, count: int, centre: Any) -> tupl
         whole += part
         product += other
     return whole, product
-
-
-@loop
-def over_rows(x: Any, out: Any) -> None:
-    """The sum of the rows of a matrix, in float64 from one block of rows to the next."""
-    count, width = x.shape
-    whole, part = np.zeros(width), np.empty_like(out)
-    for first in range(0, count, ROWS):
-        part[:] = 0
-        for i in range(place(first), place(min(first + ROWS, count))):
-            for j in range(width):
-                part[j] += x[i, j]
-        for j in range(width):
-            whole[j] += part[j]
-    for j in range(width):
-        out[j] = whole[j]
