@@ -45,8 +45,11 @@ FUNCTIONS = {
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_elements_are_those_of_small_arrays(name):
     x = large()
-    for found, expected in zip(both(FUNCTIONS[name], x), in_parts(FUNCTIONS[name], x), strict=True):
-        np.testing.assert_allclose(found, expected, rtol=2e-6, atol=1e-30)
+    value, slope = both(FUNCTIONS[name], x)
+    expected, expected_slope = in_parts(FUNCTIONS[name], x)
+    np.testing.assert_allclose(value, expected, rtol=2e-6, atol=1e-30)
+    # near a root the digits of a slope cancel, in compiled loops others than in NumPy's steps
+    np.testing.assert_allclose(slope, expected_slope, rtol=2e-6, atol=1e-7)
 
 
 def test_hypot():

@@ -281,7 +281,7 @@ def hardswish(input: Any) -> Any:
         >>> torch.nn.functional.hardswish(torch.tensor([3.0]))
         tensor([3.])
     """
-    return input * np.clip(input * (1 / 6) + 0.5, 0.0, 1.0)
+    return input * np.clip(input + 3.0, 0.0, 6.0) * (1 / 6)  # the sum is exact where it is small
 
 
 def _hardswish_slope(input: Any) -> Any:

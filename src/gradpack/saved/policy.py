@@ -60,6 +60,9 @@ class Policy:
         """The tensor again, from what `pack` returned."""
         return packed
 
+    def wait(self) -> None:
+        """Wait until what was packed is where it is to be. What a policy does in `pack` itself is done already."""
+
     bits_for_relu = False  # may relu keep bits in place of what this has packed, where nothing else needs its result?
 
     def derives(self, info: SavedInfo) -> bool:
@@ -159,6 +162,9 @@ class Selected(Policy):
     def unpack(self, packed: Any) -> Any:
         return packed.policy.unpack(packed.packed) if type(packed) is Packed else packed
 
+    def wait(self) -> None:
+        self.policy.wait()
+
     def derives(self, info: SavedInfo) -> bool:
         return self.select(info) and self.policy.derives(info)
 
@@ -183,6 +189,10 @@ class Chain(Policy):
             if packed is not tensor:
                 return Packed(policy, packed)
         return tensor
+
+    def wait(self) -> None:
+        self.first.wait()
+        self.second.wait()
 
     def derives(self, info: SavedInfo) -> bool:
         return self.first.derives(info) or self.second.derives(info)
