@@ -79,7 +79,7 @@ SAMPLES = {
     "conj_physical": [S(T(3, 4)), S(T(())), S(T(0, 3)), *COMPLEX],
     "angle": [S(T(3, 4, low=0.5)), S(T((), low=0.5)), *COMPLEX],
     "complex": PARTS,
-    "polar": PARTS,
+    "polar": [S(T(3, 4, low=0.1), T(3, 4)), S(T((), low=0.1), T(())), S(T(0, 3), T(3)), S(T(3, low=0.1), T(2, 1, 3))],
     "view_as_real": COMPLEX,
     "view_as_complex": [S(T(3, 4, 2)), S(T(2)), S(T(0, 2)), S(T(2, 1, 2))],
 }

@@ -71,6 +71,7 @@ _OPERANDS = frozenset("self input other value min max exponent weight".split())
 _OVERLOADED = {
     *((op, "dim") for op in ("std", "var", "std_mean", "var_mean")),
     ("tensordot", "dims"),
+    ("view_copy", "size"),  # or a dtype
     ("searchsorted", "input"),
     ("scalar_tensor", "s"),
     ("max", "dim"),

@@ -311,7 +311,8 @@ def _explained(label: str, kinds: Kinds, values: dict[str, Any], error: Exceptio
         compiled: whether torch has the function in C++, where arguments are looked at before anything else.
     """
     found = _better(label, kinds, values, error, compiled)
-    if type(found) is TypeError and (not compiled or label == "norm") and "must be Tensor, not" in str(found):
+    lacking = type(found) is TypeError and "must be Tensor, not" in str(found)
+    if lacking and (not compiled or label == "norm") and f"{label}_nd(" not in str(found):
         found = NotATensorError(str(found)).with_traceback(found.__traceback__)
         found.__suppress_context__ = True
     return found
