@@ -136,6 +136,20 @@ def test_what_numpy_alone_can_do_is_left_to_it(made):
     assert not made
 
 
+def test_what_is_left_to_the_steps_is_not_tried_again(made):
+    def other(x, k):
+        if k == 2:
+            return x * x + 1
+        raise ValueError("another k")
+
+    x = np.ones(SIZE, np.float32)
+    function = Fused(statements(other), globals(), ("x", "k"))
+    for k in (3.0, 3.0, 2.0, 3.0, 4.0):
+        found = function("fs", (x, k), None)
+        assert (found is None) == (k != 2)
+    assert [way.run is None for way in made] == [True, False]
+
+
 def test_a_branch_that_raises_is_not_compiled():
     def positive(x, k):
         if k < 0:
@@ -149,12 +163,13 @@ def test_a_branch_that_raises_is_not_compiled():
         run(x, -1.0)
 
 
-def test_read_only_arrays_are_left_to_the_steps(made):
+def test_what_must_not_be_written_to_gives_the_same(made):
     x = np.linspace(0, 4, SIZE, dtype=np.float32)
-    x.flags.writeable = False
     run = fused(statements(steps), steps, steps)
-    np.testing.assert_array_equal(run(x, 0.5, True), steps(x, 0.5, True))
-    assert not made
+    expected = run(x, 0.5, True)
+    x.flags.writeable = False
+    np.testing.assert_array_equal(run(x, 0.5, True), expected)
+    assert len(made) == 1
 
 
 def test_logical_operations():

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..backends.compiled import loops
+from ..backends.compiled import dense, loops
 from .block_parts import Unfit
 from .fuse import written
 from .fuse_steps import Unknown, Writer
@@ -51,7 +51,7 @@ class Way(NamedTuple):
     ]  # questions as code, and what they are to give: no later one is asked if one does not
     numbers: list[Any]  # the numbers that the loop takes after the arrays, as code
     names: dict[str, Any]  # what both speak of, beside the arguments
-    run: Function
+    run: Function | None  # None: NumPy's steps are to be taken
     dtype: Any  # of the result, if it is not that of the arrays
 
 
@@ -70,7 +70,7 @@ class Fused:
         """
         arrays = [a for a, k in zip(args, kinds, strict=True) if k == "f"]
         texts = loops("from_text", *arrays)
-        if texts is None or not all(a.flags.carray for a, k in zip(args, kinds, strict=True) if k == "?"):
+        if texts is None or not all(dense(a) for a, k in zip(args, kinds, strict=True) if k == "?"):
             return None
         native = arrays[0].dtype.type
         key = kinds, arrays[0].dtype.char
@@ -79,6 +79,8 @@ class Fused:
         values = {f"p_{p}": a for p, a in zip(self.params, args, strict=True)} | {"_common": arrays[0]}
         try:
             way = self.way(key, values, texts)
+            if way.run is None:
+                return None
             numbers = [_number(_value(n, way.names | values), native) for n in way.numbers]
         except Unknown:
             self.ways[key] = None
@@ -113,7 +115,10 @@ class Fused:
         writer, result = written(self.code, self.outside, self.params, kinds, 0)
         arrays = [p for p, k in zip(self.params, kinds, strict=True) if k != "s"]
         translator = _Translator(writer, arrays, writer.names | values, char == "f")
-        translator.read(ast.parse("\n".join(writer.lines)).body)
+        try:
+            translator.read(ast.parse("\n".join(writer.lines)).body)
+        except Unfit:  # with these answers, that is
+            return Way(translator.answers, [], writer.names, None, None)
         text = _TEXT.format(
             name="{name}",
             params=", ".join([*(f"a_{a}" for a in arrays), "_all", *translator.numbers.values()]),

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from ..backends import spec_of
-from ..backends.compiled import loops
+from ..backends.compiled import dense, loops
 from .blockwise import is_numpy
 from .kernels import SMALL, add_in_rows, reshaped
 from .row_products import ENOUGH, added_rows
@@ -158,7 +158,7 @@ def add_flat(out: Any, places: Any, values: Any) -> Any:
     """`out[places[k]] += values[k]` for vectors."""
     if is_numpy(out) and out.dtype == values.dtype:
         given = values.reshape(-1)
-        fast = loops("places", given, out) if given.size >= PORTION else None
+        fast = loops("places", given, out) if given.size >= PORTION and out.flags.writeable else None
         if fast is not None and places.size == given.size and _all_in(places, out.shape[0]):
             fast.add_flat(out, places.reshape(-1), given)
             return out
@@ -169,7 +169,7 @@ def add_flat(out: Any, places: Any, values: Any) -> Any:
 
 def _all_in(places: Any, size: int) -> bool:
     """Whether all places are below a size, none counted from the end, in an array that loops can read."""
-    if places.dtype != np.int64 or not places.flags.carray or not places.size:
+    if places.dtype != np.int64 or not dense(places) or not places.size:
         return False
     found: bool = np.maximum.reduce(places.view(np.uint64), None) < size  # as unsigned, negative ones are large
     return found

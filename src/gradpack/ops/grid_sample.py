@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..backends.compiled import loops
+from ..backends.compiled import dense, loops
 from ..base.callers import depth_of_user
 from ..declare.kinds import bilinear, elementwise, nondifferentiable
 from ..declare.looped import of_images
@@ -101,7 +101,7 @@ def _products_at(output: Any, input: Any, index: Any) -> Any:
 def _loops_at(images: Any, index: Any, *others: Any) -> Any:
     """The compiled loops for flat images, if all of the indices are in them; else None."""
     fast = loops("places", images, *others)
-    if fast is None or index.dtype != np.int64 or not index.flags.carray or not index.size:
+    if fast is None or index.dtype != np.int64 or not dense(index) or not index.size:
         return None
     return fast if np.max(index.view(np.uint64)) < images.shape[2] else None  # as unsigned, negative ones are large
 

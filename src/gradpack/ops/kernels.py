@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..backends.compiled import loops
+from ..backends.compiled import dense, loops
 from .row_products import ENOUGH, added_in_rows
 
 _array_type = np.ndarray  # NumPy's own, also where `np` is bound to another library
@@ -281,7 +281,7 @@ def take_in_rows(x: Any, indices: Any) -> Any:
     if table.size < SMALL:
         return x.reshape(-1)[(table + _starts(x)).reshape(indices.shape)]
     out = np.empty(table.shape, x.dtype)
-    fast = loops("places", x) if table.flags.carray else None
+    fast = loops("places", x) if dense(table) else None
     if fast is not None:
         fast.take_in_rows(rows, table, out)
         return out.reshape(indices.shape)
@@ -297,7 +297,7 @@ def add_in_rows(out: Any, indices: Any, values: Any) -> None:
     if table.size < SMALL:
         np.add.at(out.reshape(-1), (table + _starts(out)).reshape(-1), given.reshape(-1))
         return
-    fast = loops("places", given, out) if table.flags.carray else None
+    fast = loops("places", given, out) if dense(table) and out.flags.writeable else None
     if fast is not None:
         fast.add_in_rows(rows, table, given)
         return
@@ -311,7 +311,7 @@ def set_in_rows(out: Any, indices: Any, values: Any) -> None:
     """Write `values` to elements of the rows of `out` by place; the places are known to be right."""
     table, rows = indices.reshape(-1, indices.shape[-1]), out.reshape(-1, out.shape[-1])
     given = values.reshape(table.shape)
-    fast = loops("places", given, out) if table.flags.carray else None
+    fast = loops("places", given, out) if dense(table) and out.flags.writeable else None
     if fast is not None:
         fast.set_in_rows(rows, table, given)
         return

@@ -43,7 +43,7 @@ def added_rows(out: Any, rows: Any, values: Any) -> bool:
         return False
     count, width = values.shape
     given, where = np.ascontiguousarray(values), np.ascontiguousarray(rows)
-    fast = loops("places", given, out)
+    fast = loops("places", given, out) if out.flags.writeable else None
     if fast is not None:
         fast.add_rows(out, where, given, where[:0])
         return True

@@ -66,12 +66,18 @@ def loops(name: str, first: Any, *others: Any, chars: str = "fd") -> Any:
     if type(first) is not np.ndarray or first.size < ENOUGH or not _enabled:
         return None
     native = first.dtype
-    if native.char not in chars or not native.isnative or not first.flags.carray:
+    if native.char not in chars or not native.isnative or not dense(first):
         return None
     for other in others:
-        if other is not None and (type(other) is not np.ndarray or other.dtype != native or not other.flags.carray):
+        if other is not None and (type(other) is not np.ndarray or other.dtype != native or not dense(other)):
             return None
     return _module(name)
+
+
+def dense(array: Any) -> bool:
+    """Whether a loop can read an array as it lies in memory. It may be one that must not be written to."""
+    flags = array.flags
+    return bool(flags.c_contiguous and flags.aligned)
 
 
 @cache

@@ -33,6 +33,15 @@ _VECTOR = ir.VectorType(_FLOAT, LANES)
 _LANE = ir.IntType(32)
 
 
+_VECTORS = types.Array(types.float32, 1, "C")
+
+
+def _read(kind: Any) -> Any:
+    """The type of a vector that is only read, which may be one that must not be written to."""
+    assert kind.ndim == 1 and kind.layout == "C", kind
+    return kind
+
+
 def _data(context: Any, builder: Any, kind: Any, value: Any) -> Any:
     return context.make_array(kind)(context, builder, value).data
 
@@ -94,9 +103,8 @@ def _weighted(rows: int, vectors: int) -> Any:
                     builder.store(builder.load(sums[r * vectors + v]), target, align=4)
             return context.get_dummy_value()
 
-        vector, index = types.Array(types.float32, 1, "C"), types.Array(types.int64, 1, "C")
         size = types.int64
-        return types.void(vector, size, index, vector, size, vector, size, size), generate
+        return types.void(_read(x), size, _read(taps), _read(factors), size, _VECTORS, size, size), generate
 
     return weighted
 
@@ -139,9 +147,9 @@ def _dots(rows: int, taps: int) -> Any:
                     builder.store(builder.fadd(builder.load(target), total), target)
             return context.get_dummy_value()
 
-        vector, index = types.Array(types.float32, 1, "C"), types.Array(types.int64, 1, "C")
         size = types.int64
-        return types.void(vector, size, size, vector, index, size, size, vector, size, size), generate
+        given = _read(y), size, size, _read(x), _read(places), size, size, _VECTORS, size, size
+        return types.void(*given), generate
 
     return dots
 
@@ -181,8 +189,8 @@ def move_over(context: Any, source: Any, start: Any, target: Any, to: Any, count
             builder.store(builder.fadd(builder.load(here, align=4), every), there, align=4)
         return context.get_dummy_value()
 
-    vector, size = types.Array(types.float32, 1, "C"), types.int64
-    return types.void(vector, size, vector, size, size, types.float32), generate
+    size = types.int64
+    return types.void(_read(source), size, _VECTORS, size, size, types.float32), generate
 
 
 weighted_rows = _weighted(ROWS, 3)
