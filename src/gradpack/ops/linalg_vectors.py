@@ -15,6 +15,8 @@ from .linalg_check import with_out
 
 _array_type = np.ndarray  # NumPy's own, also where `np` is bound to another library
 
+_MANY = 512  # elements, of which one part after another takes less time than all parts twice
+
 FUNCTIONS = "cross vander"
 METHODS = "cross"
 
@@ -37,6 +39,14 @@ def linalg_cross(input: Any, other: Any, dim: int = -1) -> Any:
             f"{other.shape[axis_of]}"
         )
     ahead, behind = np.asarray([1, 2, 0]), np.asarray([2, 0, 1])
+    if type(input) is _array_type and input.size >= _MANY:
+        a, b = np.moveaxis(input, axis_of, 0), np.moveaxis(other, axis_of, 0)
+        made = np.empty(np.broadcast(input, other).shape, input.dtype)
+        parts = np.moveaxis(made, axis_of, 0)
+        for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+            np.multiply(a[j], b[k], out=parts[i])
+            parts[i] -= a[k] * b[j]
+        return made
     if type(input) is _array_type:  # whose methods take half the time of functions
         left = input.take(ahead, axis_of) * other.take(behind, axis_of)
         left -= input.take(behind, axis_of) * other.take(ahead, axis_of)
