@@ -318,7 +318,7 @@ def test_a_transformer_with_dropout_keeps_less():
     from gradpack.examples.gpt import GPT, loss_of
 
     torch.manual_seed(0)
-    model = GPT(64, 32, 64, 4, 4, 0.1)
+    model = GPT(64, 32, 64, 4, 2, 0.1)
     tokens = torch.randint(64, (4, 32))
     kept, found = [], []
     for policy in (nullcontext(), recompute(at_least=0)):

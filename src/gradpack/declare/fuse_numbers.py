@@ -46,9 +46,8 @@ def {name}({params}):
 class Way(NamedTuple):
     """A loop, and for which arguments it is right."""
 
-    answers: list[
-        tuple[Any, bool]
-    ]  # questions as code, and what they are to give: no later one is asked if one does not
+    # questions as code, and what they are to give: no later one is asked if one does not
+    answers: list[tuple[Any, bool]]
     numbers: list[Any]  # the numbers that the loop takes after the arrays, as code
     names: dict[str, Any]  # what both speak of, beside the arguments
     run: Function | None  # None: NumPy's steps are to be taken

@@ -23,7 +23,7 @@ from .storage import owner
 from .ways import ways_to, written
 
 _CHEAP, _DEAR = 1e-9, 8e-9  # seconds for each byte that is made, where no clock is to decide
-_AGAIN = 0.05  # the part of all multiplications of products that may be done once more
+_AGAIN = 1 / 15  # the part of all multiplications of products that may be done once more
 
 
 class Watch(OpMode):
@@ -254,7 +254,7 @@ def recompute(at_least: int = 65536) -> Recompute:
     normalisations, softmax, dropout, views and the like lead to it from what is held already (saved tensors,
     parameters, what is small): backward runs them again, once in a pass for all that need the result, with the same
     random numbers. Results of convolutions, attention, reductions and of anything else are kept, and so is one in a
-    chain of 32; of products of matrices those are computed again that together take at most a twentieth of the
+    chain of 32; of products of matrices those are computed again that together take at most a fifteenth of the
     multiplications of all. No part of the program needs to be named, and the values are the same to the last bit.
 
     A write in place to what a tensor is to be made from leaves it a copy of what was there. Where that cannot be,

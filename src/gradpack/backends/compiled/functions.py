@@ -22,14 +22,21 @@ _LN2 = _f(math.log(2))
 _ROUND = _f(12582912.0)  # 1.5 * 2^23: what is added to it is rounded to an integer
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def float_of_bits(context: Any, bits: Any) -> Any:
-    """The float32 that has the bits of an int32."""
+def same_bits(source: Any, target: Any, kind: Any) -> Any:
+    """A function that gives the number of type `target`, which is LLVM's `kind`, with the bits of one of `source`."""
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.bitcast(args[0], ir.FloatType())
+    @intrinsic  # type: ignore[untyped-decorator]
+    def reinterpreted(context: Any, number: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            return builder.bitcast(args[0], kind)
 
-    return types.float32(types.int32), generate
+        return target(source), generate
+
+    return reinterpreted
+
+
+float_of_bits = same_bits(types.int32, types.float32, ir.FloatType())
+bits_of_float = same_bits(types.float32, types.int32, ir.IntType(32))
 
 
 @inlined
@@ -39,32 +46,28 @@ def power_of_two(n: Any) -> Any:
 
 
 @inlined
-def exp(x: Any) -> Any:
-    """exp(x) as 2^n exp(r) with |r| < ln(2) / 2, where a polynomial is enough (coefficients as in Cephes)."""
-    x = _f(-104.0) if x < _f(-104.0) else x
-    x = _f(89.0) if x > _f(89.0) else x
-    n = (x * _LOG2_E + _ROUND) - _ROUND
-    r = x - n * _LN2_HIGH - n * _LN2_LOW
+def exp_beside_1(r: Any) -> Any:
+    """exp(r) - 1 for |r| < ln(2) / 2, by a polynomial (coefficients as in Cephes)."""
     p = _f(1.9875691500e-4)
     p = p * r + _f(1.3981999507e-3)
     p = p * r + _f(8.3334519073e-3)
     p = p * r + _f(4.1665795894e-2)
     p = p * r + _f(1.6666665459e-1)
     p = p * r + _f(5.0000001201e-1)
-    p = p * (r * r) + r + _f(1.0)
+    return p * (r * r) + r
+
+
+@inlined
+def exp(x: Any) -> Any:
+    """exp(x) as 2^n exp(r) with |r| < ln(2) / 2, where a polynomial is enough."""
+    x = _f(-104.0) if x < _f(-104.0) else x
+    x = _f(89.0) if x > _f(89.0) else x
+    n = (x * _LOG2_E + _ROUND) - _ROUND
+    r = x - n * _LN2_HIGH - n * _LN2_LOW
+    p = exp_beside_1(r) + _f(1.0)
     whole = np.int32(n)
     half = whole >> np.int32(1)  # two factors: 2^n alone may be too large or too small to be a float32
     return p * power_of_two(half) * power_of_two(whole - half)
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def bits_of_float(context: Any, x: Any) -> Any:
-    """The bits of a float32, as an int32."""
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.bitcast(args[0], ir.IntType(32))
-
-    return types.int32(types.float32), generate
 
 
 @inlined
@@ -92,18 +95,6 @@ def exp_of_negative(x: Any) -> Any:
     n = (y * _LOG2_E + _ROUND) - _ROUND
     value = (exp_beside_1(y - n * _LN2_HIGH - n * _LN2_LOW) + _f(1.0)) * power_of_two(np.int32(n))
     return _f(0.0) if x < _f(-87.3) else value
-
-
-@inlined
-def exp_beside_1(r: Any) -> Any:
-    """exp(r) - 1 for |r| < ln(2) / 2, by the polynomial of `exp`."""
-    p = _f(1.9875691500e-4)
-    p = p * r + _f(1.3981999507e-3)
-    p = p * r + _f(8.3334519073e-3)
-    p = p * r + _f(4.1665795894e-2)
-    p = p * r + _f(1.6666665459e-1)
-    p = p * r + _f(5.0000001201e-1)
-    return p * (r * r) + r
 
 
 @inlined

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.extending import intrinsic
 
+from .functions import same_bits
 from .loop import inlined, loop
 
 LEAST, MOST = np.float32(1e-18), np.float32(1e30)  # between which the loops compute
@@ -20,24 +20,8 @@ _HALF_LOG_TWO_PI = 0.9189385332046727
 _LN2 = 0.6931471805599453
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def _bits(context: Any, x: Any) -> Any:
-    """The bits of a float64, as an int64."""
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.bitcast(args[0], ir.IntType(64))
-
-    return types.int64(types.float64), generate
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def _of_bits(context: Any, bits: Any) -> Any:
-    """The float64 that has the bits of an int64."""
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.bitcast(args[0], ir.DoubleType())
-
-    return types.float64(types.int64), generate
+_bits = same_bits(types.float64, types.int64, ir.IntType(64))
+_of_bits = same_bits(types.int64, types.float64, ir.DoubleType())
 
 
 @inlined
