@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -15,15 +16,27 @@ from .compiled import ENOUGH, loops
 PAIR = np.dtype([("real", np.float16), ("imag", np.float16)])
 
 
+def ml_dtypes() -> Any:
+    """The library that has bfloat16 and floats of eight bits for NumPy. To import it takes ten milliseconds.
+
+    Raises:
+        ImportError: if it is not installed.
+    """
+    try:
+        return import_module("ml_dtypes")
+    except ImportError:
+        raise ImportError(
+            "bfloat16 and floats of eight bits need ml_dtypes, which is not installed: pip install ml_dtypes"
+        ) from None
+
+
 class _Natives(dict[dtype, np.dtype[Any]]):
-    """By dtype that of NumPy. That of bfloat16 is there once it is asked for: to import it takes ten milliseconds."""
+    """By dtype that of NumPy. That of bfloat16 is there once it is asked for."""
 
     def __missing__(self, d: dtype) -> np.dtype[Any]:
         if d is not bfloat16:
             raise KeyError(d)
-        import ml_dtypes
-
-        native = np.dtype(ml_dtypes.bfloat16)
+        native = np.dtype(ml_dtypes().bfloat16)
         NUMPY.by_native[native] = Spec(NUMPY, d, CPU, native)
         DTYPE[native] = d
         self[d] = native

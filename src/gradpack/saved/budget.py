@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from time import perf_counter, thread_time
+from time import perf_counter
 from typing import Any
 from weakref import ref
 
@@ -36,6 +36,11 @@ _LEAST, _MOST = 0.002, 0.1  # seconds of it
 _SHARE, _AHEAD = 0.004, 0.3  # of the time of steps, and steps' time, that planning may take
 _CREDIT = 0.01  # seconds of it that no step has to be worth
 _shared = Shared()
+
+try:
+    from time import thread_time
+except ImportError:  # as in a browser, where there is one thread
+    from time import process_time as thread_time
 
 
 class Budget(Policy):

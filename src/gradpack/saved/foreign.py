@@ -13,8 +13,8 @@ from typing import Any
 from weakref import ref
 
 import numpy as np
-from ml_dtypes import bfloat16 as BFLOAT16
 
+from ..backends.numpy import ml_dtypes
 from ..base import dtypes
 from ..tensor.tensor import Tensor, alias
 from .info import SavedInfo
@@ -186,7 +186,7 @@ class _TorchMemory(Memory):
 
 def _array(torch: Any, tensor: Any) -> Any:
     if tensor.dtype is torch.bfloat16:
-        return tensor.view(torch.int16).numpy().view(BFLOAT16)
+        return tensor.view(torch.int16).numpy().view(ml_dtypes().bfloat16)
     return tensor.numpy()
 
 
