@@ -15,6 +15,7 @@ import numpy as np
 
 from .base import UnsupportedError
 from .coo_keys import add_runs, keys_of, starts_of_runs
+from .numpy import as_intp
 
 
 def unsupported(name: str) -> UnsupportedError:
@@ -367,6 +368,7 @@ def _product_of_sparse(a: CooArray, b: CooArray) -> CooArray:
     """Each entry of `a` meets the entries of one row of `b`."""
     first = np.searchsorted(b.indices[0], np.arange(b.shape[0] + 1))
     count = (first[1:] - first[:-1])[a.indices[1]]
+    count = as_intp(count)
     left = np.repeat(np.arange(a.nnz), count)
     within = np.arange(left.size) - np.repeat(np.cumsum(count) - count, count)
     right = first[a.indices[1]][left] + within

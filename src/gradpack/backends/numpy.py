@@ -16,6 +16,19 @@ from .compiled import ENOUGH, loops
 PAIR = np.dtype([("real", np.float16), ("imag", np.float16)])
 
 
+_numpy = np  # never bound to another library
+
+
+def as_intp(index: Any) -> Any:
+    """Indices as wide as an address: `take`, `repeat`, `bincount` and `reduceat` of NumPy refuse wider ones."""
+    return index if _numpy.intp is _numpy.int64 else index.astype(_numpy.intp)
+
+
+def as_int64(index: Any) -> Any:
+    """Indices that NumPy gives, which are as wide as an address, in the dtype that torch's have."""
+    return index if _numpy.intp is _numpy.int64 else index.astype(_numpy.int64)
+
+
 def ml_dtypes() -> Any:
     """The library that has bfloat16 and floats of eight bits for NumPy. To import it takes ten milliseconds.
 

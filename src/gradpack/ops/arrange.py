@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..backends.numpy import as_int64, as_intp
 from ..base import dtypes
 from ..base.errors import not_implemented_for
 from ..declare.kinds import linear
@@ -224,7 +225,7 @@ def repeat_interleave(
             f"repeats must have the same size as input along dim, but got repeats.size(0) = {array.shape[0]} and "
             f"input.size({d}) = {size}"
         )
-    index = np.repeat(np.arange(size), array)
+    index = as_int64(np.repeat(np.arange(size), as_intp(array)))
     return index_select(input, d, tensor(index) if len(index) else arange(0))
 
 
@@ -251,7 +252,7 @@ def _counted(counts: Tensor) -> Tensor:
 
     if np.any(counts._data < 0):
         raise RuntimeError("repeats can not be negative")
-    made: Tensor = tensor(np.repeat(np.arange(counts._shape[0]), counts._data))
+    made: Tensor = tensor(as_int64(np.repeat(np.arange(counts._shape[0]), as_intp(counts._data))))
     return made
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..backends.numpy import as_intp
 from ..base.dtypes import INTEGRAL
 from ..base.errors import not_implemented_for
 from ..declare.autocast import in_float32
@@ -89,7 +90,8 @@ def _gradients(
     within = np.arange(steps)[:, None] < times[None]
     share = np.where(within[:, :, None] & np.isfinite(share), share, 0)
     rows = np.arange(steps * batch).reshape(steps, batch, 1) * classes
-    total = np.bincount((rows + labels[None]).reshape(-1), share.reshape(-1), minlength=steps * batch * classes)
+    places = as_intp((rows + labels[None]).reshape(-1))
+    total = np.bincount(places, share.reshape(-1), minlength=steps * batch * classes)
     total = total.reshape(log_probs.shape).astype(log_probs.dtype)
     if not zero_infinity:
         total[within & np.isinf(loss)] = np.nan  # there is no probability to share out

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..backends.numpy import as_intp
 from ..base.callers import depth_of_user
 from ..base.dtypes import INTEGRAL, float64, int64
 from ..base.modes import MODE
@@ -36,7 +37,7 @@ def _bag_sums(input: Any, bags: Any, count: int) -> Any:
 @linear(input=lambda g, bags, input_shape: _bag_sums(g, bags, input_shape[0]), dtypes="f")
 def _rows_of_bags(input: Any, bags: Any) -> Any:
     """For each row, that of its bag."""
-    return np.take(input, bags, axis=0)
+    return np.take(input, as_intp(bags), axis=0)
 
 
 @linear(
@@ -47,7 +48,7 @@ def _rows_of_bags(input: Any, bags: Any) -> Any:
 def _table_sums(input: Any, rows: Any, bags: Any, count: int) -> Any:
     """`count` sums, of rows of a table: row `rows[k]` is added to sum `bags[k]`. The adjoint goes back."""
     found = summed_rows(input, rows, bags, count)
-    return add_rows(np.take(input, rows, axis=0), bags, count) if found is None else found
+    return add_rows(np.take(input, as_intp(rows), axis=0), bags, count) if found is None else found
 
 
 def _are_many(weight: Tensor, rows: Any) -> bool:
@@ -148,7 +149,7 @@ def embedding_bag(
     flat = indices._data
     length = flat.shape[0]
     count = starts.shape[0] - include_last_offset
-    bags = np.repeat(np.arange(count), np.diff(np.append(starts[:count], length)))
+    bags = np.repeat(np.arange(count), as_intp(np.diff(np.append(starts[:count], length))))
     kept = np.ones(length, bool)
     if length and (flat.min() < 0 or flat.max() >= weight._shape[0]):
         worst = flat.min() if flat.min() < 0 else flat.max()

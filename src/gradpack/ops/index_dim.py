@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..backends.numpy import as_intp
 from ..base.dtypes import int64
 from ..base.errors import not_a_tensor
 from ..declare.batched import is_batched
@@ -60,7 +61,7 @@ def index_select(input: Any, dim: int, index: Any) -> Any:
         if index.shape[0] != 1:
             raise RuntimeError(f"index_select(): Index to scalar can have only 1 value, got {index.shape[0]} value(s)")
         return np.asarray(input, copy=True)
-    return input.take(index, d) if is_numpy(input) else np.take(input, index, axis=d)
+    return input.take(as_intp(index), d) if is_numpy(input) else np.take(input, index, axis=d)
 
 
 @linear(input=lambda g, index, dim: index_select(g, dim, index), structural=True, name="index_select_backward")
@@ -297,7 +298,7 @@ def take(input: Any, index: Any) -> Any:
         raise RuntimeError(f"take(): Expected a long tensor for index, but got {index.dtype}")
     if type(input) is _array_type and index.size:
         try:
-            return input.reshape(-1).take(index)  # which counts from the end as torch does
+            return input.reshape(-1).take(as_intp(index))  # which counts from the end as torch does
         except IndexError:
             pass
     size = size_of(input.shape)
@@ -307,7 +308,7 @@ def take(input: Any, index: Any) -> Any:
         for found in (int(np.min(index)), int(np.max(index))):
             if not -size <= found < size:
                 raise IndexError(f"out of range: tried to access index {found} on a tensor of {size} elements.")
-    return np.reshape(np.take(flat_of(input), np.reshape(index, (-1,)), axis=0), index.shape)
+    return np.reshape(np.take(flat_of(input), as_intp(np.reshape(index, (-1,))), axis=0), index.shape)
 
 
 def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None, *, out: Any = None) -> Tensor:

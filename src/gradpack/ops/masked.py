@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..backends.numpy import as_int64
 from ..base.errors import shapes_do_not_broadcast
 from ..declare.kinds import general, linear, nondifferentiable
 from ..declare.looped import each_example
@@ -215,8 +216,8 @@ def _nonzero(input: Any) -> Any:
     if not len(input.shape):
         return np.zeros((int(bool(input)), 0), dtype=np.int64)
     if type(input) is _array_type and input.ndim == 1:
-        return input.nonzero()[0].reshape(-1, 1)
-    return np.stack(np.nonzero(input), axis=1)
+        return as_int64(input.nonzero()[0]).reshape(-1, 1)
+    return as_int64(np.stack(np.nonzero(input), axis=1))
 
 
 def nonzero(input: Tensor, *, as_tuple: bool = False, out: Any = None) -> Any:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..backends.compiled import dense, loops
+from ..backends.numpy import as_intp
 from . import small_windows as small
 from .sliding import at, cropped, offsets, reaching, size_of
 
@@ -193,7 +194,7 @@ def picked_flat(x: Any, index: Any, ndim: int) -> Any:
     if not index.size:
         return np.zeros(index.shape, x.dtype)
     where = np.reshape(index, (rows, -1)) + np.arange(rows)[:, None] * inner
-    return np.reshape(np.take(np.reshape(x, (-1,)), where), index.shape)
+    return np.reshape(np.take(np.reshape(x, (-1,)), as_intp(where)), index.shape)
 
 
 def placed_flat(g: Any, index: Any, shape: Any, ndim: int) -> Any:

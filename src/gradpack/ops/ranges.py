@@ -53,7 +53,7 @@ def arange(
         if first <= last and (dtype is None or dtype is dtypes.int64) and first > -_WORD and last < _WORD:
             spec = usual(out, dtypes.int64, device, requires_grad)
             if spec is not None:
-                array = np.arange(first, last)
+                array = np.arange(first, last, dtype=np.int64)
                 return alias(array, spec, array.shape)
     if end is None:
         if start is None:
@@ -77,7 +77,7 @@ def arange(
         count = max(int(np.ceil((end - start) / step)), 0)
         if dtype.category < FLOATING:  # of other integers, only the values are cut off, not their number
             start, step = int(start), int(step)
-        array = (start + np.arange(count) * step).astype(native)
+        array = (start + np.arange(count, dtype=np.int64) * step).astype(native)
     return filled("arange", out, finish(array, requires_grad, device), keeps_shape=True)
 
 
@@ -123,7 +123,7 @@ def range(
         if not step:
             raise ValueError(f"step must be nonzero: it is cut off to 0 for {d}")
     count = int((end - start) / step) + 1
-    made = finish((start + np.arange(count) * step).astype(native), requires_grad, device)
+    made = finish((start + np.arange(count, dtype=np.int64) * step).astype(native), requires_grad, device)
     return filled("range", out, made, keeps_shape=True)
 
 

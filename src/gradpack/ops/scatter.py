@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..backends import spec_of
+from ..backends.numpy import as_intp
 from ..base.callers import depth_of_user
 from ..declare.inplace import inplace
 from ..declare.kinds import general, linear
@@ -142,16 +143,16 @@ def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> An
                 [4, 3]])
     """
     if _are_few(index) and is_numpy(input):
-        return input.reshape(-1).take(_few_places("gather", input.shape, dim, index))
+        return input.reshape(-1).take(as_intp(_few_places("gather", input.shape, dim, index)))
     if _in_rows(input, dim, index):
         return take_in_rows(input, index)
     vector = vector_along(input, dim, index)
     if vector is not None:
-        return np.take(input, vector, axis=dim)
+        return np.take(input, as_intp(vector), axis=dim)
     places = places_in("gather", input.shape, dim, index)
     if is_numpy(input):
-        return input.reshape(-1).take(places).reshape(index.shape)
-    return np.reshape(np.take(flat_of(input), places, axis=0), index.shape)
+        return input.reshape(-1).take(as_intp(places)).reshape(index.shape)
+    return np.reshape(np.take(flat_of(input), as_intp(places), axis=0), index.shape)
 
 
 def _in_rows(input: Any, dim: int, index: Any) -> bool:

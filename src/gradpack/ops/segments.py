@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..backends.numpy import as_int64, as_intp
 from ..base import dtypes
 from ..base.errors import not_a_tensor, not_implemented_for
 from ..declare.looped import looking_at
@@ -112,7 +113,7 @@ def _reduced(data: Tensor, kind: str, sizes: Any, axis: int, initial: Any) -> Te
     # For each element the number of its segment; what comes after the last one goes to one more, cut off below.
     rest_of_row = np.maximum(n - np.sum(rows, axis=-1, keepdims=True), 0)
     lengths = np.concatenate([rows, rest_of_row], axis=-1)
-    number = np.repeat(np.tile(np.arange(count + 1), rows.shape[0]), np.reshape(lengths, (-1,)))
+    number = as_int64(np.repeat(np.tile(np.arange(count + 1), rows.shape[0]), as_intp(np.reshape(lengths, (-1,)))))
     number = np.reshape(number, (rows.shape[0], -1))[:, :n]
     lead, rest = shape[:axis], shape[axis + 1 :]
     index = expand(reshape(from_numpy(number), (*lead, n, *(1,) * len(rest))), shape)

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..backends import NUMPY
 from ..backends.coo import CooArray, multiply, unsupported
+from ..backends.numpy import as_intp
 from ..backends.sparse import SPARSE
 from ..base.modes import RUN
 from ..declare.op import REGISTRY
@@ -224,7 +225,7 @@ def _index_select(input: CooArray, dim: int, index: Any) -> CooArray:
     dim %= input.ndim
     shape = (*input.shape[:dim], index.shape[0], *input.shape[dim + 1 :])
     if dim >= input.sparse_dim:
-        values = np.take(input.values, index, axis=dim - input.sparse_dim + 1)
+        values = np.take(input.values, as_intp(index), axis=dim - input.sparse_dim + 1)
         return CooArray(input.indices, values, shape, input.coalesced)
     place, entry = np.nonzero(index[:, None] == input.indices[dim][None, :])
     indices = input.indices[:, entry].copy()

@@ -33,7 +33,7 @@ def probabilities(
         until = min(seen, (at + r) % rows + 1) if is_causal else seen
         top = largest_of_row(bits, r, until, scale < 0) * factor
         top = top if np.isfinite(top) else _f(0)
-        whole = 0.0
+        whole: Any = 0.0
         for first in range(0, until, BLOCK):
             part = _f(0)
             for k in range(min(BLOCK, until - first)):
