@@ -349,3 +349,14 @@ def test_gradcheck_warns_of_missing_gradients(torch):
     x = torch.ones(1, dtype=torch.double, requires_grad=True)
     with pytest.warns(UserWarning, match="New undefined gradient support checking feature"):
         assert not torch.autograd.gradcheck(broken, (x,), raise_exception=False)
+
+
+@pytest.mark.parametrize("name", ["amax", "amin"])
+def test_extremes_of_no_dimension_in_particular(torch, name):
+    x = torch.ones(2, 2, requires_grad=True)
+    y = getattr(torch, name)(x, None)
+    y.backward()
+    assert y.item() == 1 and x.grad.tolist() == [[0.25, 0.25], [0.25, 0.25]]
+    assert getattr(x, name)(dim=None, keepdim=True).shape == (1, 1)
+    with pytest.raises(TypeError, match="argument 'dim'"):
+        getattr(x, name)("0")

@@ -102,6 +102,7 @@ class AccumulateGrad(Node):
     """
 
     __slots__ = ("dtype", "grad", "tensor")
+    __module__ = "builtins"  # as torch has it
 
     grad: Any
     dtype: Any  # what to cast gradients to, if the user has said (then there are extras); False: leave them
