@@ -223,6 +223,7 @@ def test_number_of_the_pass(torch):
         will(node)
 
 
+@pytest.mark.filterwarnings("ignore:`torch.jit.script` is deprecated")  # torch, the first time
 def test_nodes_that_are_of_no_operation_are_builtin_too(torch, leaf):
     x, z = leaf(), torch.zeros(4)
     z[:2] = x
