@@ -328,5 +328,5 @@ def test_kinds_of_sparse_gradients(torch, make_function, fast_mode):
 
     sparse = make_function(lambda ctx, x: x * 2, lambda ctx, g: (g * 2).to_sparse())
     x = torch.ones(2, dtype=torch.float64, requires_grad=True)
-    with pytest.raises(RuntimeError, match="grad is incorrect layout .*sparse_coo is not .*strided"):
+    with pytest.raises(RuntimeError, match=r"grad is incorrect layout .*sparse_coo is not .*strided"):
         torch.autograd.gradcheck(sparse.apply, (x,), fast_mode=fast_mode)
