@@ -287,3 +287,6 @@ def check_scaled(outputs: Sequence[Tensor], sources: list[Tensor]) -> None:
             raise GradcheckError(f"grad is incorrect layout ({g.layout} is not {sources[nr].layout})")
         if g is not None and bool((g != 0).any()):
             raise GradcheckError(f"backward not multiplied by grad_output: zeros give another gradient of input {nr}")
+
+
+GradcheckError.__module__ = "gradpack.autograd.gradcheck"
