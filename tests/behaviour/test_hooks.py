@@ -247,3 +247,14 @@ def test_callbacks_at_the_end_of_backward(torch):
 def test_variable_is_a_tensor(torch):
     v = torch.autograd.Variable(torch.ones(1), requires_grad=True)
     assert v.requires_grad and isinstance(v, torch.Tensor) and isinstance(v, torch.autograd.Variable)
+
+
+def test_a_hook_after_accumulation_may_return_the_leaf(torch):
+    x = torch.ones(2, requires_grad=True)
+    handle = x.register_post_accumulate_grad_hook(lambda t: t)
+    x.sum().backward()
+    assert x.grad.tolist() == [1.0, 1.0]
+    handle.remove()
+    x.register_post_accumulate_grad_hook(lambda t: t.grad)
+    with pytest.raises(RuntimeError, match="Tensor post accumulate grad hooks should return None"):
+        x.sum().backward()

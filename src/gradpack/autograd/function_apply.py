@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
+from collections.abc import Collection
 from typing import Any
 
 from ..base.dtypes import FLOATING
@@ -144,6 +145,7 @@ def _results(
     inputs = {id(a): i for i, a in enumerate(args) if isinstance(a, Tensor)}
     dirty = _dirty(ctx, inputs, given) if ctx.dirty_tensors is not None else ()
     constant = _constant(ctx) if ctx.non_differentiable is not None else ()
+    kept = set(map(id, (*(ctx.to_save or ()), *(ctx.saved_for_forward or ())))) if setup else ()
     tensors = [t for t in given if isinstance(t, Tensor)]
     if dirty and node is not None and len(tensors) > 1 and any(t._view is not None and id(t) in dirty for t in tensors):
         raise RuntimeError(_MANY_WITH_VIEW)
@@ -156,7 +158,7 @@ def _results(
         is_input, is_dirty = id(t) in inputs, id(t) in dirty
         counts = node is not None and t._spec.dtype.category >= FLOATING and id(t) not in constant
         if not counts:
-            made = _without_history(t, is_input, is_dirty)
+            made = _without_history(t, is_input, is_dirty, kept)
             if made._view is not None and not (is_input and is_dirty):
                 made._view.meta = FUNCTION
             results.append(made)
@@ -168,13 +170,7 @@ def _results(
             _rebase(cls, t, edge)
         else:
             if is_input:
-                if setup and any(t is s for s in ctx.to_save or ()):
-                    raise RuntimeError(
-                        "An input that has been returned as-is as output is being saved for backward. This is not "
-                        "supported if you override setup_context. You should return and save a view of the input "
-                        "instead, e.g. with x.view_as(x) or setup ctx inside the forward function itself."
-                    )
-                made = _same(t)
+                made = _same(t, kept)
             made._edge = edge
         if made._view is not None:
             if not is_dirty:
@@ -238,10 +234,10 @@ def _constant(ctx: BackwardCFunction) -> set[int]:
     return set(map(id, marked))
 
 
-def _without_history(t: Tensor, is_input: bool, is_dirty: bool) -> Tensor:
+def _without_history(t: Tensor, is_input: bool, is_dirty: bool, kept: Collection[int]) -> Tensor:
     """A result that autograd is not to follow."""
     if t._current_edge() is None:
-        return _same(t) if is_input and not is_dirty else t
+        return _same(t, kept) if is_input and not is_dirty else t
     if is_input:
         return t.detach()
     if t._view is None:
@@ -265,8 +261,18 @@ def _rebase(cls: Any, t: Tensor, edge: Any) -> None:
         t._view.version = -1  # its own history is made again from that of the base
 
 
-def _same(t: Tensor) -> Tensor:
-    """An input that is returned as it is: a view of it, without history."""
+def _same(t: Tensor, kept: Collection[int]) -> Tensor:
+    """An input that is returned as it is: a view of it, without history.
+
+    Args:
+        kept: the identities of what `setup_context` has saved.
+    """
+    if id(t) in kept:
+        raise RuntimeError(
+            "An input that has been returned as-is as output is being saved for backward. This is not supported if you "
+            "override setup_context. You should return and save a view of the input instead, e.g. with x.view_as(x) or "
+            "setup ctx inside the forward function itself."
+        )
     made: Tensor = alias(t._data, t._spec, t._shape)
     made._counter = t._counter
     mark_view(made, t, _identity, (), FUNCTION)

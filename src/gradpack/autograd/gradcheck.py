@@ -96,11 +96,12 @@ def gradcheck(
         "Setting check_batched_forward_grad=True requires check_forward_ad to be True"
     )
     given = as_tuple(inputs)
-    if any(isinstance(x, Tensor) and x.is_sparse for x in given):
-        from .sparse_inputs import without_sparse
-
-        func, given = without_sparse(func, given, bool(masked))
     try:
+        if any(isinstance(x, Tensor) and x.is_sparse for x in given):
+            from .sparse_inputs import check_kinds, without_sparse
+
+            check_kinds(func, given)
+            func, given = without_sparse(func, given, bool(masked))
         _check_inputs(given)
         returned = as_tuple(func(*given))
         outputs = differentiable_outputs(returned)

@@ -31,12 +31,13 @@ class Pass:
 
     def will_run(self, node: Node) -> bool:
         """Whether the pass runs this node, as far as it was planned."""
-        if self.capture and type(node) is AccumulateGrad:
+        wanted = self.plan is None or self.plan.will_run(node)
+        if wanted and self.capture and type(node) is AccumulateGrad:
             raise RuntimeError(
                 "A leaf node was passed to _will_engine_execute_node but we are currently running autograd.grad(). "
                 "This is currently not supported."
             )
-        return self.plan is None or self.plan.will_run(node)
+        return wanted
 
 
 _DEEP = 50  # passes inside passes, after which a new thread gives Python's recursion limit anew

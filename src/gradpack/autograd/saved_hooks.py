@@ -282,3 +282,9 @@ def allow_mutation_on_saved_tensors() -> Iterator[Mutation]:
     finally:
         mutation.clear()
         change(**before)
+
+
+saved_tensors_hooks.__module__ = "gradpack.autograd.graph"
+
+
+save_on_cpu.__module__ = "gradpack.autograd.graph"

@@ -101,7 +101,8 @@ CLOSELY = USUAL | {"int": _INT_64, "size": _INT_64, "ints": "type({0}) is not in
 def kind_of(name: str, annotation: Any) -> str | None:
     """The kind of argument that a parameter takes; None where that is not known."""
     text = annotation if isinstance(annotation, str) else getattr(annotation, "__name__", "Any")
-    kind = _ANNOTATED.get(text.removesuffix(" | None")) or (_NAMED.get(name) if text == "Any" else None)
+    text = text.removesuffix(" | None")
+    kind = _ANNOTATED.get(text) or (_NAMED.get(name) if text == "Any" else None)
     return "size" if kind == "int" and name in _SIZES else kind
 
 

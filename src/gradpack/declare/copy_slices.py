@@ -107,6 +107,7 @@ class CopySlices(Node):
     """
 
     __slots__ = ("at", "node", "whole")
+    __module__ = "builtins"  # as torch has it
 
     def __init__(self, base: Tensor, node: Node, at: Place | Window | list[View]) -> None:
         base_edge = base._edge

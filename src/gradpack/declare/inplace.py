@@ -20,12 +20,13 @@ from ..tensor.tensor import InferenceCounter, Tensor, _new, alias
 from ..tensor.torch_function import handle, overriding, through_functions
 from ..tensor.views import base_of, renew
 from .arguments import refuse_options
-from .batched import all_examples, is_batched, not_writable, outside
+from .batched import all_examples, is_batched, outside
 from .copy_slices import CopySlices, where
 from .nodes import variant_of
 from .op import REGISTRY, Op
 from .out_dtypes import READ_FIRST
 from .tangents import own_tangent, tangent_of, zeros_for
+from .vmap_errors import not_writable
 from .write_checks import check_overlap, check_result, check_writable, tensors_in
 
 

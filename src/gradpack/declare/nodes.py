@@ -249,7 +249,7 @@ class CompiledNode(Node):
     def name(self) -> str:
         choose = None if self.is_settled else VARIANTS.get(self.op.name)
         name = type(self).__name__ if choose is None else choose(self)
-        return f"torch::autograd::{name}" if name in ("CopyBackwards", "NotImplemented") else name
+        return f"torch::autograd::{name}" if name in ("CopyBackwards", "Identity", "NotImplemented") else name
 
     @property
     def shown(self) -> tuple[int, ...] | None:

@@ -11,13 +11,14 @@ from ..base.errors import not_a_method_of
 from ..base.modes import MODE, using
 from ..tensor.tensor import InferenceCounter, Tensor
 from .apply import apply
-from .batched import NO_OUT, is_batched
+from .batched import is_batched
 from .inplace import inplace, write
 from .inplace_text import function
 from .kinds import copy_of
 from .op import REGISTRY, Op
 from .out_dtypes import APART, READ_FIRST, SILENT, check_out
 from .tangents import tangent_of
+from .vmap_errors import NO_OUT
 from .write_checks import check_overlap, check_repeats, check_writable, tensors_in
 
 

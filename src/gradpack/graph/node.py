@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from itertools import count
+from operator import index
 from typing import Any, ClassVar
 
 _numbers = count(0, -1)
@@ -84,6 +85,7 @@ class Node:
         return -self.seq
 
     def _set_sequence_nr(self, number: int) -> None:
+        index(number).to_bytes(8)  # raises what is to be raised
         self.seq = -number
 
     @property
@@ -102,6 +104,7 @@ class AccumulateGrad(Node):
     """
 
     __slots__ = ("dtype", "grad", "tensor")
+    __module__ = "builtins"  # as torch has it
 
     grad: Any
     dtype: Any  # what to cast gradients to, if the user has said (then there are extras); False: leave them

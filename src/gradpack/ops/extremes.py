@@ -75,11 +75,11 @@ def _min_all(input: Any) -> Any:
 
 @numpy_names
 @general(input=lambda g, input, out, dim, keepdim: _evenly(g, input, out, dim, keepdim), dtypes="bif", contiguous=True)
-def amax(input: Any, dim: Any = (), keepdim: bool = False) -> Any:
+def amax(input: Any, dim: Any | None = (), keepdim: bool = False) -> Any:
     """The maxima over some dimensions, or all. Equal ones share the gradient; NaN where there is any.
 
     Args:
-        dim: an int or a tuple of ints; () for all.
+        dim: an int or a tuple of ints; () or None for all.
 
     Raises:
         RuntimeError: for no elements at all; for complex numbers (NotImplementedError).
@@ -99,7 +99,7 @@ def amax(input: Any, dim: Any = (), keepdim: bool = False) -> Any:
 
 @numpy_names
 @general(input=lambda g, input, out, dim, keepdim: _evenly(g, input, out, dim, keepdim), dtypes="bif", contiguous=True)
-def amin(input: Any, dim: Any = (), keepdim: bool = False) -> Any:
+def amin(input: Any, dim: Any | None = (), keepdim: bool = False) -> Any:
     """The minima over some dimensions, or all: as `amax`.
 
     Example::

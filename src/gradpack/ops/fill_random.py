@@ -14,9 +14,9 @@ from ..base.errors import cpp_name, refuse, scalar_type
 from ..base.info import finfo, iinfo
 from ..base.modes import MODE, Mode
 from ..declare.arguments import check, kinds_of
-from ..declare.batched import not_writable
 from ..declare.inplace import inplace
 from ..declare.timed import noted
+from ..declare.vmap_errors import not_writable
 from ..declare.write_checks import check_writable
 from ..tensor.parameter import Parameter
 from ..tensor.tensor import Tensor, wrap

@@ -7,7 +7,8 @@ from typing import Any, Literal
 import numpy as np
 
 from ..base.memory_formats import order_of
-from ..declare.batched import NO_FORMAT, BatchedData
+from ..declare.batched import BatchedData
+from ..declare.vmap_errors import NO_FORMAT
 from .blockwise import is_numpy
 
 

@@ -19,6 +19,12 @@ from .dropped import Remains
 
 _new = object.__new__
 
+_ONLY_LEAVES = "you can only change requires_grad flags of leaf variables."
+_DETACH = (
+    "If you want to use a computed variable in a subgraph that doesn't require differentiation use var_no_grad = "
+    "var.detach()."
+)
+
 # The tensors that have tangents, by id, weakly.
 DUALS: dict[int, weakref.ref[Tensor]] = {}
 
@@ -170,12 +176,9 @@ class Tensor(TensorBase):
         if type(edge) is Nowhere:
             edge = None
         if edge is not None and type(edge) is not AccumulateGrad:
-            if wanted:
+            if wanted and type(edge) is Origin:
                 return
-            raise RuntimeError(
-                "you can only change requires_grad flags of leaf variables. If you want to use a computed variable "
-                "in a subgraph that doesn't require differentiation use var_no_grad = var.detach()."
-            )
+            raise RuntimeError(_ONLY_LEAVES if wanted else f"{_ONLY_LEAVES} {_DETACH}")
         if not wanted:
             if edge is not None:  # put aside, with its hooks, for when it is wanted again
                 if edge.grad is not None:
@@ -227,7 +230,8 @@ class Tensor(TensorBase):
             raise RuntimeError(
                 f"only Tensors of floating point dtype can require gradients (or complex), and this one is {self.dtype}"
             )
-        self.requires_grad = requires_grad
+        if not requires_grad or self.is_leaf:
+            self.requires_grad = requires_grad
         return self
 
     @property
@@ -294,6 +298,12 @@ class Tensor(TensorBase):
     def _grad_fn(self) -> Node | None:
         """The same as `grad_fn`."""
         return self.grad_fn
+
+    @_grad_fn.setter
+    def _grad_fn(self, value: None) -> None:
+        if value is not None:
+            raise RuntimeError("_grad_fn can be only set to None")
+        self.detach_()
 
     @_grad_fn.deleter
     def _grad_fn(self) -> None:

@@ -206,3 +206,9 @@ def create_selective_checkpoint_contexts(
         raise TypeError("policy_fn_or_list must be either a function or a list of ops.")
     storage: dict[Any, dict[int, Any]] = defaultdict(dict)
     return _Keeping(policy, storage), _Serving(storage, allow_cache_entry_mutation)
+
+
+CheckpointPolicy.__module__ = "gradpack.utils.checkpoint"
+
+
+SelectiveCheckpointContext.__module__ = "gradpack.utils.checkpoint"
