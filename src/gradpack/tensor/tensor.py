@@ -170,12 +170,11 @@ class Tensor(TensorBase):
         if type(edge) is Nowhere:
             edge = None
         if edge is not None and type(edge) is not AccumulateGrad:
-            if wanted:
-                return
-            raise RuntimeError(
-                "you can only change requires_grad flags of leaf variables. If you want to use a computed variable "
-                "in a subgraph that doesn't require differentiation use var_no_grad = var.detach()."
-            )
+            words = "you can only change requires_grad flags of leaf variables."
+            if not wanted:
+                words += " If you want to use a computed variable in a subgraph that doesn't require differentiation "
+                words += "use var_no_grad = var.detach()."
+            raise RuntimeError(words)
         if not wanted:
             if edge is not None:  # put aside, with its hooks, for when it is wanted again
                 if edge.grad is not None:
@@ -227,7 +226,8 @@ class Tensor(TensorBase):
             raise RuntimeError(
                 f"only Tensors of floating point dtype can require gradients (or complex), and this one is {self.dtype}"
             )
-        self.requires_grad = requires_grad
+        if not (requires_grad and self.requires_grad):
+            self.requires_grad = requires_grad
         return self
 
     @property
