@@ -133,3 +133,77 @@ def test_results_of_histogram_are_not_converted(torch, hist, edges, part):
     out = torch.empty(1, dtype=getattr(torch, hist)), torch.empty(2, dtype=getattr(torch, edges))
     with pytest.raises(RuntimeError, match=f"input tensor and {part} tensor should have the same dtype"):
         torch.histogram(torch.ones(3), 1, out=out)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda t, x, o: t.eq(x, 1.0, out=o),
+        lambda t, x, o: t.ge(x, x, out=o),
+        lambda t, x, o: t.logical_and(x, x, out=o),
+        lambda t, x, o: t.isposinf(x, out=o),
+        lambda t, x, o: t.any(x, 0, out=o),
+    ],
+)
+def test_what_has_no_derivative_takes_operands_that_require_grad(torch, call):
+    out = torch.empty(0, dtype=torch.bool)
+    assert call(torch, torch.ones(2, requires_grad=True), out) is out
+    assert not out.requires_grad
+
+
+def test_a_comparison_is_written_into_a_leaf_that_requires_grad(torch):
+    leaf = torch.zeros(2, requires_grad=True)
+    torch.eq(torch.ones(2), 1.0, out=leaf)
+    assert leaf.tolist() == [1.0, 1.0]
+    assert leaf.requires_grad
+
+
+@pytest.mark.parametrize("name", ["sum", "prod"])
+def test_sums_and_products_are_computed_in_the_dtype_of_out(torch, name):
+    x = torch.tensor([[0.5, 1.75], [-2.5, 300.25]])
+    out = torch.empty(0, dtype=torch.int64)
+    getattr(torch, name)(x, 1, out=out)
+    assert out.tolist() == getattr(torch, name)(x.long(), 1).tolist()
+    wide = torch.empty(0, dtype=torch.float64)
+    getattr(torch, name)(x * 0.1, 1, out=wide)
+    assert wide.tolist() == getattr(torch, name)((x * 0.1).double(), 1).tolist()
+
+
+def test_where_and_limits_want_their_own_dtype(torch):
+    x, out = torch.ones(2), torch.empty(2, dtype=torch.float64)
+    with pytest.raises(RuntimeError, match="Expected out type to be Float but got Double"):
+        torch.where(x > 0, x, x, out=out)
+    with pytest.raises(RuntimeError, match="Found dtype Double but expected Float"):
+        torch.clamp(x, 0, 1, out=out)
+    assert torch.clamp(x, min=x, out=out) is out
+
+
+MAKERS = {
+    "zeros": lambda t, o: t.zeros(3, out=o),
+    "ones": lambda t, o: t.ones(3, out=o),
+    "full": lambda t, o: t.full((3,), 2.0, out=o),
+    "arange": lambda t, o: t.arange(3.0, out=o),
+    "linspace": lambda t, o: t.linspace(0, 1, 3, out=o),
+}
+
+
+@pytest.mark.filterwarnings("ignore:The number of elements in the out tensor", "ignore:An output with one or more")
+@pytest.mark.parametrize("name", MAKERS)
+def test_what_makes_a_tensor_counts_one_write(torch, name):
+    for size in (2, 3):
+        out = torch.full((size,), 7.0)
+        MAKERS[name](torch, out)
+        assert tuple(out.shape) == (3,)
+        assert out._version == 1
+
+
+@pytest.mark.filterwarnings("ignore:The number of elements in the out tensor", "ignore:An output with one or more")
+@pytest.mark.parametrize("name", MAKERS)
+def test_what_makes_a_tensor_makes_of_a_leaf_one_that_does_not_require_grad(torch, name):
+    leaf = torch.zeros(2, requires_grad=True)
+    with pytest.raises(RuntimeError, match="arguments don't support automatic differentiation"):
+        MAKERS[name](torch, leaf)
+    with torch.no_grad():
+        MAKERS[name](torch, leaf)
+    assert tuple(leaf.shape) == (3,)
+    assert not leaf.requires_grad

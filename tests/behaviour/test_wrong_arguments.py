@@ -117,3 +117,63 @@ def test_no_warning_for_what_is_right(torch):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert torch.cumsum(torch.ones(2), dim=0).tolist() == [1.0, 2.0]
+
+
+@pytest.mark.parametrize("dtype", ["int64", "uint8", "bool"])
+@pytest.mark.parametrize("name", ["sum", "prod", "nansum", "cumsum", "cumprod"])
+def test_a_reduction_to_integers_has_no_gradient(torch, name, dtype):
+    if dtype == "bool" and name.startswith("cum"):
+        pytest.skip("refused at once")
+    x = torch.ones(2, 2, requires_grad=True)
+    with pytest.raises(RuntimeError, match=r"Autograd not support dtype: (Long|Byte|Bool)"):
+        getattr(torch, name)(x, 0, dtype=getattr(torch, dtype))
+    assert not getattr(torch, name)(x.detach(), 0, dtype=getattr(torch, dtype)).requires_grad
+
+
+@pytest.mark.parametrize("name", ["cumsum", "cumprod"])
+def test_there_are_no_running_sums_of_bools(torch, name):
+    with pytest.raises(NotImplementedError, match=f'"{name}_out_cpu" not implemented for .Bool'):
+        getattr(torch, name)(torch.ones(2), 0, dtype=torch.bool)
+
+
+def test_counts_have_no_gradient(torch):
+    for x in (torch.ones(3, requires_grad=True), torch.ones(3, requires_grad=True).cumsum(0)):
+        assert not torch.histc(x, 4, -2, 2).requires_grad
+        assert torch.histc(x[1:], 4, -2, 2).grad_fn is None
+
+
+def test_the_target_of_a_soft_margin_has_no_gradient(torch):
+    with pytest.raises(RuntimeError, match="'soft_margin_loss' is not differentiable with respect to"):
+        torch.nn.functional.soft_margin_loss(torch.ones(2), torch.ones(2, requires_grad=True))
+    torch.nn.functional.soft_margin_loss(torch.ones(2, requires_grad=True), torch.ones(2)).backward()
+
+
+def test_nan_is_no_probability(torch):
+    with pytest.raises(RuntimeError, match="all elements of input should be between 0 and 1"):
+        torch.nn.functional.binary_cross_entropy(torch.tensor([float("nan")]), torch.tensor([0.5]))
+
+
+@pytest.mark.parametrize("name", ["hypot_", "atan2_", "logical_and_", "nextafter_", "heaviside_", "gcd_"])
+def test_a_number_is_no_operand_whatever_it_is_written_to(torch, name):
+    leaf = torch.ones(2, requires_grad=True)
+    for x in (torch.ones(2), leaf, leaf[1:], torch.ones(1).expand(2)):
+        with pytest.raises(TypeError, match=rf"{name}\(\): argument '\w+' \(position 1\) must be Tensor, not float"):
+            getattr(x, name)(2.0)
+
+
+def test_methods_say_their_own_name(torch, real):
+    if real:
+        pytest.skip("names every overload")
+    with pytest.raises(TypeError, match=r"^index_add_\(\): argument 'index'"):
+        torch.ones(2).index_add_(0, 1, torch.ones(2))
+    with pytest.raises(TypeError, match=r"^expand_as\(\): argument 'other' \(position 1\)"):
+        torch.ones(2).expand_as(1)
+
+
+def test_requires_grad_is_set_of_leaves_only(torch):
+    x = torch.ones(2, requires_grad=True) * 2
+    with pytest.raises(RuntimeError, match="you can only change requires_grad flags of leaf variables"):
+        x.requires_grad = True
+    with pytest.raises(RuntimeError, match="use var_no_grad ="):
+        x.requires_grad = False
+    assert x.requires_grad_() is x

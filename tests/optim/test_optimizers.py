@@ -272,3 +272,24 @@ def test_closure_is_called_once_with_grad_on() -> None:
         loss = torch.optim.SGD([p], lr=0.25).step(closure)
         assert not torch.is_grad_enabled()
     assert (calls, loss.item(), p.item()) == ([True], 1.0, 0.5)
+
+
+@pytest.mark.parametrize("name", ["SGD", "Adam", "AdamW", "RMSprop"])
+def test_an_expanded_parameter_of_one_place_for_each_element_is_updated(name):
+    x, plain = torch.full((1, 1), 0.5).expand(1, 1).requires_grad_(), torch.full((1, 1), 0.5, requires_grad=True)
+    for p in (x, plain):
+        optimizer = getattr(torch.optim, name)([p], lr=0.1)
+        for _ in range(2):
+            optimizer.zero_grad()
+            (p * p).sum().backward()
+            optimizer.step()
+    assert x.item() == pytest.approx(plain.item())
+
+
+@pytest.mark.parametrize("options", [{}, {"momentum": 0.9}])
+def test_an_expanded_parameter_of_one_place_for_several_elements_is_refused(options):
+    x = torch.ones(1).expand(3).requires_grad_()
+    optimizer = torch.optim.SGD([x], lr=0.1, **options)
+    x.sum().backward()
+    with pytest.raises(RuntimeError, match="more than one element of the written-to tensor refers to a single memory"):
+        optimizer.step()

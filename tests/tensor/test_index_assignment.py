@@ -183,3 +183,44 @@ def test_second_derivative_through_assignment():
     assert np.allclose(g.detach().numpy(), [0.0, 6 * 3.0**5 + 4 * 3.0**3])
     (h,) = torch.autograd.grad(g.sum(), x)
     assert np.allclose(h.numpy(), [0.0, 30 * 3.0**4 + 12 * 3.0**2])
+
+
+def test_a_subscript_of_false_writes_nothing():
+    x = torch.zeros(3)
+    x[False] = torch.ones(5)
+    x[False] *= 2
+    assert x.tolist() == [0.0, 0.0, 0.0]
+    assert x._version == 0
+
+
+def test_a_subscript_of_true_writes_all_and_converts():
+    x = torch.zeros(3)
+    x[True] = torch.tensor([1, 2, 3])
+    assert x.tolist() == [1.0, 2.0, 3.0]
+    v = torch.ones(3, dtype=torch.float64, requires_grad=True)
+    x[True] = v
+    x.sum().backward()
+    assert v.grad.tolist() == [1.0, 1.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda x: x.__setitem__([0, 1, 2], x),
+        lambda x: x.__setitem__(x > 0, x),
+        lambda x: x.__setitem__([0, 1], x[:1]),
+        lambda x: x.__setitem__([0, 1], x[1:]),
+    ],
+)
+def test_elements_of_the_tensor_itself_are_not_written_to_indices(write):
+    x = torch.tensor([1.0, 2.0, 3.0])
+    with pytest.raises(RuntimeError, match="some elements of the input tensor and the written-to tensor"):
+        write(x)
+    assert x.tolist() == [1.0, 2.0, 3.0]
+    assert x._version == 0
+
+
+def test_one_element_of_the_tensor_is_written_to_a_mask():
+    x = torch.tensor([1.0, 2.0, 3.0])
+    x[x > 1] = x[0]
+    assert x.tolist() == [1.0, 1.0, 1.0]

@@ -197,7 +197,8 @@ def _apply(op: Op, values: list[Any], mode: Mode) -> Any:
         return ()
 
     # -- record --
-    needs = mode.grad and not mode.inference and any(t._current_edge() is not None for t in _inputs(op, values, index))
+    follow = bool(op.inputs) and mode.grad and not mode.inference
+    needs = follow and any(t._current_edge() is not None for t in _inputs(op, values, index))
     if op.view and spec.backend.aliasing:
         parent = next(iter(_inputs(op, values, index)))
         if parent._spec.dtype is outs[0]._spec.dtype or op.view == "real":

@@ -75,7 +75,7 @@ _OVERLOADED = {
     ("scalar_tensor", "s"),
     ("max", "dim"),
     ("min", "dim"),
-    ("_method_type", "dtype"),  # the name of a type
+    ("type", "dtype"),  # the name of a type
 }
 
 Kinds = dict[str, tuple[str, int, bool]]
@@ -109,12 +109,13 @@ def kind_of(name: str, annotation: Any) -> str | None:
 def kinds_of(parameters: Mapping[str, Parameter]) -> Kinds:
     """By name of a parameter: its kind, its position, and whether None stands for nothing."""
     found = {}
-    for i, (name, p) in enumerate(parameters.items()):
+    first = 0 if "self" in parameters else 1  # torch does not count what a method belongs to
+    for i, (name, p) in enumerate(parameters.items(), first):
         kind = kind_of(name, p.annotation)
         if kind is not None and p.kind not in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD):
             # torch has None for a flag in these, and it is as good as False
             optional = p.default is None or "None" in str(p.annotation) or name == "requires_grad"
-            found[name] = kind, i + 1, optional
+            found[name] = kind, i, optional
     return found
 
 

@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any
 
 from ..backends.windows import writable
-from ..base.errors import not_a_method_of
+from ..base.errors import not_a_method_of, not_a_tensor
 from ..base.modes import MODE, TRANSFORMS, using, without_grad
 from ..graph.node import AccumulateGrad, Node, Nowhere, Origin, Slot
 from ..tensor.hooks import move_retained, retaining
@@ -35,6 +35,9 @@ def inplace(op: Op, name: str, values: list[Any]) -> Tensor:
     if not isinstance(values[0], Tensor) and not overriding(values):
         raise not_a_method_of(name, values[0])
     refuse_options(op, name, values)
+    for i in _tensors_only(op):
+        if isinstance(values[i], int | float | complex):
+            raise not_a_tensor(name, op.params[i], i, values[i])
     if MODE.get().autocast is None:
         return _inplace(op, name, values)
     with using(autocast=None):  # which leaves in-place forms alone
@@ -218,6 +221,13 @@ def _readers(op: Op) -> tuple[int, ...]:
     """The positions of the inputs whose formulas read the first parameter."""
     own = op.params[0]
     return tuple(op.params.index(p) for p in op.inputs if own in op.reads[p])
+
+
+@cache
+def _tensors_only(op: Op) -> tuple[int, ...]:
+    """The positions of the other operands that may not be numbers."""
+    found = [op.params.index(p) for p in op.promote if p not in op.scalars and p in op.params and p not in op.lists]
+    return tuple(i for i in found if i)
 
 
 def _flat(op: Op, source: Tensor) -> Node | None:

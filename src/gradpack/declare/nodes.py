@@ -29,6 +29,7 @@ from . import saved_attributes
 from .batched import batched, below, cut, is_batched_now
 from .blocks import LARGE
 from .fitting import cast, cast_all, conj, conj_array, fit_array, fit_tensor, is_complex, is_complex_array
+from .flat import followed, is_flat
 from .op import Op
 from .record import SavedList
 from .torch_names import VARIANTS, places
@@ -61,6 +62,8 @@ class CompiledNode(Node):
         else:
             found = self._of_examples(g) if op.kind == "elementwise" and is_batched_now(g) else None
             gradients = self._formulas(g) if found is None else found
+            if is_flat(op.node_name) and gradients[0] is not None and gradients[0]._edge is None:
+                gradients[0] = followed(gradients[0], self.edges[0])
         if not keep:
             self._free()
         return gradients
@@ -249,7 +252,7 @@ class CompiledNode(Node):
     def name(self) -> str:
         choose = None if self.is_settled else VARIANTS.get(self.op.name)
         name = type(self).__name__ if choose is None else choose(self)
-        return f"torch::autograd::{name}" if name in ("CopyBackwards", "Identity", "NotImplemented") else name
+        return f"torch::autograd::{name}" if name in _OF_AUTOGRAD else name
 
     @property
     def shown(self) -> tuple[int, ...] | None:
@@ -261,6 +264,9 @@ class CompiledNode(Node):
             kind: Any = type(self)
             self.__class__ = variant_of(kind, self.name())
         return self
+
+
+_OF_AUTOGRAD = frozenset({"CopyBackwards", "CopySlices", "Identity", "NotImplemented"})
 
 
 def variant_of(kind: Any, name: str) -> Any:

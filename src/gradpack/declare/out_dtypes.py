@@ -26,8 +26,8 @@ _EXACT = frozenset(
 )
 # Element by element, and yet without conversion.
 _FOUND = frozenset(
-    "abs bitwise_not ceil conj_physical floor frac neg hardshrink softshrink softplus gelu round sgn sign trunc "
-    "ifft_of_real ihfft".split()
+    "abs bitwise_not ceil clamp_to_numbers conj_physical floor frac neg hardshrink softshrink softplus gelu round sgn "
+    "sign trunc ifft_of_real ihfft".split()
 )
 _SAME_SCALAR_TYPE = frozenset("index_select masked_select".split())
 _EXPECTED = frozenset("cummax cummin diff logcumsumexp".split())
@@ -62,6 +62,8 @@ def _message(name: str, have: Any, want: Any) -> str | None:
         return f"Expected out tensor to have dtype {cpp_name(want)}, but got {cpp_name(have)} instead"
     if name.strip("_") in _FOUND:
         return f"Found dtype {scalar_type(have)} but expected {scalar_type(want)}"
+    if name == "where":
+        return f"Expected out type to be {scalar_type(want)} but got {scalar_type(have)}"
     if name in ("amax", "amin"):
         return (
             f"Expected the dtype for input and out to match, but got {scalar_type(want)} for input's dtype and "

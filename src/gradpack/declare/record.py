@@ -34,15 +34,16 @@ def record(
     compute: dtype | None,
     spec: Spec,
 ) -> Any:
-    node = _new(op.general_class or _general_class(op))
     edges: list[Node | None] = []
     fit: list[Any] = []
     wanted: list[bool] = []
+    followed = False
     for p in op.inputs:
         value = values[index[p]]
         some = False
         for v in value if p in op.lists else (value,):
             edge = v._edge if isinstance(v, Tensor) else None
+            followed = followed or edge is not None
             if edge is not None and type(edge) is Nowhere:
                 edge = None
             edges.append(edge)
@@ -50,6 +51,9 @@ def record(
             if edge is not None:
                 some = True
         wanted.append(some)
+    if not followed:
+        return None
+    node = _new(op.general_class or _general_class(op))
     node.edges, node.seq, node.extras = tuple(edges), next_seq(), None
     node.fit = fit
     node.compute = compute

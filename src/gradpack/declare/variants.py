@@ -31,7 +31,8 @@ def into(op: Op, out: Any, values: tuple[Any, ...]) -> Any:
     mode = MODE.get()
     if mode.levels and any(map(is_batched, (*outs, *tensors_in(list(values))))):
         raise RuntimeError(NO_OUT.format(op.name))
-    if mode.grad:
+    followed = mode.grad and bool(op.inputs)
+    if followed:
         tensors = [v for v in values if isinstance(v, Tensor)]
         tensors += [v for group in values if isinstance(group, list | tuple) for v in group if isinstance(v, Tensor)]
         if any(t.requires_grad for t in (*tensors, *outs)):
@@ -57,8 +58,9 @@ def into(op: Op, out: Any, values: tuple[Any, ...]) -> Any:
     if len(outs) > 1:
         for target, value in zip(outs, results, strict=True):
             check_out(name, target, value)
-    for target, value in zip(outs, results, strict=True):
-        put(name, target, value)
+    with using(grad=followed):
+        for target, value in zip(outs, results, strict=True):
+            put(name, target, value)
     return out
 
 

@@ -7,7 +7,7 @@ from ..ops import loss, loss_pointwise, similarity
 from ..ops.activation import logsigmoid
 from ..ops.broadcasting import broadcast_shapes, broadcast_tensors
 from ..ops.loss_pointwise import gaussian_nll_loss
-from ..ops.reduction import check_name, legacy, number_of, reduced, same_size
+from ..ops.reduction import check_name, legacy, number_of, reduced, refuse_gradient, same_size
 from ..tensor.tensor import Tensor
 
 cosine_similarity = similarity.cosine_similarity
@@ -313,6 +313,7 @@ def soft_margin_loss(
         >>> torch.nn.functional.soft_margin_loss(torch.tensor([0.0]), torch.tensor([1.0]))
         tensor(0.6931)
     """
+    refuse_gradient("soft_margin_loss", target=target)
     return loss_pointwise.soft_margin_loss(input, target, number_of(legacy(size_average, reduce, reduction)))
 
 

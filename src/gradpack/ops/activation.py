@@ -21,7 +21,7 @@ METHODS = "relu hardshrink"
 INPLACE = "relu_"
 
 
-@elementwise(input=lambda g, out: where(out > 0, g, 0.0), dtypes="if")
+@elementwise(input=lambda g, out: where(out <= 0, 0.0, g), dtypes="if")
 def relu(input: Any) -> Any:
     """`max(input, 0)`. Keeps its result for backward, which the next layer keeps anyway.
 
@@ -326,14 +326,19 @@ def softshrink(input: Tensor, lambd: float = 0.5, *, out: Any = None) -> Tensor:
     return made
 
 
-@elementwise(input=lambda g, out: where(eq(out, 0), 0.0, g), node="SoftshrinkBackward0", dtypes="f", rounds=True)
+@elementwise(
+    input=lambda g, input, lambd: where(abs(input) <= lambd, 0.0, g),
+    node="SoftshrinkBackward0",
+    dtypes="f",
+    rounds=True,
+)
 def _softshrink(input: Any, lambd: float = 0.5) -> Any:
     """`input` moved towards zero by `lambd`."""
     return input - limit(input, -lambd, lambd)
 
 
 @elementwise(
-    input=lambda g, out, lambd: g if lambd < 0 else where(eq(out, 0), 0.0, g),
+    input=lambda g, input, lambd: where(abs(input) <= lambd, 0.0, g),
     dtypes="f",
     blocks=hardshrink_of_large,
     rounds=True,
@@ -350,8 +355,7 @@ def hardshrink(input: Any, lambd: float = 0.5) -> Any:
     return select(np.abs(input) <= lambd, 0.0, input)
 
 
-from .compare import eq  # noqa: E402 - adjoints name each other
-from .exponential import _exp_of_negative, exp, sigmoid  # noqa: E402
+from .exponential import _exp_of_negative, exp, sigmoid  # noqa: E402 - adjoints name each other
 from .gelu_backward import gelu_gradient  # noqa: E402
 from .limits import clamp_max  # noqa: E402
 from .rounding import abs, where  # noqa: E402

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..declare.timed import noted
 from ..tensor.tensor import Tensor
-from .shape import expand
+from .shape import _ints, expand
 
 FUNCTIONS = "broadcast_to broadcast_tensors broadcast_shapes"
 METHODS = "broadcast_to"
@@ -25,6 +25,11 @@ def broadcast_to(input: Tensor, size: Any) -> Tensor:
                 [1, 2]])
     """
     return expand(input, tuple(size))
+
+
+def _method_broadcast_to(self: Tensor, *sizes: Any, size: Any = None) -> Tensor:
+    """Broadcast to a shape without copying."""
+    return expand(self, _ints(sizes if size is None else (size,)))
 
 
 def broadcast_shapes(*shapes: Any) -> Any:
@@ -51,7 +56,7 @@ def broadcast_shapes(*shapes: Any) -> Any:
 
 @noted
 def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
-    """The tensors, each expanded to their common shape.
+    """The tensors, each expanded to their common shape; those of that shape themselves.
 
     Example::
 
@@ -61,5 +66,5 @@ def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
     """
     if len(tensors) == 1 and isinstance(tensors[0], list | tuple):
         tensors = tuple(tensors[0])
-    shape = broadcast_shapes(*[t._shape for t in tensors])
-    return tuple(expand(t, tuple(shape)) for t in tensors)
+    shape = tuple(broadcast_shapes(*[t._shape for t in tensors]))
+    return tuple(t if t._shape == shape else expand(t, shape) for t in tensors)

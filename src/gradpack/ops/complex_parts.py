@@ -90,9 +90,14 @@ def of_parts(real: Any, imag: Any) -> Any:
     return made
 
 
-@elementwise(input=lambda g: conj_physical(g), holomorphic=False)
-def conj_physical(input: Any) -> Any:
-    """The complex conjugate, in memory of its own.
+@elementwise(input=lambda g: conj_physical(g), holomorphic=False, name="conj_physical")
+def _conj_physical(input: Any) -> Any:
+    """The complex conjugate."""
+    return np.conj(input)
+
+
+def conj_physical(input: Any, *, out: Any = None) -> Any:
+    """The complex conjugate, in memory of its own; a real tensor itself.
 
     Example::
 
@@ -100,7 +105,9 @@ def conj_physical(input: Any) -> Any:
         >>> torch.conj_physical(torch.tensor([1 + 2j]))
         tensor([1.-2.j])
     """
-    return np.conj(input)
+    if out is not None:
+        return _conj_physical(input, out=out)
+    return _conj_physical(input) if is_complex(input) else input
 
 
 def conj(input: Any) -> Any:
@@ -112,7 +119,7 @@ def conj(input: Any) -> Any:
         >>> torch.conj(torch.tensor([1 + 2j]))
         tensor([1.-2.j])
     """
-    return conj_physical(input) if is_complex(input) else input
+    return _conj_physical(input) if is_complex(input) else input
 
 
 def resolve_conj(input: Tensor) -> Tensor:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..base import dtypes
-from ..base.errors import cpp_name
+from ..base.errors import cpp_name, not_implemented_for
 from ..declare.inplace import inplace
 from ..declare.kinds import general, linear
 from ..tensor.tensor import Tensor
@@ -163,6 +163,8 @@ def _called(op: Any, name: str, input: Any, dim: Any, dtype: Any, out: Any, axis
         dtype = out.dtype  # torch computes in the dtype of `out`
     if dtype is None:
         return op(input, dim) if out is None else op(input, dim, out=out)
+    if dtype is dtypes.bool_:
+        raise not_implemented_for(f"{name}_out_cpu", dtype)
     return in_dtype(lambda x, d, _: op(x, d), name, input, dtype, out, dim, False)
 
 

@@ -298,7 +298,7 @@ def erfc(input: Any) -> Any:
     return erfc_of(input)
 
 
-@elementwise(input=lambda g, out: g * (exp(out * out) / _TWO_OVER_SQRT_PI), result="float", dtypes="bif")
+@elementwise(input=lambda g, input: g * (exp(square(erfinv(input))) / _TWO_OVER_SQRT_PI), result="float", dtypes="bif")
 def erfinv(input: Any) -> Any:
     """The inverse of `erf`. Needs SciPy (the extra `special`).
 

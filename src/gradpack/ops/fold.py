@@ -24,7 +24,8 @@ def _im2col(input: Any, geometry: Any) -> Any:
     kernel, stride, padding, dilation, count = geometry
     x = reaching(input, padding, kernel, stride, dilation, count)
     seen = windows(x, kernel, stride, dilation, count)
-    return np.reshape(seen, (input.shape[0], input.shape[1] * size_of(kernel), size_of(count)))
+    columns = (input.shape[0], input.shape[1] * size_of(kernel), size_of(count))
+    return np.array(seen, order="C").reshape(columns)  # windows of one element could be read in place
 
 
 @linear(input=lambda g, geometry: _im2col(g, geometry), node="Col2ImBackward0")

@@ -15,7 +15,7 @@ from ..declare.timed import watched
 from ..tensor.tensor import Tensor
 from .kernels import reshaped
 from .subscript import FULL, INDEX_DTYPES, parse
-from .writing import item_for, number_tensor, write_part
+from .writing import item_for, keep_apart, number_tensor, write_part
 
 
 def _view(input: Tensor, place: tuple[Any, ...] | None, last: str) -> Tensor:
@@ -114,6 +114,10 @@ def _setitem(self: Tensor, index: Any, value: Any) -> None:
     is_tensor = isinstance(value, Tensor)
     if not is_tensor and not isinstance(value, int | float | complex):
         raise TypeError(f"can't assign a {type(value).__name__} to a {self.type()}")
+    if type(index) is bool:
+        if not index:
+            return
+        index = None
     place = _plain_place(index)
     if place is None or not self._shape:
         place, last, indices = parse(index, self._shape)
@@ -122,8 +126,11 @@ def _setitem(self: Tensor, index: Any, value: Any) -> None:
     if is_tensor and value._view is not None and indices is None and _is_there(self, place, value):
         self._counter[0] += 1
         return
-    if is_tensor and value._counter is self._counter and value.numel() == 1:
-        value = value.clone()  # one number for all places, be it among them
+    if is_tensor and value._counter is self._counter:
+        if indices is not None and (value.numel() != 1 or [i for i in indices if i is not None and i.dtype != bool_]):
+            keep_apart(self, value)
+        elif value.numel() == 1:
+            value = value.clone()  # one number for all places, be it among them
     mode = MODE.get()
     if self._view is None and type(self._counter) is list and self._spec.whole and not mode.special:
         apart = not is_tensor or value._view is None or value._counter is not self._counter

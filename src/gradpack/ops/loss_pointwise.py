@@ -53,7 +53,7 @@ def binary_cross_entropy(input: Any, target: Any, weight: Any = None, reduction:
         >>> torch.nn.functional.binary_cross_entropy(torch.tensor([0.5]), torch.tensor([1.0]))
         tensor(0.6931)
     """
-    if np.any((input < 0) | (input > 1)):
+    if not np.all((input >= 0) & (input <= 1)):
         raise RuntimeError("all elements of input should be between 0 and 1")
     each = (target - 1) * np.maximum(np.log1p(-input), -100) - target * np.maximum(np.log(input), -100)
     return reduce_array(each if weight is None else each * weight, reduction)

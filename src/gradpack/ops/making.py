@@ -15,7 +15,7 @@ from ..base import dtypes
 from ..base.devices import CPU, KINDS, as_device
 from ..base.dtypes import FLOATING, as_dtype, dtype
 from ..base.errors import not_implemented_for, scalar_type
-from ..base.modes import MODE
+from ..base.modes import MODE, using
 from ..base.settings import FILLING
 from ..declare.rare_dtypes import refuse_rare
 from ..tensor.tensor import InferenceCounter, Tensor, wrap
@@ -181,6 +181,13 @@ def filled(op: str, out: Any, made: Tensor, keeps_shape: bool = False) -> Tensor
     """
     if out is None:
         return made
+    if out.requires_grad and MODE.get().grad:
+        raise RuntimeError(
+            f"aten::{op}(): functions with out=... arguments don't support automatic differentiation, but one of the "
+            "arguments requires grad."
+        )
+    out.requires_grad_(made.requires_grad)
+    version = out._counter[0]
     if keeps_shape and out.numel() == made.numel():
         made = made.reshape(out._shape)
     elif out._shape != made._shape and op != "arange":
@@ -188,4 +195,7 @@ def filled(op: str, out: Any, made: Tensor, keeps_shape: bool = False) -> Tensor
 
         check_repeats(out)
         out.resize_(made._shape)
-    return _into_out(out, made, op)
+    with using(grad=False):
+        _into_out(out, made, op)
+    out._counter[0] = version + 1
+    return out

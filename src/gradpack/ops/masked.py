@@ -217,7 +217,7 @@ def _nonzero(input: Any) -> Any:
         return np.zeros((int(bool(input)), 0), dtype=np.int64)
     if type(input) is _array_type and input.ndim == 1:
         return as_int64(input.nonzero()[0]).reshape(-1, 1)
-    return as_int64(np.stack(np.nonzero(input), axis=1))
+    return as_int64(np.stack(np.nonzero(input))).T  # as torch, which finds the indices of each dimension on their own
 
 
 def nonzero(input: Tensor, *, as_tuple: bool = False, out: Any = None) -> Any:

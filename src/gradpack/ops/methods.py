@@ -124,7 +124,8 @@ def _attach(module: ModuleType) -> set[str]:
     def add(name: str, function: Any) -> None:
         if type(vars(Tensor).get(name)) is Later:
             delattr(Tensor, name)
-        add_method(name, door(function, f"Tensor.{name}", "gradpack"))
+        label = name if getattr(function, "__name__", "").startswith("_method_") else ""
+        add_method(name, door(function, f"Tensor.{name}", "gradpack", label))
         given.add(name)
 
     for name in _words(module, "FUNCTIONS"):

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from ..base import dtypes
+from ..base.errors import scalar_type
+from ..base.modes import MODE
 from ..declare.kinds import general, linear
 from ..tensor.tensor import Tensor
 from .dimensions import axes, axis, check_bool, check_floating, count, restored, spread, spread_over
@@ -79,7 +81,7 @@ def sum(
     if dtype is None:
         if out is None:
             return _sum(input) if dim is None and not keepdim else _sum_dim(input, dim, keepdim)
-        return _sum_dim(input, dim, keepdim, out=out)
+        dtype = out.dtype
     return in_dtype(sum, "sum", input, dtype, out, dim, keepdim)
 
 
@@ -101,6 +103,8 @@ def in_dtype(call: Any, op: str, input: Any, dtype: Any, out: Any, dim: Any, kee
     dtype = dtypes.as_dtype(op, dtype)
     if out is not None and out.dtype is not dtype:
         raise RuntimeError(f"{op}(): expected out tensor to have dtype {dtype}, but got {out.dtype} instead")
+    if dtype.category < dtypes.FLOATING and isinstance(input, Tensor) and input.requires_grad and MODE.get().grad:
+        raise RuntimeError(f"Autograd not support dtype: {scalar_type(dtype)}")
     result = converted(call(converted(input, dtype), dim, keepdim), dtype)
     if out is None:
         return result
@@ -276,9 +280,10 @@ def nansum(
         tensor(3.)
     """
     dim, keepdim = named("nansum", dim, keepdim, axis, keepdims)
+    dtype = out.dtype if dtype is None and out is not None else dtype
     if dtype is not None and not input.dtype.is_complex:
         return in_dtype(nansum, "nansum", input, dtype, out, dim, keepdim)
-    return _nansum(input, dim, keepdim) if out is None else _nansum(input, dim, keepdim, out=out)
+    return _nansum(input, dim, keepdim)
 
 
 def nanmean(
@@ -371,13 +376,14 @@ def prod(
     dim, keepdim = named("prod", dim, keepdim, axis, keepdims)
     if dim is not None and not hasattr(dim, "__index__"):
         raise TypeError(f"prod(): argument 'dim' must be int, not {type(dim).__name__}")
+    dtype = out.dtype if dtype is None and out is not None else dtype
     if dtype is not None:
         return in_dtype(prod, "prod", input, dtype, out, dim, keepdim)
     if dim is not None:
-        return _prod_dim(input, dim, keepdim) if out is None else _prod_dim(input, dim, keepdim, out=out)
+        return _prod_dim(input, dim, keepdim)
     if keepdim:
         raise TypeError("prod(): keepdim needs a dim")
-    return _prod(input) if out is None else _prod(input, out=out)
+    return _prod(input)
 
 
 from ..declare.variants import put  # noqa: E402 - adjoints name each other

@@ -17,13 +17,13 @@ from ..tensor.tensor import Tensor
 
 
 class Bits(Again):
-    """Which elements of a result are above zero: comes back as ones and zeros."""
+    """Which elements of a result are not zero: comes back as ones and zeros."""
 
     __slots__ = ("_dtype", "bits")
 
     def __init__(self, result: Tensor) -> None:
         super().__init__(result)
-        self.bits, self._dtype = np.packbits(result._data > 0), result._data.dtype
+        self.bits, self._dtype = np.packbits(result._data != 0), result._data.dtype
 
     def made(self) -> Any:
         ones = np.unpackbits(self.bits, count=prod(self._shape)).astype(self._dtype)

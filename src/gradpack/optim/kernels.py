@@ -94,7 +94,7 @@ def descend(params: list[Tensor], lr: float) -> list[Tensor]:
             spec = p._spec
             (rate,) = constants(spec, lr)
         data = p._data
-        if grad._spec is not spec:
+        if grad._spec is not spec or not data.flags.writeable:
             rest.append(p)
             continue
         if data.size <= PIECE and not spec.dtype.low:
@@ -125,7 +125,7 @@ def sgd(params: list[Tensor], state: Any, options: dict[str, Any]) -> list[Tenso
             spec = p._spec
             names = ("lr", "weight_decay", "momentum")
             factors = [*constants(spec, *[options[name] for name in names], 1 - options["dampening"])]
-        if grad._spec is not spec:
+        if grad._spec is not spec or not p._data.flags.writeable:
             rest.append(p)
             continue
         update: Callable[..., None] = _sgd
@@ -184,6 +184,7 @@ def adam(params: list[Tensor], state: Any, options: dict[str, Any]) -> list[Tens
         count = own["step"]
         if (
             not is_ours(spec)
+            or not p._data.flags.writeable
             or grad._spec is not spec
             or count._spec is not STEP
             or not all(b._spec is spec for b in buffers)
