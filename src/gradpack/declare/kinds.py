@@ -35,8 +35,9 @@ from ..base.devices import CPU
 from ..base.modes import MODE
 from ..base.return_types import return_type
 from ..graph.node import Part, Slot, next_seq
+from ..tensor.packed import Packed, pack_array, pack_input, pack_result
 from ..tensor.parameter import Parameter
-from ..tensor.saved import FREED, Packed, check, pack_array, pack_input, pack_result, unpack_input, unpack_result
+from ..tensor.saved import FREED, check, unpack_input, unpack_result
 from ..tensor.tensor import Tensor, View
 from ..tensor.views import refresh
 from . import subclass  # noqa: F401 - attaches its method

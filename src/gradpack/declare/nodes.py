@@ -14,16 +14,8 @@ from typing import Any, ClassVar
 from ..base.dtypes import dtype
 from ..base.modes import MODE, RUN, TRANSFORMS
 from ..graph.node import Node, Part, Slot
-from ..tensor.saved import (
-    FREED,
-    Constant,
-    Packed,
-    check,
-    keep_attributes,
-    result_as_tensor,
-    unpack_input,
-    unpack_result,
-)
+from ..tensor.packed import Packed, keep_attributes
+from ..tensor.saved import FREED, Constant, check, result_as_tensor, unpack_input, unpack_result
 from ..tensor.tensor import Tensor, alias, wrap
 from . import saved_attributes
 from .batched import batched, below, cut, is_batched_now

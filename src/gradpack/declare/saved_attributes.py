@@ -9,7 +9,8 @@ from ..base.devices import CPU
 from ..base.dtypes import scalar_dtype
 from ..base.errors import saved_was_freed
 from ..base.modes import MODE
-from ..tensor.saved import FREED, Constant, Packed, pack_array, pack_input, unpack_input, unpack_result
+from ..tensor.packed import Packed, pack_array, pack_input
+from ..tensor.saved import FREED, Constant, unpack_input, unpack_result
 from ..tensor.tensor import Tensor, wrap
 from .record import SavedList
 from .torch_names import COMMON, attributes, read
