@@ -63,7 +63,7 @@ def get(node: Any, full: str) -> Any:
 
 
 def _value(node: Any, name: str) -> Any:
-    if not hasattr(node, name):  # only another input's gradient would have needed it
+    if not hasattr(node, name) or name not in node.needs:  # only another input's gradient would have needed it
         return None
     if getattr(node, name) is FREED:
         raise saved_was_freed(node.name(), name)

@@ -34,6 +34,11 @@ class Freed:
 FREED = Freed()
 
 
+def freed(value: Any) -> Any:
+    """What a node keeps of a saved argument that may be a tensor, once backward has run: numbers and None stay."""
+    return value if value is None or isinstance(value, int | float | complex) else FREED
+
+
 class Constant:
     """A saved argument that is an array or a list and no Tensor: it has no versions."""
 
