@@ -10,6 +10,7 @@ from typing import Any
 from ..base.dtypes import FLOATING
 from ..base.modes import MODE, TRANSFORMS, Mode, within_function
 from ..declare.batched import outside
+from ..declare.tangents import tangent_of
 from ..declare.timed import FUNCTION as FUNCTION_CALL
 from ..declare.timed import watched
 from ..graph.node import AccumulateGrad, Node, Nowhere, Slot, next_seq
@@ -67,12 +68,18 @@ def _call(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any], with_setup: b
     seq = next_seq()
     ctx = start(kind, edges, seq)
     ctx.needs_input_grad = needs
-    record = mode.grad and True in needs
-    before = mode
+    try:
+        return _run(cls, ctx, edges if mode.grad and True in needs else None, seq, args, mode, with_setup)
+    finally:  # of what was marked, results hold the node
+        ctx.to_save = ctx.saved_for_forward = ctx.non_differentiable = ctx.dirty_tensors = None
+
+
+def _run(cls: Any, ctx: BackwardCFunction, edges: Any, seq: int, args: Any, mode: Mode, with_setup: bool) -> Any:
+    """Run the forward of a call, and make a node of its `ctx` where `edges` are not None."""
     pushed: list[Any] | None = None
     if mode.dual:
-        pushed = [a._tangents if isinstance(a, Tensor) else None for a in args]
-        if before.inference or all(t is None for t in pushed):
+        pushed = [tangent_of(a) for a in args]
+        if mode.inference or all(t is None for t in pushed):
             pushed = None
     token = MODE.set(within_function(mode))
     try:
@@ -84,7 +91,7 @@ def _call(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any], with_setup: b
     finally:
         MODE.reset(token)
     given = output if isinstance(output, tuple) else (output,)
-    node = ctx._settle(edges, seq) if record else None
+    node = None if edges is None else ctx._settle(edges, seq)
     results = _results(cls, ctx, node, args, given, with_setup)
     if pushed is not None:
         from .function_tangents import tangents_of_results
@@ -95,10 +102,9 @@ def _call(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any], with_setup: b
                 result._tangents = tangent
     if node is not None:
         if ctx.to_save is not None:
-            ctx._save(ctx.to_save, node, before)
-        if before.anomaly is not None:
-            before.anomaly.note(node)
-    ctx.to_save = ctx.saved_for_forward = ctx.non_differentiable = ctx.dirty_tensors = None
+            ctx._save(ctx.to_save, results, node, mode)
+        if mode.anomaly is not None:
+            mode.anomaly.note(node)
     return tuple(results) if isinstance(output, tuple) else results[0]
 
 

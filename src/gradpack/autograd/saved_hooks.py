@@ -40,7 +40,7 @@ class saved_tensors_hooks:  # noqa: N801 - torch's name
 
     The innermost pair applies, and only that, unless `compose` is asked for. Unpacking works after the
     block has ended. The scope follows threads and asyncio tasks. The check for in-place writes still
-    holds: if what unpack returns shares storage that was written to after packing, backward raises.
+    holds: if `pack_hook` kept the tensor, and not a copy, and it was written to since, backward raises.
 
     Raises:
         TypeError: in backward, if unpack returns no tensor.

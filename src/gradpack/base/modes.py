@@ -175,9 +175,11 @@ RUN: ContextVar[Any] = ContextVar("gradpack backward pass", default=None)
 
 def without_grad(mode: Mode) -> Mode:
     """The same mode without grad, made once."""
+    if not mode.grad:
+        return mode
     found = mode.without_grad
     if found is None:
-        found = mode.without_grad = mode.replace(grad=False) if mode.grad else mode
+        found = mode.without_grad = mode.replace(grad=False)
         found.with_grad = ref(mode)
     return found
 

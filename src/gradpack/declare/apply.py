@@ -29,7 +29,7 @@ from .op import Op
 from .quick import quickly, wrapped_int
 from .rare_dtypes import refuse_rare
 from .record import keep_tangents, record
-from .tangents import carry
+from .tangents import carry, tangent_of
 
 _OF_NUMBERS = frozenset("add sub mul div div_rounded floor_divide".split())  # two numbers make a tensor
 
@@ -210,6 +210,9 @@ def _apply(op: Op, values: list[Any], mode: Mode) -> Any:
                 replay = Output(op.public, nr) if op.returns else op.public
                 mark_view(out, parent, replay, args, meta)
             needs = needs and type(outs[0]._counter) is not InferenceCounter  # views of inference tensors are leaves
+    if mode.dual and mode.hooks is not None:
+        for t in tensors:
+            tangent_of(t)  # which hooks may need before `carry` does
     node = record(op, values, index, outs, extras, mode, compute, spec) if needs else None
     if mode.dual and not mode.inference:
         carry(op, values, outs, extras, mode)

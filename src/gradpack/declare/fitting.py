@@ -42,7 +42,8 @@ def cast(backend: Any, value: Any, d: dtype) -> Any:
     """An array in the dtype computed with, or in its complex one: real numbers may have complex results."""
     if not hasattr(value, "dtype") or value.dtype == backend.native_of(d):
         return value
-    return backend.cast(value, d.to_complex() if is_complex_array(value, backend) else d)
+    own = backend_of(type(value)) or backend  # a gradient may be sparse
+    return own.cast(value, d.to_complex() if is_complex_array(value, backend) else d)
 
 
 def cast_all(backend: Any, g: Any, d: dtype | None) -> Any:

@@ -14,16 +14,8 @@ from typing import Any, ClassVar
 from ..base.dtypes import dtype
 from ..base.modes import MODE, RUN, TRANSFORMS
 from ..graph.node import Node, Part, Slot
-from ..tensor.saved import (
-    FREED,
-    Constant,
-    Packed,
-    check,
-    keep_attributes,
-    result_as_tensor,
-    unpack_input,
-    unpack_result,
-)
+from ..tensor.packed import Packed, keep_attributes
+from ..tensor.saved import FREED, Constant, check, freed, result_as_tensor, unpack_input, unpack_result
 from ..tensor.tensor import Tensor, alias, wrap
 from . import saved_attributes
 from .batched import batched, below, cut, is_batched_now
@@ -32,7 +24,7 @@ from .fitting import cast, cast_all, conj, conj_array, fit_array, fit_tensor, is
 from .flat import followed, is_flat
 from .op import Op
 from .record import SavedList
-from .torch_names import VARIANTS, places
+from .torch_names import VARIANTS, may_stay, places
 
 
 class CompiledNode(Node):
@@ -230,12 +222,17 @@ class CompiledNode(Node):
         op = self.op
         for name in _needed(op, None):
             if op.saves(name) in ("input", "result", "extra"):
-                setattr(self, name, FREED)
+                setattr(self, name, freed(getattr(self, name, None)) if may_stay(op, name) else FREED)
 
     @property
     def saves(self) -> list[str]:
         """What this node's formulas read, by our names."""
         return list(_needed(self.op, None))
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The same of the formulas of inputs that want a gradient."""
+        return _needed(self.op, self._sources())
 
     def shows_number(self, name: str) -> bool:
         """Whether torch, too, keeps a number here, and no tensor made of it."""

@@ -213,4 +213,5 @@ LAZY: dict[str, tuple[str, str, str]] = {
     "examples_products": ("", "", "linear_each product_each"),
     "complex_from_parts": ("complex polar", "", ""),
     "differences": ("diff", "diff", ""),
+    "sparse_gather": ("", "", "_entries_at gather_sparse_backward"),
 }

@@ -12,7 +12,8 @@ import numpy as np
 from ..base.callers import place_of
 from ..base.modes import MODE
 from ..tensor.again import LEAST, Again, in_place_of
-from ..tensor.saved import Packed, PackedWithInfo, tell
+from ..tensor.packed import Packed, PackedWithInfo
+from ..tensor.saved import tell
 from ..tensor.tensor import Tensor
 
 

@@ -126,11 +126,14 @@ def _check_shapes(op: str, shape: Any, d: int, wanted: Any) -> None:
             )
 
 
-@linear(input=lambda g, input_shape, dim, index: _gather_backward(g, index, input_shape, dim), structural=True)
+@linear(
+    input=lambda g, input_shape, dim, index, sparse_grad: spread(g, index, input_shape, dim, sparse_grad),
+    structural=True,
+)
 def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> Any:
     """`out[i][j] = input[index[i][j]][j]` for `dim=0`, `input[i][index[i][j]]` for `dim=1`, and so on.
 
-    The result has the shape of `index`, which may be smaller than `input` in the other dimensions.
+    The result has the shape of `index`, maybe less than that of `input`; `sparse_grad` makes the gradient sparse.
 
     Raises:
         RuntimeError: for an index out of bounds, of another rank or dtype, or larger than `input`.
@@ -393,6 +396,6 @@ def _method_scatter_add_(self: Tensor, dim: int, index: Tensor, src: Tensor) -> 
 _KERNELS = {"scatter": set_places, "scatter_value": set_value, "scatter_add": add_places}
 
 from .index import _slice  # noqa: E402 - what follows is named late, by formulas too
-from .repeated_index import vector_along  # noqa: E402
+from .repeated_index import spread, vector_along  # noqa: E402
 from .scatter_reduce import _scatter_prod  # noqa: E402
 from .shape import expand, reshape, wrap_dim  # noqa: E402

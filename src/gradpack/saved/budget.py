@@ -53,6 +53,8 @@ class Budget(Policy):
         planning: seconds of processor time spent on making plans.
     """
 
+    guards_writes = True
+
     def __init__(
         self, limit: int, ram: int | None, disk: int, means: list[Means], min_bytes: int, steady: bool
     ) -> None:

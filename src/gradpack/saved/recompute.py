@@ -172,6 +172,8 @@ def _operand(notes: Notes, value: Any, tensors: list[Tensor]) -> Any:
 class Recompute(Policy):
     """What `recompute` returns."""
 
+    guards_writes = True
+
     def __init__(self, at_least: int) -> None:
         self.at_least = at_least
         self.name = f"recompute(at_least={at_least})"
