@@ -69,9 +69,9 @@ def _call(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any], with_setup: b
     record = mode.grad and True in needs
     before = mode
     pushed: list[Any] | None = None
-    if mode.dual:
+    if mode.forward:
         pushed = [a._tangents if isinstance(a, Tensor) else None for a in args]
-        if before.inference or all(t is None for t in pushed):
+        if all(t is None for t in pushed):
             pushed = None
     token = MODE.set(within_function(mode))
     try:

@@ -210,7 +210,7 @@ def _apply(op: Op, values: list[Any], mode: Mode) -> Any:
                 mark_view(out, parent, replay, args, meta)
             needs = needs and type(outs[0]._counter) is not InferenceCounter  # views of inference tensors are leaves
     node = record(op, values, index, outs, extras, mode, compute, spec) if needs else None
-    if mode.dual and not mode.inference:
+    if mode.forward:
         carry(op, values, outs, extras, mode)
         if node is not None:
             keep_tangents(op, node, outs)
