@@ -10,9 +10,9 @@ from ..backends.windows import owner_of
 from ..base.callers import depth_of_user
 from ..base.dtypes import dtype, float32
 from ..base.memory_formats import memory_format
+from ..tensor.construct import legacy
 from ..tensor.storage import UntypedStorage
 from ..tensor.tensor import Tensor
-from ..tensor.typed import legacy
 from .memory_formats import is_laid_out
 
 FUNCTIONS = "get_device eig lstsq matrix_rank solve symeig"
