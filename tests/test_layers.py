@@ -90,7 +90,6 @@ NUMPY = {
     "testing/sim/backend": "its kernels compute with NumPy",
     "testing/sim/copies": "its copies are those of NumPy",
     "utils/data/collate": "makes tensors of the arrays and numbers that examples are made of",
-    "tensor/construct": "copies the memory of views for `deepcopy`",
 }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..backends import Spec
+from ..backends.windows import memory_of, moved, owner_of
 from ..base import dtypes
 from ..base.dtypes import dtype
 from ..base.size import Size
@@ -69,17 +70,9 @@ def copy_storage(array: Any, spec: Spec, memo: dict[int, Any]) -> Any:
             return memo[id(array)]
         copied = memo[id(array)] = array.copy(order="K") if spec.numpy else spec.backend.copy(array)
         return copied
-    import numpy as np
-
-    whole = array
-    while isinstance(whole.base, np.ndarray):
-        whole = whole.base
-    copied = memo.get(id(whole))
+    memory, owner = memory_of(array), owner_of(array)
+    copied = memo.get(id(owner))
     if copied is None:
-        copied = whole.copy(order="K")
-        if copied.strides != whole.strides or not isinstance(whole, np.ndarray):
-            return array.copy(order="K")
-        memo[id(whole)] = copied
-        memo.setdefault(id(memo), []).append(whole)  # deepcopy's way to keep it alive
-    start = array.__array_interface__["data"][0] - whole.__array_interface__["data"][0]
-    return np.ndarray(array.shape, array.dtype, copied, start, array.strides)
+        copied = memo[id(owner)] = memory.copy()
+        memo.setdefault(id(memo), []).append(owner)  # deepcopy's way to keep it alive
+    return moved(array, memory, memory_of(copied))
