@@ -77,9 +77,9 @@ def _call(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any], with_setup: b
 def _run(cls: Any, ctx: BackwardCFunction, edges: Any, seq: int, args: Any, mode: Mode, with_setup: bool) -> Any:
     """Run the forward of a call, and make a node of its `ctx` where `edges` are not None."""
     pushed: list[Any] | None = None
-    if mode.dual:
+    if mode.forward:
         pushed = [tangent_of(a) for a in args]
-        if mode.inference or all(t is None for t in pushed):
+        if all(t is None for t in pushed):
             pushed = None
     token = MODE.set(within_function(mode))
     try:

@@ -81,7 +81,7 @@ def run(
     if (keep is not True and keep is not False) or (create_graph is not True and create_graph is not False):
         keep, create_graph = flag("retain_graph", keep), flag("create_graph", create_graph)
     mode = MODE.get()
-    tensors = create_graph or bool(mode.dual) or bool(mode.levels)
+    tensors = create_graph or mode.forward or bool(mode.levels)
     if mode.ops and any(m.backward for m in mode.ops):
         tensors = True
     if mode.anomaly is not None:
@@ -174,7 +174,7 @@ def rows_of(
 ) -> list[list[Tensor | None]]:
     """`captured` for many seeds of one graph, which is kept: it is looked through but once."""
     mode = MODE.get()
-    tensors = create_graph or bool(mode.dual) or bool(mode.levels)
+    tensors = create_graph or mode.forward or bool(mode.levels)
     if tensors and not create_graph:
         return [captured(edges, seeds, wanted, True, create_graph) for seeds in rows]
     if mode.anomaly is not None:

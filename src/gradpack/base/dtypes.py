@@ -260,6 +260,11 @@ def scalar_dtype(value: Any) -> dtype:
     return _default if isinstance(value, float) else default_complex()
 
 
+def operand_dtype(value: Any) -> dtype:
+    """The same for a number that is an operand: an int that only uint64 holds is one of those."""
+    return uint64 if type(value) is int and value >= 1 << 63 else scalar_dtype(value)
+
+
 def _combine(higher: dtype | None, lower: dtype | None) -> dtype | None:
     """A group with priority and one without: the lower one counts only for its category."""
     if higher is None or lower is None:

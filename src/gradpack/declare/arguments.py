@@ -13,7 +13,7 @@ from typing import Any
 
 from ..backends import backend_of
 from ..base.dtypes import FLOATING, dtype
-from ..base.errors import not_a_tensor
+from ..base.errors import not_a_tensor, size_too_big, too_big
 from ..base.layouts import layout
 from ..base.memory_formats import memory_format
 from ..tensor.tensor import Tensor
@@ -65,7 +65,7 @@ _NAMED = {
 # Integers that torch also takes from arrays and tensors of one element, as they may be sizes that a compiler traces.
 _SIZES = frozenset("storage_offset length start n m k N C HxW groups minlength split_size".split())
 
-_OPERANDS = frozenset("self input other value min max exponent weight".split())
+_OPERANDS = frozenset("self input other value min max exponent weight s src elements test_elements".split())
 
 # What another form of the function takes in the same place: a flag, or pairs of dimensions.
 _OVERLOADED = {
@@ -73,6 +73,9 @@ _OVERLOADED = {
     ("tensordot", "dims"),
     ("searchsorted", "input"),
     ("scalar_tensor", "s"),
+    ("bucketize", "input"),
+    ("result_type", "tensor1"),
+    ("result_type", "tensor2"),
     ("max", "dim"),
     ("min", "dim"),
     ("type", "dtype"),  # the name of a type
@@ -156,19 +159,25 @@ def all_ints(value: Any) -> bool:
 _INT = frozenset({int})
 
 
+_OPERAND_KINDS = frozenset("number float tensor operand".split())
+
+
 def check_range(op: str, kinds: Kinds, values: Mapping[str, Any]) -> None:
     """Raise the error for the first int that has more than 64 bits: of any argument, once all others are right."""
     for name, value in values.items():
         if name in ("data", "obj"):  # `tensor` and its kin have errors of their own
             continue
         kind = kinds[name][0] if name in kinds else "number" if name in _OPERANDS else "int"
-        most = 64 if kind in ("number", "float") else 63  # numbers may be those of uint64
-        for number in value if isinstance(value, tuple | list) else (value,):
+        counts = kind not in _OPERAND_KINDS
+        most = 63 if counts else 64  # operands may be numbers of uint64
+        for at, number in enumerate(value if isinstance(value, tuple | list) else (value,)):
             if type(number) is int and not -(1 << 63) <= number < 1 << most:
-                sizes = number is not value and name != "place"  # what a subscript names is a tuple here only
-                error: Any = TypeError if sizes else OverflowError if kind in ("number", "float") else ValueError
-                torchs = "Overflow when unpacking long long: " if error is ValueError else ""
-                raise error(f"{torchs}{op}(): argument '{name}' does not fit into 64 bits: {number}")
+                what = f"{op.removeprefix('_method_')}(): argument '{name}'"
+                if number is not value and name != "place":  # what a subscript names is a tuple here only
+                    raise size_too_big(op, name, at, number)
+                if not counts:
+                    raise too_big(what, number)
+                raise ValueError(f"Overflow when unpacking long long: {what} does not fit into 64 bits: {number}")
 
 
 # -- of operations that are declared --

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from math import prod
 from typing import Any
 
-from ..base.dtypes import result_dtype, scalar_dtype
+from ..base.dtypes import operand_dtype, result_dtype
 from ..base.errors import dim_out_of_range
 from ..base.modes import MODE
 from ..tensor.tensor import Tensor
@@ -229,7 +229,7 @@ def elementwise(c: Call) -> Any:
         # A number per example still counts as a number when dtypes are promoted.
         full = [values[i]._spec.dtype for i in operands if c.ndim(i)]
         zero = [values[i]._spec.dtype for i in operands if not c.ndim(i)]
-        rest = [scalar_dtype(values[i]) for i in promoted if isinstance(values[i], bool | int | float | complex)]
+        rest = [operand_dtype(values[i]) for i in promoted if isinstance(values[i], bool | int | float | complex)]
         common = result_dtype(full, zero, rest)
         for i in operands:
             if values[i]._spec.dtype is not common:

@@ -20,7 +20,7 @@ from inspect import Parameter, signature
 from types import FunctionType
 from typing import Any, NamedTuple
 
-from ..base.errors import NotATensorError, inner_failure
+from ..base.errors import TOO_BIG, NotATensorError, inner_failure
 from ..base.modes import MODE
 from ..tensor.tensor import Tensor
 from ..tensor.torch_function import handle, overriding
@@ -321,6 +321,8 @@ def _explained(label: str, kinds: Kinds, values: dict[str, Any], error: Exceptio
 def _better(label: str, kinds: Kinds, values: dict[str, Any], error: Exception, compiled: bool) -> Exception:
     ours = isinstance(error, TypeError) and any(f"{called}(" in str(error) for called in (label, f"{label}_nd"))
     ambiguous = str(error).startswith(_AMBIGUOUS)
+    if isinstance(error, OverflowError) and str(error).startswith(TOO_BIG):
+        return error
     if not ours and (compiled or ambiguous or not isinstance(error, _ON_PURPOSE)):
         try:
             check(label, kinds, values)

@@ -70,7 +70,7 @@ class Op:
         blocks: False if the body of an elementwise operation is to get large arrays whole: it takes one step, or
             divides them itself. Or a function that takes them in its place: it is given the body, and what that takes.
         rounds: for a result of 16 bits, numbers and tensors of wider dtypes are rounded to it before it computes in
-            float32; others take them as they are, and round once.
+            float32; others take them as they are, and round once. Comparisons round to the common dtype.
         contiguous: results lie in memory row by row, whatever the layout of the operands.
         light: says what to keep in place of a large first input, if no hook is asked: that input, or a `Packed`.
     """

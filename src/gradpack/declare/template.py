@@ -40,7 +40,7 @@ from .torch_names import freeing
 
 # Bodies that meet no 1/0 in practice skip the switch that keeps NumPy's warnings off.
 _NEEDS_NO_QUIET = frozenset({"add", "sub", "mul", "neg", "relu"})
-_CHECK_NO_COMPLEX = frozenset({"add", "sub", "rsub", "neg"})  # whose check has nothing against complex numbers
+_CHECK_NO_COMPLEX = frozenset({"add", "sub", "rsub", "neg", "pow"})  # whose check has nothing against complex numbers
 _OF_BOOLS = frozenset({"sum", "_sum_dim", "_to_copy"})
 
 

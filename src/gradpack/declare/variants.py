@@ -41,7 +41,7 @@ def into(op: Op, out: Any, values: tuple[Any, ...]) -> Any:
                 "the arguments requires grad."
             )
     given = tensors_in(list(values))
-    if mode.dual and any(tangent_of(t) is not None for t in (*given, *outs)):
+    if mode.forward and any(tangent_of(t) is not None for t in (*given, *outs)):
         raise NotImplementedError(
             f"Trying to use forward AD with {op.name}_out that does not support it because it is an out= function"
         )

@@ -225,7 +225,7 @@ def jvp_of(func: Function, primals: Any, tangents: Any, argnums: Any, strict: bo
         check_nested_outputs(tree_flatten(output)[0], "jvp(f, primals, tangents)")
         return output, _tensors(aux) if has_aux else None
 
-    push = _push_twice_back if MODE.get().dual else push_forward
+    push = _push_twice_back if MODE.get().forward else push_forward
     output, tangent, aux = push(call, flat, pushed, strict)
     return (output, tangent, aux) if has_aux else (output, tangent)
 

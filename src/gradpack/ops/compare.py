@@ -56,7 +56,7 @@ INPLACE_OPERATORS = {
 _BOTH = ("input", "other")
 
 
-@nondifferentiable(result="bool", promote=_BOTH, scalars=("other",))
+@nondifferentiable(result="bool", promote=_BOTH, scalars=("other",), rounds=True)
 def eq(input: Any, other: Any) -> Any:
     """Where `input == other`; NaN equals nothing.
 
@@ -69,7 +69,7 @@ def eq(input: Any, other: Any) -> Any:
     return input == other
 
 
-@nondifferentiable(result="bool", promote=_BOTH, scalars=("other",))
+@nondifferentiable(result="bool", promote=_BOTH, scalars=("other",), rounds=True)
 def ne(input: Any, other: Any) -> Any:
     """Where `input != other`.
 
@@ -82,7 +82,7 @@ def ne(input: Any, other: Any) -> Any:
     return input != other
 
 
-@nondifferentiable(result="bool", promote=_BOTH, scalars=("other",), dtypes="bif")
+@nondifferentiable(result="bool", promote=_BOTH, scalars=("other",), dtypes="bif", rounds=True)
 def lt(input: Any, other: Any) -> Any:
     """Where `input < other`.
 
@@ -98,7 +98,7 @@ def lt(input: Any, other: Any) -> Any:
     return input < other
 
 
-@nondifferentiable(result="bool", promote=_BOTH, scalars=("other",), dtypes="bif")
+@nondifferentiable(result="bool", promote=_BOTH, scalars=("other",), dtypes="bif", rounds=True)
 def le(input: Any, other: Any) -> Any:
     """Where `input <= other`.
 
@@ -114,7 +114,7 @@ def le(input: Any, other: Any) -> Any:
     return input <= other
 
 
-@nondifferentiable(result="bool", promote=_BOTH, scalars=("other",), dtypes="bif")
+@nondifferentiable(result="bool", promote=_BOTH, scalars=("other",), dtypes="bif", rounds=True)
 def gt(input: Any, other: Any) -> Any:
     """Where `input > other`.
 
@@ -130,7 +130,7 @@ def gt(input: Any, other: Any) -> Any:
     return input > other
 
 
-@nondifferentiable(result="bool", promote=_BOTH, scalars=("other",), dtypes="bif")
+@nondifferentiable(result="bool", promote=_BOTH, scalars=("other",), dtypes="bif", rounds=True)
 def ge(input: Any, other: Any) -> Any:
     """Where `input >= other`.
 

@@ -11,6 +11,7 @@ from ..base import dtypes
 from ..base.devices import BRINGS, KINDS, as_device, cuda_device, device
 from ..base.devices import device as Device
 from ..base.dtypes import dtype
+from ..base.errors import too_big
 from ..base.memory_formats import order_of
 from ..base.modes import MODE
 from ..declare.kinds import linear
@@ -281,7 +282,9 @@ def result_type(tensor1: Any, tensor2: Any) -> dtype:
         if isinstance(value, Tensor):
             (full if value._shape else zero).append(value._spec.dtype)
         elif isinstance(value, int | float | complex):
-            scalars.append(dtypes.scalar_dtype(value))
+            if type(value) is int and not -(1 << 63) <= value < 1 << 64:
+                raise too_big("result_type(): an argument", value)
+            scalars.append(dtypes.operand_dtype(value))
         else:
             raise TypeError(f"result_type(): arguments must be Tensors or Numbers, not {type(value).__name__}")
     return dtypes.result_dtype(full, zero, scalars)

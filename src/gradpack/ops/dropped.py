@@ -72,7 +72,7 @@ def light(tensor: Tensor) -> Any:
         or not 0 < node.p < 1
         or tensor._counter[0]  # written to since
         or mode.levels
-        or mode.dual
+        or mode.forward
     ):
         return tensor
     return in_place_of(tensor, Dropped(tensor, producer, node.mask, node.p))

@@ -11,6 +11,7 @@ from ..base import dtypes
 from ..base.devices import KINDS
 from ..base.dtypes import dtype
 from ..base.layouts import sparse_coo
+from ..base.numbers import number_for
 from ..declare.timed import noted
 from ..tensor.tensor import Tensor, alias
 from .making import _native, dtype_for, filled, finish, made_in, on_device, settled, shape_of, usual
@@ -240,6 +241,3 @@ def eye(
     dtype = dtype_for("eye", out, dtype)
     made = made_in(_native("eye", dtype, device), lambda native: np.eye(n, m, dtype=native))
     return filled("eye", out, finish(made, requires_grad, device))
-
-
-from .writing import number_for  # noqa: E402 - what writes numbers is written with functions of this module

@@ -138,7 +138,7 @@ def _setitem(self: Tensor, index: Any, value: Any) -> None:
         if untracked or not mode.grad:
             try:
                 array = self._data[... if place is None else place]
-            except IndexError:
+            except (IndexError, OverflowError):
                 parse(index, self._shape)
                 raise
             if indices is None:

@@ -18,6 +18,7 @@ from ..tensor.tensor import Tensor, wrap
 from .accumulate import add_along, as_dtype, flat_of, fresh, narrowed, set_along, size_of, store, widened
 from .blockwise import is_numpy
 from .kernels import reshaped
+from .operands import factor_for
 from .writing import keep_apart, own_value, value_form, write_part
 
 _array_type = np.ndarray  # NumPy's own, also where `np` is bound to another library
@@ -112,7 +113,7 @@ def _add_slices(array: Any, dim: int, index: Any, source: Any, alpha: Any) -> An
 
 
 def _times(values: Any, alpha: Any, dtype: Any) -> Any:
-    return as_dtype(values * as_dtype(alpha, values.dtype), dtype)
+    return as_dtype(values * factor_for(alpha, values), dtype)
 
 
 def _taken(g: Any, dim: int, index: Any, alpha: Any, shape: Any) -> Any:

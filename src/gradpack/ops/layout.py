@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from ..backends.windows import memory_of
 from ..base import dtypes
 from ..base.errors import not_a_tensor
 from ..declare.looped import each_example
-from ..tensor.storage import memory_of
 from ..tensor.tensor import Tensor
 from .copies import _own
 from .making import _native, finish, settled

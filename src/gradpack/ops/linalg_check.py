@@ -172,7 +172,7 @@ def with_out(function: Callable[..., Any]) -> Callable[..., Any]:
 def followed(*tensors: Any) -> bool:
     """Whether derivatives may be asked for of what is made of these tensors."""
     mode = MODE.get()
-    if mode.levels or mode.dual:
+    if mode.levels or mode.forward:
         return True
     return bool(mode.grad) and any(isinstance(t, Tensor) and t.requires_grad for t in tensors)
 

@@ -132,7 +132,7 @@ def _max_pool(
 def _followed(input: Tensor) -> bool:
     """Whether anything follows what becomes of a tensor: a gradient, a tangent, or a level of `func`."""
     mode = MODE.get()
-    return bool((mode.grad and input.requires_grad) or mode.dual or mode.levels)
+    return bool((mode.grad and input.requires_grad) or mode.forward or mode.levels)
 
 
 def _no_indices(name: str, ndim: int) -> Callable[..., Any]:

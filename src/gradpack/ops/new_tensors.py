@@ -19,7 +19,8 @@ def _method_new_tensor(
     """A new tensor of the same dtype."""
     from .create import tensor
 
-    return tensor(data, dtype=dtype or self._spec.dtype, requires_grad=requires_grad)
+    device = self._spec.device if device is None else device
+    return tensor(data, dtype=dtype or self._spec.dtype, device=device, requires_grad=requires_grad)
 
 
 def _new_filled(name: str) -> Any:

@@ -12,7 +12,8 @@ import numpy as np
 from ..base import dtypes
 from ..base.callers import depth_of_user
 from ..base.dtypes import FLOATING, dtype
-from ..base.errors import cpp_name, not_implemented_for, refuse, scalar_type
+from ..base.errors import cpp_name, not_implemented_for, refuse, scalar_type, too_big
+from ..base.numbers import LEAST, MOST, number_for
 from ..declare.looped import each_example
 from ..declare.timed import noted
 from ..tensor.tensor import Tensor, alias
@@ -24,7 +25,10 @@ _WORD = 2**62
 
 
 def _number(value: Any) -> Any:
-    return value.item() if isinstance(value, Tensor) else value
+    number = value.item() if isinstance(value, Tensor) else value
+    if type(number) is int and not LEAST <= number <= MOST:
+        raise too_big("a bound or step", number)
+    return number
 
 
 @noted
@@ -69,7 +73,7 @@ def arange(
     refuse("arange_cpu", dtype, "bc")
     native = _native("arange", dtype, device)
     if dtype is dtypes.int64:
-        start, end, step = int(start), int(end), int(step)  # each by itself, as torch does
+        start, end, step = (number_for(v, dtype) for v in (start, end, step))  # each by itself, as torch does
         if step == 0:
             raise ValueError(f"step must be nonzero: it is cut off to 0 for {dtype}")
         array = np.arange(start, end, step).astype(native)

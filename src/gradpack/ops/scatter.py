@@ -11,6 +11,7 @@ import numpy as np
 from ..backends import spec_of
 from ..backends.numpy import as_intp
 from ..base.callers import depth_of_user
+from ..base.numbers import number_for
 from ..declare.inplace import inplace
 from ..declare.kinds import general, linear
 from ..tensor.tensor import Tensor
@@ -30,7 +31,7 @@ from .accumulate import (
 )
 from .blockwise import is_numpy
 from .kernels import SMALL, _array_type, _maximum, add_in_rows, reshaped, set_in_rows, take_in_rows
-from .writing import keep_apart, number_for, number_tensor, write_part
+from .writing import keep_apart, number_tensor, write_part
 
 FUNCTIONS = "gather scatter scatter_add"
 METHODS = "gather scatter scatter_add"

@@ -12,17 +12,10 @@ from time import perf_counter_ns
 from typing import Any
 
 from ..backends import spec_of
+from ..backends.windows import owner_of
 from ..base.devices import device
 from ..graph.node import Node
 from .tensor import Tensor
-
-
-def owner_of(array: Any) -> Any:
-    """The array whose memory this one shows; itself if it is its own."""
-    base = getattr(array, "base", None)
-    while base is not None and hasattr(base, "nbytes") and hasattr(base, "shape"):
-        array, base = base, getattr(base, "base", None)
-    return array
 
 
 def data_of(tensor: Tensor) -> Any:

@@ -43,9 +43,7 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
         if requires_grad is not True and requires_grad is not False:
             raise TypeError(f"{cls.__name__}(): requires_grad must be bool, not {type(requires_grad).__name__}")
         if data is None:
-            from .construct import empty_tensor
-
-            data = empty_tensor()
+            data = Tensor()
         if type(data) is not Tensor and not issubclass(type(data), Parameter):
             made = data.detach()._follow(requires_grad)  # an AttributeError for what is no tensor, as in torch
             if type(made) is not Tensor:

@@ -93,10 +93,10 @@ class Tensor(TensorBase):
         def __deepcopy__(self, memo: dict[int, Any]) -> Tensor: ...
         def __reduce_ex__(self, protocol: Any) -> Any: ...
 
-    def __new__(cls, data: Any = None, *args: Any, **kwargs: Any) -> Any:
+    def __new__(cls, *args: Any, device: Any = None, **kwargs: Any) -> Any:
         from .construct import legacy_new
 
-        return legacy_new(cls, data, *args, **kwargs)
+        return legacy_new(cls, (kwargs["data"],) if "data" in kwargs else args, device)
 
     @property
     def _tangents(self) -> Any:
