@@ -127,6 +127,12 @@ def cpp_name(dtype: Any) -> str:
     return _CPP.get(dtype.name, dtype.name)
 
 
+def does_not_fit(name: str, value: Any) -> RuntimeError:
+    """torch's exception for a number that a dtype of this name does not hold."""
+    held = {"bool": "bool", "int32": "int"}.get(name) or (f"{name}_t" if "int" in name else _CPP[name])
+    return RuntimeError(f"value cannot be converted to type {held} without overflow: {value!r}")
+
+
 def different_devices(op: str, devices: Sequence[Any]) -> RuntimeError:
     names = ", ".join(dict.fromkeys(map(str, devices)))
     return RuntimeError(

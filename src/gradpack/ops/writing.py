@@ -15,6 +15,7 @@ from ..backends.numpy import hush, silent, unhush
 from ..backends.windows import overlap, writable
 from ..base import dtypes
 from ..base.dtypes import BOOL, COMPLEX, FLOATING, INTEGRAL, dtype
+from ..base.errors import does_not_fit
 from ..base.modes import MODE
 from ..declare.arguments import python_number
 from ..declare.batched import is_batched
@@ -142,17 +143,20 @@ def number_for(value: Any, d: dtype) -> Any:
         return value
     if isinstance(value, int) and not -(2**63) <= value < 2**64:
         raise OverflowError(f"int too big to convert: {value}" if value > 0 else f"can't convert negative int: {value}")
+    low, high = _RANGES[d] if d in _RANGES else _range(d)
     if d.category == COMPLEX:
-        return complex(value)
+        value = complex(value)
+        if any(isfinite(part) and not low <= part <= high for part in (value.real, value.imag)):
+            raise does_not_fit(d.name, value)
+        return value
     if isinstance(value, complex):
         if value.imag:
-            raise _does_not_fit(value, d)
+            raise does_not_fit(d.name, value)
         value = value.real
     if d.category == BOOL:
         return bool(value)
-    low, high = _RANGES[d] if d in _RANGES else _range(d)
     if not low <= value <= high and (d.category == INTEGRAL or isfinite(value)):
-        raise _does_not_fit(value, d)
+        raise does_not_fit(d.name, value)
     if d.category == FLOATING:
         return float(value)
     return int(value) if d.is_signed else int(value) & int(high)
@@ -186,7 +190,3 @@ def value_form(name: str, number: Any, tensor: Any, input: Any, value: Any) -> t
     if not isinstance(value, int | float | complex):
         raise TypeError(f"{name}(): argument 'value' must be Tensor or Number, not {type(value).__name__}")
     return number, number_for(value, input._spec.dtype) if isinstance(input, Tensor) else value
-
-
-def _does_not_fit(value: Any, d: dtype) -> RuntimeError:
-    return RuntimeError(f"value cannot be converted to type {d.name} without overflow: {value!r}")
