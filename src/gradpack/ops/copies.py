@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..base import dtypes
+from ..declare.write_checks import refuse_grad
 from ..tensor.tensor import Tensor
 
 FUNCTIONS = (
@@ -305,7 +306,6 @@ from ..declare.variants import put  # noqa: E402 - they name each other
 from .complex_parts import view_as_complex, view_as_real  # noqa: E402
 from .diagonal import diagonal  # noqa: E402
 from .index import narrow, select  # noqa: E402
-from .reduce import refuse_grad  # noqa: E402
 from .shape import _method_view, expand, squeeze, unsqueeze, wrap_dim  # noqa: E402
 from .split import split, split_with_sizes, unbind  # noqa: E402
 from .strided import _contiguous, as_strided, unfold  # noqa: E402

@@ -18,6 +18,7 @@ from ..base import dtypes
 from ..base.dtypes import FLOATING
 from ..base.errors import _SCALAR_TYPES, not_a_tensor
 from ..declare.kinds import linear
+from ..declare.write_checks import refuse_grad
 from ..tensor.tensor import Tensor
 from .blockwise import is_numpy
 from .dimensions import numpy_names
@@ -390,5 +391,4 @@ def ihfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None =
 from ..declare.variants import put  # noqa: E402 - what follows is named late, by formulas too
 from .complex_parts import _real, conj_physical  # noqa: E402
 from .convert import _to_copy  # noqa: E402
-from .reduce import refuse_grad  # noqa: E402
 from .shape import wrap_dim  # noqa: E402

@@ -12,6 +12,7 @@ from ..base.dtypes import dtype
 from ..base.errors import not_implemented_for, scalar_type, shapes_do_not_broadcast
 from ..base.modes import MODE
 from ..declare.timed import noted
+from ..declare.write_checks import refuse_grad
 from ..tensor.tensor import Tensor, alias
 from .drawing import drawing
 from .fill_like import zeros_like
@@ -171,11 +172,8 @@ def normal(
         raise RuntimeError("normal expects all elements of std >= 0.0")
     if not isinstance(std, Tensor) and std < 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")
-    if out is not None and MODE.get().grad and any(isinstance(v, Tensor) and v.requires_grad for v in (mean, std)):
-        raise RuntimeError(
-            "normal(): functions with out=... arguments don't support automatic differentiation, but one of the "
-            "arguments requires grad."
-        )
+    if out is not None:
+        refuse_grad("normal", mean, std)
     try:
         shape = np.broadcast_shapes(np.shape(m), np.shape(s))
     except ValueError:

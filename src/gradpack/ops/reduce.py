@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 
 from ..base import dtypes
+from ..base.errors import cpp_name
 from ..declare.kinds import general, linear
+from ..declare.write_checks import refuse_grad
 from ..tensor.tensor import Tensor
 from .dimensions import axes, axis, check_bool, check_floating, count, restored, spread, spread_over
 from .kernels import _add, _array_type, add_up, float_kind, multiply_up
@@ -100,7 +102,9 @@ def in_dtype(call: Any, op: str, input: Any, dtype: Any, out: Any, dim: Any, kee
     """The reduction of `input` converted to `dtype`, in that dtype."""
     dtype = dtypes.as_dtype(op, dtype)
     if out is not None and out.dtype is not dtype:
-        raise RuntimeError(f"{op}(): expected out tensor to have dtype {dtype}, but got {out.dtype} instead")
+        raise RuntimeError(
+            f"Expected out tensor to have dtype {cpp_name(dtype)}, but got {cpp_name(out.dtype)} instead: dtype={dtype}"
+        )
     result = converted(call(converted(input, dtype), dim, keepdim), dtype)
     if out is None:
         return result
@@ -116,16 +120,6 @@ def written(op: str, made: Any, out: Any, *inputs: Any) -> Any:
     refuse_grad(op, *inputs, out)
     put(op, out, made)
     return out
-
-
-def refuse_grad(op: str, *tensors: Any) -> None:
-    from ..base.modes import MODE
-
-    if MODE.get().grad and builtins.any(t.requires_grad for t in tensors):
-        raise RuntimeError(
-            f"{op}(): functions with out=... arguments don't support automatic differentiation, but one of the "
-            "arguments requires grad."
-        )
 
 
 @linear(input=lambda g, input_shape: expand(g, input_shape), node="SumBackward1")
@@ -307,8 +301,11 @@ def nanmean(
         raise RuntimeError(
             f"nanmean(): expected input to have floating point or complex dtype but got {input.dtype}: use mean()"
         )
-    total = nansum(input, dim, keepdim, dtype=dtype)
-    return true_divide(total, sum(eq(input, input), dim, keepdim), **({} if out is None else {"out": out}))
+    made = true_divide(nansum(input, dim, keepdim, dtype=dtype), sum(eq(input, input), dim, keepdim))
+    if out is None:
+        return made
+    put("nansum", out, made)
+    return out
 
 
 # -- product --
