@@ -168,7 +168,7 @@ def test_what_has_no_derivative_takes_operands_with_one(torch, name):
 )
 def test_composed_functions_refuse_operands_with_a_gradient(torch, call):
     out = torch.zeros(2)
-    with pytest.raises(RuntimeError, match="functions with out=... arguments don't support automatic differentiation"):
+    with pytest.raises(RuntimeError, match="arguments don't support automatic differentiation"):
         call(torch, torch.ones(2, requires_grad=True), out)
     assert out.tolist() == [0, 0]
 
@@ -179,7 +179,7 @@ def test_composed_functions_refuse_operands_with_a_gradient(torch, call):
 )
 def test_a_leaf_is_refused_as_out(torch, call):
     out = torch.zeros(2, requires_grad=True)
-    with pytest.raises(RuntimeError, match="functions with out=... arguments don't support automatic differentiation"):
+    with pytest.raises(RuntimeError, match="arguments don't support automatic differentiation"):
         call(torch, out)
 
 

@@ -21,8 +21,8 @@ _EXACT = frozenset(
     # of linear algebra
     "linalg_cholesky linalg_cholesky_ex linalg_det linalg_eigvalsh linalg_inv linalg_inv_ex ldl_factor ldl_factor_ex "
     "ldl_solve linalg_lu linalg_lu_factor linalg_lu_factor_ex linalg_lu_solve linalg_matrix_power linalg_qr "
-    "linalg_eigh linalg_svd svd linalg_slogdet linalg_solve linalg_solve_ex linalg_svdvals lu_solve lu_unpack qr triangular_solve "
-    "linalg_vector_norm".split()
+    "linalg_eigh linalg_svd svd linalg_slogdet linalg_solve linalg_solve_ex linalg_svdvals lu_solve lu_unpack qr "
+    "triangular_solve linalg_vector_norm".split()
 )
 # Element by element, and yet without conversion.
 _FOUND = frozenset(

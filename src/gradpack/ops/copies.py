@@ -108,8 +108,13 @@ def narrow_copy(input: Tensor, dim: int, start: int, length: int, *, out: Any = 
         >>> torch.narrow_copy(torch.tensor([1, 2, 3]), 0, 1, 2)
         tensor([2, 3])
     """
-    if dim >= input.ndim:
-        raise RuntimeError(f"Expected dim < {input.ndim}, but narrow_copy() got dim={dim}")
+    if input.ndim and dim >= input.ndim:
+        raise RuntimeError(
+            "Expected dim < static_cast<int64_t>(self_sizes.size()) to be true, but got false.  (narrow_copy() got "
+            f"dim={dim} for {input.ndim} dimensions)"
+        )
+    if length < 0:
+        raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({input._shape[dim]}).")
     return _own("narrow_copy", narrow(input, dim, start, length), out)
 
 

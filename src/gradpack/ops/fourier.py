@@ -241,15 +241,20 @@ def given(op: str, out: Any, made: Tensor, input: Tensor, kind: str = "complex")
     return out
 
 
+def place_of(dim: Any, shape: tuple[int, ...]) -> int:
+    """A dimension counted from the front, of a tensor that has some."""
+    if not shape:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+    return wrap_dim(dim, len(shape))
+
+
 def one_dim(op: str, input: Tensor, n: Any, dim: Any) -> tuple[int, int]:
     """The dimension counted from the front, and how many points it is to have."""
     if n is not None and not hasattr(n, "__index__"):
         raise TypeError(f"fft_{op}(): argument 'n' must be int, not {type(n).__name__}")
     if not hasattr(dim, "__index__"):
         raise TypeError(f"fft_{op}(): argument 'dim' must be int, not {type(dim).__name__}")
-    if not input._shape:
-        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
-    d = wrap_dim(dim, len(input._shape))
+    d = place_of(dim, input._shape)
     return d, input._shape[d] if n is None else int(n)
 
 

@@ -202,11 +202,10 @@ def _spaced(op: str, start: Any, end: Any, out: Any, d: dtype | None) -> tuple[d
     for label, value in (("start", start), ("end", end)):
         if not isinstance(value, Tensor | int | float | builtins.complex | np.generic | np.ndarray):
             raise TypeError(f"{op}(): argument '{label}' must be Number, not {type(value).__name__}")
-        if isinstance(value, Tensor) and value.ndim:
-            raise RuntimeError(
-                f"{op} only supports 0-dimensional start and end tensors, but got {label} with {value.ndim} "
-                "dimension(s)."
-            )
+    ranks = [(label, v.ndim) for label, v in (("start", start), ("end", end)) if isinstance(v, Tensor)]
+    if any(rank for _, rank in ranks):
+        found = " and ".join(f"{label} with {rank} dimension(s)" for label, rank in ranks)
+        raise RuntimeError(f"{op} only supports 0-dimensional start and end tensors, but got {found}.")
     first, last = _number(start), _number(end)
     d = dtype_for(op, out, d)
     if isinstance(first, builtins.complex) or isinstance(last, builtins.complex):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..base import dtypes
-from ..base.errors import cpp_name
+from ..base.errors import cpp_name, scalar_type
 from ..declare.kinds import general, linear
 from ..declare.write_checks import refuse_grad
 from ..tensor.tensor import Tensor
@@ -133,7 +133,7 @@ def sum_to_size(input: Any, size: Any) -> Any:
     extra = len(shape) - len(size)
     over = tuple(i for i, n in enumerate(shape) if i < extra or (size[i - extra] == 1 and n != 1)) if extra >= 0 else ()
     if extra < 0 or builtins.any(n != 1 and n != shape[i + extra] for i, n in enumerate(size)):
-        raise RuntimeError(f"sum_to_size(): size {list(size)} is not expandable to size {list(shape)}")
+        raise RuntimeError(f"size {{{list(size)}}} is not expandable to size {{{list(shape)}}}.")
     if not over:
         return np.asarray(input, copy=True)
     return np.reshape(add_up(input, over), size)
@@ -224,7 +224,7 @@ def mean(
     if dtype.category < dtypes.FLOATING:
         raise RuntimeError(
             "mean(): could not infer output dtype. Optional dtype must be either a floating point or complex dtype. "
-            f"Got: {dtype}"
+            f"Got: {scalar_type(dtype)}"
         )
     return in_dtype(mean, "mean", input, dtype, out, dim, keepdim)
 
