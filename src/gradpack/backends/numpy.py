@@ -82,16 +82,27 @@ def as_native(array: Any, native: Any) -> Any:
     """An array as one of another dtype of NumPy's, where a compiled loop is faster than NumPy by that."""
     order: Any = "C" if 0 in array.strides else "K"
     if array.size < ENOUGH or array.itemsize + native.itemsize != 6:
-        return array.astype(native, order, copy=False)
+        return converted(array, native, order)
     name = _LOOPS.get(array.dtype.char + native.char)
     bits = array.view(np.uint16) if array.itemsize == 2 and name else array
     fast = loops("conversions", bits, chars="fH") if name else None
     if fast is None or name is None:
-        return array.astype(native, order, copy=False)
+        return converted(array, native, order)
     out = np.empty(array.shape, native)
     target = out.view(np.uint16) if native.itemsize == 2 else out
     getattr(fast, name)(bits.reshape(-1), target.reshape(-1))
     return out
+
+
+def converted(array: Any, native: Any, order: Any = "K") -> Any:
+    """An array as one of another dtype of NumPy's. What does not fit is infinite or undefined, without a warning."""
+    if native.itemsize > array.itemsize and native.kind not in "iu":
+        return array.astype(native, order, copy=False)  # where all fits
+    token = hush(silent)
+    try:
+        return array.astype(native, order, copy=False)
+    finally:
+        unhush(token)
 
 
 def rounded_number(value: float, d: dtype) -> float:
@@ -166,12 +177,9 @@ class NumPyBackend(Backend):
         order: Any = "C" if 0 in array.strides else "K"
         if array.dtype.kind == "c" and native.kind != "c":
             array = array != 0 if d.name == "bool" else array.real.copy(order)
-        if array.dtype.kind in "fV" and native.kind in "iu":
-            with np.errstate(invalid="ignore"):  # as in torch, what does not fit is undefined but silent
-                return array.astype(native, order, copy=False)
         if array.size >= ENOUGH and array.flags.c_contiguous:
             return as_native(array, native)
-        return array.astype(native, order, copy=False)
+        return converted(array, native, order)
 
     def copy(self, array: Any) -> Any:
         return array.copy(order="C" if 0 in array.strides else "K")

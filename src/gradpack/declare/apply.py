@@ -16,7 +16,7 @@ from ..backends.windows import may_overlap
 from ..base import dtypes
 from ..base.devices import CPU
 from ..base.dtypes import FLOATING, INTEGRAL, complex32, complex64, dtype
-from ..base.errors import different_devices, not_a_tensor, not_implemented_for, too_big
+from ..base.errors import different_devices, not_a_tensor, not_implemented_for, scalar_type, too_big
 from ..base.layouts import strided
 from ..base.modes import MODE, Mode, through_modes, unwatched
 from ..tensor.tensor import InferenceCounter, Tensor, alias, wrap
@@ -360,7 +360,7 @@ def _check_uniform(op: Op, values: list[Any], index: dict[str, int]) -> None:
     found = {p: v._spec.dtype for p in op.inputs if isinstance(v := values[index[p]], Tensor)}
     if len(set(found.values())) > 1:
         if isinstance(op.uniform, str):
-            raise RuntimeError(op.uniform)
+            raise RuntimeError(op.uniform.format(*map(scalar_type, found.values())))
         given = ", ".join(f"{p} {d.name}" for p, d in found.items())
         first, second = list(dict.fromkeys(found.values()))[:2]
         raise RuntimeError(

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from ..base.errors import scalar_type
+from ..base.info import finfo
 from ..declare.blocks import looped
 from ..declare.kinds import elementwise
 from ..tensor.saved import derived_from
@@ -320,8 +322,9 @@ SELU_ALPHA, SELU_SCALE = 1.6732632423543772848170429916717, 1.050700987355480493
 
 def softshrink(input: Tensor, lambd: float = 0.5, *, out: Any = None) -> Tensor:
     """`input` moved towards zero by `lambd`, zero within."""
-    if lambd < 0:
-        raise RuntimeError(f"lambda must be greater or equal to 0, but found to be {lambd}.")
+    if not 0 <= lambd <= 3.4028234663852886e38:
+        name, most = scalar_type(input._spec.dtype), finfo(input._spec.dtype).max
+        raise RuntimeError(f"lambda must be in range [0, {most:g}] for input dtype {name}, but found {lambd}")
     made: Tensor = _softshrink(input, lambd) if out is None else _softshrink(input, lambd, out=out)
     return made
 

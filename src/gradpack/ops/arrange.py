@@ -90,7 +90,11 @@ def roll(input: Any, shifts: Any, dims: Any = None) -> Any:
     if many and not (
         (hasattr(dims, "__index__") and len(shifts) == 1) or (hasattr(shifts, "__index__") and len(dims) == 1)
     ):
-        raise RuntimeError(f"shifts and dimensions must align. shifts: {shifts}, dims: {dims}")
+        counts = [1 if hasattr(v, "__index__") else len(v) for v in (shifts, dims)]
+        raise RuntimeError(f"shifts and dimensions must align. shifts: {counts[0]}, dims:{counts[1]}")
+    if not input.shape:
+        first = dims if hasattr(dims, "__index__") else dims[0]
+        raise IndexError(f"Dimension specified as {first} but tensor has no dimensions")
     return np.roll(input, shifts, dims if hasattr(dims, "__index__") else tuple(dims))
 
 

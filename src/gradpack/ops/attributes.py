@@ -287,7 +287,8 @@ def _method_module_load(self: Tensor, other: Tensor, assign: bool = False) -> Te
 
 def _elsewhere(kind: str) -> Any:
     def method(self: Tensor, device: Any = None, non_blocking: bool = False, memory_format: Any = None) -> Tensor:
-        return self.to(kind if device is None else f"{kind}:{device}" if isinstance(device, int) else device)
+        place = kind if device is None else f"{kind}:{device}" if isinstance(device, int) else device
+        return self.to(place, memory_format=memory_format)
 
     method.__name__ = kind
     method.__doc__ = f"The tensor on a device of kind {kind!r}, where there is one."

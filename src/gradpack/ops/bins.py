@@ -9,7 +9,7 @@ import numpy as np
 
 from ..backends import spec_of
 from ..backends.compiled import loops
-from ..backends.numpy import as_int64, as_intp
+from ..backends.numpy import as_int64, as_intp, quiet
 from ..base import dtypes
 from ..base.dtypes import BOOL, COMPLEX, FLOATING
 from ..base.errors import _SCALAR_TYPES, not_a_tensor, not_implemented_for
@@ -265,9 +265,10 @@ def _histogram(
     weights = None if weight is None else weight._data[inside].astype(np.float64)
     hist = np.bincount(as_intp(place[inside]), weights, total).reshape(shape).astype(np.float64)
     if density:
-        hist = hist / np.sum(hist)
-        for k, e in enumerate(edges):
-            hist = hist / np.diff(e).reshape((-1,) + (1,) * (len(shape) - k - 1))
+        with quiet():
+            hist = hist / np.sum(hist)
+            for k, e in enumerate(edges):
+                hist = hist / np.diff(e).reshape((-1,) + (1,) * (len(shape) - k - 1))
     return finish(hist.astype(array.dtype), False), tuple(finish(e, False) for e in edges)
 
 

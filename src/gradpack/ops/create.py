@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..backends import NUMPY, backend_of, backend_on
+from ..backends.numpy import quiet
 from ..base import dtypes
 from ..base.callers import depth_of_user
 from ..base.devices import as_device
@@ -64,7 +65,8 @@ def tensor(
     if dtype is None and (type(data) is float or (type(data) is list and set(map(type, data)) == _FLOATS)):
         spec = usual(None, None, device, requires_grad)
         if spec is not None:
-            numbers = np.array(data).astype(spec.native, copy=False)
+            with quiet():
+                numbers = np.array(data, spec.native)
             return alias(numbers, spec, numbers.shape)
     if isinstance(data, Tensor):
         import warnings

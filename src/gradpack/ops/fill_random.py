@@ -126,7 +126,7 @@ def _draw_uniform(t: Tensor, generator: Any, a: float = 0.0, b: float = 1.0, *, 
 def _draw_normal(t: Tensor, generator: Any, mean: float = 0.0, std: float = 1.0) -> Any:
     """Fill with normal numbers."""
     if std < 0:
-        raise RuntimeError(f"normal_ expects std >= 0.0, but found std {std}")
+        raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")
     return normal_array(generator, t._shape, NATIVE[t._spec.flow]) * std + mean
 
 

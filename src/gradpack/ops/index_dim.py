@@ -180,8 +180,8 @@ def _check_source(
     same_rank = len(given) == len(shape) and (len(array.shape) > 0 or size_of(given) == 1)
     if not same_rank or any(n != m for k, (n, m) in enumerate(zip(given, shape, strict=True)) if k != d):
         raise RuntimeError(
-            f"{op}(): source tensor shape must match self tensor shape, excluding the specified dimension {d}. Got "
-            f"self.shape = {list(array.shape)} source.shape = {list(source.shape)}"
+            "source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = "
+            f"{list(array.shape)} source.shape = {list(source.shape)} ({op}() along dimension {d})"
         )
     if given[d] != index.shape[0]:
         raise error(

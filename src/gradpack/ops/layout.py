@@ -110,7 +110,11 @@ def empty_permuted(
             f"{len(size)} is not equal to len(physical_layout) = {len(order)}"
         )
     if any(not 0 <= d < len(size) for d in order):
-        raise RuntimeError(f"Dimension out of range (expected to be between 0 and {len(size) - 1}): {list(order)}")
+        nr, odd = next((i, d) for i, d in enumerate(order) if not 0 <= d < len(size))
+        raise RuntimeError(
+            f"Dimension out of range (expected to be between 0 and {len(size) - 1}, but got {odd} at index {nr}).  NB: "
+            "negative dims not currently supported; file an issue if you want it."
+        )
     if len(set(order)) != len(order):
         raise RuntimeError(f"Duplicate dim not allowed: {list(order)}")
     array = settled(np.empty(tuple(size[d] for d in order), _native("empty_permuted", dtype, device)))
@@ -133,6 +137,8 @@ def _chunk_cat(tensors: Any, dim: int, num_chunks: int, *, out: Any = None) -> T
         raise RuntimeError("_chunk_cat expects a non-empty input tensor list")
     if num_chunks < 1:
         raise RuntimeError(f"_chunk_cat expects positive num_chunks, and got {num_chunks}")
+    if dim < 0 and len({x.ndim for x in tensors}) > 1:
+        raise RuntimeError("_chunk_cat expects non-negative dim when input tensors have different ndims")
     dim = wrap_dim(dim, tensors[0].ndim)
     if any(dim >= x.ndim for x in tensors):
         raise RuntimeError(f"_chunk_cat expects dim < ndim for all input tensors, and got dim={dim}")

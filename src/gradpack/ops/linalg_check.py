@@ -13,6 +13,7 @@ from ..base.modes import MODE
 from ..base.return_types import return_type
 from ..declare.batched import is_batched
 from ..declare.variants import put
+from ..declare.write_checks import refuse_grad
 from ..tensor.tensor import Tensor, wrap
 
 _array_type = np.ndarray  # NumPy's own, also where `np` is bound to another library
@@ -146,13 +147,8 @@ def with_out(function: Callable[..., Any]) -> Callable[..., Any]:
         for target in targets:
             if not isinstance(target, Tensor):
                 raise TypeError(f"{name}(): argument 'out' must be Tensor, not {type(target).__name__}")
-        mode = MODE.get()
         given = [v for group in args for v in (group if isinstance(group, tuple | list) else (group,))]
-        if mode.grad and any(isinstance(t, Tensor) and t.requires_grad for t in (*given, *kwargs.values(), *targets)):
-            raise RuntimeError(
-                f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of the "
-                "arguments requires grad."
-            )
+        refuse_grad(name, *given, *kwargs.values(), *targets)
         result = function(*args, **kwargs)
         results = result if isinstance(result, tuple) else (result,)
         if len(results) != len(targets):

@@ -196,9 +196,9 @@ def multi_margin_loss(
             "multi_margin_loss: target tensor should be 1-D with size equal to the number of input samples (batch "
             f"size). Expected target size [{n}], but got {list(target._shape)}. Input has shape {list(input._shape)}."
         )
-    _check_long(target)
     if weight is not None and weight.numel() != classes:
         raise RuntimeError(f"inconsistent weight size, expected {classes} but got {list(weight._shape)}")
+    _check_long(target)
     index = flat._data
     if np.any((index < 0) | (index >= classes)):
         raise RuntimeError("target out of range")

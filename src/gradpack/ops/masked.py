@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from ..backends import spec_of
 from ..backends.numpy import as_int64
-from ..base.errors import shapes_do_not_broadcast
+from ..base.errors import scalar_type, shapes_do_not_broadcast
 from ..declare.kinds import general, linear, nondifferentiable
 from ..declare.looped import each_example
 from ..tensor.tensor import Tensor
@@ -25,8 +26,10 @@ def _check_mask(op: str, mask: Any) -> None:
     if not hasattr(mask, "dtype"):
         raise TypeError(f"{op}(): argument 'mask' (position 2) must be Tensor, not {type(mask).__name__}")
     if mask.dtype != np.bool:
-        wanted = "expected BoolTensor for mask" if op == "masked_select" else "only supports boolean masks"
-        raise RuntimeError(f"{op}: {wanted}, but got mask with dtype {mask.dtype}")
+        if op == "masked_select":
+            raise RuntimeError("masked_select: expected BoolTensor for mask")
+        name = scalar_type(spec_of(mask).dtype)
+        raise RuntimeError(f"{op}_ only supports boolean masks, but got mask with dtype {name}")
 
 
 def _common(op: str, input: Any, mask: Any) -> Any:

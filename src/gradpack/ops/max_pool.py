@@ -112,7 +112,8 @@ def _max_pool(
     ceil_mode: Any,
     return_indices: bool,
 ) -> Any:
-    geometry = pool_geometry(op, ndim, input, kernel_size, stride, padding, dilation, ceil_mode)
+    label = f"{op}_with_indices" if return_indices and ndim == 1 else op
+    geometry = pool_geometry(label, ndim, input, kernel_size, stride, padding, dilation, ceil_mode)
     if input._spec.dtype.category in (BOOL, COMPLEX):
         raise not_implemented_for(op, input._spec.dtype)
     flat = ndim == 1

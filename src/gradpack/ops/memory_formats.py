@@ -38,6 +38,14 @@ def is_laid_out(array: Any, wanted: Any) -> bool:
     return bool(np.transpose(array, order_of(wanted, array.ndim)).flags.c_contiguous)
 
 
+def counts_as(array: Any, wanted: Any) -> bool:
+    """Whether `to` takes an array as being in a memory format: what has no channels last counts as contiguous."""
+    last = wanted.name.startswith("channels_last")
+    if last and type(array) is BatchedData:
+        raise RuntimeError(NO_FORMAT)
+    return is_kept(wanted) or not hasattr(array, "strides") or _channels_are_last(array) == last
+
+
 def like(array: Any) -> dict[str, Any]:
     """The options of `numpy.zeros_like` and its kin for a layout as in torch; other libraries know none."""
     return {"order": order_like(array)} if is_numpy(array) else {}

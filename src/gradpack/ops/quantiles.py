@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..base import dtypes
+from ..declare.write_checks import refuse_grad
 from ..tensor.tensor import Tensor
 from .dimensions import numpy_names
 
@@ -140,7 +141,7 @@ from .create import scalar_tensor  # noqa: E402
 from .fill import zeros  # noqa: E402
 from .order import sort  # noqa: E402
 from .pairwise import maximum  # noqa: E402
-from .reduce import refuse_grad, sum  # noqa: E402
+from .reduce import sum  # noqa: E402
 from .rounding import ceil, floor, round, where  # noqa: E402
 from .scatter import gather  # noqa: E402
 from .shape import expand, reshape, wrap_dim  # noqa: E402

@@ -116,7 +116,8 @@ def _check_shapes(op: str, shape: Any, d: int, wanted: Any) -> None:
     """Raise unless an index of the shape `wanted` fits `shape` apart from dimension `d`."""
     if len(shape) != len(wanted):
         raise RuntimeError(
-            f"Index tensor must have the same number of dimensions as input tensor: {op}() got an index of shape "
+            f"Index tensor must have the same number of dimensions as {'input' if op == 'gather' else 'self'} tensor: "
+            f"{op}() got an index of shape "
             f"{list(wanted)} for a tensor of shape {list(shape)}"
         )
     for k, (n, m) in enumerate(zip(wanted, shape, strict=True)):
@@ -278,7 +279,7 @@ def source_for(op: str, input: Any, dim: int, index: Any, src: Any) -> Any:
         raise TypeError(f"{op}(): argument 'index' (position 3) must be Tensor, not {type(index).__name__}")
     if src.dtype != input.dtype:
         raise RuntimeError(
-            f"{op}(): Expected self.dtype to be equal to src.dtype, but got {input.dtype} and {src.dtype}"
+            f"scatter(): Expected self.dtype to be equal to src.dtype, but {op}() got {input.dtype} and {src.dtype}"
         )
     wanted, given = tuple(index.shape), tuple(src.shape)
     if wanted == given:

@@ -11,6 +11,7 @@ from ..backends.numpy import as_int64, as_intp
 from ..base import dtypes
 from ..base.errors import not_a_tensor, not_implemented_for
 from ..declare.looped import looking_at
+from ..declare.write_checks import refuse_grad
 from ..tensor.tensor import Tensor
 from .create import from_numpy
 
@@ -168,7 +169,7 @@ def _softmax_backward_data(
 from ..declare.variants import put  # noqa: E402 - they name each other
 from .fill import full  # noqa: E402
 from .index import narrow  # noqa: E402
-from .reduce import refuse_grad, sum  # noqa: E402
+from .reduce import sum  # noqa: E402
 from .rounding import where  # noqa: E402
 from .scatter_reduce import scatter_reduce  # noqa: E402
 from .shape import expand, reshape, wrap_dim  # noqa: E402

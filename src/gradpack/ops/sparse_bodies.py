@@ -109,7 +109,9 @@ BODIES["_copied"] = lambda input, other: _copied(input, other)
 BODIES["_zeroed"] = lambda input: nothing(input)
 BODIES["clone"] = lambda input, memory_format=None: input.copy()
 BODIES["neg"] = lambda input: -input
-BODIES["_to_copy"] = lambda input, dtype: SPARSE.cast(input, dtype) if _changes(input, dtype) else input.copy()
+BODIES["_to_copy"] = lambda input, dtype, memory_format=None: (
+    SPARSE.cast(input, dtype) if _changes(input, dtype) else input.copy()
+)
 BODIES["alias"] = lambda input: input
 BODIES["zeros_like"] = lambda input: nothing(input)
 
