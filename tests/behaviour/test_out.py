@@ -207,6 +207,8 @@ def test_what_makes_a_tensor_makes_of_a_leaf_one_that_does_not_require_grad(torc
         MAKERS[name](torch, leaf)
     assert tuple(leaf.shape) == (3,)
     assert not leaf.requires_grad
+
+
 @pytest.mark.parametrize("name", ["eq", "logical_or", "histc", "special.bessel_j0", "special.chebyshev_polynomial_t"])
 def test_what_has_no_derivative_is_written_to_a_leaf(torch, name):
     function = torch

@@ -20,8 +20,17 @@ from ..tensor.tensor import Tensor, alias, wrap
 from . import saved_attributes
 from .batched import batched, below, cut, is_batched_now
 from .blocks import LARGE
-from .fitting import cast, cast_all, conj, conj_array, fit_array, fit_tensor, is_complex, is_complex_array
-from .flat import followed, is_flat
+from .fitting import (
+    cast,
+    cast_all,
+    conj,
+    conj_array,
+    fit_array,
+    fit_tensor,
+    is_complex,
+    is_complex_array,
+    with_zero_slope,
+)
 from .op import Op
 from .record import SavedList
 from .torch_names import VARIANTS, may_stay, places
@@ -54,8 +63,6 @@ class CompiledNode(Node):
         else:
             found = self._of_examples(g) if op.kind == "elementwise" and is_batched_now(g) else None
             gradients = self._formulas(g) if found is None else found
-            if is_flat(op.node_name) and gradients[0] is not None and gradients[0]._edge is None:
-                gradients[0] = followed(gradients[0], self.edges[0])
         if not keep:
             self._free()
         return gradients
@@ -179,6 +186,8 @@ class CompiledNode(Node):
                 gradients.extend(conj(r) if conjugate and r is not None else r for r in result)
             else:
                 gradients.append(conj(result) if conjugate and result is not None else result)
+                if op.flat and p == "input" and MODE.get().grad:
+                    gradients[-1] = with_zero_slope(gradients[-1], sources[p], op.flat)
         fit = getattr(self, "fit", None)
         if fit is None:
             return gradients

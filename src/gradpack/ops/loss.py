@@ -122,6 +122,7 @@ def _taking(name: str, node: str) -> Any:
     return linear(
         input=lambda g, target, weights, input_shape, divisor: _put_by_class(g, target, weights, input_shape, divisor),
         node=node,
+        flat=True,
         name=name,
         promote=("input",),
         dtypes="f",

@@ -143,6 +143,7 @@ def triplet_margin_with_distance_loss(
         _by_rows(g, divisor) * _multi_slope(input, target, scales, p, margin)
     ),
     node="MultiMarginLossBackward0",
+    flat=True,
     promote=("input",),
     dtypes="f",
 )
@@ -230,6 +231,7 @@ def _check_long(target: Tensor) -> None:
 @general(
     input=lambda g, input, pairs, divisor: _multilabel_back(g, input, pairs, divisor),
     node="MultilabelMarginLossBackward0",
+    flat=True,
     promote=("input",),
     dtypes="f",
 )

@@ -75,6 +75,7 @@ def _declared(ndim: int) -> Callable[..., Any]:
         dtypes="if",
         name=f"_max_pool{ndim}d",
         node=f"MaxPool{ndim}DWithIndicesBackward0",
+        flat=True,
     )(function)
     return made
 
@@ -186,6 +187,7 @@ def _adaptive(ndim: int) -> Callable[..., Any]:
         dtypes="f",
         name=f"_adaptive_max_pool{ndim}d",
         node=f"AdaptiveMaxPool{ndim}DBackward0",
+        flat=True,
     )(function)
     return made
 

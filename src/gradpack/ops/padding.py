@@ -190,6 +190,7 @@ def _declared(mode: str, name: str, ndim: int) -> Callable[..., Any]:
         input=lambda g, input_shape, padding: _unpad(g, input_shape, padding, mode),
         name=f"{name}_pad{ndim}d",
         node=f"{name.capitalize()}Pad{ndim}DBackward0",
+        flat=True,
         dtypes="ifc",
     )(function)
     return made

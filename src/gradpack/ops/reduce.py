@@ -11,6 +11,7 @@ from ..base import dtypes
 from ..base.errors import cpp_name, scalar_type
 from ..base.modes import MODE
 from ..declare.kinds import general, linear
+from ..declare.out_dtypes import check_out
 from ..declare.write_checks import refuse_grad
 from ..tensor.tensor import Tensor
 from .dimensions import axes, axis, check_bool, check_floating, count, restored, spread, spread_over
@@ -273,7 +274,9 @@ def nansum(
         tensor(3.)
     """
     dim, keepdim = named("nansum", dim, keepdim, axis, keepdims)
-    dtype = out.dtype if dtype is None and out is not None else dtype
+    if dtype is None and out is not None:
+        check_out("nansum", out, input)
+        dtype = out.dtype
     if dtype is not None and not input.dtype.is_complex:
         return in_dtype(nansum, "nansum", input, dtype, out, dim, keepdim)
     return _nansum(input, dim, keepdim)
