@@ -49,7 +49,7 @@ from .timed import forget, timed, watched
 
 _OPTIONS = frozenset(
     "jvp result view results differentiable extra meaning promote lists structural scalars holomorphic node many "
-    "broadcasts name uniform blame check dtypes joint inputs sparse blocks light contiguous rounds".split()
+    "broadcasts name uniform blame check dtypes joint inputs sparse blocks light contiguous rounds flat".split()
 )
 
 

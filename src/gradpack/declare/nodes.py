@@ -28,7 +28,17 @@ from ..tensor.tensor import Tensor, alias, wrap
 from . import saved_attributes
 from .batched import batched, below, cut, is_batched_now
 from .blocks import LARGE
-from .fitting import cast, cast_all, conj, conj_array, fit_array, fit_tensor, is_complex, is_complex_array
+from .fitting import (
+    cast,
+    cast_all,
+    conj,
+    conj_array,
+    fit_array,
+    fit_tensor,
+    is_complex,
+    is_complex_array,
+    with_zero_slope,
+)
 from .op import Op
 from .record import SavedList
 from .torch_names import VARIANTS, places
@@ -184,6 +194,8 @@ class CompiledNode(Node):
                 gradients.extend(conj(r) if conjugate and r is not None else r for r in result)
             else:
                 gradients.append(conj(result) if conjugate and result is not None else result)
+                if op.flat is not None and p == "input" and MODE.get().grad:
+                    gradients[-1] = with_zero_slope(gradients[-1], sources[p], op.flat)
         fit = getattr(self, "fit", None)
         if fit is None:
             return gradients

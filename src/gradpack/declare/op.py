@@ -72,6 +72,7 @@ class Op:
         rounds: for a result of 16 bits, numbers and tensors of wider dtypes are rounded to it before it computes in
             float32; others take them as they are, and round once.
         contiguous: results lie in memory row by row, whatever the layout of the operands.
+        flat: the gradient depends on `input` in steps only: a node of this name, which gives zeros, joins it to that.
         light: says what to keep in place of a large first input, if no hook is asked: that input, or a `Packed`.
     """
 
@@ -86,6 +87,7 @@ class Op:
         "differentiable",
         "dtypes",
         "extra",
+        "flat",
         "formulas",
         "forward",
         "functions",
@@ -157,6 +159,7 @@ class Op:
         light: Callable[[Any], Any] | None = None,
         contiguous: bool = False,
         rounds: bool = False,
+        flat: str | None = None,
     ) -> None:
         code = function.__code__
         count = code.co_argcount + code.co_kwonlyargcount
@@ -175,7 +178,7 @@ class Op:
         self.lists, self.extra, self.structural, self.holomorphic = lists, extra, structural, holomorphic
         self.results, self.uniform, self.blame, self.check, self.dtypes = results, uniform, blame, check, dtypes
         self.returns = bool(results) or many  # does the body return a tuple of results?
-        self.differentiable = differentiable
+        self.differentiable, self.flat = differentiable, flat
         self.sparse, self.blocks, self.light, self.contiguous, self.rounds = sparse, blocks, light, contiguous, rounds
         if joint is not None:
             if meaning is None:

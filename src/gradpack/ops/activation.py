@@ -21,7 +21,13 @@ METHODS = "relu hardshrink"
 INPLACE = "relu_"
 
 
-@elementwise(input=lambda g, out: where(out > 0, g, 0.0), dtypes="if")
+@elementwise(grad=lambda g: g, input=lambda g: zeros_as(g, tuple(g.shape)), dtypes="f")
+def _flat_gradient(grad: Any, input: Any) -> Any:
+    """A gradient that depends on its input in steps only."""
+    return np.positive(grad)
+
+
+@elementwise(input=lambda g, out: where(out > 0, g, 0.0), dtypes="if", flat="ThresholdBackwardBackward0")
 def relu(input: Any) -> Any:
     """`max(input, 0)`. Keeps its result for backward, which the next layer keeps anyway.
 
@@ -124,7 +130,11 @@ def _softplus_slope(input: Any, beta: Any, threshold: Any) -> Any:
     return where(scaled > threshold, 1.0, sigmoid(scaled))
 
 
-@elementwise(input=lambda g, input, negative_slope: where(input > 0, g, g * negative_slope), dtypes="f")
+@elementwise(
+    input=lambda g, input, negative_slope: where(input > 0, g, g * negative_slope),
+    dtypes="f",
+    flat="LeakyReluBackwardBackward0",
+)
 def leaky_relu(input: Any, negative_slope: float = 0.01) -> Any:
     """`input`, and `negative_slope * input` below zero.
 
@@ -245,7 +255,11 @@ def _mish_slope(input: Any) -> Any:
     return t + input * (e / (e + 1)) * (1 - t * t)
 
 
-@elementwise(input=lambda g, input, min_val, max_val: where((input > min_val) & (input < max_val), g, 0.0), dtypes="if")
+@elementwise(
+    input=lambda g, input, min_val, max_val: where((input > min_val) & (input < max_val), g, 0.0),
+    dtypes="if",
+    flat="HardtanhBackwardBackward0",
+)
 def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0) -> Any:
     """`input` limited to an interval.
 
@@ -302,7 +316,9 @@ def tanhshrink(input: Tensor) -> Tensor:
     return input - tanh(input)
 
 
-@elementwise(input=lambda g, input, threshold: where(input <= threshold, 0.0, g), dtypes="if")
+@elementwise(
+    input=lambda g, input, threshold: where(input <= threshold, 0.0, g), dtypes="if", flat="ThresholdBackwardBackward0"
+)
 def threshold(input: Any, threshold: Any, value: Any) -> Any:
     """`input` above the threshold, `value` elsewhere; NaN stays.
 
@@ -326,7 +342,13 @@ def softshrink(input: Tensor, lambd: float = 0.5, *, out: Any = None) -> Tensor:
     return made
 
 
-@elementwise(input=lambda g, out: where(eq(out, 0), 0.0, g), node="SoftshrinkBackward0", dtypes="f", rounds=True)
+@elementwise(
+    input=lambda g, out: where(eq(out, 0), 0.0, g),
+    node="SoftshrinkBackward0",
+    dtypes="f",
+    rounds=True,
+    flat="SoftshrinkBackwardBackward0",
+)
 def _softshrink(input: Any, lambd: float = 0.5) -> Any:
     """`input` moved towards zero by `lambd`."""
     return input - limit(input, -lambd, lambd)
@@ -337,6 +359,7 @@ def _softshrink(input: Any, lambd: float = 0.5) -> Any:
     dtypes="f",
     blocks=hardshrink_of_large,
     rounds=True,
+    flat="HardshrinkBackwardBackward0",
 )
 def hardshrink(input: Any, lambd: float = 0.5) -> Any:
     """`input` where its absolute value exceeds `lambd`, zero elsewhere.
@@ -353,6 +376,7 @@ def hardshrink(input: Any, lambd: float = 0.5) -> Any:
 from .compare import eq  # noqa: E402 - adjoints name each other
 from .exponential import _exp_of_negative, exp, sigmoid  # noqa: E402
 from .gelu_backward import gelu_gradient  # noqa: E402
+from .index import zeros_as  # noqa: E402
 from .limits import clamp_max  # noqa: E402
 from .rounding import abs, where  # noqa: E402
 from .trigonometry import tanh  # noqa: E402
