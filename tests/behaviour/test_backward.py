@@ -381,6 +381,8 @@ def test_gradients_that_change_in_steps_are_differentiated_to_zeros(torch, func,
     assert many.requires_grad and torch.equal(torch.autograd.grad(many.sum(), x)[0], torch.zeros(3))
     jacobian = torch.autograd.functional.jacobian(lambda x: function(x, *more), x, create_graph=True, strict=True)
     assert jacobian.requires_grad
+    if name == "rrelu":  # which torch refuses under `vmap`
+        return
     assert torch.equal(func.hessian(lambda x: function(x, *more).sum())(x.detach()), torch.zeros(3, 3))
     curved = func.hessian(lambda x: (function(x, *more) ** 2).sum())(torch.tensor([3.0]))
     assert torch.equal(curved, torch.tensor([[0.0 if name == "hardtanh" else 2.0]]))
