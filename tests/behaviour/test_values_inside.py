@@ -115,3 +115,24 @@ def test_tensors_of_shape_0_are_followed_through_cat(torch, func):
         y = func.vmap(lambda a, b, dim=dim: torch.cat([a, b], dim), (None, 0))(a, torch.ones(shape))
         y.sum().backward()
         assert torch.equal(y, torch.ones(shape)) and a.grad.shape == (0,)
+
+
+@pytest.mark.filterwarnings("ignore:Attempted to insert a get_attr Node")  # torch
+def test_linearize_of_results_that_are_no_floating_tensors(torch, func):
+    x, v = torch.tensor([1.0, 2.0]), torch.tensor([1.0, 3.0])
+    out, push = func.linearize(lambda x: (x * x, 3, x.long(), None), x)
+    assert out[1] == 3 and out[2].tolist() == [1, 2] and out[3] is None
+    pushed = push(v)
+    assert pushed[0].tolist() == [2.0, 12.0] and pushed[1] == 3 and pushed[2].tolist() == [0, 0] and pushed[3] is None
+    out, push = func.linearize(lambda x: (), x)
+    assert out == () == push(v)
+
+
+def test_dtypes_of_what_is_pushed_and_pulled(torch, func):
+    x = torch.tensor([1.0, 2.0])
+    with pytest.raises(ValueError, match=r"Expected tangent to be floating point or complex, but got: .*int64"):
+        func.jvp(lambda x: x * x, (x,), (x.long(),))
+    _, pull = func.vjp(lambda x: x * x, x)
+    with pytest.raises(RuntimeError, match="both grad_output and output are required to have the same dtype"):
+        pull(x.to(torch.complex64))
+    assert pull(x.double())[0].dtype == torch.float32

@@ -98,10 +98,7 @@ def _seed(i: int, out: Any, g: Any, batched: bool) -> Tensor | None:
     if spec is None:
         return g
     if g._spec.dtype.is_complex != spec.dtype.is_complex:
-        raise RuntimeError(
-            "For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in dtype: "
-            f"grad_output[{i}] has a dtype of {g.dtype} and output[{i}] has a dtype of {spec.dtype}."
-        )
+        raise complex_mismatch(i, g.dtype, spec.dtype)
     if g._spec.device != spec.device:
         raise RuntimeError(f"grad_output[{i}] is on {g.device}, output[{i}] on {spec.device}: move it first")
     if spec.flow is not spec.dtype:
@@ -152,3 +149,11 @@ def batch_size(seeds: list[Tensor | None]) -> int:
             f"{sizes} for the mapped dimension"
         )
     return sizes[0] if sizes else 0
+
+
+def complex_mismatch(i: int, given: Any, expected: Any) -> RuntimeError:
+    """For a gradient that is complex where its output is not, or the other way round."""
+    return RuntimeError(
+        "For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in dtype: "
+        f"grad_output[{i}] has a dtype of {given} and output[{i}] has a dtype of {expected}."
+    )
