@@ -147,7 +147,7 @@ def _laid_out_like(tangent: Tensor, primal: Tensor) -> Tensor:
         return tangent
     from ..ops.fill import zeros
 
-    fresh: Tensor = zeros(size, dtype=tangent.dtype)
+    fresh: Tensor = zeros(size, dtype=tangent.dtype, device=tangent.device)
     return fresh.as_strided(primal.size(), primal.stride(), primal.storage_offset()).copy_(tangent)
 
 

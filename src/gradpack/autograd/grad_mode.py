@@ -35,9 +35,7 @@ class ModeManager:
     """A context manager that is a decorator too. Subclasses say what changes."""
 
     prev: Any = False  # what held before
-
-    def __init__(self) -> None:
-        self._before: list[dict[str, Any]] = []
+    _before: Any = None  # a list: a mode for each block that was entered; subclasses need not call `__init__`
 
     def _changes(self) -> dict[str, Any]:
         raise NotImplementedError
@@ -48,6 +46,8 @@ class ModeManager:
 
     def __enter__(self) -> Any:
         self.prev = MODE.get().grad
+        if self._before is None:
+            self._before = []
         self._before.append(change(**self._changes()))
         return None
 
@@ -68,7 +68,7 @@ class _NoArguments(ModeManager):
         return decorate(cls, orig_func)
 
     def __init__(self, orig_func: Any = None) -> None:
-        super().__init__()
+        pass
 
 
 class no_grad(_NoArguments):  # noqa: N801 - torch's name

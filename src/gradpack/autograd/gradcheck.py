@@ -278,7 +278,7 @@ def _seed_like(output: Tensor, strided: bool) -> Tensor:
     from .jacobian_checks import stacked
 
     dtype = complex128 if output.is_complex() else float64
-    made = randn(output.shape, dtype=dtype).to(output.dtype)
+    made = randn(output.shape, dtype=dtype, device=output.device).to(output.dtype)
     if strided and made.ndim:
         made = stacked([made, made]).movedim(0, -1)[..., 0]
     return made.requires_grad_()

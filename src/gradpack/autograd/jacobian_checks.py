@@ -239,7 +239,7 @@ def _check_batch(batch: Tensor, expected: Tensor, i: int, nr: int, why: str) -> 
 
 def direction(like: Tensor) -> Tensor:
     """Random numbers between 0 and 1, as a vector of length 1: no direction is orthogonal to another."""
-    made = _random.rand(like.shape, dtype=like.dtype)
+    made = _random.rand(like.shape, dtype=like.dtype, device=like.device)
     length = (made * made).sum().sqrt()
     return made / length if made.numel() else made
 

@@ -57,6 +57,8 @@ class saved_tensors_hooks:  # noqa: N801 - torch's name
         tensor([2., 4.])
     """
 
+    compose = False
+
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         made = super().__new__(cls)
         fn = kwargs.pop("fn", args[2] if len(args) == 3 else None)

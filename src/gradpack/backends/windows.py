@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+_array_type = np.ndarray  # NumPy's own, also in functions in which `np` is bound to another library
+
 Layout = tuple[tuple[int, ...], tuple[int, ...]]  # sizes, and strides in elements
 
 
@@ -240,11 +242,11 @@ def address_of(array: Any) -> int:
 
 def _own_address(array: Any) -> Any:
     """What an array of another library says of itself: CuPy's have a pointer."""
-    if type(array) is np.ndarray:
+    if type(array) is _array_type:
         return None
     own = getattr(array, "address", None)
     return getattr(getattr(array, "data", None), "ptr", None) if own is None else own
 
 
 def _has_address(array: Any) -> bool:
-    return type(array) is np.ndarray or _own_address(array) is not None
+    return type(array) is _array_type or _own_address(array) is not None

@@ -212,7 +212,7 @@ def _apply(op: Op, values: list[Any], mode: Mode) -> Any:
                 replay = Output(op.public, nr) if op.returns else op.public
                 mark_view(out, parent, replay, args, meta)
             needs = needs and type(outs[0]._counter) is not InferenceCounter  # views of inference tensors are leaves
-    if mode.dual and mode.hooks is not None:
+    if mode.forward and mode.hooks is not None:
         for t in tensors:
             tangent_of(t)  # which hooks may need before `carry` does
     node = record(op, values, index, outs, extras, mode, compute, spec) if needs else None

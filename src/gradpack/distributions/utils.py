@@ -89,6 +89,14 @@ def sum_rightmost(value: Any, dim: int) -> Any:
     return value.sum(tuple(range(-dim, 0))) if dim else value
 
 
+def _standard_normal(shape: Any, dtype: Any, device: Any) -> Tensor:
+    """Standard normal numbers: torch's name and arguments."""
+    return randn(shape, dtype=dtype, device=device)
+
+
+_sum_rightmost = sum_rightmost  # torch's name
+
+
 def enumerated(n: int, batch_shape: Any, expand: bool, dtype: Any, device: Any) -> Tensor:
     """The numbers below `n` along a first dimension, before those of a batch."""
     values = arange(n, dtype=dtype, device=device).reshape((n,) + (1,) * len(batch_shape))

@@ -192,9 +192,7 @@ def repeat_interleave(
         >>> torch.repeat_interleave(torch.tensor([1, 2]), 2)
         tensor([1, 1, 2, 2])
     """
-    from .create import tensor
     from .index_dim import index_select
-    from .ranges import arange
 
     if repeats is None:
         if input.ndim != 1:
@@ -210,7 +208,7 @@ def repeat_interleave(
         if repeats.ndim > 1:
             raise RuntimeError(f"repeats must be 0-dim or 1-dim tensor, but got shape {list(repeats._shape)}")
         _check_repeats(repeats)
-        repeats = repeats._data
+        repeats = host_of(repeats)
     if np.any(np.asarray(repeats) < 0):
         raise RuntimeError("repeats can not be negative")
     size = input._shape[d] if input.ndim else 1
@@ -229,8 +227,7 @@ def repeat_interleave(
             f"repeats must have the same size as input along dim, but got repeats.size(0) = {array.shape[0]} and "
             f"input.size({d}) = {size}"
         )
-    index = as_int64(np.repeat(np.arange(size), as_intp(array)))
-    return index_select(input, d, tensor(index) if len(index) else arange(0))
+    return index_select(input, d, beside(as_int64(np.repeat(np.arange(size), as_intp(array))), input))
 
 
 @linear(input=lambda g: g, node="CloneBackward0", structural=True)
@@ -252,14 +249,14 @@ def _check_repeats(repeats: Tensor) -> None:
 @each_example
 def _counted(counts: Tensor) -> Tensor:
     """Each index as often as `counts` says."""
-    from .create import tensor
-
-    if np.any(counts._data < 0):
+    array = host_of(counts)
+    if np.any(array < 0):
         raise RuntimeError("repeats can not be negative")
-    made: Tensor = tensor(as_int64(np.repeat(np.arange(counts._shape[0]), as_intp(counts._data))))
-    return made
+    return beside(as_int64(np.repeat(np.arange(counts._shape[0]), as_intp(array))), counts)
 
 
-from .reduce import sum  # noqa: E402 - adjoints name each other
+from .making import beside  # noqa: E402 - adjoints name each other
+from .random import host_of  # noqa: E402
+from .reduce import sum  # noqa: E402
 from .shape import _ints, clone, expand, ravel, reshape, unsqueeze, wrap_dim, wrap_dims  # noqa: E402
 from .transpose import transpose  # noqa: E402

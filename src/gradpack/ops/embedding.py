@@ -211,12 +211,15 @@ def embedding(
 def _renormalise(weight: Tensor, indices: Tensor, max_norm: float, norm_type: float) -> None:
     """Rescale the rows in use to at most `max_norm`, in place and out of the graph."""
     with using(grad=False):
-        used = np.unique(indices._data)
-        rows = weight._data[used]
-        norms = np.sum(np.abs(rows) ** norm_type, axis=1) ** (1 / norm_type)
-        scale = np.where(norms > max_norm, max_norm / (norms + 1e-7), 1.0)
-        weight._data[used] = (rows * scale[:, None]).astype(rows.dtype)
+        used = beside(np.unique(host_of(indices)), weight)._data
+        weight._data[used] = weight._spec.backend.bind(_shortened)(weight._data[used], max_norm, norm_type)
         weight._counter[0] += 1
+
+
+def _shortened(rows: Any, max_norm: float, norm_type: float) -> Any:
+    norms = np.sum(np.abs(rows) ** norm_type, axis=1) ** (1 / norm_type)
+    scale = np.where(norms > max_norm, max_norm / (norms + 1e-7), 1.0)
+    return (rows * scale[:, None]).astype(rows.dtype)
 
 
 _FEW = 64  # class indices, which Python looks through faster than NumPy
@@ -235,3 +238,7 @@ def one_hot_of_few(input: Tensor, classes: int) -> Tensor | None:
     made = np.zeros((*input._shape, classes), np.int64)
     made.reshape(-1)[np.arange(0, made.size, classes) + index] = 1
     return wrap(made)
+
+
+from .making import beside  # noqa: E402 - they name each other
+from .random import host_of  # noqa: E402

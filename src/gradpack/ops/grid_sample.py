@@ -321,7 +321,7 @@ def affine_grid_generator(theta: Tensor, size: Any, align_corners: bool) -> Any:
         lines.append(line if align_corners else line * (n - 1) / n)
     whole = np.meshgrid(*lines, indexing="ij")
     base = np.stack([*(np.reshape(w, (-1,)) for w in reversed(whole)), np.ones(size_of(space))], axis=1)
-    points = wrap(base).to(theta.dtype)
+    points = beside(base, theta).to(theta.dtype)
     return reshape(matmul(points, theta.mT), (theta._shape[0], *space, ndim))
 
 
@@ -372,6 +372,7 @@ from ..base.errors import not_implemented_for, scalar_type  # noqa: E402 - what 
 from ..tensor.tensor import wrap  # noqa: E402
 from .join import stack  # noqa: E402
 from .linalg import matmul  # noqa: E402
+from .making import beside  # noqa: E402
 from .reduce import sum  # noqa: E402
 from .rounding import sign  # noqa: E402
 from .shape import reshape  # noqa: E402

@@ -70,7 +70,7 @@ def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Any = None, dim: int = 
     """
     d, steps = _steps("trapezoid", y, x, dx, dim)
     if not y._shape[d]:
-        return zeros(y._shape[:d] + y._shape[d + 1 :], dtype=y._spec.dtype)
+        return zeros(y._shape[:d] + y._shape[d + 1 :], dtype=y._spec.dtype, device=y.device)
     if not isinstance(steps, Tensor):
         out: Tensor = (sum(y, d) - (select(y, d, 0) + select(y, d, -1)) * 0.5) * steps
         return out

@@ -50,7 +50,9 @@ def as_strided_scatter(input: Tensor, src: Tensor, size: Any, stride: Any, stora
         result = _contiguous(input)
         as_strided(result, size, stride, storage_offset or 0).copy_(src)
         return result
-    whole = zeros(memory.size, dtype=input.dtype)  # the same layout, and room for what lies beside the elements
+    whole = zeros(
+        memory.size, dtype=input.dtype, device=input.device
+    )  # the same layout, and room for what lies beside the elements
     layout = input._shape, input.stride(), input.storage_offset()
     as_strided(whole, *layout).copy_(input)
     as_strided(whole, size, stride, layout[2] if storage_offset is None else storage_offset).copy_(src)
@@ -75,7 +77,7 @@ def fill(input: Tensor, value: Any) -> Tensor:
     if not isinstance(value, Tensor):
         if not isinstance(value, int | float | complex):
             raise not_a_tensor("fill", "value", 2, value)
-        value = scalar_tensor(value, dtype=input._spec.dtype)
+        value = scalar_tensor(value, dtype=input._spec.dtype, device=input.device)
     if value.ndim:
         raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got tensor with {value.ndim} dimensions.")
     made: Tensor = _filled(input, value)

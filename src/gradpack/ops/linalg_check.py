@@ -14,7 +14,7 @@ from ..base.return_types import return_type
 from ..declare.batched import is_batched
 from ..declare.variants import put
 from ..declare.write_checks import refuse_grad
-from ..tensor.tensor import Tensor, wrap
+from ..tensor.tensor import Tensor
 
 _array_type = np.ndarray  # NumPy's own, also where `np` is bound to another library
 _FEW = 64  # numbers, of which Python finds those that are not zero before NumPy does
@@ -113,7 +113,7 @@ def diagonal_of(x: Any) -> Any:
 def identity(n: int, like: Any, columns: int | None = None) -> Any:
     """The identity matrix as an array or tensor like another."""
     if isinstance(like, Tensor):
-        return wrap(np.eye(n, columns, dtype=like._spec.native))
+        return beside(np.eye(n, columns, dtype=like._spec.native), like)
     return np.eye(n, columns, dtype=like.dtype)
 
 
@@ -177,4 +177,5 @@ __all__ = ["LinAlgError", "matrices", "square"]
 
 from .complex_parts import conj  # noqa: E402 - adjoints name each other
 from .diagonal import diagonal  # noqa: E402
+from .making import beside  # noqa: E402
 from .operands import is_complex  # noqa: E402

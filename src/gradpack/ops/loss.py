@@ -248,7 +248,9 @@ def counted(
     if np.any(bad):
         raise IndexError(f"Target {int(index[bad].flat[0])} is out of bounds.")
     safe = np.where(counts, index, np.zeros_like(index))
-    each = counts.astype(native) if weight is None else np.where(counts, weight._data[safe], np.zeros((), native))
+    each = counts.astype(native)
+    if weight is not None:
+        each = np.where(counts, weight._data[safe], np.zeros_like(each))
     divisor = None if kind == NONE else 1.0 if kind == SUM else float(np.sum(each, dtype=np.float64))
     return wrap(safe), wrap(each), divisor
 

@@ -102,6 +102,12 @@ def _placed(made: Tensor, device: Any) -> Tensor:
     return wrap(backend.asarray(made._spec.backend.to_numpy(made._data), made._spec.dtype, where))
 
 
+def beside(array: Any, other: Tensor) -> Tensor:
+    """A tensor of an array in host memory, on the device of another tensor."""
+    made = wrap(array)
+    return made if other._spec.numpy else _placed(made, other._spec.device)
+
+
 # Those that NumPy makes as they are, and that every factory takes.
 _USUAL = {
     d: NUMPY.spec_for(d, CPU)

@@ -85,7 +85,9 @@ def _method_new_empty_strided(
             return made
 
         return of_all_examples(of_all, self)
-    return empty_strided(size, stride, dtype=dtype or self._spec.dtype, requires_grad=requires_grad)
+    return empty_strided(
+        size, stride, dtype=dtype or self._spec.dtype, device=device or self._spec.device, requires_grad=requires_grad
+    )
 
 
 @partial(noted, name="new_full")

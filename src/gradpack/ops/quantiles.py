@@ -84,7 +84,7 @@ def _check(op: str, input: Tensor, q: Any, interpolation: str) -> Tensor:
     if d not in (dtypes.float32, dtypes.float64):
         raise RuntimeError(f"{op}() input tensor must be either float or double dtype, not {d.name}")
     if not isinstance(q, Tensor):
-        q = scalar_tensor(q, dtype=d)
+        q = scalar_tensor(q, dtype=d, device=input.device)
     elif q._spec.dtype is not d:
         raise RuntimeError(f"{op}() q tensor must be same dtype as the input tensor: {q._spec.dtype.name}, {d.name}")
     elif not bool(all((q >= 0) & (q <= 1))):
@@ -113,7 +113,7 @@ def _quantile(
     points = reshape(q, (-1,))
     if ignore_nan:
         numbers = sum(logical_not(isnan(rows)), -1, keepdim=True)
-        rank = maximum(points * (numbers - 1), zeros((), dtype=rows._spec.dtype))
+        rank = maximum(points * (numbers - 1), zeros((), dtype=rows._spec.dtype, device=rows.device))
     else:
         rank = expand(points * last, (*rows._shape[:-1], points._shape[0]))
         rank = where(any(isnan(rows), -1, keepdim=True), float(last), rank)

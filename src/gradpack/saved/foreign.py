@@ -15,6 +15,7 @@ from weakref import ref
 import numpy as np
 
 from ..backends.numpy import ml_dtypes
+from ..backends.windows import _array_type
 from ..base import dtypes
 from ..tensor.tensor import Tensor, alias
 from .info import SavedInfo
@@ -97,7 +98,7 @@ _guard_ref = ref(_guard)
 def memory_of(tensor: Any) -> Memory | None:
     """Where a tensor lies, ours or torch's; None if it is in memory, but no array of NumPy's."""
     if isinstance(tensor, Tensor):
-        if type(tensor._data) is np.ndarray:
+        if type(tensor._data) is _array_type:
             return Memory(tensor)
         if tensor._spec.device.type == "cpu":
             return None
