@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Collection
 from typing import Any
 
+from ..base.callers import depth_of_user
 from ..base.dtypes import FLOATING
 from ..base.modes import MODE, TRANSFORMS, Mode, within_function
 from ..declare.batched import outside
@@ -24,6 +25,12 @@ _MANY_WITH_VIEW = (
     "not a view (using .clone() for example) or make your Function only return one Tensor (potentially splitting it "
     "into two Functions: one doing the inplace that returns a single Tensor and a second one that does the other "
     "operations). You can ask on the forum https://discuss.pytorch.org/ if you need help to do this change."
+)
+
+
+_NO_INPUT = (
+    "ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that have been mutated should be "
+    "passed to ctx.mark_dirty()."
 )
 
 
@@ -149,12 +156,10 @@ def _results(
     Inputs that are returned as they are become new tensors; dirty ones keep their identity.
     """
     inputs = {id(a): i for i, a in enumerate(args) if isinstance(a, Tensor)}
-    dirty = _dirty(ctx, inputs, given) if ctx.dirty_tensors is not None else ()
+    dirty = _dirty(ctx, given) if ctx.dirty_tensors is not None else ()
     constant = _constant(ctx) if ctx.non_differentiable is not None else ()
     kept = set(map(id, (*(ctx.to_save or ()), *(ctx.saved_for_forward or ())))) if setup else ()
-    tensors = [t for t in given if isinstance(t, Tensor)]
-    if dirty and node is not None and len(tensors) > 1 and any(t._view is not None and id(t) in dirty for t in tensors):
-        raise RuntimeError(_MANY_WITH_VIEW)
+    many = sum(isinstance(t, Tensor) for t in given) > 1
     results: list[Any] = []
     differentiable = 0
     for nr, t in enumerate(given):
@@ -173,7 +178,7 @@ def _results(
         edge: Any = node if len(given) == 1 else Slot(node, nr, len(given))  # type: ignore[arg-type]
         made = t
         if is_dirty:
-            _rebase(cls, t, edge)
+            _rebase(cls, t, edge, is_input, many)
         else:
             if is_input:
                 made = _same(t, kept)
@@ -200,7 +205,7 @@ def _results(
     return results
 
 
-def _dirty(ctx: BackwardCFunction, inputs: dict[int, int], given: tuple[Any, ...]) -> set[int]:
+def _dirty(ctx: BackwardCFunction, given: tuple[Any, ...]) -> set[int]:
     marked = ctx.dirty_tensors
     if not isinstance(marked, tuple):
         raise RuntimeError(
@@ -213,13 +218,7 @@ def _dirty(ctx: BackwardCFunction, inputs: dict[int, int], given: tuple[Any, ...
         found.add(id(t))
         if type(t._counter) is not InferenceCounter:
             t._counter[0] += 1
-        if id(t) not in inputs:
-            warnings.warn(
-                "ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that have been mutated "
-                "should be passed to ctx.mark_dirty().",
-                stacklevel=5,
-            )
-        elif not any(t is o for o in given):
+        if not any(t is o for o in given):
             raise RuntimeError(
                 "Some elements marked as dirty during the forward method were not returned as output. The inputs that "
                 "are modified inplace must all be outputs of the Function."
@@ -242,7 +241,7 @@ def _constant(ctx: BackwardCFunction) -> set[int]:
 
 def _without_history(t: Tensor, is_input: bool, is_dirty: bool, kept: Collection[int]) -> Tensor:
     """A result that autograd is not to follow."""
-    if t._current_edge() is None:
+    if not t.requires_grad:
         return _same(t, kept) if is_input and not is_dirty else t
     if is_input:
         return t.detach()
@@ -254,13 +253,19 @@ def _without_history(t: Tensor, is_input: bool, is_dirty: bool, kept: Collection
     return t
 
 
-def _rebase(cls: Any, t: Tensor, edge: Any) -> None:
-    """Make the call the history of an input that forward wrote to."""
+def _rebase(cls: Any, t: Tensor, edge: Any, is_input: bool, many: bool) -> None:
+    """Make the call the history of a result that forward wrote to, one of `many`."""
     from ..declare.inplace import set_history
     from ..declare.write_checks import check_writable
 
     if (t._edge is None or type(t._edge) in (AccumulateGrad, Nowhere)) and t.requires_grad:
         raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
+    if not is_input:
+        if t._view is not None:
+            raise RuntimeError(_NO_INPUT)
+        warnings.warn(_NO_INPUT, stacklevel=depth_of_user())
+    elif many and t._view is not None:
+        raise RuntimeError(_MANY_WITH_VIEW)
     check_writable(t, cls.__name__, True)
     set_history(t, edge)
     if t._view is not None:

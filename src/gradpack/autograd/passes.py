@@ -12,6 +12,7 @@ from ..graph import engine
 from ..graph.node import AccumulateGrad, Node, Slot
 from ..tensor.hooks import registered
 from ..tensor.tensor import InferenceCounter, Tensor, wrap
+from . import node_log
 from .arguments import flag
 
 _next_number = count().__next__
@@ -86,15 +87,18 @@ def run(
         tensors = True
     if mode.anomaly is not None:
         mode.anomaly.watch(edges)
-    plan = engine.Plan(edges, inputs) if inputs is not None or registered[0] else None
+    logged = node_log.is_wanted()
+    plan = engine.Plan(edges, inputs) if inputs is not None or registered[0] or logged else None
     roots: list[tuple[Node, Any]] = [
         (edge, seed if tensors else seed._data) for edge, seed in zip(edges, seeds, strict=True)
     ]
     outer = RUN.get()
     this = Pass(plan, edges, 0 if outer is None else outer.depth + 1, keep, capture)
     tell = getattr(mode.recorder, "backward", None)
-    threads = mode.threads and not mode.busy and not tensors
+    threads = mode.threads and not mode.busy and not tensors and not logged
     observer = None if mode.profiler is None else mode.profiler.nodes()
+    if logged:
+        observer = node_log.LoggedPass(observer)
     silenced = None
     try:  # an interrupt may come at any moment, and is to leave all as it was
         RUN.set(this)
@@ -180,6 +184,7 @@ def rows_of(
     if mode.anomaly is not None:
         mode.anomaly.watch(edges)
     plan = engine.Plan(edges, wanted)
+    observer = node_log.LoggedPass(None) if node_log.is_wanted() else None
     places = [(edge.parent, edge.nr) if isinstance(edge, Slot) else (edge, -1) for edge in wanted]
     outer = RUN.get()
     found: list[list[Tensor | None]] = []
@@ -194,7 +199,7 @@ def rows_of(
             roots: list[tuple[Node, Any]] = [
                 (edge, seed if tensors else seed._data) for edge, seed in zip(edges, seeds, strict=True)
             ]
-            engine.run(roots, keep=True, create_graph=tensors, plan=plan, capture=True)
+            engine.run(roots, keep=True, create_graph=tensors, plan=plan, capture=True, observer=observer)
             while this.callbacks:
                 this.callbacks.pop(0)()
             row: list[Tensor | None] = []

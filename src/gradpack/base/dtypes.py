@@ -44,6 +44,14 @@ class dtype:  # noqa: N801 - torch's name
         self.is_complex = category == COMPLEX
         self.is_signed = signed
 
+    @property
+    def abbr(self) -> str:
+        """The name in short: `f32` for float32, `bf16`, `i64`."""
+        text = "bool8" if self.name == "bool" else self.name.replace("_", "")
+        for word in ("complex", "uint", "int", "float", "bool"):
+            text = text.replace(word, word[0])
+        return text
+
     def to_real(self) -> dtype:
         """The dtype of the real part: float32 for complex64."""
         return _REAL.get(self, self)

@@ -46,7 +46,8 @@ class SelectiveCheckpointContext:
         self.op_output = op_output
 
 
-SAC_IGNORED_OPS: set[OpOverload] = {aten.detach.default}  # never asked about
+_detach: OpOverloadPacket = aten.detach
+SAC_IGNORED_OPS: set[OpOverload] = {_detach.default}  # never asked about
 
 _MISMATCH = (
     "This can happen if the operations in the checkpointed region are nondeterministic or depend on global state "
