@@ -99,6 +99,15 @@ def test_copies_share_memory_among_them(array):
     assert second.tolist() == first.tolist() != x.tolist()
 
 
+def test_copies_of_a_part_and_then_of_the_whole():
+    whole = torch.arange(6.0).reshape(2, 3).clone()
+    for given in ((whole[1], whole, whole.detach()), (whole, whole.T), (whole.T, whole[0], whole)):
+        made = copy.deepcopy(given)
+        assert [m.tolist() for m in made] == [g.tolist() for g in given]
+        made[0].fill_(9)
+        assert all(float(m.max()) == 9.0 for m in made) and float(whole.max()) == 5.0
+
+
 def test_writes_through_expanded_and_readonly_views(array):
     x = torch.from_numpy(array)
     x.expand(2, *x.shape)[0].add_(1)

@@ -7,6 +7,7 @@ from operator import index
 from typing import Any
 
 from ..backends import Spec
+from ..base.foreign import is_foreign, mixed
 from ..base.size import Size
 from ..tensor.tensor import Tensor, alias
 from .edges import GradientEdge, origin_of
@@ -81,6 +82,8 @@ def _seed(i: int, out: Any, g: Any, batched: bool) -> Tensor | None:
     if g is None:
         return _implicit(i, out, shape, spec)
     if not isinstance(g, Tensor):
+        if is_foreign(g):
+            raise mixed("backward")
         raise TypeError(f"gradients can be either Tensors or None, but got {type(g).__name__}")
     first = g[0] if batched else g
     if shape is not None and first._shape != shape:

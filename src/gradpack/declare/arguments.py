@@ -14,6 +14,7 @@ from typing import Any
 from ..backends import backend_of
 from ..base.dtypes import FLOATING, dtype
 from ..base.errors import not_a_tensor, size_too_big, too_big
+from ..base.foreign import is_foreign, mixed
 from ..base.layouts import layout
 from ..base.memory_formats import memory_format
 from ..tensor.tensor import Tensor
@@ -147,7 +148,11 @@ def check(op: str, kinds: Kinds, values: Mapping[str, Any]) -> None:
             if kind == "ints" and isinstance(value, tuple | list):
                 odd = next(v for v in value if not _is_size(v))
                 found = f"but found element of type {type(odd).__name__}"
-            raise TypeError(f"{op}(): argument '{name}' (position {position}) must be {WORDS[kind]}, {found}")
+            called = op.removeprefix("_method_")
+            if is_foreign(value):
+                raise mixed(called)
+            position -= called != op  # `self` does not count
+            raise TypeError(f"{called}(): argument '{name}' (position {position}) must be {WORDS[kind]}, {found}")
     check_range(op, kinds, values)
 
 

@@ -21,6 +21,7 @@ from types import FunctionType
 from typing import Any, NamedTuple
 
 from ..base.errors import TOO_BIG, NotATensorError, inner_failure
+from ..base.foreign import any_foreign, mixed
 from ..base.modes import MODE
 from ..tensor.tensor import Tensor
 from ..tensor.torch_function import handle, overriding
@@ -310,6 +311,8 @@ def _explained(label: str, kinds: Kinds, values: dict[str, Any], error: Exceptio
     Args:
         compiled: whether torch has the function in C++, where arguments are looked at before anything else.
     """
+    if any_foreign(values.values()):
+        return mixed(label.removeprefix("_method_"))
     found = _better(label, kinds, values, error, compiled)
     lacking = type(found) is TypeError and "must be Tensor, not" in str(found)
     if lacking and (not compiled or label == "norm") and f"{label}_nd(" not in str(found):

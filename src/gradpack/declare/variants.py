@@ -8,6 +8,7 @@ from typing import Any
 
 from ..base.callers import depth_of_user
 from ..base.errors import not_a_method_of
+from ..base.foreign import is_foreign, mixed
 from ..base.modes import MODE, using
 from ..tensor.tensor import InferenceCounter, Tensor
 from .apply import apply
@@ -27,6 +28,8 @@ def into(op: Op, out: Any, values: tuple[Any, ...]) -> Any:
     outs = out if op.returns and isinstance(out, tuple | list) else (out,)
     for target in outs:
         if not isinstance(target, Tensor):
+            if is_foreign(target):
+                raise mixed(op.name)
             raise TypeError(f"{op.name}(): argument 'out' must be Tensor, not {type(target).__name__}")
     mode = MODE.get()
     if mode.levels and any(map(is_batched, (*outs, *tensors_in(list(values))))):

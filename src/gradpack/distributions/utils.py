@@ -9,6 +9,7 @@ from typing import Any
 
 from ..autograd.grad_mode import enable_grad
 from ..base.dtypes import get_default_dtype
+from ..base.foreign import is_foreign, mixed
 from ..base.info import finfo
 from ..ops.broadcasting import broadcast_tensors
 from ..ops.create import tensor
@@ -34,6 +35,8 @@ euler_constant = 0.57721566490153286060
 
 
 def _is_tensor_like(value: Any) -> bool:
+    if is_foreign(value):
+        raise mixed("broadcast_all")
     return isinstance(value, Tensor) or hasattr(value, "__torch_function__")
 
 

@@ -29,8 +29,9 @@ def is_sequence(data: Any) -> bool:
     """Whether the elements of an object become elements of a tensor."""
     if isinstance(data, list | tuple):
         return True
-    known = isinstance(data, bool | int | float | builtins.complex | str | bytes | Mapping | Tensor | np.generic)
-    return not known and hasattr(data, "__getitem__") and hasattr(data, "__len__") and not isinstance(data, np.ndarray)
+    if isinstance(data, str | bytes | Mapping | np.generic) or hasattr(data, "__array__"):
+        return False
+    return hasattr(data, "__getitem__") and hasattr(data, "__len__")
 
 
 def is_array(data: Any) -> bool:
@@ -52,8 +53,8 @@ def sizes_of(data: Any) -> list[int]:
         if not sizes[-1]:
             break
         data = _elements(data)[0]
-    if isinstance(data, np.ndarray):
-        return [*sizes, *data.shape]
+    if is_array(data) and not isinstance(data, Tensor):
+        return [*sizes, *np.asarray(data).shape]
     if sizes and isinstance(data, str):
         raise ValueError(f"too many dimensions {type(data).__name__!r}")
     return sizes
@@ -67,7 +68,7 @@ def as_lists(data: Any, depth: int = 0) -> Any:
         ValueError: for more dimensions than an array has.
     """
     if not is_sequence(data):
-        return data
+        return np.asarray(data) if is_array(data) and not isinstance(data, Tensor) else data
     if depth == MOST_DIMS:
         raise ValueError(f"too many dimensions {type(data).__name__!r}")
     items = _elements(data)

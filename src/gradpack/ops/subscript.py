@@ -16,6 +16,7 @@ import numpy as np
 from ..base import dtypes
 from ..base.callers import depth_of_user
 from ..base.dtypes import INTEGRAL
+from ..base.foreign import is_foreign, mixed
 from ..declare.batched import is_batched
 from ..tensor.tensor import Tensor, wrap
 from .create import tensor
@@ -168,6 +169,8 @@ def _item(item: Any) -> Any:
         raise TypeError(f"new(): invalid data type {kind.__name__!r}: that is no index")
     if isinstance(item, Sequence):
         return _sequence(item)
+    if is_foreign(item):
+        raise mixed("__getitem__")
     if hasattr(kind, "__index__") and not isinstance(item, np.bool_):
         return item.__index__()
     name = f"{kind.__module__}.{kind.__name__}" if kind.__module__ == "numpy" else kind.__name__

@@ -10,6 +10,7 @@ from functools import wraps
 from itertools import chain
 from typing import Any
 
+from ..base.foreign import is_foreign, mixed
 from ..base.modes import MODE
 from ..nn.added import add
 from ..nn.parameter import clear_grad
@@ -204,6 +205,8 @@ class Optimizer:
         params, names = _params_and_names(param_group["params"])
         for p in params:
             if not isinstance(p, Tensor):
+                if is_foreign(p):
+                    raise mixed(type(self).__name__)
                 raise TypeError(f"optimizer can only optimize Tensors, but one of the params is {type(p).__name__}")
             if not self.defaults.get("differentiable") and not (p.is_leaf or p.retains_grad):
                 raise ValueError(

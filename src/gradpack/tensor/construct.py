@@ -65,14 +65,15 @@ def rebuild(cls: type, array: Any, requires_grad: bool, extra: dict[str, Any]) -
 
 def copy_storage(array: Any, spec: Spec, memo: dict[int, Any]) -> Any:
     """A copy for `deepcopy`: arrays that share memory share it in the copy too."""
-    if not spec.numpy or array.base is None:
-        if id(array) in memo:
-            return memo[id(array)]
-        copied = memo[id(array)] = array.copy(order="K") if spec.numpy else spec.backend.copy(array)
-        return copied
-    memory, owner = memory_of(array), owner_of(array)
+    if not spec.numpy:
+        if id(array) not in memo:
+            memo[id(array)] = spec.backend.copy(array)
+        return memo[id(array)]
+    owner = owner_of(array)
     copied = memo.get(id(owner))
     if copied is None:
-        copied = memo[id(owner)] = memory.copy()
+        copied = memo[id(owner)] = array.copy(order="K") if array.base is None else memory_of(array).copy()
         memo.setdefault(id(memo), []).append(owner)  # deepcopy's way to keep it alive
-    return moved(array, memory, memory_of(copied))
+    if array is owner and copied.shape == array.shape and copied.strides == array.strides:
+        return copied
+    return moved(array, memory_of(array), memory_of(copied))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ..backends import Spec, spec_of
 from ..base.dtypes import FLOATING
 from ..base.errors import inside_a_transform
+from ..base.foreign import is_foreign, mixed
 from ..base.modes import MODE, TRANSFORMS
 from ..graph.node import AccumulateGrad, Node, Nowhere, Origin, Slot
 from .described import TensorBase
@@ -255,7 +256,7 @@ class Tensor(TensorBase):
     def grad(self, value: Tensor | None) -> None:
         if value is not None:
             if not isinstance(value, Tensor):
-                raise TypeError(
+                raise (mixed("grad") if is_foreign(value) else None) or TypeError(
                     f"assigned grad expected to be a Tensor or None but got grad of type {type(value).__name__}"
                 )
             if value is self:
