@@ -23,8 +23,9 @@ def _im2col(input: Any, geometry: Any) -> Any:
     """Windows of (batch, channels, height, width) as (batch, channels * kernel, windows)."""
     kernel, stride, padding, dilation, count = geometry
     x = reaching(input, padding, kernel, stride, dilation, count)
-    seen = windows(x, kernel, stride, dilation, count)
-    return np.reshape(seen, (input.shape[0], input.shape[1] * size_of(kernel), size_of(count)))
+    out = np.empty((*input.shape[:2], *kernel, *count), input.dtype)
+    out[...] = windows(x, kernel, stride, dilation, count)
+    return np.reshape(out, (input.shape[0], input.shape[1] * size_of(kernel), size_of(count)))
 
 
 @linear(input=lambda g, geometry: _im2col(g, geometry), node="Col2ImBackward0")

@@ -219,7 +219,7 @@ def _nonzero(input: Any) -> Any:
         return np.zeros((int(bool(input)), 0), dtype=np.int64)
     if type(input) is _array_type and input.ndim == 1:
         return input.nonzero()[0].reshape(-1, 1)
-    return np.stack(np.nonzero(input), axis=1)
+    return np.stack(np.nonzero(input)).T
 
 
 def nonzero(input: Tensor, *, as_tuple: bool = False, out: Any = None) -> Any:
