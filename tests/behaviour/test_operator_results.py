@@ -38,3 +38,44 @@ def test_lu_of_a_tensor_is_a_plain_tuple(torch):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         assert type(torch.eye(2).lu(get_infos=True)) is tuple and len(torch.eye(2).lu(get_infos=True)) == 3
+
+
+NEW = {
+    "unfold": lambda torch, x: torch.nn.functional.unfold(x.view(1, 1, 2, 2), 1),
+    "unfold, one window": lambda torch, x: torch.nn.functional.unfold(x.view(1, 1, 2, 2), 2),
+    "masked.prod": lambda torch, x: torch.masked.prod(x[0, 0], 0),
+    "chain_matmul": lambda torch, x: torch.chain_matmul(x),
+    "rot90": lambda torch, x: torch.rot90(x, 0),
+    "rot90, four times": lambda torch, x: torch.rot90(x, 4),
+    "bin edges": lambda torch, x: torch.histogram(torch.ones(3), x[0]).bin_edges,
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", NEW)
+def test_results_have_memory_of_their_own(torch, name):
+    x = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
+    y = NEW[name](torch, x)
+    assert not y._is_view()
+    y.fill_(7)
+    assert x.tolist() == [[1, 2], [3, 4]] and x._version == 0
+
+
+def test_bins_that_were_given_come_back(torch):
+    bins = torch.tensor([0.0, 1.0, 2.0])
+    found = torch.histogramdd(torch.ones(3, 2), [bins, bins]).bin_edges
+    assert found[0] is bins and found[1] is bins
+
+
+def test_places_of_what_is_not_zero_lie_dimension_by_dimension(torch):
+    x = torch.tensor([[0, 1, 2], [3, 0, 4]])
+    for found in (x.nonzero(), x.argwhere()):
+        assert found.tolist() == [[0, 1], [0, 2], [1, 0], [1, 2]] and found.stride() == (1, 4)
+    assert [part.stride() for part in x.nonzero(as_tuple=True)] == [(1,), (1,)]
+
+
+@pytest.mark.parametrize("dim", [0, 1, 2])
+def test_gradients_of_running_sums_have_no_negative_strides(torch, dim):
+    x = torch.ones(3, 4, 5, requires_grad=True)
+    (g,) = torch.autograd.grad(x.cumsum(dim).sum(), x)
+    assert g.is_contiguous() and g.select(dim, 0).unique().tolist() == [x.shape[dim]]

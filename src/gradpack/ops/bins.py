@@ -217,7 +217,9 @@ def histogramdd(input: Tensor, bins: Any, range: Any = None, weight: Any = None,
                 f"shape {list(weight._shape)}"
             )
         weight = reshape(weight, (count,))
-    return _HistogramDD(*_histogram("histogramdd", reshape(input, (count, size)), each, range, weight, density))
+    hist, edges = _histogram("histogramdd", reshape(input, (count, size)), each, range, weight, density)
+    given = (own if isinstance(own, Tensor) else made for own, made in zip(each, edges, strict=True))
+    return _HistogramDD(hist, tuple(given))
 
 
 def _histogram(
@@ -286,7 +288,7 @@ def _given_edges(bins: Tensor, d: Any, k: int) -> Any:
         )
     if not bins.numel():
         raise RuntimeError(f"torch.histogramdd: bins tensor should have at least 1 element, got none for dimension {k}")
-    return bins._data
+    return bins._data.copy()
 
 
 from ..declare.variants import put  # noqa: E402 - they name each other

@@ -131,8 +131,8 @@ def _cumsum_from_end(input: Any, dim: int) -> Any:
             return made
         found = _by_products(input[back].copy(), place) if place == input.ndim - 1 else None
         if found is not None:
-            return found[back]
-    return _running(input[back], place)[back]
+            return np.ascontiguousarray(found[back])
+    return np.ascontiguousarray(_running(input[back], place)[back])
 
 
 def cumsum(input: Any, dim: Any = None, *, dtype: Any = None, out: Any = None, axis: Any = None) -> Any:

@@ -100,7 +100,10 @@ def prod(input: Tensor, dim: Any = None, *, keepdim: Any = False, dtype: Any = N
         tensor(6)
     """
     x = _kept("prod", input, mask, "product").to(_wide(input, dtype))
-    for d in reversed(_dims(dim, x.ndim)):
+    dims = _dims(dim, x.ndim)
+    if not x.ndim and dim is not None and dim != ():
+        dims = (0,)
+    for d in reversed(dims):
         x = _plain_prod(x, d, bool(keepdim))
     return x
 

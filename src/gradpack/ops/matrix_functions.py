@@ -233,7 +233,7 @@ def chain_matmul(*matrices: Tensor, out: Any = None) -> Any:
         if t.ndim != 2:
             raise RuntimeError(f"Tensor dimension is {t.ndim}, expected 2 instead.")
     if len(matrices) == 1:
-        return matrices[0]
+        return clone(matrices[0]) if out is None else matrix_power(matrices[0], 1, out=out)
     return multi_dot(matrices) if out is None else multi_dot(matrices, out=out)
 
 
