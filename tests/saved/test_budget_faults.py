@@ -324,9 +324,8 @@ def run(text, folder, **options):
     return subprocess.run(command, capture_output=True, text=True, env=os.environ, timeout=60, check=False, **options)
 
 
-def test_a_killed_process_leaves_no_file(tmp_path):
-    command = [sys.executable, "-c", SCRIPT + WAITS, str(tmp_path)]
-    child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=os.environ)
+def test_a_killed_process_leaves_no_file(tmp_path, start):
+    child = start([sys.executable, "-c", SCRIPT + WAITS, str(tmp_path)], stdin=subprocess.PIPE)
     assert int(child.stdout.readline()) > 0
     open_files = Path(f"/proc/{child.pid}/fd")
     assert not open_files.exists() or any(str(tmp_path) in os.readlink(file) for file in open_files.iterdir())

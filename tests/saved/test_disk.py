@@ -76,10 +76,8 @@ sys.stdin.read()
 """
 
 
-def test_a_killed_process_leaves_no_file(tmp_path):
-    child = subprocess.Popen(
-        [sys.executable, "-c", SCRIPT, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=os.environ
-    )
+def test_a_killed_process_leaves_no_file(tmp_path, start):
+    child = start([sys.executable, "-c", SCRIPT, str(tmp_path)], stdin=subprocess.PIPE)
     assert int(child.stdout.readline()) >= 4_000_000
     open_files = Path(f"/proc/{child.pid}/fd")
     if open_files.exists():
