@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..base.modes import MODE, VIEW_REPLAY, change
+from ..base.exits import Exit
+from ..base.modes import MODE, VIEW_REPLAY, Block, change
 from ..tensor.leaf import ENFORCED
 from ..tensor.tensor import Tensor
 from .decorate import F, decorate
@@ -31,16 +32,10 @@ def is_grad_enabled() -> bool:
     return MODE.get().grad
 
 
-class ModeManager:
+class ModeManager(Block):
     """A context manager that is a decorator too. Subclasses say what changes."""
 
     prev: Any = False  # what held before
-
-    def __init__(self) -> None:
-        self._before: list[dict[str, Any]] = []
-
-    def _changes(self) -> dict[str, Any]:
-        raise NotImplementedError
 
     def clone(self) -> ModeManager:
         """A fresh manager of the same settings, for one call of a decorated function."""
@@ -48,11 +43,7 @@ class ModeManager:
 
     def __enter__(self) -> Any:
         self.prev = MODE.get().grad
-        self._before.append(change(**self._changes()))
-        return None
-
-    def __exit__(self, *exc: object) -> None:
-        change(**self._before.pop())
+        super().__enter__()
 
     def __call__(self, function: F) -> F:
         """Decorate a function, generator function, coroutine function or class."""
@@ -68,7 +59,7 @@ class _NoArguments(ModeManager):
         return decorate(cls, orig_func)
 
     def __init__(self, orig_func: Any = None) -> None:
-        super().__init__()
+        pass
 
 
 class no_grad(_NoArguments):  # noqa: N801 - torch's name
@@ -112,10 +103,8 @@ class Switch(ModeManager):
     mode: Any
 
     def __init__(self, mode: Any) -> None:
-        super().__init__()
-        self.prev = self._get()
-        self._set(mode)
-        self.mode = mode
+        self.prev, self.mode = self._get(), mode
+        self.__enter__()
 
     def _get(self) -> Any:
         raise NotImplementedError
@@ -124,13 +113,19 @@ class Switch(ModeManager):
         raise NotImplementedError
 
     def clone(self) -> Any:
-        return type(self)(self.mode)
+        made = object.__new__(type(self))
+        made.prev, made.mode = self._get(), self.mode
+        return made
 
     def __enter__(self) -> None:
-        self._set(self.mode)
+        before = self._get()
+        try:
+            self._set(self.mode)
+        except BaseException:  # an interrupt
+            self._set(before)
+            raise
 
-    def __exit__(self, *exc: object) -> None:
-        self._set(self.prev)
+    __exit__ = Exit(lambda self: self.prev, lambda self, prev: self._set(prev))
 
     def __call__(self, function: F) -> F:
         self._set(self.prev)
@@ -193,7 +188,6 @@ class inference_mode(ModeManager):  # noqa: N801 - torch's name
         return decorate(cls, mode)
 
     def __init__(self, mode: bool = True) -> None:
-        super().__init__()
         self.mode = mode
 
     def _changes(self) -> dict[str, Any]:
@@ -315,7 +309,6 @@ class _unsafe_preserve_version_counter(ModeManager):  # noqa: N801 - torch's nam
     """Hide the writes of this block from autograd: versions are afterwards what they were before."""
 
     def __init__(self, tensors: Tensor | tuple[Tensor, ...]) -> None:
-        super().__init__()
         self.tensors = (tensors,) if isinstance(tensors, Tensor) else tensors
         if not isinstance(self.tensors, tuple):
             raise AssertionError("Expected tensors to be a tuple")
@@ -327,6 +320,8 @@ class _unsafe_preserve_version_counter(ModeManager):  # noqa: N801 - torch's nam
     def __enter__(self) -> None:
         pass
 
-    def __exit__(self, *exc: object) -> None:
-        for tensor, version in zip(self.tensors, self.prev_versions, strict=True):
+    def _set_back(self, versions: tuple[int, ...]) -> None:
+        for tensor, version in zip(self.tensors, versions, strict=True):
             tensor._counter[0] = version
+
+    __exit__ = Exit(lambda self: self.prev_versions, _set_back)
