@@ -10,12 +10,12 @@ WORKERS ?= 2
 TESTS := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 $(BIN)/python -m pytest \
 	-q -n $(WORKERS)
 
-.PHONY: help demo test oracle bench lint docs sweep test-gpu bench-gpu gpu clean
+.PHONY: help demo test about-test oracle bench lint docs sweep test-gpu bench-gpu gpu clean
 .DELETE_ON_ERROR:
 
 help:
-	@echo 'make demo     train a small transformer and see what autograd keeps (DEMO="--steps 100")'
-	@echo 'make test     all tests that need no torch, and the examples in docstrings'
+	@echo 'make demo     train a small transformer and see what autograd keeps: a minute or two (DEMO="--steps 100")'
+	@echo 'make test     all tests that need no torch, and the examples in docstrings: about 4 minutes on two cores'
 	@echo 'make sweep    the same with nothing sampled: every op, dtype and shape'
 	@echo 'make oracle   the tests that compare with torch 2.13.0'
 	@echo 'make bench    time the tape against torch 2.13.0'
@@ -29,8 +29,11 @@ help:
 demo: $(STAMPS)/cli,plot
 	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 $(BIN)/gradpack demo $(DEMO)
 
-test: $(STAMPS)/test
+test: about-test $(STAMPS)/test
 	$(TESTS) --ignore=tests/oracle
+
+about-test:
+	@echo 'test: about 4 minutes on two idle cores, after a minute or so of installing packages the first time'
 
 sweep: $(STAMPS)/test
 	GRADPACK_SWEEP=1 $(TESTS) --ignore=tests/oracle

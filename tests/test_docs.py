@@ -1,4 +1,4 @@
-"""The code in README, CONTRIBUTING and docs/ runs: blocks of one page one after the other, in one namespace."""
+"""The code in README, CONTRIBUTING and docs/ runs: blocks of one page one after the other, in one empty namespace."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ import numpy as np
 import pytest
 
 import gradpack
-from gradpack import extend, saved
+from gradpack import extend
 from gradpack.backends import backend_of
 from gradpack.backends.base import forget_backend, register_backend
+from tests.pages import PAGES, ROOT, blocks, is_for_torch, is_fragment
 from tests.samples.base import S, T
 
-ROOT = Path(__file__).parents[1]
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
@@ -35,61 +35,101 @@ def library() -> Iterator[types.ModuleType]:
         register_backend(owner, replace=True)
 
 
-def a_training_loop() -> dict[str, Any]:
-    model = gradpack.nn.Linear(4, 3)
-    batches = [(gradpack.randn(8, 4), gradpack.randint(3, (8,))) for _ in range(2)]
-    optimizer = gradpack.optim.SGD(model.parameters(), lr=0.1)
-    return {"model": model, "optimizer": optimizer, "batches": batches, "F": gradpack.nn.functional}
+@pytest.fixture
+def run(library, tmp_path, monkeypatch, capsys):
+    """Runs the blocks of a page that are to run by themselves, and returns the lines that they print."""
+    monkeypatch.chdir(tmp_path)
+    state = gradpack.get_rng_state()
+
+    def blocks_of(page: str) -> list[str]:
+        names: dict[str, Any] = {"__name__": "page"}
+        with extend.registering():
+            for block in blocks(page):
+                if block.startswith(">>>"):
+                    session(block, names, page)
+                elif not is_fragment(block) and not is_for_torch(block):
+                    exec(compile(block, page, "exec"), names)
+        return capsys.readouterr().out.splitlines()
+
+    yield blocks_of
+    gradpack.set_rng_state(state)
 
 
-def a_policy() -> dict[str, Any]:
-    network, scale = gradpack.nn.Linear(4, 3), gradpack.zeros(3, requires_grad=True)
-    given = {"network": network, "scale": scale, "loc": gradpack.zeros(3), "log_likelihood": gradpack.sum}
-    return given | {"state": gradpack.randn(8, 4), "reward": gradpack.randn(8)}
+def session(block: str, names: dict[str, Any], page: str) -> None:
+    """Checks that a session shows what it says, and leaves its names behind."""
+    test = doctest.DocTestParser().get_doctest(block, names, page, page, None)
+    said: list[str] = []
+    failed = doctest.DocTestRunner(optionflags=FLAGS).run(test, out=said.append, clear_globs=False).failed
+    assert not failed, "".join(said)
+    names.update(test.globs)
 
 
-def a_step() -> dict[str, Any]:
-    given = {"model": gradpack.nn.Linear(4, 3), "x": gradpack.randn(8, 4), "y": gradpack.randint(3, (8,))}
-    return given | {"loss_of": gradpack.nn.functional.cross_entropy}
+def bytes_of(lines: list[str]) -> dict[str, int]:
+    """From lines that begin with a way of keeping, and have a number of bytes in them."""
+    found = re.findall(r"^(\w+)\(.*?\):? ([\d,]+)", "\n".join(lines), re.MULTILINE)
+    return {way: int(number.replace(",", "")) for way, number in found}
 
 
-# What a page takes for granted. README and CONTRIBUTING have tests of their own.
-GIVEN = {
-    "docs/index.md": dict,
-    "docs/running.md": dict,
-    "docs/devices.md": dict,
-    "docs/extending.md": lambda: {"gradpack": gradpack, "my_library": np},
-    "docs/saved.md": a_training_loop,
-    "docs/reference/distributions.md": a_policy,
-    "docs/reference/profiler.md": a_step,
-    "docs/reference/saved.md": a_step,
+def first_screen(lines: list[str]) -> None:
+    assert lines[0].startswith("tensor([ 3., 12.]") and lines[0].endswith("tensor([ 6., 12.])")
+    kept = bytes_of(lines[1:6])
+    assert len(kept) == 5
+    assert all(held <= kept["keep"] for held in kept.values()) and kept["bf16"] < 0.6 * kept["keep"]
+    assert kept["disk"] < 0.05 * kept["keep"]
+    assert kept["budget"] <= 3 << 20
+    assert lines[6].startswith("gelu input 1 ") and lines[7] == "True"
+    assert Path("step.html").exists()
+
+
+def first_page(lines: list[str]) -> None:
+    kept = bytes_of(lines)
+    assert list(kept) == ["keep", "bf16", "disk", "recompute"]
+    assert kept["bf16"] < 0.6 * kept["keep"] and kept["recompute"] < 0.6 * kept["keep"]
+    assert kept["disk"] < 0.05 * kept["keep"]
+
+
+def under_the_name_of_torch(lines: list[str]) -> None:
+    (block,) = blocks("docs/running.md", "python")
+    assert lines == re.findall(r"^ *print\(.*\)  # (.*)$", block, re.MULTILINE)
+
+
+def a_budget(lines: list[str]) -> None:
+    peak, on_disk = map(int, lines[0].split())
+    assert 0 < peak <= 512 << 20 and on_disk == 0
+    assert len(lines) > 1  # the plan
+
+
+def a_recording(lines: list[str]) -> None:
+    assert all(int(number) > 0 for number in lines[0].split())
+    assert Path("step.html").exists()
+
+
+def a_profile(lines: list[str]) -> None:
+    assert any("aten::sum" in line for line in lines)
+    assert Path("trace.json").exists()
+
+
+PRINTS = {
+    "README.md": first_screen,
+    "docs/index.md": first_page,
+    "docs/running.md": under_the_name_of_torch,
+    "docs/saved.md": a_budget,
+    "docs/reference/saved.md": a_recording,
+    "docs/reference/profiler.md": a_profile,
 }
 
 
-def blocks(page: str, language: str) -> list[str]:
-    text = (ROOT / page).read_text(encoding="utf-8")
-    return re.findall(rf"^```{language}\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+@pytest.mark.parametrize("page", PAGES)
+def test_blocks_run_and_print_what_the_page_says(page, run):
+    lines = run(page)
+    if page in PRINTS:
+        PRINTS[page](lines)
 
 
-def test_every_page_with_code_is_run():
-    pages = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]
-    names = {str(page.relative_to(ROOT)) for page in pages}
-    assert {name for name in names if blocks(name, "(?:python|pycon)")} == {*GIVEN, "README.md", "CONTRIBUTING.md"}
-
-
-@pytest.mark.parametrize("page", GIVEN)
-def test_blocks_run(page, library, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    state = gradpack.get_rng_state()
-    names: dict[str, Any] = {"__name__": "page", "some_library": library, **GIVEN[page]()}
-    try:
-        with extend.registering():
-            for block in blocks(page, "python"):
-                if block.startswith("import torch\n"):  # of the policies in torch: tests/oracle has tests of them
-                    continue
-                exec(compile(block, page, "exec"), names)
-    finally:
-        gradpack.set_rng_state(state)
+def test_who_says_to_be_a_fragment():
+    found = {page: sum(map(is_fragment, blocks(page))) for page in PAGES}
+    assert {page: count for page, count in found.items() if count} == {"CONTRIBUTING.md": 2}
+    assert set(PRINTS) <= set(PAGES)
 
 
 @pytest.mark.parametrize("page", [str(page.relative_to(ROOT)) for page in ROOT.glob("docs/reference/*.md")])
@@ -100,31 +140,6 @@ def test_what_the_reference_names_is_there(page):
         _, _, members = entry.partition("members:")
         for member in re.findall(r"\w+", members.partition("\n\n")[0]):
             assert hasattr(module, member), f"{page}: {module.__name__} has no {member}"
-
-
-def test_the_first_screen_prints_what_it_says(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    state = gradpack.get_rng_state()
-    (block,) = blocks("README.md", "python")
-    exec(compile(block, "README.md", "exec"), {"__name__": "page"})
-    gradpack.set_rng_state(state)
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[0].startswith("tensor([ 3., 12.]") and lines[0].endswith("tensor([ 6., 12.])")
-    kept = {line.partition(":")[0]: int(line.split()[-6].replace(",", "")) for line in lines[1:6]}
-    assert all(held <= kept["keep()"] for held in kept.values()) and kept["bf16()"] < 0.6 * kept["keep()"]
-    assert kept["disk()"] < 0.05 * kept["keep()"]
-    assert kept["budget('3.0 MiB')"] <= 3 << 20
-    assert lines[6].startswith("gelu input 1 ") and lines[7] == "True"
-    assert (tmp_path / "step.html").exists()
-
-
-@pytest.mark.parametrize("page", [page for page in GIVEN if blocks(page, "pycon")])
-def test_sessions_show_what_they_say(page):
-    session = "\n".join(blocks(page, "pycon"))
-    names = {"torch": gradpack, "saved": saved}
-    test = doctest.DocTestParser().get_doctest(session, names, page, page, None)
-    said: list[str] = []
-    assert not doctest.DocTestRunner(optionflags=FLAGS).run(test, out=said.append).failed, "".join(said)
 
 
 def test_the_operation_that_contributing_adds():

@@ -83,8 +83,6 @@ def _pop_saved_tensors_default_hooks() -> None:
     Raises:
         RuntimeError: if there is none.
     """
-    if not MODE.get().around:
-        raise RuntimeError("there are no saved tensor hooks to take away")
     leave_saved_tensors_hooks()
 
 

@@ -13,11 +13,11 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from types import SimpleNamespace
 from typing import Any
 
 from .autograd.function import Function
+from .base.exits import block
 from .base.modes import MODE, using
 from .library_schemas import hints_of, infer_schema
 from .ops import NAMESPACES
@@ -174,12 +174,12 @@ class CustomOpDef:
 
         return register if func is None else register(func)
 
-    @contextmanager
+    @block
     def set_kernel_enabled(self, device_type: str, enabled: bool = True) -> Iterator[None]:
         """`with op.set_kernel_enabled("cpu", False): ...` computes by the function that the operation was made of."""
         before = set(self._disabled)
-        (self._disabled.discard if enabled else self._disabled.add)(device_type)
         try:
+            (self._disabled.discard if enabled else self._disabled.add)(device_type)
             yield
         finally:
             self._disabled = before

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from .base.modes import MODE, change
+from .base.modes import MODE, Block
 from .tensor.tensor import Tensor
 from .tensor.torch_function import handle, overriding, through_functions
 
@@ -22,7 +22,7 @@ __all__ = [
 ]
 
 
-class TorchFunctionMode:
+class TorchFunctionMode(Block):
     """A block in which `__torch_function__` of this object does what operations are called for.
 
     It gets the function, the classes of arguments that have a `__torch_function__` of their own, and the arguments.
@@ -49,12 +49,8 @@ class TorchFunctionMode:
         """Do `func(*args, **kwargs)`. To be overridden."""
         raise NotImplementedError
 
-    def __enter__(self) -> Any:
-        change(functions=(*MODE.get().functions, self))
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        change(functions=MODE.get().functions[:-1])
+    def _changes(self) -> dict[str, Any]:
+        return {"functions": (*MODE.get().functions, self)}
 
     @classmethod
     def push(cls, *args: Any, **kwargs: Any) -> Any:

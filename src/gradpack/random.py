@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
+from .base.exits import block, surely
 from .ops.generator import Generator, default_generator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state
 
 
-@contextmanager
+@block
 def fork_rng(
     devices: Any = None,
     enabled: bool = True,
@@ -38,11 +39,8 @@ def fork_rng(
         return
     if devices is not None and len(list(devices)) > 1:
         warnings.warn(f"{_caller}: {_devices_kw} other than the CPU are not there, and are left alone", stacklevel=3)
-    state = get_rng_state()
-    try:
+    with surely(partial(set_rng_state, get_rng_state())):
         yield
-    finally:
-        set_rng_state(state)
 
 
 __all__ = [

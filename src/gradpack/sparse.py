@@ -6,6 +6,7 @@ from collections.abc import Callable as _Callable
 from functools import wraps as _wraps
 from typing import Any
 
+from .base.exits import Exit as _Exit
 from .declare.door import open_doors as _open_doors
 from .ops.sparse_bodies import CHECKING as _CHECKING
 from .ops.sparse_products import addmm, mm, sampled_addmm, sum
@@ -54,9 +55,10 @@ class check_sparse_tensor_invariants:  # noqa: N801 - torch's name
             )
         self.saved_state, _CHECKING[0] = _CHECKING[0], self.state
 
-    def __exit__(self, *exc: object) -> None:
-        assert self.saved_state is not None
-        _CHECKING[0], self.saved_state = self.saved_state, None
+    def _leave(self, before: bool) -> None:
+        _CHECKING[0], self.saved_state = before, None
+
+    __exit__ = _Exit(lambda self: self.saved_state, _leave)
 
     def __call__(self, function: _Callable[..., Any]) -> _Callable[..., Any]:
         @_wraps(function)

@@ -1,7 +1,6 @@
 import os
 import re
 import signal
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -255,34 +254,12 @@ def test_a_command_is_needed(capsys):
 
 
 @pytest.fixture
-def start(here):
-    """Starts the demo as a process of its own, which does not outlive the test."""
+def launch(here, start):
+    """Starts the demo as a process of its own."""
     (here / "tmp").mkdir()
-    started = []
-
-    def run(*arguments, **environment):
-        process = subprocess.Popen(
-            [sys.executable, "-W", "error", "-m", "gradpack", "demo", "--text", "text.txt", *arguments],
-            env={
-                **os.environ,
-                "PYTHONPATH": SOURCE,
-                "TMPDIR": str(here / "tmp"),
-                "PYTHONUNBUFFERED": "1",
-                **environment,
-            },
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        started.append(process)
-        return process
-
-    yield run
-    for process in started:
-        process.kill()
-        process.wait()
-        process.stdout.close()
-        process.stderr.close()
+    env = {**os.environ, "PYTHONPATH": SOURCE, "TMPDIR": str(here / "tmp"), "PYTHONUNBUFFERED": "1"}
+    command = [sys.executable, "-W", "error", "-m", "gradpack", "demo", "--text", "text.txt"]
+    return lambda *words, **more: start([*command, *words], env={**env, **more}, text=True)
 
 
 def wait_for(process, words):
@@ -294,8 +271,8 @@ def wait_for(process, words):
 
 
 @pytest.mark.parametrize(("words", "steps", "rounds"), [("different;", "100000", "1"), ("a sample", "1", "10000")])
-def test_ctrl_c_ends_with_one_line_and_leaves_nothing(here, start, words, steps, rounds):
-    process = start(*SMALL, "--steps", steps, "--rounds", rounds)
+def test_ctrl_c_ends_with_one_line_and_leaves_nothing(here, launch, words, steps, rounds):
+    process = launch(*SMALL, "--steps", steps, "--rounds", rounds)
     wait_for(process, words)
     time.sleep(0.5)  # somewhere in the work
     process.send_signal(signal.SIGINT)
@@ -306,17 +283,17 @@ def test_ctrl_c_ends_with_one_line_and_leaves_nothing(here, start, words, steps,
     assert os.listdir(here / "tmp") == []
 
 
-def test_a_reader_that_goes_away(start):
-    process = start(*SMALL, "--steps", "3000")
+def test_a_reader_that_goes_away(launch):
+    process = launch(*SMALL, "--steps", "3000")
     process.stdout.readline()
     process.stdout.close()
     assert process.wait(timeout=60) == 1
     assert process.stderr.read() == ""
 
 
-def test_a_terminal_without_unicode(here, start):
+def test_a_terminal_without_unicode(here, launch):
     Path("text.txt").write_text("“quoted” – and … " * 50)
-    process = start(*SMALL, "--steps", "1", PYTHONIOENCODING="ascii")
+    process = launch(*SMALL, "--steps", "1", PYTHONIOENCODING="ascii")
     said, errors = process.communicate(timeout=60)
     assert (process.returncode, errors) == (0, "")
     assert "done in" in said

@@ -33,16 +33,10 @@ def run(*arguments):
         return end.code
 
 
-def command(*arguments, **options):
+@pytest.fixture
+def command(start):
     env = {**os.environ, "PYTHONPATH": SOURCE}
-    return subprocess.Popen(
-        [sys.executable, "-m", "gradpack", "inspect", *arguments],
-        env=env,
-        text=True,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        **options,
-    )
+    return lambda *words: start([sys.executable, "-m", "gradpack", "inspect", *words], env=env, text=True)
 
 
 def test_a_page_and_tables_and_the_programs_own_output(here, capfd):
@@ -131,7 +125,7 @@ def test_a_file_that_is_no_python(here, capfd):
     assert "SyntaxError" in said and "runpy" not in said and "inspect.py" not in said
 
 
-def test_ctrl_c(here):
+def test_ctrl_c(here, command):
     script = program("import time\nprint('ready', flush=True)\ntime.sleep(60)")
     started = command("-o", "r.json", script)
     assert started.stdout.readline() == "ready\n"
@@ -142,7 +136,7 @@ def test_ctrl_c(here):
     assert json.loads(Path("r.json").read_text())["totals"]["saves"] == 2
 
 
-def test_json_has_standard_output_for_itself(here):
+def test_json_has_standard_output_for_itself(here, command):
     script = program("import os\nprint('printed')\nos.write(1, b'from below\\n')\nos.system('echo child')")
     done = command("--json", script)
     out, said = done.communicate(timeout=60)

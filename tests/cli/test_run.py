@@ -163,14 +163,9 @@ def test_without_torch_nothing_need_be_forced(script, tmp_path):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals are others there")
-def test_ctrl_c(script):
+def test_ctrl_c(script, start):
     path = script("import time\nprint('on', flush=True)\ntime.sleep(60)\n")
-    running = subprocess.Popen(
-        [sys.executable, "-m", "gradpack", "run", "--force", path],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    running = start([sys.executable, "-m", "gradpack", "run", "--force", path], text=True)
     assert running.stdout.readline() == "on\n"
     time.sleep(0.05)
     running.send_signal(signal.SIGINT)

@@ -9,6 +9,7 @@ import threading
 
 import pytest
 
+from gradpack.saved import background
 from gradpack.saved.background import Job, Workers
 from gradpack.saved.endings import Endings
 
@@ -118,3 +119,53 @@ def test_endings_are_told_once_and_survive_nobody():
     gc.collect()
     assert sorted(ending.told for ending in endings.over()) == [0, 2]
     assert not endings._alive
+
+
+MANY = """
+import gc, os, threading, weakref, gradpack as torch
+from gradpack import saved
+gc.disable()
+x = torch.randn(5000, requires_grad=True)
+files = os.path.exists("/proc/self/fd") and len(os.listdir("/proc/self/fd"))
+makers = [
+    lambda: saved.disk(), lambda: saved.quantize(8) >> saved.disk(), lambda: saved.disk().where(op="exp"),
+    lambda: saved.cpu(), lambda: saved.recompute(), lambda: saved.budget("50 KB", disk="1 MB"),
+]
+threads, policies = set(), []
+for step in range(300):
+    policy = makers[step % 6]()
+    policies.append(weakref.ref(policy))
+    with policy:
+        y = x.exp().sin().sum()
+    threads.update(threading.enumerate())
+    if step % 4:
+        y.backward()
+del policy, y
+assert len(threads) < 12, len(threads)
+assert not any(policy() for policy in policies)
+assert not files or len(os.listdir("/proc/self/fd")) == files
+"""
+
+
+def test_policies_share_threads_and_leave_nothing_behind():
+    done = subprocess.run([sys.executable, "-c", MANY], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_threads_of_the_crew_end_when_there_is_nothing_to_do(monkeypatch):
+    crew = background.Crew(3)
+    monkeypatch.setattr(background, "_crew", crew)
+    busy, go, groups = threading.Barrier(4), threading.Event(), [Workers(2, 100) for _ in range(3)]
+    jobs = [group.add(lambda: (busy.wait(20), go.wait(20)), 1) for group in groups]
+    busy.wait(20)  # all three at a time
+    assert len(crew._team) == 3
+    late = groups[0].add(lambda: None, 1)
+    assert len(crew._team) == 3 and not late.done
+    monkeypatch.setattr(crew._wake, "wait", lambda timeout: False)  # so long that they give up
+    go.set()
+    for group, job in zip([*groups, groups[0]], [*jobs, late], strict=True):
+        group.finish(job)
+    team = list(crew._team)
+    for thread in team:
+        thread.join(20)
+    assert crew._team == []

@@ -5,11 +5,11 @@ import threading
 from itertools import product
 
 import pytest
+from tests.interrupts import at_each_moment
 
 import gradpack as torch
 from gradpack import saved
 from gradpack.base.modes import MODE, Mode
-from gradpack.saved import blocks
 
 MAKE = {
     "keep": saved.keep,
@@ -23,10 +23,9 @@ MAKE = {
 @pytest.fixture(autouse=True)
 def clean():
     yield
-    left, entered = MODE.get(), blocks._ENTERED.get()
+    left = MODE.get()
     MODE.set(Mode())
-    blocks._ENTERED.set(())
-    assert (left.hooks, left.ops, entered) == (None, (), ())
+    assert (left.hooks, left.ops, left.blocks) == (None, (), ())
 
 
 def hooks():
@@ -119,32 +118,37 @@ def test_tasks_that_end_within_each_other():
     asyncio.run(both())
 
 
-def test_an_interrupt_on_the_way_in_leaves_nothing(monkeypatch):
-    def interrupted(**changes):
-        change(**changes)
-        raise KeyboardInterrupt
+@pytest.mark.parametrize("name", MAKE)
+def test_an_interrupt_at_any_moment_leaves_nothing_entered(name):
+    around, policy = saved.Policy(), MAKE[name]()
 
-    change = blocks.change
-    monkeypatch.setattr(blocks, "change", interrupted)
-    with pytest.raises(KeyboardInterrupt), saved.recompute():
-        pytest.fail("was entered")
-    assert hooks() == (None, 0)
+    def step():
+        with policy, policy:
+            pass
+
+    with around:
+        for _ in at_each_moment(step):
+            assert hooks() == (around, 0)
+            assert len(MODE.get().blocks) == 1
 
 
-def test_an_interrupt_on_the_way_out_comes_after_it(monkeypatch):
-    change, calls = blocks.change, []
+@pytest.mark.parametrize("name", ["keep", "recompute"])
+def test_an_interrupt_while_blocks_end_in_another_order(name):
+    a, b = MAKE[name](), saved.Policy()
 
-    def interrupted(**changes):
-        calls.append(changes)
-        if len(calls) == 2:
-            raise KeyboardInterrupt
-        change(**changes)
+    def both():
+        MODE.set(Mode())
+        a.__enter__()
+        b.__enter__()
 
-    monkeypatch.setattr(blocks, "change", interrupted)
-    with pytest.raises(KeyboardInterrupt), saved.recompute():
-        pass
-    assert len(calls) == 3
-    assert hooks() == (None, 0)
+    left = set()
+    for where in at_each_moment(lambda: a.__exit__(), both):
+        left.add(len(MODE.get().blocks))
+        assert hooks()[0] is b, where
+        b.__exit__()
+        if 2 in left:
+            MODE.set(Mode())
+    assert left == {1, 2}
 
 
 def test_an_interrupted_plan_leaves_nothing_entered(monkeypatch):

@@ -268,7 +268,7 @@ def test_the_file_has_no_name_and_is_for_nobody_else(tmp_path):
 
 
 SCRIPT = """
-import os, sys
+import os, sys, threading
 import numpy as np
 import gradpack as torch
 from gradpack import saved
@@ -295,7 +295,7 @@ sys.stdin.read()
 
 ENDS = """
 kept = step()
-threads = policy._means[0].policy.made()._workers._threads
+threads = sum(thread.name == "gradpack-saved" for thread in threading.enumerate())
 print(policy.on_disk, threads, flush=True)
 """
 
@@ -324,9 +324,8 @@ def run(text, folder, **options):
     return subprocess.run(command, capture_output=True, text=True, env=os.environ, timeout=60, check=False, **options)
 
 
-def test_a_killed_process_leaves_no_file(tmp_path):
-    command = [sys.executable, "-c", SCRIPT + WAITS, str(tmp_path)]
-    child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=os.environ)
+def test_a_killed_process_leaves_no_file(tmp_path, start):
+    child = start([sys.executable, "-c", SCRIPT + WAITS, str(tmp_path)], stdin=subprocess.PIPE)
     assert int(child.stdout.readline()) > 0
     open_files = Path(f"/proc/{child.pid}/fd")
     assert not open_files.exists() or any(str(tmp_path) in os.readlink(file) for file in open_files.iterdir())

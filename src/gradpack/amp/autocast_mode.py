@@ -8,8 +8,10 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from ..base import dtypes
-from ..base.autocast import DEFAULTS, become, current
+from ..base.autocast import DEFAULTS, Autocast, become, current
 from ..base.dtypes import dtype as dtype_type
+from ..base.exits import Exit
+from ..base.modes import MODE
 from ..tensor.tensor import Tensor
 
 _KINDS = (
@@ -218,31 +220,40 @@ class autocast:  # noqa: N801 - torch's name
             )
             enabled = False
         self._enabled = enabled
-        self._before: list[tuple[bool, bool, dtype_type]] = []
+        self._before: tuple[tuple[bool, bool, dtype_type], ...] = ()
 
     def __enter__(self) -> autocast:
-        state = current()
-        self._before.append((state.caching, self.device in state.enabled, state.dtype_of(self.device)))
-        self._become(self._enabled, self.fast_dtype, self._cache_enabled, 1)
+        mode, state = MODE.get(), current()
+        try:
+            become(self._changed(state, self._enabled, self.fast_dtype, self._cache_enabled, 1))
+            self._before = (*self._before, (state.caching, self.device in state.enabled, state.dtype_of(self.device)))
+        except BaseException:  # an interrupt: a block that was not entered is not left either
+            MODE.set(mode)
+            raise
         return self
 
-    def __exit__(self, *exc: object) -> None:
-        caching, enabled, dtype = self._before.pop()
-        state = current()
-        if state.nesting == 1:
-            state.cache.clear()
-        self._become(enabled, dtype, caching, -1)
+    def _after(self) -> tuple[Autocast, Any]:
+        """What holds after the block, and what the blocks around this one of the same object are to restore."""
+        caching, enabled, dtype = self._before[-1]
+        return self._changed(current(), enabled, dtype, caching, -1), self._before[:-1]
 
-    def _become(self, enabled: bool, dtype: dtype_type, caching: bool, step: int) -> None:
-        state, kind = current(), self.device
+    def _leave(self, found: tuple[Autocast, Any]) -> None:
+        state, before = found
+        if not state.nesting:
+            state.cache.clear()
+        become(state)
+        self._before = before
+
+    __exit__ = Exit(_after, _leave)
+
+    def _changed(self, state: Autocast, enabled: bool, dtype: dtype_type, caching: bool, step: int) -> Autocast:
+        kind = self.device
         others = {k: d for k, d in state.dtypes.items() if k != kind}
-        become(
-            state.replaced(
-                enabled=state.enabled | {kind} if enabled else state.enabled - {kind},
-                dtypes=others if DEFAULTS[kind] is dtype else {**others, kind: dtype},
-                caching=caching,
-                nesting=state.nesting + step,
-            )
+        return state.replaced(
+            enabled=state.enabled | {kind} if enabled else state.enabled - {kind},
+            dtypes=others if DEFAULTS[kind] is dtype else {**others, kind: dtype},
+            caching=caching,
+            nesting=state.nesting + step,
         )
 
     def __call__(self, func: Callable[..., Any]) -> Callable[..., Any]:

@@ -10,6 +10,7 @@ from os.path import dirname
 from typing import Any
 
 from ..base.callers import COMPILED
+from ..base.exits import Exit
 from ..base.modes import MODE, change
 from ..graph.node import AccumulateGrad, Gradient, Node
 from ..tensor.hooks import NodeExtras
@@ -130,6 +131,9 @@ def _show(node: Node | None) -> None:
         node = metadata.get("parent_")
 
 
+_SET_BACK = Exit(lambda block: (block.prev, block.prev_check_nan), lambda block, before: set_anomaly_enabled(*before))
+
+
 class detect_anomaly:  # noqa: N801 - torch's name
     """In this block, errors in backward show the forward call, and nan in a gradient is an error.
 
@@ -159,8 +163,7 @@ class detect_anomaly:  # noqa: N801 - torch's name
     def __enter__(self) -> None:
         set_anomaly_enabled(True, self.check_nan)
 
-    def __exit__(self, *args: object) -> None:
-        set_anomaly_enabled(self.prev, self.prev_check_nan)
+    __exit__ = _SET_BACK
 
 
 class set_detect_anomaly:  # noqa: N801 - torch's name
@@ -179,8 +182,7 @@ class set_detect_anomaly:  # noqa: N801 - torch's name
     def __enter__(self) -> None:
         pass
 
-    def __exit__(self, *args: object) -> None:
-        set_anomaly_enabled(self.prev, self.prev_check_nan)
+    __exit__ = _SET_BACK
 
 
 def is_anomaly_enabled() -> bool:
@@ -226,5 +228,11 @@ def set_anomaly_enabled(enabled: bool, check_nan: bool = True) -> None:
                 f"set_anomaly_enabled(): argument '{name}' (position {position}) must be bool, not "
                 f"{type(value).__name__}"
             )
-    _CHECK_NAN.set(check_nan)
-    change(anomaly=Anomaly(check_nan) if enabled else None)
+    mode, before = MODE.get(), _CHECK_NAN.get()
+    try:
+        _CHECK_NAN.set(check_nan)
+        change(anomaly=Anomaly(check_nan) if enabled else None)
+    except BaseException:  # an interrupt
+        MODE.set(mode)
+        _CHECK_NAN.set(before)
+        raise

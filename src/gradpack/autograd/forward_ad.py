@@ -9,7 +9,8 @@ from __future__ import annotations
 from contextlib import ContextDecorator
 from typing import NamedTuple
 
-from ..base.modes import MODE, TRANSFORMS, change
+from ..base.exits import Exit
+from ..base.modes import MODE, TRANSFORMS, change, using
 from ..declare.tangents import tangent_of
 from ..ops.forward_mode import fw_primal
 from ..tensor.tensor import DUALS, Tensor
@@ -35,9 +36,15 @@ def enter_dual_level() -> int:
     global _current_level
     if _current_level >= 0:
         raise RuntimeError("Nested forward mode AD is not supported at the moment")
-    _current_level = 0
-    change(dual=1)
-    return _current_level
+    mode = MODE.get()
+    try:
+        _current_level = 0
+        change(dual=1)
+    except BaseException:  # an interrupt
+        MODE.set(mode)
+        _current_level = -1
+        raise
+    return 0
 
 
 def exit_dual_level(*, level: int | None = None) -> None:
@@ -46,15 +53,24 @@ def exit_dual_level(*, level: int | None = None) -> None:
     Raises:
         RuntimeError: outside a level, or if `level` is not the one that was entered last.
     """
-    global _current_level
     if level is None:
         level = _current_level
+    _check_last(level)
+    _end_level()
+
+
+def _check_last(level: int) -> None:
     if level != _current_level:
         raise RuntimeError(
             "Trying to exit a forward AD level that was not the last one that was created. This is not supported."
         )
     if level < 0:
         raise RuntimeError("Dual level must be a positive number.")
+
+
+def _end_level() -> None:
+    """Take all tangents away. May be interrupted, and called again."""
+    global _current_level
     _current_level = -1
     change(dual=0)
     for ref in list(DUALS.values()):
@@ -80,8 +96,7 @@ class dual_level(ContextDecorator):  # noqa: N801 - torch's name
     def __enter__(self) -> int:
         return enter_dual_level()
 
-    def __exit__(self, *exc: object) -> None:
-        exit_dual_level()
+    __exit__ = Exit(lambda self: _check_last(_current_level), lambda self, _: _end_level())
 
 
 def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> Tensor:
@@ -170,11 +185,8 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
     if level != 0:
         raise RuntimeError("Invalid level given to _fw_primal")
     tangent = tangent_of(tensor) if MODE.get().forward else None
-    before = change(dual=0)
-    try:
+    with using(dual=0):
         return UnpackedDualTensor(fw_primal(tensor), tangent)
-    finally:
-        change(**before)
 
 
 class _set_fwd_grad_enabled:  # noqa: N801 - torch's name
@@ -185,13 +197,17 @@ class _set_fwd_grad_enabled:  # noqa: N801 - torch's name
         changes = {"tangents": mode}
         if around and around[-1].pushes and not around[-1].forward and not mode:
             changes["grad"] = False
-        self.prev = change(**changes)
+        before = MODE.get()
+        try:
+            self.prev = change(**changes)
+        except BaseException:  # an interrupt
+            MODE.set(before)
+            raise
 
     def __enter__(self) -> None:
         pass
 
-    def __exit__(self, *exc: object) -> None:
-        change(**self.prev)
+    __exit__ = Exit(lambda self: self.prev, lambda self, prev: change(**prev))
 
 
 def _is_fwd_grad_enabled() -> bool:

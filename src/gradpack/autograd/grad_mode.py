@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..base.modes import MODE, VIEW_REPLAY, change
+from ..base.exits import Exit
+from ..base.modes import MODE, VIEW_REPLAY, Block, change
 from ..tensor.leaf import ENFORCED
 from ..tensor.tensor import Tensor
 from .decorate import F, decorate
@@ -31,11 +32,10 @@ def is_grad_enabled() -> bool:
     return MODE.get().grad
 
 
-class ModeManager:
+class ModeManager(Block):
     """A context manager that is a decorator too. Subclasses say what changes."""
 
     prev: Any = False  # what held before
-    _before: Any = None  # a list: a mode for each block that was entered; subclasses need not call `__init__`
 
     def _changes(self) -> dict[str, Any]:
         raise NotImplementedError
@@ -46,13 +46,7 @@ class ModeManager:
 
     def __enter__(self) -> Any:
         self.prev = MODE.get().grad
-        if self._before is None:
-            self._before = []
-        self._before.append(change(**self._changes()))
-        return None
-
-    def __exit__(self, *exc: object) -> None:
-        change(**self._before.pop())
+        super().__enter__()
 
     def __call__(self, function: F) -> F:
         """Decorate a function, generator function, coroutine function or class."""
@@ -113,14 +107,12 @@ class Switch(ModeManager):
     _setter = ""  # the name of the function that sets a bool, for its message; any value is taken without
 
     def __init__(self, mode: Any) -> None:
-        super().__init__()
         if self._setter and not isinstance(mode, bool):
             raise TypeError(
                 f"{self._setter}(): argument 'enabled' (position 1) must be bool, not {type(mode).__name__}"
             )
-        self.prev = self._get()
-        self._set(mode)
-        self.mode = mode
+        self.prev, self.mode = self._get(), mode
+        self.__enter__()
 
     def _get(self) -> Any:
         raise NotImplementedError
@@ -129,13 +121,19 @@ class Switch(ModeManager):
         raise NotImplementedError
 
     def clone(self) -> Any:
-        return type(self)(self.mode)
+        made = object.__new__(type(self))
+        made.prev, made.mode = self._get(), self.mode
+        return made
 
     def __enter__(self) -> None:
-        self._set(self.mode)
+        before = self._get()
+        try:
+            self._set(self.mode)
+        except BaseException:  # an interrupt
+            self._set(before)
+            raise
 
-    def __exit__(self, *exc: object) -> None:
-        self._set(self.prev)
+    __exit__ = Exit(lambda self: self.prev, lambda self, prev: self._set(prev))
 
     def __call__(self, function: F) -> F:
         self._set(self.prev)
@@ -196,7 +194,6 @@ class inference_mode(ModeManager):  # noqa: N801 - torch's name
         return decorate(cls, mode)
 
     def __init__(self, mode: bool = True) -> None:
-        super().__init__()
         self.mode = mode
 
     def _changes(self) -> dict[str, Any]:
@@ -324,7 +321,6 @@ class _unsafe_preserve_version_counter(ModeManager):  # noqa: N801 - torch's nam
     """Hide the writes of this block from autograd: versions are afterwards what they were before."""
 
     def __init__(self, tensors: Tensor | tuple[Tensor, ...]) -> None:
-        super().__init__()
         self.tensors = (tensors,) if isinstance(tensors, Tensor) else tensors
         if not isinstance(self.tensors, tuple):
             raise AssertionError("Expected tensors to be a tuple")
@@ -336,6 +332,8 @@ class _unsafe_preserve_version_counter(ModeManager):  # noqa: N801 - torch's nam
     def __enter__(self) -> None:
         pass
 
-    def __exit__(self, *exc: object) -> None:
-        for tensor, version in zip(self.tensors, self.prev_versions, strict=True):
+    def _set_back(self, versions: tuple[int, ...]) -> None:
+        for tensor, version in zip(self.tensors, versions, strict=True):
             tensor._counter[0] = version
+
+    __exit__ = Exit(lambda self: self.prev_versions, _set_back)

@@ -8,11 +8,13 @@ function) to run, and return its result.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import ContextDecorator
 from typing import Any
 
-from ..base.modes import MODE, change
+from ..base import scopes
+from ..base.exits import Exit
+from ..base.modes import MODE, Block, Undo, using
 from ..tensor.mutation import Mutation
 from ..tensor.tensor import Tensor, wrap
 from .decorate import decorate
@@ -90,20 +92,24 @@ class saved_tensors_hooks:  # noqa: N801 - torch's name
             hooks = _composed(self.pack_hook, self.unpack_hook, around)
         elif describe is not None and getattr(self.unpack_hook, "__self__", None) is whose:
             hooks = (*hooks, describe)  # a policy of `saved`: tell it what it packs
-        mode = MODE.get()
-        change(hooks=hooks, around=(*mode.around, mode.hooks))
+        scopes.enter(self, hooks=hooks)
 
-    def __exit__(self, *exc: object) -> None:
-        leave_saved_tensors_hooks()
+    __exit__ = scopes.LEAVE
 
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
         return decorate(lambda: saved_tensors_hooks(self.pack_hook, self.unpack_hook, compose=self.compose), function)
 
 
 def leave_saved_tensors_hooks() -> None:
-    """End the block that was entered last, whoever entered it."""
-    *around, hooks = MODE.get().around or (None,)
-    change(hooks=hooks, around=tuple(around))
+    """End the block of hooks that was entered last, whoever entered it.
+
+    Raises:
+        RuntimeError: if there is none.
+    """
+    entered = MODE.get().blocks
+    if not entered:
+        raise RuntimeError("there are no saved tensor hooks to take away")
+    scopes.end(entered[-1].who, entered[-1])
 
 
 class _Inner:
@@ -212,17 +218,16 @@ def disable_saved_tensors_hooks(error_message: Any) -> Any:
             ...
         RuntimeError: not here
     """
-    return _run_inside(_Bypass(), error_message) if callable(error_message) else _Forbid(error_message)
+    return _run_inside(using(hooks=None), error_message) if callable(error_message) else _Forbid(error_message)
 
 
-class _Forbid:
+class _Forbid(Block):
     """Hooks are refused in this block."""
 
     def __init__(self, error_message: str) -> None:
         self.error_message = error_message
-        self._before: list[dict[str, Any]] = []
 
-    def __enter__(self) -> None:
+    def _changes(self) -> dict[str, Any]:
         if not isinstance(self.error_message, str):
             raise TypeError(
                 "disable_saved_tensors_hooks(): incompatible function arguments: error_message must be str, not "
@@ -230,30 +235,16 @@ class _Forbid:
             )
         if MODE.get().hooks is not None:
             raise RuntimeError(self.error_message)
-        self._before.append(change(forbidden=self.error_message))
+        return {"forbidden": self.error_message}
 
-    def __exit__(self, *exc: object) -> None:
-        change(**self._before.pop())
+    def __enter__(self) -> None:
+        super().__enter__()
 
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
         return decorate(lambda: _Forbid(self.error_message), function)
 
 
-class _Bypass:
-    """No hooks in this block."""
-
-    def __init__(self) -> None:
-        self._before: list[dict[str, Any]] = []
-
-    def __enter__(self) -> None:
-        self._before.append(change(hooks=None))
-
-    def __exit__(self, *exc: object) -> None:
-        change(**self._before.pop())
-
-
-@contextmanager
-def allow_mutation_on_saved_tensors() -> Iterator[Mutation]:
+def allow_mutation_on_saved_tensors() -> Any:
     """In this block, tensors that autograd saved may be written to in place: they are copied just before.
 
     Run both forward and backward in the block: what it kept is forgotten at its end. Saved tensor hooks
@@ -275,18 +266,33 @@ def allow_mutation_on_saved_tensors() -> Iterator[Mutation]:
         >>> a.grad
         tensor([2., 2.])
     """
-    if MODE.get().mutation is not None:
-        raise RuntimeError("allow_mutation_on_saved_tensors contexts cannot be nested")
-    mutation = Mutation()
-    before = change(mutation=mutation)
-    try:
-        yield mutation
-    finally:
-        mutation.clear()
-        change(**before)
+    return _AllowMutation()
+
+
+class _AllowMutation(Block, ContextDecorator):
+    """Copies what was saved before it is written to, in this block."""
+
+    mutation: Mutation
+
+    def _recreate_cm(self) -> _AllowMutation:
+        return _AllowMutation()
+
+    def _changes(self) -> dict[str, Any]:
+        if MODE.get().mutation is not None:
+            raise RuntimeError("allow_mutation_on_saved_tensors contexts cannot be nested")
+        self.mutation = Mutation()
+        return {"mutation": self.mutation}
+
+    def __enter__(self) -> Mutation:
+        super().__enter__()
+        return self.mutation
+
+    def _clear(self, undo: Undo) -> None:
+        self.mutation.clear()
+        self._leave(undo)
+
+    __exit__ = Exit(Block._last, _clear)
 
 
 saved_tensors_hooks.__module__ = "gradpack.autograd.graph"
-
-
 save_on_cpu.__module__ = "gradpack.autograd.graph"

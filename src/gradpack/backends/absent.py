@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from types import ModuleType, SimpleNamespace
 from typing import Any
+
+from ..base.exits import block
 
 
 def _says(name: str, answer: Any) -> Callable[..., Any]:
@@ -106,14 +108,14 @@ def module(name: str) -> ModuleType | None:
 
 
 def _flags(made: ModuleType, settings: dict[str, Any]) -> Any:
-    @contextmanager
+    @block
     def flags(**wanted: Any) -> Iterator[None]:
         unknown = set(wanted) - set(settings)
         if unknown:
             raise TypeError(f"flags() got an unexpected keyword argument {min(unknown)!r}")
         before = {n: getattr(made, n) for n in wanted}
-        vars(made).update(wanted)
         try:
+            vars(made).update(wanted)
             yield
         finally:
             vars(made).update(before)

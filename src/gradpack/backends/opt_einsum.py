@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
+
+from ..base.exits import block
 
 _STRATEGIES = ("auto", "greedy", "optimal")
 
@@ -41,14 +42,15 @@ def set_flags(_enabled: bool | None = None, _strategy: str | None = None) -> tup
     return before
 
 
-@contextmanager
+@block
 def flags(enabled: bool | None = None, strategy: str | None = None) -> Iterator[None]:
     """`with flags(enabled=False): ...` sets them for a block."""
-    before = set_flags(enabled, strategy)
+    before = dict(_state)
     try:
+        set_flags(enabled, strategy)
         yield
     finally:
-        _state.update(zip(_state, before, strict=True))
+        _state.update(before)
 
 
 _state: dict[str, Any] = {"enabled": is_available(), "strategy": "auto" if is_available() else None}

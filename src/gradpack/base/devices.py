@@ -7,6 +7,8 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Any
 
+from .exits import Exit
+
 KINDS = {"cpu"}  # where tensors can be: backends add the kinds that they bring
 # Kinds whose backend is loaded when they are first asked for, and what does so: it returns what to raise if it cannot.
 BRINGS: dict[str, Callable[[], Exception | None]] = {}
@@ -94,11 +96,15 @@ class device:  # noqa: N801 - torch's name
         return device, (str(self),)
 
     def __enter__(self) -> device:
-        _DEFAULTS.set((*_DEFAULTS.get(), self))
+        before = _DEFAULTS.get()
+        try:
+            _DEFAULTS.set((*before, self))
+        except BaseException:  # an interrupt
+            _DEFAULTS.set(before)
+            raise
         return self
 
-    def __exit__(self, *exc: object) -> None:
-        _DEFAULTS.set(_DEFAULTS.get()[:-1])
+    __exit__ = Exit(lambda self: _DEFAULTS.get()[:-1], lambda self, before: _DEFAULTS.set(before))
 
     def __call__(self, function: Any) -> Any:
         @functools.wraps(function)

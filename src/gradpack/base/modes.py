@@ -7,13 +7,15 @@ One `ContextVar` holds one immutable `Mode`. A `ContextVar` reads in a fraction 
 from __future__ import annotations
 
 from contextvars import ContextVar
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import ref
+
+from .exits import Exit
 
 _FIELDS = (
     "grad",
     "hooks",
-    "around",
+    "blocks",
     "forbidden",
     "inference",
     "dual",
@@ -51,7 +53,7 @@ class Mode:
 
     grad: bool  # record a graph?
     hooks: tuple[Any, ...] | None  # (pack, unpack) around what is saved; with a third, informed: tensor/saved.py
-    around: tuple[Any, ...]  # the hooks that come back when blocks of `saved_tensors_hooks` end, innermost last
+    blocks: tuple[Any, ...]  # of hooks that have not ended, innermost last: see scopes.py
     forbidden: str | None  # why saved tensor hooks may not be used here
     inference: bool  # make inference tensors?
     dual: int  # forward-mode level, 0 for none
@@ -81,7 +83,7 @@ class Mode:
         self,
         grad: bool = True,
         hooks: tuple[Any, ...] | None = None,
-        around: tuple[Any, ...] = (),
+        blocks: tuple[Any, ...] = (),
         forbidden: str | None = None,
         inference: bool = False,
         dual: int = 0,
@@ -98,7 +100,7 @@ class Mode:
     ) -> None:
         self.grad = grad
         self.hooks = hooks
-        self.around = around
+        self.blocks = blocks
         self.forbidden = forbidden
         self.inference = inference
         self.dual = dual
@@ -206,38 +208,86 @@ def with_grad(mode: Mode) -> Mode:
     return found
 
 
+def changed(mode: Mode, changes: dict[str, Any]) -> Mode:
+    """The mode with some fields changed; the same one if they are so already."""
+    if len(changes) == 1 and "grad" in changes:
+        return with_grad(mode) if changes["grad"] else without_grad(mode)
+    for name, value in changes.items():
+        found = getattr(mode, name)
+        if found is not value and found != value:
+            return mode.replace(**changes)
+    return mode
+
+
 def change(**changes: Any) -> dict[str, Any]:
     """Change fields of the current mode, and return what they were."""
     mode = MODE.get()
-    before = {name: getattr(mode, name) for name in changes}
-    if before != changes:
-        if len(changes) == 1 and "grad" in changes:
-            MODE.set(with_grad(mode) if changes["grad"] else without_grad(mode))
-        else:
-            MODE.set(mode.replace(**changes))
-    return before
+    inner = changed(mode, changes)
+    if inner is not mode:
+        MODE.set(inner)
+    return {name: getattr(mode, name) for name in changes}
 
 
-class using:  # noqa: N801 - reads as a keyword
-    """`with using(grad=False): ...` changes the mode for a block.
+class Undo(NamedTuple):
+    """How to undo a change: the mode before it, the one after it, and the fields that it is about."""
 
-    Leaving restores the named fields only, so that blocks which end out of order (generators,
-    tasks) do not undo each other's changes of other fields.
+    outer: Mode
+    inner: ref[Mode]
+    fields: tuple[str, ...]
+
+    def mode(self, mode: Mode) -> Mode:
+        """What is to follow: the mode before the change, or if others have come since then, its fields in `mode`."""
+        outer = self.outer
+        return outer if self.inner() is mode else changed(mode, {name: getattr(outer, name) for name in self.fields})
+
+
+class Block:
+    """A context manager that changes fields of the mode for a block. Subclasses say which, in `_changes`.
+
+    Leaving restores the named fields only, so that blocks which end out of order (generators, tasks) do not undo each
+    other's changes of other fields.
     """
 
-    __slots__ = ("before", "changes")
+    _entered: tuple[Undo, ...] = ()  # the blocks of this object that have not ended
+
+    def _changes(self) -> dict[str, Any]:
+        raise NotImplementedError
+
+    def __enter__(self) -> Any:
+        mode, changes = MODE.get(), self._changes()
+        inner = changed(mode, changes)
+        try:
+            MODE.set(inner)
+            self._entered = (*self._entered, Undo(mode, ref(inner), tuple(changes)))
+        except BaseException:  # an interrupt: a block that was not entered is not left either
+            MODE.set(mode)
+            raise
+        return self
+
+    def _last(self) -> Undo:
+        """The block that is to end."""
+        return self._entered[-1]
+
+    def _leave(self, undo: Undo) -> None:
+        """End it, unless that is done."""
+        if self._entered and self._entered[-1] is undo:
+            MODE.set(undo.mode(MODE.get()))
+            self._entered = self._entered[:-1]
+
+    __exit__ = Exit(_last, _leave)
+
+
+class using(Block):  # noqa: N801 - reads as a keyword
+    """`with using(grad=False): ...` changes the mode for a block."""
 
     def __init__(self, **changes: Any) -> None:
         self.changes = changes
 
-    def __enter__(self) -> None:
-        self.before = change(**self.changes)
-
-    def __exit__(self, *exc: object) -> None:
-        change(**self.before)
+    def _changes(self) -> dict[str, Any]:
+        return self.changes
 
 
-class OpMode:
+class OpMode(Block):
     """`with mode: ...` is asked about every operation of the block, below autograd, before it runs.
 
     Subclasses override `operation`. Inside of it the mode is off, and modes around it are still on.
@@ -248,9 +298,6 @@ class OpMode:
     """
 
     observes = backward = False
-
-    def __init__(self) -> None:
-        self._before: list[dict[str, Any]] = []
 
     def operation(self, op: Any, values: list[Any], run: Any) -> Any:
         """The results of `op` on `values`: what `run()` returns, or something of the same form.
@@ -265,12 +312,8 @@ class OpMode:
     def after(self, told: Any, result: Any) -> None:
         """Hears of the result; None if the operation has raised."""
 
-    def __enter__(self) -> Any:
-        self._before.append(change(ops=(*MODE.get().ops, self)))
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        change(**self._before.pop())
+    def _changes(self) -> dict[str, Any]:
+        return {"ops": (*MODE.get().ops, self)}
 
 
 def unwatched(mode: Mode) -> Mode:
@@ -286,8 +329,8 @@ def through_modes(op: Any, values: list[Any], run: Any) -> Any:
     mode = MODE.get()
     if not mode.ops:
         return run()
-    token = MODE.set(mode.replace(ops=mode.ops[:-1], grad=False))
     try:
+        MODE.set(mode.replace(ops=mode.ops[:-1], grad=False))
         return mode.ops[-1].operation(op, values, lambda: through_modes(op, values, run))
     finally:
-        MODE.reset(token)
+        MODE.set(mode)

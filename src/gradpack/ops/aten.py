@@ -8,11 +8,12 @@ checkpointing and other operation modes are told.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from contextvars import ContextVar
 from functools import cache
 from typing import Any
 
+from ..base.exits import block
 from ..declare.op import REGISTRY, Op
 from ..tensor.tensor import Tensor
 from .methods import EXPORTED, FUNCTIONS, exported
@@ -175,15 +176,16 @@ class Running:
 _RUNNING: ContextVar[Running | None] = ContextVar("gradpack dispatched call", default=None)
 
 
-@contextmanager
+@block
 def running(overload: OpOverload, args: list[Any], run: Callable[[], Any]) -> Iterator[Running]:
     """In this block, calling the overload with these arguments is `run()`."""
     call = Running(overload, args, run)
-    token = _RUNNING.set(call)
+    before = _RUNNING.get()
     try:
+        _RUNNING.set(call)
         yield call
     finally:
-        _RUNNING.reset(token)
+        _RUNNING.set(before)
 
 
 class OpOverloadPacket:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from contextvars import ContextVar
 from importlib.util import find_spec
 from typing import Any
 
 from ..autograd.profiler_emit import _library
+from ..base.exits import block, surely
 
 _depth: ContextVar[int] = ContextVar("gradpack itt depth", default=0)
 
@@ -60,18 +60,17 @@ def mark(msg: str) -> None:
     library.task_end(domain)
 
 
-@contextmanager
+@block
 def range(msg: str, *args: Any, **kwargs: Any) -> Iterator[None]:
     """A range for a block, or for the calls of a function. Further arguments go to `msg.format`.
 
     Raises:
         ImportError: without the library.
     """
-    range_push(msg.format(*args, **kwargs))
-    try:
+    depth = _depth.get()
+    with surely(lambda: range_pop() if _depth.get() > depth else None):
+        range_push(msg.format(*args, **kwargs))
         yield
-    finally:
-        range_pop()
 
 
 __all__ = ["is_available", "mark", "range", "range_pop", "range_push"]

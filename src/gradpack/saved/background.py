@@ -1,7 +1,7 @@
 """Work that goes on beside the program: a few threads, started when first needed, and a limit in bytes.
 
-A job is a function without arguments. Nothing is kept of it once it is done but its error. The threads
-are daemons: a program that ends waits for none of them.
+A job is a function without arguments. Nothing is kept of it once it is done but its error. All policies share the
+threads, which end when there is nothing to do; they are daemons: a program that ends waits for none of them.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import threading
 from _thread import allocate_lock, get_ident
 from collections import deque
 from collections.abc import Callable
-from typing import Any
 from weakref import WeakSet
 
 from ..base.threads import started
@@ -73,11 +72,63 @@ class Job:
             self._waiting.release()
 
 
+class Crew:
+    """Threads that do the jobs of all `Workers`; as many as there is work for, up to `most`."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self._team: list[threading.Thread] = []
+        self._calls: deque[Workers] = deque()  # who wants one more thread
+        self._idle = 0
+        self._wake = threading.Condition(threading.Lock())
+        self.process = os.getpid()
+
+    def call(self, workers: Workers) -> bool:
+        """Have one more thread do jobs of `workers`, until there are none left. False where there are no threads."""
+        with self._wake:
+            self._calls.append(workers)
+            self._wake.notify()
+            self._team = [thread for thread in self._team if thread.is_alive()]
+            if len(self._calls) > self._idle and len(self._team) < self.most:
+                thread = threading.Thread(target=_work, args=(self,), name="gradpack-saved", daemon=True)
+                if started(thread):
+                    self._team.append(thread)
+                elif not self._team:
+                    self._calls.remove(workers)
+                    return False
+            return True
+
+    def called(self) -> Workers | None:
+        """Wait for a call; None after some time without."""
+        with self._wake:
+            while not self._calls:
+                self._idle += 1
+                woken = self._wake.wait(timeout=5.0)
+                self._idle -= 1
+                if not woken and not self._calls:
+                    me = threading.current_thread()  # which answers no other call: another one is to be started
+                    self._team = [thread for thread in self._team if thread is not me]
+                    return None
+            return self._calls.popleft()
+
+
+_MOST = 8  # threads of all policies together
+_crew = Crew(_MOST)
+
+
+def crew() -> Crew:
+    """The threads of this process."""
+    global _crew
+    if _crew.process != os.getpid():  # a fork: those are the parent's
+        _crew = Crew(_MOST)
+    return _crew
+
+
 class Workers:
-    """Threads that do jobs in the order in which they came, while no more than `window` bytes are under way.
+    """Does jobs in the order in which they came, while no more than `window` bytes are under way.
 
     Args:
-        count: how many threads.
+        count: how many threads may do them at a time.
         window: bytes. Who adds a job beyond it waits for the oldest, or does it.
     """
 
@@ -88,9 +139,7 @@ class Workers:
         self._queue: deque[Job] = deque()
         self._unfinished: deque[Job] = deque()
         self._lock = threading.Lock()
-        self._wake = threading.Condition(self._lock)
-        self._threads = 0
-        self._idle = 0
+        self._threads = 0  # that do jobs of this one now, or were called for it
         self._process = os.getpid()
 
     def add(self, work: Callable[[], None], nbytes: int) -> Job:
@@ -104,13 +153,10 @@ class Workers:
             self.under_way, job.nbytes = self.under_way + nbytes, nbytes
             self.peak = max(self.peak, self.under_way)
             self._queue.append(job)
-            if self._idle:
-                self._wake.notify()
-            elif self._threads < self.count:
-                self._threads += 1
+            if self._threads < self.count:
                 _settle_before_forks(self)
-                alone = not started(threading.Thread(target=_serve, args=(self,), name="gradpack-saved", daemon=True))
-                self._threads -= alone
+                alone = not crew().call(self)
+                self._threads += not alone
         if alone and not self._threads:  # nobody else will do it
             self._queue.clear()
             self.drain()
@@ -138,17 +184,13 @@ class Workers:
         with self._lock:
             self.under_way, job.nbytes = self.under_way - job.nbytes, 0
 
-    def _next(self) -> Job | None:
-        wake = self._wake
-        with wake:
-            while not self._queue:
-                self._idle += 1
-                woken = wake.wait(timeout=5.0)
-                self._idle -= 1
-                if not woken and not self._queue:  # nothing to do: the thread ends, another one starts when needed
-                    self._threads -= 1
-                    return None
-            return self._queue.popleft()
+    def next(self) -> Job | None:
+        """The next job of a thread that was called; None if there is none left for it."""
+        with self._lock:
+            if self._queue:
+                return self._queue.popleft()
+            self._threads = max(0, self._threads - 1)  # an interrupt may have come before it was counted
+            return None
 
     def _after_fork(self) -> None:
         if self._process != os.getpid():  # the threads are the parent's
@@ -164,10 +206,12 @@ def _bare(error: BaseException) -> BaseException:
     return error
 
 
-def _serve(workers: Any) -> None:
-    while (job := workers._next()) is not None:
-        job.run(workers._finished)
-        del job
+def _work(crew: Crew) -> None:
+    while (workers := crew.called()) is not None:
+        while (job := workers.next()) is not None:
+            job.run(workers._finished)
+            del job
+        del workers
 
 
 _with_threads: WeakSet[Workers] = WeakSet()

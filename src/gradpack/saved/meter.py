@@ -8,7 +8,7 @@ from time import perf_counter
 from typing import Any
 from weakref import ref
 
-from ..base.modes import MODE, using
+from ..base.modes import Block
 from ..tensor.packed import Packed
 from ..tensor.tensor import Tensor
 from .info import SavedInfo
@@ -24,7 +24,7 @@ class _Watch(ref[Any]):
     size: int
 
 
-class Meter:
+class Meter(Block):
     """Counts the bytes of all storages that were saved for backward and are still alive.
 
     Each storage counts once, whole, however many operations saved it and under however many views.
@@ -32,20 +32,6 @@ class Meter:
     them. Parameters do not count. A tensor that the program itself still holds does count: it
     cannot be freed, but backward would keep it otherwise.
     """
-
-    __slots__ = (
-        "__weakref__",
-        "_exempt",
-        "_live",
-        "_lock",
-        "_outer",
-        "_scope",
-        "_start",
-        "_tell",
-        "curve",
-        "now",
-        "peak",
-    )
 
     now: int  # bytes kept at this moment
     peak: int  # the most there were
@@ -56,7 +42,6 @@ class Meter:
         self.curve = []
         self._exempt = Storages(parameters)
         self._live: dict[int, _Watch] = {}
-        self._outer: Any = None
         self._start = perf_counter()
         self._lock = RLock()  # policies store on threads of theirs
         me = ref(self)
@@ -68,17 +53,14 @@ class Meter:
 
         self._tell = tell
 
-    def __enter__(self) -> Meter:
-        self._outer = MODE.get().recorder
+    def _changes(self) -> dict[str, Any]:
         self._start = perf_counter()
-        self._scope = using(recorder=self)
-        self._scope.__enter__()
-        return self
+        return {"recorder": self}
 
-    def __exit__(self, *exc: object) -> None:
-        self._scope.__exit__(*exc)
-        del self._scope  # holds the meter: a cycle
-        self._outer = None
+    @property
+    def _outer(self) -> Any:
+        """Who records around this one."""
+        return self._entered[0].outer.recorder if self._entered else None
 
     def describe(self, tensor: Tensor, label: tuple[str, str], node: Any, where: Any) -> Any:
         """What the tape calls for a note of a tensor that it saves: a recorder around this one may want it."""

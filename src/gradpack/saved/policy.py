@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from ..autograd.decorate import decorate
 from ..base.modes import MODE, OpMode
-from .blocks import enter, leave
+from ..base.scopes import LEAVE, enter
 from .foreign import described
 from .info import SavedInfo
 from .select import Select, selector
@@ -91,8 +91,7 @@ class Policy:
         enter(self, self.watches(), hooks=(self.pack, self.unpack, self.__saved_info__))
         return self
 
-    def __exit__(self, *exc: object) -> None:
-        leave(self)
+    __exit__ = LEAVE
 
     def __call__(self, function: F) -> F:
         return decorate(lambda: self, function)

@@ -8,7 +8,8 @@ from os import PathLike
 from time import perf_counter
 from typing import Any
 
-from ..base.modes import MODE, RUN, using
+from ..base.exits import Exit
+from ..base.modes import RUN, Block, Undo
 from ..tensor.packed import Packed
 from ..tensor.tensor import Tensor
 from .book import Book
@@ -18,7 +19,7 @@ from .rows import Row
 from .transfers import ALL, Transfers
 
 
-class Record:
+class Record(Block):
     """What operations saved while the block was open. Made by `record()`.
 
     Everything can be read at any time, inside of the block as well. Unpacks nothing, and keeps no
@@ -30,7 +31,6 @@ class Record:
             raise ValueError(f"record(): limit is how many saved tensors to list, and at least 1, not {limit}")
         self.title = title
         self._book = Book(limit)
-        self._open: list[tuple[Any, Any]] = []  # for each block: the recorder around it, and its scope
         self._end: float | None = None
         self._moved = copy(ALL), copy(ALL)  # what was copied until the block began, and until it ended
 
@@ -65,23 +65,22 @@ class Record:
 
     @property
     def _outer(self) -> Any:
-        return self._open[0][0] if self._open else None
+        """Who records around this one."""
+        return self._entered[0].outer.recorder if self._entered else None
 
-    def __enter__(self) -> Record:
-        if self._end is None and not self._open:
+    def _changes(self) -> dict[str, Any]:
+        if self._end is None and not self._entered:
             self._book.start = self._book._last = perf_counter()
             self._moved = copy(ALL), ALL
-        mode = MODE.get()
-        scope = using(recorder=self)
-        self._open.append((None if mode.recorder is self else mode.recorder, scope))
-        scope.__enter__()
-        return self
+        return {"recorder": self}
 
-    def __exit__(self, *exc: object) -> None:
-        self._open.pop()[1].__exit__(*exc)
+    def _over(self, undo: Undo) -> None:
         self._end = perf_counter()
-        if not self._open:
+        if len(self._entered) < 2:
             self._moved = self._moved[0], copy(ALL)
+        self._leave(undo)
+
+    __exit__ = Exit(Block._last, _over)
 
     # --- what users read ---
 
@@ -147,7 +146,7 @@ class Record:
         from .what_if import estimates
 
         rows, book = self.rows, self._book
-        end = perf_counter() if self._open or self._end is None else self._end
+        end = perf_counter() if self._entered or self._end is None else self._end
         seconds = max(end - book.start, book.seconds)
         return document(self.title, seconds, rows, book.timeline, book.spans, book.totals, estimates(), book.forgotten)
 

@@ -9,10 +9,10 @@ from typing import Any, TypeVar
 from ..autograd.decorate import decorate
 from ..autograd.saved_hooks import disable_saved_tensors_hooks
 from ..base.modes import MODE, using
+from ..base.scopes import LEAVE, enter
 from ..nn.calls import CALLS
 from ..tensor.packed import PackedWithInfo, lent
 from ..tensor.tensor import Tensor
-from .blocks import enter, leave
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -37,8 +37,7 @@ class bypass:  # noqa: N801 - reads as a keyword
     def __enter__(self) -> None:
         enter(self, hooks=None)
 
-    def __exit__(self, *exc: object) -> None:
-        leave(self)
+    __exit__ = LEAVE
 
     def __call__(self, function: F) -> F:
         return decorate(bypass, function)
@@ -88,12 +87,13 @@ def propagate(function: F) -> F:
 
     @functools.wraps(function)
     def run(*args: Any, **kwargs: Any) -> Any:
-        token = CALLS.set(call)
+        before = CALLS.get()
         try:
+            CALLS.set(call)
             with using(**fields):
                 return function(*args, **kwargs)
         finally:
-            CALLS.reset(token)
+            CALLS.set(before)
 
     return run  # type: ignore[return-value]
 

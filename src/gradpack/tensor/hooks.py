@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from ..base.errors import inside_a_transform
+from ..base.exits import Exit
 from ..base.modes import TRANSFORMS
 from ..graph.node import AccumulateGrad, Gradient, Node, Nowhere, Part, Slot
 from .tensor import Tensor, raw, wrap
@@ -82,8 +83,7 @@ class RemovableHandle:
     def __enter__(self) -> Any:
         return self
 
-    def __exit__(self, *exc: object) -> None:
-        self.remove()
+    __exit__ = Exit(lambda self: None, lambda self, _: self.remove())
 
 
 RemovableHandle.__module__ = "gradpack.utils.hooks"

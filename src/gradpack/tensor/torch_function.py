@@ -11,8 +11,9 @@ from contextvars import ContextVar
 from types import MethodType
 from typing import Any
 
+from ..base.exits import Exit
 from ..base.foreign import foreign_function, is_foreign, mixed
-from ..base.modes import MODE, change
+from ..base.modes import MODE, Block, Undo
 from .parameter import Parameter
 from .tensor import Tensor, _new
 
@@ -42,22 +43,36 @@ class DisableTorchFunctionSubclass:
     """
 
     def __enter__(self) -> None:
-        self._token = _DISABLED.set(_DISABLED.get() + 1)
+        before = _DISABLED.get()
+        try:
+            _DISABLED.set(before + 1)
+        except BaseException:  # an interrupt
+            _DISABLED.set(before)
+            raise
 
-    def __exit__(self, *exc: object) -> None:
-        _DISABLED.reset(self._token)
+    __exit__ = Exit(lambda self: _DISABLED.get() - 1, lambda self, before: _DISABLED.set(before))
 
 
-class DisableTorchFunction(DisableTorchFunctionSubclass):
+class DisableTorchFunction(Block):
     """The same, and modes of `__torch_function__` are off, too."""
 
-    def __enter__(self) -> None:
-        super().__enter__()
-        self._before = change(functions=())
+    def _changes(self) -> dict[str, Any]:
+        return {"functions": ()}
 
-    def __exit__(self, *exc: object) -> None:
-        change(**self._before)
-        super().__exit__(*exc)
+    def __enter__(self) -> None:
+        before = _DISABLED.get()
+        try:
+            _DISABLED.set(before + 1)
+            super().__enter__()
+        except BaseException:  # an interrupt
+            _DISABLED.set(before)
+            raise
+
+    def _leave_both(self, found: tuple[int, Undo]) -> None:
+        _DISABLED.set(found[0])
+        self._leave(found[1])
+
+    __exit__ = Exit(lambda self: (_DISABLED.get() - 1, self._last()), _leave_both)
 
 
 def instance(made: Tensor, cls: type) -> Any:
@@ -170,11 +185,11 @@ def through_functions(func: Any, name: str, relevant: Iterable[Any], args: Any, 
     mode = MODE.get()
     innermost = mode.functions[-1]
     found = overriding(relevant)
-    token = MODE.set(mode.replace(functions=mode.functions[:-1]))
     try:
+        MODE.set(mode.replace(functions=mode.functions[:-1]))
         result = innermost.__torch_function__(func, tuple(type(f) for f in found), args, kwargs or None)
     finally:
-        MODE.reset(token)
+        MODE.set(mode)
     if result is not NotImplemented:
         return result
     if found:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..base.modes import MODE, OpMode, change
+from ..base.modes import MODE, OpMode
 from ..ops.aten import arguments_of, overload_of, running
 from ..tensor.tensor import Tensor
 
@@ -38,13 +38,6 @@ class TorchDispatchMode(OpMode):
     """
 
     backward = True
-
-    def __enter__(self) -> Any:
-        change(ops=(*MODE.get().ops, self))
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        change(ops=MODE.get().ops[:-1])
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         """Do `func(*args, **kwargs)`. To be overridden."""

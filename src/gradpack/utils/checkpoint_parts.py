@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
+from ..base.exits import Exit, block
 from ..tensor.tensor import Tensor
 
 _SETTINGS: dict[str, ContextVar[bool | None]] = {
@@ -25,11 +25,11 @@ class CheckpointError(RuntimeError):
     """The second run of a segment saved something else than the first."""
 
 
-@contextmanager
+@block
 def _set(name: str, value: bool | None) -> Iterator[None]:
     before = _SETTINGS[name].get()
-    _SETTINGS[name].set(value)
     try:
+        _SETTINGS[name].set(value)
         yield
     finally:
         _SETTINGS[name].set(before)
@@ -60,11 +60,14 @@ class GraphExecGroup:
     def __enter__(self) -> GraphExecGroup:
         if _group.get() is not None:
             raise RuntimeError(f"GraphExecGroup contexts cannot be nested. Already inside group {_group.get()}")
-        _group.set(self)
+        try:
+            _group.set(self)
+        except BaseException:  # an interrupt
+            _group.set(None)
+            raise
         return self
 
-    def __exit__(self, *exc: object) -> None:
-        _group.set(None)
+    __exit__ = Exit(lambda self: None, lambda self, _: _group.set(None))
 
     @classmethod
     def _get_current_group(cls) -> GraphExecGroup | None:

@@ -21,12 +21,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
+from ...base.exits import block
 from ..windows import _array_type
 
 ENOUGH = 1 << 15  # elements: to import Numba takes as long as NumPy takes for some hundreds of such arrays
@@ -44,12 +44,13 @@ def is_enabled() -> bool:
     return _enabled
 
 
-@contextmanager
+@block
 def flags(enabled: bool = True) -> Iterator[None]:
     """Use compiled loops, or do not, in this process, until the context is left."""
     global _enabled
-    before, _enabled = _enabled, bool(enabled)
+    before = _enabled
     try:
+        _enabled = bool(enabled)
         yield
     finally:
         _enabled = before

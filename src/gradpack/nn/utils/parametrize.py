@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from copy import deepcopy
 from typing import Any
 
 from ...autograd.grad_mode import no_grad
+from ...base.exits import block
 from ...tensor.tensor import Tensor
 from ..containers import ModuleDict, ModuleList
 from ..module import Module
@@ -17,7 +17,7 @@ _cache: dict[tuple[int, str], Tensor] = {}
 _caching = 0
 
 
-@contextmanager
+@block
 def cached() -> Iterator[None]:
     """Within, each parametrised tensor is computed once.
 
@@ -30,12 +30,13 @@ def cached() -> Iterator[None]:
         True
     """
     global _caching
-    _caching += 1
+    before = _caching
     try:
+        _caching = before + 1
         yield
     finally:
-        _caching -= 1
-        if not _caching:
+        _caching = before
+        if not before:
             _cache.clear()
 
 

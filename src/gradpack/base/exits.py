@@ -1,0 +1,129 @@
+"""`__exit__` that is carried out whenever an interrupt comes.
+
+Python looks for signals where a function that is written in Python begins, and after calls of others. A Ctrl-C that
+came during the last operation of a block would be raised in `__exit__` before its first line, and what the block has
+changed would stay. So what `with` calls here is written in C: it goes on with a generator that is inside of a `try`
+already, and an interrupt from there on is raised when the block has ended.
+
+`__enter__` may be an ordinary method: it has to undo what it did if it is interrupted, and Python does not look for
+signals between its return and the block.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial, update_wrapper
+from io import IOBase
+from typing import Any
+
+
+class _Ending(IOBase):
+    """Calls its attribute `close` at the end of a block: `IOBase.__exit__` does, and is written in C."""
+
+    __slots__ = ("close",)
+
+    closed = True  # there is nothing to do when it dies
+
+
+class Exit:
+    """The method `__exit__` of a class of context managers.
+
+    Args:
+        find: from the manager to what `end` is to know. Changes nothing.
+        end: ends the block, given the manager and what was found. If it is interrupted it is called once more with the
+            same, to do what is left: each of its steps must bear to be done twice.
+    """
+
+    __slots__ = ("_end", "_find")
+
+    def __init__(self, find: Callable[[Any], Any], end: Callable[[Any, Any], object]) -> None:
+        self._find, self._end = find, end
+
+    def __get__(self, manager: Any, kind: Any = None) -> Any:
+        if manager is None:
+            return self
+        steps = _leaving(manager, self._find, self._end)
+        next(steps)
+        ending = _Ending()
+        ending.close = steps.__next__  # type: ignore[method-assign]
+        return ending.__exit__
+
+    def __call__(self, manager: Any, *exc: object) -> None:
+        """What `ExitStack` calls, which looks at the class."""
+        self.__get__(manager)(*exc)
+
+
+def _leaving(manager: Any, find: Callable[[Any], Any], end: Callable[[Any, Any], object]) -> Iterator[None]:
+    found: Any = _NOTHING
+    try:
+        yield
+        found = find(manager)
+        end(manager, found)
+    except GeneratorExit:
+        return  # nobody has called it
+    except BaseException:
+        end(manager, find(manager) if found is _NOTHING else found)
+        raise
+    yield  # what happened in the block goes on: None says so
+
+
+_NOTHING = object()
+
+
+class surely:  # noqa: N801 - reads as a keyword
+    """`with surely(undo): ...` calls `undo()` when the block ends, once more if that is interrupted."""
+
+    __slots__ = ("undo",)
+
+    def __init__(self, undo: Callable[[], Any]) -> None:
+        self.undo = undo
+
+    def __enter__(self) -> None:
+        pass
+
+    __exit__ = Exit(lambda self: self.undo, lambda self, undo: undo())
+
+
+class _Steps:
+    """What a function decorated by `block` returns."""
+
+    def __init__(self, make: Callable[[], Any]) -> None:
+        self._make = make
+        self._open: tuple[Any, ...] = ()
+
+    def __enter__(self) -> Any:
+        steps = self._make()
+        try:
+            value = next(steps)
+            self._open = (*self._open, steps)
+        except BaseException:
+            steps.close()
+            raise
+        return value
+
+    def _leave(self, steps: Iterator[Any]) -> None:
+        next(steps, None)
+        self._open = tuple([other for other in self._open if other is not steps])
+
+    __exit__ = Exit(lambda self: self._open[-1], _leave)
+
+    def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        def inside(*args: Any, **kwargs: Any) -> Any:
+            with _Steps(self._make):
+                return function(*args, **kwargs)
+
+        return update_wrapper(inside, function)
+
+
+def block(make: Callable[..., Iterator[Any]]) -> Callable[..., Any]:
+    """A function for `with`, from a generator function whose `yield` stands for the block.
+
+    As `contextlib.contextmanager`, but the end is carried out whenever an interrupt comes, and it is not told how the
+    block has ended. The `yield` is to stand within `try ... finally` with one call of a function that is written in C
+    after `finally`, or within `with surely(undo)`.
+    """
+
+    def blocks(*args: Any, **kwargs: Any) -> _Steps:
+        return _Steps(partial(make, *args, **kwargs))
+
+    return update_wrapper(blocks, make)

@@ -1,0 +1,16 @@
+"""The fixture `start`: `start(command)` starts a process, which is killed when the test ends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from tests.children import children
+
+
+@pytest.fixture
+def start() -> Iterator[Callable[..., Any]]:
+    with children() as begin:
+        yield begin
