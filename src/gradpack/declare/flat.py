@@ -23,7 +23,7 @@ def is_flat(name: str) -> bool:
 
 
 def followed(gradient: Tensor, source: Node | None) -> Tensor:
-    """The gradient with a history that leads to the input, whose gradient is zero there."""
+    """The gradient, or tangent, with a history that leads to an operand, whose gradient is zero there."""
     mode = MODE.get()
     if source is None or not mode.grad or mode.levels or TRANSFORMS.get():
         return gradient
