@@ -42,6 +42,7 @@ LEVEL = {name: level for level, name in enumerate(LAYERS)}
 # function: when the module is loaded, the upper layer is not.
 DIFFERENTIATES = "differentiating twice by a composition asks the engine for gradients of operations"
 ALLOWED = {
+    "tensor/construct": {"ops": "`Tensor([1, 2])` reads numbers as `tensor` does"},
     "declare/batching_rules": {"ops": "the numbers of the examples are a tensor"},
     "declare/batching_layers": {"ops": "the state of the default generator is set back"},
     "autograd/profiler": {"nn": "a profiler that shows modules observes their calls"},
@@ -89,8 +90,6 @@ NUMPY = {
     "testing/sim/backend": "its kernels compute with NumPy",
     "testing/sim/copies": "its copies are those of NumPy",
     "utils/data/collate": "makes tensors of the arrays and numbers that examples are made of",
-    "tensor/typed": "typed constructors make host memory, as Tensor(...) does",
-    "tensor/construct": "Tensor(...) makes host memory before any operation exists",
 }
 
 

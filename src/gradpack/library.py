@@ -62,7 +62,7 @@ class CustomOpDef:
         flat, shape = _flattened(positional)
         tensors = [t for t in (*flat, *keyword.values()) if isinstance(t, Tensor)]
         mode = MODE.get()
-        if not mode.dual and not (mode.grad and any(t.requires_grad for t in tensors)):
+        if not mode.forward and not (mode.grad and any(t.requires_grad for t in tensors)):
             with using(grad=False):
                 return self._compute(positional, keyword)
         results: list[Any] = []

@@ -352,3 +352,37 @@ def test_named_inputs(torch):
     x = torch.ones(1, requires_grad=True)
     found = torch.autograd.grad(x * 2, {"x": x})
     assert list(found) == ["x"] and found["x"].item() == 2.0
+
+
+STEPS = {
+    "relu": "ThresholdBackwardBackward0",
+    "relu6": "HardtanhBackwardBackward0",
+    "leaky_relu": "LeakyReluBackwardBackward0",
+    "hardtanh": "HardtanhBackwardBackward0",
+    "hardshrink": "HardshrinkBackwardBackward0",
+    "softshrink": "SoftshrinkBackwardBackward0",
+    "threshold": "ThresholdBackwardBackward0",
+    "rrelu": "RreluWithNoiseBackwardBackward0",
+    "prelu": "PreluKernelBackwardBackward0",
+}
+
+
+@pytest.mark.filterwarnings("ignore:`torch.jit.script` is deprecated")  # torch, the first time
+@pytest.mark.parametrize("name", STEPS)
+def test_gradients_that_change_in_steps_are_differentiated_to_zeros(torch, func, name):
+    function = getattr(torch.nn.functional, name)
+    more = {"threshold": (0.1, 0.0), "prelu": (torch.tensor([0.1]),)}.get(name, ())
+    x = torch.tensor([-1.0, 0.5, 2.0], requires_grad=True)
+    (g,) = torch.autograd.grad(function(x, *more).sum(), x, create_graph=True)
+    assert g.requires_grad and g.grad_fn.name() == STEPS[name]
+    g.sum().backward()
+    assert x.grad.tolist() == [0.0, 0.0, 0.0]
+    many = torch.autograd.grad(function(x, *more), x, torch.eye(3), is_grads_batched=True, create_graph=True)[0]
+    assert many.requires_grad and torch.equal(torch.autograd.grad(many.sum(), x)[0], torch.zeros(3))
+    jacobian = torch.autograd.functional.jacobian(lambda x: function(x, *more), x, create_graph=True, strict=True)
+    assert jacobian.requires_grad
+    if name == "rrelu":  # which torch refuses under `vmap`
+        return
+    assert torch.equal(func.hessian(lambda x: function(x, *more).sum())(x.detach()), torch.zeros(3, 3))
+    curved = func.hessian(lambda x: (function(x, *more) ** 2).sum())(torch.tensor([3.0]))
+    assert torch.equal(curved, torch.tensor([[0.0 if name == "hardtanh" else 2.0]]))

@@ -396,3 +396,41 @@ def test_works_with_every_way_of_keeping_saved_tensors(torch, real, checkpoint):
                 (y * x if inside else y).sum().backward()
             assert torch.allclose(x.grad, expected, rtol=2e-2, atol=2e-2)
             x.grad = None
+
+
+def _another_dtype(torch, dtype, call):
+    """A segment that computes in another dtype the second time."""
+    runs = []
+
+    def segment(x):
+        runs.append(1)
+        return call(x if len(runs) == 1 else x.to(getattr(torch, dtype)))
+
+    return segment
+
+
+@pytest.mark.parametrize("dtype", ["float64", "bfloat16", "float16"])
+@pytest.mark.parametrize("early_stop", [True, False])
+def test_another_dtype_without_a_check(torch, checkpoint, dtype, early_stop):
+    for call in (lambda x: x.sin(), lambda x: x.exp(), lambda x: x * x * x):
+        plain, x = (torch.tensor([0.5, 1.5, 2.5], requires_grad=True) for _ in range(2))
+        call(plain).sum().backward()
+        segment = _another_dtype(torch, dtype, call)
+        checkpoint(segment, x, determinism_check="none", early_stop=early_stop).sum().backward()
+        assert x.grad.dtype is torch.float32
+        assert x.grad.tolist() == pytest.approx(plain.grad.tolist(), rel=2e-2)
+
+
+def test_another_dtype_differentiated_twice(torch, checkpoint):
+    x = torch.tensor([0.5, 1.5], requires_grad=True)
+    y = checkpoint(_another_dtype(torch, "float64", lambda x: x.sin()), x, determinism_check="none")
+    (g,) = torch.autograd.grad(y.sum(), x, create_graph=True)
+    g.sum().backward()
+    assert x.grad.tolist() == pytest.approx((-x.sin()).tolist())
+
+
+def test_another_dtype_with_a_check(torch, checkpoint, checkpointing):
+    x = torch.tensor([0.5, 1.5], requires_grad=True)
+    y = checkpoint(_another_dtype(torch, "float64", lambda x: x.sin()), x)
+    with pytest.raises(checkpointing.CheckpointError, match="different metadata"):
+        y.sum().backward()

@@ -1,5 +1,8 @@
 """Corners that programs rarely reach: what may be deleted, what is copied, who is warned."""
 
+import importlib
+import pickle
+import sys
 import warnings
 from collections import OrderedDict
 
@@ -349,3 +352,63 @@ def test_gradcheck_warns_of_missing_gradients(torch):
     x = torch.ones(1, dtype=torch.double, requires_grad=True)
     with pytest.warns(UserWarning, match="New undefined gradient support checking feature"):
         assert not torch.autograd.gradcheck(broken, (x,), raise_exception=False)
+
+
+@pytest.mark.parametrize("name", ["amax", "amin"])
+def test_extremes_of_no_dimension_in_particular(torch, name):
+    x = torch.ones(2, 2, requires_grad=True)
+    y = getattr(torch, name)(x, None)
+    y.backward()
+    assert y.item() == 1 and x.grad.tolist() == [[0.25, 0.25], [0.25, 0.25]]
+    assert getattr(x, name)(dim=None, keepdim=True).shape == (1, 1)
+    with pytest.raises(TypeError, match="argument 'dim'"):
+        getattr(x, name)("0")
+
+
+def test_flags_that_are_none(torch):
+    modes = torch.autograd.grad_mode
+    for switch, name in (
+        (modes.set_multithreading_enabled, "set_multithreading_enabled"),
+        (modes._force_original_view_tracking, "set_view_replay_enabled"),
+        (modes.enforce_grad_layout_policy, "set_grad_layout_enforcement_enabled"),
+    ):
+        with pytest.raises(TypeError, match=rf"^{name}\(\): argument 'enabled' \(position 1\) must be bool, not int$"):
+            switch(1)
+    assert torch.autograd.is_multithreading_enabled() and not torch.autograd.is_view_replay_enabled()
+    with pytest.raises(RuntimeError, match=r"^setWarnOnlyOnce expects a bool, but got int"):
+        torch.set_warn_always(1)
+    for switch in ("set_warn_on_accumulate_grad_stream_mismatch", "set_override_stale_capture_stream"):
+        with pytest.raises(RuntimeError, match=r"^enabled must be a bool, but got NoneType"):
+            getattr(torch.autograd.graph, switch)(None)
+
+
+def test_requires_grad_of_results_cannot_be_set(torch):
+    y = torch.ones(2, requires_grad=True) * 2
+    with pytest.raises(RuntimeError, match=r"^you can only change requires_grad flags of leaf variables\.$"):
+        y.requires_grad = True
+    with pytest.raises(RuntimeError, match=r"flags of leaf variables\. If you want to use a computed variable"):
+        y.requires_grad = False
+    assert y.requires_grad_() is y and y.grad_fn is not None
+
+
+def test_a_history_is_taken_away_by_setting_it_to_none(torch):
+    y = torch.ones(2, requires_grad=True) * 2
+    with pytest.raises(RuntimeError, match="_grad_fn can be only set to None"):
+        y._grad_fn = 3
+    y._grad_fn = None
+    assert y.is_leaf and not y.requires_grad
+
+
+def test_where_classes_are_from(torch):
+    checkpoint = importlib.import_module(f"{torch.__name__}.utils.checkpoint")
+    graph = torch.autograd.graph
+    for kind, place in (
+        (graph.saved_tensors_hooks, "autograd.graph"),
+        (graph.save_on_cpu, "autograd.graph"),
+        (sys.modules[torch.autograd.gradcheck.__module__].GradcheckError, "autograd.gradcheck"),
+        (checkpoint.CheckpointError, "utils.checkpoint"),
+        (checkpoint.CheckpointPolicy, "utils.checkpoint"),
+        (checkpoint.SelectiveCheckpointContext, "utils.checkpoint"),
+    ):
+        assert kind.__module__ == f"{torch.__name__}.{place}"
+        assert pickle.loads(pickle.dumps(kind)) is kind

@@ -244,7 +244,10 @@ def test_setup_context_gets_every_argument(torch, leaf):
         Scale.apply()
 
 
-def test_setup_context_and_a_saved_input_that_is_returned(torch, leaf):
+@pytest.mark.filterwarnings("ignore:`torch.jit.script` is deprecated")  # torch, the first time
+@pytest.mark.parametrize("save", ["save_for_backward", "save_for_forward"])
+@pytest.mark.parametrize("what", ["input", "output"])
+def test_setup_context_and_a_saved_input_that_is_returned(torch, func, leaf, save, what):
     class Same(torch.autograd.Function):
         @staticmethod
         def forward(x):
@@ -252,14 +255,27 @@ def test_setup_context_and_a_saved_input_that_is_returned(torch, leaf):
 
         @staticmethod
         def setup_context(ctx, inputs, output):
-            ctx.save_for_backward(output)
+            getattr(ctx, save)(inputs[0] if what == "input" else output)
 
         @staticmethod
         def backward(ctx, g):
             return g
 
-    with pytest.raises(RuntimeError, match="An input that has been returned as-is as output is being saved for backw"):
-        Same.apply(leaf())
+        @staticmethod
+        def jvp(ctx, t):
+            return t.view_as(t)
+
+    one = torch.tensor(1.0)
+    calls = [
+        lambda: Same.apply(leaf()),
+        lambda: Same.apply(leaf().clone()),
+        lambda: Same.apply(one),  # where nothing is recorded, too
+        lambda: func.grad(Same.apply)(one),
+        lambda: func.jvp(Same.apply, (one,), (one,)),
+    ]
+    for call in calls:
+        with pytest.raises(RuntimeError, match="An input that has been returned as-is as output is being saved for ba"):
+            call()
 
 
 def test_instances_are_of_no_use(torch, make_function, leaf):

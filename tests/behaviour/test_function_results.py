@@ -258,3 +258,86 @@ def test_only_tensors_can_be_marked(torch, make_function, leaf):
     for x in (leaf(), torch.ones(2)):
         with pytest.raises(RuntimeError, match="mark_non_differentiable only accepts variable arguments"):
             make_function(forward).apply(x)
+
+
+# -- marks on what is no input --
+
+NO_INPUT = r"ctx.mark_dirty\(\) received a tensor that was not an input"
+NOT_RETURNED = "Some elements marked as dirty during the forward method were not returned as output"
+A_LEAF = "a leaf Variable that requires grad has been used in an in-place operation"
+
+
+def _marking(make_function, marked, returned, constant=False):
+    """A Function of one tensor: t is new, u a view of it, v the argument, w a view of that."""
+
+    def forward(ctx, v):
+        t = v * 3
+        tensors = {"t": t, "u": t[:2], "v": v, "w": v[:2]}
+        ctx.mark_dirty(*[tensors[c] for c in marked])
+        found = tuple(tensors[c] for c in returned)
+        if constant:
+            ctx.mark_non_differentiable(*found)
+        return found if len(found) > 1 else found[0]
+
+    return make_function(forward, lambda ctx, *g: None)
+
+
+@pytest.mark.parametrize(
+    ("marked", "returned", "error"),
+    [
+        ("u", "u", NO_INPUT),
+        ("u", "uv", NO_INPUT),
+        ("vu", "vu", NO_INPUT),
+        ("w", "w", A_LEAF),
+        ("u", "tu", A_LEAF),
+        ("w", "vw", A_LEAF),
+        ("u", "t", NOT_RETURNED),
+        ("t", "u", NOT_RETURNED),
+        ("w", "v", NOT_RETURNED),
+        ("v", "w", NOT_RETURNED),
+    ],
+)
+def test_marks_that_are_refused(torch, make_function, leaf, marked, returned, error):
+    with pytest.raises(RuntimeError, match=error):
+        _marking(make_function, marked, returned).apply(leaf(3) * 1)
+
+
+@pytest.mark.parametrize(("marked", "returned"), [("t", "t"), ("t", "tu"), ("vt", "vt")])
+def test_marks_that_are_warned_of(torch, make_function, leaf, marked, returned):
+    with pytest.warns(UserWarning, match=NO_INPUT):
+        made = _marking(make_function, marked, returned).apply(leaf(3) * 1)
+    made = made if isinstance(made, tuple) else (made,)
+    assert all(type(t.grad_fn).__name__ == "MyBackward" for t in made)
+
+
+@pytest.mark.parametrize(("marked", "returned"), [("t", "t"), ("u", "u"), ("w", "w"), ("tu", "tu"), ("vu", "vu")])
+def test_marks_where_nothing_is_recorded(torch, make_function, leaf, marked, returned):
+    with torch.no_grad():
+        made = _marking(make_function, marked, returned).apply(leaf(3) * 1)
+    for t in made if isinstance(made, tuple) else (made,):
+        assert not t.requires_grad and t.grad_fn is None
+    _marking(make_function, marked, returned).apply(torch.ones(3))
+
+
+@pytest.mark.parametrize(("marked", "returned"), [("t", "t"), ("u", "u"), ("tu", "tu")])
+def test_marks_on_results_without_gradient(torch, make_function, leaf, marked, returned):
+    made = _marking(make_function, marked, returned, constant=True).apply(leaf(3) * 1)
+    for t in made if isinstance(made, tuple) else (made,):
+        assert not t.requires_grad and t.grad_fn is None
+
+
+def test_a_view_of_the_argument_that_was_marked_and_has_no_gradient(torch, make_function, leaf):
+    w = _marking(make_function, "w", "w", constant=True).apply(leaf(3) * 1)
+    with pytest.raises(RuntimeError, match="This view was created inside a custom Function"):
+        w.grad_fn
+
+
+def test_a_view_among_several_arguments_and_a_new_tensor(torch, make_function, leaf):
+    with pytest.raises(RuntimeError, match="your Function cannot return more than one Tensor"):
+        _marking(make_function, "vt", "vt").apply((leaf(3) * 1)[:])
+
+
+def test_the_warning_points_to_the_call(real, make_function, leaf):
+    with pytest.warns(UserWarning, match=NO_INPUT) as found:
+        _marking(make_function, "t", "t").apply(leaf(3) * 1)
+    assert real or found[0].filename == __file__

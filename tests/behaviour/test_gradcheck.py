@@ -310,3 +310,23 @@ def test_forward_mode_gives_every_input_a_tangent(torch):
     with pytest.raises(RuntimeError, match="forward mode mismatch for output 0 with respect to input 1"):
         torch.autograd.gradcheck(wrong, (x, y), check_forward_ad=True)
     assert seen and not any(seen)
+
+
+@pytest.mark.filterwarnings("ignore:Sparse invariant checks")  # torch
+@pytest.mark.parametrize("fast_mode", [False, True])
+def test_kinds_of_sparse_gradients(torch, make_function, fast_mode):
+    def fewer_dimensions(x):
+        y = x.clone()
+        y.register_hook(lambda g: None if g is None else g.to_dense().to_sparse(1))
+        return y.to_dense()
+
+    x = torch.ones(2, 2, dtype=torch.float64, requires_grad=True).to_sparse()
+    options = {"masked": True, "fast_mode": fast_mode}
+    with pytest.raises(RuntimeError, match="grad is sparse tensor, but has incorrect sparse_dim 1, expected 2"):
+        torch.autograd.gradcheck(fewer_dimensions, (x,), **options)
+    assert torch.autograd.gradcheck(fewer_dimensions, (x,), raise_exception=False, **options) is False
+
+    sparse = make_function(lambda ctx, x: x * 2, lambda ctx, g: (g * 2).to_sparse())
+    x = torch.ones(2, dtype=torch.float64, requires_grad=True)
+    with pytest.raises(RuntimeError, match=r"grad is incorrect layout .*sparse_coo is not .*strided"):
+        torch.autograd.gradcheck(sparse.apply, (x,), fast_mode=fast_mode)

@@ -181,6 +181,22 @@ def test_multi_grad_hooks(torch):
     assert len(seen) == 3
 
 
+@pytest.mark.parametrize("wanted", ["result", "other leaf", "leaf"])
+def test_multi_grad_hook_on_a_leaf_under_grad(torch, wanted):
+    """It waits for leaves that `grad` does not ask for no more than backward does for those it does not reach."""
+    x, w = (torch.ones(2, requires_grad=True) for _ in range(2))
+    y = x * w
+    seen = []
+    torch.autograd.graph.register_multi_grad_hook((x, y), lambda g: seen.append([v is None for v in g]))
+    inputs = {"result": y, "other leaf": w, "leaf": x}[wanted]
+    if wanted == "leaf":
+        with pytest.raises(RuntimeError, match="A leaf node was passed to _will_engine_execute_node"):
+            torch.autograd.grad((y * 2).sum(), inputs)
+    else:
+        torch.autograd.grad((y * 2).sum(), inputs)
+        assert seen == [[True, False]]
+
+
 def test_multi_grad_hook_after_an_error(torch):
     a, b = (torch.ones(2, requires_grad=True) for _ in range(2))
     seen = []
@@ -221,3 +237,25 @@ def test_number_of_the_pass(torch):
     assert seen[-1] == (True, False)
     with pytest.raises(RuntimeError, match="only be called during the backward pass"):
         will(node)
+
+
+@pytest.mark.filterwarnings("ignore:`torch.jit.script` is deprecated")  # torch, the first time
+def test_nodes_that_are_of_no_operation_are_builtin_too(torch, leaf):
+    x, z = leaf(), torch.zeros(4)
+    z[:2] = x
+    for node, name in ((z.grad_fn, "CopySlices"), (z.grad_fn.next_functions[1][0], "AccumulateGrad")):
+        assert repr(type(node)) == f"<class '{name}'>" and node.name() == f"torch::autograd::{name}"
+    with torch.autograd.forward_ad.dual_level():
+        dual = torch.autograd.forward_ad.make_dual(x, torch.ones(2))
+        primal = torch.autograd.forward_ad.unpack_dual(dual).primal
+        assert primal.grad_fn.name() == "torch::autograd::Identity" and "grad_fn=<Identity>" in repr(primal)
+
+
+def test_sequence_numbers_that_are_none(torch, leaf):
+    node = (leaf() * 2).grad_fn
+    node._set_sequence_nr(2**64 - 1)
+    assert node._sequence_nr() == 2**64 - 1
+    for number, error in ((-1, OverflowError), (2**64, OverflowError), (3.5, TypeError), (None, TypeError)):
+        with pytest.raises(error):
+            node._set_sequence_nr(number)
+    assert node._sequence_nr() == 2**64 - 1

@@ -266,3 +266,14 @@ def test_hooks_of_the_only_root_are_called_though_no_input_is_reached(torch):
     x.backward(torch.ones(2), inputs=[other])
     assert seen[1:] == ["leaf"]
     assert x.grad is None
+
+
+def test_a_hook_after_accumulation_may_return_the_leaf(torch):
+    x = torch.ones(2, requires_grad=True)
+    handle = x.register_post_accumulate_grad_hook(lambda t: t)
+    x.sum().backward()
+    assert x.grad.tolist() == [1.0, 1.0]
+    handle.remove()
+    x.register_post_accumulate_grad_hook(lambda t: t.grad)
+    with pytest.raises(RuntimeError, match="Tensor post accumulate grad hooks should return None"):
+        x.sum().backward()

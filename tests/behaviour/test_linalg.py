@@ -311,3 +311,13 @@ def test_low_rank_decompositions(torch):
     assert torch.allclose(U @ torch.diag(S) @ V.mT, a - a.mean(0), atol=1e-10)
     E, X = torch.lobpcg(symmetric(torch), k=1)
     assert torch.allclose(symmetric(torch) @ X, E * X, atol=1e-4)
+
+
+@pytest.mark.filterwarnings("ignore:cov\\(\\). degrees of freedom is <= 0")
+@pytest.mark.parametrize("correction", [3, 5])
+def test_covariances_without_degrees_of_freedom_are_infinite_with_their_sign(torch, correction):
+    x, inf = torch.tensor([[1.0, 2.0], [5.0, 3.0]]), float("inf")
+    counts, weights = torch.tensor([1, 2]), torch.tensor([1.0, 2.0])
+    for given in ({}, {"fweights": counts}, {"aweights": weights}, {"fweights": counts, "aweights": weights}):
+        made = torch.cov(x, correction=correction, **given)
+        assert made.tolist() == [[inf, -inf], [-inf, inf]]

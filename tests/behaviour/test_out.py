@@ -207,3 +207,86 @@ def test_what_makes_a_tensor_makes_of_a_leaf_one_that_does_not_require_grad(torc
         MAKERS[name](torch, leaf)
     assert tuple(leaf.shape) == (3,)
     assert not leaf.requires_grad
+
+
+@pytest.mark.parametrize("name", ["eq", "logical_or", "histc", "special.bessel_j0", "special.chebyshev_polynomial_t"])
+def test_what_has_no_derivative_is_written_to_a_leaf(torch, name):
+    function = torch
+    for part in name.split("."):
+        function = getattr(function, part)
+    out, ones = torch.zeros(2, requires_grad=True), torch.ones(2)
+    second = {"histc": (2,), "special.bessel_j0": ()}.get(name, (ones,))
+    expected = function(ones, *second)
+    assert function(ones, *second, out=out) is out
+    assert out.requires_grad and out.is_leaf and out._version == 1
+    assert torch.equal(out.detach(), expected.float())
+
+
+@pytest.mark.parametrize("name", ["argmax", "isposinf", "signbit", "nonzero", "any"])
+def test_what_has_no_derivative_takes_operands_with_one(torch, name):
+    x = torch.tensor([1.0, -2.0], requires_grad=True)
+    expected = getattr(torch, name)(x.detach())
+    out = torch.zeros_like(expected)
+    assert getattr(torch, name)(x, out=out) is out and torch.equal(out, expected)
+    assert not out.requires_grad
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda torch, x, out: torch.complex(x, x, out=out.to(torch.complex64)),
+        lambda torch, x, out: torch.polar(x, x, out=out.to(torch.complex64)),
+        lambda torch, x, out: torch.msort(x, out=out),
+        lambda torch, x, out: torch.index_reduce(out, 0, torch.tensor([0]), x[:1], "prod", out=out.clone()),
+    ],
+)
+def test_composed_functions_refuse_operands_with_a_gradient(torch, call):
+    out = torch.zeros(2)
+    with pytest.raises(RuntimeError, match="arguments don't support automatic differentiation"):
+        call(torch, torch.ones(2, requires_grad=True), out)
+    assert out.tolist() == [0, 0]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [lambda torch, out: torch.arange(2, out=out), lambda torch, out: torch.bitwise_not(torch.arange(2), out=out)],
+)
+def test_a_leaf_is_refused_as_out(torch, call):
+    out = torch.zeros(2, requires_grad=True)
+    with pytest.raises(RuntimeError, match="arguments don't support automatic differentiation"):
+        call(torch, out)
+
+
+@pytest.mark.parametrize(
+    ("name", "args", "places", "message"),
+    [
+        ("sort", (), ("float32", "float64"), "Expected out tensor to have dtype long int, but got double"),
+        ("topk", (1,), ("float64", "int64"), "Expected out tensor to have dtype float, but got double"),
+        ("kthvalue", (1,), ("float32", "float64"), "output indices must be of scalar type Long"),
+        ("kthvalue", (1,), ("float64", "int64"), "output values must be of same type as input"),
+    ],
+)
+def test_results_of_sorting_are_not_converted(torch, name, args, places, message):
+    out = tuple(torch.zeros(0, dtype=getattr(torch, d)) for d in places)
+    with pytest.raises(RuntimeError, match=message):
+        getattr(torch, name)(torch.ones(2), *args, out=out)
+
+
+def test_decompositions_are_not_converted(torch):
+    eye = torch.eye(2)
+    wide = tuple(torch.zeros(0, dtype=torch.float64) for _ in range(3))
+    for call in (
+        lambda: torch.linalg.eigh(eye, out=wide[:2]),
+        lambda: torch.linalg.svd(eye, out=wide),
+        lambda: torch.svd(eye, out=wide),
+        lambda: torch.msort(eye, out=wide[0]),
+    ):
+        with pytest.raises(RuntimeError, match="Expected out tensor to have dtype float, but got double instead"):
+            call()
+
+
+def test_sums_without_nan_have_no_kernel_for_other_dtypes(torch):
+    for d, name in ((torch.int64, "Long"), (torch.complex64, "ComplexFloat")):
+        for call in (torch.nansum, torch.nanmean):
+            with pytest.raises(NotImplementedError, match=f"\"nansum_cpu\" not implemented for '{name}'"):
+                call(torch.ones(2), out=torch.zeros((), dtype=d))

@@ -180,3 +180,69 @@ def test_geometry(torch, call, expected):
     for name, value in expected.items():
         assert getattr(node, "_saved_" + name) == value, name
     assert {"_saved_" + name for name in expected} <= set(dir(node))
+
+
+# -- after backward --
+
+NUMBERS = [
+    ("a.pow(3)", "exponent", 3),
+    ("a.pow(2.5)", "exponent", 2.5),
+    ("torch.pow(2, a)", "self", 2),
+    ("torch.clamp(a, 0, 1)", "min", 0),
+    ("torch.clamp(a, 0, 1)", "max", 1),
+    ("torch.clamp(a, min=0)", "max", None),
+    ("torch.clamp(a, torch.tensor(0.0))", "max", None),
+    ("torch.lerp(a, a.detach(), 0.25)", "weight", 0.25),
+    ("a.renorm(2, 0, 1.0)", "maxnorm", 1.0),
+    ("a * 2", "self", None),
+    ("a / 2", "self", None),
+    ("a * a.detach()", "self", None),
+    ("torch.nn.functional.layer_norm(a, (2,))", "weight", None),
+    ("torch.nn.functional.leaky_relu(a, 0.5)", "negative_slope", 0.5),
+    ("torch.linalg.vector_norm(a, 2, 0)", "dim", (0,)),
+    ("a.gather(0, torch.tensor([[0, 1]]), sparse_grad=True)", "sparse_grad", True),
+    ("a.sum(0)", "dim", (0,)),
+]
+
+
+@pytest.mark.parametrize(("text", "name", "value"), NUMBERS)
+def test_what_is_no_tensor_stays_after_backward(torch, text, name, value):
+    a = torch.tensor([[0.25, 0.5], [0.75, 2.0]], requires_grad=True)
+    y = eval(text, {"torch": torch, "a": a})
+    before = getattr(y.grad_fn, f"_saved_{name}"), y.grad_fn.name()
+    y.sum().backward()
+    assert before == (getattr(y.grad_fn, f"_saved_{name}"), y.grad_fn.name()) == (value, before[1])
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("a.pow(3)", "self"),
+        ("a * 2", "other"),
+        ("a / 2", "other"),
+        ("torch.clamp(a, 0, 1)", "self"),
+        ("torch.clamp(a, torch.tensor(0.0))", "self min"),
+        ("a ** torch.tensor(2.0)", "exponent self"),
+        ("torch.lerp(a, a.detach(), a.detach())", "weight"),
+        ("torch.nn.functional.layer_norm(a, (2,))", "input"),
+    ],
+)
+def test_tensors_do_not(torch, text, names):
+    a = torch.tensor([[0.25, 0.5], [0.75, 2.0]], requires_grad=True)
+    y = eval(text, {"torch": torch, "a": a})
+    y.sum().backward()
+    for name in names.split():
+        with pytest.raises(RuntimeError, match="after they have already been freed"):
+            getattr(y.grad_fn, f"_saved_{name}")
+
+
+def test_a_node_that_has_saved_numbers_only_runs_again(torch):
+    a, b = (torch.tensor([1.0, 2.0], requires_grad=True) for _ in range(2))
+    y = torch.lerp(a, b, 0.25).sum()
+    y.backward()
+    y.backward()
+    assert a.grad.tolist() == [1.5, 1.5] and b.grad.tolist() == [0.5, 0.5]
+    y = torch.lerp(a, b, torch.tensor(0.25)).sum()
+    y.backward()
+    with pytest.raises(RuntimeError, match="a second time"):
+        y.backward()

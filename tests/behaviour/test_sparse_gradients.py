@@ -161,3 +161,75 @@ def test_adam_takes_none(torch, table):
         with pytest.raises(RuntimeError, match="Adam does not support sparse gradients, please consider SparseAdam"):
             kind([table]).step()
     assert table[1].tolist() == [2, 3]
+
+
+# -- gather --
+
+
+def gathered(torch, x, dim, index):
+    y = torch.gather(x, dim, torch.tensor(index), sparse_grad=True)
+    (y * y).sum().backward()
+    g = x.grad
+    assert g.is_sparse and g.shape == x.shape and not g.requires_grad
+    return g._indices().tolist(), g._values().tolist()
+
+
+@pytest.mark.parametrize(
+    ("shape", "dim", "index", "places", "values"),
+    [
+        ((2, 3), 0, [[0, 1, 0]], [[0, 1, 0], [0, 1, 2]], [2, 10, 6]),
+        ((2, 3), 1, [[0, 0], [2, 1]], [[0, 0, 1, 1], [0, 0, 2, 1]], [2, 2, 12, 10]),
+        ((2, 3), -1, [[2]], [[0], [2]], [6]),
+        ((3,), 0, [2, 0, 2], [[2, 0, 2]], [6, 2, 6]),
+        ((3,), 0, 1, [[1]], [4]),
+        ((), 0, 0, [], [2]),
+        ((2, 2, 2), 1, [[[0, 1]], [[1, 1]]], [[0, 0, 1, 1], [0, 1, 1, 1], [0, 1, 0, 1]], [2, 8, 14, 16]),
+    ],
+)
+def test_the_gradient_of_gather(torch, shape, dim, index, places, values):
+    size = 1
+    for n in shape:
+        size *= n
+    x = torch.arange(1.0, 1 + size).reshape(shape).requires_grad_()
+    assert gathered(torch, x, dim, index) == (places, values)
+
+
+def test_the_gradient_of_a_gather_of_nothing(torch):
+    x = torch.ones(2, 3, requires_grad=True)
+    torch.gather(x, 0, torch.zeros(0, 3, dtype=torch.int64), sparse_grad=True).sum().backward()
+    assert x.grad.is_sparse and x.grad._nnz() == 0 and x.grad.shape == (2, 3)
+
+
+def test_gather_as_a_method_within_a_graph_and_in_bfloat16(torch):
+    x = torch.ones(2, 3, dtype=torch.bfloat16, requires_grad=True)
+    (x * 2).gather(1, torch.tensor([[0], [2]]), sparse_grad=True).sum().backward()
+    assert x.grad.is_sparse and x.grad.dtype is torch.bfloat16
+    assert x.grad.to_dense().tolist() == [[2, 0, 0], [0, 0, 2]]
+    x.grad = None
+    x.gather(1, torch.tensor([[0], [2]])).sum().backward()
+    assert not x.grad.is_sparse
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float64", "complex64"])
+def test_on_the_way_through_a_product(torch, dtype):
+    x = torch.ones(3, 2, dtype=getattr(torch, dtype), requires_grad=True)
+    torch.gather(x * 2, 0, torch.tensor([[1, 1], [1, 1]]), sparse_grad=True).sum().abs().backward()
+    assert x.grad.is_sparse and x.grad.dtype is x.dtype
+    assert x.grad.to_dense().tolist() == [[0, 0], [4, 4], [0, 0]]
+
+
+def test_gather_differentiated_twice(torch):
+    x = torch.arange(1.0, 7.0).reshape(2, 3).requires_grad_()
+    y = torch.gather(x, 1, torch.tensor([[0, 0], [2, 1]]), sparse_grad=True)
+    (g,) = torch.autograd.grad((y**3).sum(), x, create_graph=True)
+    assert g.is_sparse and g.requires_grad
+    (g.to_dense() ** 2).sum().backward()
+    assert x.grad.to_dense().tolist() == [[144, 0, 0], [0, 4500, 7776]]
+
+
+@pytest.mark.filterwarnings("ignore:.*torch.jit.*:DeprecationWarning")
+def test_gather_forwards(torch):
+    x = torch.arange(1.0, 7.0).reshape(2, 3)
+    index = torch.tensor([[0], [2]])
+    made, tangent = torch.func.jvp(lambda x: torch.gather(x, 1, index, sparse_grad=True), (x,), (x + 1,))
+    assert made.tolist() == [[1], [6]] and tangent.tolist() == [[2], [7]]

@@ -93,3 +93,54 @@ def test_make_dual_keeps_a_tangent_whose_strides_differ_where_there_is_one_eleme
     with torch.autograd.forward_ad.dual_level():
         given = torch.ones(1, 2).t()
         assert tangent(torch, torch.autograd.forward_ad.make_dual(torch.ones(2, 1), given)) is given
+
+
+UNRECORDED = {
+    "an element": (lambda t, y: y.__setitem__(0, 5.0), [0.0, 4.0]),
+    "fill_ on a view": (lambda t, y: y[:1].fill_(5.0), [0.0, 4.0]),
+    "zero_ on a view": (lambda t, y: y[:1].zero_(), [0.0, 4.0]),
+    "copy_ on a view": (lambda t, y: y[:1].copy_(t.ones(1)), [0.0, 4.0]),
+    "mul_ on a view": (lambda t, y: y[:1].mul_(3), [6.0, 4.0]),
+    "mul_": (lambda t, y: y.mul_(3), [6.0, 12.0]),
+    "by indices": (lambda t, y: y.__setitem__(t.tensor([0]), 5.0), [0.0, 4.0]),
+    "index_put_": (lambda t, y: y.index_put_((t.tensor([0]),), t.ones(1)), [0.0, 4.0]),
+    "masked_fill_": (lambda t, y: y.masked_fill_(t.tensor([True, False]), 5.0), [0.0, 4.0]),
+    "through a view of a view": (lambda t, y: y[:][:1].fill_(5.0), [0.0, 4.0]),
+}
+
+
+@pytest.mark.parametrize("name", UNRECORDED)
+@pytest.mark.parametrize("followed", [False, True])
+def test_a_write_under_no_grad_changes_the_tangent_where_it_wrote(torch, name, followed):
+    write, expected = UNRECORDED[name]
+    x = torch.tensor([1.0, 2.0], requires_grad=followed)
+    with torch.autograd.forward_ad.dual_level():
+        y = torch.autograd.forward_ad.make_dual(x, torch.ones(2)) ** 2
+        with torch.no_grad():
+            write(torch, y)
+        assert tangent(torch, y).tolist() == expected
+
+
+def test_a_tangent_that_is_a_leaf_is_written_to_as_a_leaf(torch):
+    t = torch.ones(2, requires_grad=True)
+    with torch.autograd.forward_ad.dual_level():
+        y = torch.autograd.forward_ad.make_dual(torch.ones(2), t)
+        with torch.no_grad():
+            y[0] = 3.0
+        assert tangent(torch, y) is t
+        assert t.tolist() == [0.0, 1.0]
+        with pytest.raises(RuntimeError, match="a leaf Variable that requires grad is being used in an in-place"):
+            y.mul_(2)
+
+
+def test_inference_mode_neither_reads_nor_writes_tangents(torch):
+    with torch.autograd.forward_ad.dual_level():
+        y = ones(torch) * 2
+        with torch.inference_mode():
+            assert tangent(torch, y) is None
+            assert tangent(torch, torch.autograd.forward_ad.make_dual(torch.ones(1), torch.ones(1))) is None
+            y.fill_(3)
+            y[torch.tensor([0])] = 5
+            y[1:].mul_(y[1:])
+            torch.mul(y, 2, out=y)
+        assert tangent(torch, y).tolist() == [2.0, 2.0, 2.0]

@@ -178,3 +178,25 @@ def test_looking_leaves_no_references():
     for _ in range(3):
         held()
     assert sys.getrefcount(array) == count
+
+
+def test_memory_is_counted_inside_of_vmap():
+    inside = []
+
+    def f(x):
+        inside.append(cpu.memory_allocated())
+        y = x.sin()
+        inside.append(cpu.memory_allocated())
+        return y * 2
+
+    x = torch.zeros(100, 5)
+    before = cpu.memory_allocated()
+    torch.func.vmap(f)(x)
+    assert inside == [before, before + 2000]
+    cpu.reset_peak_memory_stats()
+    torch.func.vmap(torch.func.vmap(f))(x)
+    assert cpu.max_memory_allocated() - before == 4000  # the sine, and its double
+    with profiler.profile(profile_memory=True) as prof:
+        torch.func.vmap(f)(x)
+    counted = [(e.name, e.cpu_memory_usage) for e in prof.function_events]
+    assert counted[:2] == [("aten::sin", 2000), ("aten::mul", 2000)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sized
 from itertools import product
 
 import pytest
@@ -143,8 +144,8 @@ def test_refusals():
         kl_divergence(
             dist.MultivariateNormal(torch.zeros(2), torch.eye(2)), dist.MultivariateNormal(torch.zeros(3), torch.eye(3))
         )
-    with pytest.raises(TypeError, match="Expected type_q to be a Distribution subclass"):
-        register_kl(dist.Normal, int)
+    with pytest.raises(TypeError, match="Expected type_q to be a class"):
+        register_kl(dist.Normal, "Normal")
 
 
 @pytest.fixture
@@ -170,3 +171,12 @@ def test_the_nearest_classes_are_found(registry):
         assert kl_divergence(b, b) == (B, A)
     register_kl(B, B)(lambda x, y: "both")
     assert kl_divergence(b, b) == "both"
+
+
+def test_classes_that_are_no_distributions(registry):
+    register_kl(dist.Normal, Sized)(lambda p, q: "sized")  # of which lists are no subclass, but registered
+    register_kl(dist.Distribution, list)(lambda p, q: "list")
+    assert kl_divergence(dist.Normal(0.0, 1.0), (1,)) == "sized"
+    assert kl_divergence(dist.Gamma(1.0, 1.0), [1]) == "list"
+    with pytest.warns(RuntimeWarning, match=r"Please register_kl\(Normal, list\)"):
+        assert kl_divergence(dist.Normal(0.0, 1.0), [1]) == "sized"

@@ -145,6 +145,8 @@ def gradients(lib: Any, function: Any, values: list[Any], dtype: str) -> Any:
 @pytest.mark.parametrize("name", [n for n in UNARY if n not in ("positive", "real", "conj", "conj_physical")])
 def test_unary_gradients_at_corners(name):
     values = [v for v in CORNERS if name not in ("digamma", "lgamma") or v != round_down(v) or v > 0]
+    if name == "logit":  # torch gives another sign at -0.0 where its loop is vectorised, which depends on the processor
+        values = [v for v in values if v or math.copysign(1, v) > 0]
     rtol = 1e-6 if name == "digamma" else 1e-12  # torch's trigamma is that imprecise
     both(lambda lib: gradients(lib, lambda lib, x: getattr(lib, name)(x), [values], "float64"), name, rtol, 1e-15)
 

@@ -196,7 +196,7 @@ def exists(path: str) -> bool:
 def our_variant(variant: Any) -> Any:
     """The same of a method, an in-place method, or an operator; AttributeError where it does not exist."""
     if isinstance(variant, partial):
-        return partial(ours_from(variant.func), *map(ours_from, variant.args))
+        return partial(ours_from(variant.func), *map(ours_from, variant.args), **variant.keywords)
     if isinstance(variant, types.BuiltinFunctionType):
         return variant
     if isinstance(variant, types.FunctionType) and "_internal" in variant.__module__:

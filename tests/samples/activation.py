@@ -29,4 +29,5 @@ SAMPLES = {
     "_prelu": [S(AWAY, T(3)), S(AWAY, T(2, 1)), S(T.of(-0.7), T(())), S(T(0, 3), T(3))],
     "_softshrink": [*USUAL, S(AWAY, 1.0)],
     "hardshrink": [*USUAL, S(AWAY, 1.0)],
+    "_flat_gradient": [S(T(3, 4), T(3, 4)), S(T(3, 4), T(4)), S(T(), T()), S(T(0, 3), T(0, 3))],
 }

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+from ..base.filled import fill_when_asked
 from .autocast_mode import autocast, custom_bwd, custom_fwd, is_autocast_available
 
 if TYPE_CHECKING:  # imported when it is first asked for
@@ -17,3 +18,5 @@ def __getattr__(name: str) -> Any:
 
 
 __all__ = ["GradScaler", "autocast", "custom_bwd", "custom_fwd", "is_autocast_available"]
+
+fill_when_asked(__name__)

@@ -10,6 +10,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
+from ..base.filled import Filled, raw_dict
 from . import missing
 from .names import LIBRARY, VERSION, name_of, path_of, sources
 
@@ -17,14 +18,14 @@ from .names import LIBRARY, VERSION, name_of, path_of, sources
 _SETTINGS = "backends"
 
 
-class AnsweringModule(ModuleType):
+class AnsweringModule(Filled):
     """A module of torch's: names are looked up in modules of gradpack when they are first asked for."""
 
     def __init__(self, path: str, found: tuple[str, ...], undo: list[Callable[[], None]]) -> None:
         name = name_of(path)
         first = import_module(found[-1])
         super().__init__(name, first.__doc__)
-        vars(self).update(_path=path, _found=found, _undo=undo, __file__=getattr(first, "__file__", None))
+        raw_dict(self).update(_path=path, _found=found, _undo=undo, __file__=getattr(first, "__file__", None))
 
     def __getattr__(self, name: str) -> Any:
         if name == "__all__":
@@ -35,7 +36,7 @@ class AnsweringModule(ModuleType):
         value = self._look_up(name)
         if value is not _NONE and not _is_ours(value):
             if not self._path.startswith(_SETTINGS) and (name[0] != "_" or callable(value)):  # the rest may change
-                vars(self)[name] = value
+                raw_dict(self)[name] = value
             return value
         if sources(path) is None:
             raise missing.attribute(path, self)
@@ -57,6 +58,9 @@ class AnsweringModule(ModuleType):
                 continue
         return _NONE
 
+    def _keep(self, name: str, value: Any) -> None:
+        """Nothing: what may be kept was kept when it was looked up."""
+
     def __setattr__(self, name: str, value: Any) -> None:
         if isinstance(value, AnsweringModule):
             # The import system puts a module into the one above it. Where a function has its name, that stays.
@@ -76,7 +80,7 @@ class AnsweringModule(ModuleType):
         super().__setattr__(name, value)
 
     def __dir__(self) -> list[str]:
-        return sorted({n for s in self._found for n in dir(import_module(s))} | set(vars(self)))
+        return sorted({n for s in self._found for n in dir(import_module(s))} | set(raw_dict(self)))
 
     def __repr__(self) -> str:
         return f"<module {self.__name__!r} of {LIBRARY}>"

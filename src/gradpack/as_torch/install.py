@@ -7,6 +7,7 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from ..base import spelling
+from ..base.filled import raw_dict
 from .finder import AnsweringModule, Finder
 from .names import LIBRARY, PACKAGES
 
@@ -90,7 +91,7 @@ def _users(known: set[str]) -> set[str]:
     new = {
         name: module
         for name, module in sys.modules.items()
-        if name not in known and name.partition(".")[0] != LIBRARY and isinstance(module, ModuleType)
+        if name not in known and name.partition(".")[0] not in (LIBRARY, *PACKAGES) and isinstance(module, ModuleType)
     }
     found = {name for name, module in new.items() if any(_is_from_ours(v) for v in list(vars(module).values()))}
     size = -1
@@ -123,5 +124,5 @@ def _take_out(name: str) -> None:
     module = sys.modules.pop(name, None)
     parent, _, last = name.rpartition(".")
     above = sys.modules.get(parent)
-    if above is not None and vars(above).get(last) is module:
+    if isinstance(above, ModuleType) and raw_dict(above).get(last) is module:
         delattr(above, last)

@@ -4,6 +4,7 @@ from importlib import import_module as _import_module
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any
 
+from ..base.filled import fill_when_asked as _fill_when_asked
 from . import grad_mode
 from .api import backward, grad
 from .grad_mode import (
@@ -125,3 +126,5 @@ __all__ = [
     "set_multithreading_enabled",
     "variable",
 ]
+
+_fill_when_asked(__name__)

@@ -7,6 +7,7 @@ from operator import index
 from typing import Any
 
 from ..backends import Spec
+from ..base.foreign import is_foreign, mixed
 from ..base.size import Size
 from ..tensor.tensor import Tensor, alias
 from .edges import GradientEdge, origin_of
@@ -81,6 +82,8 @@ def _seed(i: int, out: Any, g: Any, batched: bool) -> Tensor | None:
     if g is None:
         return _implicit(i, out, shape, spec)
     if not isinstance(g, Tensor):
+        if is_foreign(g):
+            raise mixed("backward")
         raise TypeError(f"gradients can be either Tensors or None, but got {type(g).__name__}")
     first = g[0] if batched else g
     if shape is not None and first._shape != shape:
@@ -98,10 +101,7 @@ def _seed(i: int, out: Any, g: Any, batched: bool) -> Tensor | None:
     if spec is None:
         return g
     if g._spec.dtype.is_complex != spec.dtype.is_complex:
-        raise RuntimeError(
-            "For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in dtype: "
-            f"grad_output[{i}] has a dtype of {g.dtype} and output[{i}] has a dtype of {spec.dtype}."
-        )
+        raise complex_mismatch(i, g.dtype, spec.dtype)
     if g._spec.device != spec.device:
         raise RuntimeError(f"grad_output[{i}] is on {g.device}, output[{i}] on {spec.device}: move it first")
     if spec.flow is not spec.dtype:
@@ -152,3 +152,11 @@ def batch_size(seeds: list[Tensor | None]) -> int:
             f"{sizes} for the mapped dimension"
         )
     return sizes[0] if sizes else 0
+
+
+def complex_mismatch(i: int, given: Any, expected: Any) -> RuntimeError:
+    """For a gradient that is complex where its output is not, or the other way round."""
+    return RuntimeError(
+        "For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in dtype: "
+        f"grad_output[{i}] has a dtype of {given} and output[{i}] has a dtype of {expected}."
+    )

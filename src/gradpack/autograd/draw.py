@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import Any
 
+from ..backends.windows import owner_of
 from ..graph.node import AccumulateGrad, Node, Nowhere, Origin, Slot, upcoming
-from ..tensor.memory import kept_by, owner_of
+from ..tensor.memory import kept_by
 from ..tensor.tensor import Tensor
 from .layered import Layout, lay_out
 from .profiler_table import format_memory

@@ -36,7 +36,7 @@ def enter_dual_level() -> int:
     if _current_level >= 0:
         raise RuntimeError("Nested forward mode AD is not supported at the moment")
     _current_level = 0
-    change(dual=int(MODE.get().tangents))
+    change(dual=1)
     return _current_level
 
 
@@ -131,7 +131,7 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
             f"{list(tangent._shape)}."
         )
     out = tensor.view_as(tensor)
-    if MODE.get().dual:
+    if MODE.get().forward:
         out._tangents = _laid_out_like(tangent, tensor)
     return out
 
@@ -147,7 +147,7 @@ def _laid_out_like(tangent: Tensor, primal: Tensor) -> Tensor:
         return tangent
     from ..ops.fill import zeros
 
-    fresh: Tensor = zeros(size, dtype=tangent.dtype)
+    fresh: Tensor = zeros(size, dtype=tangent.dtype, device=tangent.device)
     return fresh.as_strided(primal.size(), primal.stride(), primal.storage_offset()).copy_(tangent)
 
 
@@ -169,8 +169,7 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
         raise TypeError(f"_unpack_dual(): argument 'dual' (position 1) must be Tensor, not {type(tensor).__name__}")
     if level != 0:
         raise RuntimeError("Invalid level given to _fw_primal")
-    mode = MODE.get()
-    tangent = tangent_of(tensor) if mode.dual else None
+    tangent = tangent_of(tensor) if MODE.get().forward else None
     before = change(dual=0)
     try:
         return UnpackedDualTensor(fw_primal(tensor), tangent)
@@ -183,7 +182,7 @@ class _set_fwd_grad_enabled:  # noqa: N801 - torch's name
 
     def __init__(self, mode: bool) -> None:
         around = TRANSFORMS.get()
-        changes = {"tangents": mode, "dual": int(mode and (_current_level >= 0 or any(t.forward for t in around)))}
+        changes = {"tangents": mode}
         if around and around[-1].pushes and not around[-1].forward and not mode:
             changes["grad"] = False
         self.prev = change(**changes)

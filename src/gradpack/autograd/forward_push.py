@@ -8,7 +8,8 @@ from typing import Any
 from ..base.dtypes import FLOATING
 from ..base.modes import MODE, TRANSFORMS, Transform
 from ..base.tree import tree_map
-from ..declare.batched import bottom, keep_source, lifted
+from ..declare.batched import bottom, keep_source, lifted, with_same
+from ..declare.examples import same_of
 from ..declare.tangents import alias_of, tangent_of
 from ..tensor.tensor import Tensor
 
@@ -38,7 +39,7 @@ def push_forward(
     token = MODE.set(mode.replace(dual=1, tangents=True, inference=False))
     depth = TRANSFORMS.set((*TRANSFORMS.get(), Transform(call, forward=True, inner=inner)))
     try:
-        inside = [lifted(d, levels) for d in duals]
+        inside = [with_same(lifted(d, levels), same_of(x, levels)) for d, x in zip(duals, flat, strict=True)]
         for dual, x in zip(inside, flat, strict=True):
             keep_source(dual, x)
         output, aux = call(inside)
@@ -56,7 +57,9 @@ def _values(tree: Any, levels: Any) -> Any:
         if not isinstance(x, Tensor):
             return x
         whole = bottom(x, levels) if levels else x
-        return x if whole._tangents is None and whole._view is None else lifted(_bare(whole), levels)
+        if whole._tangents is None and whole._view is None:
+            return x
+        return with_same(lifted(_bare(whole), levels), same_of(x, levels))
 
     return tree_map(value, tree)
 

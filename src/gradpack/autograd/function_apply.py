@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import inspect
 import warnings
+from collections.abc import Collection
 from typing import Any
 
+from ..base.callers import depth_of_user
 from ..base.dtypes import FLOATING
 from ..base.modes import MODE, TRANSFORMS, Mode, within_function
 from ..declare.batched import outside
+from ..declare.tangents import tangent_of
 from ..declare.timed import FUNCTION as FUNCTION_CALL
 from ..declare.timed import watched
 from ..graph.node import AccumulateGrad, Node, Nowhere, Slot, next_seq
@@ -22,6 +25,12 @@ _MANY_WITH_VIEW = (
     "not a view (using .clone() for example) or make your Function only return one Tensor (potentially splitting it "
     "into two Functions: one doing the inplace that returns a single Tensor and a second one that does the other "
     "operations). You can ask on the forum https://discuss.pytorch.org/ if you need help to do this change."
+)
+
+
+_NO_INPUT = (
+    "ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that have been mutated should be "
+    "passed to ctx.mark_dirty()."
 )
 
 
@@ -66,12 +75,18 @@ def _call(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any], with_setup: b
     seq = next_seq()
     ctx = start(kind, edges, seq)
     ctx.needs_input_grad = needs
-    record = mode.grad and True in needs
-    before = mode
+    try:
+        return _run(cls, ctx, edges if mode.grad and True in needs else None, seq, args, mode, with_setup)
+    finally:  # of what was marked, results hold the node
+        ctx.to_save = ctx.saved_for_forward = ctx.non_differentiable = ctx.dirty_tensors = None
+
+
+def _run(cls: Any, ctx: BackwardCFunction, edges: Any, seq: int, args: Any, mode: Mode, with_setup: bool) -> Any:
+    """Run the forward of a call, and make a node of its `ctx` where `edges` are not None."""
     pushed: list[Any] | None = None
-    if mode.dual:
-        pushed = [a._tangents if isinstance(a, Tensor) else None for a in args]
-        if before.inference or all(t is None for t in pushed):
+    if mode.forward:
+        pushed = [tangent_of(a) for a in args]
+        if all(t is None for t in pushed):
             pushed = None
     token = MODE.set(within_function(mode))
     try:
@@ -83,7 +98,7 @@ def _call(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any], with_setup: b
     finally:
         MODE.reset(token)
     given = output if isinstance(output, tuple) else (output,)
-    node = ctx._settle(edges, seq) if record else None
+    node = None if edges is None else ctx._settle(edges, seq)
     results = _results(cls, ctx, node, args, given, with_setup)
     if pushed is not None:
         from .function_tangents import tangents_of_results
@@ -94,10 +109,9 @@ def _call(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any], with_setup: b
                 result._tangents = tangent
     if node is not None:
         if ctx.to_save is not None:
-            ctx._save(ctx.to_save, node, before)
-        if before.anomaly is not None:
-            before.anomaly.note(node)
-    ctx.to_save = ctx.saved_for_forward = ctx.non_differentiable = ctx.dirty_tensors = None
+            ctx._save(ctx.to_save, results, node, mode)
+        if mode.anomaly is not None:
+            mode.anomaly.note(node)
     return tuple(results) if isinstance(output, tuple) else results[0]
 
 
@@ -142,11 +156,10 @@ def _results(
     Inputs that are returned as they are become new tensors; dirty ones keep their identity.
     """
     inputs = {id(a): i for i, a in enumerate(args) if isinstance(a, Tensor)}
-    dirty = _dirty(ctx, inputs, given) if ctx.dirty_tensors is not None else ()
+    dirty = _dirty(ctx, given) if ctx.dirty_tensors is not None else ()
     constant = _constant(ctx) if ctx.non_differentiable is not None else ()
-    tensors = [t for t in given if isinstance(t, Tensor)]
-    if dirty and node is not None and len(tensors) > 1 and any(t._view is not None and id(t) in dirty for t in tensors):
-        raise RuntimeError(_MANY_WITH_VIEW)
+    kept = set(map(id, (*(ctx.to_save or ()), *(ctx.saved_for_forward or ())))) if setup else ()
+    many = sum(isinstance(t, Tensor) for t in given) > 1
     results: list[Any] = []
     differentiable = 0
     for nr, t in enumerate(given):
@@ -156,7 +169,7 @@ def _results(
         is_input, is_dirty = id(t) in inputs, id(t) in dirty
         counts = node is not None and t._spec.dtype.category >= FLOATING and id(t) not in constant
         if not counts:
-            made = _without_history(t, is_input, is_dirty)
+            made = _without_history(t, is_input, is_dirty, kept)
             if made._view is not None and not (is_input and is_dirty):
                 made._view.meta = FUNCTION
             results.append(made)
@@ -165,16 +178,10 @@ def _results(
         edge: Any = node if len(given) == 1 else Slot(node, nr, len(given))  # type: ignore[arg-type]
         made = t
         if is_dirty:
-            _rebase(cls, t, edge)
+            _rebase(cls, t, edge, is_input, many)
         else:
             if is_input:
-                if setup and any(t is s for s in ctx.to_save or ()):
-                    raise RuntimeError(
-                        "An input that has been returned as-is as output is being saved for backward. This is not "
-                        "supported if you override setup_context. You should return and save a view of the input "
-                        "instead, e.g. with x.view_as(x) or setup ctx inside the forward function itself."
-                    )
-                made = _same(t)
+                made = _same(t, kept)
             made._edge = edge
         if made._view is not None:
             if not is_dirty:
@@ -198,7 +205,7 @@ def _results(
     return results
 
 
-def _dirty(ctx: BackwardCFunction, inputs: dict[int, int], given: tuple[Any, ...]) -> set[int]:
+def _dirty(ctx: BackwardCFunction, given: tuple[Any, ...]) -> set[int]:
     marked = ctx.dirty_tensors
     if not isinstance(marked, tuple):
         raise RuntimeError(
@@ -211,13 +218,7 @@ def _dirty(ctx: BackwardCFunction, inputs: dict[int, int], given: tuple[Any, ...
         found.add(id(t))
         if type(t._counter) is not InferenceCounter:
             t._counter[0] += 1
-        if id(t) not in inputs:
-            warnings.warn(
-                "ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that have been mutated "
-                "should be passed to ctx.mark_dirty().",
-                stacklevel=5,
-            )
-        elif not any(t is o for o in given):
+        if not any(t is o for o in given):
             raise RuntimeError(
                 "Some elements marked as dirty during the forward method were not returned as output. The inputs that "
                 "are modified inplace must all be outputs of the Function."
@@ -238,10 +239,10 @@ def _constant(ctx: BackwardCFunction) -> set[int]:
     return set(map(id, marked))
 
 
-def _without_history(t: Tensor, is_input: bool, is_dirty: bool) -> Tensor:
+def _without_history(t: Tensor, is_input: bool, is_dirty: bool, kept: Collection[int]) -> Tensor:
     """A result that autograd is not to follow."""
-    if t._current_edge() is None:
-        return _same(t) if is_input and not is_dirty else t
+    if not t.requires_grad:
+        return _same(t, kept) if is_input and not is_dirty else t
     if is_input:
         return t.detach()
     if t._view is None:
@@ -252,21 +253,37 @@ def _without_history(t: Tensor, is_input: bool, is_dirty: bool) -> Tensor:
     return t
 
 
-def _rebase(cls: Any, t: Tensor, edge: Any) -> None:
-    """Make the call the history of an input that forward wrote to."""
+def _rebase(cls: Any, t: Tensor, edge: Any, is_input: bool, many: bool) -> None:
+    """Make the call the history of a result that forward wrote to, one of `many`."""
     from ..declare.inplace import set_history
     from ..declare.write_checks import check_writable
 
     if (t._edge is None or type(t._edge) in (AccumulateGrad, Nowhere)) and t.requires_grad:
         raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
+    if not is_input:
+        if t._view is not None:
+            raise RuntimeError(_NO_INPUT)
+        warnings.warn(_NO_INPUT, stacklevel=depth_of_user())
+    elif many and t._view is not None:
+        raise RuntimeError(_MANY_WITH_VIEW)
     check_writable(t, cls.__name__, True)
     set_history(t, edge)
     if t._view is not None:
         t._view.version = -1  # its own history is made again from that of the base
 
 
-def _same(t: Tensor) -> Tensor:
-    """An input that is returned as it is: a view of it, without history."""
+def _same(t: Tensor, kept: Collection[int]) -> Tensor:
+    """An input that is returned as it is: a view of it, without history.
+
+    Args:
+        kept: the identities of what `setup_context` has saved.
+    """
+    if id(t) in kept:
+        raise RuntimeError(
+            "An input that has been returned as-is as output is being saved for backward. This is not supported if you "
+            "override setup_context. You should return and save a view of the input instead, e.g. with x.view_as(x) or "
+            "setup ctx inside the forward function itself."
+        )
     made: Tensor = alias(t._data, t._spec, t._shape)
     made._counter = t._counter
     mark_view(made, t, _identity, (), FUNCTION)

@@ -9,8 +9,10 @@ from typing import Any, ClassVar
 from ..base.dtypes import FLOATING
 from ..base.errors import saved_was_freed, saved_was_modified
 from ..graph.node import Node, Part, Slot
-from ..tensor.saved import FREED, Packed, Same, keep_attributes, pack_input, tell
+from ..tensor.packed import Packed, keep_attributes, lent, pack_input
+from ..tensor.saved import FREED, Owner, tell
 from ..tensor.tensor import Tensor, _new, alias, wrap
+from ..tensor.views import base_of
 from .function_context import FunctionCtx
 from .function_saved import Saved, SavedOfFunction
 
@@ -92,7 +94,7 @@ class BackwardCFunction(Node, FunctionCtx):
         if ctx._saved is FREED:
             if ctx._accessed:
                 raise RuntimeError(_EARLY)
-            raise saved_was_freed(self.name(), "saved_tensors")
+            raise saved_was_freed(type(self).__name__, "saved_tensors")
         if ctx._saved is None:
             return ()
         found = tuple(ctx._unpack(i, s) for i, s in enumerate(ctx._saved))
@@ -110,7 +112,7 @@ class BackwardCFunction(Node, FunctionCtx):
     def _raw_saved_tensors(self) -> tuple[Any, ...]:
         ctx = self._ctx()
         if ctx._saved is FREED:
-            raise saved_was_freed(self.name(), "saved_tensors")
+            raise saved_was_freed(type(self).__name__, "saved_tensors")
         return tuple(SavedOfFunction.of(ctx, s) for s in ctx._saved or ())
 
     def maybe_clear_saved_tensors(self) -> None:
@@ -170,8 +172,8 @@ class BackwardCFunction(Node, FunctionCtx):
         node._apart, self._home = self, weakref.ref(node)
         return node
 
-    def _save(self, tensors: Any, node: BackwardCFunction, mode: Any) -> None:
-        """Keep what `save_for_backward` was given."""
+    def _save(self, tensors: Any, results: list[Any], node: BackwardCFunction, mode: Any) -> None:
+        """Keep what `save_for_backward` was given. Results are not held: they hold the node."""
         if not isinstance(tensors, tuple):
             raise RuntimeError(
                 f"autograd internal error: to_save attribute is expected to be a tuple but is {type(tensors).__name__}"
@@ -179,7 +181,7 @@ class BackwardCFunction(Node, FunctionCtx):
         found = []
         for i, t in enumerate(tensors):
             saved = _new(Saved)
-            saved.version, saved.edge, saved.nr, saved.value, saved.tangent = 0, None, None, t, None
+            saved.version, saved.edge, saved.nr, saved.value = 0, None, None, t
             found.append(saved)
             if t is None:
                 continue
@@ -187,49 +189,54 @@ class BackwardCFunction(Node, FunctionCtx):
                 raise TypeError(
                     f"save_for_backward can only save variables, but argument {i} is of type {type(t).__name__}"
                 )
-            saved.version, saved.tangent = t._counter[0], t._tangents
+            saved.version = t._counter[0]
             edge = saved.edge = t._current_edge()
-            if edge is node or (type(edge) is Slot and edge.parent is node):
-                saved.nr = edge.nr if type(edge) is Slot else 0
-                saved.edge = None
-                saved.value = alias(t._data, t._spec, t._shape)  # the result itself would be a cycle
-                saved.value._counter = t._counter
+            nr = next((nr for nr, r in enumerate(results) if r is t), None)
+            if nr is not None and edge is not None:
+                saved.nr, saved.edge = nr, None
+                saved.value = t = lent(t, edge)
+            elif t._view is not None and (base := base_of(t)) is not t and any(base is r for r in results):
+                saved.value = t = lent(t, None)
             packed = None
-            label = (type(self).name(self), f"saved_tensors[{i}]")  # `ctx.name` may be the user's
+            label = (type(self).__name__, f"saved_tensors[{i}]")
             if mode.hooks is not None or mode.mutation is not None:
                 packed = saved.value = pack_input(mode, t, label, node)
-                if saved.nr is not None and packed.handle is t:
-                    packed.handle = Same(t)
             if mode.recorder is not None:
                 saved.hold = tell(mode, self._forward_cls.__name__, label, t, packed, node)
         self._saved = found
 
     def _unpack(self, i: int, saved: Saved) -> Any:
-        value = saved.value
+        value, name = saved.value, type(self).__name__  # `self.name` may be the user's
         if value is None:
             return None
         if isinstance(value, Packed):
-            value = value.get(self, f"saved_tensors[{i}]")
-            if saved.edge is None and saved.tangent is None and saved.nr is None and value._edge is None:
+            value = value.get(Owner(name), f"saved_tensors[{i}]")
+            if saved.edge is None and saved.nr is None and value._edge is None:
                 return value
         elif value._counter[0] != saved.version and int(value._counter[0]) != int(saved.version):
-            whose = f"output {saved.nr} of {self.name()}" if saved.nr is not None else ""
+            whose = f"output {saved.nr} of {name}" if saved.nr is not None else ""
             if saved.nr is None and value.grad_fn is not None:
                 whose = f"output {value.output_nr} of {value.grad_fn.name()}"
             raise saved_was_modified(
-                self.name(), f"saved_tensors[{i}]", value.dtype, value._shape, whose, value._counter[0], saved.version
+                name, f"saved_tensors[{i}]", value.dtype, value._shape, whose, value._counter[0], saved.version
             )
         elif saved.nr is None:
             return value
         out = alias(value._data, value._spec, value._shape)
-        out._counter = value._counter
-        out._edge, out._tangents = saved.edge, saved.tangent
+        out._counter, out._edge, out._tangents = value._counter, saved.edge, value._tangents
         keep_attributes(value, out)
         if saved.nr is not None:
-            node = self if self._home is None else self._home()
-            count = len(node._results)
-            out._edge = node if count == 1 else Slot(node, saved.nr, count)
+            out._edge = self._edge_of(saved.nr)
         return out
+
+    def _edge_of(self, nr: int) -> Any:
+        """The history of a result."""
+        node = self if self._home is None else self._home()
+        outer = None if node.extras is None or node.extras.outer is None else node.extras.outer()
+        if outer is not None:  # the result is part of a base
+            return outer.part()
+        count = len(node._results)
+        return node if count == 1 else Slot(node, nr, count)
 
     def _call(self, g: Any, keep: bool, create_graph: bool) -> list[Any]:
         ctx = self._ctx()

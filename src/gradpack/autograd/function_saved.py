@@ -6,18 +6,18 @@ from typing import Any
 
 from ..base.modes import MODE
 from ..declare.saved_attributes import SavedTensor
-from ..tensor.saved import FREED, Packed, pack_input
+from ..tensor.packed import Packed, pack_input
+from ..tensor.saved import FREED
 
 
 class Saved:
     """One entry of `save_for_backward`, as the node keeps it."""
 
-    __slots__ = ("edge", "hold", "nr", "tangent", "value", "version")
+    __slots__ = ("edge", "hold", "nr", "value", "version")
 
     value: Any  # a Tensor, a Packed, or None
     version: int
     edge: Any  # the history to give back to what hooks unpack
-    tangent: Any  # of forward mode: hooks do not see it
     nr: int | None  # which result of the node it is, if it is one
     hold: Any  # what a recorder gave, to keep as long
 
@@ -51,7 +51,7 @@ class SavedOfFunction(SavedTensor):
             super().register_hooks(pack_hook, unpack_hook)  # which says what is wrong
             return
         mode = MODE.get().replace(hooks=(pack_hook, unpack_hook), mutation=None)
-        self._entry.value = pack_input(mode, saved.detach(), (self._node.name(), "saved_tensors"))
+        self._entry.value = pack_input(mode, saved.detach(), (type(self._node).__name__, "saved_tensors"))
 
     def unpack(self) -> Any:
         """The tensor, or None.

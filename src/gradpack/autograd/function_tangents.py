@@ -39,7 +39,7 @@ def tangents_of_results(
             for a, t in zip(args, tangents, strict=True)
         ]
     versions = [0 if t is None else t._counter[0] for t in tangents]
-    token = MODE.set(MODE.get().replace(dual=0, tangents=False))
+    token = MODE.set(MODE.get().replace(tangents=False))
     try:
         found = ctx.apply_jvp(*tangents)
     finally:

@@ -35,9 +35,7 @@ class ModeManager:
     """A context manager that is a decorator too. Subclasses say what changes."""
 
     prev: Any = False  # what held before
-
-    def __init__(self) -> None:
-        self._before: list[dict[str, Any]] = []
+    _before: Any = None  # a list: a mode for each block that was entered; subclasses need not call `__init__`
 
     def _changes(self) -> dict[str, Any]:
         raise NotImplementedError
@@ -48,6 +46,8 @@ class ModeManager:
 
     def __enter__(self) -> Any:
         self.prev = MODE.get().grad
+        if self._before is None:
+            self._before = []
         self._before.append(change(**self._changes()))
         return None
 
@@ -68,7 +68,7 @@ class _NoArguments(ModeManager):
         return decorate(cls, orig_func)
 
     def __init__(self, orig_func: Any = None) -> None:
-        super().__init__()
+        pass
 
 
 class no_grad(_NoArguments):  # noqa: N801 - torch's name
@@ -110,9 +110,14 @@ class Switch(ModeManager):
 
     prev: Any
     mode: Any
+    _setter = ""  # the name of the function that sets a bool, for its message; any value is taken without
 
     def __init__(self, mode: Any) -> None:
         super().__init__()
+        if self._setter and not isinstance(mode, bool):
+            raise TypeError(
+                f"{self._setter}(): argument 'enabled' (position 1) must be bool, not {type(mode).__name__}"
+            )
         self.prev = self._get()
         self._set(mode)
         self.mode = mode
@@ -153,11 +158,9 @@ class set_grad_enabled(Switch):  # noqa: N801 - torch's name
         True
     """
 
+    _setter = "set_grad_enabled"
+
     def __init__(self, mode: bool) -> None:
-        if not isinstance(mode, bool):
-            raise TypeError(
-                f"set_grad_enabled(): argument 'enabled' (position 1) must be bool, not {type(mode).__name__}"
-            )
         super().__init__(mode)
 
     def _get(self) -> bool:
@@ -248,6 +251,8 @@ class set_multithreading_enabled(Switch):  # noqa: N801 - torch's name
         False
     """
 
+    _setter = "set_multithreading_enabled"
+
     def __init__(self, mode: bool) -> None:
         super().__init__(mode)
 
@@ -276,6 +281,8 @@ class enforce_grad_layout_policy(Switch):  # noqa: N801 - torch's name
         True
     """
 
+    _setter = "set_grad_layout_enforcement_enabled"
+
     def __init__(self, enable: bool = True) -> None:
         super().__init__(enable)
 
@@ -303,6 +310,8 @@ class _force_original_view_tracking(Switch):  # noqa: N801 - torch's name
 
     Without that such a view is a part of its base, `AsStridedBackward0`, however it was taken.
     """
+
+    _setter = "set_view_replay_enabled"
 
     def _get(self) -> bool:
         return VIEW_REPLAY.get()

@@ -96,11 +96,12 @@ def gradcheck(
         "Setting check_batched_forward_grad=True requires check_forward_ad to be True"
     )
     given = as_tuple(inputs)
-    if any(isinstance(x, Tensor) and x.is_sparse for x in given):
-        from .sparse_inputs import without_sparse
-
-        func, given = without_sparse(func, given, bool(masked))
     try:
+        if any(isinstance(x, Tensor) and x.is_sparse for x in given):
+            from .sparse_inputs import check_kinds, without_sparse
+
+            check_kinds(func, given)
+            func, given = without_sparse(func, given, bool(masked))
         _check_inputs(given)
         returned = as_tuple(func(*given))
         outputs = differentiable_outputs(returned)
@@ -277,7 +278,7 @@ def _seed_like(output: Tensor, strided: bool) -> Tensor:
     from .jacobian_checks import stacked
 
     dtype = complex128 if output.is_complex() else float64
-    made = randn(output.shape, dtype=dtype).to(output.dtype)
+    made = randn(output.shape, dtype=dtype, device=output.device).to(output.dtype)
     if strided and made.ndim:
         made = stacked([made, made]).movedim(0, -1)[..., 0]
     return made.requires_grad_()

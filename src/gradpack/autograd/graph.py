@@ -233,10 +233,17 @@ def region_activation_memory_budget(budget: float) -> AbstractContextManager[Non
 
 def set_warn_on_accumulate_grad_stream_mismatch(enabled: bool) -> None:
     """Whether to warn of gradients that arrive on another GPU stream. There are no streams on the CPU."""
+    _check_flag(enabled)
 
 
 def set_override_stale_capture_stream(enabled: bool) -> None:
     """How to treat stale streams while a GPU graph is captured. There are no streams on the CPU."""
+    _check_flag(enabled)
+
+
+def _check_flag(enabled: Any) -> None:
+    if not isinstance(enabled, bool):
+        raise RuntimeError(f"enabled must be a bool, but got {type(enabled).__name__}")
 
 
 def __getattr__(name: str) -> Any:

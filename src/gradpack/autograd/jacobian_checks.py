@@ -102,8 +102,7 @@ class Comparison:
     ) -> None:
         value = component(output)
         v = direction(value)
-        gradients = grad(value, self.sources, v, retain_graph=True, allow_unused=True)
-        gradients = [zeros_like(x) if g is None else g for x, g in zip(self.sources, gradients, strict=True)]
+        gradients = self._gradients(value, v)
         for i, (x, g) in enumerate(zip(self.sources, gradients, strict=True)):
             u = direction(real(x))
             analytical, numerical = (real(g) * u).sum(), self._moved(x, u, nr, component, v)
@@ -118,9 +117,13 @@ class Comparison:
                 raise GradcheckError(_told_fast(title, numerical, analytical, slow_n, slow_a))
         if check_dtypes:
             _check_dtypes(value, self.sources)
-        again = grad(value, self.sources, v, retain_graph=True, allow_unused=True)
-        again = [zeros_like(x) if g is None else g for x, g in zip(self.sources, again, strict=True)]
-        _check_determinism(gradients, again, nondet_tol)
+        _check_determinism(gradients, self._gradients(value, v), nondet_tol)
+
+    def _gradients(self, value: Tensor, v: Tensor) -> list[Tensor]:
+        """The gradients of v . value, zeros for those that are not there."""
+        found = grad(value, self.sources, v, retain_graph=True, allow_unused=True)
+        found = [zeros_like(x) if g is None else g for x, g in zip(self.sources, found, strict=True)]
+        return [g.to_dense() if g.is_sparse else g for g in found]
 
     def _moved(self, x: Tensor, u: Tensor, nr: int, component: Component, v: Tensor) -> Tensor:
         """How fast v . f changes when x moves along u."""
@@ -236,7 +239,7 @@ def _check_batch(batch: Tensor, expected: Tensor, i: int, nr: int, why: str) -> 
 
 def direction(like: Tensor) -> Tensor:
     """Random numbers between 0 and 1, as a vector of length 1: no direction is orthogonal to another."""
-    made = _random.rand(like.shape, dtype=like.dtype)
+    made = _random.rand(like.shape, dtype=like.dtype, device=like.device)
     length = (made * made).sum().sqrt()
     return made / length if made.numel() else made
 
@@ -284,3 +287,6 @@ def check_scaled(outputs: Sequence[Tensor], sources: list[Tensor]) -> None:
             raise GradcheckError(f"grad is incorrect layout ({g.layout} is not {sources[nr].layout})")
         if g is not None and bool((g != 0).any()):
             raise GradcheckError(f"backward not multiplied by grad_output: zeros give another gradient of input {nr}")
+
+
+GradcheckError.__module__ = "gradpack.autograd.gradcheck"

@@ -83,7 +83,7 @@ def numerical_jacobians(function: Callable[..., Any], inputs: Sequence[Any], eps
         for index in _elements(x.shape):
             row = []
             for unit in units:
-                step = zeros(x.shape, dtype=x.dtype)
+                step = zeros(x.shape, dtype=x.dtype, device=x.device)
                 step[index] = eps * unit
                 row.append([d / eps for d in quotient(evaluate, held, step)])
             rows.append(row)
@@ -96,10 +96,14 @@ def numerical_jacobians(function: Callable[..., Any], inputs: Sequence[Any], eps
                 if rows:
                     axes.append(_stacked([row[axis][nr].reshape(-1) for row in rows]))
                 else:
-                    axes.append(zeros((0, outputs[nr].numel()), dtype=outputs[nr].dtype))
+                    axes.append(_empty(0, outputs[nr].numel(), outputs[nr]))
             by_output.append(axes)
         found.append(by_output)
     return found
+
+
+def _empty(rows: int, columns: int, like: Tensor) -> Tensor:
+    return zeros((rows, columns), dtype=like.dtype, device=like.device)
 
 
 def _stacked(rows: list[Tensor]) -> Tensor:
@@ -124,7 +128,7 @@ def backward_jacobians(output: Tensor, sources: list[Tensor], component: Compone
         for column, x, g in zip(columns, sources, _backward(value, sources, seed), strict=True):
             column.append(zeros_like(x) if g is None else g.to_dense())
     return [
-        _stacked([g.reshape(-1) for g in column]).t() if column else zeros((x.numel(), 0), dtype=x.dtype)
+        _stacked([g.reshape(-1) for g in column]).t() if column else _empty(x.numel(), 0, x)
         for column, x in zip(columns, sources, strict=True)
     ]
 
@@ -160,12 +164,12 @@ def forward_jacobians(function: Callable[..., Any], inputs: Sequence[Any]) -> li
         for index in _elements(x.shape):
             row = []
             for unit in units:
-                direction = zeros(x.shape, dtype=x.dtype)
+                direction = zeros(x.shape, dtype=x.dtype, device=x.device)
                 direction[index] = unit
                 row.append(forward_directions(function, inputs, nr, direction))
             rows.append(row)
         if not rows:
-            found.append([[zeros((0, o.numel()), dtype=o.dtype) for _ in units] for o in as_tuple(function(*inputs))])
+            found.append([[_empty(0, o.numel(), o) for _ in units] for o in as_tuple(function(*inputs))])
             continue
         found.append(
             [

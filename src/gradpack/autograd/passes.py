@@ -12,6 +12,7 @@ from ..graph import engine
 from ..graph.node import AccumulateGrad, Node, Slot
 from ..tensor.hooks import registered
 from ..tensor.tensor import InferenceCounter, Tensor, wrap
+from . import node_log
 from .arguments import flag
 
 _next_number = count().__next__
@@ -31,12 +32,13 @@ class Pass:
 
     def will_run(self, node: Node) -> bool:
         """Whether the pass runs this node, as far as it was planned."""
-        if self.capture and type(node) is AccumulateGrad:
+        wanted = self.plan is None or self.plan.will_run(node)
+        if wanted and self.capture and type(node) is AccumulateGrad:
             raise RuntimeError(
                 "A leaf node was passed to _will_engine_execute_node but we are currently running autograd.grad(). "
                 "This is currently not supported."
             )
-        return self.plan is None or self.plan.will_run(node)
+        return wanted
 
 
 _DEEP = 50  # passes inside passes, after which a new thread gives Python's recursion limit anew
@@ -80,20 +82,23 @@ def run(
     if (keep is not True and keep is not False) or (create_graph is not True and create_graph is not False):
         keep, create_graph = flag("retain_graph", keep), flag("create_graph", create_graph)
     mode = MODE.get()
-    tensors = create_graph or bool(mode.dual) or bool(mode.levels)
+    tensors = create_graph or mode.forward or bool(mode.levels)
     if mode.ops and any(m.backward for m in mode.ops):
         tensors = True
     if mode.anomaly is not None:
         mode.anomaly.watch(edges)
-    plan = engine.Plan(edges, inputs) if inputs is not None or registered[0] else None
+    logged = node_log.is_wanted()
+    plan = engine.Plan(edges, inputs) if inputs is not None or registered[0] or logged else None
     roots: list[tuple[Node, Any]] = [
         (edge, seed if tensors else seed._data) for edge, seed in zip(edges, seeds, strict=True)
     ]
     outer = RUN.get()
     this = Pass(plan, edges, 0 if outer is None else outer.depth + 1, keep, capture)
     tell = getattr(mode.recorder, "backward", None)
-    threads = mode.threads and not mode.busy and not tensors
+    threads = mode.threads and not mode.busy and not tensors and not logged
     observer = None if mode.profiler is None else mode.profiler.nodes()
+    if logged:
+        observer = node_log.LoggedPass(observer)
     silenced = None
     try:  # an interrupt may come at any moment, and is to leave all as it was
         RUN.set(this)
@@ -173,12 +178,13 @@ def rows_of(
 ) -> list[list[Tensor | None]]:
     """`captured` for many seeds of one graph, which is kept: it is looked through but once."""
     mode = MODE.get()
-    tensors = create_graph or bool(mode.dual) or bool(mode.levels)
+    tensors = create_graph or mode.forward or bool(mode.levels)
     if tensors and not create_graph:
         return [captured(edges, seeds, wanted, True, create_graph) for seeds in rows]
     if mode.anomaly is not None:
         mode.anomaly.watch(edges)
     plan = engine.Plan(edges, wanted)
+    observer = node_log.LoggedPass(None) if node_log.is_wanted() else None
     places = [(edge.parent, edge.nr) if isinstance(edge, Slot) else (edge, -1) for edge in wanted]
     outer = RUN.get()
     found: list[list[Tensor | None]] = []
@@ -193,7 +199,7 @@ def rows_of(
             roots: list[tuple[Node, Any]] = [
                 (edge, seed if tensors else seed._data) for edge, seed in zip(edges, seeds, strict=True)
             ]
-            engine.run(roots, keep=True, create_graph=tensors, plan=plan, capture=True)
+            engine.run(roots, keep=True, create_graph=tensors, plan=plan, capture=True, observer=observer)
             while this.callbacks:
                 this.callbacks.pop(0)()
             row: list[Tensor | None] = []

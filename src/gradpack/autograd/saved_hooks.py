@@ -40,7 +40,7 @@ class saved_tensors_hooks:  # noqa: N801 - torch's name
 
     The innermost pair applies, and only that, unless `compose` is asked for. Unpacking works after the
     block has ended. The scope follows threads and asyncio tasks. The check for in-place writes still
-    holds: if what unpack returns shares storage that was written to after packing, backward raises.
+    holds: if `pack_hook` kept the tensor, and not a copy, and it was written to since, backward raises.
 
     Raises:
         TypeError: in backward, if unpack returns no tensor.
@@ -56,6 +56,8 @@ class saved_tensors_hooks:  # noqa: N801 - torch's name
         >>> x.grad
         tensor([2., 4.])
     """
+
+    compose = False
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         made = super().__new__(cls)
@@ -282,3 +284,9 @@ def allow_mutation_on_saved_tensors() -> Iterator[Mutation]:
     finally:
         mutation.clear()
         change(**before)
+
+
+saved_tensors_hooks.__module__ = "gradpack.autograd.graph"
+
+
+save_on_cpu.__module__ = "gradpack.autograd.graph"

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ..ops.fill_like import zeros_like
 from ..ops.sparse import sparse_coo_tensor
 from ..ops.sparse_conversions import _entries_and_others
 from ..tensor.tensor import Tensor
+from .api import grad
+from .numerical import differentiable_inputs, differentiable_outputs
 
 
 def without_sparse(
@@ -37,3 +40,21 @@ def without_sparse(
         return func(*values)
 
     return dense_function, tuple(given)
+
+
+def check_kinds(func: Callable[..., Any], inputs: Sequence[Any]) -> None:
+    """Sparse gradients have as many sparse and dense dimensions as their inputs."""
+    from .jacobian_checks import GradcheckError
+
+    outputs = differentiable_outputs(func(*inputs))
+    sources = differentiable_inputs(inputs)
+    if not outputs or any(out.is_sparse for out in outputs):
+        return
+    seeds = [zeros_like(out) for out in outputs]
+    for x, g in zip(sources, grad(outputs, sources, seeds, allow_unused=True), strict=True):
+        if g is None or not (g.is_sparse and x.is_sparse):
+            continue
+        for kind in ("sparse_dim", "dense_dim"):
+            found, expected = getattr(g, kind)(), getattr(x, kind)()
+            if found != expected:
+                raise GradcheckError(f"grad is sparse tensor, but has incorrect {kind} {found}, expected {expected}")

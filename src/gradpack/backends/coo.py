@@ -15,6 +15,7 @@ import numpy as np
 
 from .base import UnsupportedError
 from .coo_keys import add_runs, keys_of, starts_of_runs
+from .numpy import as_intp
 
 
 def unsupported(name: str) -> UnsupportedError:
@@ -144,7 +145,7 @@ class CooArray:
     # -- arithmetic --
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = None, **kwargs: Any) -> Any:
-        if method != "__call__" or kwargs or (out is not None and ufunc is not np.add):
+        if method != "__call__" or kwargs.keys() - {"dtype"} or (out is not None and ufunc is not np.add):
             raise unsupported(f"{ufunc.__name__}")
         if ufunc is np.add and out is not None:
             return _add_into(out[0], *inputs)
@@ -153,7 +154,7 @@ class CooArray:
             return two(*inputs)
         if len(inputs) == 1 and ufunc in _KEEP_ZERO:
             own = self if ufunc in _LINEAR else self.coalesce()
-            return own.with_values(ufunc(own.values))
+            return own.with_values(ufunc(own.values, **kwargs))
         if len(inputs) == 2 and ufunc in _COMPARE and np.ndim(inputs[1]) == 0 and not ufunc(0, inputs[1]):
             own = self.coalesce()
             return own.with_values(ufunc(own.values, inputs[1]))
@@ -367,6 +368,7 @@ def _product_of_sparse(a: CooArray, b: CooArray) -> CooArray:
     """Each entry of `a` meets the entries of one row of `b`."""
     first = np.searchsorted(b.indices[0], np.arange(b.shape[0] + 1))
     count = (first[1:] - first[:-1])[a.indices[1]]
+    count = as_intp(count)
     left = np.repeat(np.arange(a.nnz), count)
     within = np.arange(left.size) - np.repeat(np.cumsum(count) - count, count)
     right = first[a.indices[1]][left] + within

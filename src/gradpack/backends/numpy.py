@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -15,15 +16,40 @@ from .compiled import ENOUGH, loops
 PAIR = np.dtype([("real", np.float16), ("imag", np.float16)])
 
 
+_numpy = np  # never bound to another library
+
+
+def as_intp(index: Any) -> Any:
+    """Indices as wide as an address: `take`, `repeat`, `bincount` and `reduceat` of NumPy refuse wider ones."""
+    return index if _numpy.intp is _numpy.int64 else index.astype(_numpy.intp)
+
+
+def as_int64(index: Any) -> Any:
+    """Indices that NumPy gives, which are as wide as an address, in the dtype that torch's have."""
+    return index if _numpy.intp is _numpy.int64 else index.astype(_numpy.int64)
+
+
+def ml_dtypes() -> Any:
+    """The library that has bfloat16 and floats of eight bits for NumPy. To import it takes ten milliseconds.
+
+    Raises:
+        ImportError: if it is not installed.
+    """
+    try:
+        return import_module("ml_dtypes")
+    except ImportError:
+        raise ImportError(
+            "bfloat16 and floats of eight bits need ml_dtypes, which is not installed: pip install ml_dtypes"
+        ) from None
+
+
 class _Natives(dict[dtype, np.dtype[Any]]):
-    """By dtype that of NumPy. That of bfloat16 is there once it is asked for: to import it takes ten milliseconds."""
+    """By dtype that of NumPy. That of bfloat16 is there once it is asked for."""
 
     def __missing__(self, d: dtype) -> np.dtype[Any]:
         if d is not bfloat16:
             raise KeyError(d)
-        import ml_dtypes
-
-        native = np.dtype(ml_dtypes.bfloat16)
+        native = np.dtype(ml_dtypes().bfloat16)
         NUMPY.by_native[native] = Spec(NUMPY, d, CPU, native)
         DTYPE[native] = d
         self[d] = native
@@ -56,16 +82,27 @@ def as_native(array: Any, native: Any) -> Any:
     """An array as one of another dtype of NumPy's, where a compiled loop is faster than NumPy by that."""
     order: Any = "C" if 0 in array.strides else "K"
     if array.size < ENOUGH or array.itemsize + native.itemsize != 6:
-        return array.astype(native, order, copy=False)
+        return converted(array, native, order)
     name = _LOOPS.get(array.dtype.char + native.char)
     bits = array.view(np.uint16) if array.itemsize == 2 and name else array
     fast = loops("conversions", bits, chars="fH") if name else None
     if fast is None or name is None:
-        return array.astype(native, order, copy=False)
+        return converted(array, native, order)
     out = np.empty(array.shape, native)
     target = out.view(np.uint16) if native.itemsize == 2 else out
     getattr(fast, name)(bits.reshape(-1), target.reshape(-1))
     return out
+
+
+def converted(array: Any, native: Any, order: Any = "K") -> Any:
+    """An array as one of another dtype of NumPy's. What does not fit is infinite or undefined, without a warning."""
+    if native.itemsize > array.itemsize and native.kind not in "iu":
+        return array.astype(native, order, copy=False)  # where all fits
+    token = hush(silent)
+    try:
+        return array.astype(native, order, copy=False)
+    finally:
+        unhush(token)
 
 
 def rounded_number(value: float, d: dtype) -> float:
@@ -140,12 +177,9 @@ class NumPyBackend(Backend):
         order: Any = "C" if 0 in array.strides else "K"
         if array.dtype.kind == "c" and native.kind != "c":
             array = array != 0 if d.name == "bool" else array.real.copy(order)
-        if array.dtype.kind in "fV" and native.kind in "iu":
-            with np.errstate(invalid="ignore"):  # as in torch, what does not fit is undefined but silent
-                return array.astype(native, order, copy=False)
         if array.size >= ENOUGH and array.flags.c_contiguous:
             return as_native(array, native)
-        return array.astype(native, order, copy=False)
+        return converted(array, native, order)
 
     def copy(self, array: Any) -> Any:
         return array.copy(order="C" if 0 in array.strides else "K")

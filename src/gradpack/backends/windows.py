@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+_array_type = np.ndarray  # NumPy's own, also in functions in which `np` is bound to another library
+
 Layout = tuple[tuple[int, ...], tuple[int, ...]]  # sizes, and strides in elements
 
 
@@ -164,11 +166,54 @@ def owner_of(array: Any) -> Any:
     owner = array
     while True:
         base = getattr(owner, "base", None)
-        if base is not None and not hasattr(base, "strides"):  # `as_strided` puts an object in between
+        if base is not None and not _is_array(base):  # `as_strided` puts an object in between
             base = getattr(base, "base", None)
-        if base is None or not hasattr(base, "strides"):
+        if base is None or not _is_array(base):  # memory of an mmap, of a memoryview, of another library
             return owner
         owner = base
+
+
+def _is_array(value: Any) -> bool:
+    return hasattr(value, "strides") and hasattr(value, "dtype")
+
+
+def memory_of(array: Any) -> Any:
+    """All elements of the memory that an array lies in, in order, as elements of its dtype; None if nobody can say."""
+    owner = owner_of(array)
+    if not isinstance(owner, np.ndarray):
+        if owner.dtype != array.dtype:
+            return None
+        flat = owner.reshape(-1) if owner.flags.c_contiguous else owner.ravel(order="K")
+        return flat if owner.flags.c_contiguous or not flat.flags.owndata else None
+    if owner.flags.c_contiguous or not owner.size:
+        flat = owner.reshape(-1)
+    else:
+        flat = owner.T.reshape(-1) if owner.flags.f_contiguous else _spanned(owner)
+    if flat.dtype == array.dtype:
+        return flat
+    return flat.view(np.uint8)[: flat.nbytes // array.itemsize * array.itemsize].view(array.dtype)
+
+
+def moved(array: Any, source: Any, target: Any) -> Any:
+    """The array that lies in `target` as `array` lies in `source`: the memory of both, with elements of one size."""
+    start = address_of(array) - address_of(source)
+    made = np.ndarray(array.shape, array.dtype, target, start, array.strides)
+    made.flags.writeable = array.flags.writeable
+    return made
+
+
+def of_buffer(buffer: Any, dtype: Any = np.uint8) -> Any:
+    """All of a buffer as an array that has it as its base."""
+    return np.ndarray((len(buffer) // np.dtype(dtype).itemsize,), dtype, buffer)
+
+
+def _spanned(array: Any) -> Any:
+    """What lies from the first to the last element of an array that owns no memory, and has gaps or another order."""
+    first = array[tuple(slice(0, 1) if s >= 0 else slice(-1, None) for s in array.strides)]
+    size = array.itemsize + sum((n - 1) * abs(s) for n, s in zip(array.shape, array.strides, strict=True))
+    start = first.reshape(1).view(np.uint8)
+    spanned = np.lib.stride_tricks.as_strided(start, (size,), (1,), writeable=array.flags.writeable)
+    return spanned[: size // array.itemsize * array.itemsize].view(array.dtype)
 
 
 def writable(array: Any) -> Any:
@@ -183,17 +228,10 @@ def writable(array: Any) -> Any:
     owner = owner_of(array)
     if not owner.flags.writeable:
         raise RuntimeError("the tensor's array is read-only: clone() the tensor before writing to it")
-    strides = array.strides
-    return np.lib.stride_tricks.as_strided(_whole(owner, array), array.shape, strides, writeable=True)
-
-
-def _whole(owner: Any, array: Any) -> Any:
-    """A writable array of the owner's memory that starts where `array` does."""
-    start = address_of(array) - address_of(owner)
-    flat = owner.reshape(-1) if owner.flags.c_contiguous else owner.ravel(order="K")
-    if not np.may_share_memory(flat, owner):
-        raise RuntimeError("the tensor's array is read-only: clone() the tensor before writing to it")
-    return flat.view(np.uint8)[start:][: array.itemsize].view(array.dtype).reshape(())
+    memory = memory_of(array)
+    start = address_of(array) - address_of(memory)
+    first = memory.view(np.uint8)[start:][: array.itemsize].view(array.dtype).reshape(())
+    return np.lib.stride_tricks.as_strided(first, array.shape, array.strides, writeable=True)
 
 
 def address_of(array: Any) -> int:
@@ -204,11 +242,11 @@ def address_of(array: Any) -> int:
 
 def _own_address(array: Any) -> Any:
     """What an array of another library says of itself: CuPy's have a pointer."""
-    if type(array) is np.ndarray:
+    if type(array) is _array_type:
         return None
     own = getattr(array, "address", None)
     return getattr(getattr(array, "data", None), "ptr", None) if own is None else own
 
 
 def _has_address(array: Any) -> bool:
-    return type(array) is np.ndarray or _own_address(array) is not None
+    return type(array) is _array_type or _own_address(array) is not None

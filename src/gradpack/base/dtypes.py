@@ -44,6 +44,14 @@ class dtype:  # noqa: N801 - torch's name
         self.is_complex = category == COMPLEX
         self.is_signed = signed
 
+    @property
+    def abbr(self) -> str:
+        """The name in short: `f32` for float32, `bf16`, `i64`."""
+        text = "bool8" if self.name == "bool" else self.name.replace("_", "")
+        for word in ("complex", "uint", "int", "float", "bool"):
+            text = text.replace(word, word[0])
+        return text
+
     def to_real(self) -> dtype:
         """The dtype of the real part: float32 for complex64."""
         return _REAL.get(self, self)
@@ -258,6 +266,11 @@ def scalar_dtype(value: Any) -> dtype:
     if isinstance(value, int):
         return int64
     return _default if isinstance(value, float) else default_complex()
+
+
+def operand_dtype(value: Any) -> dtype:
+    """The same for a number that is an operand: an int that only uint64 holds is one of those."""
+    return uint64 if type(value) is int and value >= 1 << 63 else scalar_dtype(value)
 
 
 def _combine(higher: dtype | None, lower: dtype | None) -> dtype | None:

@@ -45,6 +45,28 @@ def not_a_tensor(op: str, name: str, position: int, value: Any) -> TypeError:
     return TypeError(f"{op}(): argument '{name}' (position {position}) must be Tensor, not {type(value).__name__}")
 
 
+TOO_BIG = ("int too big to convert", "can't convert negative int to unsigned")
+
+
+def too_big(what: str, number: int) -> OverflowError:
+    """For a Python int of more than 64 bits in the place of a number."""
+    return OverflowError(f"{TOO_BIG[number < 0]}: {what} does not fit into 64 bits: {number}")
+
+
+def size_too_big(op: str, name: str, at: int, number: int) -> TypeError:
+    """For an int of more than 63 bits as one of several sizes, dimensions and the like."""
+    return TypeError(
+        f"{op.removeprefix('_method_')}(): argument '{name}' failed to unpack the object at pos {at + 1} with error "
+        f'"Overflow when unpacking long long: {number}"'
+    )
+
+
+def does_not_fit(value: Any, dtype: Any) -> RuntimeError:
+    """For a number that a dtype cannot hold, with torch's name of that."""
+    name = "int" if dtype.name == "int32" else f"{dtype.name}_t" if "int" in dtype.name else cpp_name(dtype)
+    return RuntimeError(f"value cannot be converted to type {name} without overflow: {value!r}")
+
+
 def not_a_method_of(name: str, value: Any) -> TypeError:
     return TypeError(
         f"descriptor '{name}' for 'torch._C.TensorBase' objects doesn't apply to a '{type(value).__name__}' object"

@@ -38,6 +38,7 @@ class Mode:
         "__weakref__",
         "below",
         "busy",
+        "forward",
         "note",
         "special",
         "traced",
@@ -53,7 +54,7 @@ class Mode:
     around: tuple[Any, ...]  # the hooks that come back when blocks of `saved_tensors_hooks` end, innermost last
     forbidden: str | None  # why saved tensor hooks may not be used here
     inference: bool  # make inference tensors?
-    dual: int  # forward-mode level, 0 for none or if tangents are not propagated
+    dual: int  # forward-mode level, 0 for none
     tangents: bool  # are tangents propagated, where there is a level?
     anomaly: Any  # anomaly settings, None when off
     recorder: Any  # is told of every saved tensor
@@ -68,6 +69,7 @@ class Mode:
     with_grad: ref[Mode] | None  # the one with grad that this was made of
     below: Mode | None  # the same without the innermost level, once somebody has asked
     within: Mode | None  # the one inside of a `Function`, once somebody has asked
+    forward: bool  # are tangents propagated now?
     busy: bool  # must operations take the interpreted path?
     special: bool  # must they at least tell the profiler?
     note: Any  # how, if that is all that is unusual, and times are all that it wants
@@ -110,11 +112,12 @@ class Mode:
         self.ops = ops
         self.autocast = autocast
         self.functions = functions
+        self.forward = bool(dual and tangents and not inference)
         self.without_grad = self.below = self.with_grad = self.within = None
         self.traced = recorder is not None or (hooks is not None and len(hooks) > 2)
         busy = bool(
             inference
-            or dual
+            or self.forward
             or levels
             or anomaly is not None
             or recorder is not None
@@ -175,9 +178,11 @@ RUN: ContextVar[Any] = ContextVar("gradpack backward pass", default=None)
 
 def without_grad(mode: Mode) -> Mode:
     """The same mode without grad, made once."""
+    if not mode.grad:
+        return mode
     found = mode.without_grad
     if found is None:
-        found = mode.without_grad = mode.replace(grad=False) if mode.grad else mode
+        found = mode.without_grad = mode.replace(grad=False)
         found.with_grad = ref(mode)
     return found
 
@@ -186,7 +191,7 @@ def within_function(mode: Mode) -> Mode:
     """The mode inside of the forward of a `Function`, which differentiates itself in both directions; made once."""
     found = mode.within
     if found is None:
-        found = mode.within = mode.replace(grad=False, dual=0, tangents=False)
+        found = mode.within = mode.replace(grad=False, tangents=False)
     return found
 
 

@@ -174,7 +174,7 @@ def set_warn_always(b: bool, /) -> None:
         >>> torch.set_warn_always(False)
     """
     if not isinstance(b, bool):
-        raise TypeError(f"setWarnOnlyOnce expects a bool, but got {type(b).__name__}")
+        raise RuntimeError(f"setWarnOnlyOnce expects a bool, but got {type(b).__name__}")
     _state["warn_always"] = b
 
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from threading import Thread
 
 _MOST = 8  # more than this wait for memory, not for each other
 _chosen: list[int] = []
@@ -14,6 +17,15 @@ def _available() -> int:
         return len(os.sched_getaffinity(0))
     except AttributeError:  # not on every system
         return os.cpu_count() or 1
+
+
+def started(thread: Thread) -> bool:
+    """Start a thread. False where there can be no more, or none at all, as in a browser."""
+    try:
+        thread.start()
+    except RuntimeError:
+        return False
+    return True
 
 
 def get_num_threads() -> int:

@@ -16,7 +16,7 @@ from ..backends.windows import may_overlap
 from ..base import dtypes
 from ..base.devices import CPU
 from ..base.dtypes import FLOATING, INTEGRAL, complex32, complex64, dtype
-from ..base.errors import different_devices, not_a_tensor, not_implemented_for
+from ..base.errors import different_devices, not_a_tensor, not_implemented_for, scalar_type, too_big
 from ..base.layouts import strided
 from ..base.modes import MODE, Mode, through_modes, unwatched
 from ..tensor.tensor import InferenceCounter, Tensor, alias, wrap
@@ -29,7 +29,7 @@ from .op import Op
 from .quick import quickly, wrapped_int
 from .rare_dtypes import refuse_rare
 from .record import keep_tangents, record
-from .tangents import carry
+from .tangents import carry, tangent_of
 
 _OF_NUMBERS = frozenset("add sub mul div div_rounded floor_divide".split())  # two numbers make a tensor
 
@@ -107,8 +107,8 @@ def raw_forward(op: Op, values: list[Any]) -> Any:
     if name in op.lists and values[position]:
         _element(op, position, 0, values[position][0])
     if op.name in _OF_NUMBERS and isinstance(values[position], int | float | complex):
-        kind = dtypes.scalar_dtype(values[position])
-        return apply(op, (wrap(NUMPY.asarray(values[position], kind, CPU)), *values[1:]))
+        value = _operand(op, name, position, values[position], False)
+        return apply(op, (wrap(NUMPY.asarray(value, dtypes.operand_dtype(value), CPU)), *values[1:]))
     raise not_a_tensor(op.name, name, position + 1, values[position])
 
 
@@ -155,6 +155,8 @@ def _operand(op: Op, param: str, position: int, value: Any, must_be_tensor: bool
         if not is_number_of_numpy(type(value)):
             return wrap(value)
     if not must_be_tensor and isinstance(value, int | float | complex):
+        if type(value) is int and not -(1 << 63) <= value < 1 << 64:
+            raise too_big(f"{public_of(op)[1]}(): argument '{param}'", value)
         return value
     raise not_a_tensor(op.name, param, position + 1, value)
 
@@ -210,8 +212,11 @@ def _apply(op: Op, values: list[Any], mode: Mode) -> Any:
                 replay = Output(op.public, nr) if op.returns else op.public
                 mark_view(out, parent, replay, args, meta)
             needs = needs and type(outs[0]._counter) is not InferenceCounter  # views of inference tensors are leaves
+    if mode.forward and mode.hooks is not None:
+        for t in tensors:
+            tangent_of(t)  # which hooks may need before `carry` does
     node = record(op, values, index, outs, extras, mode, compute, spec) if needs else None
-    if mode.dual and not mode.inference:
+    if mode.forward:
         carry(op, values, outs, extras, mode)
         if node is not None:
             keep_tangents(op, node, outs)
@@ -226,7 +231,7 @@ def _compute(
     """Run the body on arrays: its results as tensors without history, and what only formulas see."""
     backend = spec.backend
     arrays = list(values)
-    first = rounded_to(op, out_dtype)
+    first = rounded_to(op, out_dtype, compute)
     for i, param in enumerate(op.params):
         value = values[i]
         cast = compute if param in op.promote or param in op.lists else None
@@ -235,7 +240,7 @@ def _compute(
                 arrays[i] = backend.cast(backend.cast(value._data, first), cast)
             else:
                 arrays[i] = _array(value, cast, op)
-        elif first is not None and type(value) is float and (cast is not None or param in ("alpha", "lambd")):
+        elif first is not None and type(value) in (float, int) and (cast is not None or param in ("alpha", "lambd")):
             arrays[i] = rounded_number(value, first)
         elif isinstance(value, list | tuple) and (param in op.arrays or param in op.lists):
             arrays[i] = type(value)(_array(v, cast, op) for v in value) if type(value) in (list, tuple) else value
@@ -264,9 +269,13 @@ def _compute(
     return outs, extras
 
 
-def rounded_to(op: Op, result: dtype | None) -> dtype | None:
-    """What operands are rounded to before an operation computes in float32: a result of 16 bits, where it `rounds`."""
-    return result if op.rounds and result is not None and result.low and result.category == FLOATING else None
+def rounded_to(op: Op, result: dtype | None, compute: dtype | None) -> dtype | None:
+    """What operands are rounded to before an operation computes: a result of 16 bits, where it `rounds`.
+
+    Comparisons, which result in bools, compute in the dtype of their operands.
+    """
+    found = compute if op.result == "bool" else result
+    return found if op.rounds and found is not None and found.low and found.category == FLOATING else None
 
 
 class Output:
@@ -320,7 +329,7 @@ def _dtypes(
             if isinstance(v, Tensor):
                 (full if v._shape else zero).append(v._spec.dtype)
             elif v is not None:
-                scalars.append(dtypes.scalar_dtype(v))
+                scalars.append(dtypes.operand_dtype(v))
     if not full and not zero and not scalars:
         return (dtypes.bool_ if op.result == "bool" else dtypes.int64 if op.result == "index" else None), None
     common = dtypes.result_dtype(full, zero, scalars)
@@ -333,7 +342,7 @@ def _dtypes(
     as_it_is = op.view or (op.structural and common is not complex32)  # of whose pairs NumPy only moves the elements
     compute = common if as_it_is else dtypes.computed_in(common)
     if op.result == "bool":
-        return dtypes.bool_, compute
+        return dtypes.bool_, common if op.rounds and common.category == FLOATING else compute
     if op.result == "index":
         return dtypes.int64, compute
     if op.result == "sum":
@@ -351,7 +360,7 @@ def _check_uniform(op: Op, values: list[Any], index: dict[str, int]) -> None:
     found = {p: v._spec.dtype for p in op.inputs if isinstance(v := values[index[p]], Tensor)}
     if len(set(found.values())) > 1:
         if isinstance(op.uniform, str):
-            raise RuntimeError(op.uniform)
+            raise RuntimeError(op.uniform.format(*map(scalar_type, found.values())))
         given = ", ".join(f"{p} {d.name}" for p, d in found.items())
         first, second = list(dict.fromkeys(found.values()))[:2]
         raise RuntimeError(

@@ -13,7 +13,8 @@ from typing import Any
 
 from ..backends import backend_of
 from ..base.dtypes import FLOATING, dtype
-from ..base.errors import not_a_tensor
+from ..base.errors import not_a_tensor, size_too_big, too_big
+from ..base.foreign import is_foreign, mixed
 from ..base.layouts import layout
 from ..base.memory_formats import memory_format
 from ..tensor.tensor import Tensor
@@ -65,7 +66,7 @@ _NAMED = {
 # Integers that torch also takes from arrays and tensors of one element, as they may be sizes that a compiler traces.
 _SIZES = frozenset("storage_offset length start n m k N C HxW groups minlength split_size".split())
 
-_OPERANDS = frozenset("self input other value min max exponent weight".split())
+_OPERANDS = frozenset("self input other value min max exponent weight s src elements test_elements".split())
 
 # What another form of the function takes in the same place: a flag, or pairs of dimensions.
 _OVERLOADED = {
@@ -73,6 +74,9 @@ _OVERLOADED = {
     ("tensordot", "dims"),
     ("searchsorted", "input"),
     ("scalar_tensor", "s"),
+    ("bucketize", "input"),
+    ("result_type", "tensor1"),
+    ("result_type", "tensor2"),
     ("max", "dim"),
     ("min", "dim"),
     ("type", "dtype"),  # the name of a type
@@ -101,7 +105,8 @@ CLOSELY = USUAL | {"int": _INT_64, "size": _INT_64, "ints": "type({0}) is not in
 def kind_of(name: str, annotation: Any) -> str | None:
     """The kind of argument that a parameter takes; None where that is not known."""
     text = annotation if isinstance(annotation, str) else getattr(annotation, "__name__", "Any")
-    kind = _ANNOTATED.get(text.removesuffix(" | None")) or (_NAMED.get(name) if text == "Any" else None)
+    text = text.removesuffix(" | None")
+    kind = _ANNOTATED.get(text) or (_NAMED.get(name) if text == "Any" else None)
     return "size" if kind == "int" and name in _SIZES else kind
 
 
@@ -143,7 +148,11 @@ def check(op: str, kinds: Kinds, values: Mapping[str, Any]) -> None:
             if kind == "ints" and isinstance(value, tuple | list):
                 odd = next(v for v in value if not _is_size(v))
                 found = f"but found element of type {type(odd).__name__}"
-            raise TypeError(f"{op}(): argument '{name}' (position {position}) must be {WORDS[kind]}, {found}")
+            called = op.removeprefix("_method_")
+            if is_foreign(value):
+                raise mixed(called)
+            position -= called != op  # `self` does not count
+            raise TypeError(f"{called}(): argument '{name}' (position {position}) must be {WORDS[kind]}, {found}")
     check_range(op, kinds, values)
 
 
@@ -155,19 +164,25 @@ def all_ints(value: Any) -> bool:
 _INT = frozenset({int})
 
 
+_OPERAND_KINDS = frozenset("number float tensor operand".split())
+
+
 def check_range(op: str, kinds: Kinds, values: Mapping[str, Any]) -> None:
     """Raise the error for the first int that has more than 64 bits: of any argument, once all others are right."""
     for name, value in values.items():
         if name in ("data", "obj"):  # `tensor` and its kin have errors of their own
             continue
         kind = kinds[name][0] if name in kinds else "number" if name in _OPERANDS else "int"
-        most = 64 if kind in ("number", "float") else 63  # numbers may be those of uint64
-        for number in value if isinstance(value, tuple | list) else (value,):
+        counts = kind not in _OPERAND_KINDS
+        most = 63 if counts else 64  # operands may be numbers of uint64
+        for at, number in enumerate(value if isinstance(value, tuple | list) else (value,)):
             if type(number) is int and not -(1 << 63) <= number < 1 << most:
-                sizes = number is not value and name != "place"  # what a subscript names is a tuple here only
-                error: Any = TypeError if sizes else OverflowError if kind in ("number", "float") else ValueError
-                torchs = "Overflow when unpacking long long: " if error is ValueError else ""
-                raise error(f"{torchs}{op}(): argument '{name}' does not fit into 64 bits: {number}")
+                what = f"{op.removeprefix('_method_')}(): argument '{name}'"
+                if number is not value and name != "place":  # what a subscript names is a tuple here only
+                    raise size_too_big(op, name, at, number)
+                if not counts:
+                    raise too_big(what, number)
+                raise ValueError(f"Overflow when unpacking long long: {what} does not fit into 64 bits: {number}")
 
 
 # -- of operations that are declared --

@@ -8,7 +8,7 @@ puts the result in again. So autograd records, and tangents travel, where there 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from textwrap import indent
 from typing import Any
 
@@ -19,20 +19,12 @@ from ..base.dtypes import dtype
 from ..base.modes import MODE, TRANSFORMS, Mode, depth, using
 from ..tensor.tensor import Tensor, alias
 from .op import REGISTRY
+from .vmap_errors import NO_BRANCH, NO_ITEM, NO_STORAGE
 
 _ESCAPED = (
     "Either your tensor may have escaped from inside a function being vmapped and this is a user error (see "
     "https://pytorch.org/functorch/stable/ux_limitations.html), or it is used by another vmap than the one that "
     "batched it: return it from that function instead of keeping it"
-)
-NO_ITEM = (
-    "vmap: It looks like you're calling .item() on a Tensor. We don't support vmap over calling .item() on a Tensor, "
-    "please try to rewrite what you're doing with other operations. If error is occurring somewhere inside PyTorch "
-    "internals, please file a bug report."
-)
-NO_BRANCH = (
-    "vmap: It looks like you're attempting to use a Tensor in some data-dependent control flow. We don't support that "
-    "yet, please file an issue at https://github.com/pytorch/pytorch/issues ."
 )
 _RANDOM = (
     "vmap: called random operation while in randomness error mode. Please either use the 'same' or 'different' "
@@ -42,32 +34,6 @@ _RANDOM_INSIDE = (
     "vmap: We do not yet support calling random operations inside of vmap. Please perform random operations outside of "
     "vmap as a workaround"
 )
-NO_STORAGE = "Cannot access data pointer of Tensor that doesn't have storage"
-NO_OUT = "Batching rule not implemented for aten::{}.out; the fallback path doesn't work on out= or view ops."
-NO_FORMAT = "NYI: querying is_contiguous inside of vmap for memory_format other than torch.contiguous_format"
-
-
-# How messages call writes: some kernels have a common name, some leave the namespace out.
-_ARITHMETIC = set("add_ sub_ mul_ div_ true_divide_ copy_ masked_fill_ clamp_min_ clamp_max_".split())
-_ARITHMETIC |= {"logical_and_", "logical_or_", "logical_xor_"}
-_BARE = set("fill_ scatter_add_ scatter_reduce_ index_fill_ index_add_ index_put_".split())
-
-
-def not_writable(name: str) -> RuntimeError:
-    """For a write of examples to what is the same for all of them."""
-    what = f"aten::{name}"
-    if name in _ARITHMETIC:
-        what = "inplace arithmetic"
-    elif name == "bernoulli_":
-        what = "inplace bernoulli"
-    elif name in _BARE:
-        what = name
-    return RuntimeError(
-        f"vmap: {what}(self, *extra_args) is not possible because there exists a Tensor `other` in extra_args that has "
-        "more elements than `self`. This happened due to `other` being vmapped over but `self` not being vmapped over "
-        f"in a vmap. Please try to use out-of-place operators instead of {what}. If said operator is being called "
-        "inside the PyTorch framework, please file a bug report instead."
-    )
 
 
 class BatchedData:
@@ -75,12 +41,13 @@ class BatchedData:
 
     Attributes:
         source: the tensor that the user gave, and the dimension that `in_dims` said, if that was not the first.
+        same: whether it was made of values that are the same for all examples, whose tangents are not.
     """
 
-    __slots__ = ("level", "source", "value")
+    __slots__ = ("level", "same", "source", "value")
 
     def __init__(self, value: Tensor, level: VmapLevel, source: tuple[Tensor, int] | None = None) -> None:
-        self.value, self.level, self.source = value, level, source
+        self.value, self.level, self.source, self.same = value, level, source, False
 
     @property
     def place(self) -> int:
@@ -162,7 +129,8 @@ class BatchedBackend(Backend):
         raise RuntimeError(_ESCAPED)
 
     def to_numpy(self, array: Any) -> Any:
-        raise RuntimeError(NO_STORAGE)
+        found = _value(array, NO_STORAGE)
+        return found._spec.backend.to_numpy(found._data)
 
     def cast(self, array: Any, d: dtype) -> Any:
         raise RuntimeError(_ESCAPED)
@@ -173,17 +141,17 @@ class BatchedBackend(Backend):
         return NUMPY.asarray(value, d, where)
 
     def number(self, array: Any) -> Any:
-        raise RuntimeError(NO_ITEM)
+        return _value(array, NO_ITEM).item()
 
     def truth(self, array: Any) -> bool:
-        raise RuntimeError(NO_BRANCH)
+        return bool(_value(array, NO_BRANCH))
 
     def root(self, array: Any) -> Any:
         return array.root
 
     def detached(self, tensor: Any) -> Any:
         data = tensor._data
-        return batched(data.value.detach(), data.level, data.source)
+        return with_same(batched(data.value.detach(), data.level, data.source), [data.same])
 
     def follow(self, tensor: Any, wanted: bool) -> bool:
         value = tensor._data.value
@@ -198,6 +166,12 @@ class BatchedBackend(Backend):
         return f"BatchedTensor(lvl={data.level.number}, bdim={data.place}, value=\n{inner}\n)"
 
     copy = to_numpy
+
+
+def _value(data: BatchedData, refusal: str) -> Tensor:
+    from .examples import value_of_all
+
+    return value_of_all(data, refusal)
 
 
 BATCHED = BatchedBackend()
@@ -259,6 +233,14 @@ def batched(value: Tensor, level: VmapLevel, source: tuple[Tensor, int] | None =
     return out
 
 
+def with_same(made: Tensor, flags: Iterable[bool]) -> Tensor:
+    """A batched tensor, with `BatchedData.same` of its levels set, the innermost first."""
+    data = made._data
+    for flag in flags:
+        data.same, data = flag, data.value._data
+    return made
+
+
 def keep_source(made: Any, value: Any) -> None:
     """Let a tensor that stands for another one look like it: see `BatchedData.source`."""
     while is_batched(made) and is_batched(value) and made._data.level is value._data.level:
@@ -269,7 +251,8 @@ def keep_source(made: Any, value: Any) -> None:
 def cut(value: Tensor, tangent: bool = False) -> Tensor:
     """A tensor out of the graph, with its tangent, which stays in it unless `tangent` says that it is cut as well."""
     if is_batched(value):
-        return batched(cut(value._data.value, tangent), value._data.level, value._data.source)
+        data = value._data
+        return with_same(batched(cut(data.value, tangent), data.level, data.source), [data.same])
     made: Tensor = alias(value._data, value._spec, value._shape)
     made._counter = value._counter
     if value._tangents is not None:
@@ -372,7 +355,7 @@ def of_all_examples(function: Callable[..., Any], input: Tensor, *args: Any, **k
     levels = mode.levels[: mode.levels.index(level)] if level in mode.levels else ()
     token = MODE.set(mode.replace(levels=levels))
     try:
-        return batched(function(input._data.value, *args, **kwargs), level)
+        return with_same(batched(function(input._data.value, *args, **kwargs), level), [input._data.same])
     finally:
         MODE.reset(token)
 

@@ -9,11 +9,12 @@ from collections.abc import Callable
 from math import prod
 from typing import Any
 
-from ..base.dtypes import result_dtype, scalar_dtype
+from ..base.dtypes import operand_dtype, result_dtype
 from ..base.errors import dim_out_of_range
 from ..base.modes import MODE
 from ..tensor.tensor import Tensor
-from .batched import BatchedData, VmapLevel, batched, below, expanded
+from .batched import BatchedData, VmapLevel, batched, below, expanded, with_same
+from .examples import first_if_same
 from .looped import dynamic_shape, examples, results, warn_of_loop
 from .op import REGISTRY, Op
 
@@ -106,19 +107,19 @@ def process(level: VmapLevel, op: Op, args: tuple[Any, ...]) -> Any:
     mode = MODE.get()
     values: list[Any] = []
     flags: list[Any] = []
-    some = False
+    some, same = False, True
     for value in args:
         if isinstance(value, Tensor):
             data = value._data
             if type(data) is BatchedData and data.level is level:
                 values.append(data.value)
                 flags.append(True)
-                some = True
+                some, same = True, same and data.same
                 continue
         elif isinstance(value, list | tuple) and any(map(level.has, value)):
             values.append([level.unwrap(v) for v in value])
             flags.append([level.has(v) for v in value])
-            some = True
+            some, same = True, same and all(v._data.same for v in value if level.has(v))
             continue
         values.append(value)
         flags.append(False)
@@ -130,7 +131,11 @@ def process(level: VmapLevel, op: Op, args: tuple[Any, ...]) -> Any:
             if level.randomness == "same":
                 return run(op, values)
             if level.randomness == "different":
-                values[0], flags[0] = expanded(values[0], level.size), True
+                values[0], flags[0], same = expanded(values[0], level.size), True, False
+        if same and not op.inputs and op.result in ("bool", "index"):
+            firsts = _firsts(values, flags)
+            if firsts is not None:
+                return run(op, firsts)
         rule = rule_of(op)
         if rule is elementwise and _aligned(values, flags):
             made = run(op, values)
@@ -138,7 +143,20 @@ def process(level: VmapLevel, op: Op, args: tuple[Any, ...]) -> Any:
             made = _loop(Call(level, op, values, flags)) if rule is None else rule(Call(level, op, values, flags))
     finally:
         MODE.reset(token)
+    if same:
+        return results(made, lambda t: with_same(batched(t, level), [True]) if isinstance(t, Tensor) else t)
     return batched(made, level) if isinstance(made, Tensor) else wrapped(level, made)
+
+
+def _firsts(values: list[Any], flags: list[Any]) -> list[Any] | None:
+    """The arguments for one example, if they are equal for all."""
+    found = list(values)
+    for i, (value, flag) in enumerate(zip(values, flags, strict=True)):
+        if isinstance(value, list):
+            found[i] = _firsts(value, flag)
+        elif flag:
+            found[i] = first_if_same(value)
+    return None if any(v is None for v, f in zip(found, flags, strict=True) if f) else found
 
 
 # Operations that draw, and the argument that says whether they do: `randomness` holds for them where nothing is
@@ -211,7 +229,7 @@ def elementwise(c: Call) -> Any:
         # A number per example still counts as a number when dtypes are promoted.
         full = [values[i]._spec.dtype for i in operands if c.ndim(i)]
         zero = [values[i]._spec.dtype for i in operands if not c.ndim(i)]
-        rest = [scalar_dtype(values[i]) for i in promoted if isinstance(values[i], bool | int | float | complex)]
+        rest = [operand_dtype(values[i]) for i in promoted if isinstance(values[i], bool | int | float | complex)]
         common = result_dtype(full, zero, rest)
         for i in operands:
             if values[i]._spec.dtype is not common:

@@ -253,12 +253,12 @@ def joined(c: Call) -> Any:
     """`cat` and `stack`."""
     tensors, flags = c.values[0], c.flags[0]
     items = [t if f else expanded(t, c.size) for t, f in zip(tensors, flags, strict=True)]
-    ndims = [t.ndim - 1 for t in items]
-    if c.op.name == "cat":
-        items = [t for t in items if t._shape[1:] != (0,)] or items[:1]  # an old kind of nothing
-        ndims = [t.ndim - 1 for t in items]
-    ndim = ndims[0] + (c.op.name == "stack")
-    return run(c.op, [items, shifted(c.values[1], ndim)])
+    shape = next((t._shape for t in items if t._shape[1:] != (0,)), items[0]._shape)
+    dim = shifted(c.values[1], len(shape) - 1 + (c.op.name == "stack"))
+    if c.op.name == "cat":  # tensors of shape (0,) are an old kind of nothing: they fit to all others
+        nothing = (*shape[:dim], 0, *shape[dim + 1 :])
+        items = [t if t._shape[1:] != (0,) else call("reshape", t, nothing) for t in items]
+    return run(c.op, [items, dim])
 
 
 def gathering(c: Call) -> Any:

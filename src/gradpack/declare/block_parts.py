@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from ..backends.windows import _array_type
+
 BLOCK = 1 << 17  # bytes of a block: the buffers of a formula fit into the second-level cache
 _KEPT = 8  # blocks that are kept for the next loop; malloc would hand a megabyte back to the system each time
 _spare: list[Any] = []
@@ -70,14 +72,14 @@ def pick(condition: Any, x: Any, y: Any, out: Any, mask: Any) -> None:
     holds = condition.view(np.int8)
     if _zero(x):
         np.copyto(mask, np.subtract(holds, 1))
-        np.bitwise_and(mask, y.view(mask.dtype) if type(y) is np.ndarray and y.ndim else _bits(y, out), out=bits)
+        np.bitwise_and(mask, y.view(mask.dtype) if type(y) is _array_type and y.ndim else _bits(y, out), out=bits)
         return
     np.copyto(mask, np.negative(holds))
-    first = x.view(mask.dtype) if type(x) is np.ndarray and x.ndim else _bits(x, out)
+    first = x.view(mask.dtype) if type(x) is _array_type and x.ndim else _bits(x, out)
     if _zero(y):
         np.bitwise_and(mask, first, out=bits)
         return
-    second = y.view(mask.dtype) if type(y) is np.ndarray and y.ndim else _bits(y, out)
+    second = y.view(mask.dtype) if type(y) is _array_type and y.ndim else _bits(y, out)
     np.bitwise_and(mask, np.bitwise_xor(first, second, out=bits), out=mask)  # the bits in which the first one differs
     np.bitwise_xor(mask, second, out=bits)
 

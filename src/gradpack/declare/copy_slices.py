@@ -107,6 +107,7 @@ class CopySlices(Node):
     """
 
     __slots__ = ("at", "node", "whole")
+    __module__ = "builtins"  # as torch has it
 
     def __init__(self, base: Tensor, node: Node, at: Place | Window | list[View]) -> None:
         base_edge = base._edge
@@ -116,7 +117,7 @@ class CopySlices(Node):
         self.node: Any = node
         self.at: Any = [(step.replay, step.args) for step in at] if isinstance(at, list) else at
         self.whole: Any = (base._data, base._spec, base._shape) if isinstance(at, list) else None
-        if hasattr(type(node), "out"):
+        if hasattr(type(node), "out") or hasattr(type(node), "_forward_cls"):  # which may need its result
             extras_of(node).outer = weakref.ref(self)
 
     def name(self) -> str:

@@ -20,7 +20,8 @@ from inspect import Parameter, signature
 from types import FunctionType
 from typing import Any, NamedTuple
 
-from ..base.errors import NotATensorError, inner_failure
+from ..base.errors import TOO_BIG, NotATensorError, inner_failure
+from ..base.foreign import any_foreign, mixed
 from ..base.modes import MODE
 from ..tensor.tensor import Tensor
 from ..tensor.torch_function import handle, overriding
@@ -310,6 +311,8 @@ def _explained(label: str, kinds: Kinds, values: dict[str, Any], error: Exceptio
     Args:
         compiled: whether torch has the function in C++, where arguments are looked at before anything else.
     """
+    if any_foreign(values.values()):
+        return mixed(label.removeprefix("_method_"))
     found = _better(label, kinds, values, error, compiled)
     lacking = type(found) is TypeError and "must be Tensor, not" in str(found)
     if lacking and (not compiled or label == "norm") and f"{label}_nd(" not in str(found):
@@ -321,6 +324,8 @@ def _explained(label: str, kinds: Kinds, values: dict[str, Any], error: Exceptio
 def _better(label: str, kinds: Kinds, values: dict[str, Any], error: Exception, compiled: bool) -> Exception:
     ours = isinstance(error, TypeError) and any(f"{called}(" in str(error) for called in (label, f"{label}_nd"))
     ambiguous = str(error).startswith(_AMBIGUOUS)
+    if isinstance(error, OverflowError) and str(error).startswith(TOO_BIG):
+        return error
     if not ours and (compiled or ambiguous or not isinstance(error, _ON_PURPOSE)):
         try:
             check(label, kinds, values)

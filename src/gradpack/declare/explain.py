@@ -8,6 +8,7 @@ from typing import Any
 
 from ..backends.base import UnsupportedError
 from ..base.errors import dim_out_of_range, inner_failure, shapes_do_not_broadcast
+from ..base.foreign import any_foreign, mixed
 from ..tensor.tensor import Tensor
 from .arguments import refuse_unfit
 from .op import PUBLIC, Op
@@ -30,6 +31,8 @@ def explain(op: Op, values: list[Any], error: Exception) -> Exception:
     """A body's exception as the one that a user of torch expects."""
     if isinstance(error, UnsupportedError):
         return NotImplementedError(str(error))
+    if any_foreign(values):
+        return mixed(public_of(op)[1])
     try:
         refuse_unfit(op, public_of(op)[1], values, error)
     except Exception as better:

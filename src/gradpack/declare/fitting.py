@@ -7,8 +7,10 @@ from typing import Any
 from ..backends import backend_of
 from ..base.dtypes import dtype
 from ..base.layouts import strided
+from ..base.modes import using
 from ..graph.node import Part
-from ..tensor.tensor import Tensor
+from ..tensor.tensor import Tensor, alias
+from .batched import is_batched
 from .op import REGISTRY
 
 
@@ -42,7 +44,8 @@ def cast(backend: Any, value: Any, d: dtype) -> Any:
     """An array in the dtype computed with, or in its complex one: real numbers may have complex results."""
     if not hasattr(value, "dtype") or value.dtype == backend.native_of(d):
         return value
-    return backend.cast(value, d.to_complex() if is_complex_array(value, backend) else d)
+    own = backend_of(type(value)) or backend  # a gradient may be sparse
+    return own.cast(value, d.to_complex() if is_complex_array(value, backend) else d)
 
 
 def cast_all(backend: Any, g: Any, d: dtype | None) -> Any:
@@ -95,3 +98,23 @@ def fit_arrays(gradients: tuple[Any, ...], shapes: tuple[Any, ...]) -> list[Any]
         g if g is None or s is None or g.shape == s else sum_to_array(g, s, np)
         for g, s in zip(gradients, shapes, strict=True)
     ]
+
+
+def with_zero_slope(gradient: Tensor, edge: Any, name: str) -> Tensor:
+    """A gradient whose derivative by its input, which comes by this edge, is zeros and not nothing."""
+    from .nodes import variant_of
+
+    if is_batched(gradient):  # the input is the same for all examples
+        whole = gradient
+        while is_batched(whole):
+            whole = whole._data.value
+        with using(levels=()):
+            input = REGISTRY["zeros_as"].public(whole, gradient._shape)
+    else:
+        input = alias(gradient._data, gradient._spec, gradient._shape)
+    input._edge = edge
+    made: Tensor = REGISTRY["_flat_gradient"].public(gradient, input)
+    if made._edge is not None and not is_batched(made):
+        node: Any = made._edge
+        node.__class__ = variant_of(type(node), name)
+    return made

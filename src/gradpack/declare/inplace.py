@@ -20,12 +20,13 @@ from ..tensor.tensor import InferenceCounter, Tensor, _new, alias
 from ..tensor.torch_function import handle, overriding, through_functions
 from ..tensor.views import base_of, renew
 from .arguments import refuse_options
-from .batched import all_examples, is_batched, not_writable, outside
+from .batched import all_examples, is_batched, outside
 from .copy_slices import CopySlices, where
 from .nodes import variant_of
 from .op import REGISTRY, Op
 from .out_dtypes import READ_FIRST
 from .tangents import own_tangent, tangent_of, zeros_for
+from .vmap_errors import not_writable
 from .write_checks import check_overlap, check_result, check_writable, tensors_in
 
 
@@ -64,17 +65,17 @@ def _inplace(op: Op, name: str, values: list[Any]) -> Tensor:
         check_overlap(target, others)
     edge = target._current_edge() if mode.grad else None
     record = edge is not None or bool(needs)
-    if mode.dual and TRANSFORMS.get() and any(tangent_of(t) is not None for t in others):
+    if mode.forward and TRANSFORMS.get() and any(tangent_of(t) is not None for t in others):
         from .captured import refuse_captured
 
         refuse_captured(target, name)
     source = alias(target._data, target._spec, target._shape)
     source._edge = edge
-    if mode.dual or (record and _keeps_input(op, values, edge, needs)):
+    if mode.forward or (record and _keeps_input(op, values, edge, needs)):
         source._data = target._spec.backend.copy(target._data)
     elif type(target._counter) is list:
         source._counter = target._counter  # who takes note of it sees that it is written to
-    if mode.dual or target._tangents is not None:
+    if mode.forward:
         source._tangents = _kept_tangent(target)
     given = [source if v is target else v for v in values]
     if record:
@@ -93,7 +94,7 @@ def _inplace(op: Op, name: str, values: list[Any]) -> Tensor:
             made = _flat(op, source)
         _repoint_saved(made, target)
         set_history(target, made)
-    if mode.dual or target._tangents is not None:
+    if mode.forward:
         set_tangent(target, result._tangents)
     return target
 
@@ -308,7 +309,7 @@ def set_tangent(target: Tensor, tangent: Tensor | None) -> None:
             base = base_of(target)
             base._tangents = zeros_for(base.detach())
             old = tangent_of(target)
-        if old is None or (old.is_leaf and old.requires_grad):
+        if old is None:
             target._tangents = None if tangent is None else own_tangent(tangent, target)
         elif tangent is None:
             old.zero_()

@@ -52,7 +52,7 @@ _UFUNCS: dict[str, tuple[Any, str]] = {
     "clamp_to_numbers": (limit_into, ""),
 }
 _WITH_NUMBERS = frozenset({"clamp_to_numbers"})  # those of the functions that take the other arguments, too
-_UNCHECKED = frozenset({"lerp"})  # whose check refuses only what is no operand here
+_UNCHECKED = frozenset("lerp pow clamp_min clamp_max".split())  # whose check refuses only what is no operand here
 
 FUNCTION = """\
 def {name}({signature}):
@@ -90,7 +90,7 @@ OTHER = """\
 """
 
 NUMBER = """\
-    elif _kind is float or _kind is int: {p}_ = {p}
+    elif _kind is float or _kind is int and -9223372036854775808 <= {p} < 9223372036854775808: {p}_ = {p}
 """
 
 NONE = """\

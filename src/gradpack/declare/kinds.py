@@ -35,8 +35,9 @@ from ..base.devices import CPU
 from ..base.modes import MODE
 from ..base.return_types import return_type
 from ..graph.node import Part, Slot, next_seq
+from ..tensor.packed import Packed, pack_array, pack_input, pack_result
 from ..tensor.parameter import Parameter
-from ..tensor.saved import FREED, Packed, check, pack_array, pack_input, pack_result, unpack_input, unpack_result
+from ..tensor.saved import FREED, check, freed, unpack_input, unpack_result
 from ..tensor.tensor import Tensor, View
 from ..tensor.views import refresh
 from . import subclass  # noqa: F401 - attaches its method
@@ -49,7 +50,7 @@ from .timed import forget, timed, watched
 
 _OPTIONS = frozenset(
     "jvp result view results differentiable extra meaning promote lists structural scalars holomorphic node many "
-    "broadcasts name uniform blame check dtypes joint inputs sparse blocks light contiguous rounds".split()
+    "broadcasts name uniform blame check dtypes joint inputs sparse blocks light contiguous rounds flat".split()
 )
 
 
@@ -152,6 +153,7 @@ def _materialise(op: Op) -> None:
         "_View": View,
         "_MODE": MODE.get,
         "_FREED": FREED,
+        "_freed": freed,
         "_BOOL": NUMPY.spec_for(dtypes.bool_, CPU),
         "_INT64": NUMPY.spec_for(dtypes.int64, CPU),
         "_FLOAT": NUMPY.spec_for(dtypes.float32, CPU),

@@ -14,25 +14,26 @@ from typing import Any, ClassVar
 from ..base.dtypes import dtype
 from ..base.modes import MODE, RUN, TRANSFORMS
 from ..graph.node import Node, Part, Slot
-from ..tensor.saved import (
-    FREED,
-    Constant,
-    Packed,
-    check,
-    keep_attributes,
-    result_as_tensor,
-    unpack_input,
-    unpack_result,
-)
+from ..tensor.packed import Packed, keep_attributes
+from ..tensor.saved import FREED, Constant, check, freed, result_as_tensor, unpack_input, unpack_result
 from ..tensor.tensor import Tensor, alias, wrap
 from . import saved_attributes
 from .batched import batched, below, cut, is_batched_now
 from .blocks import LARGE
-from .fitting import cast, cast_all, conj, conj_array, fit_array, fit_tensor, is_complex, is_complex_array
-from .flat import followed, is_flat
+from .fitting import (
+    cast,
+    cast_all,
+    conj,
+    conj_array,
+    fit_array,
+    fit_tensor,
+    is_complex,
+    is_complex_array,
+    with_zero_slope,
+)
 from .op import Op
 from .record import SavedList
-from .torch_names import VARIANTS, places
+from .torch_names import VARIANTS, may_stay, places
 
 
 class CompiledNode(Node):
@@ -62,8 +63,6 @@ class CompiledNode(Node):
         else:
             found = self._of_examples(g) if op.kind == "elementwise" and is_batched_now(g) else None
             gradients = self._formulas(g) if found is None else found
-            if is_flat(op.node_name) and gradients[0] is not None and gradients[0]._edge is None:
-                gradients[0] = followed(gradients[0], self.edges[0])
         if not keep:
             self._free()
         return gradients
@@ -187,6 +186,8 @@ class CompiledNode(Node):
                 gradients.extend(conj(r) if conjugate and r is not None else r for r in result)
             else:
                 gradients.append(conj(result) if conjugate and result is not None else result)
+                if op.flat and p == "input" and MODE.get().grad:
+                    gradients[-1] = with_zero_slope(gradients[-1], sources[p], op.flat)
         fit = getattr(self, "fit", None)
         if fit is None:
             return gradients
@@ -230,12 +231,17 @@ class CompiledNode(Node):
         op = self.op
         for name in _needed(op, None):
             if op.saves(name) in ("input", "result", "extra"):
-                setattr(self, name, FREED)
+                setattr(self, name, freed(getattr(self, name, None)) if may_stay(op, name) else FREED)
 
     @property
     def saves(self) -> list[str]:
         """What this node's formulas read, by our names."""
         return list(_needed(self.op, None))
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The same of the formulas of inputs that want a gradient."""
+        return _needed(self.op, self._sources())
 
     def shows_number(self, name: str) -> bool:
         """Whether torch, too, keeps a number here, and no tensor made of it."""

@@ -70,8 +70,10 @@ class Op:
         blocks: False if the body of an elementwise operation is to get large arrays whole: it takes one step, or
             divides them itself. Or a function that takes them in its place: it is given the body, and what that takes.
         rounds: for a result of 16 bits, numbers and tensors of wider dtypes are rounded to it before it computes in
-            float32; others take them as they are, and round once.
+            float32; others take them as they are, and round once. Comparisons round to the common dtype.
         contiguous: results lie in memory row by row, whatever the layout of the operands.
+        flat: the gradient depends on `input` in steps only, and under `create_graph` a node that gives zeros joins it
+            to that: its name, or True for the one that torch usually has.
         light: says what to keep in place of a large first input, if no hook is asked: that input, or a `Packed`.
     """
 
@@ -86,6 +88,7 @@ class Op:
         "differentiable",
         "dtypes",
         "extra",
+        "flat",
         "formulas",
         "forward",
         "functions",
@@ -157,6 +160,7 @@ class Op:
         light: Callable[[Any], Any] | None = None,
         contiguous: bool = False,
         rounds: bool = False,
+        flat: bool | str = False,
     ) -> None:
         code = function.__code__
         count = code.co_argcount + code.co_kwonlyargcount
@@ -195,6 +199,7 @@ class Op:
         self.scalars: tuple[str, ...] = (self.promote if scalars else ()) if isinstance(scalars, bool) else scalars
         words = "".join(w[:1].upper() + w[1:] for w in self.name.split("_"))
         self.node_name = node or f"{words}Backward0"
+        self.flat = self.node_name.replace("Backward0", "BackwardBackward0") if flat is True else flat
         self.node_class = self.general_class = None
         self.broadcasts = kind in ("elementwise", "bilinear") if broadcasts is None else broadcasts
         self.functions: list[Any] = []

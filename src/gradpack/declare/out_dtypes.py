@@ -10,19 +10,19 @@ from typing import Any
 
 from ..base import dtypes
 from ..base.dtypes import BOOL, FLOATING
-from ..base.errors import cpp_name, scalar_type
+from ..base.errors import cpp_name, not_implemented_for, scalar_type
 
 _EXACT = frozenset(
     "addmm addmv alias_copy aminmax argmax argmin as_strided_copy baddbmm bmm diag diag_embed diagonal_copy "
     "expand_copy gather index_add index_copy isin log_softmax max min mm linear permute_copy scatter scatter_add "
     "scatter_reduce scatter_prod scatter_extreme slice_scatter softmax split_with_sizes_copy squeeze_copy t_copy "
     "take_along_dim transpose_copy tril triu unbind_copy unfold_copy unsqueeze_copy view_copy linalg_vector_norm mv "
-    "avg_pool2d avg_pool3d clone cross public_cross index_reduce renorm vector_norm "
+    "sort msort topk avg_pool2d avg_pool3d clone cross public_cross index_reduce renorm vector_norm "
     # of linear algebra
     "linalg_cholesky linalg_cholesky_ex linalg_det linalg_eigvalsh linalg_inv linalg_inv_ex ldl_factor ldl_factor_ex "
     "ldl_solve linalg_lu linalg_lu_factor linalg_lu_factor_ex linalg_lu_solve linalg_matrix_power linalg_qr "
-    "linalg_slogdet linalg_solve linalg_solve_ex linalg_svdvals lu_solve lu_unpack qr triangular_solve "
-    "linalg_vector_norm".split()
+    "linalg_eigh linalg_svd svd linalg_slogdet linalg_solve linalg_solve_ex linalg_svdvals lu_solve lu_unpack qr "
+    "triangular_solve linalg_vector_norm".split()
 )
 # Element by element, and yet without conversion.
 _FOUND = frozenset(
@@ -44,6 +44,8 @@ def check_out(name: str, out: Any, result: Any) -> None:
     message = _message(name, have, want)
     if message is not None:
         raise RuntimeError(message)
+    if name == "nansum" and want.category == FLOATING and have.category != FLOATING:
+        raise not_implemented_for("nansum_cpu", have)
     kind = name.strip("_").removesuffix("_dim").removesuffix("_all")  # `_sum_dim` is `sum` along dimensions
     free = kind in _CONVERTS_ALL or (kind in _CONVERTS_COMPLEX and have.category >= FLOATING)
     if not free and not dtypes.can_cast(want, have):
@@ -130,6 +132,9 @@ def _message(name: str, have: Any, want: Any) -> str | None:
     if name == "mode":
         part = "indices" if want is dtypes.int64 else "values"
         return f"expected scalar type '{scalar_type(want)}' but got '{scalar_type(have)}' for {part} output"
+    if name == "kthvalue":
+        part = "indices must be of scalar type Long" if want is dtypes.int64 else "values must be of same type as input"
+        return f"output {part}"
     if name == "frexp":
         part = "exponent to have int dtype" if want is dtypes.int32 else f"mantissa to have dtype {cpp_name(want)}"
         return f"torch.frexp() expects {part} but got {cpp_name(have)}"
@@ -138,6 +143,17 @@ def _message(name: str, have: Any, want: Any) -> str | None:
 
 # What torch gives no warning of when it is resized.
 SILENT = frozenset("addbmm narrow_copy logsigmoid lu".split())
+
+# These have no formula, and torch does not look at whether an argument requires grad; of others, `out` may not.
+_FOLLOWED_BY_NONE = frozenset(
+    "eq ge gt le lt ne equal logical_and logical_or logical_xor logical_not histc _polynomial".split()
+)
+
+
+def is_followed_by_none(name: str) -> bool:
+    """Whether `out=` of an operation that has no formula may require grad."""
+    return name in _FOLLOWED_BY_NONE or "bessel" in name or name == "special_airy_ai"
+
 
 # These read their input after they began to write, so that `out` may not be it, nor overlap it.
 APART = frozenset("cat gather index_select kthvalue masked_select take".split())

@@ -25,6 +25,7 @@ from .record import record
 
 _array_type = np.ndarray
 _NUMBERS = frozenset({bool, int, float, complex})
+_LEAST = -(1 << 63)
 
 
 class Plan(NamedTuple):
@@ -81,6 +82,8 @@ def quickly(op: Op, values: tuple[Any, ...], mode: Mode) -> Any:
             kinds.append(value._spec if value._shape else (value._spec,))  # those without dimensions weigh less
             arrays[i] = value._data
         elif op.params[i] in op.scalars if kind in _NUMBERS else value is op.defaults.get(op.params[i], op) is None:
+            if kind is int and not _LEAST <= value < -_LEAST:
+                return None
             kinds.append(kind)
         else:
             return None
@@ -101,7 +104,7 @@ def quickly(op: Op, values: tuple[Any, ...], mode: Mode) -> Any:
             return None
     if op.check is not None:
         op.check(op, list(values), plan.compute)
-    if plan.first is not None and any(type(arrays[i]) is float for i in form.others):
+    if plan.first is not None and any(type(arrays[i]) in (float, int) and arrays[i] != 1 for i in form.others):
         return None  # `alpha` is rounded, too
     compute, native = plan.compute, plan.native
     if native is not None:
@@ -112,7 +115,7 @@ def quickly(op: Op, values: tuple[Any, ...], mode: Mode) -> Any:
                     arrays[i] = as_native(value, native)
             elif type(value) is int and compute.category == INTEGRAL:  # type: ignore[union-attr]
                 arrays[i] = wrapped_int(value, compute)
-            elif plan.first is not None and type(value) is float:
+            elif plan.first is not None and type(value) in (float, int):
                 arrays[i] = rounded_number(value, plan.first)
     token = hush(silent)
     try:
@@ -171,7 +174,7 @@ def _plan(op: Op, form: Form, values: tuple[Any, ...]) -> Plan | None:
     if op.uniform:
         _check_uniform(op, list(values), form.position)
     result, compute = _dtypes(op, list(values), form.position, tensors)
-    first = rounded_to(op, result)
+    first = rounded_to(op, result, compute)
     if first is not None and any(t._spec.dtype is not first for t in tensors):
         return None
     moves = compute is None or (op.structural and len(op.promote) == 1)

@@ -10,8 +10,9 @@ from ..backends import Spec
 from ..base.dtypes import FLOATING, dtype
 from ..base.modes import Mode
 from ..graph.node import Node, Nowhere, Slot, next_seq
-from ..tensor.saved import Constant, pack_array, pack_input, pack_result, tell
-from ..tensor.tensor import Tensor, _new, alias, wrap
+from ..tensor.packed import holder_of, pack_array, pack_input, pack_result
+from ..tensor.saved import Constant, tell
+from ..tensor.tensor import Tensor, _new, wrap
 from .op import Op
 
 
@@ -90,9 +91,7 @@ def keep_tangents(op: Op, node: Any, outs: list[Tensor]) -> None:
         if op.saves(name) == "result":
             out = outs[0 if name == "out" else op.results.index(name)]
             if out._tangents is not None:
-                holder = alias(out._data, out._spec, out._shape)
-                holder._tangents = out._tangents
-                kept[name] = holder
+                kept[name] = holder_of(out._tangents)
     if kept:
         node.tangents = kept
 

@@ -9,7 +9,8 @@ from ..base.devices import CPU
 from ..base.dtypes import scalar_dtype
 from ..base.errors import saved_was_freed
 from ..base.modes import MODE
-from ..tensor.saved import FREED, Constant, Packed, pack_array, pack_input, unpack_input, unpack_result
+from ..tensor.packed import Packed, pack_array, pack_input
+from ..tensor.saved import FREED, Constant, unpack_input, unpack_result
 from ..tensor.tensor import Tensor, wrap
 from .record import SavedList
 from .torch_names import COMMON, attributes, read
@@ -62,7 +63,7 @@ def get(node: Any, full: str) -> Any:
 
 
 def _value(node: Any, name: str) -> Any:
-    if not hasattr(node, name):  # only another input's gradient would have needed it
+    if not hasattr(node, name) or name not in node.needs:  # only another input's gradient would have needed it
         return None
     if getattr(node, name) is FREED:
         raise saved_was_freed(node.name(), name)

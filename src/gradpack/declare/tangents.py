@@ -8,7 +8,7 @@ from ..base.dtypes import FLOATING
 from ..base.modes import MODE, Mode
 from ..tensor.tensor import Tensor, alias
 from ..tensor.views import base_of, chain_of
-from .flat import followed
+from .fitting import with_zero_slope
 from .op import Op
 
 
@@ -130,10 +130,10 @@ def own_tangent(tangent: Tensor, primal: Tensor, *, shared: bool = False) -> Ten
 
 def _as_product(tangent: Tensor, given: dict[str, Any]) -> Tensor:
     """The tangent of a product: to torch a function of both factors, be the tangent of the other zero."""
-    if tangent._edge is None:
+    if tangent._edge is None and MODE.get().grad:
         for value in given.values():
             if isinstance(value, Tensor) and value._shape == tangent._shape and value.requires_grad:
-                return followed(tangent, value._current_edge())
+                return with_zero_slope(tangent, value._current_edge(), "AddBackward0")
     return tangent
 
 

@@ -36,10 +36,11 @@ from .template_texts import (
     SHAPE_OF_TWO,
     TENSOR,
 )
+from .torch_names import freeing
 
 # Bodies that meet no 1/0 in practice skip the switch that keeps NumPy's warnings off.
 _NEEDS_NO_QUIET = frozenset({"add", "sub", "mul", "neg", "relu"})
-_CHECK_NO_COMPLEX = frozenset({"add", "sub", "rsub", "neg"})  # whose check has nothing against complex numbers
+_CHECK_NO_COMPLEX = frozenset({"add", "sub", "rsub", "neg", "pow"})  # whose check has nothing against complex numbers
 _OF_BOOLS = frozenset({"sum", "_sum_dim", "_to_copy"})
 
 
@@ -169,7 +170,6 @@ def _node_text(op: Op, inlined: Inlined) -> str:
         if many:
             body = f"if {p}_edge is not None:\n{indent(body, '    ')}else: {p}_g = None\n"
         gradients.append(body)
-    free = [f"_self.{n} = _FREED" for n in names if op.saves(n) in ("input", "result", "extra")] or ["pass"]
     results = ", ".join(f"{p}_g" for p in inputs)
     if fitted:
         slots.append("fit")
@@ -177,7 +177,7 @@ def _node_text(op: Op, inlined: Inlined) -> str:
         slots="".join(f"{s!r}, " for s in slots),
         load=indent("".join(lines), " " * 8),
         gradients=indent("".join(gradients), " " * 8),
-        free=indent("\n".join(free), " " * 12),
+        free=indent("\n".join(freeing(op, names)), " " * 12),
         fit=FIT.format(results=results) if fitted else "",
         results=results,
     )

@@ -12,6 +12,7 @@ from typing import Any
 from .op import Op
 from .template import array_text, guard, out_text, reads, signature, slots_of, values_of
 from .template_texts import CONSTANT, TENSOR
+from .torch_names import freeing
 
 LIST = """\
     if type({p}) is not list and type({p}) is not tuple: return _slow({values})
@@ -164,7 +165,6 @@ def node_text(op: Op, load: Any) -> str:
     """The node; `load` gives the statements that load a saved value."""
     (p,) = op.inputs
     slots = [*(["outputs"] if op.returns else []), *slots_of(op)]
-    free = [f"_self.{n} = _FREED" for n in reads(op) if op.saves(n) in ("input", "result", "extra")] or ["pass"]
     several = op.returns and (op.view or op.differentiable is None or op.differentiable > 1)
     return NODE.format(
         slots="".join(f"{s!r}, " for s in slots),
@@ -172,7 +172,7 @@ def node_text(op: Op, load: Any) -> str:
         part="        if type(_g) is _Part: _g = tuple(_g)\n" if several else "",
         p=p,
         args=", ".join(["_g", *reads(op)]),
-        free=indent("\n".join(free), " " * 12),
+        free=indent("\n".join(freeing(op, reads(op))), " " * 12),
         result=f"{p}_g" if op.lists else f"({p}_g,)",
     )
 

@@ -63,7 +63,7 @@ OPERAND = """\
 """
 
 NUMBER = """\
-    elif _kind is float or _kind is int:
+    elif _kind is float or _kind is int and -9223372036854775808 <= {p} < 9223372036854775808:
 {unknown}\
         {p}_ = {p}; {p}_s = None
 {no_edge}\

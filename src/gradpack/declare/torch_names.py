@@ -10,8 +10,8 @@ from collections.abc import Callable
 from math import prod
 from typing import Any
 
-from ..tensor.saved import FREED
 from ..tensor.tensor import Tensor
+from .op import Op
 
 # Of every operation: torch's name of a saved value -> ours.
 COMMON = {"self": "input", "result": "out", "self_sym_sizes": "input_shape", "other_sym_sizes": "other_shape"}
@@ -74,6 +74,7 @@ ATTRIBUTES = {
     "unbind": "dim",
     "logsumexp": "dim=(dim) keepdim result self",
     "norm": "dim=(dim) keepdim p result self",
+    "linalg_vector_norm": "dim=(dim) keepdim ord result self",
     "matmul DotBackward0": "self tensor=other",
     "matmul MvBackward0": "self vec=other",
     "pow PowBackward0": "exponent self",
@@ -119,10 +120,10 @@ def _by_number(op: str, other: str, tensor: int, number: int) -> Callable[[Any],
 
 
 def _is_number_operand(node: Any, other: str) -> bool:
-    """Whether the operand is a number; or a tensor without gradient of which nothing was saved, or is any more."""
+    """Whether the operand is a number; or a tensor without gradient of which nothing was saved."""
     if node.edges[node.op.inputs.index(other)] is not None:
         return False
-    return not _has(node, other) or _number(node, other) or getattr(node, other) is FREED
+    return not _has(node, other) or _number(node, other)
 
 
 def _has(node: Any, name: str) -> bool:
@@ -167,6 +168,28 @@ VARIANTS: dict[str, Callable[[Any], str]] = {
     "clamp_min": _by_number("ClampMin", "min", 1, 0),
     "clamp_max": _by_number("ClampMax", "max", 1, 0),
 }
+
+
+def may_stay(op: Op, name: str) -> bool:
+    """Whether a saved input may be a number or None that torch, too, keeps after backward: no tensor made of it."""
+    if op.saves(name) != "input":
+        return False
+    if op.defaults.get(name, 0) is None:
+        return True
+    return op.name in VARIANTS if op.scalars and len(op.promote) > 1 and name in op.promote else name not in op.inputs
+
+
+def freeing(op: Op, names: list[str]) -> list[str]:
+    """The statements that let go of what a node has saved under these names."""
+    found = []
+    for n in names:
+        if may_stay(op, n):
+            readers = [p for p in op.inputs if n in op.reads[p]]
+            test = " or ".join(f"{p}_edge is not None" for p in readers)
+            found.append(f"{'' if len(readers) == len(op.inputs) else f'if {test}: '}_self.{n} = _freed(_self.{n})")
+        elif op.saves(n) in ("input", "result", "extra"):
+            found.append(f"_self.{n} = _FREED")
+    return found or ["pass"]
 
 
 # The inputs of a node as torch has them, where we have others: numbers are none, and some come in another order.

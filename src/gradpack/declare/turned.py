@@ -14,7 +14,7 @@ from weakref import ref
 
 from ..base.modes import MODE, TRANSFORMS, using
 from ..tensor.tensor import Tensor, alias
-from .batched import VmapLevel, batched, expanded
+from .batched import VmapLevel, batched, expanded, with_same
 from .captured import refuse_captured
 from .op import REGISTRY
 from .tangents import alias_of
@@ -71,7 +71,7 @@ def _spread(value: Tensor, levels: tuple[VmapLevel, ...]) -> Tensor:
     with using(levels=outer):
         if outer and may_turn(outer[-1]) and not outer[-1].has(value):
             value = _spread(value, outer)
-        return batched(REGISTRY["clone"].public(expanded(value, level.size)), level)
+        return with_same(batched(REGISTRY["clone"].public(expanded(value, level.size)), level), [True])
 
 
 def _become(tensor: Tensor, other: Tensor, level: VmapLevel) -> None:

@@ -8,17 +8,19 @@ from typing import Any
 
 from ..base.callers import depth_of_user
 from ..base.errors import not_a_method_of
+from ..base.foreign import is_foreign, mixed
 from ..base.modes import MODE, using
 from ..tensor.tensor import InferenceCounter, Tensor
 from .apply import apply
-from .batched import NO_OUT, is_batched
+from .batched import is_batched
 from .inplace import inplace, write
 from .inplace_text import function
 from .kinds import copy_of
 from .op import REGISTRY, Op
-from .out_dtypes import APART, READ_FIRST, SILENT, check_out
+from .out_dtypes import APART, READ_FIRST, SILENT, check_out, is_followed_by_none
 from .tangents import tangent_of
-from .write_checks import check_overlap, check_repeats, check_writable, tensors_in
+from .vmap_errors import NO_OUT
+from .write_checks import check_overlap, check_repeats, check_writable, refuse_grad, tensors_in
 
 
 def into(op: Op, out: Any, values: tuple[Any, ...]) -> Any:
@@ -26,21 +28,16 @@ def into(op: Op, out: Any, values: tuple[Any, ...]) -> Any:
     outs = out if op.returns and isinstance(out, tuple | list) else (out,)
     for target in outs:
         if not isinstance(target, Tensor):
+            if is_foreign(target):
+                raise mixed(op.name)
             raise TypeError(f"{op.name}(): argument 'out' must be Tensor, not {type(target).__name__}")
     mode = MODE.get()
     if mode.levels and any(map(is_batched, (*outs, *tensors_in(list(values))))):
         raise RuntimeError(NO_OUT.format(op.name))
-    followed = mode.grad and bool(op.inputs)
-    if followed:
-        tensors = [v for v in values if isinstance(v, Tensor)]
-        tensors += [v for group in values if isinstance(group, list | tuple) for v in group if isinstance(v, Tensor)]
-        if any(t.requires_grad for t in (*tensors, *outs)):
-            raise RuntimeError(
-                f"{op.name}(): functions with out=... arguments don't support automatic differentiation, but one of "
-                "the arguments requires grad."
-            )
     given = tensors_in(list(values))
-    if mode.dual and any(tangent_of(t) is not None for t in (*given, *outs)):
+    if op.inputs or not is_followed_by_none(op.name):
+        refuse_grad(op.name, *outs, *(given if op.inputs else ()))
+    if mode.forward and any(tangent_of(t) is not None for t in (*given, *outs)):
         raise NotImplementedError(
             f"Trying to use forward AD with {op.name}_out that does not support it because it is an out= function"
         )
@@ -57,14 +54,16 @@ def into(op: Op, out: Any, values: tuple[Any, ...]) -> Any:
     if len(outs) > 1:
         for target, value in zip(outs, results, strict=True):
             check_out(name, target, value)
-    with using(grad=followed):
-        for target, value in zip(outs, results, strict=True):
-            put(name, target, value)
+    for target, value in zip(outs, results, strict=True):
+        put(name, target, value)
     return out
 
 
 def put(name: str, target: Tensor, value: Tensor) -> None:
     """Write `value` into `target`, resizing it if its shape differs."""
+    free = is_followed_by_none(name)
+    if not free:
+        refuse_grad(name, target, value)
     if target._spec is not value._spec:
         if target._spec.device != value._spec.device:
             raise RuntimeError(
@@ -89,7 +88,7 @@ def put(name: str, target: Tensor, value: Tensor) -> None:
         if type(target._counter) is not InferenceCounter:
             target._counter[0] += 1
     else:
-        check_writable(target, name)
+        check_writable(target.detach() if free else target, name)
         write(target, value._data)
 
 

@@ -42,6 +42,15 @@ def check_writable(target: Tensor, name: str, others_need: bool = False, *, inde
             check_repeats(target)
 
 
+def refuse_grad(name: str, *tensors: Any) -> None:
+    """Refuse `out=` where autograd would have to follow the write, or what was written there."""
+    if MODE.get().grad and any(isinstance(t, Tensor) and t.requires_grad for t in tensors):
+        raise RuntimeError(
+            f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of the "
+            "arguments requires grad."
+        )
+
+
 def check_repeats(target: Tensor) -> None:
     """Refuse to write to what has one place for several elements."""
     if repeats(target._data):

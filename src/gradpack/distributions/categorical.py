@@ -87,6 +87,9 @@ class Categorical(Distribution):
     def _param(self) -> Tensor:
         return self.__dict__[self._given]
 
+    def _new(self, *args: Any, **kwargs: Any) -> Tensor:
+        return self._param.new(*args, **kwargs)
+
     @property
     def param_shape(self) -> Size:
         """The shape of the parameter."""
@@ -144,6 +147,9 @@ class _OfClasses(Distribution):
     @property
     def _param(self) -> Tensor:
         return self._categorical._param
+
+    def _new(self, *args: Any, **kwargs: Any) -> Tensor:
+        return self._param.new(*args, **kwargs)
 
     @property
     def param_shape(self) -> Size:

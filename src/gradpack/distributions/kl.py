@@ -23,11 +23,11 @@ _KL_REGISTRY: dict[tuple[type, type], _Formula] = {}
 _KL_MEMOIZE: dict[tuple[type, type], _Formula | None] = {}
 
 
-def register_kl(type_p: type[Distribution], type_q: type[Distribution]) -> Callable[[Any], Any]:
+def register_kl(type_p: type, type_q: type) -> Callable[[Any], Any]:
     """A decorator: the function `f(p, q)` is the divergence of these classes and their subclasses.
 
     Raises:
-        TypeError: for what is no class of distributions.
+        TypeError: for what is no class.
 
     Example::
 
@@ -41,8 +41,8 @@ def register_kl(type_p: type[Distribution], type_q: type[Distribution]) -> Calla
         tensor(42.)
     """
     for label, kind in (("type_p", type_p), ("type_q", type_q)):
-        if not isinstance(kind, type) or not issubclass(kind, Distribution):
-            raise TypeError(f"Expected {label} to be a Distribution subclass but got {kind}")
+        if not isinstance(kind, type):
+            raise TypeError(f"Expected {label} to be a class, as of distributions, but got {kind}")
 
     def decorate(formula: Any) -> Any:
         _KL_REGISTRY[type_p, type_q] = formula
@@ -57,9 +57,8 @@ def _dispatch_kl(type_p: type, type_q: type) -> _Formula | None:
     matches = [(p, q) for p, q in _KL_REGISTRY if issubclass(type_p, p) and issubclass(type_q, q)]
     if not matches:
         return None
-    p_order, q_order = type_p.__mro__.index, type_q.__mro__.index
-    by_p = min(matches, key=lambda pair: (p_order(pair[0]), q_order(pair[1])))
-    by_q = min(matches, key=lambda pair: (q_order(pair[1]), p_order(pair[0])))
+    by_p = min(matches, key=lambda pair: (_distance(type_p, pair[0]), _distance(type_q, pair[1])))
+    by_q = min(matches, key=lambda pair: (_distance(type_q, pair[1]), _distance(type_p, pair[0])))
     chosen = _KL_REGISTRY[by_p]
     if chosen is not _KL_REGISTRY[by_q]:
         warnings.warn(
@@ -69,6 +68,12 @@ def _dispatch_kl(type_p: type, type_q: type) -> _Formula | None:
             stacklevel=3,
         )
     return chosen
+
+
+def _distance(kind: type, base: type) -> int:
+    """How far a base is in the order of a class; bases that a class only registered with come last."""
+    order = kind.__mro__
+    return order.index(base) if base in order else len(order)
 
 
 def kl_divergence(p: Distribution, q: Distribution) -> Tensor:

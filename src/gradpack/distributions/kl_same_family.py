@@ -18,7 +18,7 @@ from .dirichlet import Beta, Dirichlet
 from .gamma import Exponential, Gamma
 from .kl import register_kl
 from .location_scale import Cauchy, Gumbel, Laplace, Uniform
-from .multivariate_normal import LowRankMultivariateNormal, MultivariateNormal, half_log_det, mahalanobis
+from .multivariate_normal import LowRankMultivariateNormal, MultivariateNormal, _batch_mahalanobis, half_log_det
 from .normal import HalfNormal, Normal
 from .pareto import Pareto
 from .utils import euler_constant
@@ -157,27 +157,27 @@ def _normal_vectors(p: Any, q: Any) -> Tensor:
 
 
 def _half_log_det(d: Any) -> Tensor:
-    return d.half_log_det() if isinstance(d, LowRankMultivariateNormal) else half_log_det(d._factor)
+    return d.half_log_det() if isinstance(d, LowRankMultivariateNormal) else half_log_det(d._unbroadcasted_scale_tril)
 
 
 def _distance(d: Any, x: Tensor) -> Tensor:
     """`x^T C^-1 x` for the covariance C."""
     if isinstance(d, LowRankMultivariateNormal):
         return d.distance(x)
-    return mahalanobis(d._factor, x)
+    return _batch_mahalanobis(d._unbroadcasted_scale_tril, x)
 
 
 def _roots(d: Any) -> tuple[Tensor, ...]:
     """Matrices `M` the sum of whose `M M^T` is the covariance."""
     if isinstance(d, LowRankMultivariateNormal):
-        return d._factor, diag_embed(d._diag.sqrt())
-    return (d._factor,)
+        return d._unbroadcasted_cov_factor, diag_embed(d._unbroadcasted_cov_diag.sqrt())
+    return (d._unbroadcasted_scale_tril,)
 
 
 def _trace(d: Any, root: Tensor) -> Tensor:
     """The trace of `C^-1 M M^T` for the covariance C."""
     if not isinstance(d, LowRankMultivariateNormal):
-        return solve_triangular(d._factor, root, upper=False).square().sum((-2, -1))
-    scaled = root / d._diag.unsqueeze(-1)
-    inner = solve_triangular(d._capacitance, d._factor.mT @ scaled, upper=False)
+        return solve_triangular(d._unbroadcasted_scale_tril, root, upper=False).square().sum((-2, -1))
+    scaled = root / d._unbroadcasted_cov_diag.unsqueeze(-1)
+    inner = solve_triangular(d._capacitance_tril, d._unbroadcasted_cov_factor.mT @ scaled, upper=False)
     return (root * scaled).sum((-2, -1)) - inner.square().sum((-2, -1))

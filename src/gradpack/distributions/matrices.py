@@ -50,7 +50,7 @@ class Wishart(Covariance, ExponentialFamily):
     support = constraints.positive_definite
     has_rsample = True
     _parameters: ClassVar[dict[str, int]] = {"df": 0, "covariance_matrix": 2, "precision_matrix": 2, "scale_tril": 2}
-    _kept = ("_factor", "_given")
+    _kept = ("_unbroadcasted_scale_tril", "_given")
     _mean_carrier_measure = 0
 
     def __init__(
@@ -112,11 +112,11 @@ class Wishart(Covariance, ExponentialFamily):
     def _drawn(self, shape: Any) -> Tensor:
         """`(L A) (L A)^T`, with χ roots on the diagonal of A and normal numbers below (Bartlett, 1933)."""
         n = self._n
-        dtype, device = self._factor.dtype, self._factor.device
+        dtype, device = self._unbroadcasted_scale_tril.dtype, self._unbroadcasted_scale_tril.device
         freedom = self.df.unsqueeze(-1) - arange(n, dtype=dtype, device=device)
         squares = 2 * _standard_gamma((freedom / 2).expand(shape[:-1])).clamp(min=finfo(dtype).tiny)
         below = randn(shape, dtype=dtype, device=device).tril(-1)
-        root = self._factor @ (below + diag_embed(squares.sqrt()))
+        root = self._unbroadcasted_scale_tril @ (below + diag_embed(squares.sqrt()))
         return root @ root.mT
 
     def rsample(self, sample_shape: Any = (), max_try_correction: int | None = None) -> Tensor:
@@ -144,19 +144,19 @@ class Wishart(Covariance, ExponentialFamily):
     def log_prob(self, value: Any) -> Tensor:
         self._check(value)
         n, df = self._n, self.df
-        trace = cholesky_solve(value, self._factor).diagonal(dim1=-2, dim2=-1).sum(-1)
+        trace = cholesky_solve(value, self._unbroadcasted_scale_tril).diagonal(dim1=-2, dim2=-1).sum(-1)
         log_det = slogdet(value).logabsdet
         return 0.5 * ((df - n - 1) * log_det - trace) - self._log_scale(df) - mvlgamma(df / 2, n)
 
     def _log_scale(self, df: Tensor) -> Tensor:
         """What stands before the gamma function in the normaliser."""
-        return df * (half_log_det(self._factor) + 0.5 * self._n * math.log(2))
+        return df * (half_log_det(self._unbroadcasted_scale_tril) + 0.5 * self._n * math.log(2))
 
     def entropy(self) -> Tensor:
         n, df = self._n, self.df
         steps = arange(n, dtype=df.dtype, device=df.device) / 2
         slope = digamma((df / 2).unsqueeze(-1) - steps).sum(-1)
-        scale = (n + 1) * (half_log_det(self._factor) + 0.5 * n * math.log(2))
+        scale = (n + 1) * (half_log_det(self._unbroadcasted_scale_tril) + 0.5 * n * math.log(2))
         return scale + mvlgamma(df / 2, n) - 0.5 * (df - n - 1) * slope + 0.5 * n * df
 
     @property

@@ -94,17 +94,31 @@ class MixtureSameFamily(Distribution):
         apart = means - self.mean.unsqueeze(-1 - len(self.event_shape))
         return self._averaged(self._component_distribution.variance) + self._averaged(apart.pow(2))
 
-    def _to_all(self, value: Any) -> Any:
+    @property
+    def _event_ndims(self) -> int:
+        return len(self.event_shape)
+
+    @property
+    def _num_component(self) -> int:
+        return self._component_distribution.batch_shape[-1]
+
+    def _pad(self, x: Any) -> Any:
         """A value for each component alike."""
-        return value.unsqueeze(-1 - len(self.event_shape))
+        return x.unsqueeze(-1 - self._event_ndims)
+
+    def _pad_mixture_dimensions(self, x: Any) -> Any:
+        """What there is for each component, with dimensions of size 1 for those of the batch and of an event."""
+        own = len(self._mixture_distribution.batch_shape)
+        missing = 0 if own == 1 else len(self.batch_shape) - own
+        return x.reshape((*x.shape[:-1], *(1,) * missing, x.shape[-1], *(1,) * self._event_ndims))
 
     def cdf(self, x: Any) -> Tensor:
-        each = self._component_distribution.cdf(self._to_all(x))
+        each = self._component_distribution.cdf(self._pad(x))
         return (each * self._mixture_distribution.probs).sum(-1)
 
     def log_prob(self, value: Any) -> Tensor:
         self._check(value)
-        each = self._component_distribution.log_prob(self._to_all(value))
+        each = self._component_distribution.log_prob(self._pad(value))
         return logsumexp(each + log_softmax(self._mixture_distribution.logits, -1), -1)
 
     def sample(self, sample_shape: Any = ()) -> Tensor:

@@ -25,7 +25,7 @@ def half_log_det(factor: Tensor) -> Tensor:
     return factor.diagonal(dim1=-2, dim2=-1).log().sum(-1)
 
 
-def mahalanobis(factor: Tensor, x: Tensor) -> Tensor:
+def _batch_mahalanobis(factor: Tensor, x: Tensor) -> Tensor:
     """`x^T (L L^T)^-1 x` for each vector.
 
     Args:
@@ -39,7 +39,12 @@ def mahalanobis(factor: Tensor, x: Tensor) -> Tensor:
     return squares.movedim(-1, 0).reshape(x.shape[:-1])
 
 
-def precision_to_scale_tril(precision: Tensor) -> Tensor:
+def _batch_mv(bmat: Tensor, bvec: Tensor) -> Tensor:
+    """Products of matrices and vectors."""
+    return (bmat @ bvec.unsqueeze(-1)).squeeze(-1)
+
+
+def _precision_to_scale_tril(precision: Tensor) -> Tensor:
     """The Cholesky factor of the inverse: a factor `U U^T` from the last row up, and `L = U^-T`."""
     upper = cholesky(precision.flip((-2, -1))).flip((-2, -1))
     one = eye(precision.shape[-1], dtype=precision.dtype, device=precision.device)
@@ -59,22 +64,22 @@ def matrix_given(matrices: dict[str, Any], error: type[Exception] = ValueError) 
 class Covariance(Distribution):
     """A distribution with one of three matrices, from which the others are computed at first use."""
 
-    _factor: Tensor  # L of the covariance, with the batch that it was given with
+    _unbroadcasted_scale_tril: Tensor  # L of the covariance, with the batch that it was given with
 
     @lazy_property
     def scale_tril(self) -> Tensor:
-        n = self._factor.shape[-1]
-        return self._factor.expand((*self.batch_shape, n, n))
+        n = self._unbroadcasted_scale_tril.shape[-1]
+        return self._unbroadcasted_scale_tril.expand((*self.batch_shape, n, n))
 
     @lazy_property
     def covariance_matrix(self) -> Tensor:
-        n = self._factor.shape[-1]
-        return (self._factor @ self._factor.mT).expand((*self.batch_shape, n, n))
+        n = self._unbroadcasted_scale_tril.shape[-1]
+        return (self._unbroadcasted_scale_tril @ self._unbroadcasted_scale_tril.mT).expand((*self.batch_shape, n, n))
 
     @lazy_property
     def precision_matrix(self) -> Tensor:
-        n = self._factor.shape[-1]
-        return cholesky_inverse(self._factor).expand((*self.batch_shape, n, n))
+        n = self._unbroadcasted_scale_tril.shape[-1]
+        return cholesky_inverse(self._unbroadcasted_scale_tril).expand((*self.batch_shape, n, n))
 
     def _take(self, given: dict[str, Any], batch_shape: Any, n: int) -> None:
         """Keep the matrix that was given, and its factor."""
@@ -87,8 +92,8 @@ class Covariance(Distribution):
     def _factorize(self) -> None:
         """Make the factor, once the matrix was checked."""
         matrix = self.__dict__.pop("_matrix")
-        make = {"scale_tril": lambda m: m, "covariance_matrix": cholesky, "precision_matrix": precision_to_scale_tril}
-        self._factor = make[self._given](matrix)
+        make = {"scale_tril": lambda m: m, "covariance_matrix": cholesky, "precision_matrix": _precision_to_scale_tril}
+        self._unbroadcasted_scale_tril = make[self._given](matrix)
 
 
 class MultivariateNormal(Covariance):
@@ -117,7 +122,7 @@ class MultivariateNormal(Covariance):
     support = constraints.real_vector
     has_rsample = True
     _parameters: ClassVar[dict[str, int]] = {"loc": 1, "covariance_matrix": 2, "precision_matrix": 2, "scale_tril": 2}
-    _kept = ("_factor", "_given")
+    _kept = ("_unbroadcasted_scale_tril", "_given")
 
     def __init__(
         self,
@@ -148,20 +153,37 @@ class MultivariateNormal(Covariance):
 
     @property
     def variance(self) -> Tensor:
-        return self._factor.pow(2).sum(-1).expand(self._batch_shape + self._event_shape)
+        return self._unbroadcasted_scale_tril.pow(2).sum(-1).expand(self._batch_shape + self._event_shape)
 
     def rsample(self, sample_shape: Any = ()) -> Tensor:
         drawn = standard_normal(self._extended_shape(sample_shape), self.loc)
-        return self.loc + (self._factor @ drawn.unsqueeze(-1)).squeeze(-1)
+        return self.loc + _batch_mv(self._unbroadcasted_scale_tril, drawn)
 
     def log_prob(self, value: Any) -> Tensor:
         self._check(value)
-        distance = mahalanobis(self._factor, value - self.loc)
-        return -0.5 * (self._event_shape[0] * _LOG_2PI + distance) - half_log_det(self._factor)
+        distance = _batch_mahalanobis(self._unbroadcasted_scale_tril, value - self.loc)
+        return -0.5 * (self._event_shape[0] * _LOG_2PI + distance) - half_log_det(self._unbroadcasted_scale_tril)
 
     def entropy(self) -> Tensor:
-        each = 0.5 * self._event_shape[0] * (1.0 + _LOG_2PI) + half_log_det(self._factor)
+        each = 0.5 * self._event_shape[0] * (1.0 + _LOG_2PI) + half_log_det(self._unbroadcasted_scale_tril)
         return each.expand(self._batch_shape)
+
+
+def _batch_capacitance_tril(W: Tensor, D: Tensor) -> Tensor:
+    """The Cholesky factor of `I + W^T D^-1 W`."""
+    inner = (W / D.unsqueeze(-1)).mT @ W
+    return cholesky(inner + eye(W.shape[-1], dtype=inner.dtype, device=inner.device))
+
+
+def _batch_lowrank_logdet(W: Any, D: Tensor, capacitance_tril: Tensor) -> Tensor:
+    """The logarithm of the determinant of `W W^T + D`."""
+    return 2 * half_log_det(capacitance_tril) + D.log().sum(-1)
+
+
+def _batch_lowrank_mahalanobis(W: Tensor, D: Tensor, x: Tensor, capacitance_tril: Tensor) -> Tensor:
+    """`x^T (W W^T + D)^-1 x` for each vector."""
+    scaled = x / D
+    return (x * scaled).sum(-1) - _batch_mahalanobis(capacitance_tril, _batch_mv(W.mT, scaled))
 
 
 class LowRankMultivariateNormal(Distribution):
@@ -199,7 +221,7 @@ class LowRankMultivariateNormal(Distribution):
         "precision_matrix": 2,
         "scale_tril": 2,
     }
-    _kept = ("_factor", "_diag", "_capacitance")
+    _kept = ("_unbroadcasted_cov_factor", "_unbroadcasted_cov_diag", "_capacitance_tril")
 
     def __init__(self, loc: Tensor, cov_factor: Tensor, cov_diag: Tensor, validate_args: bool | None = None) -> None:
         if loc.ndim < 1:
@@ -220,10 +242,8 @@ class LowRankMultivariateNormal(Distribution):
         self.loc = loc.expand((*batch_shape, n))
         self.cov_diag = cov_diag.expand((*batch_shape, n))
         self.cov_factor = cov_factor.expand(batch_shape + cov_factor.shape[-2:])
-        self._factor, self._diag = cov_factor, cov_diag
-        m = cov_factor.shape[-1]
-        inner = (cov_factor / cov_diag.unsqueeze(-1)).mT @ cov_factor
-        self._capacitance = cholesky(inner + eye(m, dtype=inner.dtype, device=inner.device))
+        self._unbroadcasted_cov_factor, self._unbroadcasted_cov_diag = cov_factor, cov_diag
+        self._capacitance_tril = _batch_capacitance_tril(cov_factor, cov_diag)
         super().__init__(batch_shape, (n,), validate_args=validate_args)
 
     @property
@@ -236,44 +256,47 @@ class LowRankMultivariateNormal(Distribution):
 
     @lazy_property
     def variance(self) -> Tensor:
-        each = self._factor.pow(2).sum(-1) + self._diag
+        each = self._unbroadcasted_cov_factor.pow(2).sum(-1) + self._unbroadcasted_cov_diag
         return each.expand(self._batch_shape + self._event_shape)
 
     def _expanded(self, matrix: Tensor) -> Tensor:
         return matrix.expand(self._batch_shape + self._event_shape + self._event_shape)
 
+    def _covariance(self) -> Tensor:
+        W = self._unbroadcasted_cov_factor
+        return W @ W.mT + diag_embed(self._unbroadcasted_cov_diag)
+
     @lazy_property
     def scale_tril(self) -> Tensor:
         """The Cholesky factor of the covariance."""
-        return self._expanded(cholesky(self._factor @ self._factor.mT + diag_embed(self._diag)))
+        return self._expanded(cholesky(self._covariance()))
 
     @lazy_property
     def covariance_matrix(self) -> Tensor:
         """`W W^T + D`."""
-        return self._expanded(self._factor @ self._factor.mT + diag_embed(self._diag))
+        return self._expanded(self._covariance())
 
     @lazy_property
     def precision_matrix(self) -> Tensor:
         """The inverse of the covariance: `D^-1 - D^-1 W (I + W^T D^-1 W)^-1 W^T D^-1`."""
-        scaled = self._factor / self._diag.unsqueeze(-1)
-        part = solve_triangular(self._capacitance, scaled.mT, upper=False)
-        return self._expanded(diag_embed(self._diag.reciprocal()) - part.mT @ part)
+        scaled = self._unbroadcasted_cov_factor / self._unbroadcasted_cov_diag.unsqueeze(-1)
+        part = solve_triangular(self._capacitance_tril, scaled.mT, upper=False)
+        return self._expanded(diag_embed(self._unbroadcasted_cov_diag.reciprocal()) - part.mT @ part)
 
     def rsample(self, sample_shape: Any = ()) -> Tensor:
         shape = self._extended_shape(sample_shape)
         low = standard_normal(shape[:-1] + self.cov_factor.shape[-1:], self.loc)
         own = standard_normal(shape, self.loc)
-        return self.loc + (self._factor @ low.unsqueeze(-1)).squeeze(-1) + self._diag.sqrt() * own
+        return self.loc + _batch_mv(self._unbroadcasted_cov_factor, low) + self._unbroadcasted_cov_diag.sqrt() * own
 
     def half_log_det(self) -> Tensor:
         """Half of the logarithm of the determinant of the covariance."""
-        return half_log_det(self._capacitance) + 0.5 * self._diag.log().sum(-1)
+        return 0.5 * _batch_lowrank_logdet(None, self._unbroadcasted_cov_diag, self._capacitance_tril)
 
     def distance(self, x: Tensor) -> Tensor:
         """`x^T C^-1 x` for the covariance C."""
-        scaled = x / self._diag
-        inner = (self._factor.mT @ scaled.unsqueeze(-1)).squeeze(-1)
-        return (x * scaled).sum(-1) - mahalanobis(self._capacitance, inner)
+        W, D = self._unbroadcasted_cov_factor, self._unbroadcasted_cov_diag
+        return _batch_lowrank_mahalanobis(W, D, x, self._capacitance_tril)
 
     def log_prob(self, value: Any) -> Tensor:
         self._check(value)

@@ -43,6 +43,9 @@ class Odds(Distribution):
     def _param(self) -> Tensor:
         return self.__dict__[self._given]
 
+    def _new(self, *args: Any, **kwargs: Any) -> Tensor:
+        return self._param.new(*args, **kwargs)
+
     @property
     def param_shape(self) -> Size:
         """The shape of the parameter."""

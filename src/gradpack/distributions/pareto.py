@@ -148,28 +148,29 @@ class Weibull(TransformedDistribution):
 
     arg_constraints: ClassVar[dict[str, Any]] = {"scale": constraints.positive, "concentration": constraints.positive}
     support = constraints.positive
-    _parameters: ClassVar[dict[str, int]] = {"scale": 0, "concentration": 0}
+    _parameters: ClassVar[dict[str, int]] = {"scale": 0, "concentration": 0, "concentration_reciprocal": 0}
 
     def __init__(self, scale: Any, concentration: Any, validate_args: bool | None = None) -> None:
         self.scale, self.concentration = broadcast_all(scale, concentration)
+        self.concentration_reciprocal = self.concentration.reciprocal()
         base = Exponential(ones_like(self.scale), validate_args=validate_args)
-        steps = [PowerTransform(self.concentration.reciprocal()), AffineTransform(0, self.scale)]
+        steps = [PowerTransform(self.concentration_reciprocal), AffineTransform(0, self.scale)]
         super().__init__(base, steps, validate_args=validate_args)
 
     @property
     def mean(self) -> Tensor:
-        return self.scale * lgamma(1 + self.concentration.reciprocal()).exp()
+        return self.scale * lgamma(1 + self.concentration_reciprocal).exp()
 
     @property
     def mode(self) -> Tensor:
         k = self.concentration
-        return self.scale * ((k - 1) / k).clamp(min=0).pow(k.reciprocal())
+        return self.scale * ((k - 1) / k).clamp(min=0).pow(self.concentration_reciprocal)
 
     @property
     def variance(self) -> Tensor:
-        k = self.concentration.reciprocal()
+        k = self.concentration_reciprocal
         return self.scale.pow(2) * (lgamma(1 + 2 * k).exp() - (2 * lgamma(1 + k)).exp())
 
     def entropy(self) -> Tensor:
-        k = self.concentration.reciprocal()
+        k = self.concentration_reciprocal
         return euler_constant * (1 - k) + (self.scale * k).log() + 1

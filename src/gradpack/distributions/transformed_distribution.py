@@ -189,7 +189,7 @@ class TransformedDistribution(Distribution):
             value = before
         return total + sum_rightmost(self.base_dist.log_prob(value), event_dim - len(self.base_dist.event_shape))
 
-    def _turned(self, probability: Any) -> Any:
+    def _monotonize_cdf(self, probability: Any) -> Any:
         """`P` where the transforms increase, `1 - P` where they decrease."""
         sign = 1
         for t in self.transforms:
@@ -203,7 +203,7 @@ class TransformedDistribution(Distribution):
             value = t.inv(value)
         if self._validate_args:
             self.base_dist._validate_sample(value)
-        return self._turned(self.base_dist.cdf(value))
+        return self._monotonize_cdf(self.base_dist.cdf(value))
 
     def icdf(self, value: Any) -> Tensor:
-        return self._mapped(self.base_dist.icdf(self._turned(value)))
+        return self._mapped(self.base_dist.icdf(self._monotonize_cdf(value)))

@@ -9,6 +9,7 @@ from typing import Any
 
 from ..autograd.grad_mode import enable_grad
 from ..base.dtypes import get_default_dtype
+from ..base.foreign import is_foreign, mixed
 from ..base.info import finfo
 from ..ops.broadcasting import broadcast_tensors
 from ..ops.create import tensor
@@ -34,6 +35,8 @@ euler_constant = 0.57721566490153286060
 
 
 def _is_tensor_like(value: Any) -> bool:
+    if is_foreign(value):
+        raise mixed("broadcast_all")
     return isinstance(value, Tensor) or hasattr(value, "__torch_function__")
 
 
@@ -87,6 +90,14 @@ def standard_normal(shape: Any, like: Tensor) -> Tensor:
 def sum_rightmost(value: Any, dim: int) -> Any:
     """The sum over the last `dim` dimensions."""
     return value.sum(tuple(range(-dim, 0))) if dim else value
+
+
+def _standard_normal(shape: Any, dtype: Any, device: Any) -> Tensor:
+    """Standard normal numbers: torch's name and arguments."""
+    return randn(shape, dtype=dtype, device=device)
+
+
+_sum_rightmost = sum_rightmost  # torch's name
 
 
 def enumerated(n: int, batch_shape: Any, expand: bool, dtype: Any, device: Any) -> Tensor:

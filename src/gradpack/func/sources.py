@@ -16,7 +16,8 @@ from ..autograd.passes import captured
 from ..base.dtypes import FLOATING
 from ..base.modes import MODE, TRANSFORMS, Transform
 from ..base.tree import tree_map
-from ..declare.batched import VmapLevel, bottom, cut, is_batched, keep_source, lifted
+from ..declare.batched import VmapLevel, bottom, cut, is_batched, keep_source, lifted, with_same
+from ..declare.examples import same_of
 from ..graph.node import AccumulateGrad, Node, Origin, Slot
 from ..ops.shape import reshape
 from ..tensor import printing
@@ -43,7 +44,10 @@ class Sources:
         self.grad = mode.grad
         self.own = Transform(function)
         self.whole = [self._source(t) for t in self.given]
-        self.inside = [lifted(t, self.levels) for t in self.whole]
+        self.inside = [
+            with_same(lifted(t, self.levels), same_of(value, self.levels))
+            for t, value in zip(self.whole, self.given, strict=True)
+        ]
         for t, inner, value in zip(self.whole, self.inside, self.given, strict=True):
             inner._edge = t._edge
             keep_source(inner, value)
@@ -130,7 +134,16 @@ class Sources:
             found = [zeros_like(t.detach()) if g is None else g for g, t in zip(found, self.whole, strict=True)]
         finally:
             MODE.reset(token)
-        return [lifted(g, self.levels, inner) if mode.levels else g for g in found]
+        if not mode.levels:
+            return found
+        lifted_back = [lifted(g, self.levels, inner) for g in found]
+        if inner:
+            return lifted_back
+        of_outputs = [same_of(t, self.levels) for t in (*outputs, *seeds) if t is not None]
+        return [
+            with_same(g, map(all, zip(same_of(t, self.levels), *of_outputs, strict=True)))
+            for g, t in zip(lifted_back, self.given, strict=True)
+        ]
 
 
 def is_followed(value: Tensor) -> bool:

@@ -6,7 +6,9 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
+from ..autograd.arguments import complex_mismatch
 from ..autograd.forward_push import push_forward
+from ..base.dtypes import FLOATING
 from ..base.modes import MODE
 from ..base.tree import tree_flatten, tree_unflatten
 from ..tensor.tensor import Tensor
@@ -155,6 +157,8 @@ def vjp_of(func: Function, primals: tuple[Any, ...], argnums: Any, has_aux: bool
                     f"Mismatch in shape: grad_output[{nr}] has a shape of {seed.shape} and output[{nr}] has a shape "
                     f"of {out.shape}."
                 )
+            if seed.is_complex() != out.is_complex():
+                raise complex_mismatch(nr, seed.dtype, out.dtype)
         found = sources.pull(leaves, seeds, keep=retain_graph, create_graph=create_graph)
         return tree_unflatten(found, form)
 
@@ -216,6 +220,8 @@ def jvp_of(func: Function, primals: Any, tangents: Any, argnums: Any, strict: bo
                 f"not supported. Tensor is of size {list(x._shape)} while the given forward gradient is of size "
                 f"{list(t._shape)}."
             )
+        if t._spec.dtype.category < FLOATING:
+            raise ValueError(f"Expected tangent to be floating point or complex, but got: {t.dtype}")
 
     def call(values: list[Any]) -> tuple[Any, Any]:
         inner = tree_unflatten(values, form)
@@ -225,7 +231,7 @@ def jvp_of(func: Function, primals: Any, tangents: Any, argnums: Any, strict: bo
         check_nested_outputs(tree_flatten(output)[0], "jvp(f, primals, tangents)")
         return output, _tensors(aux) if has_aux else None
 
-    push = _push_twice_back if MODE.get().dual else push_forward
+    push = _push_twice_back if MODE.get().forward else push_forward
     output, tangent, aux = push(call, flat, pushed, strict)
     return (output, tangent, aux) if has_aux else (output, tangent)
 
@@ -271,9 +277,9 @@ def linearize(func: Function, *primals: Any) -> tuple[Any, Function]:
     sources = Sources(only_tensors(flat), func)
     given = tree_unflatten(sources.inside, form)
     output = sources.run(lambda: func(*given))
-    leaves, out_form = tree_flatten(output)
-    if not leaves:
-        raise RuntimeError(f"Expected f to be a function that has non-empty output (got output = {output})")
+    every, out_form = tree_flatten(output)
+    places = [i for i, out in enumerate(every) if isinstance(out, Tensor) and out._spec.dtype.category >= FLOATING]
+    leaves = [every[i] for i in places]
     token = MODE.set(MODE.get().replace(grad=True))
     try:
         seeds = Sources([zeros_like(out.detach()) for out in leaves])
@@ -301,7 +307,9 @@ def linearize(func: Function, *primals: Any) -> tuple[Any, Function]:
                     f"tangent:{idx} with dtype {t.dtype} in flattened pytree doesn't match the dtype {x.dtype} of the "
                     "corresponding primal."
                 )
-        found = seeds.pull(back, list(pushed), keep=True)
-        return tree_unflatten([sources._result(f) for f in found], out_form)
+        found = [zeros_like(out) if isinstance(out, Tensor) else out for out in every]
+        for i, slope in zip(places, seeds.pull(back, list(pushed), keep=True), strict=True):
+            found[i] = sources._result(slope)
+        return tree_unflatten(found, out_form)
 
     return sources.results(output), jvp_fn

@@ -7,8 +7,10 @@ Sequence numbers fall from older to newer nodes: a heap yields the newest node f
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Iterable
 from itertools import count
+from operator import index
 from typing import Any, ClassVar
 
 _numbers = count(0, -1)
@@ -84,6 +86,7 @@ class Node:
         return -self.seq
 
     def _set_sequence_nr(self, number: int) -> None:
+        index(number).to_bytes(8)  # raises what is to be raised
         self.seq = -number
 
     @property
@@ -102,6 +105,7 @@ class AccumulateGrad(Node):
     """
 
     __slots__ = ("dtype", "grad", "tensor")
+    __module__ = "builtins"  # as torch has it
 
     grad: Any
     dtype: Any  # what to cast gradients to, if the user has said (then there are extras); False: leave them
@@ -184,6 +188,41 @@ class Slot(Node):
 
     def name(self) -> str:
         return self.parent.name()
+
+
+class Lent(Slot):
+    """The edge of a result as pack hooks get it: it leads to the node, without holding it."""
+
+    __slots__ = ("_node",)
+
+    def __init__(self, parent: Node, nr: int = 0, outputs: int = 1) -> None:
+        self._node = weakref.ref(parent)
+        self.seq, self.extras, self.nr, self.outputs = next_seq(), None, nr, outputs
+
+    @property
+    def edges(self) -> tuple[Node, ...]:  # type: ignore[override]
+        node = self._node()
+        return () if node is None else (node,)
+
+    @property
+    def parent(self) -> Node:
+        return self._node() or self
+
+    def backward(self, g: Gradient, keep: bool) -> Iterable[Gradient]:
+        if self._node() is None:
+            raise RuntimeError(
+                "a tensor that a pack hook was given was used after its graph had been let go of: it does not hold that"
+            )
+        return (g,) if self.outputs == 1 else Slot.backward(self, g, keep)
+
+    backward_graph = backward
+
+    def movable(self) -> bool:
+        return False
+
+    def name(self) -> str:
+        node = self._node()
+        return "Lent" if node is None else node.name()
 
 
 class Part(list[Any]):

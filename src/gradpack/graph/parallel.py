@@ -13,7 +13,7 @@ from heapq import heappop, heappush
 from threading import Condition, Thread
 from typing import Any
 
-from ..base.threads import get_num_threads
+from ..base.threads import get_num_threads, started
 from .node import AccumulateGrad, Gradient, Node
 
 LARGE = 1 << 19  # bytes of a gradient from which handing work to another thread costs little beside the work
@@ -217,12 +217,11 @@ def finish(
             crew.add(node, pending.pop(node))
     ready.clear()
     del node, inner
-    team = [
+    threads = (
         Thread(target=copy_context().run, args=(crew.work, False), name="gradpack backward", daemon=True)
         for _ in range(workers)
-    ]
-    for thread in team:
-        thread.start()
+    )
+    team = [thread for thread in threads if started(thread)]
     try:
         crew.work(True)
     except BaseException as error:  # an interrupt while waiting: the others must stop as well

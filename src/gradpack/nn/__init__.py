@@ -3,6 +3,7 @@
 from importlib import import_module
 from typing import Any
 
+from ..base.filled import fill_when_asked
 from . import functional, grad, init, utils
 from .activations import ELU, GELU, LeakyReLU, LogSoftmax, ReLU, Sigmoid, SiLU, Softmax, Softplus, Tanh
 from .adaptive import AdaptiveLogSoftmaxWithLoss
@@ -325,3 +326,6 @@ def __getattr__(name: str) -> Any:
     found = getattr(import_module(f".{module}", __name__), name)
     globals()[name] = found
     return found
+
+
+fill_when_asked(__name__)

@@ -72,7 +72,7 @@ class FractionalMaxPool3d(_FractionalMaxPool):
     ndim, function = 3, "fractional_max_pool3d"
 
 
-class _LPPool(_Pool):
+class _LPPoolNd(_Pool):
     shown = ("norm_type", "kernel_size", "stride", "ceil_mode")
 
     def __init__(self, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> None:
@@ -86,7 +86,7 @@ class _LPPool(_Pool):
         return self._call(input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)
 
 
-class LPPool1d(_LPPool):
+class LPPool1d(_LPPoolNd):
     """The root of the sum of powers over windows of the last dimension.
 
     Example::
@@ -99,7 +99,7 @@ class LPPool1d(_LPPool):
     function = "lp_pool1d"
 
 
-class LPPool2d(_LPPool):
+class LPPool2d(_LPPoolNd):
     """The root of the sum of powers over windows of the last two dimensions.
 
     Example::
@@ -112,7 +112,7 @@ class LPPool2d(_LPPool):
     function = "lp_pool2d"
 
 
-class LPPool3d(_LPPool):
+class LPPool3d(_LPPoolNd):
     """The root of the sum of powers over windows of the last three dimensions.
 
     Example::
@@ -125,7 +125,7 @@ class LPPool3d(_LPPool):
     function = "lp_pool3d"
 
 
-class _AdaptiveMaxPool(_Pool):
+class _AdaptiveMaxPoolNd(_Pool):
     shown = ("output_size",)
 
     def __init__(self, output_size: Any, return_indices: bool = False) -> None:
@@ -137,7 +137,7 @@ class _AdaptiveMaxPool(_Pool):
         return self._call(input, self.output_size, self.return_indices)
 
 
-class AdaptiveMaxPool1d(_AdaptiveMaxPool):
+class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
     """Maxima over the `output_size` parts that divide the last dimension evenly.
 
     Example::
@@ -150,7 +150,7 @@ class AdaptiveMaxPool1d(_AdaptiveMaxPool):
     function = "adaptive_max_pool1d"
 
 
-class AdaptiveMaxPool2d(_AdaptiveMaxPool):
+class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
     """Maxima over even parts of the last two dimensions; None keeps a dimension as it is.
 
     Example::
@@ -163,7 +163,7 @@ class AdaptiveMaxPool2d(_AdaptiveMaxPool):
     function = "adaptive_max_pool2d"
 
 
-class AdaptiveMaxPool3d(_AdaptiveMaxPool):
+class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd):
     """Maxima over even parts of the last three dimensions.
 
     Example::
@@ -176,7 +176,7 @@ class AdaptiveMaxPool3d(_AdaptiveMaxPool):
     function = "adaptive_max_pool3d"
 
 
-class _AdaptiveAvgPool(_Pool):
+class _AdaptiveAvgPoolNd(_Pool):
     shown = ("output_size",)
 
     def __init__(self, output_size: Any) -> None:
@@ -187,7 +187,7 @@ class _AdaptiveAvgPool(_Pool):
         return self._call(input, self.output_size)
 
 
-class AdaptiveAvgPool1d(_AdaptiveAvgPool):
+class AdaptiveAvgPool1d(_AdaptiveAvgPoolNd):
     """Averages over the `output_size` parts that divide the last dimension evenly.
 
     Example::
@@ -200,7 +200,7 @@ class AdaptiveAvgPool1d(_AdaptiveAvgPool):
     function = "adaptive_avg_pool1d"
 
 
-class AdaptiveAvgPool2d(_AdaptiveAvgPool):
+class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd):
     """Averages over even parts of the last two dimensions; None keeps a dimension as it is.
 
     Example::
@@ -213,7 +213,7 @@ class AdaptiveAvgPool2d(_AdaptiveAvgPool):
     function = "adaptive_avg_pool2d"
 
 
-class AdaptiveAvgPool3d(_AdaptiveAvgPool):
+class AdaptiveAvgPool3d(_AdaptiveAvgPoolNd):
     """Averages over even parts of the last three dimensions.
 
     Example::

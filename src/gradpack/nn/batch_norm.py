@@ -20,7 +20,7 @@ class _NormBase(Module):
     """What normalisations with running statistics share."""
 
     _version = 2
-    dims: tuple[int, ...]  # how many dimensions an input may have
+    dims: tuple[int, ...] = ()  # how many dimensions an input may have
     weight: Tensor | None
     bias: Tensor | None
     running_mean: Tensor | None
@@ -71,6 +71,8 @@ class _NormBase(Module):
             init.zeros_(self.bias)
 
     def _check_input_dim(self, input: Tensor) -> None:
+        if not self.dims:
+            raise NotImplementedError
         if input.dim() not in self.dims:
             words = " or ".join(f"{n}D" for n in self.dims)
             raise ValueError(f"expected {words} input (got {input.dim()}D input)")
@@ -196,10 +198,13 @@ class _InstanceNorm(_NormBase):
             self.eps,
         )
 
+    def _get_no_batch_dim(self) -> int:
+        return self.dims[0]
+
     def forward(self, input: Tensor) -> Any:
         self._check_input_dim(input)
-        alone = input.dim() == self.dims[0]
-        dim = input.dim() - self.dims[0]
+        dim = input.dim() - self._get_no_batch_dim()
+        alone = not dim
         if input.shape[dim] != self.num_features:
             if self.affine:
                 raise ValueError(

@@ -131,14 +131,19 @@ def _where(
 
 
 def share_memory(self: M) -> M:
-    """Let other processes share the memory of all parameters and buffers, as far as `Tensor.share_memory_` does.
+    """Move the memory of all parameters and buffers to where processes share it: see `Tensor.share_memory_`.
 
     Raises:
         RuntimeError: if one is not initialized yet.
     """
-    tensors: Any = (*self.parameters(), *self.buffers())
+    from ..tensor.sharing import share
+    from .uninitialized import UninitializedTensorMixin
+
+    tensors = (*self.parameters(), *self.buffers())
     for tensor in tensors:
-        tensor.share_memory_()
+        if isinstance(tensor, UninitializedTensorMixin):
+            tensor.share_memory_()  # which says that it is not there yet
+    share(tensors)
     return self
 
 

@@ -218,7 +218,7 @@ def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
             raise RuntimeError(
                 "When vmap-ing torch.nn.functional.one_hot, please provide an explicit positive num_classes argument."
             )
-        return (input.unsqueeze(-1) == arange(num_classes)).to(int64)
+        return (input.unsqueeze(-1) == arange(num_classes, device=input.device)).to(int64)
     made = one_hot_of_few(input, num_classes)
     if made is not None:
         return made
@@ -230,7 +230,7 @@ def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
         num_classes = int(input.max()) + 1
     elif input.numel() and int(input.max()) >= num_classes:
         raise RuntimeError("Class values must be smaller than num_classes.")
-    return (input.unsqueeze(-1) == arange(num_classes)).to(int64).contiguous()
+    return (input.unsqueeze(-1) == arange(num_classes, device=input.device)).to(int64).contiguous()
 
 
 def __getattr__(name: str) -> Any:

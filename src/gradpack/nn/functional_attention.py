@@ -217,7 +217,7 @@ def multi_head_attention_forward(
     k = k if static_k is None else _static("static_k", static_k, rows, size)
     v = v if static_v is None else _static("static_v", static_v, rows, size)
     if add_zero_attn:
-        nothing = zeros((rows, 1, size), dtype=k.dtype)
+        nothing = zeros((rows, 1, size), dtype=k.dtype, device=k.device)
         k, v = cat((k, nothing), 1), cat((v, nothing), 1)
         mask, padding = _one_more(mask), _one_more(padding)
     keys = k._shape[1]

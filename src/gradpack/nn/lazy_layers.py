@@ -8,7 +8,7 @@ from ..autograd.grad_mode import no_grad
 from ..base.dtypes import int64
 from ..ops.create import tensor
 from ..tensor.tensor import Tensor
-from .batch_norm import BatchNorm1d, BatchNorm2d, BatchNorm3d, InstanceNorm1d, InstanceNorm2d, InstanceNorm3d
+from .batch_norm import BatchNorm1d, BatchNorm2d, BatchNorm3d, InstanceNorm1d, InstanceNorm2d, InstanceNorm3d, _NormBase
 from .convolution import Conv1d, Conv2d, Conv3d, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from .layers import Linear
 from .lazy import LazyModuleMixin
@@ -62,7 +62,7 @@ def _materialize(module: Any, **shapes: tuple[int, ...]) -> None:
         module.reset_parameters()
 
 
-class _LazyConv(LazyModuleMixin):
+class _LazyConvXdMixin(LazyModuleMixin):
     """What all of the convolutions do: their `in_channels` is that of the first input."""
 
     def _later(self: Any, out_channels: int, bias: bool, device: Any, dtype: Any) -> None:
@@ -100,7 +100,7 @@ class _LazyConv(LazyModuleMixin):
 
 
 def _lazy_conv(base: Any) -> Any:
-    class Lazy(_LazyConv, base):  # type: ignore[misc]
+    class Lazy(_LazyConvXdMixin, base):  # type: ignore[misc]
         cls_to_become = base
 
         def __init__(
@@ -123,7 +123,7 @@ def _lazy_conv(base: Any) -> Any:
 
 
 def _lazy_conv_transpose(base: Any) -> Any:
-    class Lazy(_LazyConv, base):  # type: ignore[misc]
+    class Lazy(_LazyConvXdMixin, base):  # type: ignore[misc]
         cls_to_become = base
 
         def __init__(
@@ -146,13 +146,13 @@ def _lazy_conv_transpose(base: Any) -> Any:
     return _named(Lazy, base, "a transposed convolution whose `in_channels` is that of the first input", "(2, 3)")
 
 
-class _LazyNorm(LazyModuleMixin):
+class _LazyNormBase(LazyModuleMixin, _NormBase):
     """What all of the normalizations do: their `num_features` is that of the first input."""
 
     def reset_parameters(self: Any) -> None:
         """Weights ones, biases zeros, statistics those of nothing, if they are there."""
         if not self.has_uninitialized_params() and self.num_features:
-            super().reset_parameters()  # type: ignore[misc]
+            super().reset_parameters()
 
     def initialize_parameters(self: Any, input: Tensor) -> None:
         """Weight, bias and statistics for the features of `input`."""
@@ -166,8 +166,9 @@ class _LazyNorm(LazyModuleMixin):
 def _lazy_norm(base: Any) -> Any:
     instance = base.__name__.startswith("Instance")
 
-    class Lazy(_LazyNorm, base):  # type: ignore[misc]
+    class Lazy(_LazyNormBase, base.__base__):  # type: ignore[misc]
         cls_to_become = base
+        dims = base.dims
 
         def __init__(
             self,

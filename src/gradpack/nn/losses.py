@@ -18,9 +18,8 @@ class _Loss(Module):
         self.reduction = legacy(size_average, reduce, reduction)
 
 
-class _WeightedLoss(Module):
+class _WeightedLoss(_Loss):
     weight: Tensor | None
-    reduction: str
 
     def __init__(
         self,
@@ -29,8 +28,7 @@ class _WeightedLoss(Module):
         reduce: bool | None = None,
         reduction: str = "mean",
     ) -> None:
-        super().__init__()
-        self.reduction = legacy(size_average, reduce, reduction)
+        super().__init__(size_average, reduce, reduction)
         self.register_buffer("weight", weight)
 
 

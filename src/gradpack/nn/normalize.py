@@ -125,7 +125,7 @@ class RMSNorm(Module):
         return f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
 
 
-class _Dropout(Module):
+class _DropoutNd(Module):
     def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
         super().__init__()
         if not 0 <= p <= 1:
@@ -137,7 +137,7 @@ class _Dropout(Module):
         return f"p={self.p}, inplace={self.inplace}"
 
 
-class Dropout(_Dropout):
+class Dropout(_DropoutNd):
     """In training, sets each element to zero with probability `p`, and divides the others by 1 - p.
 
     Raises:
@@ -155,7 +155,7 @@ class Dropout(_Dropout):
         return F.dropout(input, self.p, self.training, self.inplace)
 
 
-class Dropout1d(_Dropout):
+class Dropout1d(_DropoutNd):
     """In training, sets whole channels of (N, C, L) or (C, L) to zero with probability `p`.
 
     Example::
@@ -169,7 +169,7 @@ class Dropout1d(_Dropout):
         return F.dropout1d(input, self.p, self.training, self.inplace)
 
 
-class Dropout2d(_Dropout):
+class Dropout2d(_DropoutNd):
     """In training, sets whole channels of (N, C, H, W) to zero with probability `p`.
 
     Example::
@@ -183,7 +183,7 @@ class Dropout2d(_Dropout):
         return F.dropout2d(input, self.p, self.training, self.inplace)
 
 
-class Dropout3d(_Dropout):
+class Dropout3d(_DropoutNd):
     """In training, sets whole channels of (N, C, D, H, W) to zero with probability `p`.
 
     Example::
@@ -197,7 +197,7 @@ class Dropout3d(_Dropout):
         return F.dropout3d(input, self.p, self.training, self.inplace)
 
 
-class FeatureAlphaDropout(_Dropout):
+class FeatureAlphaDropout(_DropoutNd):
     """`AlphaDropout` of whole channels.
 
     Example::
@@ -211,7 +211,7 @@ class FeatureAlphaDropout(_Dropout):
         return F.feature_alpha_dropout(input, self.p, self.training, self.inplace)
 
 
-class AlphaDropout(_Dropout):
+class AlphaDropout(_DropoutNd):
     """Dropout that keeps mean and variance of what comes out of `SELU`.
 
     Source: Klambauer et al., 2017.

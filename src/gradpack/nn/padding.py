@@ -16,9 +16,10 @@ class _Pad(Module):
     ndim: int
     mode = "constant"
 
-    def __init__(self, padding: Any) -> None:
+    def __init__(self, padding: Any = None) -> None:
         super().__init__()
-        self.padding = as_tuple(padding, 2 * self.ndim)
+        if padding is not None:
+            self.padding = as_tuple(padding, 2 * self.ndim)
 
     def forward(self, input: Tensor) -> Tensor:
         return F.pad(input, self.padding, self.mode)
@@ -27,9 +28,9 @@ class _Pad(Module):
         return f"{self.padding}"
 
 
-class _ConstantPad(_Pad):
-    def __init__(self, padding: Any, value: float) -> None:
-        super().__init__(padding)
+class _ConstantPadNd(_Pad):
+    def __init__(self, value: float) -> None:
+        super().__init__()
         self.value = value
 
     def forward(self, input: Tensor) -> Tensor:
@@ -39,32 +40,27 @@ class _ConstantPad(_Pad):
         return f"padding={self.padding}, value={self.value}"
 
 
-class _ZeroPad(_ConstantPad):
-    def __init__(self, padding: Any) -> None:
-        super().__init__(padding, 0.0)
-
-    def extra_repr(self) -> str:
-        return f"{self.padding}"
-
-
-class _ReflectionPad(_Pad):
+class _ReflectionPadNd(_Pad):
     mode = "reflect"
 
 
-class _ReplicationPad(_Pad):
+class _ReplicationPadNd(_Pad):
     mode = "replicate"
 
 
-class _CircularPad(_Pad):
+class _CircularPadNd(_Pad):
     mode = "circular"
 
-    def forward(self, input: Tensor) -> Tensor:
+    def _check_input_dim(self, input: Tensor) -> None:
         if input.dim() not in (self.ndim + 1, self.ndim + 2):
             raise ValueError(f"expected {self.ndim + 1}D or {self.ndim + 2}D input (got {input.dim()}D input)")
+
+    def forward(self, input: Tensor) -> Tensor:
+        self._check_input_dim(input)
         return F.pad(input, self.padding, "circular")
 
 
-class ConstantPad1d(_ConstantPad):
+class ConstantPad1d(_ConstantPadNd):
     """Pads the last dimension with a constant.
 
     Args:
@@ -79,8 +75,12 @@ class ConstantPad1d(_ConstantPad):
 
     ndim = 1
 
+    def __init__(self, padding: Any, value: float) -> None:
+        super().__init__(value)
+        self.padding = as_tuple(padding, 2)
 
-class ConstantPad2d(_ConstantPad):
+
+class ConstantPad2d(_ConstantPadNd):
     """Pads the last two dimensions with a constant.
 
     Example::
@@ -92,8 +92,12 @@ class ConstantPad2d(_ConstantPad):
 
     ndim = 2
 
+    def __init__(self, padding: Any, value: float) -> None:
+        super().__init__(value)
+        self.padding = as_tuple(padding, 4)
 
-class ConstantPad3d(_ConstantPad):
+
+class ConstantPad3d(_ConstantPadNd):
     """Pads the last three dimensions with a constant.
 
     Example::
@@ -105,8 +109,12 @@ class ConstantPad3d(_ConstantPad):
 
     ndim = 3
 
+    def __init__(self, padding: Any, value: float) -> None:
+        super().__init__(value)
+        self.padding = as_tuple(padding, 6)
 
-class ZeroPad1d(_ZeroPad):
+
+class ZeroPad1d(ConstantPad1d):
     """Pads the last dimension with zeros.
 
     Args:
@@ -119,10 +127,14 @@ class ZeroPad1d(_ZeroPad):
         gradpack.Size([1, 1, 5])
     """
 
-    ndim = 1
+    def __init__(self, padding: Any) -> None:
+        super().__init__(padding, 0.0)
+
+    def extra_repr(self) -> str:
+        return f"{self.padding}"
 
 
-class ZeroPad2d(_ZeroPad):
+class ZeroPad2d(ConstantPad2d):
     """Pads the last two dimensions with zeros.
 
     Example::
@@ -132,10 +144,14 @@ class ZeroPad2d(_ZeroPad):
         gradpack.Size([1, 1, 5, 5])
     """
 
-    ndim = 2
+    def __init__(self, padding: Any) -> None:
+        super().__init__(padding, 0.0)
+
+    def extra_repr(self) -> str:
+        return f"{self.padding}"
 
 
-class ZeroPad3d(_ZeroPad):
+class ZeroPad3d(ConstantPad3d):
     """Pads the last three dimensions with zeros.
 
     Example::
@@ -145,10 +161,14 @@ class ZeroPad3d(_ZeroPad):
         gradpack.Size([1, 1, 5, 5, 5])
     """
 
-    ndim = 3
+    def __init__(self, padding: Any) -> None:
+        super().__init__(padding, 0.0)
+
+    def extra_repr(self) -> str:
+        return f"{self.padding}"
 
 
-class ReflectionPad1d(_ReflectionPad):
+class ReflectionPad1d(_ReflectionPadNd):
     """Pads the last dimension with a reflection, without the outermost element.
 
     Args:
@@ -164,7 +184,7 @@ class ReflectionPad1d(_ReflectionPad):
     ndim = 1
 
 
-class ReflectionPad2d(_ReflectionPad):
+class ReflectionPad2d(_ReflectionPadNd):
     """Pads the last two dimensions with a reflection, without the outermost element.
 
     Example::
@@ -177,7 +197,7 @@ class ReflectionPad2d(_ReflectionPad):
     ndim = 2
 
 
-class ReflectionPad3d(_ReflectionPad):
+class ReflectionPad3d(_ReflectionPadNd):
     """Pads the last three dimensions with a reflection, without the outermost element.
 
     Example::
@@ -190,7 +210,7 @@ class ReflectionPad3d(_ReflectionPad):
     ndim = 3
 
 
-class ReplicationPad1d(_ReplicationPad):
+class ReplicationPad1d(_ReplicationPadNd):
     """Pads the last dimension with the outermost element.
 
     Args:
@@ -206,7 +226,7 @@ class ReplicationPad1d(_ReplicationPad):
     ndim = 1
 
 
-class ReplicationPad2d(_ReplicationPad):
+class ReplicationPad2d(_ReplicationPadNd):
     """Pads the last two dimensions with the outermost element.
 
     Example::
@@ -219,7 +239,7 @@ class ReplicationPad2d(_ReplicationPad):
     ndim = 2
 
 
-class ReplicationPad3d(_ReplicationPad):
+class ReplicationPad3d(_ReplicationPadNd):
     """Pads the last three dimensions with the outermost element.
 
     Example::
@@ -232,7 +252,7 @@ class ReplicationPad3d(_ReplicationPad):
     ndim = 3
 
 
-class CircularPad1d(_CircularPad):
+class CircularPad1d(_CircularPadNd):
     """Pads the last dimension with what lies at the other end.
 
     Args:
@@ -248,7 +268,7 @@ class CircularPad1d(_CircularPad):
     ndim = 1
 
 
-class CircularPad2d(_CircularPad):
+class CircularPad2d(_CircularPadNd):
     """Pads the last two dimensions with what lies at the other end.
 
     Example::
@@ -261,7 +281,7 @@ class CircularPad2d(_CircularPad):
     ndim = 2
 
 
-class CircularPad3d(_CircularPad):
+class CircularPad3d(_CircularPadNd):
     """Pads the last three dimensions with what lies at the other end.
 
     Example::

@@ -25,7 +25,7 @@ class _Pool(Module):
         return ", ".join(f"{name}={getattr(self, name)}" for name in self.shown)
 
 
-class _MaxPool(_Pool):
+class _MaxPoolNd(_Pool):
     shown = ("kernel_size", "stride", "padding", "dilation", "ceil_mode")
 
     def __init__(
@@ -57,7 +57,7 @@ class _MaxPool(_Pool):
         )
 
 
-class MaxPool1d(_MaxPool):
+class MaxPool1d(_MaxPoolNd):
     """Maxima over windows of (batch, channels, length), or without batch.
 
     Args:
@@ -76,7 +76,7 @@ class MaxPool1d(_MaxPool):
     function = "max_pool1d"
 
 
-class MaxPool2d(_MaxPool):
+class MaxPool2d(_MaxPoolNd):
     """Maxima over windows of (batch, channels, height, width): see `MaxPool1d`.
 
     Example::
@@ -89,7 +89,7 @@ class MaxPool2d(_MaxPool):
     function = "max_pool2d"
 
 
-class MaxPool3d(_MaxPool):
+class MaxPool3d(_MaxPoolNd):
     """Maxima over windows of (batch, channels, depth, height, width): see `MaxPool1d`.
 
     Example::
@@ -102,7 +102,7 @@ class MaxPool3d(_MaxPool):
     function = "max_pool3d"
 
 
-class _MaxUnpool(_Pool):
+class _MaxUnpoolNd(_Pool):
     shown = ("kernel_size", "stride", "padding")
     ndim: int
 
@@ -116,7 +116,7 @@ class _MaxUnpool(_Pool):
         return self._call(input, indices, self.kernel_size, self.stride, self.padding, output_size)
 
 
-class MaxUnpool1d(_MaxUnpool):
+class MaxUnpool1d(_MaxUnpoolNd):
     """Zeros with each element where `MaxPool1d` found it.
 
     Example::
@@ -130,7 +130,7 @@ class MaxUnpool1d(_MaxUnpool):
     ndim, function = 1, "max_unpool1d"
 
 
-class MaxUnpool2d(_MaxUnpool):
+class MaxUnpool2d(_MaxUnpoolNd):
     """Zeros with each element where `MaxPool2d` found it.
 
     Example::
@@ -144,7 +144,7 @@ class MaxUnpool2d(_MaxUnpool):
     ndim, function = 2, "max_unpool2d"
 
 
-class MaxUnpool3d(_MaxUnpool):
+class MaxUnpool3d(_MaxUnpoolNd):
     """Zeros with each element where `MaxPool3d` found it.
 
     Example::
@@ -158,7 +158,11 @@ class MaxUnpool3d(_MaxUnpool):
     ndim, function = 3, "max_unpool3d"
 
 
-class AvgPool1d(_Pool):
+class _AvgPoolNd(_Pool):
+    shown = ("kernel_size", "stride", "padding")
+
+
+class AvgPool1d(_AvgPoolNd):
     """Averages over windows of (batch, channels, length), or without batch.
 
     Args:
@@ -174,7 +178,6 @@ class AvgPool1d(_Pool):
         tensor([[2., 1.]])
     """
 
-    shown = ("kernel_size", "stride", "padding")
     function = "avg_pool1d"
 
     def __init__(
@@ -196,9 +199,7 @@ class AvgPool1d(_Pool):
         return self._call(input, self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad)
 
 
-class _AvgPool(_Pool):
-    shown = ("kernel_size", "stride", "padding")
-
+class _AvgPool(_AvgPoolNd):
     def __init__(
         self,
         kernel_size: Any,

@@ -191,7 +191,7 @@ class RNNBase(Module):
         return out, self._as_given(tuple(last))
 
     def _start(self, input: Tensor, batch: int) -> tuple[Tensor, ...]:
-        return tuple(zeros(shape, dtype=input.dtype) for shape in self._sizes(batch))
+        return tuple(zeros(shape, dtype=input.dtype, device=input.device) for shape in self._sizes(batch))
 
     def _as_given(self, state: tuple[Tensor, ...]) -> Any:
         return state if self.mode == "LSTM" else state[0]

@@ -67,7 +67,7 @@ class RNNCellBase(Module):
         batched = input.ndim == 2
         x = input if batched else input.unsqueeze(0)
         if state is None:
-            state = (zeros((x.size(0), self.hidden_size), dtype=x.dtype),) * count
+            state = (zeros((x.size(0), self.hidden_size), dtype=x.dtype, device=x.device),) * count
         elif not batched:
             state = tuple(s.unsqueeze(0) for s in state)
         given = state[0] if count == 1 else state

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _EXTRA = "_extra_state"
 
 
-class _IncompatibleKeys(namedtuple("_IncompatibleKeys", ["missing_keys", "unexpected_keys"])):
+class _IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_keys"])):
     __slots__ = ()
 
     def __repr__(self) -> str:

@@ -19,6 +19,7 @@ import numpy as np
 
 from ..backends import spec_of
 from ..backends.compiled import dense, loops
+from ..backends.numpy import as_intp
 from .blockwise import is_numpy
 from .kernels import SMALL, add_in_rows, reshaped
 from .row_products import ENOUGH, added_rows
@@ -127,7 +128,7 @@ def _add_wide(out: Any, rows: Any, values: Any) -> Any:
     if again.shape[0] <= rows.shape[0] // 16:
         for start in range(0, rows.shape[0], step):
             part = rows[start : start + step]
-            sums = np.take(out, part, axis=0)
+            sums = np.take(out, as_intp(part), axis=0)
             sums += values[start : start + step]
             out[part] = sums  # of equal ones, the last
         for k in again.tolist():
@@ -138,7 +139,7 @@ def _add_wide(out: Any, rows: Any, values: Any) -> Any:
     most = int(counts.max())
     if most > 64:
         return _add_segments(out, ordered, values[order], starts)
-    rank = np.arange(rows.shape[0]) - np.repeat(starts, counts)
+    rank = np.arange(rows.shape[0]) - np.repeat(starts, as_intp(counts))
     for nr in range(most):
         some = order[rank == nr] if most > 1 else order
         for start in range(0, some.shape[0], step):
@@ -201,7 +202,7 @@ def set_along(array: Any, dim: int, index: Any, values: Any) -> Any:
 def taken(array: Any, index: Any, dim: int) -> Any:
     """`array[:, ..., index]` with an array of indices at `dim`."""
     if hasattr(array, "flags"):
-        return np.take(array, index, axis=dim) if dim else array[index]
+        return np.take(array, as_intp(index), axis=dim) if dim else array[index]
     found = np.take(array, np.reshape(counted_from_front(index, array.shape[dim]), (-1,)), axis=dim)
     return np.reshape(found, (*array.shape[:dim], *index.shape, *array.shape[dim + 1 :]))
 

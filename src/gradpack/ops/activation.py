@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from ..base.errors import scalar_type
+from ..base.info import finfo
 from ..declare.blocks import looped
 from ..declare.kinds import elementwise
 from ..tensor.saved import derived_from
@@ -21,7 +23,13 @@ METHODS = "relu hardshrink"
 INPLACE = "relu_"
 
 
-@elementwise(input=lambda g, out: where(out <= 0, 0.0, g), dtypes="if")
+@elementwise(grad=lambda g: g, input=lambda g: zeros_as(g, tuple(g.shape)), dtypes="fc")
+def _flat_gradient(grad: Any, input: Any) -> Any:
+    """A gradient that depends on its input in steps only."""
+    return np.positive(grad)
+
+
+@elementwise(input=lambda g, out: where(out <= 0, 0.0, g), dtypes="if", flat="ThresholdBackwardBackward0")
 def relu(input: Any) -> Any:
     """`max(input, 0)`. Keeps its result for backward, which the next layer keeps anyway.
 
@@ -124,7 +132,7 @@ def _softplus_slope(input: Any, beta: Any, threshold: Any) -> Any:
     return where(scaled > threshold, 1.0, sigmoid(scaled))
 
 
-@elementwise(input=lambda g, input, negative_slope: where(input > 0, g, g * negative_slope), dtypes="f")
+@elementwise(input=lambda g, input, negative_slope: where(input > 0, g, g * negative_slope), dtypes="f", flat=True)
 def leaky_relu(input: Any, negative_slope: float = 0.01) -> Any:
     """`input`, and `negative_slope * input` below zero.
 
@@ -245,7 +253,11 @@ def _mish_slope(input: Any) -> Any:
     return t + input * (e / (e + 1)) * (1 - t * t)
 
 
-@elementwise(input=lambda g, input, min_val, max_val: where((input > min_val) & (input < max_val), g, 0.0), dtypes="if")
+@elementwise(
+    input=lambda g, input, min_val, max_val: where((input > min_val) & (input < max_val), g, 0.0),
+    dtypes="if",
+    flat=True,
+)
 def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0) -> Any:
     """`input` limited to an interval.
 
@@ -258,7 +270,7 @@ def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0) -> Any:
     return np.clip(input, min_val, max_val) if input.size < LARGE else limit(input, min_val, max_val)
 
 
-@elementwise(input=lambda g, input: where((input > -3) & (input < 3), g * (1 / 6), 0.0), dtypes="f")
+@elementwise(input=lambda g, input: where((input > -3) & (input < 3), g * (1 / 6), 0.0), dtypes="f", flat=True)
 def hardsigmoid(input: Any) -> Any:
     """`relu6(input + 3) / 6`.
 
@@ -302,7 +314,9 @@ def tanhshrink(input: Tensor) -> Tensor:
     return input - tanh(input)
 
 
-@elementwise(input=lambda g, input, threshold: where(input <= threshold, 0.0, g), dtypes="if")
+@elementwise(
+    input=lambda g, input, threshold: where(input <= threshold, 0.0, g), dtypes="if", flat="ThresholdBackwardBackward0"
+)
 def threshold(input: Any, threshold: Any, value: Any) -> Any:
     """`input` above the threshold, `value` elsewhere; NaN stays.
 
@@ -320,8 +334,9 @@ SELU_ALPHA, SELU_SCALE = 1.6732632423543772848170429916717, 1.050700987355480493
 
 def softshrink(input: Tensor, lambd: float = 0.5, *, out: Any = None) -> Tensor:
     """`input` moved towards zero by `lambd`, zero within."""
-    if lambd < 0:
-        raise RuntimeError(f"lambda must be greater or equal to 0, but found to be {lambd}.")
+    if not 0 <= lambd <= 3.4028234663852886e38:
+        name, most = scalar_type(input._spec.dtype), finfo(input._spec.dtype).max
+        raise RuntimeError(f"lambda must be in range [0, {most:g}] for input dtype {name}, but found {lambd}")
     made: Tensor = _softshrink(input, lambd) if out is None else _softshrink(input, lambd, out=out)
     return made
 
@@ -331,6 +346,7 @@ def softshrink(input: Tensor, lambd: float = 0.5, *, out: Any = None) -> Tensor:
     node="SoftshrinkBackward0",
     dtypes="f",
     rounds=True,
+    flat=True,
 )
 def _softshrink(input: Any, lambd: float = 0.5) -> Any:
     """`input` moved towards zero by `lambd`."""
@@ -342,6 +358,7 @@ def _softshrink(input: Any, lambd: float = 0.5) -> Any:
     dtypes="f",
     blocks=hardshrink_of_large,
     rounds=True,
+    flat=True,
 )
 def hardshrink(input: Any, lambd: float = 0.5) -> Any:
     """`input` where its absolute value exceeds `lambd`, zero elsewhere.
@@ -357,6 +374,7 @@ def hardshrink(input: Any, lambd: float = 0.5) -> Any:
 
 from .exponential import _exp_of_negative, exp, sigmoid  # noqa: E402 - adjoints name each other
 from .gelu_backward import gelu_gradient  # noqa: E402
+from .index import zeros_as  # noqa: E402
 from .limits import clamp_max  # noqa: E402
 from .rounding import abs, where  # noqa: E402
 from .trigonometry import tanh  # noqa: E402

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..backends.compiled import loops
+from ..backends.numpy import as_intp
 from .sliding import size_of
 
 DENSE = 256  # elements along a dimension, up to which a product with a matrix along the last one is faster
@@ -49,7 +50,7 @@ class Taps:
             order = np.argsort(self.index.reshape(-1), kind="stable")
             source = self.index.reshape(-1)[order]
             weight = np.ones(source.size) if self.weight is None else self.weight.reshape(-1)[order]
-            counts = np.bincount(source, minlength=self.size)
+            counts = np.bincount(as_intp(source), minlength=self.size)
             starts = np.cumsum(counts) - counts
             depth = max(1, int(counts.max(initial=0)))
             index = np.zeros((depth, self.size), np.int64)
@@ -75,7 +76,7 @@ def taken(x: Any, taps: Taps, dim: int) -> Any:
     shape = (-1,) + (1,) * (-1 - dim)
     total: Any = None
     for nr in range(index.shape[0]):
-        term = np.take(x, index[nr], axis=dim)
+        term = np.take(x, as_intp(index[nr]), axis=dim)
         if weight is not None:
             term *= np.reshape(weight[nr], shape).astype(x.dtype)
         if total is None:

@@ -8,9 +8,10 @@ import numpy as np
 
 from ..base.dtypes import BOOL, FLOATING
 from ..base.errors import not_implemented_for
+from ..base.numbers import number_for
 from ..declare.kinds import elementwise
 from ..tensor.tensor import Tensor
-from .operands import is_bool, is_complex, is_number, is_whole
+from .operands import factor_for, is_bool, is_complex, is_number
 from .selection import select
 
 FUNCTIONS = (
@@ -65,6 +66,8 @@ def _check_alpha(op: Any, values: Any, common: Any) -> None:
             "For integral input tensors, argument alpha must not be a floating point number. "
             f"({op.name}() got {alpha}.)"
         )
+    elif alpha != 1 and isinstance(alpha, int | float):
+        number_for(alpha, common)
 
 
 def _check_difference(op: Any, values: Any, common: Any) -> None:
@@ -94,10 +97,7 @@ def _times(array: Any, alpha: Any) -> Any:
     """`array * alpha`; raises where that would change the kind of number."""
     if isinstance(alpha, Tensor) or (isinstance(alpha, complex) and not is_complex(array)):
         raise TypeError("alpha is a number of the kind of the tensors")
-    try:
-        return array * alpha
-    except OverflowError:  # as in torch, numbers wrap around
-        return array * np.astype(np.asarray(alpha), array.dtype)
+    return array * factor_for(alpha, array)
 
 
 @elementwise(input=lambda g: g, other=lambda g, alpha: g if alpha == 1 else g * alpha, check=_check_alpha, rounds=True)
@@ -278,17 +278,7 @@ def addcmul(input: Any, tensor1: Any, tensor2: Any, *, value: int | float = 1) -
         >>> torch.addcmul(torch.tensor([1.0]), torch.tensor([2.0]), torch.tensor([3.0]), value=0.5)
         tensor([4.])
     """
-    return input + (tensor1 * tensor2 if value == 1 else tensor1 * _of_kind(value, tensor1) * tensor2)
-
-
-def _of_kind(value: Any, array: Any) -> Any:
-    """A factor as torch converts it to the dtype of its integer operands."""
-    if not is_whole(array):
-        return value
-    least, most = np.iinfo(array.dtype).min, np.iinfo(array.dtype).max
-    if not (min(least, -most) if isinstance(value, int) else least) <= value <= most:
-        raise RuntimeError(f"addcmul(): value cannot be converted to type {array.dtype} without overflow: {value}")
-    return int(value) if value >= least else int(value) + most + 1  # as in torch, -1 is 255 in uint8
+    return input + (tensor1 * tensor2 if value == 1 else tensor1 * factor_for(value, tensor1) * tensor2)
 
 
 def _check_addcdiv(op: Any, values: Any, common: Any) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..backends.numpy import as_int64, as_intp
 from ..base import dtypes
 from ..base.errors import not_implemented_for
 from ..declare.kinds import linear
@@ -89,7 +90,11 @@ def roll(input: Any, shifts: Any, dims: Any = None) -> Any:
     if many and not (
         (hasattr(dims, "__index__") and len(shifts) == 1) or (hasattr(shifts, "__index__") and len(dims) == 1)
     ):
-        raise RuntimeError(f"shifts and dimensions must align. shifts: {shifts}, dims: {dims}")
+        counts = [1 if hasattr(v, "__index__") else len(v) for v in (shifts, dims)]
+        raise RuntimeError(f"shifts and dimensions must align. shifts: {counts[0]}, dims:{counts[1]}")
+    if not input.shape:
+        first = dims if hasattr(dims, "__index__") else dims[0]
+        raise IndexError(f"Dimension specified as {first} but tensor has no dimensions")
     return np.roll(input, shifts, dims if hasattr(dims, "__index__") else tuple(dims))
 
 
@@ -187,9 +192,7 @@ def repeat_interleave(
         >>> torch.repeat_interleave(torch.tensor([1, 2]), 2)
         tensor([1, 1, 2, 2])
     """
-    from .create import tensor
     from .index_dim import index_select
-    from .ranges import arange
 
     if repeats is None:
         if input.ndim != 1:
@@ -205,7 +208,7 @@ def repeat_interleave(
         if repeats.ndim > 1:
             raise RuntimeError(f"repeats must be 0-dim or 1-dim tensor, but got shape {list(repeats._shape)}")
         _check_repeats(repeats)
-        repeats = repeats._data
+        repeats = host_of(repeats)
     if np.any(np.asarray(repeats) < 0):
         raise RuntimeError("repeats can not be negative")
     size = input._shape[d] if input.ndim else 1
@@ -224,8 +227,7 @@ def repeat_interleave(
             f"repeats must have the same size as input along dim, but got repeats.size(0) = {array.shape[0]} and "
             f"input.size({d}) = {size}"
         )
-    index = np.repeat(np.arange(size), array)
-    return index_select(input, d, tensor(index) if len(index) else arange(0))
+    return index_select(input, d, beside(as_int64(np.repeat(np.arange(size), as_intp(array))), input))
 
 
 @linear(input=lambda g: g, node="CloneBackward0", structural=True)
@@ -247,14 +249,14 @@ def _check_repeats(repeats: Tensor) -> None:
 @each_example
 def _counted(counts: Tensor) -> Tensor:
     """Each index as often as `counts` says."""
-    from .create import tensor
-
-    if np.any(counts._data < 0):
+    array = host_of(counts)
+    if np.any(array < 0):
         raise RuntimeError("repeats can not be negative")
-    made: Tensor = tensor(np.repeat(np.arange(counts._shape[0]), counts._data))
-    return made
+    return beside(as_int64(np.repeat(np.arange(counts._shape[0]), as_intp(array))), counts)
 
 
-from .reduce import sum  # noqa: E402 - adjoints name each other
+from .making import beside  # noqa: E402 - adjoints name each other
+from .random import host_of  # noqa: E402
+from .reduce import sum  # noqa: E402
 from .shape import _ints, clone, expand, ravel, reshape, unsqueeze, wrap_dim, wrap_dims  # noqa: E402
 from .transpose import transpose  # noqa: E402

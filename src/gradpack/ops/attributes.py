@@ -6,13 +6,12 @@ import warnings
 from itertools import pairwise
 from typing import Any
 
-from ..backends.windows import owner_of
 from ..base.callers import depth_of_user
 from ..base.dtypes import dtype, float32
 from ..base.memory_formats import memory_format
+from ..tensor.construct import legacy
 from ..tensor.storage import UntypedStorage
 from ..tensor.tensor import Tensor
-from ..tensor.typed import legacy
 from .memory_formats import is_laid_out
 
 FUNCTIONS = "get_device eig lstsq matrix_rank solve symeig"
@@ -69,8 +68,21 @@ class TypedStorage:
 
     def __init__(self, tensor: Tensor) -> None:
         self._untyped = UntypedStorage(tensor)
-        self._flat = owner_of(tensor._data).reshape(-1, order="A").view(tensor._spec.native)
+        self._spec = tensor._spec
         self.dtype: dtype = tensor._spec.dtype
+
+    @property
+    def _flat(self) -> Any:
+        return self._untyped._flat(self._spec)
+
+    def is_shared(self) -> bool:
+        """Whether other processes can share the memory."""
+        return self._untyped.is_shared()
+
+    def share_memory_(self) -> TypedStorage:
+        """Move the memory to where processes share it: see `Tensor.share_memory_`."""
+        self._untyped.share_memory_()
+        return self
 
     def untyped(self) -> UntypedStorage:
         """The same memory as bytes."""
@@ -275,7 +287,8 @@ def _method_module_load(self: Tensor, other: Tensor, assign: bool = False) -> Te
 
 def _elsewhere(kind: str) -> Any:
     def method(self: Tensor, device: Any = None, non_blocking: bool = False, memory_format: Any = None) -> Tensor:
-        return self.to(kind if device is None else f"{kind}:{device}" if isinstance(device, int) else device)
+        place = kind if device is None else f"{kind}:{device}" if isinstance(device, int) else device
+        return self.to(place, memory_format=memory_format)
 
     method.__name__ = kind
     method.__doc__ = f"The tensor on a device of kind {kind!r}, where there is one."

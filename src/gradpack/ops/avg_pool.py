@@ -111,6 +111,7 @@ def _averages_of(input: Any, geometry: Any, include: bool, divisor: Any) -> Any:
 @linear(
     input=lambda g, input_shape, geometry, include, divisor: _averages_back(g, input_shape, geometry, include, divisor),
     node="AvgPool2DBackward0",
+    flat=True,
     dtypes="if",
 )
 def _averages(input: Any, geometry: Any, include: bool = True, divisor: Any = None) -> Any:
@@ -121,6 +122,7 @@ def _averages(input: Any, geometry: Any, include: bool = True, divisor: Any = No
 @linear(
     input=lambda g, input_shape, geometry, include, divisor: _averages_back(g, input_shape, geometry, include, divisor),
     node="AvgPool3DBackward0",
+    flat=True,
     dtypes="if",
 )
 def _averages3d(input: Any, geometry: Any, include: bool = True, divisor: Any = None) -> Any:
@@ -300,6 +302,7 @@ def _adaptive(ndim: int) -> Callable[..., Any]:
         dtypes="f",
         name=f"_adaptive_avg_pool{ndim}d",
         node=f"AdaptiveAvgPool{ndim}DBackward0",
+        flat=True,
     )(function)
     return made
 

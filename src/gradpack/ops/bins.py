@@ -9,6 +9,7 @@ import numpy as np
 
 from ..backends import spec_of
 from ..backends.compiled import loops
+from ..backends.numpy import as_int64, as_intp, quiet
 from ..base import dtypes
 from ..base.dtypes import BOOL, COMPLEX, FLOATING
 from ..base.errors import _SCALAR_TYPES, not_a_tensor, not_implemented_for
@@ -59,8 +60,8 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -
             f"weights should be 1-d and have the same length as input: {list(weights._shape)}, {list(input._shape)}"
         )
     if weights is None:
-        return finish(np.bincount(input._data, minlength=minlength), False)
-    made = np.bincount(input._data, weights._data.astype(np.float64), minlength)
+        return finish(as_int64(np.bincount(as_intp(input._data), minlength=minlength)), False)
+    made = np.bincount(as_intp(input._data), weights._data.astype(np.float64), minlength)
     return finish(made.astype(np.float32) if weights._spec.dtype is dtypes.float32 else made, False)
 
 
@@ -127,7 +128,7 @@ def histc(input: Any, bins: int = 100, min: float = 0, max: float = 0) -> Any:
         fast.count_in_bins(values, edges[0], edges[-1], counts)
         return counts.astype(input.dtype)
     place = _bin_of(values, edges, True)
-    return np.bincount(place[place >= 0], minlength=bins).astype(input.dtype)
+    return np.bincount(as_intp(place[place >= 0]), minlength=bins).astype(input.dtype)
 
 
 _Histogram, _HistogramDD = (return_type(name, ("hist", "bin_edges")) for name in ("histogram", "histogramdd"))
@@ -262,11 +263,12 @@ def _histogram(
     for n in shape:
         total *= n
     weights = None if weight is None else weight._data[inside].astype(np.float64)
-    hist = np.bincount(place[inside], weights, total).reshape(shape).astype(np.float64)
+    hist = np.bincount(as_intp(place[inside]), weights, total).reshape(shape).astype(np.float64)
     if density:
-        hist = hist / np.sum(hist)
-        for k, e in enumerate(edges):
-            hist = hist / np.diff(e).reshape((-1,) + (1,) * (len(shape) - k - 1))
+        with quiet():
+            hist = hist / np.sum(hist)
+            for k, e in enumerate(edges):
+                hist = hist / np.diff(e).reshape((-1,) + (1,) * (len(shape) - k - 1))
     return finish(hist.astype(array.dtype), False), tuple(finish(e, False) for e in edges)
 
 

@@ -56,7 +56,7 @@ INPLACE_OPERATORS = {
 _BOTH = ("input", "other")
 
 
-@nondifferentiable(result="bool", promote=_BOTH, scalars=("other",))
+@nondifferentiable(result="bool", promote=_BOTH, scalars=("other",), rounds=True)
 def eq(input: Any, other: Any) -> Any:
     """Where `input == other`; NaN equals nothing.
 
@@ -69,7 +69,7 @@ def eq(input: Any, other: Any) -> Any:
     return input == other
 
 
-@nondifferentiable(result="bool", promote=_BOTH, scalars=("other",))
+@nondifferentiable(result="bool", promote=_BOTH, scalars=("other",), rounds=True)
 def ne(input: Any, other: Any) -> Any:
     """Where `input != other`.
 
@@ -82,7 +82,7 @@ def ne(input: Any, other: Any) -> Any:
     return input != other
 
 
-@nondifferentiable(result="bool", promote=_BOTH, scalars=("other",), dtypes="bif")
+@nondifferentiable(result="bool", promote=_BOTH, scalars=("other",), dtypes="bif", rounds=True)
 def lt(input: Any, other: Any) -> Any:
     """Where `input < other`.
 
@@ -98,7 +98,7 @@ def lt(input: Any, other: Any) -> Any:
     return input < other
 
 
-@nondifferentiable(result="bool", promote=_BOTH, scalars=("other",), dtypes="bif")
+@nondifferentiable(result="bool", promote=_BOTH, scalars=("other",), dtypes="bif", rounds=True)
 def le(input: Any, other: Any) -> Any:
     """Where `input <= other`.
 
@@ -114,7 +114,7 @@ def le(input: Any, other: Any) -> Any:
     return input <= other
 
 
-@nondifferentiable(result="bool", promote=_BOTH, scalars=("other",), dtypes="bif")
+@nondifferentiable(result="bool", promote=_BOTH, scalars=("other",), dtypes="bif", rounds=True)
 def gt(input: Any, other: Any) -> Any:
     """Where `input > other`.
 
@@ -130,7 +130,7 @@ def gt(input: Any, other: Any) -> Any:
     return input > other
 
 
-@nondifferentiable(result="bool", promote=_BOTH, scalars=("other",), dtypes="bif")
+@nondifferentiable(result="bool", promote=_BOTH, scalars=("other",), dtypes="bif", rounds=True)
 def ge(input: Any, other: Any) -> Any:
     """Where `input >= other`.
 
@@ -271,12 +271,13 @@ def allclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e
         >>> torch.allclose(torch.tensor([1.0]), torch.tensor([1.000001]))
         True
     """
-    if is_batched(input) or is_batched(other):
+    close = isclose(input, other, rtol, atol, equal_nan).all()
+    if is_batched(close):
         raise RuntimeError(
             "vmap over torch.allclose isn't supported yet. Please file an issue at "
             "https://github.com/pytorch/pytorch/issues if you need this feature."
         )
-    return bool(isclose(input, other, rtol, atol, equal_nan).all())
+    return bool(close)
 
 
 @noted
@@ -295,15 +296,19 @@ def equal(input: Tensor, other: Tensor) -> bool:
     for position, (name, value) in enumerate((("input", input), ("other", other))):
         if not isinstance(value, Tensor):
             raise not_a_tensor("equal", name, position + 1, value)
-    if is_batched(input) or is_batched(other):
-        raise RuntimeError("Batching rule not implemented for aten::equal. We could not generate a fallback.")
     if input._shape != other._shape:
+        if is_batched(input) or is_batched(other):
+            raise RuntimeError(_NO_RULE)
         return False
     if input._spec is other._spec and input._spec.plain and input._data.size < _FEW:
         return bool(input._data.tolist() == other._data.tolist())  # no NaN is another
-    return bool(eq(input, other).all())
+    same = eq(input, other).all()
+    if is_batched(same):
+        raise RuntimeError(_NO_RULE)
+    return bool(same)
 
 
+_NO_RULE = "Batching rule not implemented for aten::equal. We could not generate a fallback."
 _FEW = 64  # numbers, of which Python compares lists before NumPy compares arrays
 
 

@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Any
 
 from ..base.dtypes import BOOL
-from ..base.errors import not_implemented_for, scalar_type
+from ..base.errors import cpp_name, not_implemented_for, scalar_type
 from ..tensor.tensor import Tensor
 from .spatial import LARGE, ints
 
@@ -42,8 +42,7 @@ def check_operands(op: str, input: Any, weight: Any, bias: Any) -> None:
             f"{names[1]}"
         )
     if bias is not None and bias._spec.dtype is not input._spec.dtype:
-        words = {"float32": "float", "float64": "double", "float16": "c10::Half", "bfloat16": "c10::BFloat16"}
-        names = [words.get(t._spec.dtype.name, t._spec.dtype.name) for t in (input, bias)]
+        names = [cpp_name(t._spec.dtype) for t in (input, bias)]
         raise RuntimeError(f"Input type ({names[0]}) and bias type ({names[1]}) should be the same")
 
 
@@ -82,6 +81,8 @@ def _check_shapes(
         ("output_padding", output_padding, 0),
     ):
         if min(values, default=1) < least:
+            if name == "dilation" and min(values) < 0:
+                raise RuntimeError("dilation should be greater than zero")
             raise RuntimeError(f"{'negative' if not least else 'non-positive'} {name} is not supported")
     if groups <= 0:
         raise RuntimeError("non-positive groups is not supported")

@@ -11,13 +11,14 @@ from ..base import dtypes
 from ..base.devices import BRINGS, KINDS, as_device, cuda_device, device
 from ..base.devices import device as Device
 from ..base.dtypes import dtype
+from ..base.errors import too_big
 from ..base.memory_formats import order_of
 from ..base.modes import MODE
 from ..declare.kinds import linear
 from ..tensor.detached import forbid_saved
 from ..tensor.tensor import Tensor, wrap
 from ..tensor.typed import tensortype
-from .memory_formats import is_kept, is_laid_out
+from .memory_formats import counts_as, in_format
 
 FUNCTIONS = "result_type can_cast promote_types"
 METHODS = (
@@ -34,9 +35,9 @@ INPLACE = "detach_"
     promote=(),
     holomorphic=False,
 )
-def _to_copy(input: Any, dtype: Any) -> Any:
-    """A copy in another dtype."""
-    return _cast(input, dtype)
+def _to_copy(input: Any, dtype: Any, memory_format: Any = None) -> Any:
+    """A copy in another dtype, or in another order of memory."""
+    return in_format(_cast(input, dtype), memory_format)
 
 
 def _cast(array: Any, d: dtype) -> Any:
@@ -91,22 +92,27 @@ def _method_to(
                 f"to() received an invalid argument of type {type(arg).__name__}: give a dtype, device or tensor"
             )
     target = self._spec.device if place is None else as_device(place)
-    if memory_format is not None and not is_kept(memory_format):
+    if memory_format is not None:
         order_of(memory_format, self.ndim)
-        made = _method_to(self, d or self._spec.dtype, device=target, copy=copy, non_blocking=non_blocking)
-        return made if is_laid_out(made._data, memory_format) else clone(made, memory_format=memory_format)
     if target.type != self._spec.device.type or (
         target.index not in (None, self._spec.device.index) and target.type != "cpu"
     ):
-        return _to_device(self, target, d, non_blocking)
+        return _in_format(_to_device(self, target, d, non_blocking), memory_format)
     if d is None or d is self._spec.dtype:
-        return clone(self) if copy else self
-    return _converted(self, d)
+        return _to_copy(self, self._spec.dtype, memory_format) if copy else _in_format(self, memory_format)
+    return _converted(self, d, memory_format)
 
 
-def _converted(tensor: Tensor, d: dtype) -> Tensor:
+def _in_format(tensor: Tensor, memory_format: Any) -> Tensor:
+    """The tensor itself if it counts as being in a memory format, else a copy that is."""
+    if memory_format is None or counts_as(tensor._data, memory_format):
+        return tensor
+    return _to_copy(tensor, tensor._spec.dtype, memory_format)
+
+
+def _converted(tensor: Tensor, d: dtype, memory_format: Any = None) -> Tensor:
     """A copy in another dtype; integers have no gradient to pass on."""
-    return _to_copy(tensor if d.is_floating_point or d.is_complex else tensor.detach(), d)
+    return _to_copy(tensor if d.is_floating_point or d.is_complex else tensor.detach(), d, memory_format)
 
 
 def _to_device(tensor: Tensor, target: device, d: dtype | None, non_blocking: bool) -> Tensor:
@@ -116,32 +122,37 @@ def _to_device(tensor: Tensor, target: device, d: dtype | None, non_blocking: bo
     return moved if d is None or d is moved._spec.dtype else _converted(moved, d)
 
 
-def _conversion(d: dtype) -> Any:
+def _conversion(name: str, d: dtype) -> Any:
     def method(self: Tensor, *, memory_format: Any = None) -> Tensor:
+        if memory_format is not None:
+            return _method_to(self, d, memory_format=memory_format)
         return self if self._spec.dtype is d else _converted(self, d)
 
+    method.__name__ = name
     method.__doc__ = f"This tensor as {d.name}."
     return method
 
 
-_method_float = _conversion(dtypes.float32)
-_method_double = _conversion(dtypes.float64)
-_method_half = _conversion(dtypes.float16)
-_method_bfloat16 = _conversion(dtypes.bfloat16)
-_method_int = _conversion(dtypes.int32)
-_method_long = _conversion(dtypes.int64)
-_method_short = _conversion(dtypes.int16)
-_method_char = _conversion(dtypes.int8)
-_method_byte = _conversion(dtypes.uint8)
-_method_bool = _conversion(dtypes.bool_)
-_method_chalf = _conversion(dtypes.complex32)
-_method_cfloat = _conversion(dtypes.complex64)
-_method_cdouble = _conversion(dtypes.complex128)
+_method_float = _conversion("float", dtypes.float32)
+_method_double = _conversion("double", dtypes.float64)
+_method_half = _conversion("half", dtypes.float16)
+_method_bfloat16 = _conversion("bfloat16", dtypes.bfloat16)
+_method_int = _conversion("int", dtypes.int32)
+_method_long = _conversion("long", dtypes.int64)
+_method_short = _conversion("short", dtypes.int16)
+_method_char = _conversion("char", dtypes.int8)
+_method_byte = _conversion("byte", dtypes.uint8)
+_method_bool = _conversion("bool", dtypes.bool_)
+_method_chalf = _conversion("chalf", dtypes.complex32)
+_method_cfloat = _conversion("cfloat", dtypes.complex64)
+_method_cdouble = _conversion("cdouble", dtypes.complex128)
 
 
 def _method_cpu(self: Tensor, *, memory_format: Any = None) -> Tensor:
     """This tensor on the CPU; itself if it is there already."""
-    return self if self._spec.device.type == "cpu" else _method_to(self, "cpu")
+    if memory_format is None and self._spec.device.type == "cpu":
+        return self
+    return _method_to(self, "cpu", memory_format=memory_format)
 
 
 def _method_cuda(self: Tensor, device: Any = None, non_blocking: bool = False, memory_format: Any = None) -> Tensor:
@@ -151,7 +162,7 @@ def _method_cuda(self: Tensor, device: Any = None, non_blocking: bool = False, m
         AssertionError: there is none, in torch's words.
         RuntimeError: for an index where there is no accelerator, or for a device of another kind.
     """
-    return _method_to(self, cuda_device(device), non_blocking=non_blocking)
+    return _method_to(self, cuda_device(device), non_blocking=non_blocking, memory_format=memory_format)
 
 
 def _method_pin_memory(self: Tensor, device: Any = None) -> Tensor:
@@ -281,7 +292,9 @@ def result_type(tensor1: Any, tensor2: Any) -> dtype:
         if isinstance(value, Tensor):
             (full if value._shape else zero).append(value._spec.dtype)
         elif isinstance(value, int | float | complex):
-            scalars.append(dtypes.scalar_dtype(value))
+            if type(value) is int and not -(1 << 63) <= value < 1 << 64:
+                raise too_big("result_type(): an argument", value)
+            scalars.append(dtypes.operand_dtype(value))
         else:
             raise TypeError(f"result_type(): arguments must be Tensors or Numbers, not {type(value).__name__}")
     return dtypes.result_dtype(full, zero, scalars)
@@ -289,6 +302,3 @@ def result_type(tensor1: Any, tensor2: Any) -> dtype:
 
 can_cast = dtypes.can_cast
 promote_types = dtypes.promote_types
-
-
-from .shape import clone  # noqa: E402

@@ -87,7 +87,14 @@ def _convolve(
             f"Expected {ndim + 1}D (unbatched) or {ndim + 2}D (batched) input to {op}, but got input of size: "
             f"{list(input._shape)}"
         )
+    if weight.ndim < 3:
+        raise RuntimeError("weight should have at least three dimensions")
     if weight.ndim != ndim + 2:
+        if isinstance(padding, str):
+            raise RuntimeError(
+                f"Expected {weight.ndim}-dimensional input for {weight.ndim}-dimensional weight{list(weight._shape)}, "
+                f"but got {ndim + 2}-dimensional input of size {list(input._shape)} instead"
+            )
         wanted = max(weight.ndim - 2, 0)
         raise RuntimeError(
             f"expected stride to be a single integer value or a list of {wanted} values to match the convolution "

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..base import dtypes
+from ..declare.write_checks import refuse_grad
 from ..tensor.tensor import Tensor
 
 FUNCTIONS = (
@@ -107,8 +108,13 @@ def narrow_copy(input: Tensor, dim: int, start: int, length: int, *, out: Any = 
         >>> torch.narrow_copy(torch.tensor([1, 2, 3]), 0, 1, 2)
         tensor([2, 3])
     """
-    if dim >= input.ndim:
-        raise RuntimeError(f"Expected dim < {input.ndim}, but narrow_copy() got dim={dim}")
+    if input.ndim and dim >= input.ndim:
+        raise RuntimeError(
+            "Expected dim < static_cast<int64_t>(self_sizes.size()) to be true, but got false.  (narrow_copy() got "
+            f"dim={dim} for {input.ndim} dimensions)"
+        )
+    if length < 0:
+        raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({input._shape[dim]}).")
     return _own("narrow_copy", narrow(input, dim, start, length), out)
 
 
@@ -305,7 +311,6 @@ from ..declare.variants import put  # noqa: E402 - they name each other
 from .complex_parts import view_as_complex, view_as_real  # noqa: E402
 from .diagonal import diagonal  # noqa: E402
 from .index import narrow, select  # noqa: E402
-from .reduce import refuse_grad  # noqa: E402
 from .shape import _method_view, expand, squeeze, unsqueeze, wrap_dim  # noqa: E402
 from .split import split, split_with_sizes, unbind  # noqa: E402
 from .strided import _contiguous, as_strided, unfold  # noqa: E402

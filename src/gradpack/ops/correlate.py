@@ -15,6 +15,7 @@ import numpy as np
 
 from ..backends.compiled import ENOUGH
 from . import small_windows as small
+from .blockwise import is_numpy
 from .correlate_direct import correlate_direct, input_direct, weight_direct
 from .correlate_flat import flat_weight_gradient
 from .correlate_flat import worth_while as worth_laying_flat
@@ -66,7 +67,7 @@ def correlate(
         direct = correlate_direct(x, weight, stride, padding, dilation, groups, count, bias)
         if direct is not None:
             return direct
-    in_rows = x.size and weight.size and worth_while(kernel, dilation, groups, x.shape[0], count)
+    in_rows = is_numpy(x) and x.size and weight.size and worth_while(kernel, dilation, groups, x.shape[0], count)
     if bias is not None and not in_rows:
         out = correlate(x, weight, stride, padding, dilation, groups, count)
         out += np.reshape(bias, (-1, *(1,) * len(count)))

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..backends.compiled import ENOUGH, loops
+from .kernels import _array_type
 from .sliding import size_of
 
 BLOCK = 1 << 17  # elements of lines at a time, and of weights: a part of the second-level cache
@@ -80,9 +81,9 @@ _LARGE = np.empty(ENOUGH, np.float32)  # what the gate is asked for: the arrays 
 
 def _loops(x: Any, other: Any, weights: int, *geometry: Any) -> Any:
     """The compiled loops and the three-dimensional geometry, where they are for it; else None."""
-    if type(x) is not np.ndarray or x.dtype != np.float32 or not x.dtype.isnative or x.size < ENOUGH:
+    if type(x) is not _array_type or x.dtype != np.float32 or not x.dtype.isnative or x.size < ENOUGH:
         return None
-    if type(other) is not np.ndarray or other.dtype != x.dtype or weights > BLOCK:
+    if type(other) is not _array_type or other.dtype != x.dtype or weights > BLOCK:
         return None
     kernel, stride, padding = geometry[1:4]
     if size_of(kernel) == 1 and all(s == 1 for s in stride) and not any(padding):

@@ -4,29 +4,32 @@ from __future__ import annotations
 
 import builtins
 import warnings
-from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ..backends import NUMPY, backend_of, backend_on
+from ..backends.numpy import quiet
 from ..base import dtypes
 from ..base.callers import depth_of_user
 from ..base.devices import as_device
 from ..base.dtypes import COMPLEX, as_dtype, dtype
 from ..base.errors import scalar_type
+from ..base.numbers import number_for
 from ..declare.timed import noted
 from ..tensor.tensor import Tensor, alias, wrap
 from .making import finish, usual
 from .numbers import (
+    as_lists,
     check_fits,
+    check_numbers,
     converted,
     kind_of_numbers,
     no_dtype_of,
     plain_numbers,
+    sizes_of,
     staging,
-    uneven,
     without_tensors,
 )
 
@@ -62,7 +65,8 @@ def tensor(
     if dtype is None and (type(data) is float or (type(data) is list and set(map(type, data)) == _FLOATS)):
         spec = usual(None, None, device, requires_grad)
         if spec is not None:
-            numbers = np.array(data).astype(spec.native, copy=False)
+            with quiet():
+                numbers = np.array(data, spec.native)
             return alias(numbers, spec, numbers.shape)
     if isinstance(data, Tensor):
         import warnings
@@ -84,35 +88,21 @@ def tensor(
     if isinstance(data, np.generic | np.ndarray):
         d = NUMPY.spec(np.asarray(data)).dtype
         return finish(np.array(NUMPY.cast(np.asarray(data), dtype or d), order="C"), requires_grad, device)
-    if not isinstance(data, list | tuple | bool | int | float | builtins.complex):
-        if not hasattr(data, "__getitem__") or not hasattr(data, "__len__") or isinstance(data, str | Mapping):
-            raise no_dtype_of(data)
-        data = _listed(data)
     array = None if dtype is dtypes.uint64 else plain_numbers(data)
     if array is not None:
         kind = {"b": dtypes.bool_, "i": dtypes.int64, "f": dtypes.get_default_dtype(), "c": dtypes.default_complex()}
         d = dtype or kind[array.dtype.kind]
-        check_fits(array, d)
-        return finish(converted(array, d), requires_grad, device)
-    d = dtype or kind_of_numbers(data) or dtypes.get_default_dtype()
-    try:
-        source = np.array(without_tensors(data), dtype=staging(d))
-    except ValueError as error:
-        if "inhomogeneous" in str(error):
-            raise ValueError(uneven(data)) from None
-        raise
-    except TypeError:
-        source = np.array(without_tensors(data))
-    check_fits(source, d)
-    return finish(converted(source, d), requires_grad, device)
-
-
-def _listed(data: Any) -> list[Any]:
-    """The elements of a sequence."""
-    try:
-        return [data[i] for i in range(len(data))]
-    except (TypeError, KeyError, IndexError):
-        raise ValueError(f"could not determine the shape of object type '{type(data).__name__}'") from None
+    else:
+        if isinstance(data, str | bytes):
+            raise no_dtype_of(data)
+        sizes, data = sizes_of(data), as_lists(data)
+        d = dtype or kind_of_numbers(data) or dtypes.get_default_dtype()
+        if not sizes and not isinstance(data, bool | int | float | builtins.complex):
+            raise no_dtype_of(data)
+        check_numbers(data, sizes, d)
+        array = np.array(without_tensors(data), dtype=staging(d))
+    check_fits(array, d)
+    return finish(converted(array, d), requires_grad, device)
 
 
 @partial(noted, name="lift_fresh")
@@ -277,8 +267,6 @@ def scalar_tensor(
         >>> torch.scalar_tensor(2)
         tensor(2.)
     """
-    from .writing import number_for
-
     d = as_dtype("scalar_tensor", dtype) or dtypes.get_default_dtype()
     number = number_for(s, d) if isinstance(s, int | float | builtins.complex) and d.category != COMPLEX else s
     return tensor(number, dtype=d, device=device, requires_grad=requires_grad)

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..backends.numpy import as_intp
 from ..base.dtypes import INTEGRAL
 from ..base.errors import not_implemented_for
 from ..declare.autocast import in_float32
@@ -89,7 +90,8 @@ def _gradients(
     within = np.arange(steps)[:, None] < times[None]
     share = np.where(within[:, :, None] & np.isfinite(share), share, 0)
     rows = np.arange(steps * batch).reshape(steps, batch, 1) * classes
-    total = np.bincount((rows + labels[None]).reshape(-1), share.reshape(-1), minlength=steps * batch * classes)
+    places = as_intp((rows + labels[None]).reshape(-1))
+    total = np.bincount(places, share.reshape(-1), minlength=steps * batch * classes)
     total = total.reshape(log_probs.shape).astype(log_probs.dtype)
     if not zero_infinity:
         total[within & np.isinf(loss)] = np.nan  # there is no probability to share out
@@ -206,13 +208,15 @@ def ctc_loss(
     labels[:, 1::2] = np.clip(table, 0, classes - 1)
     skips = np.zeros(labels.shape, bool)
     skips[:, 3::2] = labels[:, 3::2] != labels[:, 1:-2:2]
-    given = wrap((np.arange(steps)[:, None] < times[None])[:, :, None].astype(log_probs._spec.native))
+    given = beside((np.arange(steps)[:, None] < times[None])[:, :, None].astype(log_probs._spec.native), log_probs)
     mass = sum(exp(log_probs) * given, (0, 2))
-    out = _ctc(log_probs, mass - mass.detach(), *map(wrap, (labels, skips, times, lengths)), zero_infinity)
+    out = _ctc(
+        log_probs, mass - mass.detach(), *(beside(a, log_probs) for a in (labels, skips, times, lengths)), zero_infinity
+    )
     if zero_infinity:
         out = where(eq(out, math.inf), 0.0, out)
     if reduction == MEAN:
-        return mean(out / wrap(np.maximum(lengths, 1).astype(log_probs._spec.native)))
+        return mean(out / beside(np.maximum(lengths, 1).astype(log_probs._spec.native), log_probs))
     if reduction == SUM:
         return sum(out)
     return out if batched else reshape(out, ())
@@ -222,7 +226,7 @@ def _lengths(name: str, value: Any, batch: int) -> Any:
     if isinstance(value, Tensor):
         if value._spec.dtype.category != INTEGRAL:
             raise RuntimeError(f"{name} must be integral")
-        found = np.reshape(value._data, (-1,))
+        found = np.reshape(host_of(value), (-1,))
     else:
         found = np.asarray(value).reshape(-1)
     if found.shape != (batch,):
@@ -232,7 +236,7 @@ def _lengths(name: str, value: Any, batch: int) -> Any:
 
 def _table(targets: Tensor, lengths: Any) -> Any:
     """The labels as one row for each sequence, 0 beyond its length."""
-    array = np.asarray(targets._data).astype(np.int64)
+    array = host_of(targets).astype(np.int64)
     longest = max(int(lengths.max(initial=0)), 0)
     ending = f"for argument #2 'targets' {_CHECKING}"
     rows = np.zeros((len(lengths), longest), np.int64)
@@ -262,6 +266,8 @@ from ..tensor.tensor import wrap  # noqa: E402
 from .compare import eq  # noqa: E402 - operations name each other
 from .exponential import exp  # noqa: E402
 from .join import cat, stack  # noqa: E402
+from .making import beside  # noqa: E402
+from .random import host_of  # noqa: E402
 from .reduce import mean, sum  # noqa: E402
 from .rounding import where  # noqa: E402
 from .scatter import gather  # noqa: E402

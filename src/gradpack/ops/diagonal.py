@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from ..backends.numpy import NATIVE
 from ..base import dtypes
 from ..base.dtypes import dtype
 from ..declare.kinds import linear
 from ..declare.timed import noted
-from ..tensor.tensor import Tensor, wrap
+from ..tensor.tensor import Tensor
 from .accumulate import size_of
 from .kernels import SMALL, _array_type
 
@@ -136,8 +137,7 @@ def _triangle_indices(name: str, indices: Any, row: int, col: int, offset: int, 
             raise RuntimeError(f"{label} must be non-negative, got {n} ({name}())")
     if d not in (dtypes.int64, dtypes.int32):
         raise NotImplementedError(f'"{name}" not implemented for {d.name}: dtype is int64 or int32')
-    spec = wrap(np.zeros(0, np.int64))._spec.backend.spec_for(d, as_device(device))
-    return wrap(np.stack(indices(row, offset, col)).astype(spec.native))
+    return finish(np.stack(indices(row, offset, col)).astype(NATIVE[d]), False, device)
 
 
 # -- diagonals --
@@ -271,6 +271,6 @@ def diagflat(input: Tensor, offset: int = 0) -> Tensor:
     return diag_embed(reshape(input, (size_of(input._shape),)), offset)
 
 
-from ..base.devices import as_device  # noqa: E402 - what follows is named late, by formulas too
-from ..base.errors import dim_out_of_range  # noqa: E402
+from ..base.errors import dim_out_of_range  # noqa: E402 - what follows is named late, by formulas too
+from .making import finish  # noqa: E402
 from .shape import clone, reshape, wrap_dim  # noqa: E402

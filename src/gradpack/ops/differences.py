@@ -6,12 +6,12 @@ from typing import Any
 
 from ..base import dtypes
 from ..declare.variants import put
+from ..declare.write_checks import refuse_grad
 from ..tensor.tensor import Tensor
 from .arithmetic import sub
 from .compare import ne
 from .index import narrow
 from .join import cat
-from .reduce import refuse_grad
 from .shape import clone, wrap_dim
 
 FUNCTIONS = "diff"

@@ -157,7 +157,7 @@ def pdist(input: Tensor, p: float = 2.0) -> Any:
         raise RuntimeError("pdist only supports floating-point dtypes")
     if p < 0:
         raise RuntimeError("pdist only supports non-negative p values")
-    rows, columns = triu_indices(input._shape[0], input._shape[0], 1)
+    rows, columns = triu_indices(input._shape[0], input._shape[0], 1, device=input.device)
     return _row_distance(input[rows], input[columns], float(p))
 
 

@@ -40,9 +40,9 @@ def keep_mask(generator: Any, shape: tuple[int, ...], p: float) -> Any:
     return np.reshape(words >= round(p * 65536), shape)
 
 
-def _mask(shape: tuple[int, ...], p: float) -> Any:
+def _mask(shape: tuple[int, ...], p: float, where: Any) -> Any:
     """Which elements are kept, under `vmap`: for each example or for all, as `randomness` says."""
-    return ge(rand(shape), p)
+    return ge(rand(shape, device=where), p)
 
 
 def _check_floating(op: Any, values: Any, common: Any) -> None:
@@ -109,12 +109,12 @@ def native_dropout(input: Tensor, p: float, train: bool | None) -> tuple[Tensor,
     """
     _check("native_dropout", input, p)
     if train is not None and not train:
-        return clone(input), wrap(np.ones(input._shape, bool))
+        return clone(input), beside(np.ones(input._shape, bool), input)
     if MODE.get().levels:
-        mask = _mask(input._shape, p)
+        mask = _mask(input._shape, p, input.device)
         return where(mask, input / (1 - p) if p < 1 else input, 0.0), mask
-    kept = keep_mask(None, input._shape, p)
-    return _dropout(input, p, None, kept), wrap(kept)
+    kept = beside(keep_mask(None, input._shape, p), input)
+    return _dropout(input, p, None, kept._data), kept
 
 
 def _by_channel(input: Tensor, p: float) -> Any:
@@ -123,8 +123,8 @@ def _by_channel(input: Tensor, p: float) -> Any:
         raise RuntimeError("Feature dropout requires at least 2 dimensions in the input")
     shape = input._shape[:2] + (1,) * (input.ndim - 2)
     if MODE.get().levels:
-        return _mask(shape, p)
-    return np.broadcast_to(keep_mask(None, shape, p), input._shape)
+        return _mask(shape, p, input.device)
+    return beside(np.broadcast_to(keep_mask(None, shape, p), input._shape), input)._data
 
 
 def feature_dropout(input: Tensor, p: float, train: bool) -> Tensor:
@@ -161,7 +161,7 @@ def _alpha(input: Tensor, p: float, kept: Any) -> Tensor:
         return input * 0.0
     alpha = 1.7580993408473766
     a = ((alpha**2 * p + 1) * (1 - p)) ** -0.5
-    return where(kept if isinstance(kept, Tensor) else wrap(kept), input, -alpha) * a + alpha * a * p
+    return where(kept if isinstance(kept, Tensor) else beside(kept, input), input, -alpha) * a + alpha * a * p
 
 
 def alpha_dropout(input: Tensor, p: float, train: bool) -> Tensor:
@@ -176,7 +176,9 @@ def alpha_dropout(input: Tensor, p: float, train: bool) -> Tensor:
     _check("alpha_dropout", input, p)
     if not train or not p or not input.numel():
         return input
-    return _alpha(input, p, _mask(input._shape, p) if MODE.get().levels else keep_mask(None, input._shape, p))
+    if MODE.get().levels:
+        return _alpha(input, p, _mask(input._shape, p, input.device))
+    return _alpha(input, p, keep_mask(None, input._shape, p))
 
 
 def alpha_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
@@ -209,8 +211,8 @@ def _into(input: Tensor, result: Tensor) -> Tensor:
 
 
 from ..declare.inplace import inplace  # noqa: E402
-from ..tensor.tensor import wrap  # noqa: E402
 from .compare import ge  # noqa: E402
+from .making import beside  # noqa: E402
 from .random import rand  # noqa: E402
 from .rounding import where  # noqa: E402 - adjoints name each other
 from .shape import clone  # noqa: E402

@@ -17,6 +17,7 @@ from ..base.errors import saved_was_modified
 from ..base.modes import MODE
 from ..tensor.again import LEAST, Again, in_place_of
 from ..tensor.tensor import Tensor
+from .kernels import _array_type
 from .memory_formats import channels_as_in
 
 
@@ -63,16 +64,16 @@ def light(tensor: Tensor) -> Any:
     producer = node.edges[0]
     source, mode = getattr(producer, "out", None), MODE.get()
     if (
-        type(source) is not np.ndarray
-        or type(tensor._data) is not np.ndarray
-        or type(node.mask) is not np.ndarray
+        type(source) is not _array_type
+        or type(tensor._data) is not _array_type
+        or type(node.mask) is not _array_type
         or source.shape != tensor._shape
         or source.dtype != tensor._data.dtype
         or producer.out_c[0] != producer.out_v
         or not 0 < node.p < 1
         or tensor._counter[0]  # written to since
         or mode.levels
-        or mode.dual
+        or mode.forward
     ):
         return tensor
     return in_place_of(tensor, Dropped(tensor, producer, node.mask, node.p))

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..backends.coo import CooArray, at
+from ..backends.numpy import as_intp
 from ..base.dtypes import INTEGRAL
 from ..base.modes import MODE, using
 from ..declare.kinds import linear
@@ -31,11 +32,11 @@ def _embedding(weight: Any, indices: Any, padding_idx: int = -1, scale_grad_by_f
     """Rows of `weight`."""
     few = type(indices) is _array_type and type(weight) is _array_type and 0 < indices.size < SMALL
     if few and indices.dtype == np.int64 and _maximum(indices.view(np.uint64), None) < weight.shape[0]:
-        return weight.take(indices, 0)  # read as unsigned, negative indices are large
+        return weight.take(as_intp(indices), 0)  # read as unsigned, negative indices are large
     if indices.size and (np.min(indices) < 0 or np.max(indices) >= weight.shape[0]):
         bad = int(np.min(indices)) if np.min(indices) < 0 else int(np.max(indices))
         raise IndexError(f"index out of range in self: embedding() got index {bad} for {weight.shape[0]} rows")
-    return np.take(weight, indices, axis=0)
+    return np.take(weight, as_intp(indices), axis=0)
 
 
 @linear(
@@ -52,7 +53,7 @@ def embedding_dense_backward(
     features = grad_output.shape[len(indices.shape) :]
     rows = reshaped(grad_output, (flat.shape[0], math.prod(features)))
     if scale_grad_by_freq and flat.shape[0]:
-        rows = rows / np.bincount(flat, minlength=num_weights)[flat][:, None].astype(rows.dtype)
+        rows = rows / np.bincount(as_intp(flat), minlength=num_weights)[flat][:, None].astype(rows.dtype)
     out = add_rows(rows, flat, num_weights)
     if padding_idx >= 0:
         out[padding_idx] = 0
@@ -94,10 +95,11 @@ def _add_sorted(out: Any, rows: Any, index: Any) -> Any:
 )
 def _pick_rows(input: Any, indices: Any, padding_idx: int = -1, scale_grad_by_freq: bool = False) -> Any:
     """Rows by index, those of the padding index zero, scaled as the gradient was."""
-    rows = np.take(input, indices, axis=0)
+    rows = np.take(input, as_intp(indices), axis=0)
     factor = np.ones(indices.shape, rows.dtype)
     if scale_grad_by_freq and indices.size:
-        factor = factor / np.bincount(np.reshape(indices, (-1,)), minlength=input.shape[0])[indices].astype(rows.dtype)
+        counts = np.bincount(as_intp(np.reshape(indices, (-1,))), minlength=input.shape[0])
+        factor = factor / counts[indices].astype(rows.dtype)
     if padding_idx >= 0:
         factor = np.where(indices == padding_idx, np.zeros_like(factor), factor)
     return rows * np.reshape(factor, factor.shape + (1,) * (len(rows.shape) - len(factor.shape))).astype(rows.dtype)
@@ -209,12 +211,15 @@ def embedding(
 def _renormalise(weight: Tensor, indices: Tensor, max_norm: float, norm_type: float) -> None:
     """Rescale the rows in use to at most `max_norm`, in place and out of the graph."""
     with using(grad=False):
-        used = np.unique(indices._data)
-        rows = weight._data[used]
-        norms = np.sum(np.abs(rows) ** norm_type, axis=1) ** (1 / norm_type)
-        scale = np.where(norms > max_norm, max_norm / (norms + 1e-7), 1.0)
-        weight._data[used] = (rows * scale[:, None]).astype(rows.dtype)
+        used = beside(np.unique(host_of(indices)), weight)._data
+        weight._data[used] = weight._spec.backend.bind(_shortened)(weight._data[used], max_norm, norm_type)
         weight._counter[0] += 1
+
+
+def _shortened(rows: Any, max_norm: float, norm_type: float) -> Any:
+    norms = np.sum(np.abs(rows) ** norm_type, axis=1) ** (1 / norm_type)
+    scale = np.where(norms > max_norm, max_norm / (norms + 1e-7), 1.0)
+    return (rows * scale[:, None]).astype(rows.dtype)
 
 
 _FEW = 64  # class indices, which Python looks through faster than NumPy
@@ -233,3 +238,7 @@ def one_hot_of_few(input: Tensor, classes: int) -> Tensor | None:
     made = np.zeros((*input._shape, classes), np.int64)
     made.reshape(-1)[np.arange(0, made.size, classes) + index] = 1
     return wrap(made)
+
+
+from .making import beside  # noqa: E402 - they name each other
+from .random import host_of  # noqa: E402

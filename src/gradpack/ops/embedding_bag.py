@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from ..backends.numpy import as_intp
 from ..base.callers import depth_of_user
 from ..base.dtypes import INTEGRAL, float64, int64
 from ..base.modes import MODE
 from ..declare.kinds import general, linear
 from ..declare.looped import looking_at
-from ..tensor.tensor import Tensor, wrap
+from ..tensor.tensor import Tensor
 from .embedding import _embedding, _embedding_sparse, _renormalise, add_rows
 from .kernels import add_up
 from .row_products import ENOUGH, summed_rows
@@ -36,7 +37,7 @@ def _bag_sums(input: Any, bags: Any, count: int) -> Any:
 @linear(input=lambda g, bags, input_shape: _bag_sums(g, bags, input_shape[0]), dtypes="f")
 def _rows_of_bags(input: Any, bags: Any) -> Any:
     """For each row, that of its bag."""
-    return np.take(input, bags, axis=0)
+    return np.take(input, as_intp(bags), axis=0)
 
 
 @linear(
@@ -47,7 +48,7 @@ def _rows_of_bags(input: Any, bags: Any) -> Any:
 def _table_sums(input: Any, rows: Any, bags: Any, count: int) -> Any:
     """`count` sums, of rows of a table: row `rows[k]` is added to sum `bags[k]`. The adjoint goes back."""
     found = summed_rows(input, rows, bags, count)
-    return add_rows(np.take(input, rows, axis=0), bags, count) if found is None else found
+    return add_rows(np.take(input, as_intp(rows), axis=0), bags, count) if found is None else found
 
 
 def _are_many(weight: Tensor, rows: Any) -> bool:
@@ -145,10 +146,10 @@ def embedding_bag(
     """
     check_tensor("embedding_bag", weight=weight, indices=indices, offsets=offsets)
     starts = _check_offsets(weight, indices, offsets, per_sample_weights, include_last_offset)
-    flat = indices._data
+    flat = host_of(indices)
     length = flat.shape[0]
     count = starts.shape[0] - include_last_offset
-    bags = np.repeat(np.arange(count), np.diff(np.append(starts[:count], length)))
+    bags = np.repeat(np.arange(count), as_intp(np.diff(np.append(starts[:count], length))))
     kept = np.ones(length, bool)
     if length and (flat.min() < 0 or flat.max() >= weight._shape[0]):
         worst = flat.min() if flat.min() < 0 else flat.max()
@@ -165,31 +166,32 @@ def embedding_bag(
             )
         kept = flat != padding_idx % rows
     sizes = np.bincount(bags[kept], minlength=count)
-    used = wrap(np.ascontiguousarray(flat[kept]))
-    inside = wrap(bags[kept].astype(np.int64))
-    largest = wrap(np.zeros(0, np.int64))
+    used = beside(np.ascontiguousarray(flat[kept]), weight)
+    inside, each, amounts, largest = (
+        beside(array.astype(np.int64), weight) for array in (bags[kept], bags, sizes, np.zeros(0))
+    )
     plain = not (sparse or scale_grad_by_freq or mode == 2) and per_sample_weights is None
-    if plain and _are_many(weight, used._data):
+    if plain and _are_many(weight, flat[kept]):
         out = _table_sums(weight, used, inside, count)
-        return _means(out, sizes) if mode else out, wrap(bags.astype(np.int64)), wrap(sizes.astype(np.int64)), largest
+        return _means(out, sizes) if mode else out, each, amounts, largest
     found = (_embedding_sparse if sparse else _embedding)(weight, used, -1, scale_grad_by_freq)
     if per_sample_weights is not None:
-        factor = per_sample_weights if kept.all() else per_sample_weights[wrap(np.flatnonzero(kept))]
+        factor = per_sample_weights if kept.all() else per_sample_weights[beside(np.flatnonzero(kept), weight)]
         if found._spec.dtype.low:  # products are not rounded before they are added up
             found, factor = found.to(float32), factor.to(float32)
         found = found * unsqueeze(factor, 1)
     if mode == 2:
         out, where = _bag_maxima(found, inside, count)
-        at = where._data
-        largest = wrap(np.where(at >= 0, np.append(used._data, -1)[at], -1).astype(np.int64))
+        at = host_of(where)
+        largest = beside(np.where(at >= 0, np.append(flat[kept], -1)[at], -1).astype(np.int64), weight)
     else:
         out = _bag_sums(found, inside, count)
         out = _means(out, sizes) if mode else out
-    return out.to(weight.dtype), wrap(bags.astype(np.int64)), wrap(sizes.astype(np.int64)), largest
+    return out.to(weight.dtype), each, amounts, largest
 
 
 def _means(sums: Tensor, sizes: Any) -> Tensor:
-    divisor = wrap(np.maximum(sizes, 1)[:, None].astype(np.float64))
+    divisor = beside(np.maximum(sizes, 1)[:, None].astype(np.float64), sums)
     means: Tensor = sums / divisor.to(float32 if sums._spec.dtype.low else sums.dtype).to(sums.dtype)
     return means
 
@@ -215,7 +217,7 @@ def _check_offsets(
     ):
         if value.ndim != 1 + (name == "weight"):
             raise RuntimeError(f"{name} has to be {wanted}, but got Tensor of dimension {value.ndim}")
-    starts = offsets._data
+    starts = host_of(offsets)
     if include_last_offset and not starts.shape[0]:
         raise RuntimeError("include_last_offset: number of offset should be at least 1")
     if starts.shape[0]:
@@ -224,9 +226,9 @@ def _check_offsets(
                 "offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from position 0. "
                 f"However, got {starts[0]}"
             )
-        if starts[-1] > indices._data.shape[0]:
+        if starts[-1] > indices._shape[0]:
             raise RuntimeError(
-                f"offsets[-1] can not be greater than input's length {indices._data.shape[0]} but got offsets[-1] of "
+                f"offsets[-1] can not be greater than input's length {indices._shape[0]} but got offsets[-1] of "
                 f"{starts[-1]}"
             )
         if np.any(np.diff(starts) < 0):
@@ -298,7 +300,7 @@ def _bags(
                 f"sequences. However, found offsets of type {type(offsets)}"
             )
         rows, size = input._shape
-        offsets = wrap(np.arange(rows, dtype=np.int64) * size)
+        offsets = beside(np.arange(rows, dtype=np.int64) * size, input)
         include_last_offset = False
         input = reshape(input, (-1,))
         per_sample_weights = None if per_sample_weights is None else reshape(per_sample_weights, (-1,))
@@ -336,5 +338,7 @@ def _bags(
 
 
 from ..base.dtypes import float32  # noqa: E402 - what follows is named late
+from .making import beside  # noqa: E402
+from .random import host_of  # noqa: E402
 from .shape import reshape, unsqueeze  # noqa: E402
 from .spatial import check_tensor  # noqa: E402

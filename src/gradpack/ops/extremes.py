@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..backends.numpy import as_int64
 from ..declare.kinds import general, linear, nondifferentiable
 from ..tensor.tensor import Tensor
 from .dimensions import axes, axis, check_bool, count, numpy_names, restored
@@ -74,11 +75,11 @@ def _min_all(input: Any) -> Any:
 
 @numpy_names
 @general(input=lambda g, input, out, dim, keepdim: _evenly(g, input, out, dim, keepdim), dtypes="bif", contiguous=True)
-def amax(input: Any, dim: Any = (), keepdim: bool = False) -> Any:
+def amax(input: Any, dim: Any | None = (), keepdim: bool = False) -> Any:
     """The maxima over some dimensions, or all. Equal ones share the gradient; NaN where there is any.
 
     Args:
-        dim: an int or a tuple of ints; () for all.
+        dim: an int or a tuple of ints; () or None for all.
 
     Raises:
         RuntimeError: for no elements at all; for complex numbers (NotImplementedError).
@@ -98,7 +99,7 @@ def amax(input: Any, dim: Any = (), keepdim: bool = False) -> Any:
 
 @numpy_names
 @general(input=lambda g, input, out, dim, keepdim: _evenly(g, input, out, dim, keepdim), dtypes="bif", contiguous=True)
-def amin(input: Any, dim: Any = (), keepdim: bool = False) -> Any:
+def amin(input: Any, dim: Any | None = (), keepdim: bool = False) -> Any:
     """The minima over some dimensions, or all: as `amax`.
 
     Example::
@@ -181,7 +182,7 @@ def _extreme(name: str, find: Any, value: Any, input: Any, dim: int, keepdim: bo
     if not input.size:
         short = _empty(input, dim, keepdim)
         return short, np.zeros(short.shape, dtype=np.int64)
-    indices = find(input, axis=place, keepdims=True)
+    indices = as_int64(find(input, axis=place, keepdims=True))
     values = value(input, place, True) if input.size < 256 else take_along(input, indices, place)
     return (values, indices) if keepdim else (np.squeeze(values, place), np.squeeze(indices, place))
 
@@ -300,14 +301,14 @@ def _first(name: str, function: Any, input: Any, dim: Any, keepdim: bool) -> Any
     if dim is None:
         if not input.size:
             raise IndexError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0.")
-        return function(input, axis=None, keepdims=keepdim)
+        return as_int64(function(input, axis=None, keepdims=keepdim))
     place = axis(dim, len(input.shape))
     check_not_empty(name, input.shape, dim)
     if not len(input.shape):
         return np.zeros((), dtype=np.int64)
     if not input.size:
         return np.zeros(_empty(input, dim, keepdim).shape, dtype=np.int64)
-    return function(input, axis=place, keepdims=keepdim)
+    return as_int64(function(input, axis=place, keepdims=keepdim))
 
 
 @numpy_names

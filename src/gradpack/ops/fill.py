@@ -11,6 +11,8 @@ from ..base import dtypes
 from ..base.devices import KINDS
 from ..base.dtypes import dtype
 from ..base.layouts import sparse_coo
+from ..base.numbers import number_for
+from ..declare.arguments import python_number
 from ..declare.timed import noted
 from ..tensor.tensor import Tensor, alias
 from .making import _native, dtype_for, filled, finish, made_in, on_device, settled, shape_of, usual
@@ -198,7 +200,9 @@ def full(
         array = np.empty(shape, spec.native)
         array.fill(number_for(fill_value, spec.dtype))
         return alias(array, spec, array.shape)
-    value = fill_value.item() if isinstance(fill_value, Tensor) else fill_value
+    value = fill_value.item() if isinstance(fill_value, Tensor) else python_number(fill_value)
+    if not isinstance(value, int | float | complex):
+        raise TypeError(f"full(): argument 'fill_value' (position 2) must be Number, not {type(value).__name__}")
     d = dtype_for("full", out, dtype) or dtypes.scalar_dtype(value)
     make = _full if len(KINDS) == 1 else on_device(_full, device)
     shape = shape_of("full", (size,))
@@ -240,6 +244,3 @@ def eye(
     dtype = dtype_for("eye", out, dtype)
     made = made_in(_native("eye", dtype, device), lambda native: np.eye(n, m, dtype=native))
     return filled("eye", out, finish(made, requires_grad, device))
-
-
-from .writing import number_for  # noqa: E402 - what writes numbers is written with functions of this module

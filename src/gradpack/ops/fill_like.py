@@ -11,6 +11,7 @@ from ..base import dtypes
 from ..base.devices import CPU, as_device
 from ..base.dtypes import as_dtype, dtype
 from ..base.modes import MODE
+from ..base.numbers import number_for
 from ..declare.batched import is_batched, of_all_examples
 from ..declare.timed import noted
 from ..tensor.tensor import Tensor, alias
@@ -183,6 +184,3 @@ def empty_like(
     input, backend, spec = _like("empty_like", input, dtype, device)
     made = backend.xp.empty_like(input._data, dtype=spec.native, **like(input._data))
     return finish(in_format(settled(made) if spec.numpy else made, memory_format), requires_grad, device)
-
-
-from .writing import number_for  # noqa: E402 - what writes numbers is written with functions of this module

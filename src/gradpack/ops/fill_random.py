@@ -14,9 +14,9 @@ from ..base.errors import cpp_name, refuse, scalar_type
 from ..base.info import finfo, iinfo
 from ..base.modes import MODE, Mode
 from ..declare.arguments import check, kinds_of
-from ..declare.batched import not_writable
 from ..declare.inplace import inplace
 from ..declare.timed import noted
+from ..declare.vmap_errors import not_writable
 from ..declare.write_checks import check_writable
 from ..tensor.parameter import Parameter
 from ..tensor.tensor import Tensor, wrap
@@ -126,7 +126,7 @@ def _draw_uniform(t: Tensor, generator: Any, a: float = 0.0, b: float = 1.0, *, 
 def _draw_normal(t: Tensor, generator: Any, mean: float = 0.0, std: float = 1.0) -> Any:
     """Fill with normal numbers."""
     if std < 0:
-        raise RuntimeError(f"normal_ expects std >= 0.0, but found std {std}")
+        raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")
     return normal_array(generator, t._shape, NATIVE[t._spec.flow]) * std + mean
 
 

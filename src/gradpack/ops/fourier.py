@@ -18,6 +18,7 @@ from ..base import dtypes
 from ..base.dtypes import FLOATING
 from ..base.errors import _SCALAR_TYPES, not_a_tensor
 from ..declare.kinds import linear
+from ..declare.write_checks import refuse_grad
 from ..tensor.tensor import Tensor
 from .blockwise import is_numpy
 from .dimensions import numpy_names
@@ -240,15 +241,20 @@ def given(op: str, out: Any, made: Tensor, input: Tensor, kind: str = "complex")
     return out
 
 
+def place_of(dim: Any, shape: tuple[int, ...]) -> int:
+    """A dimension counted from the front, of a tensor that has some."""
+    if not shape:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+    return wrap_dim(dim, len(shape))
+
+
 def one_dim(op: str, input: Tensor, n: Any, dim: Any) -> tuple[int, int]:
     """The dimension counted from the front, and how many points it is to have."""
     if n is not None and not hasattr(n, "__index__"):
         raise TypeError(f"fft_{op}(): argument 'n' must be int, not {type(n).__name__}")
     if not hasattr(dim, "__index__"):
         raise TypeError(f"fft_{op}(): argument 'dim' must be int, not {type(dim).__name__}")
-    if not input._shape:
-        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
-    d = wrap_dim(dim, len(input._shape))
+    d = place_of(dim, input._shape)
     return d, input._shape[d] if n is None else int(n)
 
 
@@ -390,5 +396,4 @@ def ihfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None =
 from ..declare.variants import put  # noqa: E402 - what follows is named late, by formulas too
 from .complex_parts import _real, conj_physical  # noqa: E402
 from .convert import _to_copy  # noqa: E402
-from .reduce import refuse_grad  # noqa: E402
 from .shape import wrap_dim  # noqa: E402

@@ -20,6 +20,7 @@ from .fourier import (
     fitted,
     given,
     normalization_of,
+    place_of,
     real_operand,
 )
 from .making import _into_out, _native, finish
@@ -42,7 +43,7 @@ def _dims(op: str, input: Tensor, s: Any, dim: Any) -> tuple[tuple[int, ...], li
     sizes, dims = _ints_of(op, "s", s), _ints_of(op, "dim", dim)
     shape = input._shape
     if dims is not None:
-        dims = tuple(wrap_dim(d, len(shape)) for d in dims)
+        dims = tuple(place_of(d, shape) for d in dims)
         if len(set(dims)) != len(dims):
             raise RuntimeError(f"FFT dims must be unique, got {list(dims)} in {op}()")
     if sizes is not None:

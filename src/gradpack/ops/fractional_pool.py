@@ -63,6 +63,7 @@ def _declared(ndim: int) -> Callable[..., Any]:
         dtypes="f",
         name=f"_fractional_max_pool{ndim}d",
         node=f"FractionalMaxPool{ndim}DBackward0",
+        flat=True,
     )(function)
     return made
 

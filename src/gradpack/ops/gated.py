@@ -105,6 +105,7 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
     dtypes="f",
     name="rrelu",
     contiguous=True,
+    flat=True,
 )
 def _rrelu(input: Any, lower: float, upper: float, training: bool, generator: Any = None) -> Any:
     """`input` above zero, below it times a number: a random one of an interval, or its middle."""

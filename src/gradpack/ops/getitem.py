@@ -8,6 +8,7 @@ import numpy as np
 
 from ..backends import spec_of
 from ..base.dtypes import bool_
+from ..base.foreign import is_foreign, mixed
 from ..base.modes import MODE
 from ..declare.apply import apply
 from ..declare.inplace import inplace
@@ -113,6 +114,8 @@ def _setitem(self: Tensor, index: Any, value: Any) -> None:
     """
     is_tensor = isinstance(value, Tensor)
     if not is_tensor and not isinstance(value, int | float | complex):
+        if is_foreign(value):
+            raise mixed("__setitem__")
         raise TypeError(f"can't assign a {type(value).__name__} to a {self.type()}")
     if type(index) is bool:
         if not index:
@@ -138,7 +141,7 @@ def _setitem(self: Tensor, index: Any, value: Any) -> None:
         if untracked or not mode.grad:
             try:
                 array = self._data[... if place is None else place]
-            except IndexError:
+            except (IndexError, OverflowError):
                 parse(index, self._shape)
                 raise
             if indices is None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..backends.compiled import dense, loops
+from ..backends.numpy import as_intp
 from ..base.callers import depth_of_user
 from ..declare.kinds import bilinear, elementwise, nondifferentiable
 from ..declare.looped import of_images
@@ -44,7 +45,7 @@ def _read_at(input: Any, weight: Any, index: Any) -> Any:
         fast.read_at(flat, weight, index, out)
         return out
     for n in range(batch):
-        seen = np.take(flat[n], index[:, n], axis=1)
+        seen = np.take(flat[n], as_intp(index[:, n]), axis=1)
         out[n] = np.einsum("ckp,kp->cp", seen, weight[:, n])
     return out
 
@@ -70,7 +71,7 @@ def _spread_at(input: Any, weight: Any, index: Any, size: Any) -> Any:
         parts = np.expand_dims(input[n], 1) * weight[:, n]
         where = np.reshape(index[:, n] + starts, (-1,))
         if parts.dtype.kind == "f":
-            sums = np.bincount(where, np.reshape(parts, (-1,)), channels * count)
+            sums = np.bincount(as_intp(where), np.reshape(parts, (-1,)), channels * count)
             out[n] = np.reshape(sums, (channels, count))
         else:
             np.add.at(np.reshape(out[n], (-1,)), where, np.reshape(parts, (-1,)))
@@ -94,7 +95,7 @@ def _products_at(output: Any, input: Any, index: Any) -> Any:
         fast.products_at(output, flat, index, out)
         return out
     for n in range(batch):
-        out[:, n] = np.einsum("ckp,cp->kp", np.take(flat[n], index[:, n], axis=1), output[n])
+        out[:, n] = np.einsum("ckp,cp->kp", np.take(flat[n], as_intp(index[:, n]), axis=1), output[n])
     return out
 
 
@@ -320,7 +321,7 @@ def affine_grid_generator(theta: Tensor, size: Any, align_corners: bool) -> Any:
         lines.append(line if align_corners else line * (n - 1) / n)
     whole = np.meshgrid(*lines, indexing="ij")
     base = np.stack([*(np.reshape(w, (-1,)) for w in reversed(whole)), np.ones(size_of(space))], axis=1)
-    points = wrap(base).to(theta.dtype)
+    points = beside(base, theta).to(theta.dtype)
     return reshape(matmul(points, theta.mT), (theta._shape[0], *space, ndim))
 
 
@@ -371,6 +372,7 @@ from ..base.errors import not_implemented_for, scalar_type  # noqa: E402 - what 
 from ..tensor.tensor import wrap  # noqa: E402
 from .join import stack  # noqa: E402
 from .linalg import matmul  # noqa: E402
+from .making import beside  # noqa: E402
 from .reduce import sum  # noqa: E402
 from .rounding import sign  # noqa: E402
 from .shape import reshape  # noqa: E402

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..backends.numpy import as_intp
 from ..base.dtypes import int64
 from ..base.errors import not_a_tensor
 from ..declare.batched import is_batched
@@ -17,6 +18,7 @@ from ..tensor.tensor import Tensor, wrap
 from .accumulate import add_along, as_dtype, flat_of, fresh, narrowed, set_along, size_of, store, widened
 from .blockwise import is_numpy
 from .kernels import reshaped
+from .operands import factor_for
 from .writing import keep_apart, own_value, value_form, write_part
 
 _array_type = np.ndarray  # NumPy's own, also where `np` is bound to another library
@@ -60,7 +62,7 @@ def index_select(input: Any, dim: int, index: Any) -> Any:
         if index.shape[0] != 1:
             raise RuntimeError(f"index_select(): Index to scalar can have only 1 value, got {index.shape[0]} value(s)")
         return np.asarray(input, copy=True)
-    return input.take(index, d) if is_numpy(input) else np.take(input, index, axis=d)
+    return input.take(as_intp(index), d) if is_numpy(input) else np.take(input, index, axis=d)
 
 
 @linear(input=lambda g, index, dim: index_select(g, dim, index), structural=True, name="index_select_backward")
@@ -111,7 +113,7 @@ def _add_slices(array: Any, dim: int, index: Any, source: Any, alpha: Any) -> An
 
 
 def _times(values: Any, alpha: Any, dtype: Any) -> Any:
-    return as_dtype(values * as_dtype(alpha, values.dtype), dtype)
+    return as_dtype(values * factor_for(alpha, values), dtype)
 
 
 def _taken(g: Any, dim: int, index: Any, alpha: Any, shape: Any) -> Any:
@@ -178,8 +180,8 @@ def _check_source(
     same_rank = len(given) == len(shape) and (len(array.shape) > 0 or size_of(given) == 1)
     if not same_rank or any(n != m for k, (n, m) in enumerate(zip(given, shape, strict=True)) if k != d):
         raise RuntimeError(
-            f"{op}(): source tensor shape must match self tensor shape, excluding the specified dimension {d}. Got "
-            f"self.shape = {list(array.shape)} source.shape = {list(source.shape)}"
+            "source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = "
+            f"{list(array.shape)} source.shape = {list(source.shape)} ({op}() along dimension {d})"
         )
     if given[d] != index.shape[0]:
         raise error(
@@ -297,7 +299,7 @@ def take(input: Any, index: Any) -> Any:
         raise RuntimeError(f"take(): Expected a long tensor for index, but got {index.dtype}")
     if type(input) is _array_type and index.size:
         try:
-            return input.reshape(-1).take(index)  # which counts from the end as torch does
+            return input.reshape(-1).take(as_intp(index))  # which counts from the end as torch does
         except IndexError:
             pass
     size = size_of(input.shape)
@@ -307,7 +309,7 @@ def take(input: Any, index: Any) -> Any:
         for found in (int(np.min(index)), int(np.max(index))):
             if not -size <= found < size:
                 raise IndexError(f"out of range: tried to access index {found} on a tensor of {size} elements.")
-    return np.reshape(np.take(flat_of(input), np.reshape(index, (-1,)), axis=0), index.shape)
+    return np.reshape(np.take(flat_of(input), as_intp(np.reshape(index, (-1,))), axis=0), index.shape)
 
 
 def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None, *, out: Any = None) -> Tensor:

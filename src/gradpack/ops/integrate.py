@@ -70,7 +70,7 @@ def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Any = None, dim: int = 
     """
     d, steps = _steps("trapezoid", y, x, dx, dim)
     if not y._shape[d]:
-        return zeros(y._shape[:d] + y._shape[d + 1 :], dtype=y._spec.dtype)
+        return zeros(y._shape[:d] + y._shape[d + 1 :], dtype=y._spec.dtype, device=y.device)
     if not isinstance(steps, Tensor):
         out: Tensor = (sum(y, d) - (select(y, d, 0) + select(y, d, -1)) * 0.5) * steps
         return out
@@ -140,10 +140,14 @@ def gradient(input: Tensor, *, spacing: Any = 1, dim: Any = None, edge_order: in
         raise TypeError("gradient(): argument 'spacing' must be a number, or a list of numbers or of tensors")
     spaces = [spacing] * len(dims) if alone else list(spacing)
     if len(spaces) != len(dims):
-        what = f"its length equal to 'self.dim() = {input.ndim}'" if dim is None else f"the same length as dim {dims}"
+        what = (
+            f", or a list with its length equal to 'self.dim() = {input.ndim}'"
+            if dim is None
+            else " or it's spacing and dim arguments to have the same length"
+        )
         raise RuntimeError(
-            "torch.gradient expected spacing to be unspecified, a scalar, or a list with "
-            f"{what}, but got a spacing of length {len(spaces)}"
+            f"torch.gradient expected spacing to be unspecified, a scalar{what}, but got a spacing argument of length "
+            f"{len(spaces)}" + ("." if dim is None else f" and a dim argument of length {len(dims)}.")
         )
     _check_gradient(input, dims, edge_order, spaces)
     made = []
@@ -161,7 +165,7 @@ def _check_gradient(input: Tensor, dims: list[int], edge_order: int, spaces: lis
     if input._spec.dtype is dtypes.uint8:
         raise RuntimeError("torch.gradient does not support uint8 input.")
     if edge_order not in (1, 2):
-        raise RuntimeError("torch.gradient only supports edge_order being 1 or 2.")
+        raise RuntimeError("torch.gradient only supports edge_order=1 and edge_order=2.")
     for d, space in zip(wrap_dims(dims, input.ndim), spaces, strict=True):
         if not input.ndim or input._shape[d] < edge_order + 1:
             raise RuntimeError("torch.gradient expected each dimension size to be at least edge_order+1")

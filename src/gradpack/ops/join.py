@@ -116,7 +116,7 @@ def cat(tensors: Any, dim: int = 0, *, axis: int | None = None, out: Any = None)
     if (type(tensors) is not tuple and type(tensors) is not list) or not tensors:
         tensors = _sequence("cat", tensors)
         if not tensors:
-            raise ValueError("cat(): expected a non-empty list of Tensors")
+            raise ValueError("torch.cat(): expected a non-empty list of Tensors")
     if axis is not None:
         dim = axis
     return _cat(tensors, dim) if out is None else _cat(tensors, dim, out=out)

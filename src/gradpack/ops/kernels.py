@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..backends.compiled import dense, loops
+from ..backends.numpy import as_intp
 from .row_products import ENOUGH, added_in_rows
 
 _array_type = np.ndarray  # NumPy's own, also where `np` is bound to another library
@@ -286,7 +287,7 @@ def take_in_rows(x: Any, indices: Any) -> Any:
         fast.take_in_rows(rows, table, out)
         return out.reshape(indices.shape)
     for part, places in _row_portions(table, x.shape[-1]):
-        np.take(rows[part].reshape(-1), places, out=out[part], mode="clip")  # "raise" would copy what it takes
+        np.take(rows[part].reshape(-1), as_intp(places), out=out[part], mode="clip")  # "raise" would copy what it takes
     return out.reshape(indices.shape)
 
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from ..backends.windows import memory_of
 from ..base import dtypes
 from ..base.errors import not_a_tensor
 from ..declare.looped import each_example
-from ..tensor.storage import memory_of
 from ..tensor.tensor import Tensor
 from .copies import _own
 from .making import _native, finish, settled
@@ -50,7 +50,9 @@ def as_strided_scatter(input: Tensor, src: Tensor, size: Any, stride: Any, stora
         result = _contiguous(input)
         as_strided(result, size, stride, storage_offset or 0).copy_(src)
         return result
-    whole = zeros(memory.size, dtype=input.dtype)  # the same layout, and room for what lies beside the elements
+    whole = zeros(
+        memory.size, dtype=input.dtype, device=input.device
+    )  # the same layout, and room for what lies beside the elements
     layout = input._shape, input.stride(), input.storage_offset()
     as_strided(whole, *layout).copy_(input)
     as_strided(whole, size, stride, layout[2] if storage_offset is None else storage_offset).copy_(src)
@@ -75,7 +77,7 @@ def fill(input: Tensor, value: Any) -> Tensor:
     if not isinstance(value, Tensor):
         if not isinstance(value, int | float | complex):
             raise not_a_tensor("fill", "value", 2, value)
-        value = scalar_tensor(value, dtype=input._spec.dtype)
+        value = scalar_tensor(value, dtype=input._spec.dtype, device=input.device)
     if value.ndim:
         raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got tensor with {value.ndim} dimensions.")
     made: Tensor = _filled(input, value)
@@ -110,7 +112,11 @@ def empty_permuted(
             f"{len(size)} is not equal to len(physical_layout) = {len(order)}"
         )
     if any(not 0 <= d < len(size) for d in order):
-        raise RuntimeError(f"Dimension out of range (expected to be between 0 and {len(size) - 1}): {list(order)}")
+        nr, odd = next((i, d) for i, d in enumerate(order) if not 0 <= d < len(size))
+        raise RuntimeError(
+            f"Dimension out of range (expected to be between 0 and {len(size) - 1}, but got {odd} at index {nr}).  NB: "
+            "negative dims not currently supported; file an issue if you want it."
+        )
     if len(set(order)) != len(order):
         raise RuntimeError(f"Duplicate dim not allowed: {list(order)}")
     array = settled(np.empty(tuple(size[d] for d in order), _native("empty_permuted", dtype, device)))
@@ -133,6 +139,8 @@ def _chunk_cat(tensors: Any, dim: int, num_chunks: int, *, out: Any = None) -> T
         raise RuntimeError("_chunk_cat expects a non-empty input tensor list")
     if num_chunks < 1:
         raise RuntimeError(f"_chunk_cat expects positive num_chunks, and got {num_chunks}")
+    if dim < 0 and len({x.ndim for x in tensors}) > 1:
+        raise RuntimeError("_chunk_cat expects non-negative dim when input tensors have different ndims")
     dim = wrap_dim(dim, tensors[0].ndim)
     if any(dim >= x.ndim for x in tensors):
         raise RuntimeError(f"_chunk_cat expects dim < ndim for all input tensors, and got dim={dim}")

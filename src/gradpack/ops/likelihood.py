@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..declare.kinds import elementwise
+from ..declare.write_checks import refuse_grad
 from ..tensor.tensor import Tensor
 from .exponential import special
 from .operands import is_number
@@ -136,5 +137,4 @@ def _log1p_or_zero(input: Any, other: Any) -> Any:
 from ..declare.variants import put  # noqa: E402 - adjoints name each other
 from .compare import eq, le, logical_and  # noqa: E402
 from .exponential import erf, exp, log, log1p  # noqa: E402
-from .reduce import refuse_grad  # noqa: E402
 from .rounding import where  # noqa: E402

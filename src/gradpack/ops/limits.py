@@ -9,6 +9,7 @@ import numpy as np
 
 from ..base.dtypes import FLOATING
 from ..base.info import finfo
+from ..base.numbers import SAFE, number_for
 from ..declare.inplace import inplace
 from ..declare.inplace_text import function
 from ..declare.kinds import elementwise
@@ -48,11 +49,23 @@ def _clamp_for(input: Any, min: Any, max: Any) -> Any:
     if (isinstance(min, Tensor) and is_number(max)) or (is_number(min) and isinstance(max, Tensor)):
         raise TypeError("clamp(): 'min' and 'max' are both to be tensors or both numbers, and one of each was given")
     simple = isinstance(input, Tensor) and input._spec.dtype.category == FLOATING
-    return _clamp_to_numbers if simple and _is_limit(min) and _is_limit(max) else _clamp
+    return _clamp_to_numbers if simple and _is_limit(min, input) and _is_limit(max, input) else _clamp
 
 
-def _is_limit(value: Any) -> bool:
-    return value is None or isinstance(value, int | float)
+def _is_limit(value: Any, input: Tensor) -> bool:
+    """Whether a limit of floating numbers is a number, or none."""
+    if type(value) is not float or not -SAFE < value < SAFE:
+        if value is None or not isinstance(value, int | float):
+            return value is None
+        number_for(value, input._spec.dtype)
+    return True
+
+
+def _check_limits(op: Any, values: Any, common: Any) -> None:
+    kind = values[0]._spec.dtype if isinstance(values[0], Tensor) else common
+    for value in values[1:]:
+        if isinstance(value, int | float):
+            number_for(value, kind if kind.low else common)
 
 
 @elementwise(
@@ -74,6 +87,7 @@ def _clamp_to_numbers(input: Any, min: Any = None, max: Any = None) -> Any:
     dtypes="if",
     node="ClampBackward0",
     name="clamp",
+    check=_check_limits,
 )
 def _clamp(input: Any, min: Any = None, max: Any = None) -> Any:
     """`input` between two limits, which may be tensors."""
@@ -102,6 +116,7 @@ def _above(x: Any, low: Any, high: Any) -> Any:
     scalars=("min",),
     dtypes="bif",
     node="ClampMinBackward0",
+    check=_check_limits,
 )
 def clamp_min(input: Any, min: Any) -> Any:
     """`input`, limited from below.
@@ -121,6 +136,7 @@ def clamp_min(input: Any, min: Any) -> Any:
     scalars=("max",),
     dtypes="bif",
     node="ClampMaxBackward0",
+    check=_check_limits,
 )
 def clamp_max(input: Any, max: Any) -> Any:
     """`input`, limited from above.

@@ -23,8 +23,8 @@ def _shapes_for_product(name: str, a: Any, b: Any) -> None:
     if len(a) and len(b) and a[-1] != inner_b:
         if len(a) == 1 and len(b) == 1:
             raise RuntimeError(
-                f"{name}(): inconsistent tensor size, expected both vectors to have same number of elements, but got "
-                f"{a[0]} and {b[0]}"
+                f"inconsistent tensor size, expected tensor [{a[0]}] and src [{b[0]}] to have the same number of "
+                f"elements, but got {a[0]} and {b[0]} elements respectively: {name}()"
             )
         if len(a) == 2 and len(b) == 1:
             raise RuntimeError(f"{name}(): size mismatch, got input ({a[0]}x{a[1]}), vec ({b[0]})")
@@ -163,7 +163,11 @@ def mv(input: Any, vec: Any) -> Any:
 
 
 @bilinear(
-    input=lambda g, tensor: g * tensor, tensor=lambda g, input: g * input, uniform=True, broadcasts=False, dtypes="ifc"
+    input=lambda g, tensor: g * tensor,
+    tensor=lambda g, input: g * input,
+    broadcasts=False,
+    dtypes="ifc",
+    uniform="dot : expected both vectors to have same dtype, but found {} and {}",
 )
 def dot(input: Any, tensor: Any) -> Any:
     """Sum of the products of two vectors (no conjugate).

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from ..declare.kinds import general
-from .accumulate import as_dtype
 from .linalg import _check_dims, _shapes_for_product, matmul
+from .operands import factor_for
 from .reduce import sum_to_size
 from .shape import squeeze, unsqueeze
 
@@ -40,10 +40,9 @@ def addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) ->
 
 def _plus(input: Any, product: Any, beta: Any, alpha: Any) -> Any:
     """`beta * input + alpha * product`; a beta of 0 ignores even nan in `input`."""
-    if product.dtype.kind in "iu":  # a fraction in a factor is cut off
-        alpha, beta = int(alpha), int(beta)
+    alpha, beta = factor_for(alpha, product), factor_for(beta, product)
     if alpha != 1:
-        product = product * as_dtype(alpha, product.dtype)
+        product = product * alpha
     if input.shape != product.shape and np.broadcast_shapes(input.shape, product.shape) != tuple(product.shape):
         raise RuntimeError(
             f"The expanded size of the tensor must match: input of shape {list(input.shape)} does not broadcast to "
@@ -51,7 +50,7 @@ def _plus(input: Any, product: Any, beta: Any, alpha: Any) -> Any:
         )
     if beta == 0:
         return product
-    return product + (input if beta == 1 else input * as_dtype(beta, input.dtype))
+    return product + (input if beta == 1 else input * beta)
 
 
 @general(

@@ -13,7 +13,8 @@ from ..base.modes import MODE
 from ..base.return_types import return_type
 from ..declare.batched import is_batched
 from ..declare.variants import put
-from ..tensor.tensor import Tensor, wrap
+from ..declare.write_checks import refuse_grad
+from ..tensor.tensor import Tensor
 
 _array_type = np.ndarray  # NumPy's own, also where `np` is bound to another library
 _FEW = 64  # numbers, of which Python finds those that are not zero before NumPy does
@@ -112,7 +113,7 @@ def diagonal_of(x: Any) -> Any:
 def identity(n: int, like: Any, columns: int | None = None) -> Any:
     """The identity matrix as an array or tensor like another."""
     if isinstance(like, Tensor):
-        return wrap(np.eye(n, columns, dtype=like._spec.native))
+        return beside(np.eye(n, columns, dtype=like._spec.native), like)
     return np.eye(n, columns, dtype=like.dtype)
 
 
@@ -146,13 +147,8 @@ def with_out(function: Callable[..., Any]) -> Callable[..., Any]:
         for target in targets:
             if not isinstance(target, Tensor):
                 raise TypeError(f"{name}(): argument 'out' must be Tensor, not {type(target).__name__}")
-        mode = MODE.get()
         given = [v for group in args for v in (group if isinstance(group, tuple | list) else (group,))]
-        if mode.grad and any(isinstance(t, Tensor) and t.requires_grad for t in (*given, *kwargs.values(), *targets)):
-            raise RuntimeError(
-                f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of the "
-                "arguments requires grad."
-            )
+        refuse_grad(name, *given, *kwargs.values(), *targets)
         result = function(*args, **kwargs)
         results = result if isinstance(result, tuple) else (result,)
         if len(results) != len(targets):
@@ -172,7 +168,7 @@ def with_out(function: Callable[..., Any]) -> Callable[..., Any]:
 def followed(*tensors: Any) -> bool:
     """Whether derivatives may be asked for of what is made of these tensors."""
     mode = MODE.get()
-    if mode.levels or mode.dual:
+    if mode.levels or mode.forward:
         return True
     return bool(mode.grad) and any(isinstance(t, Tensor) and t.requires_grad for t in tensors)
 
@@ -181,4 +177,5 @@ __all__ = ["LinAlgError", "matrices", "square"]
 
 from .complex_parts import conj  # noqa: E402 - adjoints name each other
 from .diagonal import diagonal  # noqa: E402
+from .making import beside  # noqa: E402
 from .operands import is_complex  # noqa: E402

@@ -112,8 +112,8 @@ def _product(input: Any, tau: Any) -> Any:
 def _reflected_back(g: Any, input: Any, tau: Any) -> tuple[Any, Any]:
     """The gradients of `I - V @ T @ V^H`, of which the first columns are taken."""
     n, k = input.shape[-1], tau.shape[-1]
-    if not k:
-        return input * 0, tau * 0
+    if not k or not input.shape[-2]:
+        return None, None
     V = _vectors(input, k)
     top = V[..., :n, :]
     T = _kernel(V, tau)

@@ -14,7 +14,7 @@ def _basis(A: Tensor, q: int, niter: int, M: Any) -> Tensor:
     """Orthonormal columns that span most of the range of `A - M`: randomized subspace iteration (Halko et al. 2009)."""
     apply = (lambda x: A @ x) if M is None else (lambda x: A @ x - M @ x)
     apply_adjoint = (lambda x: A.mH @ x) if M is None else (lambda x: A.mH @ x - M.mH @ x)
-    Q: Any = linalg_qr(apply(randn(A._shape[-1], q, dtype=A.dtype))).Q
+    Q: Any = linalg_qr(apply(randn(A._shape[-1], q, dtype=A.dtype, device=A.device))).Q
     for _ in range(niter):
         Q = linalg_qr(apply_adjoint(Q)).Q
         Q = linalg_qr(apply(Q)).Q

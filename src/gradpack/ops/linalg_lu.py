@@ -213,7 +213,7 @@ _LUInfo = result_type("_lu_with_info", "LU pivots info")
 
 def _method_lu(self: Tensor, pivot: bool = True, get_infos: bool = False) -> Any:
     """The factors in one matrix and the exchanges of rows: see `gradpack.lu`."""
-    return lu(self, pivot, get_infos)
+    return tuple(lu(self, pivot, get_infos))
 
 
 def _check_pivots(name: str, pivots: Any) -> None:

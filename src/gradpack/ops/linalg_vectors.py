@@ -180,8 +180,8 @@ def vander(x: Tensor, N: Any = None, increasing: bool = False) -> Any:
         raise RuntimeError("N must be non-negative.")
     dtype = x.dtype if x.is_floating_point() or x.is_complex() else int64
     if n == 0:
-        return ones((x._shape[0], 0), dtype=dtype)
-    first = ones((x._shape[0], 1), dtype=dtype)
+        return ones((x._shape[0], 0), dtype=dtype, device=x.device)
+    first = ones((x._shape[0], 1), dtype=dtype, device=x.device)
     made = first if n == 1 else cat([first, _cumprod(expand(unsqueeze(x, -1), (x._shape[0], n - 1)), -1)], -1)
     return made if increasing else flip(made, (-1,))
 

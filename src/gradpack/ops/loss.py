@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..backends.numpy import as_intp
 from ..base.dtypes import FLOATING, int64
 from ..base.errors import scalar_type
 from ..declare.autocast import in_float32
@@ -90,7 +91,7 @@ def _take(input: Any, target: Any, weights: Any, divisor: Any = None) -> Any:
     """`-weights * input[i, target[i]]`, class in dimension 1: shape of `target`; or the sum of that, divided."""
     if type(input) is _array_type and input.ndim == 2:
         if type(weights) is float and type(divisor) is float and 0 < input.size < SMALL and input.dtype.char in "fd":
-            picked = input.reshape(-1).take(_starts(*input.shape) + target)
+            picked = input.reshape(-1).take(as_intp(_starts(*input.shape) + target))
             return picked.dot(_factors(len(target), input.dtype, -weights / divisor if divisor else math.nan))
         picked = input[np.arange(len(target)), target]
     else:
@@ -121,6 +122,7 @@ def _taking(name: str, node: str) -> Any:
     return linear(
         input=lambda g, target, weights, input_shape, divisor: _put_by_class(g, target, weights, input_shape, divisor),
         node=node,
+        flat=True,
         name=name,
         promote=("input",),
         dtypes="f",
@@ -248,7 +250,9 @@ def counted(
     if np.any(bad):
         raise IndexError(f"Target {int(index[bad].flat[0])} is out of bounds.")
     safe = np.where(counts, index, np.zeros_like(index))
-    each = counts.astype(native) if weight is None else np.where(counts, weight._data[safe], np.zeros((), native))
+    each = counts.astype(native)
+    if weight is not None:
+        each = np.where(counts, weight._data[safe], np.zeros_like(each))
     divisor = None if kind == NONE else 1.0 if kind == SUM else float(np.sum(each, dtype=np.float64))
     return wrap(safe), wrap(each), divisor
 

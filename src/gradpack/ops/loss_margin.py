@@ -143,6 +143,7 @@ def triplet_margin_with_distance_loss(
         _by_rows(g, divisor) * _multi_slope(input, target, scales, p, margin)
     ),
     node="MultiMarginLossBackward0",
+    flat=True,
     promote=("input",),
     dtypes="f",
 )
@@ -197,22 +198,23 @@ def multi_margin_loss(
             "multi_margin_loss: target tensor should be 1-D with size equal to the number of input samples (batch "
             f"size). Expected target size [{n}], but got {list(target._shape)}. Input has shape {list(input._shape)}."
         )
-    _check_long(target)
     if weight is not None and weight.numel() != classes:
         raise RuntimeError(f"inconsistent weight size, expected {classes} but got {list(weight._shape)}")
-    index = flat._data
+    _check_long(target)
+    index = host_of(flat)
     if np.any((index < 0) | (index >= classes)):
         raise RuntimeError("target out of range")
     native = input._spec.native
     scales = np.full((n, classes), 1 / max(classes, 1), native)
     if weight is not None:
-        scales *= np.reshape(weight._data, (-1,))[index][:, None]
+        scales *= np.reshape(host_of(weight), (-1,))[index][:, None]
     np.put_along_axis(scales, index[:, None], 0, axis=1)
+    scale = beside(scales, input)
     if reduction == NONE:
-        each = _multi_margin(scores, flat, wrap(scales), p, margin)
+        each = _multi_margin(scores, flat, scale, p, margin)
         return each if each._shape == target._shape else reshape(each, target._shape)
     divisor = float(n or math.nan) if reduction == MEAN else 1.0
-    return _multi_margin(scores, flat, wrap(scales), p, margin, divisor)
+    return _multi_margin(scores, flat, scale, p, margin, divisor)
 
 
 def _rows(input: Tensor) -> Tensor:
@@ -231,6 +233,7 @@ def _check_long(target: Tensor) -> None:
 @general(
     input=lambda g, input, pairs, divisor: _multilabel_back(g, input, pairs, divisor),
     node="MultilabelMarginLossBackward0",
+    flat=True,
     promote=("input",),
     dtypes="f",
 )
@@ -271,7 +274,7 @@ def multilabel_margin_loss(input: Tensor, target: Tensor, reduction: int = MEAN)
     if target._shape != input._shape and not (input.ndim < 2 and target.numel() == input.numel() and target.ndim < 2):
         raise RuntimeError(f"inconsistent target size: {list(target._shape)} for input of size: {list(input._shape)}")
     _check_long(target)
-    index = np.reshape(target._data, scores._shape)
+    index = np.reshape(host_of(target), scores._shape)
     if np.any((index < -1) | (index >= scores._shape[1])):
         raise RuntimeError("argument #2 'target' is out of range")
     valid = np.logical_and.accumulate(index >= 0, axis=1)
@@ -280,7 +283,7 @@ def multilabel_margin_loss(input: Tensor, target: Tensor, reduction: int = MEAN)
     right[rows, index[rows, places]] = True
     counts = np.zeros(index.shape, input._spec.native)
     np.add.at(counts, (rows, index[rows, places]), 1)
-    pairs = wrap(counts[:, :, None] * ~right[:, None, :])
+    pairs = beside(counts[:, :, None] * ~right[:, None, :], input)
     if reduction == NONE:
         each = _multilabel_margin(scores, pairs)
         return each if input.ndim == 2 else reshape(each, input._shape[:-1])
@@ -288,12 +291,13 @@ def multilabel_margin_loss(input: Tensor, target: Tensor, reduction: int = MEAN)
     return _multilabel_margin(scores, pairs, divisor)
 
 
-from ..tensor.tensor import wrap  # noqa: E402
 from .compare import eq, gt  # noqa: E402 - adjoints name each other
 from .exponential import sqrt  # noqa: E402
 from .limits import clamp_min  # noqa: E402
 from .loss import _put_by_class  # noqa: E402
+from .making import beside  # noqa: E402
 from .pairwise import minimum  # noqa: E402
+from .random import host_of  # noqa: E402
 from .reduce import sum  # noqa: E402
 from .rounding import where  # noqa: E402
 from .scatter import gather  # noqa: E402

@@ -14,7 +14,7 @@ from ..backends.numpy import PAIR, paired
 from ..base import dtypes
 from ..base.devices import CPU, KINDS, as_device
 from ..base.dtypes import FLOATING, as_dtype, dtype
-from ..base.errors import not_implemented_for, scalar_type
+from ..base.errors import not_implemented_for, scalar_type, size_too_big
 from ..base.modes import MODE, using
 from ..base.settings import FILLING
 from ..declare.rare_dtypes import refuse_rare
@@ -45,14 +45,14 @@ def shape_of(op: str, size: tuple[Any, ...]) -> tuple[int, ...]:
         elif size[0].numel() != 1 or size[0]._spec.dtype.category >= FLOATING:
             raise TypeError(f"{op}(): argument 'size' (position 1) must be tuple of ints, not Tensor")
     out = []
-    for n in size:
+    for at, n in enumerate(size):
         if isinstance(n, bool) or not hasattr(n, "__index__"):
             raise TypeError(
                 f"{op}(): argument 'size' must be tuple of ints, but found element of type {type(n).__name__}"
             )
         n = n.__index__()
         if not -(1 << 63) <= n < 1 << 63:
-            raise TypeError(f"{op}(): argument 'size' does not fit into 64 bits: {n}")
+            raise size_too_big(op, "size", at, n)
         if n < 0:
             raise RuntimeError(f"Trying to create tensor with negative dimension {n}: {list(size)}")
         out.append(n)
@@ -100,6 +100,12 @@ def _placed(made: Tensor, device: Any) -> Tensor:
         return made
     backend = backend_on(where.type) or NUMPY
     return wrap(backend.asarray(made._spec.backend.to_numpy(made._data), made._spec.dtype, where))
+
+
+def beside(array: Any, other: Tensor) -> Tensor:
+    """A tensor of an array in host memory, on the device of another tensor."""
+    made = wrap(array)
+    return made if other._spec.numpy else _placed(made, other._spec.device)
 
 
 # Those that NumPy makes as they are, and that every factory takes.

@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ..base.errors import shapes_do_not_broadcast
+from ..backends import spec_of
+from ..backends.numpy import as_int64
+from ..base.errors import scalar_type, shapes_do_not_broadcast
 from ..declare.kinds import general, linear, nondifferentiable
 from ..declare.looped import each_example
 from ..tensor.tensor import Tensor
@@ -24,8 +26,10 @@ def _check_mask(op: str, mask: Any) -> None:
     if not hasattr(mask, "dtype"):
         raise TypeError(f"{op}(): argument 'mask' (position 2) must be Tensor, not {type(mask).__name__}")
     if mask.dtype != np.bool:
-        wanted = "expected BoolTensor for mask" if op == "masked_select" else "only supports boolean masks"
-        raise RuntimeError(f"{op}: {wanted}, but got mask with dtype {mask.dtype}")
+        if op == "masked_select":
+            raise RuntimeError("masked_select: expected BoolTensor for mask")
+        name = scalar_type(spec_of(mask).dtype)
+        raise RuntimeError(f"{op}_ only supports boolean masks, but got mask with dtype {name}")
 
 
 def _common(op: str, input: Any, mask: Any) -> Any:
@@ -215,8 +219,8 @@ def _nonzero(input: Any) -> Any:
     if not len(input.shape):
         return np.zeros((int(bool(input)), 0), dtype=np.int64)
     if type(input) is _array_type and input.ndim == 1:
-        return input.nonzero()[0].reshape(-1, 1)
-    return np.stack(np.nonzero(input)).T  # as torch, which finds the indices of each dimension on their own
+        return as_int64(input.nonzero()[0]).reshape(-1, 1)
+    return as_int64(np.stack(np.nonzero(input))).T  # as torch, which finds the indices of each dimension on their own
 
 
 def nonzero(input: Tensor, *, as_tuple: bool = False, out: Any = None) -> Any:

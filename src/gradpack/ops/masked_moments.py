@@ -15,7 +15,7 @@ FUNCTIONS = ""
 
 def _hits(input: Tensor, dim: Any, keepdim: Any, mask: Any) -> Tensor:
     """How many elements count."""
-    counted = ones(input._shape, dtype=dtypes.int64) if mask is None else _mask_for(input, mask)
+    counted = ones(input._shape, dtype=dtypes.int64, device=input.device) if mask is None else _mask_for(input, mask)
     return _plain_sum(counted, _dims(dim, input.ndim), bool(keepdim), dtype=dtypes.int64)
 
 
@@ -56,7 +56,7 @@ def median(input: Tensor, dim: int = -1, *, keepdim: bool = False, dtype: Any = 
     d = input._spec.dtype
     x = input if d.is_floating_point else input.to(dtypes.float32)
     if mask is not None:
-        x = where(_mask_for(x, mask), x, scalar_tensor(math.nan, dtype=x._spec.dtype))
+        x = where(_mask_for(x, mask), x, scalar_tensor(math.nan, dtype=x._spec.dtype, device=x.device))
     made: Tensor = nanmedian(x, _one(dim, x.ndim), keepdim).values
     if d.is_floating_point:
         return made
@@ -200,7 +200,7 @@ def normalize(input: Tensor, ord: Any, dim: int, *, eps: float = 1e-12, dtype: A
     """
     x = _kept("normalize", input, mask, "sum")
     length = norm(input, ord, dim, keepdim=True, dtype=dtype or input._spec.dtype, mask=mask)
-    made: Tensor = x / maximum(length, scalar_tensor(eps, dtype=length._spec.dtype))
+    made: Tensor = x / maximum(length, scalar_tensor(eps, dtype=length._spec.dtype, device=length.device))
     return made
 
 

@@ -63,9 +63,8 @@ def _kept(op: str, input: Tensor, mask: Any, kind: str) -> Tensor:
         raise not_a_tensor(op, "input", 1, input)
     if mask is None:
         return input
-    made: Tensor = where(
-        _mask_for(input, mask), input, scalar_tensor(_neutral(kind, input._spec.dtype), dtype=input._spec.dtype)
-    )
+    d = input._spec.dtype
+    made: Tensor = where(_mask_for(input, mask), input, scalar_tensor(_neutral(kind, d), dtype=d, device=input.device))
     return made
 
 

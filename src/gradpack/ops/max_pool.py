@@ -75,6 +75,7 @@ def _declared(ndim: int) -> Callable[..., Any]:
         dtypes="if",
         name=f"_max_pool{ndim}d",
         node=f"MaxPool{ndim}DWithIndicesBackward0",
+        flat=True,
     )(function)
     return made
 
@@ -112,7 +113,8 @@ def _max_pool(
     ceil_mode: Any,
     return_indices: bool,
 ) -> Any:
-    geometry = pool_geometry(op, ndim, input, kernel_size, stride, padding, dilation, ceil_mode)
+    label = f"{op}_with_indices" if return_indices and ndim == 1 else op
+    geometry = pool_geometry(label, ndim, input, kernel_size, stride, padding, dilation, ceil_mode)
     if input._spec.dtype.category in (BOOL, COMPLEX):
         raise not_implemented_for(op, input._spec.dtype)
     flat = ndim == 1
@@ -132,7 +134,7 @@ def _max_pool(
 def _followed(input: Tensor) -> bool:
     """Whether anything follows what becomes of a tensor: a gradient, a tangent, or a level of `func`."""
     mode = MODE.get()
-    return bool((mode.grad and input.requires_grad) or mode.dual or mode.levels)
+    return bool((mode.grad and input.requires_grad) or mode.forward or mode.levels)
 
 
 def _no_indices(name: str, ndim: int) -> Callable[..., Any]:
@@ -185,6 +187,7 @@ def _adaptive(ndim: int) -> Callable[..., Any]:
         dtypes="f",
         name=f"_adaptive_max_pool{ndim}d",
         node=f"AdaptiveMaxPool{ndim}DBackward0",
+        flat=True,
     )(function)
     return made
 

@@ -7,7 +7,8 @@ from typing import Any, Literal
 import numpy as np
 
 from ..base.memory_formats import order_of
-from ..declare.batched import NO_FORMAT, BatchedData
+from ..declare.batched import BatchedData
+from ..declare.vmap_errors import NO_FORMAT
 from .blockwise import is_numpy
 
 
@@ -35,6 +36,14 @@ def is_laid_out(array: Any, wanted: Any) -> bool:
             raise RuntimeError("preserve memory format is unsupported by the contiguous operator")
         return False
     return bool(np.transpose(array, order_of(wanted, array.ndim)).flags.c_contiguous)
+
+
+def counts_as(array: Any, wanted: Any) -> bool:
+    """Whether `to` takes an array as being in a memory format: what has no channels last counts as contiguous."""
+    last = wanted.name.startswith("channels_last")
+    if last and type(array) is BatchedData:
+        raise RuntimeError(NO_FORMAT)
+    return is_kept(wanted) or not hasattr(array, "strides") or _channels_are_last(array) == last
 
 
 def like(array: Any) -> dict[str, Any]:

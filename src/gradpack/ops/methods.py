@@ -38,7 +38,7 @@ _LATER = (
     "linalg_solve linalg_svd linalg_triangular linalg_vectors matrix_functions statistics loss_pointwise "
     "loss_margin ctc similarity gated recurrent reparametrize sampling implicit exchange broadcasting hashing "
     "numpy_protocol prelu ranges new_tensors random_like forward_mode attributes examples_products complex_from_parts "
-    "differences"
+    "differences sparse_gather"
 )
 
 EXPORTED = PUBLIC

@@ -19,7 +19,8 @@ def _method_new_tensor(
     """A new tensor of the same dtype."""
     from .create import tensor
 
-    return tensor(data, dtype=dtype or self._spec.dtype, requires_grad=requires_grad)
+    device = self._spec.device if device is None else device
+    return tensor(data, dtype=dtype or self._spec.dtype, device=device, requires_grad=requires_grad)
 
 
 def _new_filled(name: str) -> Any:
@@ -84,7 +85,9 @@ def _method_new_empty_strided(
             return made
 
         return of_all_examples(of_all, self)
-    return empty_strided(size, stride, dtype=dtype or self._spec.dtype, requires_grad=requires_grad)
+    return empty_strided(
+        size, stride, dtype=dtype or self._spec.dtype, device=device or self._spec.device, requires_grad=requires_grad
+    )
 
 
 @partial(noted, name="new_full")

@@ -60,7 +60,7 @@ def _slope(g: Any, input: Any, out: Any, ord: Any, dim: Any, keepdim: bool, inpu
     """The gradient of a norm; 0 where it has none: at the origin, and where an element is zero."""
     shape = input.shape
     if ord == 0:
-        return zeros_like(input)
+        return None
     g = restored(g, shape, dim, keepdim)
     if ord == 1:
         return sgn(input) * g
@@ -156,6 +156,5 @@ def _method_norm(self: Tensor, p: Any = "fro", dim: Any = None, keepdim: bool = 
 from .compare import eq  # noqa: E402 - adjoints name each other
 from .convert import _to_copy  # noqa: E402
 from .extremes import ties  # noqa: E402
-from .fill_like import zeros_like  # noqa: E402
 from .reduce import converted  # noqa: E402
 from .rounding import abs, sgn, where  # noqa: E402

@@ -250,7 +250,10 @@ def _check_normalized(op: str, input: Tensor, shape: Any, weight: Any, bias: Any
                 f"{op}(): argument 'normalized_shape' (position 2) must be tuple of ints of 64 bits, but found {n!r}"
             )
     if not shape:
-        raise RuntimeError(f"Expected normalized_shape to be at least 1-dimensional in {op}(), got {list(shape)}")
+        raise RuntimeError(
+            "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but got "
+            f"normalized_shape = {list(shape)}: {op}()"
+        )
     for name, value in (("weight", weight), ("bias", bias)):
         if value is not None and value._shape != shape:
             raise RuntimeError(
@@ -259,8 +262,8 @@ def _check_normalized(op: str, input: Tensor, shape: Any, weight: Any, bias: Any
             )
     if input._shape[-len(shape) :] != shape:
         raise RuntimeError(
-            f"Given normalized_shape={list(shape)}, expected input with shape [*, {', '.join(map(str, shape))}], but "
-            f"{op}() got input of size {list(input._shape)}"
+            f"Given normalized_shape={list(shape)}, expected input with shape [*{'' if op == 'rms_norm' else ', '}"
+            f"{', '.join(map(str, shape))}], but got input of size{list(input._shape)}: {op}()"
         )
     return shape
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -10,21 +11,79 @@ import numpy as np
 from ..backends import NUMPY
 from ..backends.numpy import quiet
 from ..base import dtypes
-from ..base.dtypes import FLOATING, INTEGRAL, dtype
+from ..base.dtypes import BOOL, FLOATING, INTEGRAL, dtype
 from ..tensor.tensor import Tensor
 
+MOST_DIMS = 64  # of NumPy's arrays
 
-def no_dtype_of(item: Any, data: Any = None) -> Exception:
-    """What to raise for something that is no number, alone or in lists, where text that comes first is a list too."""
+
+def no_dtype_of(item: Any) -> Exception:
+    """What to raise for something that is no number."""
     kind = type(item).__name__
-    if not isinstance(item, str):
-        return RuntimeError(f"tensor(): Could not infer dtype of {kind}")
-    first = data
-    while isinstance(first, list | tuple) and first:
-        first = first[0]
-    if first is not data and isinstance(first, str):
-        return ValueError(f"tensor(): too many dimensions {kind!r}")
-    return TypeError(f"tensor(): invalid data type {kind!r}")
+    if isinstance(item, str | bytes):
+        return TypeError(f"new(): invalid data type {kind!r}")
+    return RuntimeError(f"Could not infer dtype of {kind}")
+
+
+def is_sequence(data: Any) -> bool:
+    """Whether the elements of an object become elements of a tensor."""
+    if isinstance(data, list | tuple):
+        return True
+    if isinstance(data, str | bytes | Mapping | np.generic) or hasattr(data, "__array__"):
+        return False
+    return hasattr(data, "__getitem__") and hasattr(data, "__len__")
+
+
+def is_array(data: Any) -> bool:
+    """Whether an object is an array, or shows itself as one: not a number of NumPy's."""
+    return hasattr(data, "__array__") and not isinstance(data, np.generic)
+
+
+def sizes_of(data: Any) -> list[int]:
+    """The lengths of nested sequences, by the first element of each.
+
+    Raises:
+        ValueError: for more dimensions than an array has, as in a list that contains itself; for text in a list.
+    """
+    sizes: list[int] = []
+    while is_sequence(data):
+        if len(sizes) == MOST_DIMS:
+            raise ValueError(f"too many dimensions {type(data).__name__!r}")
+        sizes.append(len(data))
+        if not sizes[-1]:
+            break
+        data = _elements(data)[0]
+    if is_array(data) and not isinstance(data, Tensor):
+        return [*sizes, *np.asarray(data).shape]
+    if sizes and isinstance(data, str):
+        raise ValueError(f"too many dimensions {type(data).__name__!r}")
+    return sizes
+
+
+def as_lists(data: Any, depth: int = 0) -> Any:
+    """Nested sequences as nested lists.
+
+    Raises:
+        TypeError: for a list that contains itself.
+        ValueError: for more dimensions than an array has.
+    """
+    if not is_sequence(data):
+        return np.asarray(data) if is_array(data) and not isinstance(data, Tensor) else data
+    if depth == MOST_DIMS:
+        raise ValueError(f"too many dimensions {type(data).__name__!r}")
+    items = _elements(data)
+    if any(item is data for item in items):
+        raise TypeError("new(): self-referential lists are incompatible")
+    return [as_lists(item, depth + 1) for item in items]
+
+
+def _elements(data: Any) -> Any:
+    if isinstance(data, list | tuple):
+        return data
+    try:
+        return [data[i] for i in range(len(data))]
+    except (TypeError, KeyError, IndexError):
+        raise ValueError(f"could not determine the shape of object type '{type(data).__name__}'") from None
 
 
 def kind_of_numbers(data: Any) -> Any:
@@ -43,7 +102,7 @@ def kind_of_numbers(data: Any) -> Any:
         elif isinstance(item, bool | int | float | builtins.complex):
             d = dtypes.scalar_dtype(item)
         else:
-            raise no_dtype_of(item, data)
+            raise no_dtype_of(item)
         best = d if best is None else dtypes.promote_types(best, d)
     return best
 
@@ -63,9 +122,9 @@ def without_tensors(data: Any) -> Any:
 def plain_numbers(data: Any) -> Any:
     """Nested lists of Python numbers as an array; None for what needs a closer look."""
     first = data
-    while isinstance(first, list | tuple):
-        if not first:
-            return None
+    for _ in range(MOST_DIMS):
+        if not isinstance(first, list | tuple) or not first:
+            break
         first = first[0]
     if type(first) not in (bool, int, float, builtins.complex):
         return None
@@ -119,7 +178,7 @@ def check_fits(source: Any, d: dtype) -> None:
     else:
         bits = 8 * d.itemsize
         least = -(2 ** (bits - 1)) if d.is_signed else 0 if kind == "f" else 1 - 2**bits
-        if not (least <= low and high < 2 ** (bits - d.is_signed)):
+        if not (least <= low and high <= 2 ** (bits - d.is_signed) - 1):
             raise RuntimeError(
                 f"value cannot be converted to type {d.name} without overflow: "
                 f"{low if not low >= least else high} is not between {least} and {2 ** (bits - d.is_signed) - 1}"
@@ -133,12 +192,21 @@ def converted(source: Any, d: dtype) -> Any:
         return np.array(NUMPY.cast(source, d), order="C")
 
 
-def uneven(data: Any, dim: int = 0) -> str:
-    """Where nested lists have unequal lengths."""
-    lengths = [len(x) if isinstance(x, list | tuple) else None for x in data]
-    if len(set(lengths)) > 1:
-        odd = next(i for i, n in enumerate(lengths) if n != lengths[0])
-        if lengths[0] is None or lengths[odd] is None:
-            return f"expected sequence of length {lengths[0] or lengths[odd]} at dim {dim + 1}, got a number beside it"
-        return f"expected sequence of length {lengths[0]} at dim {dim + 1} (got {lengths[odd]})"
-    return next((uneven(x, dim + 1) for x in data if isinstance(x, list | tuple)), "uneven nested sequences")
+def check_numbers(data: Any, sizes: list[int], d: dtype, dim: int = 0) -> None:
+    """Raise for nested lists of unequal lengths, and for what is no number that becomes one of a dtype."""
+    if dim < len(sizes):
+        if not isinstance(data, list) and not (isinstance(data, np.ndarray) and data.ndim):
+            raise TypeError("not a sequence")
+        if len(data) != sizes[dim]:
+            raise ValueError(f"expected sequence of length {sizes[dim]} at dim {dim} (got {len(data)})")
+        if isinstance(data, np.ndarray) and list(data.shape) == sizes[dim:]:
+            return
+        for item in data:
+            check_numbers(item, sizes, d, dim + 1)
+    elif d.category >= FLOATING:
+        if not hasattr(data, "__float__") and not (d.is_complex and hasattr(data, "__complex__")):
+            raise TypeError(f"must be real number, not {type(data).__name__}")
+    elif not hasattr(data, "__int__") and not (d.category == BOOL and hasattr(data, "__complex__")):
+        raise TypeError(f"'{type(data).__name__}' object cannot be interpreted as an integer")
+    elif type(data) is int and d.category == INTEGRAL and d is not dtypes.uint64 and not -(1 << 63) <= data < 1 << 63:
+        raise ValueError(f"Overflow when unpacking long long: {data}")

@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from ..backends import spec_of
 from ..base.dtypes import BOOL
+from ..base.numbers import number_for
 from ..tensor.tensor import Tensor
 from .blockwise import is_numpy
 
@@ -51,6 +53,14 @@ def is_whole(array: Any) -> bool:
 def is_number(value: Any) -> bool:
     """Whether an operand is a Python number rather than a tensor or array."""
     return isinstance(value, int | float | complex)
+
+
+def factor_for(value: Any, array: Any) -> Any:
+    """A number that an array is multiplied by, as one of its dtype; refused if it does not fit."""
+    if is_number(array):
+        return value
+    number = number_for(value, spec_of(array).dtype)
+    return value if isinstance(number, complex) else number
 
 
 def zeros_for(g: Any) -> Any:

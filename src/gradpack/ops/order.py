@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..backends.compiled import loops
+from ..backends.numpy import as_int64
 from ..declare.kinds import general, nondifferentiable
 from .dimensions import axis, check_bool, numpy_names
 from .kernels import SMALL, _array_type, float_kind, take_along
@@ -20,10 +21,10 @@ _FEW = 16  # the first so many elements of a line are found by putting each wher
 def _order(input: Any, place: int, descending: bool) -> Any:
     """The indices that sort along a dimension."""
     if not descending:
-        return np.argsort(input, axis=place, stable=True)
+        return as_int64(np.argsort(input, axis=place, stable=True))
     if type(input) is _array_type:
         turned: Any = (*(slice(None),) * place, slice(None, None, -1))
-        return input.shape[place] - 1 - input[turned].argsort(place, stable=True)[turned]
+        return input.shape[place] - 1 - as_int64(input[turned].argsort(place, stable=True))[turned]
     backwards = np.argsort(np.flip(input, axis=place), axis=place, stable=True)
     return input.shape[place] - 1 - np.flip(backwards, axis=place)
 
@@ -132,7 +133,7 @@ def topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool =
         return values, where
     if 0 < 8 * k < n:  # first which ones, in the order of their places, then their order
         some = np.argpartition(input, n - k if largest else k, axis=place)
-        some = np.take(some, np.arange(n - k, n) if largest else np.arange(k), axis=place)
+        some = np.take(as_int64(some), np.arange(n - k, n) if largest else np.arange(k), axis=place)
         some = np.sort(some, axis=place)
         order = _order(take_along(input, some, place), place, largest)
         indices = take_along(some, order, place)
@@ -153,7 +154,7 @@ def _rank(input: Any, k: int, place: int) -> tuple[Any, Any]:
         missing = values != values  # noqa: PLR0124
         same, less = same | (nan & missing), less | (number & missing)
     nth = k + 1 - np.count_nonzero(less, axis=place, keepdims=True)
-    return values, np.argmax(np.cumsum(same, axis=place) == nth, axis=place, keepdims=True)
+    return values, as_int64(np.argmax(np.cumsum(same, axis=place) == nth, axis=place, keepdims=True))
 
 
 def _ranked(op: str, find: Any, input: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:

@@ -9,6 +9,7 @@ import numpy as np
 from ..backends import backend_of
 from ..base.dtypes import scalar_dtype
 from ..base.modes import MODE
+from ..base.numbers import number_for
 from ..declare.arguments import python_number
 from ..declare.batched import is_batched
 from ..declare.inplace import inplace
@@ -145,4 +146,4 @@ def _method_zero_(self: Tensor) -> Tensor:
 
 from .fill_like import zeros_like  # noqa: E402 - adjoints name each other
 from .reduce import sum, sum_to_size  # noqa: E402
-from .writing import number_for, own_value, write_part  # noqa: E402
+from .writing import own_value, write_part  # noqa: E402

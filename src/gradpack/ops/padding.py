@@ -10,6 +10,7 @@ import numpy as np
 
 from ..backends.compiled import loops
 from ..base.dtypes import BOOL
+from ..base.numbers import number_for
 from ..declare.kinds import general, linear
 from ..tensor.tensor import Tensor
 from .along import Taps, put_back, taken
@@ -74,11 +75,8 @@ def constant_pad_nd(input: Tensor, pad: Any, value: Any = 0) -> Tensor:
         cut = n + min(b, 0) + min(a, 0)
         if cut < 0 or max(-b, 0) > n:
             raise RuntimeError(f"narrow(): length must be non-negative. constant_pad_nd() cannot take {b, a} of {n}")
-    if input._spec.dtype.category == BOOL:
-        value = bool(value)
-    elif isinstance(value, float) and not (input.dtype.is_floating_point or input.dtype.is_complex):
-        value = int(value)
-    result: Tensor = _constant_pad(input, pad, value)
+    number = number_for(value, input._spec.dtype) if isinstance(value, int | float | complex) else value
+    result: Tensor = _constant_pad(input, pad, number)
     return result
 
 
@@ -192,6 +190,7 @@ def _declared(mode: str, name: str, ndim: int) -> Callable[..., Any]:
         input=lambda g, input_shape, padding: _unpad(g, input_shape, padding, mode),
         name=f"{name}_pad{ndim}d",
         node=f"{name.capitalize()}Pad{ndim}DBackward0",
+        flat=True,
         dtypes="ifc",
     )(function)
     return made
@@ -256,7 +255,7 @@ def pad(input: Tensor, pad: Any, mode: str = "constant", value: float | None = N
             f"{len(pads)} and input of dimension {input.ndim}"
         )
     if mode == "constant":
-        return constant_pad_nd(input, pads, 0 if value is None else value)
+        return constant_pad_nd(input, pads, 0 if value is None else float(value))
     if value is not None and value != 0:
         raise RuntimeError(f'Padding mode "{mode}" doesn\'t take in value argument')
     ndim = len(pads) // 2

@@ -16,16 +16,22 @@ def _named(prefix: str, values: Any) -> str:
     return " ".join(f"{prefix}{a}: {v}" for a, v in zip(_AXES[len(values)], values, strict=True))
 
 
-def check_spatial(op: str, ndim: int, input: Any) -> None:
-    """Raise unless there are one or two dimensions before `ndim` others, of size zero only that of the batch."""
-    check_tensor(op, input=input)
-    _check_space(op, ndim, input._shape)
-
-
 def _check_space(op: str, ndim: int, shape: tuple[int, ...]) -> None:
-    if op == "avg_pool2d" and 0 < len(shape) < 3:
+    """Raise unless there are one or two dimensions before `ndim` others, of size zero only that of the batch."""
+    if op == "avg_pool2d" and len(shape) < 3:
         raise dim_out_of_range(-ndim - 1, len(shape))
-    if len(shape) not in (ndim + 1, ndim + 2) or not all(shape[1:] if len(shape) == ndim + 2 else shape):
+    if len(shape) not in (ndim + 1, ndim + 2) and ndim == 3:
+        raise RuntimeError("non-empty 4D or 5D (batch mode) tensor expected for input")
+    empty = not all(shape[len(shape) == ndim + 2 :])
+    if ndim == 3 and empty:
+        kernel = "max_pool3d_with_indices_out_cpu_template" if op == "max_pool3d" else op
+        raise RuntimeError(
+            f"{kernel}(): Expected input's non-batch dimensions to have positive length, but input has a shape of "
+            f"{list(shape)} and non-batch dimension 0 has length zero!"
+        )
+    if len(shape) not in (ndim + 1, ndim + 2) and op == "max_pool2d":
+        raise RuntimeError("non-empty 3D or 4D (batch mode) tensor expected for input")
+    if len(shape) not in (ndim + 1, ndim + 2) or empty:
         raise RuntimeError(
             f"{op}: Expected {ndim + 1}D or {ndim + 2}D (batch mode) tensor with optional 0 dim batch size for "
             f"input, but got:{list(shape)}"
@@ -56,7 +62,6 @@ def pool_geometry(
     spread = repeated(op, "dilation", dilation, ndim)
     if not isinstance(ceil_mode, bool):
         raise wrong_type(op, "ceil_mode", ceil_mode, "bool")
-    check_spatial(op, ndim, input)
     return _geometry(op, ndim, input._shape, kernel, steps, pads, spread, ceil_mode)
 
 
@@ -64,7 +69,6 @@ def pool_geometry(
 def _usual_geometry(
     op: str, ndim: int, shape: tuple[int, ...], kernel: int, stride: int | None, padding: int, ceil_mode: bool
 ) -> tuple[tuple[int, ...], ...]:
-    _check_space(op, ndim, shape)
     steps = kernel if stride is None else stride
     given = ("kernel_size", kernel), ("stride", steps), ("padding", padding), ("dilation", 1)
     many = [repeated(op, name, n, ndim) for name, n in given]
@@ -94,13 +98,14 @@ def _geometry(
         if min(values) <= 0:
             raise RuntimeError(f"{op}(): {name} should be greater than zero, but got {_named(prefix, values)}")
     if min(pads) < 0:
-        raise RuntimeError(f"{op}(): pad must be non-negative, but got pad: {min(pads)}")
+        raise RuntimeError(f"pad must be non-negative, but got pad: {min(pads)} in {op}()")
     for k, p, d in zip(kernel, pads, spread, strict=True):
         if p > ((k - 1) * d + 1) // 2:
             raise RuntimeError(
-                f"{op}(): pad should be at most half of effective kernel size, but got pad={p}, kernel_size={k} and "
-                f"dilation={d}"
+                f"pad should be at most half of effective kernel size, but got pad={p}, kernel_size={k} and "
+                f"dilation={d} in {op}()"
             )
+    _check_space(op, ndim, shape)
     size = shape[len(shape) - ndim :]
     count = tuple(
         _places(n, k, s, p, d, ceil_mode) for n, k, s, p, d in zip(size, kernel, steps, pads, spread, strict=True)
@@ -120,7 +125,7 @@ def _geometry(
 
 
 def _check_one(kernel: int, stride: int, padding: int, dilation: int) -> None:
-    """What `max_pool1d` says in words of its own."""
+    """What `max_pool1d` without indices says in words of its own."""
     for name, value in (("kernel_size", kernel), ("stride", stride), ("dilation", dilation)):
         if value <= 0:
             raise RuntimeError(f"max_pool1d() {name} must be greater than zero, but got {value}")
@@ -158,7 +163,7 @@ def adaptive_size(op: str, ndim: int, input: Any, output_size: Any) -> tuple[int
         output_size = tuple(output_size) * ndim
     if len(output_size) != ndim:
         raise RuntimeError(
-            f"{op}: output_size must be {ndim}"
+            f"{op}{'(): internal error: output_size.size()' if 'max' in op else ': output_size'} must be {ndim}"
             if ndim > 1
             else f"{op}() argument 'output_size' should contain one int (got {len(output_size)})"
         )
@@ -174,6 +179,9 @@ def adaptive_size(op: str, ndim: int, input: Any, output_size: Any) -> tuple[int
         )
     wanted = tuple(n if m is None else int(m) for n, m in zip(size, output_size, strict=True))
     if min(wanted) < 0:
+        if "max" in op:
+            made = [*shape[: input.ndim - ndim], *(1,) * (ndim == 1), *wanted]
+            raise RuntimeError(f"Trying to create tensor with negative dimension {min(wanted)}: {made}")
         given = "{" + ", ".join(map(str, wanted)) + "}"
         raise RuntimeError(f"{op}: elements of output_size must be greater than or equal to 0 but received {given}")
     return wanted

@@ -13,7 +13,9 @@ from typing import Any
 import numpy as np
 
 from ..backends.compiled import dense, loops
+from ..backends.numpy import as_intp
 from . import small_windows as small
+from .kernels import _array_type
 from .sliding import at, cropped, offsets, reaching, size_of
 
 
@@ -159,7 +161,7 @@ def max_place(g: Any, code: Any, size: Any, geometry: Any) -> Any:
     table = small.table_of_pool(g, (*lead, *size), geometry)
     if table is not None:
         return small.pooled_maxima_back(g, code, table, (*lead, *size))
-    fast = loops("pools", g) if len(kernel) == 2 and type(code) is np.ndarray and code.dtype == np.uint8 else None
+    fast = loops("pools", g) if len(kernel) == 2 and type(code) is _array_type and code.dtype == np.uint8 else None
     if fast is not None and dense(code):
         out = np.zeros((*lead, *size), g.dtype)
         fast.put_back(_images(g), _images(code), *_numbers(geometry), _images(out))
@@ -193,7 +195,7 @@ def picked_flat(x: Any, index: Any, ndim: int) -> Any:
     if not index.size:
         return np.zeros(index.shape, x.dtype)
     where = np.reshape(index, (rows, -1)) + np.arange(rows)[:, None] * inner
-    return np.reshape(np.take(np.reshape(x, (-1,)), where), index.shape)
+    return np.reshape(np.take(np.reshape(x, (-1,)), as_intp(where)), index.shape)
 
 
 def placed_flat(g: Any, index: Any, shape: Any, ndim: int) -> Any:

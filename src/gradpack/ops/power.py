@@ -9,12 +9,24 @@ from typing import Any
 import numpy as np
 
 from ..base import dtypes
+from ..base.dtypes import INTEGRAL
 from ..base.errors import scalar_type
+from ..base.numbers import number_for
 from ..declare.blocks import LARGE, looped
 from ..declare.inplace import inplace
 from ..declare.kinds import elementwise
 from ..tensor.tensor import Tensor
 from .operands import is_complex, is_number, is_whole
+
+
+def _check_exponent(op: Any, values: Any, common: Any) -> None:
+    base, exponent = values
+    if isinstance(exponent, int | float) and isinstance(base, Tensor):
+        kind = base._spec.dtype
+        if kind.low or (kind.category == INTEGRAL and common.category == INTEGRAL):
+            if exponent < 0 and kind.category == INTEGRAL:
+                raise RuntimeError(f"Integers to negative integer powers are not allowed. (The power is {exponent}.)")
+            number_for(exponent, kind)
 
 
 @elementwise(
@@ -24,6 +36,7 @@ from .operands import is_complex, is_number, is_whole
     node="PowBackward0",
     blocks=False,
     rounds=True,
+    check=_check_exponent,
 )
 def pow(input: Any, exponent: Any) -> Any:
     """`input` to the power of `exponent`; one of them may be a number.

@@ -22,6 +22,7 @@ FUNCTIONS = METHODS = "prelu"
     node="PreluKernelBackward0",
     dtypes="f",
     blocks=False,
+    flat=True,
 )
 def _prelu(input: Any, weight: Any) -> Any:
     """`input` above zero, `weight * input` elsewhere."""

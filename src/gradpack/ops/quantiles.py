@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..base import dtypes
+from ..declare.write_checks import refuse_grad
 from ..tensor.tensor import Tensor
 from .dimensions import numpy_names
 
@@ -83,7 +84,7 @@ def _check(op: str, input: Tensor, q: Any, interpolation: str) -> Tensor:
     if d not in (dtypes.float32, dtypes.float64):
         raise RuntimeError(f"{op}() input tensor must be either float or double dtype, not {d.name}")
     if not isinstance(q, Tensor):
-        q = scalar_tensor(q, dtype=d)
+        q = scalar_tensor(q, dtype=d, device=input.device)
     elif q._spec.dtype is not d:
         raise RuntimeError(f"{op}() q tensor must be same dtype as the input tensor: {q._spec.dtype.name}, {d.name}")
     elif not bool(all((q >= 0) & (q <= 1))):
@@ -112,7 +113,7 @@ def _quantile(
     points = reshape(q, (-1,))
     if ignore_nan:
         numbers = sum(logical_not(isnan(rows)), -1, keepdim=True)
-        rank = maximum(points * (numbers - 1), zeros((), dtype=rows._spec.dtype))
+        rank = maximum(points * (numbers - 1), zeros((), dtype=rows._spec.dtype, device=rows.device))
     else:
         rank = expand(points * last, (*rows._shape[:-1], points._shape[0]))
         rank = where(any(isnan(rows), -1, keepdim=True), float(last), rank)
@@ -140,7 +141,7 @@ from .create import scalar_tensor  # noqa: E402
 from .fill import zeros  # noqa: E402
 from .order import sort  # noqa: E402
 from .pairwise import maximum  # noqa: E402
-from .reduce import refuse_grad, sum  # noqa: E402
+from .reduce import sum  # noqa: E402
 from .rounding import ceil, floor, round, where  # noqa: E402
 from .scatter import gather  # noqa: E402
 from .shape import expand, reshape, wrap_dim  # noqa: E402

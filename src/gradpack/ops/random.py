@@ -12,6 +12,7 @@ from ..base.dtypes import dtype
 from ..base.errors import not_implemented_for, scalar_type, shapes_do_not_broadcast
 from ..base.modes import MODE
 from ..declare.timed import noted
+from ..declare.write_checks import refuse_grad
 from ..tensor.tensor import Tensor, alias
 from .drawing import drawing
 from .fill_like import zeros_like
@@ -171,11 +172,8 @@ def normal(
         raise RuntimeError("normal expects all elements of std >= 0.0")
     if not isinstance(std, Tensor) and std < 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")
-    if out is not None and MODE.get().grad and any(isinstance(v, Tensor) and v.requires_grad for v in (mean, std)):
-        raise RuntimeError(
-            "normal(): functions with out=... arguments don't support automatic differentiation, but one of the "
-            "arguments requires grad."
-        )
+    if out is not None:
+        refuse_grad("normal", mean, std)
     try:
         shape = np.broadcast_shapes(np.shape(m), np.shape(s))
     except ValueError:
@@ -217,6 +215,15 @@ def _without_slope(drawn: Any, device: Any, *sources: Any) -> Tensor:
     return made
 
 
+def _bad_probabilities(weights: Any, entry_by_entry: bool) -> str:
+    """The sentence about weights that are no probabilities."""
+    if not entry_by_entry:
+        return "probability tensor contains either `inf`, `nan` or element < 0"
+    first = next(w for w in weights.flat if not 0 <= w < np.inf)
+    found = "= infinity or NaN" if first > 0 else "< 0"
+    return f"invalid multinomial distribution (encountering probability entry {found})"
+
+
 @noted
 @drawing
 def multinomial(
@@ -231,29 +238,30 @@ def multinomial(
         tensor([1, 1, 1])
     """
     if not input.is_floating_point():
-        raise RuntimeError(f"multinomial only supports floating-point dtypes for input, got: {input.dtype}")
+        found = scalar_type(input._spec.dtype)
+        raise RuntimeError(f"multinomial only supports floating-point dtypes for input, got: {found}")
+    if input.ndim not in (1, 2):
+        raise RuntimeError(f"prob_dist must be 1 or 2 dim: got {input.ndim}")
     if isinstance(out, Tensor) and out._spec.dtype is not dtypes.int64:
         raise RuntimeError(f"multinomial expects Long tensor out, got: {scalar_type(out._spec.dtype)}")
-    if input.ndim not in (1, 2):
-        raise RuntimeError(f"prob_dist must be 1 or 2 dim, got {input.ndim}")
+    if num_samples <= 0:
+        raise RuntimeError("cannot sample n_sample <= 0 samples")
+    if not replacement and num_samples > input._shape[-1]:
+        raise RuntimeError("cannot sample n_sample > prob_dist.size(-1) samples without replacement")
+    if input._shape[-1] > 1 << 24:
+        raise RuntimeError("number of categories cannot exceed 2^24")
     weights = np.asarray(host_of(input), dtype=np.float64)
     if np.any(weights < 0) or not np.all(np.isfinite(weights)):
-        raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
+        raise RuntimeError(_bad_probabilities(weights, replacement and num_samples > 1))
     totals = weights.sum(axis=-1, keepdims=True)
     if np.any(totals <= 0):
         raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
-    if num_samples <= 0:
-        raise RuntimeError("cannot sample n_sample <= 0 samples")
     rng = source(generator)
     if replacement:
         edges = np.cumsum(weights / totals, axis=-1)
         draws = rng.random((*weights.shape[:-1], num_samples))
         index = (draws[..., None] >= edges[..., None, :-1]).sum(axis=-1)
     else:
-        if num_samples > weights.shape[-1] or np.any((weights > 0).sum(axis=-1) < num_samples):
-            raise RuntimeError(
-                "invalid multinomial distribution (with replacement=False, not enough non-negative category to sample)"
-            )
         with np.errstate(divide="ignore"):
             keys = rng.exponential(size=weights.shape) / weights  # the first arrivals of racing clocks
         index = np.argsort(keys, axis=-1)[..., :num_samples]

@@ -9,10 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from ..backends.numpy import DTYPE, converted, quiet
 from ..base import dtypes
 from ..base.callers import depth_of_user
 from ..base.dtypes import FLOATING, dtype
-from ..base.errors import cpp_name, not_implemented_for, refuse, scalar_type
+from ..base.errors import cpp_name, does_not_fit, not_implemented_for, refuse, scalar_type, too_big
+from ..base.numbers import LEAST, MOST, number_for
 from ..declare.looped import each_example
 from ..declare.timed import noted
 from ..tensor.tensor import Tensor, alias
@@ -24,7 +26,10 @@ _WORD = 2**62
 
 
 def _number(value: Any) -> Any:
-    return value.item() if isinstance(value, Tensor) else value
+    number = value.item() if isinstance(value, Tensor) else value
+    if type(number) is int and not LEAST <= number <= MOST:
+        raise too_big("a bound or step", number)
+    return number
 
 
 @noted
@@ -53,7 +58,7 @@ def arange(
         if first <= last and (dtype is None or dtype is dtypes.int64) and first > -_WORD and last < _WORD:
             spec = usual(out, dtypes.int64, device, requires_grad)
             if spec is not None:
-                array = np.arange(first, last)
+                array = np.arange(first, last, dtype=np.int64)
                 return alias(array, spec, array.shape)
     if end is None:
         if start is None:
@@ -69,15 +74,15 @@ def arange(
     refuse("arange_cpu", dtype, "bc")
     native = _native("arange", dtype, device)
     if dtype is dtypes.int64:
-        start, end, step = int(start), int(end), int(step)  # each by itself, as torch does
+        start, end, step = (number_for(v, dtype) for v in (start, end, step))  # each by itself, as torch does
         if step == 0:
             raise ValueError(f"step must be nonzero: it is cut off to 0 for {dtype}")
-        array = np.arange(start, end, step).astype(native)
+        array = converted(np.arange(start, end, step), native)
     else:
         count = max(int(np.ceil((end - start) / step)), 0)
         if dtype.category < FLOATING:  # of other integers, only the values are cut off, not their number
             start, step = int(start), int(step)
-        array = (start + np.arange(count) * step).astype(native)
+        array = converted(start + np.arange(count, dtype=np.int64) * step, native)
     return filled("arange", out, finish(array, requires_grad, device), keeps_shape=True)
 
 
@@ -123,7 +128,7 @@ def range(
         if not step:
             raise ValueError(f"step must be nonzero: it is cut off to 0 for {d}")
     count = int((end - start) / step) + 1
-    made = finish((start + np.arange(count) * step).astype(native), requires_grad, device)
+    made = finish((start + np.arange(count, dtype=np.int64) * step).astype(native), requires_grad, device)
     return filled("range", out, made, keeps_shape=True)
 
 
@@ -167,8 +172,15 @@ def linspace(
     if native.kind in "iu":
         values = _whole_steps(first, last, steps, native)
     else:
+        first, last = _ends(first, last, steps, d)
         values = _evenly(first, last, steps)
-    return filled("linspace", out, finish(values.astype(native), requires_grad, device), keeps_shape=True)
+    return filled("linspace", out, finish(converted(values, native), requires_grad, device), keeps_shape=True)
+
+
+def _ends(first: Any, last: Any, steps: int, d: dtype | None) -> tuple[Any, Any]:
+    """The ends of evenly spaced values, as numbers that their dtype holds."""
+    d = d or dtypes.get_default_dtype()
+    return (number_for(first, d), number_for(last, d)) if steps > 1 else (first, last)
 
 
 def _evenly(first: Any, last: Any, steps: int) -> Any:
@@ -176,8 +188,11 @@ def _evenly(first: Any, last: Any, steps: int) -> Any:
     if type(first) not in (int, float) or type(last) not in (int, float) or steps < 2:
         return np.linspace(first, last, steps)
     step = (last - first) / (steps - 1)
-    if not step or not math.isfinite(step):
+    if not step:
         return np.linspace(first, last, steps)
+    if not math.isfinite(step):
+        with quiet():
+            return _from_both_ends(first, last, step, np.arange(float(steps)))
     values = np.arange(float(steps))
     values *= step
     values += first
@@ -190,11 +205,10 @@ def _spaced(op: str, start: Any, end: Any, out: Any, d: dtype | None) -> tuple[d
     for label, value in (("start", start), ("end", end)):
         if not isinstance(value, Tensor | int | float | builtins.complex | np.generic | np.ndarray):
             raise TypeError(f"{op}(): argument '{label}' must be Number, not {type(value).__name__}")
-        if isinstance(value, Tensor) and value.ndim:
-            raise RuntimeError(
-                f"{op} only supports 0-dimensional start and end tensors, but got {label} with {value.ndim} "
-                "dimension(s)."
-            )
+    ranks = [(label, v.ndim) for label, v in (("start", start), ("end", end)) if isinstance(v, Tensor)]
+    if any(rank for _, rank in ranks):
+        found = " and ".join(f"{label} with {rank} dimension(s)" for label, rank in ranks)
+        raise RuntimeError(f"{op} only supports 0-dimensional start and end tensors, but got {found}.")
     first, last = _number(start), _number(end)
     d = dtype_for(op, out, d)
     if isinstance(first, builtins.complex) or isinstance(last, builtins.complex):
@@ -213,7 +227,7 @@ def _whole(value: Any, native: Any) -> int:
     most = np.iinfo(native).max
     least = -most if native.kind == "u" and isinstance(value, int) else np.iinfo(native).min
     if not least <= value <= most:
-        raise RuntimeError(f"value cannot be converted to type {native} without overflow: {value}")
+        raise does_not_fit(value, DTYPE[native])
     return int(np.asarray(int(value)).astype(native))
 
 
@@ -226,9 +240,12 @@ def _whole_steps(first: Any, last: Any, steps: int, native: Any) -> Any:
     if steps == 1:
         return np.array([first])
     place = np.arange(steps).astype(np.longdouble)  # a product and a sum are rounded once, as by a fused instruction
-    step = (last - first) / max(steps - 1, 1)
-    values = np.where(place < steps // 2, first + step * place, last - step * (steps - 1 - place))
-    return values.astype(np.float64)
+    return _from_both_ends(first, last, (last - first) / max(steps - 1, 1), place).astype(np.float64)
+
+
+def _from_both_ends(first: Any, last: Any, step: Any, place: Any) -> Any:
+    steps = place.shape[0]
+    return np.where(place < steps // 2, first + step * place, last - step * (steps - 1 - place))
 
 
 @noted
@@ -261,6 +278,8 @@ def logspace(
     if native.kind in "iu":
         values = np.power(float(base), _whole_steps(first, last, steps, native))
     else:
-        values = np.logspace(first, last, steps, base=base)
-    made = finish(values.astype(native), requires_grad, device)
+        first, last = _ends(first, last, steps, dtype)
+        with quiet():
+            values = np.power(base, _evenly(first, last, steps))
+    made = finish(converted(values, native), requires_grad, device)
     return filled("logspace", out, made, keeps_shape=True)

@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 
 from ..base import dtypes
-from ..base.errors import scalar_type
+from ..base.errors import cpp_name, scalar_type
 from ..base.modes import MODE
 from ..declare.kinds import general, linear
+from ..declare.out_dtypes import check_out
+from ..declare.write_checks import refuse_grad
 from ..tensor.tensor import Tensor
 from .dimensions import axes, axis, check_bool, check_floating, count, restored, spread, spread_over
 from .kernels import _add, _array_type, add_up, float_kind, multiply_up
@@ -102,7 +104,9 @@ def in_dtype(call: Any, op: str, input: Any, dtype: Any, out: Any, dim: Any, kee
     """The reduction of `input` converted to `dtype`, in that dtype."""
     dtype = dtypes.as_dtype(op, dtype)
     if out is not None and out.dtype is not dtype:
-        raise RuntimeError(f"{op}(): expected out tensor to have dtype {dtype}, but got {out.dtype} instead")
+        raise RuntimeError(
+            f"Expected out tensor to have dtype {cpp_name(dtype)}, but got {cpp_name(out.dtype)} instead: dtype={dtype}"
+        )
     if dtype.category < dtypes.FLOATING and isinstance(input, Tensor) and input.requires_grad and MODE.get().grad:
         raise RuntimeError(f"Autograd not support dtype: {scalar_type(dtype)}")
     result = converted(call(converted(input, dtype), dim, keepdim), dtype)
@@ -122,16 +126,6 @@ def written(op: str, made: Any, out: Any, *inputs: Any) -> Any:
     return out
 
 
-def refuse_grad(op: str, *tensors: Any) -> None:
-    from ..base.modes import MODE
-
-    if MODE.get().grad and builtins.any(t.requires_grad for t in tensors):
-        raise RuntimeError(
-            f"{op}(): functions with out=... arguments don't support automatic differentiation, but one of the "
-            "arguments requires grad."
-        )
-
-
 @linear(input=lambda g, input_shape: expand(g, input_shape), node="SumBackward1")
 def sum_to_size(input: Any, size: Any) -> Any:
     """Sum over the dimensions along which `size` had been broadcast: the adjoint of `expand`.
@@ -143,7 +137,7 @@ def sum_to_size(input: Any, size: Any) -> Any:
     extra = len(shape) - len(size)
     over = tuple(i for i, n in enumerate(shape) if i < extra or (size[i - extra] == 1 and n != 1)) if extra >= 0 else ()
     if extra < 0 or builtins.any(n != 1 and n != shape[i + extra] for i, n in enumerate(size)):
-        raise RuntimeError(f"sum_to_size(): size {list(size)} is not expandable to size {list(shape)}")
+        raise RuntimeError(f"size {{{list(size)}}} is not expandable to size {{{list(shape)}}}.")
     if not over:
         return np.asarray(input, copy=True)
     return np.reshape(add_up(input, over), size)
@@ -234,7 +228,7 @@ def mean(
     if dtype.category < dtypes.FLOATING:
         raise RuntimeError(
             "mean(): could not infer output dtype. Optional dtype must be either a floating point or complex dtype. "
-            f"Got: {dtype}"
+            f"Got: {scalar_type(dtype)}"
         )
     return in_dtype(mean, "mean", input, dtype, out, dim, keepdim)
 
@@ -280,7 +274,9 @@ def nansum(
         tensor(3.)
     """
     dim, keepdim = named("nansum", dim, keepdim, axis, keepdims)
-    dtype = out.dtype if dtype is None and out is not None else dtype
+    if dtype is None and out is not None:
+        check_out("nansum", out, input)
+        dtype = out.dtype
     if dtype is not None and not input.dtype.is_complex:
         return in_dtype(nansum, "nansum", input, dtype, out, dim, keepdim)
     return _nansum(input, dim, keepdim)
@@ -312,8 +308,11 @@ def nanmean(
         raise RuntimeError(
             f"nanmean(): expected input to have floating point or complex dtype but got {input.dtype}: use mean()"
         )
-    total = nansum(input, dim, keepdim, dtype=dtype)
-    return true_divide(total, sum(eq(input, input), dim, keepdim), **({} if out is None else {"out": out}))
+    made = true_divide(nansum(input, dim, keepdim, dtype=dtype), sum(eq(input, input), dim, keepdim))
+    if out is None:
+        return made
+    put("nansum", out, made)
+    return out
 
 
 # -- product --

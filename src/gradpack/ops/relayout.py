@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..backends.windows import reach, writable
+from ..backends.windows import memory_of, reach, writable
 from ..base.memory_formats import FORMATS, order_of
 from ..base.modes import MODE
 from ..declare.nodes import variant_of
@@ -15,7 +15,7 @@ from ..declare.op import REGISTRY
 from ..declare.write_checks import check_history, refuse_inference, tensors_in
 from ..graph.node import AccumulateGrad
 from ..tensor.leaf import renew_leaf
-from ..tensor.storage import UntypedStorage, memory_of
+from ..tensor.storage import UntypedStorage
 from ..tensor.tensor import Tensor, alias
 from .strided import as_strided
 
@@ -301,13 +301,20 @@ def _method_untyped_storage(self: Tensor) -> UntypedStorage:
 
 
 def _method_share_memory_(self: Tensor) -> Tensor:
-    """The tensor itself: there is one process only."""
+    """Move the memory, with all views of it, to where processes share it: a child that is forked afterwards, or gets
+    the tensor through a queue of `multiprocessing`, reads and writes the same. Returns the tensor itself.
+    """
+    from ..tensor.sharing import share
+
+    share([self])
     return self
 
 
 def _method_is_shared(self: Tensor) -> Any:
-    """Whether the memory is shared between processes: never."""
-    return False
+    """Whether other processes can share the memory: see `share_memory_`."""
+    from ..tensor.sharing import is_shared
+
+    return is_shared(self)
 
 
 def _method__view_func(self: Tensor, new_base: Tensor) -> Tensor:

@@ -12,8 +12,10 @@ import numpy as np
 from ..base.callers import place_of
 from ..base.modes import MODE
 from ..tensor.again import LEAST, Again, in_place_of
-from ..tensor.saved import Packed, PackedWithInfo, tell
+from ..tensor.packed import Packed, PackedWithInfo
+from ..tensor.saved import tell
 from ..tensor.tensor import Tensor
+from .kernels import _array_type
 
 
 class Bits(Again):
@@ -44,7 +46,7 @@ def keep_bits(result: Tensor) -> None:
     if type(node).__name__ != "ReluBackward0":
         return
     kept, array, mode = node.out, result._data, MODE.get()
-    if type(array) is not np.ndarray or array.nbytes < LEAST or mode.levels or mode.dual or mode.mutation:
+    if type(array) is not _array_type or array.nbytes < LEAST or mode.levels or mode.forward or mode.mutation:
         return
     if isinstance(kept, Packed):
         counter, seen = kept.counter, kept.seen

@@ -29,4 +29,13 @@ def vector_along(array: Any, dim: int, index: Any) -> Any:
     return vector
 
 
-from .scatter import check_bounds  # noqa: E402 - it asks for these
+def spread(g: Any, index: Any, shape: Any, dim: int, sparse: bool) -> Any:
+    """The gradient of what `gather` reads from: dense or sparse."""
+    if sparse:
+        from .sparse_gather import gather_sparse_backward
+
+        return gather_sparse_backward(g, index, shape, dim)
+    return _gather_backward(g, index, shape, dim)
+
+
+from .scatter import _gather_backward, check_bounds  # noqa: E402 - it asks for these

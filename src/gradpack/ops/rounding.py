@@ -14,6 +14,7 @@ import numpy as np
 from ..base.callers import depth_of_user
 from ..base.dtypes import bool_, uint8
 from ..base.errors import not_a_tensor
+from ..base.numbers import number_for
 from ..declare.batched import is_batched
 from ..declare.inplace import inplace
 from ..declare.kinds import elementwise, linear, nondifferentiable
@@ -253,12 +254,19 @@ def heaviside(input: Any, values: Any) -> Any:
     return np.where(input == 0, values, np.where(input > 0, np.ones_like(values), np.zeros_like(values)))
 
 
+def _check_numbers(op: Any, values: Any, common: Any) -> None:
+    for value in values[1:]:
+        if isinstance(value, int | float | complex):
+            number_for(value, common)
+
+
 @linear(
     input=lambda g, condition: where(condition, g, 0.0),
     other=lambda g, condition: where(condition, 0.0, g),
     scalars=True,
     broadcasts=True,
     name="where",
+    check=_check_numbers,
 )
 def _where(condition: Any, input: Any, other: Any) -> Any:
     """`input` where `condition` holds, `other` elsewhere.

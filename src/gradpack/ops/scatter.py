@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 
 from ..backends import spec_of
+from ..backends.numpy import as_intp
 from ..base.callers import depth_of_user
+from ..base.numbers import number_for
 from ..declare.inplace import inplace
 from ..declare.kinds import general, linear
 from ..tensor.tensor import Tensor
@@ -29,7 +31,7 @@ from .accumulate import (
 )
 from .blockwise import is_numpy
 from .kernels import SMALL, _array_type, _maximum, add_in_rows, reshaped, set_in_rows, take_in_rows
-from .writing import keep_apart, number_for, number_tensor, write_part
+from .writing import keep_apart, number_tensor, write_part
 
 FUNCTIONS = "gather scatter scatter_add"
 METHODS = "gather scatter scatter_add"
@@ -114,7 +116,8 @@ def _check_shapes(op: str, shape: Any, d: int, wanted: Any) -> None:
     """Raise unless an index of the shape `wanted` fits `shape` apart from dimension `d`."""
     if len(shape) != len(wanted):
         raise RuntimeError(
-            f"Index tensor must have the same number of dimensions as input tensor: {op}() got an index of shape "
+            f"Index tensor must have the same number of dimensions as {'input' if op == 'gather' else 'self'} tensor: "
+            f"{op}() got an index of shape "
             f"{list(wanted)} for a tensor of shape {list(shape)}"
         )
     for k, (n, m) in enumerate(zip(wanted, shape, strict=True)):
@@ -125,11 +128,14 @@ def _check_shapes(op: str, shape: Any, d: int, wanted: Any) -> None:
             )
 
 
-@linear(input=lambda g, input_shape, dim, index: _gather_backward(g, index, input_shape, dim), structural=True)
+@linear(
+    input=lambda g, input_shape, dim, index, sparse_grad: spread(g, index, input_shape, dim, sparse_grad),
+    structural=True,
+)
 def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> Any:
     """`out[i][j] = input[index[i][j]][j]` for `dim=0`, `input[i][index[i][j]]` for `dim=1`, and so on.
 
-    The result has the shape of `index`, which may be smaller than `input` in the other dimensions.
+    The result has the shape of `index`, maybe less than that of `input`; `sparse_grad` makes the gradient sparse.
 
     Raises:
         RuntimeError: for an index out of bounds, of another rank or dtype, or larger than `input`.
@@ -142,16 +148,16 @@ def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> An
                 [4, 3]])
     """
     if _are_few(index) and is_numpy(input):
-        return input.reshape(-1).take(_few_places("gather", input.shape, dim, index))
+        return input.reshape(-1).take(as_intp(_few_places("gather", input.shape, dim, index)))
     if _in_rows(input, dim, index):
         return take_in_rows(input, index)
     vector = vector_along(input, dim, index)
     if vector is not None:
-        return np.take(input, vector, axis=dim)
+        return np.take(input, as_intp(vector), axis=dim)
     places = places_in("gather", input.shape, dim, index)
     if is_numpy(input):
-        return input.reshape(-1).take(places).reshape(index.shape)
-    return np.reshape(np.take(flat_of(input), places, axis=0), index.shape)
+        return input.reshape(-1).take(as_intp(places)).reshape(index.shape)
+    return np.reshape(np.take(flat_of(input), as_intp(places), axis=0), index.shape)
 
 
 def _in_rows(input: Any, dim: int, index: Any) -> bool:
@@ -273,7 +279,7 @@ def source_for(op: str, input: Any, dim: int, index: Any, src: Any) -> Any:
         raise TypeError(f"{op}(): argument 'index' (position 3) must be Tensor, not {type(index).__name__}")
     if src.dtype != input.dtype:
         raise RuntimeError(
-            f"{op}(): Expected self.dtype to be equal to src.dtype, but got {input.dtype} and {src.dtype}"
+            f"scatter(): Expected self.dtype to be equal to src.dtype, but {op}() got {input.dtype} and {src.dtype}"
         )
     wanted, given = tuple(index.shape), tuple(src.shape)
     if wanted == given:
@@ -392,6 +398,6 @@ def _method_scatter_add_(self: Tensor, dim: int, index: Tensor, src: Tensor) -> 
 _KERNELS = {"scatter": set_places, "scatter_value": set_value, "scatter_add": add_places}
 
 from .index import _slice  # noqa: E402 - what follows is named late, by formulas too
-from .repeated_index import vector_along  # noqa: E402
+from .repeated_index import spread, vector_along  # noqa: E402
 from .scatter_reduce import _scatter_prod  # noqa: E402
 from .shape import expand, reshape, wrap_dim  # noqa: E402

@@ -122,7 +122,7 @@ def _searched(op: str, sequence: Tensor, input: Any, right: bool, out_int32: boo
         if not isinstance(input, int | float):
             raise not_a_tensor(op, "input", 2, input)
         d = dtypes.result_dtype([sequence._spec.dtype], [], [dtypes.scalar_dtype(input)])
-        input = scalar_tensor(input, dtype=d)
+        input = scalar_tensor(input, dtype=d, device=sequence.device)
     if sequence._spec.dtype.category == dtypes.BOOL:
         raise not_implemented_for("searchsorted_out_cpu", sequence._spec.dtype)
     made: Tensor = _search(sequence, input, right)

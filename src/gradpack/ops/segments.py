@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from ..backends.numpy import as_int64, as_intp
 from ..base import dtypes
 from ..base.errors import not_a_tensor, not_implemented_for
 from ..declare.looped import looking_at
+from ..declare.write_checks import refuse_grad
 from ..tensor.tensor import Tensor
-from .create import from_numpy
 
 FUNCTIONS = "segment_reduce _segment_reduce _softmax_backward_data"
 
@@ -92,7 +93,7 @@ def _sizes(data: Tensor, lengths: Any, indices: Any, offsets: Any, axis: int, un
         raise RuntimeError(
             f"segment_reduce(): {name} of shape {list(given._shape)} does not fit data of shape {list(data._shape)}"
         )
-    array = given._data.astype(np.int64)
+    array = host_of(given).astype(np.int64)
     sizes = np.diff(array, axis=-1) if offsets is not None else array
     if not unsafe:
         if sizes.size and np.min(sizes) < 0:
@@ -112,18 +113,18 @@ def _reduced(data: Tensor, kind: str, sizes: Any, axis: int, initial: Any) -> Te
     # For each element the number of its segment; what comes after the last one goes to one more, cut off below.
     rest_of_row = np.maximum(n - np.sum(rows, axis=-1, keepdims=True), 0)
     lengths = np.concatenate([rows, rest_of_row], axis=-1)
-    number = np.repeat(np.tile(np.arange(count + 1), rows.shape[0]), np.reshape(lengths, (-1,)))
+    number = as_int64(np.repeat(np.tile(np.arange(count + 1), rows.shape[0]), as_intp(np.reshape(lengths, (-1,)))))
     number = np.reshape(number, (rows.shape[0], -1))[:, :n]
     lead, rest = shape[:axis], shape[axis + 1 :]
-    index = expand(reshape(from_numpy(number), (*lead, n, *(1,) * len(rest))), shape)
+    index = expand(reshape(beside(number, data), (*lead, n, *(1,) * len(rest))), shape)
     start = _START[kind] if initial is None else float(initial)
-    base = full((*lead, count + 1, *rest), start, dtype=data._spec.dtype)
+    base = full((*lead, count + 1, *rest), start, dtype=data._spec.dtype, device=data.device)
     made = narrow(scatter_reduce(base, axis, index, data, _SCATTERED[kind]), axis, 0, count)
     if kind != "mean":
         return made
     divisor = np.reshape(rows, (*sizes.shape, *(1,) * len(rest)))
-    empty = from_numpy(divisor == 0)
-    made = made / from_numpy(np.maximum(divisor, 1)).to(data._spec.dtype)
+    empty = beside(divisor == 0, data)
+    made = made / beside(np.maximum(divisor, 1), data).to(data._spec.dtype)
     result: Tensor = where(empty, math.nan if initial is None else start, made)
     return result
 
@@ -167,7 +168,9 @@ def _softmax_backward_data(
 from ..declare.variants import put  # noqa: E402 - they name each other
 from .fill import full  # noqa: E402
 from .index import narrow  # noqa: E402
-from .reduce import refuse_grad, sum  # noqa: E402
+from .making import beside  # noqa: E402
+from .random import host_of  # noqa: E402
+from .reduce import sum  # noqa: E402
 from .rounding import where  # noqa: E402
 from .scatter_reduce import scatter_reduce  # noqa: E402
 from .shape import expand, reshape, wrap_dim  # noqa: E402

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..backends.numpy import converted, quiet
 from ..base import dtypes
 from ..base.dtypes import dtype
 from ..base.layouts import strided
@@ -33,8 +34,9 @@ def _signal(
     if M < 2:
         values = np.ones(M)
     else:
-        values = shape(np.arange(M, dtype=np.float64), M - 1 if sym else M)
-    return finish(values.astype(_native(op, d, device)), requires_grad, device)
+        with quiet():
+            values = shape(np.arange(M, dtype=np.float64), M - 1 if sym else M)
+    return finish(converted(values, _native(op, d, device)), requires_grad, device)
 
 
 def general_cosine(

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..backends.numpy import as_intp
 from .kernels import _add, _array_type, _maximum, _minimum
 from .sliding import size_of
 
@@ -55,7 +56,7 @@ def _table(
         place, inside = (a.reshape(a.shape[0] * k, a.shape[2] * c) for a in (place, inside))
     images = np.arange(batch * channels).reshape(batch, groups, -1, 1, 1) * inner
     index = np.where(inside, place + images, size).reshape(batch, groups, -1, place.shape[1])
-    return Table(index, not inside.all(), size)
+    return Table(as_intp(index), not inside.all(), size)
 
 
 def table_for(

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..backends import NUMPY
 from ..backends.coo import CooArray, multiply, unsupported
+from ..backends.numpy import as_intp
 from ..backends.sparse import SPARSE
 from ..base.modes import RUN
 from ..declare.op import REGISTRY
@@ -108,7 +109,9 @@ BODIES["_copied"] = lambda input, other: _copied(input, other)
 BODIES["_zeroed"] = lambda input: nothing(input)
 BODIES["clone"] = lambda input, memory_format=None: input.copy()
 BODIES["neg"] = lambda input: -input
-BODIES["_to_copy"] = lambda input, dtype: SPARSE.cast(input, dtype) if _changes(input, dtype) else input.copy()
+BODIES["_to_copy"] = lambda input, dtype, memory_format=None: (
+    SPARSE.cast(input, dtype) if _changes(input, dtype) else input.copy()
+)
 BODIES["alias"] = lambda input: input
 BODIES["zeros_like"] = lambda input: nothing(input)
 
@@ -224,7 +227,7 @@ def _index_select(input: CooArray, dim: int, index: Any) -> CooArray:
     dim %= input.ndim
     shape = (*input.shape[:dim], index.shape[0], *input.shape[dim + 1 :])
     if dim >= input.sparse_dim:
-        values = np.take(input.values, index, axis=dim - input.sparse_dim + 1)
+        values = np.take(input.values, as_intp(index), axis=dim - input.sparse_dim + 1)
         return CooArray(input.indices, values, shape, input.coalesced)
     place, entry = np.nonzero(index[:, None] == input.indices[dim][None, :])
     indices = input.indices[:, entry].copy()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..base.dtypes import FLOATING
+from ..base.errors import size_too_big
 from ..tensor.tensor import Tensor
 
 
@@ -29,7 +30,7 @@ def as_int(op: str, name: str, value: Any) -> int:
         raise wrong_type(op, name, value, "int")
     number = int(value)
     if not -(1 << 63) <= number < 1 << 63:
-        raise ValueError(f"{op}(): argument '{name}' does not fit into 64 bits: {number}")
+        raise ValueError(f"Overflow when unpacking long long: {op}(): argument '{name}' is {number}")
     return number
 
 
@@ -45,9 +46,9 @@ def ints(op: str, name: str, value: Any) -> tuple[int, ...]:
     if not isinstance(value, list | tuple) or not all(is_int(v) or isinstance(v, Tensor) for v in value):
         raise wrong_type(op, name, value, "tuple of ints")
     found = tuple(int(v) for v in value)
-    for number in found:
+    for at, number in enumerate(found):
         if not -(1 << 63) <= number < 1 << 63:
-            raise TypeError(f"{op}(): argument '{name}' does not fit into 64 bits: {number}")
+            raise size_too_big(op, name, at, number)
     return found
 
 

@@ -11,7 +11,6 @@ from ..base.dtypes import FLOATING
 from ..base.errors import not_a_tensor, refuse, scalar_type
 from ..declare.batched import is_batched
 from ..tensor.tensor import Tensor
-from .create import from_numpy
 from .fourier import _fft_c2c, _fft_c2r, _fft_r2c, fitted
 
 FUNCTIONS = "stft istft"
@@ -41,7 +40,7 @@ def _pad_ends(x: Tensor, size: int, mode: str) -> Tensor:
         places = np.clip(places, 0, n - 1)
     else:
         places = places % n
-    return index_select(x, -1, from_numpy(places))
+    return index_select(x, -1, beside(places, x))
 
 
 def _window_for(n_fft: int, win_length: int, window: Tensor | None, like: Tensor) -> Tensor | None:
@@ -49,7 +48,7 @@ def _window_for(n_fft: int, win_length: int, window: Tensor | None, like: Tensor
     if window is None:
         if win_length == n_fft:
             return None
-        window = ones(win_length, dtype=like._spec.dtype.to_real())
+        window = ones(win_length, dtype=like._spec.dtype.to_real(), device=like.device)
     if win_length < n_fft:
         window = roll(fitted(window, (0,), (n_fft,)), (n_fft - win_length) // 2, 0)
     return window
@@ -240,7 +239,7 @@ def istft(
     frames = x._shape[1]
     whole = n_fft + hop * (frames - 1)
     if weights is None:
-        weights = ones(n_fft, dtype=x._spec.dtype.to_real())
+        weights = ones(n_fft, dtype=x._spec.dtype.to_real(), device=x.device)
     signal = _unfold_backward(x * weights, (x._shape[0], whole), 1, n_fft, hop)
     power = expand(reshape(weights * weights, (1, 1, n_fft)), (1, frames, n_fft))
     envelope = _unfold_backward(power, (1, whole), 1, n_fft, hop)
@@ -248,7 +247,7 @@ def istft(
     end = start + length if length is not None else whole - n_fft // 2 if center else whole
     stop = min(end, whole)
     signal, envelope = narrow(signal, 1, start, stop - start), narrow(envelope, 1, start, stop - start)
-    if not is_batched(envelope) and not float(np.min(np.abs(envelope._data), initial=np.inf)) > 1e-11:
+    if not is_batched(envelope) and not float(np.min(np.abs(host_of(envelope)), initial=np.inf)) > 1e-11:
         raise RuntimeError(
             f"istft(n_fft={n_fft}, hop_length={hop}, win_length={wide}, center={center}): window overlap add min: 1 - "
             "the windows leave a place of the signal without any weight"
@@ -300,6 +299,8 @@ from .complex_parts import view_as_real  # noqa: E402
 from .fill import ones  # noqa: E402
 from .index import narrow  # noqa: E402
 from .index_dim import index_select  # noqa: E402
+from .making import beside  # noqa: E402
+from .random import host_of  # noqa: E402
 from .shape import expand, reshape, squeeze, unsqueeze  # noqa: E402
 from .strided import _unfold_backward  # noqa: E402
 from .transpose import transpose  # noqa: E402

@@ -296,7 +296,8 @@ def _split_along(name: str, input: Tensor, given: tuple[Any, ...], dim: int, lea
     where: Any = next((w for w in given if w is not None), None)
     if input.ndim < least:
         raise RuntimeError(
-            f"{name} requires a tensor with at least {least} dimension, but got a tensor with {input.ndim} dimensions!"
+            f"torch.{name} requires a tensor with at least {least} dimension, but got a tensor with {input.ndim} "
+            "dimensions!"
         )
     if not isinstance(where, int | Tensor) and hasattr(type(where), "__index__"):
         where = index(where)  # an integer of NumPy's
@@ -309,8 +310,8 @@ def _split_along(name: str, input: Tensor, given: tuple[Any, ...], dim: int, lea
         n = input._shape[dim]
         if where <= 0 or n % where:
             raise RuntimeError(
-                f"{name} attempted to split along dimension {dim}, but the size of the dimension {n} is not divisible "
-                f"by the split_size {where}!"
+                f"torch.{name} attempted to split along dimension {dim}, but the size of the dimension {n} is not "
+                f"divisible by the split_size {where}!"
             )
     return tensor_split(input, where, dim)
 

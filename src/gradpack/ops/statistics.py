@@ -85,7 +85,9 @@ def cov(input: Tensor, *, correction: int = 1, fweights: Any = None, aweights: A
             UserWarning,
             stacklevel=depth_of_user(),
         )
-        factor = factor * 0 if isinstance(factor, Tensor) else wrap(np.zeros((), np.int64))
+        factor = factor if isinstance(factor, Tensor) else wrap(np.zeros((), np.int64))
+    if isinstance(factor, Tensor):
+        factor = clamp(factor, min=0)  # and not below, where infinite results would change their sign
     away = x - unsqueeze(mean, 1)
     weighted = away if weights is None else away * weights
     return squeeze(mm(away, conj(transpose(weighted, 0, 1)).to(away.dtype)) / factor)

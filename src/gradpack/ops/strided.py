@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ..backends.windows import Window, reach
+from ..backends.windows import Window, memory_of, reach
 from ..base.memory_formats import order_of
 from ..base.modes import MODE
 from ..declare.batched import batched, is_batched
 from ..declare.kinds import linear
-from ..tensor.storage import memory_of
 from ..tensor.tensor import Tensor
 from .memory_formats import is_laid_out, laid_out
 

@@ -16,8 +16,11 @@ import numpy as np
 from ..base import dtypes
 from ..base.callers import depth_of_user
 from ..base.dtypes import INTEGRAL
+from ..base.foreign import is_foreign, mixed
 from ..declare.batched import is_batched
 from ..tensor.tensor import Tensor, wrap
+from .create import tensor
+from .numbers import as_lists, plain_numbers
 
 FULL = slice(None)
 INDEX_DTYPES = frozenset({dtypes.int32, dtypes.int64})
@@ -162,10 +165,12 @@ def _item(item: Any) -> Any:
         return _tensor(item)
     if isinstance(item, np.ndarray):
         return _array(item)
-    if isinstance(item, str):
-        raise TypeError("new(): invalid data type 'str': a string is no index")
+    if isinstance(item, str | bytes):
+        raise TypeError(f"new(): invalid data type {kind.__name__!r}: that is no index")
     if isinstance(item, Sequence):
-        return _array(np.asarray(_plain(item)) if len(item) else np.zeros(0, np.int64))
+        return _sequence(item)
+    if is_foreign(item):
+        raise mixed("__getitem__")
     if hasattr(kind, "__index__") and not isinstance(item, np.bool_):
         return item.__index__()
     name = f"{kind.__module__}.{kind.__name__}" if kind.__module__ == "numpy" else kind.__name__
@@ -225,11 +230,14 @@ def _array(item: Any) -> Any:
     return int(item) if not item.ndim else wrap(item.astype(np.int64, copy=False))
 
 
-def _plain(item: Any) -> Any:
-    """Nested lists without tensors in them."""
-    if isinstance(item, Tensor):
-        return item.tolist()
-    return [_plain(i) for i in item] if isinstance(item, Sequence) and not isinstance(item, str) else item
+def _sequence(item: Any) -> Any:
+    """Nested sequences as an index: of bool, or of integers that fractions are cut off from."""
+    array = plain_numbers(item)
+    if array is not None and array.dtype.kind in "bi":
+        return wrap(array)
+    item = as_lists(item)
+    made = tensor(item)
+    return _tensor(made if made._spec.dtype in _MASK_DTYPES else tensor(item, dtype=dtypes.int64))
 
 
 def _deprecated_mask(d: dtypes.dtype) -> None:

@@ -106,16 +106,16 @@ def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
         gradpack.Size([3, 4, 2])
     """
     n = input.ndim
-    sources = [wrap_dim(d, n) for d in ((source,) if isinstance(source, int) else source)]
-    targets = [wrap_dim(d, n) for d in ((destination,) if isinstance(destination, int) else destination)]
+    given = [[dims] if isinstance(dims, int) else list(dims) for dims in (source, destination)]
+    sources, targets = ([wrap_dim(d, n) for d in dims] for dims in given)
     if len(sources) != len(targets):
         raise RuntimeError(
-            f"movedim: Invalid source or destination dims: source ({sources} dims) should contain the same "
-            f"number of dims as destination ({targets} dims)"
+            f"movedim: Invalid source or destination dims: source ({given[0]} dims) should contain the same "
+            f"number of dims as destination ({given[1]} dims)"
         )
-    for name, dims in (("source", sources), ("destination", targets)):
+    for name, dims, said in (("source", sources, given[0]), ("destination", targets, given[1])):
         if len(set(dims)) != len(dims):
-            raise RuntimeError(f"movedim: repeated dim in `{name}` ({dims})")
+            raise RuntimeError(f"movedim: repeated dim in `{name}` ({said})")
     if not n:
         return _alias(input)
     order = [d for d in builtins.range(n) if d not in sources]

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..backends.numpy import as_int64
 from ..base import dtypes
 from ..declare.kinds import nondifferentiable
 from ..tensor.tensor import Tensor
@@ -89,7 +90,7 @@ def count_nonzero(input: Any, dim: Any = None) -> Any:
         >>> torch.count_nonzero(torch.tensor([[0, 1], [2, 3]]), 0)
         tensor([1, 2])
     """
-    return np.count_nonzero(input, axis=axes(dim, len(input.shape)))
+    return as_int64(np.count_nonzero(input, axis=axes(dim, len(input.shape))))
 
 
 from .convert import _to_copy  # noqa: E402 - adjoints name each other

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..backends.numpy import as_int64
 from ..base import dtypes
 from ..base.errors import scalar_type
 from ..declare.kinds import general, nondifferentiable
@@ -33,7 +34,7 @@ def _grouped(ordered: Any) -> tuple[Any, Any]:
     first = np.ones((n,), dtype=bool)
     if n > 1:
         first[1:] = _differs(ordered)
-    return np.flatnonzero(first), np.cumsum(first) - 1
+    return as_int64(np.flatnonzero(first)), as_int64(np.cumsum(first)) - 1
 
 
 def _counts(starts: Any, n: int) -> Any:
@@ -172,7 +173,7 @@ def mode(input: Any, dim: int = -1, keepdim: bool = False) -> Any:
 
 
 def _mode(input: Any, place: int) -> tuple[Any, Any]:
-    order = np.argsort(input, axis=place, stable=True)
+    order = as_int64(np.argsort(input, axis=place, stable=True))
     ordered = np.moveaxis(take_along(input, order, place), place, -1)
     n = ordered.shape[-1]
     step = np.broadcast_to(np.arange(n), ordered.shape)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..backends.numpy import converted, quiet
 from ..base import dtypes
 from ..base.dtypes import as_dtype, dtype
 from ..declare.timed import noted
@@ -35,8 +36,9 @@ def _window(op: str, length: Any, periodic: bool, shape: Any, dtype: Any, device
     if length < 2:
         values = np.ones(length)
     else:
-        values = shape(np.arange(length, dtype=np.float64), length if periodic else length - 1)
-    return finish(values.astype(_native(op, d, device)), requires_grad, device)
+        with quiet():
+            values = shape(np.arange(length, dtype=np.float64), length if periodic else length - 1)
+    return finish(converted(values, _native(op, d, device)), requires_grad, device)
 
 
 def _cosines(k: Any, n: int, *weights: float) -> Any:

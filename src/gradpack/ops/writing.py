@@ -8,14 +8,13 @@ records the same node.
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import isfinite
 from typing import Any
 
 from ..backends.numpy import hush, silent, unhush
 from ..backends.windows import overlap, writable
-from ..base import dtypes
-from ..base.dtypes import BOOL, COMPLEX, FLOATING, INTEGRAL, dtype
+from ..base.dtypes import dtype
 from ..base.modes import MODE
+from ..base.numbers import number_for
 from ..declare.arguments import python_number
 from ..declare.batched import is_batched
 from ..declare.explain import explain
@@ -118,46 +117,6 @@ def own_value(target: Tensor, value: Any) -> Any:
     return value
 
 
-def _range(d: dtype) -> tuple[float, float]:
-    if d.category == INTEGRAL:
-        bits = 8 * d.itemsize
-        return (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) if d.is_signed else (1 - 2**bits, 2**bits - 1)
-    largest = {dtypes.float16: 65504.0, dtypes.bfloat16: 2.0**128 - 2.0**120, dtypes.float32: 2.0**128 - 2.0**104}
-    high = largest.get(d.to_real(), 1.7976931348623157e308)
-    return -high, high
-
-
-_SAFE = 65504.0  # which every floating dtype holds
-_RANGES = {d: _range(d) for d in dtypes.DTYPES.values()}
-
-
-def number_for(value: Any, d: dtype) -> Any:
-    """A Python number as one of dtype `d`: fractions are cut off, what does not fit is refused.
-
-    Raises:
-        RuntimeError: if it does not fit.
-        OverflowError: for an int of more than 64 bits.
-    """
-    if type(value) is float and d.category == FLOATING and -_SAFE < value < _SAFE:
-        return value
-    if isinstance(value, int) and not -(2**63) <= value < 2**64:
-        raise OverflowError(f"int too big to convert: {value}" if value > 0 else f"can't convert negative int: {value}")
-    if d.category == COMPLEX:
-        return complex(value)
-    if isinstance(value, complex):
-        if value.imag:
-            raise _does_not_fit(value, d)
-        value = value.real
-    if d.category == BOOL:
-        return bool(value)
-    low, high = _RANGES[d] if d in _RANGES else _range(d)
-    if not low <= value <= high and (d.category == INTEGRAL or isfinite(value)):
-        raise _does_not_fit(value, d)
-    if d.category == FLOATING:
-        return float(value)
-    return int(value) if d.is_signed else int(value) & int(high)
-
-
 def item_for(value: Any, d: dtype) -> Any:
     """The same for what is assigned to an index, of whatever dtype: an int has to have 64 bits with its sign."""
     if isinstance(value, int) and not -(2**63) <= value < 2**63:
@@ -186,7 +145,3 @@ def value_form(name: str, number: Any, tensor: Any, input: Any, value: Any) -> t
     if not isinstance(value, int | float | complex):
         raise TypeError(f"{name}(): argument 'value' must be Tensor or Number, not {type(value).__name__}")
     return number, number_for(value, input._spec.dtype) if isinstance(input, Tensor) else value
-
-
-def _does_not_fit(value: Any, d: dtype) -> RuntimeError:
-    return RuntimeError(f"value cannot be converted to type {d.name} without overflow: {value!r}")

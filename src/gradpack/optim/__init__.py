@@ -3,6 +3,7 @@
 from importlib import import_module
 from typing import Any
 
+from ..base.filled import fill_when_asked
 from . import lr_scheduler
 from .adafactor import Adafactor
 from .adam import Adam, AdamW
@@ -41,3 +42,6 @@ def __getattr__(name: str) -> Any:
     if name == "swa_utils":
         return import_module(".swa_utils", __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+fill_when_asked(__name__)

@@ -87,7 +87,10 @@ class Adagrad(ByFormula):
                 self.state[p] = {"step": _number(0.0), **self.start(p, group)}
 
     def share_memory(self) -> None:
-        """Nothing: there is one process."""
+        """Move the sums to where processes share them: see `Tensor.share_memory_`."""
+        from ..tensor.sharing import share
+
+        share([state["sum"] for state in self.state.values()])
 
     def start(self, p: Tensor, group: State) -> State:
         return {"sum": _filled(p, group["initial_accumulator_value"])}

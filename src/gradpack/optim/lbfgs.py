@@ -137,7 +137,7 @@ class LBFGS(Optimizer):
                 d = memory.times(-g, al)
             before = g.clone() if before is None else before.copy_(g)
             loss_before = loss
-            t = lr / max(1.0, g.abs().sum().item()) if state["n_iter"] == 1 else lr
+            t = min(1.0, 1.0 / g.abs().sum()) * lr if state["n_iter"] == 1 else lr
             slope = g.dot(d)
             if slope > -small:
                 break
@@ -147,7 +147,7 @@ class LBFGS(Optimizer):
                     raise RuntimeError("only 'strong_wolfe' is supported")
                 origin = [p.clone() for p in self._params]
                 line = _Line(self, closure, origin, d)
-                loss, g, t, made = line.search(t, loss, g, slope, small, group["max_eval"] - calls)
+                loss, g, t, made = line.search(t, loss, g, slope, group["max_eval"] - calls)
                 self._go(t, d)
             else:
                 self._go(t, d)
@@ -226,79 +226,103 @@ class _Line:
         self.calls += 1
         return _Point(t, loss, g.clone(), g.dot(self.d))
 
-    def search(
-        self, t: Any, loss: float, g: Tensor, slope: Tensor, small: float, most: int
-    ) -> tuple[float, Tensor, Any, int]:
+    def search(self, t: Any, loss: float, g: Tensor, slope: Tensor, most: int) -> tuple[float, Tensor, Any, int]:
         """A point where the loss has fallen enough and the slope is small enough: the strong Wolfe conditions.
+
+        Comparisons are written such that a loss, slope or distance that is NaN takes the same way as in torch.
 
         Returns:
             loss, gradient and distance there, and how often the closure was called.
         """
-        falls, flatter = 1e-4, 0.9
-        start = last = _Point(0, loss, g.clone(), slope)
-        new = self.at(t)
-        found: list[_Point] = []
-        tries = 0
+        goal = _Goal(loss, slope)
+        ends, tries, done = self._bracket(_Point(0, loss, g.clone(), slope), t, goal, most)
+        low = _lower(ends)
+        if not done:
+            low = self._narrow(ends, goal, most - tries)
+        return ends[low].loss, ends[low].g, ends[low].t, self.calls
 
-        def too_high(point: _Point) -> bool:
-            return bool(point.loss > loss + falls * point.t * slope)
+    def _bracket(self, start: _Point, t: Any, goal: _Goal, most: int) -> tuple[list[_Point], int, bool]:
+        """Go outward from a first distance until a good point is found, or lies between two others.
 
-        while tries < most:
-            if too_high(new) or (tries > 1 and new.loss >= last.loss):
-                found = [last, new]
-                break
-            if abs(new.slope) <= -flatter * slope:
-                return new.loss, new.g, new.t, self.calls
+        Returns:
+            The point, or the two; how many points were tried beyond the first; whether it is the point.
+        """
+        last, new = start, self.at(t)
+        for tries in range(most):
+            if goal.is_too_high(new) or (tries > 1 and new.loss >= last.loss):
+                return [last, new], tries, False
+            if goal.is_flat(new):
+                return [new], tries, True
             if new.slope >= 0:
-                found = [last, new]
-                break
+                return [last, new], tries, False
             reach = (new.t + 0.01 * (new.t - last.t), new.t * 10)
-            t = _lowest_of_cubic(last, new, reach)
-            last, new = new, self.at(t)
-            tries += 1
-        if tries == most or not found:
-            found = [start, new]
-        low, high = sorted(found, key=lambda point: point.loss)  # the first of equals stays first
+            last, new = new, self.at(_lowest_of_cubic(last, new, reach))
+        return [start, new], most, False
+
+    def _narrow(self, ends: list[_Point], goal: _Goal, most: int) -> int:
+        """Replace the ends of a bracket by better ones, until one is good; the index of the lower one."""
         width = self.d.abs().max()
-        stuck = False
-        while tries < most and abs(high.t - low.t) * width >= small:
-            a, b = min(low.t, high.t), max(low.t, high.t)
-            t = _lowest_of_cubic(found[0], found[1])
+        low, stuck = _lower(ends), False
+        for _ in range(most):
+            if abs(ends[1].t - ends[0].t) * width < 1e-9:  # whatever `tolerance_change` is, as in torch
+                break
+            t = _lowest_of_cubic(ends[0], ends[1])
+            places = [end.t for end in ends]
+            a, b = min(places), max(places)
             margin = 0.1 * (b - a)
-            if min(b - t, t - a) < margin:  # too near to an end: once is fine, twice is not
-                if stuck or t >= b or t <= a:
-                    t = b - margin if abs(t - b) < abs(t - a) else a + margin
-                    stuck = False
-                else:
-                    stuck = True
-            else:
-                stuck = False
+            near = bool(min(b - t, t - a) < margin)
+            if near and (stuck or t >= b or t <= a):  # too near to an end: once is fine, twice is not
+                t = b - margin if abs(t - b) < abs(t - a) else a + margin
+                near = False
+            stuck = near
             new = self.at(t)
-            tries += 1
-            first_is_low = found[0] is low
-            if too_high(new) or new.loss >= low.loss:
-                found = [low, new] if first_is_low else [new, low]
-                low, high = (found[0], found[1]) if found[0].loss <= found[1].loss else (found[1], found[0])
+            if goal.is_too_high(new) or new.loss >= ends[low].loss:
+                ends[1 - low] = new
+                low = _lower(ends)
                 continue
-            done = bool(abs(new.slope) <= -flatter * slope)
-            if not done and new.slope * (high.t - low.t) >= 0:
-                high = low
-            low = new
-            found = [low, high] if first_is_low else [high, low]
+            done = goal.is_flat(new)
+            if not done and new.slope * (ends[1 - low].t - ends[low].t) >= 0:
+                ends[1 - low] = ends[low]
+            ends[low] = new
             if done:
                 break
-        return low.loss, low.g, low.t, self.calls
+        return low
+
+
+@dataclass
+class _Goal:
+    """The strong Wolfe conditions: bounds that follow from loss and slope at the start."""
+
+    loss: float
+    slope: Tensor
+
+    def is_too_high(self, point: _Point) -> bool:
+        """Whether the loss has not fallen enough for the distance."""
+        return bool(point.loss > self.loss + 1e-4 * point.t * self.slope)
+
+    def is_flat(self, point: _Point) -> bool:
+        """Whether the slope is a tenth less steep than at the start, or more so."""
+        return bool(abs(point.slope) <= -0.9 * self.slope)
+
+
+def _lower(ends: list[_Point]) -> int:
+    """The index of the end where the loss is lower; the last one if a loss is NaN."""
+    return 0 if ends[0].loss <= ends[-1].loss else len(ends) - 1
 
 
 def _lowest_of_cubic(a: _Point, b: _Point, reach: tuple[Any, Any] | None = None) -> Any:
-    """Where the cubic through two points with their slopes is lowest, within `reach`, by default between them."""
-    low, high = reach if reach is not None else (min(a.t, b.t), max(a.t, b.t))
+    """Where the cubic through two points with their slopes is lowest, within `reach`, by default between them.
+
+    Slopes are tensors and losses are not, and distances are as soon as they come from a cubic: dtypes and what comes
+    of a division by zero follow from that, as in torch.
+    """
     left, right = (a, b) if a.t <= b.t else (b, a)
-    s1, s2 = as_number(left.slope), as_number(right.slope)
-    d1 = s1 + s2 - 3 * (left.loss - right.loss) / (left.t - right.t)
+    low, high = (left.t, right.t) if reach is None else reach
+    s1, s2 = left.slope, right.slope
+    d1 = a.slope + b.slope - 3 * (a.loss - b.loss) / (a.t - b.t)
     square = d1 * d1 - s1 * s2
-    if square < 0:
+    if not square >= 0:
         return (low + high) / 2.0
-    d2 = square**0.5
+    d2 = square.sqrt()
     t = right.t - (right.t - left.t) * ((s2 + d2 - d1) / (s2 - s1 + 2 * d2))
     return min(max(t, low), high)

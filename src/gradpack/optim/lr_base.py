@@ -142,3 +142,7 @@ class LRScheduler:
                 UserWarning,
                 stacklevel=3,
             )
+
+
+class _LRScheduler(LRScheduler):
+    """The old name of the base, which older programs derive from."""

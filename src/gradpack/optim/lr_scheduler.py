@@ -1,6 +1,6 @@
 """Schedules of the learning rate: `torch.optim.lr_scheduler`."""
 
-from .lr_base import EPOCH_DEPRECATION_WARNING, LRScheduler  # noqa: F401 - the text has a name in torch, too
+from .lr_base import EPOCH_DEPRECATION_WARNING, LRScheduler, _LRScheduler  # noqa: F401 - names that torch has, too
 from .lr_cycles import CosineAnnealingLR, CosineAnnealingWarmRestarts, CyclicLR, OneCycleLR
 from .lr_factors import (
     ConstantLR,

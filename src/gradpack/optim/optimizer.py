@@ -10,6 +10,7 @@ from functools import wraps
 from itertools import chain
 from typing import Any
 
+from ..base.foreign import is_foreign, mixed
 from ..base.modes import MODE
 from ..nn.added import add
 from ..nn.parameter import clear_grad
@@ -63,6 +64,9 @@ def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(step)
     def hooked_step(self: Optimizer, *args: Any, **kwargs: Any) -> Any:
         self._opt_called = True  # for schedulers, which complain if they are stepped first
+        before, after = map(self.__dict__.get, _HOOKS[:2])
+        if before is None or after is None:
+            return step(self, *args, **kwargs)  # of a wrapper that never called `Optimizer.__init__`
         if MODE.get().profiler is not None and not self._in_step and not self._in_profile:
             self._in_profile = True
             try:
@@ -70,7 +74,6 @@ def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
                     return hooked_step(self, *args, **kwargs)
             finally:
                 self._in_profile = False
-        before, after = self._optimizer_step_pre_hooks, self._optimizer_step_post_hooks
         if self._in_step or not (before or after or _before_every_step or _after_every_step):
             return step(self, *args, **kwargs)
         self._in_step = True
@@ -202,6 +205,8 @@ class Optimizer:
         params, names = _params_and_names(param_group["params"])
         for p in params:
             if not isinstance(p, Tensor):
+                if is_foreign(p):
+                    raise mixed(type(self).__name__)
                 raise TypeError(f"optimizer can only optimize Tensors, but one of the params is {type(p).__name__}")
             if not self.defaults.get("differentiable") and not (p.is_leaf or p.retains_grad):
                 raise ValueError(

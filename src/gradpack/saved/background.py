@@ -14,6 +14,8 @@ from collections.abc import Callable
 from typing import Any
 from weakref import WeakSet
 
+from ..base.threads import started
+
 _PATIENCE = 1.0  # seconds: who does a job may be gone
 
 
@@ -96,7 +98,7 @@ class Workers:
         self._after_fork()
         while (oldest := self._too_much(nbytes)) is not None:
             self.finish(oldest)
-        job = Job(work)
+        job, alone = Job(work), False
         with self._lock:  # in an order in which no interrupt leaves anything under way that nobody finishes
             self._unfinished.append(job)
             self.under_way, job.nbytes = self.under_way + nbytes, nbytes
@@ -107,7 +109,11 @@ class Workers:
             elif self._threads < self.count:
                 self._threads += 1
                 _settle_before_forks(self)
-                threading.Thread(target=_serve, args=(self,), name="gradpack-saved", daemon=True).start()
+                alone = not started(threading.Thread(target=_serve, args=(self,), name="gradpack-saved", daemon=True))
+                self._threads -= alone
+        if alone and not self._threads:  # nobody else will do it
+            self._queue.clear()
+            self.drain()
         return job
 
     def finish(self, job: Job) -> None:

@@ -12,7 +12,7 @@ from weakref import ref
 
 from ..base.modes import MODE, RUN
 from ..tensor.mutation import Kept
-from ..tensor.saved import Packed, Same
+from ..tensor.packed import Packed
 from ..tensor.tensor import Tensor
 from .document import Span, Totals
 from .info import SavedInfo, storage_number
@@ -368,7 +368,7 @@ def _is_left(info: SavedInfo, tensor: Tensor, handle: Any) -> bool:
     """Whether a policy has left the tensor as it is."""
     hooks = MODE.get().hooks
     mine = hooks is not None and isinstance(getattr(hooks[0], "__self__", None), Policy)
-    same = type(handle) is Same or (isinstance(handle, Tensor) and handle._data is tensor._data)
+    same = isinstance(handle, Tensor) and handle._data is tensor._data
     return mine and not info.policy and same
 
 

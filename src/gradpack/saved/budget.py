@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from time import perf_counter, thread_time
+from time import perf_counter
 from typing import Any
 from weakref import ref
 
@@ -37,6 +37,11 @@ _SHARE, _AHEAD = 0.004, 0.3  # of the time of steps, and steps' time, that plann
 _CREDIT = 0.01  # seconds of it that no step has to be worth
 _shared = Shared()
 
+try:
+    from time import thread_time
+except ImportError:  # as in a browser, where there is one thread
+    from time import process_time as thread_time
+
 
 class Budget(Policy):
     """What `budget` returns.
@@ -47,6 +52,8 @@ class Budget(Policy):
         peak, ram_peak, disk_peak: and the most there were.
         planning: seconds of processor time spent on making plans.
     """
+
+    guards_writes = True
 
     def __init__(
         self, limit: int, ram: int | None, disk: int, means: list[Means], min_bytes: int, steady: bool

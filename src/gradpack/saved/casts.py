@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 
+from ..backends.numpy import ml_dtypes
 from .info import SavedInfo
 from .stage import Lossy, Parts, arguments, check_bytes
 from .store import Stored
@@ -74,7 +74,7 @@ _LARGEST = {"float8_e4m3fn": 0x7E, "float8_e5m2": 0x7B}  # the codes of the larg
 
 
 def _is_float(part: Any) -> bool:
-    return part.dtype.kind == "f" or part.dtype == ml_dtypes.bfloat16
+    return part.dtype.kind == "f" or part.dtype.name == "bfloat16"
 
 
 @cache
@@ -122,7 +122,7 @@ def bf16(min_bytes: int = LEAST) -> Stored:
         >>> x.grad  # 2 * 1.001 would be 2.002
         tensor([2., 2.])
     """
-    return Stored((Cast("bf16", ml_dtypes.bfloat16, min_bytes), None))
+    return Stored((Cast("bf16", ml_dtypes().bfloat16, min_bytes), None))
 
 
 def fp16(min_bytes: int = LEAST) -> Stored:
@@ -149,6 +149,7 @@ def fp8(format: str = "e4m3", min_bytes: int = LEAST) -> Stored:
 
     Raises:
         ValueError: for another format.
+        ImportError: without ml_dtypes.
 
     Example::
 
@@ -156,7 +157,7 @@ def fp8(format: str = "e4m3", min_bytes: int = LEAST) -> Stored:
         >>> saved.fp8() >> saved.lossless("zlib")
         fp8() >> lossless('zlib')
     """
-    formats = {"e4m3": ml_dtypes.float8_e4m3fn, "e5m2": ml_dtypes.float8_e5m2}
+    formats = {"e4m3": "float8_e4m3fn", "e5m2": "float8_e5m2"}
     if format not in formats:
         raise ValueError(f"fp8(): format is 'e4m3' or 'e5m2', not {format!r}")
-    return Stored((Eight("fp8", formats[format], min_bytes), None))
+    return Stored((Eight("fp8", getattr(ml_dtypes(), formats[format]), min_bytes), None))

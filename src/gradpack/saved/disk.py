@@ -31,10 +31,9 @@ def _block() -> Any:
     """An aligned block of memory of this thread."""
     block = getattr(_local, "block", None)
     if block is None:
-        from mmap import MAP_ANONYMOUS, MAP_PRIVATE, mmap
-
-        # Private: by default a process that forks would share it with its child.
-        block = _local.block = np.frombuffer(mmap(-1, _BLOCK, MAP_PRIVATE | MAP_ANONYMOUS), np.uint8)
+        memory = np.zeros(_BLOCK + _ALIGN, np.uint8)
+        start = -memory.__array_interface__["data"][0] % _ALIGN
+        block = _local.block = memory[start : start + _BLOCK]
     return block
 
 
@@ -137,8 +136,10 @@ def _around_cache(fd: int) -> bool:
     flag = getattr(os, "O_DIRECT", 0)
     if not flag:
         return False
-    from fcntl import F_GETFL, F_SETFL, fcntl
-
+    try:
+        from fcntl import F_GETFL, F_SETFL, fcntl
+    except ImportError:
+        return False
     before = fcntl(fd, F_GETFL)
     try:
         fcntl(fd, F_SETFL, before | flag)

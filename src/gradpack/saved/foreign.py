@@ -13,8 +13,9 @@ from typing import Any
 from weakref import ref
 
 import numpy as np
-from ml_dtypes import bfloat16 as BFLOAT16
 
+from ..backends.numpy import ml_dtypes
+from ..backends.windows import _array_type
 from ..base import dtypes
 from ..tensor.tensor import Tensor, alias
 from .info import SavedInfo
@@ -97,7 +98,7 @@ _guard_ref = ref(_guard)
 def memory_of(tensor: Any) -> Memory | None:
     """Where a tensor lies, ours or torch's; None if it is in memory, but no array of NumPy's."""
     if isinstance(tensor, Tensor):
-        if type(tensor._data) is np.ndarray:
+        if type(tensor._data) is _array_type:
             return Memory(tensor)
         if tensor._spec.device.type == "cpu":
             return None
@@ -186,7 +187,7 @@ class _TorchMemory(Memory):
 
 def _array(torch: Any, tensor: Any) -> Any:
     if tensor.dtype is torch.bfloat16:
-        return tensor.view(torch.int16).numpy().view(BFLOAT16)
+        return tensor.view(torch.int16).numpy().view(ml_dtypes().bfloat16)
     return tensor.numpy()
 
 

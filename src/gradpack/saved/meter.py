@@ -9,7 +9,7 @@ from typing import Any
 from weakref import ref
 
 from ..base.modes import MODE, using
-from ..tensor.saved import Packed
+from ..tensor.packed import Packed
 from ..tensor.tensor import Tensor
 from .info import SavedInfo
 from .storage import Storages, arrays_in, owner

@@ -63,6 +63,8 @@ class Policy:
     def wait(self) -> None:
         """Wait until what was packed is where it is to be. What a policy does in `pack` itself is done already."""
 
+    # Does it see itself to writes to tensors that it keeps a while? Else what comes back after a write is looked at.
+    guards_writes = False
     bits_for_relu = False  # may relu keep bits in place of what this has packed, where nothing else needs its result?
 
     def derives(self, info: SavedInfo) -> bool:
@@ -151,6 +153,7 @@ class Selected(Policy):
 
     def __init__(self, policy: Policy, select: Select) -> None:
         self.policy, self.select = policy, select
+        self.guards_writes = policy.guards_writes
         self.name = f"{policy!r}.where({select})"
 
     def pack(self, tensor: Any, info: Any = None) -> Any:
@@ -177,6 +180,7 @@ class Chain(Policy):
 
     def __init__(self, first: Policy, second: Policy) -> None:
         self.first, self.second = first, second
+        self.guards_writes = first.guards_writes and second.guards_writes
         self.name = f"{first!r} >> {second!r}"
 
     def pack(self, tensor: Any, info: Any = None) -> Any:

@@ -123,7 +123,7 @@ RUNNING: ContextVar[Any] = ContextVar("gradpack noted operation", default=None)
 def note(notes: Notes, op: Op, values: Any, outs: list[Tensor], drawn: list[Tensor], took: Took, cheap: bool) -> None:
     """Notes that `op` made `outs` of `values`, unless it could not be run again just so."""
     mode = MODE.get()
-    if mode.dual or mode.levels or mode.inference:
+    if mode.forward or mode.levels or mode.inference:
         return
     tensors: list[Tensor] = []
     known = [_operand(notes, value, tensors) for value in values]
@@ -171,6 +171,8 @@ def _operand(notes: Notes, value: Any, tensors: list[Tensor]) -> Any:
 
 class Recompute(Policy):
     """What `recompute` returns."""
+
+    guards_writes = True
 
     def __init__(self, at_least: int) -> None:
         self.at_least = at_least

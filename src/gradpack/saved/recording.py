@@ -9,7 +9,7 @@ from time import perf_counter
 from typing import Any
 
 from ..base.modes import MODE, RUN, using
-from ..tensor.saved import Packed
+from ..tensor.packed import Packed
 from ..tensor.tensor import Tensor
 from .book import Book
 from .document import Totals, document

@@ -10,7 +10,7 @@ from ..autograd.decorate import decorate
 from ..autograd.saved_hooks import disable_saved_tensors_hooks
 from ..base.modes import MODE, using
 from ..nn.calls import CALLS
-from ..tensor.saved import PackedWithInfo, Same
+from ..tensor.packed import PackedWithInfo, lent
 from ..tensor.tensor import Tensor
 from .blocks import enter, leave
 
@@ -124,6 +124,5 @@ def name(tensor: Tensor, name: str) -> Tensor:
             if isinstance(packed, PackedWithInfo) and op.saves(slot) == "result" and packed.unpack == hooks[1]:
                 packed.info.name = name
                 packed.handle = None  # let go of it first: packing again would find it
-                handle = hooks[0](tensor, packed.info)
-                packed.handle = Same(tensor) if handle is tensor else handle
+                packed.handle = hooks[0](lent(tensor, node), packed.info)
     return tensor

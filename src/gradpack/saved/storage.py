@@ -12,7 +12,6 @@ from weakref import ref
 
 import numpy as np
 
-from ..tensor.saved import Same
 from ..tensor.tensor import Tensor
 
 _Kept = TypeVar("_Kept")
@@ -39,8 +38,6 @@ def arrays_in(packed: object, tell: Callable[[object], None]) -> Iterator[Any]:
     """
     if isinstance(packed, Tensor):
         yield packed._data
-    elif isinstance(packed, Same):
-        yield packed.data
     elif isinstance(packed, tuple | list):
         for item in packed:
             yield from arrays_in(item, tell)

@@ -39,7 +39,7 @@ class Stored(Policy):
         transfers: what it has copied between devices and the host.
     """
 
-    bits_for_relu = True
+    guards_writes = bits_for_relu = True
 
     def __init__(self, *steps: Step) -> None:
         self.steps = steps

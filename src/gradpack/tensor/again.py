@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 from weakref import ref
 
-from .saved import Packed
-from .tensor import Tensor, _new, alias
+from .packed import Packed, new_packed
+from .tensor import Tensor, alias
 
 LEAST = 1 << 16  # bytes: smaller tensors are kept as they are
 
@@ -35,8 +35,6 @@ class Again:
 
 def in_place_of(tensor: Tensor, again: Again) -> Packed:
     """What a node is to keep in place of a tensor as it is now, without its hooks."""
-    packed: Packed = _new(Packed)
-    packed.spec, packed.shape, packed.where = tensor._spec, tensor._shape, None
-    packed.counter, packed.seen = tensor._counter, tensor._counter[0]
+    packed: Packed = new_packed(Packed, tensor, None)
     packed.handle, packed.unpack = again, Again.tensor
     return packed

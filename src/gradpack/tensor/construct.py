@@ -4,51 +4,53 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..backends import NUMPY, Spec
+from ..backends import Spec
+from ..backends.windows import memory_of, moved, owner_of
 from ..base import dtypes
-from ..base.devices import CPU
+from ..base.dtypes import dtype
 from ..base.size import Size
 from .tensor import Tensor, alias, wrap
 
 
-def empty_tensor(*shape: int) -> Tensor:
-    """An uninitialised tensor of the default dtype."""
-    import numpy as np
-
-    spec = NUMPY.spec_for(dtypes.get_default_dtype(), CPU)
-    return alias(np.empty(shape or (0,), spec.native), spec, shape or (0,))
-
-
-def legacy_new(cls: type, data: Any, *args: Any, **kwargs: Any) -> Tensor:
+def legacy_new(cls: type, args: tuple[Any, ...], device: Any) -> Tensor:
     """`Tensor(data)` and `Tensor(2, 3)`, as torch.Tensor has it."""
-    import numpy as np
-
-    if isinstance(data, int) and not isinstance(data, bool):
-        made = empty_tensor(data, *args)
-    elif data is None:
-        made = empty_tensor()
-    elif isinstance(data, Size):
-        spec = NUMPY.spec_for(dtypes.get_default_dtype(), CPU)
-        made = alias(np.empty(data, spec.native), spec, tuple(data))
-    elif isinstance(data, Tensor):
-        if kwargs.get("device") is not None:
+    if len(args) == 1 and isinstance(args[0], Tensor):
+        if device is not None:
             raise RuntimeError(
                 "Legacy tensor constructor of the form torch.Tensor(tensor, device=device) is not supported.  Use "
                 "torch.tensor(...) or torch.as_tensor(...) instead."
             )
-        made = data.detach()
-        made._counter = data._counter
-    elif isinstance(data, bool | float | complex):
-        raise TypeError(f"new(): data must be a sequence (got {type(data).__name__})")
+        made = args[0].detach()
+        made._counter = args[0]._counter
     else:
-        spec = NUMPY.spec_for(dtypes.get_default_dtype(), CPU)
-        array = np.array(data, dtype=spec.native)
-        made = alias(array, spec, array.shape)
+        made = legacy(dtypes.get_default_dtype(), args)
     if cls is not Tensor:
         out = alias(made._data, made._spec, made._shape, cls)
         out._counter = made._counter
         return out
     return made
+
+
+def legacy(d: dtype, args: tuple[Any, ...]) -> Tensor:
+    """What `Tensor(2, 3)`, `FloatTensor([1, 2])`, `x.new(size)` and the like make: of a size, or of data."""
+    from ..ops.create import tensor
+    from ..ops.fill import empty
+    from ..ops.numbers import is_array, is_sequence
+
+    if len(args) == 1 and not isinstance(args[0], Size):
+        data = args[0]
+        if isinstance(data, Tensor):
+            if data._spec.dtype is not d:
+                raise TypeError(
+                    f"expected a tensor of dtype {d}, got one of dtype {data.dtype}: convert it with .to({d})"
+                )
+            return data.detach()
+        if isinstance(data, str | bytes) or is_sequence(data) or is_array(data):
+            return tensor(data, dtype=d)
+        if isinstance(data, bool) or not hasattr(data, "__index__"):
+            raise TypeError(f"new(): data must be a sequence (got {type(data).__name__})")
+    size = args[0] if args and isinstance(args[0], Size) else args or (0,)
+    return empty(size, dtype=d)
 
 
 def rebuild(cls: type, array: Any, requires_grad: bool, extra: dict[str, Any]) -> Tensor:
@@ -63,22 +65,15 @@ def rebuild(cls: type, array: Any, requires_grad: bool, extra: dict[str, Any]) -
 
 def copy_storage(array: Any, spec: Spec, memo: dict[int, Any]) -> Any:
     """A copy for `deepcopy`: arrays that share memory share it in the copy too."""
-    if not spec.numpy or array.base is None:
-        if id(array) in memo:
-            return memo[id(array)]
-        copied = memo[id(array)] = array.copy(order="K") if spec.numpy else spec.backend.copy(array)
-        return copied
-    import numpy as np
-
-    whole = array
-    while isinstance(whole.base, np.ndarray):
-        whole = whole.base
-    copied = memo.get(id(whole))
+    if not spec.numpy:
+        if id(array) not in memo:
+            memo[id(array)] = spec.backend.copy(array)
+        return memo[id(array)]
+    owner = owner_of(array)
+    copied = memo.get(id(owner))
     if copied is None:
-        copied = whole.copy(order="K")
-        if copied.strides != whole.strides or not isinstance(whole, np.ndarray):
-            return array.copy(order="K")
-        memo[id(whole)] = copied
-        memo.setdefault(id(memo), []).append(whole)  # deepcopy's way to keep it alive
-    start = array.__array_interface__["data"][0] - whole.__array_interface__["data"][0]
-    return np.ndarray(array.shape, array.dtype, copied, start, array.strides)
+        copied = memo[id(owner)] = array.copy(order="K") if array.base is None else memory_of(array).copy()
+        memo.setdefault(id(memo), []).append(owner)  # deepcopy's way to keep it alive
+    if array is owner and copied.shape == array.shape and copied.strides == array.strides:
+        return copied
+    return moved(array, memory_of(array), memory_of(copied))

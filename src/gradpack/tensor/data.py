@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..base.dtypes import FLOATING
+from ..base.foreign import is_foreign, mixed
 from ..base.modes import MODE, TRANSFORMS
 from ..graph.node import AccumulateGrad
 from .tensor import InferenceCounter, Tensor, _dispatch, alias
@@ -49,7 +50,9 @@ def _set(self: Tensor, value: Tensor) -> None:
         where = "inside functorch" if _innermost() is None else "under vmap"
         raise RuntimeError(f"mutating directly with `.data` {where} transform is not allowed.")
     if not isinstance(value, Tensor):
-        raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
+        raise (mixed("data") if is_foreign(value) else None) or TypeError(
+            f"Variable data has to be a tensor, but got {type(value).__name__}"
+        )
     if self._spec.layout is not value._spec.layout:
         raise RuntimeError(
             "Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have incompatible tensor "

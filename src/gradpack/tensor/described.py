@@ -174,8 +174,7 @@ class TensorBase:
     def storage_offset(self) -> int:
         """Where the tensor starts in its storage, in elements."""
         data = self._spec.backend.root(self._data)
-        owner = owner_of(data)
-        return int((address_of(data) - address_of(owner)) // data.itemsize)
+        return int((address_of(data) - address_of(owner_of(data))) // data.itemsize)
 
     def data_ptr(self) -> int:
         """The address of the first element."""

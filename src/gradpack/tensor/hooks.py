@@ -155,7 +155,7 @@ class NodeExtras:
             if self.accumulated and tensor is not None:
                 for hook in tuple(self.accumulated.values()):
                     result = hook(tensor)
-                    if result is not None:
+                    if result is not None and result is not tensor:
                         _checked(hook, tensor, result)
                         raise RuntimeError("Tensor post accumulate grad hooks should return None.")
             grads: Iterable[Gradient] = ()

@@ -12,23 +12,24 @@ from time import perf_counter_ns
 from typing import Any
 
 from ..backends import spec_of
+from ..backends.windows import owner_of
 from ..base.devices import device
 from ..graph.node import Node
 from .tensor import Tensor
 
 
-def owner_of(array: Any) -> Any:
-    """The array whose memory this one shows; itself if it is its own."""
-    base = getattr(array, "base", None)
-    while base is not None and hasattr(base, "nbytes") and hasattr(base, "shape"):
-        array, base = base, getattr(base, "base", None)
-    return array
+def data_of(tensor: Tensor) -> Any:
+    """The array of a tensor, that of all examples if it is batched; None while the tensor is made."""
+    data = getattr(tensor, "_data", None)
+    return getattr(data, "root", data)
 
 
 def arrays_in(value: Any) -> Iterable[Any]:
     """The arrays of tensors, or arrays themselves, in a value or a sequence of values."""
     if isinstance(value, Tensor):
-        yield value._data
+        value = data_of(value)
+        if value is not None:
+            yield value
     elif isinstance(value, list | tuple):
         for item in value:
             yield from arrays_in(item)
@@ -46,7 +47,7 @@ def held() -> dict[int, tuple[Any, device]]:
         if known is None:
             known = kinds[kind] = 1 if issubclass(kind, Tensor) else 2 if issubclass(kind, Node) else 0
         if known == 1:
-            arrays: Iterable[Any] = arrays_in(getattr(thing, "_data", None))
+            arrays: Iterable[Any] = arrays_in(thing)
         elif known == 2:
             arrays = kept_by(thing)
         else:
@@ -71,7 +72,7 @@ def kept_by(thing: Any, depth: int = 3) -> Iterator[Any]:
 
 def _arrays_of(value: Any, depth: int) -> Iterator[Any]:
     if isinstance(value, Tensor):
-        value = value._data
+        value = data_of(value)
     if hasattr(value, "nbytes") and hasattr(value, "shape"):
         yield value
     elif depth and isinstance(value, list | tuple):

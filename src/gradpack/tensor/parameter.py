@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..base.foreign import is_foreign, mixed
 from .tensor import Tensor, alias
 
 
@@ -43,10 +44,10 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
         if requires_grad is not True and requires_grad is not False:
             raise TypeError(f"{cls.__name__}(): requires_grad must be bool, not {type(requires_grad).__name__}")
         if data is None:
-            from .construct import empty_tensor
-
-            data = empty_tensor()
+            data = Tensor()
         if type(data) is not Tensor and not issubclass(type(data), Parameter):
+            if is_foreign(data):
+                raise mixed(cls.__name__)
             made = data.detach()._follow(requires_grad)  # an AttributeError for what is no tensor, as in torch
             if type(made) is not Tensor:
                 made._is_param = True

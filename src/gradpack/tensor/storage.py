@@ -4,42 +4,38 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..backends.windows import address_of, owner_of
+from ..backends.windows import address_of, memory_of, owner_of
+from .tensor import Tensor, alias
 
 if TYPE_CHECKING:
     from ..backends import Spec
     from ..base.devices import device
-    from .tensor import Tensor
-
-
-def memory_of(array: Any) -> Any:
-    """All elements of the memory that an array is a view of, in order; None if it is no whole array of its dtype."""
-    owner = owner_of(array)
-    if owner.dtype != array.dtype:
-        return None
-    if owner.flags.c_contiguous:
-        return owner.reshape(-1)
-    flat = owner.ravel(order="K")
-    return None if flat.flags.owndata else flat
 
 
 class UntypedStorage:
     """The bytes of a tensor's memory. Two tensors that share it have equal storages."""
 
     def __init__(self, tensor: Tensor) -> None:
-        self._tensor = tensor
-        self._owner = owner_of(tensor._data)
+        self._tensor = alias(tensor._data, tensor._spec, tensor._shape)  # which goes where the memory goes
+
+    @property
+    def _owner(self) -> Any:
+        return owner_of(self._tensor._data)
+
+    @property
+    def _memory(self) -> Any:
+        return memory_of(self._tensor._data)
 
     def _flat(self, spec: Spec) -> Any:
-        return self._owner.ravel(order="K").view(spec.native)
+        return self._memory.view(spec.native)
 
     def data_ptr(self) -> int:
         """The address of the first byte."""
-        return address_of(self._owner)
+        return address_of(self._memory)
 
     def nbytes(self) -> int:
         """The size in bytes."""
-        return int(self._owner.nbytes)
+        return int(self._memory.nbytes)
 
     size = nbytes
     __len__ = nbytes
@@ -49,16 +45,25 @@ class UntypedStorage:
         return self._tensor._spec.device
 
     def __getitem__(self, index: Any) -> Any:
-        return self._owner.ravel(order="K").view("uint8")[index].tolist()
+        return self._memory.view("uint8")[index].tolist()
 
     def tolist(self) -> list[int]:
         """All bytes, as ints."""
-        found: list[int] = self._owner.ravel(order="K").view("uint8").tolist()
+        found: list[int] = self._memory.view("uint8").tolist()
         return found
 
     def is_shared(self) -> bool:
-        """Whether it is shared between processes: never."""
-        return False
+        """Whether other processes can share it."""
+        from .sharing import is_shared
+
+        return is_shared(self._tensor)
+
+    def share_memory_(self) -> UntypedStorage:
+        """Move it to where processes share it: see `Tensor.share_memory_`."""
+        from .sharing import share
+
+        share([self._tensor])
+        return self
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, UntypedStorage) and self._owner is other._owner

@@ -12,12 +12,19 @@ from typing import TYPE_CHECKING, Any
 from ..backends import Spec, spec_of
 from ..base.dtypes import FLOATING
 from ..base.errors import inside_a_transform
+from ..base.foreign import is_foreign, mixed
 from ..base.modes import MODE, TRANSFORMS
 from ..graph.node import AccumulateGrad, Node, Nowhere, Origin, Slot
 from .described import TensorBase
 from .dropped import Remains
 
 _new = object.__new__
+
+_ONLY_LEAVES = "you can only change requires_grad flags of leaf variables."
+_DETACH = (
+    "If you want to use a computed variable in a subgraph that doesn't require differentiation use var_no_grad = "
+    "var.detach()."
+)
 
 # The tensors that have tangents, by id, weakly.
 DUALS: dict[int, weakref.ref[Tensor]] = {}
@@ -87,10 +94,10 @@ class Tensor(TensorBase):
         def __deepcopy__(self, memo: dict[int, Any]) -> Tensor: ...
         def __reduce_ex__(self, protocol: Any) -> Any: ...
 
-    def __new__(cls, data: Any = None, *args: Any, **kwargs: Any) -> Any:
+    def __new__(cls, *args: Any, device: Any = None, **kwargs: Any) -> Any:
         from .construct import legacy_new
 
-        return legacy_new(cls, data, *args, **kwargs)
+        return legacy_new(cls, (kwargs["data"],) if "data" in kwargs else args, device)
 
     @property
     def _tangents(self) -> Any:
@@ -170,11 +177,9 @@ class Tensor(TensorBase):
         if type(edge) is Nowhere:
             edge = None
         if edge is not None and type(edge) is not AccumulateGrad:
-            words = "you can only change requires_grad flags of leaf variables."
-            if not wanted:
-                words += " If you want to use a computed variable in a subgraph that doesn't require differentiation "
-                words += "use var_no_grad = var.detach()."
-            raise RuntimeError(words)
+            if wanted and type(edge) is Origin:
+                return
+            raise RuntimeError(_ONLY_LEAVES if wanted else f"{_ONLY_LEAVES} {_DETACH}")
         if not wanted:
             if edge is not None:  # put aside, with its hooks, for when it is wanted again
                 if edge.grad is not None:
@@ -226,7 +231,7 @@ class Tensor(TensorBase):
             raise RuntimeError(
                 f"only Tensors of floating point dtype can require gradients (or complex), and this one is {self.dtype}"
             )
-        if not (requires_grad and self.requires_grad):
+        if not requires_grad or self.is_leaf:
             self.requires_grad = requires_grad
         return self
 
@@ -251,7 +256,7 @@ class Tensor(TensorBase):
     def grad(self, value: Tensor | None) -> None:
         if value is not None:
             if not isinstance(value, Tensor):
-                raise TypeError(
+                raise (mixed("grad") if is_foreign(value) else None) or TypeError(
                     f"assigned grad expected to be a Tensor or None but got grad of type {type(value).__name__}"
                 )
             if value is self:
@@ -294,6 +299,12 @@ class Tensor(TensorBase):
     def _grad_fn(self) -> Node | None:
         """The same as `grad_fn`."""
         return self.grad_fn
+
+    @_grad_fn.setter
+    def _grad_fn(self, value: None) -> None:
+        if value is not None:
+            raise RuntimeError("_grad_fn can be only set to None")
+        self.detach_()
 
     @_grad_fn.deleter
     def _grad_fn(self) -> None:

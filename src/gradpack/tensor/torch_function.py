@@ -11,6 +11,7 @@ from contextvars import ContextVar
 from types import MethodType
 from typing import Any
 
+from ..base.foreign import foreign_function, is_foreign, mixed
 from ..base.modes import MODE, change
 from .parameter import Parameter
 from .tensor import Tensor, _new
@@ -89,6 +90,8 @@ def torch_function(cls: Any, func: Any, types: Iterable[type], args: Any = (), k
         args: its arguments.
         kwargs: its keyword arguments.
     """
+    if foreign_function(func):
+        raise mixed(getattr(func, "__name__", "this function"))
     if not all(issubclass(cls, t) for t in types):
         return NotImplemented
     with DisableTorchFunctionSubclass():
@@ -125,6 +128,8 @@ def overriding(values: Iterable[Any]) -> list[Any]:
             handler = getattr(kind, "__torch_function__", None)
             if handler is None or handler is disabled_torch_function_impl:
                 continue
+            if is_foreign(item):
+                raise mixed("an operation")
             place = next((i for i, f in enumerate(found) if issubclass(kind, type(f))), len(found))
             found.insert(place, item)
     return found

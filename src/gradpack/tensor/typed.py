@@ -5,11 +5,10 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from ..backends import NUMPY
 from ..base import dtypes
-from ..base.devices import CPU
 from ..base.dtypes import dtype
-from .tensor import Tensor, alias
+from .construct import legacy
+from .tensor import Tensor
 
 _NAMES = {
     "BoolTensor": "bool",
@@ -35,35 +34,6 @@ class tensortype(type):  # noqa: N801 - torch's name
 
     def __call__(cls, *args: Any, device: Any = None) -> Tensor:
         return legacy(cls.dtype, args)
-
-
-def legacy(d: dtype, args: tuple[Any, ...]) -> Tensor:
-    """`FloatTensor(2, 3)`, `FloatTensor([1, 2])`, `FloatTensor(tensor)`, `FloatTensor(size)`."""
-    import numpy as np
-
-    from ..base.size import Size
-
-    spec, sized = NUMPY.spec_for(d, CPU), False
-    if (len(args) == 1 and not isinstance(args[0], int)) or (len(args) == 1 and isinstance(args[0], bool)):
-        data = args[0]
-        if isinstance(data, Tensor):
-            if data._spec.dtype is not d:
-                raise TypeError(
-                    f"expected a tensor of dtype {d}, got one of dtype {data.dtype}: convert it with .to({d})"
-                )
-            return data.detach()
-        if type(data) is Size:
-            args, sized = tuple(data), True
-        elif isinstance(data, list | tuple | np.ndarray):
-            plain = [x.item() if isinstance(x, Tensor) else x for x in data]
-            array = NUMPY.cast(np.array(plain), d)
-            return alias(np.array(array), spec, array.shape)
-        else:
-            raise TypeError(f"new(): data must be a sequence (got {type(data).__name__})")
-    shape = tuple(n.__index__() for n in args) if args or sized else (0,)
-    if any(n < 0 for n in shape):
-        raise RuntimeError(f"Trying to create tensor with negative dimension {min(shape)}: {list(shape)}")
-    return alias(np.empty(shape, spec.native), spec, shape)
 
 
 def _made(name: str, of: str) -> tensortype:

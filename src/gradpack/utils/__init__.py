@@ -3,6 +3,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from ..base.filled import fill_when_asked
 from ..tensor.swap import swap_tensors
 from . import checkpoint, dlpack, hooks
 
@@ -19,3 +20,5 @@ def __getattr__(name: str) -> Any:
 
 
 __all__ = ["checkpoint", "data", "deterministic", "dlpack", "flop_counter", "hooks", "swap_tensors"]
+
+fill_when_asked(__name__)

@@ -159,13 +159,14 @@ def checkpoint(
 def _recomputation(
     function: Callable[..., Any], count: int, names: list[str], context: Any, preserve: bool
 ) -> Callable[..., Any]:
-    """The second run, with generator and autocast as they are now."""
+    """The second run, with generator, autocast, levels of `vmap` and forward mode as they are now."""
     state = default_generator.get_state() if preserve else None
-    autocast = MODE.get().autocast
+    now = MODE.get()
+    forward_modes = {name: getattr(now, name) for name in ("autocast", "levels", "dual", "tangents")}
 
     def recompute(*values: Any) -> None:
         before = default_generator.get_state() if preserve else None
-        modes = change(autocast=autocast)
+        modes = change(**forward_modes)
         try:
             if state is not None:
                 default_generator.set_state(state)

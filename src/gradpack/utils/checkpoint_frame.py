@@ -11,7 +11,11 @@ from collections.abc import Callable
 from typing import Any
 
 from ..autograd.graph import saved_tensors_hooks
-from ..base.modes import RUN, change
+from ..backends import Spec
+from ..base.errors import saved_was_modified
+from ..base.modes import MODE, RUN, change
+from ..declare.batched import batched, is_batched
+from ..declare.tangents import alias_of, tangent_of
 from ..tensor.saved import keep_tensor
 from ..tensor.tensor import Tensor
 from .checkpoint_parts import CheckpointError, GraphExecGroup
@@ -55,10 +59,11 @@ class _Handle:
 class _Token:
     """Stands in the graph for one saved tensor. `handles` has one handle for each pass that asked for it."""
 
-    __slots__ = ("__weakref__", "handles")
+    __slots__ = ("__weakref__", "handles", "spec")
 
-    def __init__(self) -> None:
+    def __init__(self, spec: Spec) -> None:
         self.handles: dict[int, _Handle | None] = {}
+        self.spec = spec  # of the tensor in the first run
 
 
 class Frame:
@@ -69,7 +74,7 @@ class Frame:
         self.kept: list[Any] = []
         self.tokens: list[weakref.ref[_Token]] = []
         self.seen: list[Any] = []  # metadata of each
-        self.collected: dict[int, weakref.WeakKeyDictionary[_Handle, Tensor]] = {}
+        self.collected: dict[int, weakref.WeakKeyDictionary[_Handle, tuple[Tensor, int]]] = {}
         self.counts: dict[int, int] = {}
         self.recomputed: set[int] = set()  # the passes for which the second run is over
         self.complete = False
@@ -78,7 +83,7 @@ class Frame:
     # -- the hooks of the first run --
 
     def pack(self, tensor: Tensor) -> _Token:
-        token = _Token()
+        token = _Token(tensor._spec)
         self.tokens.append(weakref.ref(token))
         self.seen.append(self.metadata(tensor))
         return token
@@ -114,9 +119,11 @@ class Frame:
                 f"{extra}If you are calling ctx.saved_tensors in backward, make sure to do so only once. Otherwise "
                 "please open an issue with details on your use case."
             )
-        value = self.collected[key][handle]
+        value, version = self.collected[key][handle]
         token.handles[key] = None
-        return value
+        if int(value._counter[0]) != version:  # the segment writes to what it has saved
+            raise saved_was_modified("checkpoint", "tensor", value.dtype, value._shape, "", value._counter[0], version)
+        return value if value._spec is token.spec else value.to(token.spec.device, token.spec.dtype)
 
     # -- the second run --
 
@@ -157,12 +164,12 @@ class Frame:
         token = self.tokens[nr]()
         if token is not None:  # else a backward inside the segment has freed it
             handle = token.handles[key] = _Handle()
-            self.collected[key][handle] = tensor
+            self.collected[key][handle] = tensor, int(tensor._counter[0])
         if self.early_stop and nr + 1 == len(self.tokens):
             raise _Stop
         return tensor
 
-    def _check(self, key: int, collected: weakref.WeakKeyDictionary[_Handle, Tensor]) -> None:
+    def _check(self, key: int, collected: weakref.WeakKeyDictionary[_Handle, tuple[Tensor, int]]) -> None:
         if self.backward_inside:
             return
         if len(self.tokens) != self.counts[key]:
@@ -177,7 +184,7 @@ class Frame:
             handle = None if token is None else token.handles.get(key)
             if handle is None:
                 continue
-            again = self.metadata(collected[handle])
+            again = self.metadata(collected[handle][0])
             if seen != again:
                 differences += f"tensor at position {nr}:\nsaved metadata: {seen}\nrecomputed metadata: {again}\n"
         if differences:
@@ -197,7 +204,25 @@ def _collecting(frame: weakref.ref[Frame], key: int) -> saved_tensors_hooks:
 
 
 class Argument:
-    """A tensor argument of a segment, saved through the hooks that are active around it."""
+    """A tensor argument of a segment, saved through the hooks that are active around it.
+
+    Its tangent is kept as it is: both runs compute with it, and the level that it belongs to may end between them.
+    """
 
     def __init__(self, tensor: Tensor) -> None:
-        self.get = keep_tensor(tensor)
+        self._hidden: list[Any] = []  # what hides the dimensions of `vmap`, from the innermost on
+        while is_batched(tensor):
+            self._hidden.append(tensor._data)
+            tensor = tensor._data.value
+        self._get = keep_tensor(tensor)
+        self._tangent = tangent_of(tensor) if MODE.get().dual else None
+
+    def get(self) -> Tensor:
+        """The tensor, unpacked."""
+        value = self._get()
+        if self._tangent is not None:
+            value = alias_of(value)
+            value._tangents = self._tangent
+        for data in reversed(self._hidden):
+            value = batched(value, data.level, data.source)
+        return value

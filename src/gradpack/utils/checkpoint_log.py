@@ -11,12 +11,6 @@ from ..ops.aten import overload_of
 from ..tensor.tensor import Tensor
 from .checkpoint_parts import CheckpointError
 
-_SHORT = {
-    "float32": "f32", "float64": "f64", "float16": "f16", "bfloat16": "bf16", "complex64": "c64",
-    "complex128": "c128", "int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64", "bool": "b8", "uint8": "u8",
-    "uint16": "u16", "uint32": "u32", "uint64": "u64",
-}  # fmt: skip
-
 
 class _Log(OpMode):
     """Writes down each operation and where it was called."""
@@ -49,7 +43,7 @@ class _Log(OpMode):
     def operation(self, op: Any, values: list[Any], run: Any) -> Any:
         given = ", ".join(self._name(v) for v in values if v is not None)
         outs, extras = run()
-        made = ", ".join(f"{self._name(o)}: {_SHORT.get(o.dtype.name, o.dtype.name)}{list(o.shape)}" for o in outs)
+        made = ", ".join(f"{self._name(o)}: {o.dtype.abbr}{list(o.shape)}" for o in outs)
         self.lines.append(f"{made} = torch._ops.{overload_of(op, values)}({given})")
         stack = reversed(traceback.extract_stack())
         here = __file__.rpartition("/")[0].removesuffix("/utils")

@@ -122,3 +122,6 @@ def set_device_states(devices: Sequence[int], states: Sequence[Tensor], *, devic
     """Set what `get_device_states` gave: nothing."""
     if len(devices) and (device_type or DefaultDeviceType.get_device_type()) not in ("cpu", "meta"):
         raise RuntimeError("set_device_states(): no device has a random generator of its own; see get_device_states")
+
+
+CheckpointError.__module__ = "gradpack.utils.checkpoint"

@@ -46,7 +46,8 @@ class SelectiveCheckpointContext:
         self.op_output = op_output
 
 
-SAC_IGNORED_OPS: set[OpOverload] = {aten.detach.default}  # never asked about
+_detach: OpOverloadPacket = aten.detach
+SAC_IGNORED_OPS: set[OpOverload] = {_detach.default}  # never asked about
 
 _MISMATCH = (
     "This can happen if the operations in the checkpointed region are nondeterministic or depend on global state "
@@ -206,3 +207,9 @@ def create_selective_checkpoint_contexts(
         raise TypeError("policy_fn_or_list must be either a function or a list of ops.")
     storage: dict[Any, dict[int, Any]] = defaultdict(dict)
     return _Keeping(policy, storage), _Serving(storage, allow_cache_entry_mutation)
+
+
+CheckpointPolicy.__module__ = "gradpack.utils.checkpoint"
+
+
+SelectiveCheckpointContext.__module__ = "gradpack.utils.checkpoint"

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import gradpack as torch
-from gradpack.backends.compiled import flags
+from gradpack.backends.compiled import flags, loops
 
 pytest.importorskip("numba")
 attention = torch.nn.functional.scaled_dot_product_attention
@@ -87,3 +87,13 @@ def test_what_is_not_finite_spoils_its_query_only(strange: float) -> None:
 def test_everything_dropped() -> None:
     fast, _ = both_ways(*matrices(130, 130), dropout_p=1.0)
     assert not any(a.any() for a in fast)
+
+
+def test_sums_of_long_rows_do_not_drift() -> None:
+    count = 2_000_000
+    scores = -np.random.default_rng(0).random((1, count), np.float32)
+    total, logarithm = np.empty(1, np.float32), np.empty(1, np.float32)
+    loops("attention", scores).probabilities(
+        scores, 0, 1, count, False, 1.0, np.zeros(0, np.uint8), total, logarithm
+    )  # fmt: skip
+    assert total[0] == pytest.approx(scores.sum(dtype=np.float64), rel=1e-7)

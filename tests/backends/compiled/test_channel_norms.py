@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 import gradpack as torch
-from gradpack.backends.compiled import flags
+from gradpack.backends.compiled import ENOUGH, flags, loops
 
 from .ways import assert_close, both_ways, normal
 
 pytest.importorskip("numba")
+channel_norms = loops("channel_norms", np.zeros(ENOUGH, np.float32))
 F = torch.nn.functional
 SHAPES = [(9, 6, 30, 31), (3, 4, 5001), (40_001, 2), (700, 10, 7)]
 
@@ -88,3 +89,37 @@ def test_channels_last_and_small_inputs_agree() -> None:
     assert_close(both_ways(lambda x: F.group_norm(x.permute(0, 3, 1, 2), 2), last))
     assert_close(both_ways(lambda x: F.batch_norm(x.permute(0, 3, 1, 2), None, None, training=True), last))
     assert_close(both_ways(lambda x: F.group_norm(x, 2), normal(2, 4, 5)))
+
+
+def _statistics(kind: str, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Means and variances of channels, or of groups of two channels."""
+    batch, channels = x.shape[:2]
+    mean, other = (np.empty(channels if kind == "batch" else batch * channels // 2, x.dtype) for _ in range(2))
+    if kind == "batch":
+        channel_norms.statistics(x, mean, other)
+        return mean, other
+    weight = np.ones(channels, x.dtype)
+    channel_norms.group_norm(x, channels // 2, weight, weight, 1e-5, np.empty_like(x), mean, other)
+    return mean, 1 / other.astype(np.float64) ** 2 - 1e-5
+
+
+@pytest.mark.parametrize("kind", ["batch", "group"])
+@pytest.mark.parametrize("shape", [(40, 8, 121), (5, 4, 5003)])
+@pytest.mark.parametrize("distance", [30, 1000, 30_000])
+def test_a_mean_far_from_zero_is_rounded_once(kind: str, shape: tuple[int, ...], distance: int) -> None:
+    x = normal(*shape) + np.float32(distance)
+    mean, variance = _statistics(kind, x)
+    lines = x.swapaxes(0, 1).reshape(shape[1], -1) if kind == "batch" else x.reshape(-1, 2 * shape[2])
+    wide = lines.astype(np.float64)
+    assert np.abs(mean - wide.mean(1)).max() <= 0.51 * np.spacing(np.float32(distance))
+    np.testing.assert_allclose(variance, wide.var(1), rtol=1e-6)
+
+
+def test_an_infinite_mean_is_told_from_one_that_is_none() -> None:
+    x = normal(6, 3, 3000)
+    x[1, 1, 5], x[2, 2, 7] = np.inf, np.nan
+    mean, variance = _statistics("batch", x)
+    assert np.isfinite(mean[0])
+    assert np.isposinf(mean[1])
+    assert np.isnan(mean[2])
+    assert np.isnan(variance).tolist() == [False, True, True]

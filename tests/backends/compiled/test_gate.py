@@ -89,6 +89,7 @@ def test_without_numba_there_are_no_loops() -> None:
     text = (
         "import sys\nsys.modules['numba'] = None\n"
         "import gradpack as torch\n"
-        "print(float(torch.erf(torch.ones(1 << 16)).sum()))"
+        "made = torch.erf(torch.ones(1 << 16))\n"
+        "print(made.min().item(), made.max().item())"
     )
-    assert float(run(text)) == pytest.approx(55227.1591, rel=1e-6)
+    assert [float(n) for n in run(text).split()] == pytest.approx([0.84270079, 0.84270079], rel=5e-7)

@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 import gradpack as torch
-from gradpack.backends.compiled import flags
+from gradpack.backends.compiled import ENOUGH, flags, loops
 
 from .ways import assert_close, both_ways, normal
 
 pytest.importorskip("numba")
+row_norms = loops("row_norms", np.zeros(ENOUGH, np.float32))
 F = torch.nn.functional
 
 
@@ -39,6 +40,17 @@ def test_far_from_zero_nothing_is_lost() -> None:
     wide -= wide.mean(1, keepdims=True)
     wide /= np.sqrt((wide**2).mean(1, keepdims=True) + 1e-5)
     assert np.abs(found - wide).max() < 2e-4
+
+
+@pytest.mark.parametrize("distance", [30, 1000, 30_000])
+@pytest.mark.parametrize(("rows", "length"), [(500, 80), (10, 5003)])
+def test_a_mean_far_from_zero_is_rounded_once(rows: int, length: int, distance: int) -> None:
+    x = normal(rows, length) + np.float32(distance)
+    mean, rstd = np.empty(rows, np.float32), np.empty(rows, np.float32)
+    row_norms.layer_norm(x, np.ones(length, np.float32), x[0, :0], 1e-5, np.empty_like(x), mean, rstd)
+    wide = x.astype(np.float64)
+    np.testing.assert_allclose(rstd, 1 / np.sqrt(wide.var(1) + 1e-5), rtol=1e-6)
+    assert np.abs(mean - wide.mean(1)).max() <= 0.51 * np.spacing(np.float32(distance))
 
 
 @pytest.mark.parametrize("strange", [np.nan, np.inf, -np.inf])

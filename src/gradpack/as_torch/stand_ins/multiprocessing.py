@@ -1,4 +1,4 @@
-"""`torch.multiprocessing`: Python's own. Tensors that go to another process are copied."""
+"""`torch.multiprocessing`: Python's own. Tensors that go to another process are copied, but for shared memory."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import Any
 
 
 def get_all_sharing_strategies() -> set[str]:
-    """How memory can be shared: it is copied."""
+    """How memory can be shared: it is in one way, whatever its name."""
     return {"file_descriptor", "file_system"}
 
 
 def get_sharing_strategy() -> str:
-    """How memory is shared: it is copied."""
+    """How memory is shared."""
     return "file_descriptor"
 
 
 def set_sharing_strategy(new_strategy: str) -> None:
-    """Choose how memory is shared: it is copied all the same."""
+    """Choose how memory is shared: there is one way, whatever its name."""
     if new_strategy not in get_all_sharing_strategies():
         raise AssertionError(f"unknown sharing strategy {new_strategy!r}")
 

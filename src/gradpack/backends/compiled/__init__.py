@@ -27,7 +27,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-import numpy as np
+from ..windows import _array_type
 
 ENOUGH = 1 << 15  # elements: to import Numba takes as long as NumPy takes for some hundreds of such arrays
 
@@ -63,13 +63,13 @@ def loops(name: str, first: Any, *others: Any, chars: str = "fd") -> Any:
         others: more arrays that are to be of its dtype; None stands for one that is not there.
         chars: the characters of the dtypes that it may be of: float32 and float64.
     """
-    if type(first) is not np.ndarray or first.size < ENOUGH or not _enabled:
+    if type(first) is not _array_type or first.size < ENOUGH or not _enabled:
         return None
     native = first.dtype
     if native.char not in chars or not native.isnative or not dense(first):
         return None
     for other in others:
-        if other is not None and (type(other) is not np.ndarray or other.dtype != native or not dense(other)):
+        if other is not None and (type(other) is not _array_type or other.dtype != native or not dense(other)):
             return None
     return _module(name)
 

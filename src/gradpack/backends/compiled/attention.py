@@ -13,7 +13,7 @@ import numpy as np
 
 from .functions import exp, largest_of_row
 from .loop import loop, summing
-from .sums import place
+from .sums import BLOCK, place
 
 _f = np.float32
 
@@ -33,14 +33,18 @@ def probabilities(
         until = min(seen, (at + r) % rows + 1) if is_causal else seen
         top = largest_of_row(bits, r, until, scale < 0) * factor
         top = top if np.isfinite(top) else _f(0)
-        whole = _f(0)
-        for j in range(until):
-            power = exp(p[r, j] * factor - top)
-            p[r, j] = power
-            whole += power
+        whole: Any = 0.0
+        for first in range(0, until, BLOCK):
+            part = _f(0)
+            for k in range(min(BLOCK, until - first)):
+                j = place(first) + place(k)
+                power = exp(p[r, j] * factor - top)
+                p[r, j] = power
+                part += power
+            whole += part
         for j in range(place(until), place(seen)):
             p[r, j] = 0
-        whole = _f(1) if whole == 0 else whole
+        whole = 1.0 if whole == 0 else whole
         total[at + r] = whole
         logarithm[at + r] = top + np.log(whole)
         if kept.size:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .loop import loop
-from .sums import place, squares_about, sum_and_product, sum_of
+from .sums import place, squares_about, sum_about, sum_and_product, sum_of
 
 
 @loop
@@ -23,12 +23,16 @@ def statistics(x: Any, mean: Any, variance: Any) -> None:
         whole = 0.0
         for n in range(batch):
             whole += sum_of(flat, (n * channels + c) * places, places)
-        exact = whole / count
-        near = x.dtype.type(exact)
+        near = x.dtype.type(whole / count)
         squares = 0.0
         for n in range(batch):
             squares += squares_about(flat, (n * channels + c) * places, places, near)
-        mean[c], variance[c] = near, max(squares / count - (exact - near) ** 2, 0.0)
+        rest, spread = 0.0, squares / count
+        if near * near > spread:
+            for n in range(batch):
+                rest += sum_about(flat, (n * channels + c) * places, places, near)
+            rest /= count
+        mean[c], variance[c] = near + rest, max(spread - rest * rest, 0.0)
 
 
 @loop
@@ -80,6 +84,9 @@ def group_norm(x: Any, groups: int, weight: Any, bias: Any, eps: float, out: Any
         start = i * each * places
         centre = x.dtype.type(sum_of(flat, start, each * places) / (each * places))
         spread = squares_about(flat, start, each * places, centre) / (each * places)
+        if centre * centre > spread:
+            rest = sum_about(flat, start, each * places, centre) / (each * places)
+            centre, spread = x.dtype.type(centre + rest), max(spread - rest * rest, 0.0)
         scale = x.dtype.type(1 / np.sqrt(spread + eps))
         mean[i], rstd[i] = centre, scale
         for c in range(each):

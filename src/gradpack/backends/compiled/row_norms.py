@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .loop import loop, summing
-from .sums import BLOCK, place, squares_about, sum_of
+from .sums import BLOCK, place, squares_about, sum_about, sum_of
 
 ROWS = 64  # rows whose gradients of a weight are added up in their own dtype
 
@@ -24,6 +24,9 @@ def layer_norm(x: Any, weight: Any, bias: Any, eps: float, out: Any, mean: Any, 
     for i in range(count):
         centre = x.dtype.type(sum_of(flat, i * length, length) / length)
         spread = squares_about(flat, i * length, length, centre) / length
+        if centre * centre > spread:
+            rest = sum_about(flat, i * length, length, centre) / length
+            centre, spread = x.dtype.type(centre + rest), max(spread - rest * rest, 0.0)
         scale = x.dtype.type(1 / np.sqrt(spread + eps))
         mean[i], rstd[i] = centre, scale
         if bias.size:

@@ -1,7 +1,7 @@
 """Running sums, products and extremes, linear recurrences, and products of rows.
 
 Each element waits for the one before it, but not for its neighbours in other lines: four lines at a time are worked on
-side by side. Sums and products run in float64, as in torch.
+side by side. What runs on from one to the next is float64, as in torch.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from .loop import loop, summing
+from .sums import place
 
 _double = np.float64
 
@@ -64,11 +65,12 @@ def products(x: Any, out: Any) -> None:
 def recurrence(factors: Any, terms: Any, backwards: bool, out: Any) -> None:
     """`out[r, k] = terms[r, k] + factors[r, k] * out[r, k - 1]`, or of `out[r, k + 1]`; the first is its term."""
     lines, length = terms.shape
-    start, step = (length - 1, -1) if backwards else (0, 1)
+    start, step = (place(length - 1), place(-1)) if backwards else (place(0), place(1))
     whole = lines - lines % 4
     for r in range(0, whole, 4):
         k = start
-        a, b, c, d = terms[r, k], terms[r + 1, k], terms[r + 2, k], terms[r + 3, k]
+        a, b = _double(terms[r, k]), _double(terms[r + 1, k])
+        c, d = _double(terms[r + 2, k]), _double(terms[r + 3, k])
         out[r, k], out[r + 1, k], out[r + 2, k], out[r + 3, k] = a, b, c, d
         for _ in range(1, length):
             k += step
@@ -79,7 +81,7 @@ def recurrence(factors: Any, terms: Any, backwards: bool, out: Any) -> None:
             out[r, k], out[r + 1, k], out[r + 2, k], out[r + 3, k] = a, b, c, d
     for r in range(whole, lines):
         k = start
-        a = terms[r, k]
+        a = _double(terms[r, k])
         out[r, k] = a
         for _ in range(1, length):
             k += step

@@ -11,7 +11,7 @@ import numpy as np
 
 from .loop import summing
 
-BLOCK = 4096  # numbers that are added up in their own dtype
+BLOCK = 1024  # numbers that are added up in their own dtype, a few dozen at a time
 place: Any = np.uint64
 
 
@@ -36,6 +36,22 @@ def squares_about(x: Any, start: int, count: int, centre: Any) -> float:
         for j in range(min(BLOCK, count - first)):
             away = x[place(start + first) + place(j)] - centre
             part += away * away
+        whole += part
+    return whole
+
+
+@summing
+def sum_about(x: Any, start: int, count: int, centre: Any) -> float:
+    """The sum of `x[start:start + count] - centre`.
+
+    A mean of more than a standard deviation has lost digits to the large numbers that were added up; the average of
+    this is what it lacks.
+    """
+    whole = 0.0
+    for first in range(0, count, BLOCK):
+        part = x.dtype.type(0)
+        for j in range(min(BLOCK, count - first)):
+            part += x[place(start + first) + place(j)] - centre
         whole += part
     return whole
 

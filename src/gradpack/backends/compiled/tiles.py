@@ -8,17 +8,15 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
+from numba.core.registry import cpu_target
 from numba.extending import intrinsic
 
-try:
-    _features: Any = np._core._multiarray_umath.__cpu_features__  # type: ignore[attr-defined]
-except AttributeError:
-    _features = {}
-_MANY_REGISTERS: bool = _features.get("AVX512F", False)  # 32 vectors of 16 numbers, else 16 of 8
+# Asked of the compiler, not of NumPy: loops are kept by what it compiles for, and contain these numbers.
+_FEATURES: str = cpu_target.target_context.codegen().magic_tuple()[2]
+_MANY_REGISTERS = "+avx512f" in _FEATURES.split(",")  # 32 vectors of 16 numbers, else 16 of 8
 
 LANES = 16 if _MANY_REGISTERS else 8
 ROWS = 8 if _MANY_REGISTERS else 4  # results of one place

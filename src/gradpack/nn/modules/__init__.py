@@ -20,13 +20,15 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
+from ...base.filled import Filled, raw_dict
+
 _LIBRARY = __name__.partition(".")[0]
 
 # What is asked for the names of each module, in this order, after `gradpack.nn` itself.
 _SOURCES = {
     "activation": "activations more_activations attention",
     "adaptive": "adaptive",
-    "batchnorm": "batch_norm sync_batch_norm",
+    "batchnorm": "batch_norm sync_batch_norm lazy_layers",
     "channelshuffle": "resizing",
     "container": "containers parameter_containers",
     "conv": "convolution lazy_layers",
@@ -36,10 +38,11 @@ _SOURCES = {
     "fold": "resizing",
     "instancenorm": "batch_norm",
     "lazy": "lazy",
-    "linear": "layers lazy_layers",
+    "linear": "layers lazy_layers attention",
     "linear_cross_entropy": "linear_cross_entropy",
+    "linear_cross_entropy_options": "functional_linear_loss",
     "loss": "losses margin_losses more_losses",
-    "module": "module global_hooks registration_hooks hooks",
+    "module": "module global_hooks registration_hooks hooks state",
     "normalization": "normalize batch_norm",
     "padding": "padding",
     "pixelshuffle": "resizing",
@@ -51,7 +54,7 @@ _SOURCES = {
 }
 
 
-class Names(ModuleType):
+class Names(Filled):
     """One of torch's modules: a place for names that are defined elsewhere."""
 
     def __init__(self, name: str, sources: Iterable[str]) -> None:
@@ -60,6 +63,9 @@ class Names(ModuleType):
         self.__spec__ = ModuleSpec(self.__name__, None)
 
     def __getattr__(self, name: str) -> Any:
+        if name == "__all__":
+            of_these = {n: getattr(getattr(self, n, None), "__module__", "") in self._sources[1:] for n in dir(self)}
+            return [n for n, is_one in of_these.items() if is_one and n[0] != "_"]
         if name[:2] != "__":
             for source in self._sources:
                 found = getattr(import_module(source), name, _NONE)
@@ -74,7 +80,7 @@ class Names(ModuleType):
             super().__setattr__(name, value)
 
     def __dir__(self) -> list[str]:
-        return sorted({n for s in self._sources[1:] for n in dir(import_module(s))} | set(vars(self)))
+        return sorted({n for s in self._sources[1:] for n in dir(import_module(s))} | set(raw_dict(self)))
 
 
 _NONE = object()

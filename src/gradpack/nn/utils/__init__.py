@@ -3,6 +3,7 @@
 from importlib import import_module
 from typing import Any
 
+from ...base.filled import fill_when_asked
 from . import parametrizations, parametrize, rnn, stateless
 from .clip_grad import clip_grad_norm, clip_grad_norm_, clip_grad_value_, clip_grads_with_norm_, get_total_norm
 from .convert_parameters import parameters_to_vector, vector_to_parameters
@@ -41,3 +42,6 @@ def __getattr__(name: str) -> Any:
     if name == "prune":
         return import_module(".prune", __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+fill_when_asked(__name__)

@@ -179,7 +179,7 @@ class _Orthogonal(Module):
             else:
                 from ...ops.fill import eye
 
-                unit = eye(n, dtype=a.dtype)
+                unit = eye(n, dtype=a.dtype, device=a.device)
                 q = linalg.solve(unit - a * 0.5, unit + a * 0.5)
             q = q[..., :k] if n != k else q
         if self.trivial and self.base is not None:
@@ -209,11 +209,11 @@ class _Orthogonal(Module):
         if n == k:
             from ...ops.fill import eye
 
-            unit = eye(n, dtype=q.dtype)
+            unit = eye(n, dtype=q.dtype, device=q.device)
             near = bool(((q.mH @ q - unit).abs() <= 10.0 * n * finfo(q.dtype).eps + 1e-5 * unit.abs()).all())
             self.base = q.clone() if near else _orthonormal(q)
         else:
-            more = randn(*q.shape[:-2], n, n - k, dtype=q.dtype)
+            more = randn(*q.shape[:-2], n, n - k, dtype=q.dtype, device=q.device)
             self.base = _orthonormal(cat((q, more), -1))
         out = zeros_like(given)
         out.diagonal(dim1=-2, dim2=-1).fill_(-1.0)

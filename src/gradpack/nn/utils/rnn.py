@@ -7,6 +7,7 @@ of those that have any, and so on, the longest sequence first.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from numbers import Real
 from typing import Any, NamedTuple, Self
 
@@ -54,6 +55,13 @@ class PackedSequence(_Fields):
             if not (isinstance(data, list | tuple) and len(data) == 2):
                 raise AssertionError("Expected data to be a list or tuple of length 2")
             data, batch_sizes = data
+        if batch_sizes.device.type != "cpu":
+            raise ValueError(
+                "batch_sizes should always be on CPU. Instances of PackedSequence should never be created manually. "
+                "They should be instantiated by functions like pack_sequence and pack_padded_sequences in "
+                "nn.utils.rnn. "
+                "https://pytorch.org/docs/stable/nn.html#torch.nn.utils.rnn.pack_sequence"
+            )
         return super().__new__(cls, data, batch_sizes, sorted_indices, unsorted_indices)
 
     def to(self, *args: Any, **kwargs: Any) -> Self:
@@ -61,7 +69,8 @@ class PackedSequence(_Fields):
         data = self.data.to(*args, **kwargs)
         if data is self.data:
             return self
-        return type(self)(data, self.batch_sizes, self.sorted_indices, self.unsorted_indices)
+        orders = (self.sorted_indices, self.unsorted_indices)
+        return type(self)(data, self.batch_sizes, *(None if o is None else o.to(data.device) for o in orders))
 
     def double(self) -> Self:
         return self.to(self.data.double().dtype)
@@ -113,7 +122,7 @@ def invert_permutation(permutation: Tensor | None) -> Tensor | None:
     """
     if permutation is None:
         return None
-    return empty_like(permutation).scatter_(0, permutation, arange(permutation.numel()))
+    return empty_like(permutation).scatter_(0, permutation, arange(permutation.numel(), device=permutation.device))
 
 
 def pack_padded_sequence(
@@ -136,8 +145,8 @@ def pack_padded_sequence(
         >>> torch.nn.utils.rnn.pack_padded_sequence(x, [3, 1]).data
         tensor([1, 4, 2, 3])
     """
-    count = as_tensor(lengths, dtype=int64)
-    if count.dim() != 1:
+    count = lengths if isinstance(lengths, Tensor) else as_tensor(lengths, dtype=int64, device="cpu")
+    if count.dim() != 1 or count.device.type != "cpu":
         raise RuntimeError(
             f"'lengths' argument should be a 1D CPU int64 tensor, but got {count.dim()}D {count.device} Long tensor"
         )
@@ -146,6 +155,7 @@ def pack_padded_sequence(
     order = None
     if not enforce_sorted:
         count, order = sort(count, 0, descending=True)
+        order = order.to(input.device)
         input = input.index_select(0 if batch_first else 1, order)
     if batch_first:
         input = input.transpose(0, 1)
@@ -172,7 +182,7 @@ def pack_padded_sequence(
             f"Expected all lengths to be at most {input.size(0)}, the length of the input, got {sizes[0]}"
         )
     data = cat([input[t, :n] for t, n in enumerate(running)])
-    return PackedSequence(data, as_tensor(running), order, None)
+    return PackedSequence(data, as_tensor(running, device="cpu"), order, None)
 
 
 def pad_packed_sequence(
@@ -202,18 +212,20 @@ def pad_packed_sequence(
             f"total_length={total_length} and max sequence length being {length}"
         )
     data = sequence.data
+    filled = partial(full, fill_value=padding_value, dtype=data.dtype, device=data.device)
     batch, rest = running[0], tuple(data._shape[1:])
     rows = []
     for part in data.split(running):
         missing = batch - part.size(0)
-        rows.append(cat((part, full((missing, *rest), padding_value, dtype=data.dtype))) if missing else part)
+        rows.append(cat((part, filled((missing, *rest)))) if missing else part)
     if total_length is not None and total_length > length:
-        rows += [full((batch, *rest), padding_value, dtype=data.dtype)] * (total_length - length)
+        rows += [filled((batch, *rest))] * (total_length - length)
     out = stack(rows, 1 if batch_first else 0)
-    lengths = as_tensor([sum(n > i for n in running) for i in range(batch)])
+    lengths = as_tensor([sum(n > i for n in running) for i in range(batch)], device="cpu")
     if sequence.unsorted_indices is None:
         return out, lengths
-    return out.index_select(0 if batch_first else 1, sequence.unsorted_indices), lengths[sequence.unsorted_indices]
+    back = sequence.unsorted_indices
+    return out.index_select(0 if batch_first else 1, back), lengths[back.cpu()]
 
 
 def pad_sequence(
@@ -249,10 +261,11 @@ def pad_sequence(
     _check_option("padding_side", 4, padding_side, str, "str")
     if padding_side not in ("left", "right"):
         raise RuntimeError(f"Expected padding_side to be one of left or right, but got {padding_side}.")
-    length = max(p.size(0) for p in parts)
+    length, first = max(p.size(0) for p in parts), parts[0]
     padded = []
     for p in parts:
-        filler = full((length - p.size(0), *parts[0]._shape[1:]), padding_value, dtype=parts[0].dtype)
+        size = (length - p.size(0), *first._shape[1:])
+        filler = full(size, padding_value, dtype=first.dtype, device=first.device)
         padded.append(cat((p, filler) if padding_side == "right" else (filler, p)))
     return stack(padded, 0 if batch_first else 1)
 
@@ -276,7 +289,7 @@ def unpad_sequence(padded_sequences: Tensor, lengths: Tensor, batch_first: bool 
     """
     if not batch_first:
         padded_sequences.transpose_(0, 1)
-    places = arange(padded_sequences._shape[1])
+    places = arange(padded_sequences._shape[1], device=padded_sequences.device)
     return [row[places < n] for row, n in zip(padded_sequences, lengths, strict=True)]
 
 
@@ -289,7 +302,7 @@ def pack_sequence(sequences: list[Tensor], enforce_sorted: bool = True) -> Packe
         >>> torch.nn.utils.rnn.pack_sequence([torch.tensor([4]), torch.tensor([1, 2])], enforce_sorted=False).data
         tensor([1, 4, 2])
     """
-    lengths = as_tensor([s.size(0) for s in sequences])
+    lengths = as_tensor([s.size(0) for s in sequences], device="cpu")
     return pack_padded_sequence(pad_sequence(sequences), lengths, enforce_sorted=enforce_sorted)
 
 

@@ -124,7 +124,7 @@ class DataLoader(Generic[T_co]):
         self._length: int | None = None  # what was said of the length of an iterable dataset
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name in _FIXED:
+        if name in _FIXED and "_length" in vars(self):  # which is set last
             raise ValueError(f"{name} attribute should not be set after {type(self).__name__} is initialized")
         super().__setattr__(name, value)
 

@@ -1,0 +1,35 @@
+"""Tensors of PyTorch itself, in one process with ours: they do not mix."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+
+def is_foreign(value: Any) -> bool:
+    """Whether a value is a tensor of PyTorch itself."""
+    return any(kind.__module__ == "torch._C" for kind in type(value).__mro__)
+
+
+def any_foreign(values: Iterable[Any]) -> bool:
+    """Whether one of several values is such a tensor, or a list of some."""
+    return any(any_foreign(v) if isinstance(v, list | tuple | dict) else is_foreign(v) for v in list(values))
+
+
+def foreign_function(func: Any) -> bool:
+    """Whether a function is one of PyTorch itself: it does not know when ours are not to be asked."""
+    if getattr(func, "__qualname__", "").startswith("_VariableFunctionsClass."):  # torch.add and its like
+        return True
+    while getattr(func, "__self__", None) is not None:  # of a property, of a class or module of C++
+        func = func.__self__
+    func = getattr(func, "__objclass__", func)
+    within = getattr(func, "__globals__", {}).get("__name__") or getattr(func, "__module__", None)
+    return str(within or getattr(func, "__name__", "")).startswith("torch.")
+
+
+def mixed(name: str) -> TypeError:
+    """For tensors of both libraries in one call."""
+    return TypeError(
+        f"{name}(): tensors of PyTorch and of gradpack do not mix: gradpack.from_dlpack(x) makes one of gradpack of a "
+        "tensor of PyTorch, and torch.from_dlpack(x) one of PyTorch"
+    )

@@ -1,0 +1,58 @@
+"""Python numbers as those of a dtype."""
+
+from __future__ import annotations
+
+from math import isfinite
+from typing import Any
+
+from . import dtypes
+from .dtypes import BOOL, COMPLEX, FLOATING, INTEGRAL, dtype
+from .errors import does_not_fit, too_big
+
+LEAST, MOST = -(1 << 63), (1 << 64) - 1  # the numbers that have 64 bits, with a sign or without
+
+
+def _range(d: dtype) -> tuple[float, float]:
+    if d.category == INTEGRAL:
+        bits = 8 * d.itemsize
+        return (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) if d.is_signed else (1 - 2**bits, 2**bits - 1)
+    largest = {dtypes.float16: 65504.0, dtypes.bfloat16: 2.0**128 - 2.0**120, dtypes.float32: 2.0**128 - 2.0**104}
+    high = largest.get(d.to_real(), 1.7976931348623157e308)
+    return -high, high
+
+
+SAFE = 65504.0  # which every floating dtype holds
+_RANGES = {d: _range(d) for d in dtypes.DTYPES.values()}
+
+
+def number_for(value: Any, d: dtype) -> Any:
+    """A Python number as one of dtype `d`: fractions are cut off, what does not fit is refused.
+
+    Raises:
+        RuntimeError: if it does not fit.
+        OverflowError: for an int of more than 64 bits.
+    """
+    if type(value) is float and d.category == FLOATING and -SAFE < value < SAFE:
+        return value
+    if isinstance(value, int) and not LEAST <= value <= MOST:
+        raise too_big("the value", value)
+    if d.category == BOOL:
+        return bool(value)
+    low, high = _RANGES[d] if d in _RANGES else _range(d)
+    if d.category == COMPLEX:
+        number = complex(value)
+        for part in (number.real, number.imag):
+            if isfinite(part) and not low <= part <= high:
+                raise does_not_fit(value, d)
+        return number
+    if isinstance(value, complex):
+        if value.imag:
+            raise does_not_fit(value, d)
+        value = value.real
+    if d.category == INTEGRAL and not d.is_signed and isinstance(value, float):
+        low = 0  # ints below zero count from the end, fractions do not
+    if not low <= value <= high and (d.category == INTEGRAL or isfinite(value)):
+        raise does_not_fit(value, d)
+    if d.category == FLOATING:
+        return float(value)
+    return int(value) if d.is_signed else int(value) & int(high)

@@ -1,0 +1,263 @@
+"""The pack/unpack contract: what a node keeps of a tensor under saved tensor hooks, and how it is a tensor again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from sys import _getframe, getrefcount
+from time import perf_counter
+from typing import Any
+
+from ..backends import Spec, spec_of
+from ..base.callers import Where, place_of
+from ..base.errors import saved_was_modified
+from ..base.modes import MODE, Mode, without_grad
+from ..graph.node import Lent, Slot
+from .reach import Doubt, doubt_of, references_to_memory
+from .tensor import DUALS, Tensor, _new, alias
+
+# `Mode.hooks` is a pair, as torch has it: pack(tensor) and unpack(packed). With a third, hooks are informed:
+# describe(tensor, (name of the node, slot), node, where) makes a note of what is saved, and they are called as
+# pack(tensor, note) and unpack(packed). A recorder with a method `describe` is informed, too: see `tell`.
+Hooks = tuple[Callable[[Tensor], Any], Callable[[Any], Tensor]]
+
+UNCOUNTED: list[int] = [0]  # the counter of what no write can reach
+
+
+class Packed:
+    """A saved tensor in the form that a pack hook gave it.
+
+    The version at packing is checked at unpacking, so that the in-place check holds under hooks: if the storage of
+    the tensor was written to in between, and what the hooks kept is that storage, the value is not the one that was
+    saved.
+    """
+
+    __slots__ = ("counter", "doubt", "handle", "info", "seen", "shape", "spec", "tangent", "unpack", "where")
+
+    handle: Any
+    unpack: Callable[[Any], Tensor]
+    counter: list[int]
+    seen: int
+    shape: tuple[int, ...]
+    spec: Spec
+    doubt: Doubt | None  # if something has kept the tensor that the hook was given
+    tangent: Tensor | None  # has the tangent of the tensor, which hooks do not see, while the level lasts
+    where: Any  # of the user's program: for `Where(*where)`
+    info: Any  # of `PackedWithInfo`, and set there only
+
+    def get(self, node: Any, slot: str) -> Tensor:
+        """The tensor, unpacked and checked. Each call unpacks again."""
+        handle = self.handle
+        try:
+            result = self.unpack(handle)
+            if not (
+                (type(result) is Tensor or isinstance(result, Tensor))
+                and result._shape == self.shape
+                and result._spec is self.spec
+            ):
+                raise self._wrong(result, node, slot)
+            if int(self.counter[0]) != int(self.seen) and self._is_stale(result):
+                raise saved_was_modified(node.name(), slot, self.spec.dtype, self.shape, "", self.counter[0], self.seen)
+        except Exception as error:
+            at = "" if self.where is None else f", saved at {said(self.where)}"
+            error.add_note(f"While unpacking {slot!r} of {node.name()}{at}.")
+            raise
+        return result if self.tangent is None else _dual(result, self.tangent)
+
+    def _is_stale(self, result: Tensor) -> bool:
+        """Whether `result` was read from the storage, which was written to since packing."""
+        for value in (result, self.handle):
+            if isinstance(value, Tensor) and value._counter is self.counter:
+                return True
+        return self.doubt is not None and self.doubt.is_stale(result, self.handle, self.counter)
+
+    def _wrong(self, result: Any, node: Any, slot: str) -> Exception:
+        if not isinstance(result, Tensor):
+            return TypeError(
+                f"Output of saved tensor unpack_hook expected to be a Tensor but got result of type "
+                f"{type(result).__name__} (for {slot!r} of {node.name()})"
+            )
+        if result._shape != self.shape:
+            return RuntimeError(
+                f"the saved tensor unpack_hook returned a tensor of shape {list(result._shape)} for {slot!r} of "
+                f"{node.name()}, which was saved with shape {list(self.shape)}: unpack must restore the shape"
+            )
+        return RuntimeError(
+            f"the saved tensor unpack_hook returned a tensor of dtype {result.dtype} on {result.device} for "
+            f"{slot!r} of {node.name()}, which was saved as {self.spec.dtype} on {self.spec.device}: unpack must "
+            "restore dtype and device"
+        )
+
+
+class PackedWithInfo(Packed):
+    """Packed by informed hooks, or seen by an informed recorder, which keep a note of it."""
+
+    __slots__ = ()
+
+    def get(self, node: Any, slot: str) -> Tensor:
+        start = perf_counter()
+        result = Packed.get(self, node, slot)
+        self.info.unpack_seconds += perf_counter() - start
+        self.info.unpacks += 1
+        return result
+
+
+def new_packed(kind: type[Packed], tensor: Tensor, where: Any) -> Any:
+    """What a node is to keep of a tensor as it is now, without its handle."""
+    packed = _new(kind)
+    packed.spec, packed.shape, packed.where = tensor._spec, tensor._shape, where
+    packed.counter, packed.seen = tensor._counter, tensor._counter[0]
+    packed.doubt = None
+    tangent = tensor._tangents if DUALS else None
+    packed.tangent = None if tangent is None else holder_of(tangent)
+    return packed
+
+
+def holder_of(tangent: Tensor) -> Tensor:
+    """A tensor that has this tangent for as long as the level of forward mode lasts."""
+    holder: Tensor = alias(tangent._data, tangent._spec, tangent._shape)
+    holder._tangents = tangent
+    return holder
+
+
+def _dual(value: Tensor, holder: Tensor) -> Tensor:
+    """What was unpacked, with the tangent that the tensor had when it was packed."""
+    if holder._tangents is None:
+        return value
+    out: Tensor = alias(value._data, value._spec, value._shape)
+    out._counter, out._edge = value._counter, value._edge
+    keep_attributes(value, out)
+    out._tangents = holder._tangents
+    return out
+
+
+def keep_attributes(value: Tensor, out: Tensor) -> None:
+    """Give `out` the attributes that users have set on `value`."""
+    for name, attribute in value.__dict__.items():
+        if name[0] != "_":
+            out.__dict__[name] = attribute
+
+
+def said(where: Any) -> str:
+    """A place of the user's program in words."""
+    return "an unknown place" if where is None else str(Where(*where))
+
+
+def pack_input(mode: Mode, tensor: Tensor, label: tuple[str, str], node: Any = None) -> Packed:
+    """Pack one tensor with the mode's hooks. The hook gets the very tensor that is saved."""
+    hooks: Any = mode.hooks
+    if hooks is not None and len(hooks) == 3:
+        return _pack_with_info(mode, hooks, tensor, label, node, place_of(_getframe(2)))
+    recorder = mode.recorder
+    if recorder is not None and mode.mutation is None and hasattr(recorder, "describe"):
+        informed = (lambda tensor, info: hooks[0](tensor)), hooks[1], recorder.describe
+        return _pack_with_info(mode, informed, tensor, label, node, place_of(_getframe(2)))
+    if mode.mutation is not None:  # a write copies what is kept: it is never out of date
+        if hooks is None:
+            return _kept(new_packed(Packed, tensor, None), mode, tensor)
+        edge, dual = tensor._edge, tensor._tangents
+        tensor = alias(tensor._spec.backend.copy(tensor._data), tensor._spec, tensor._shape)
+        tensor._edge, tensor._tangents = edge, dual
+    # Finding the place costs more than all the rest: informed hooks pay for it.
+    packed: Packed = new_packed(Packed, tensor, None)
+    packed.unpack = hooks[1]
+    before = MODE.get()
+    try:
+        if mode.grad:
+            MODE.set(mode.without_grad or without_grad(mode))
+        _call(packed, hooks[0], label, tensor)
+    except Exception as error:
+        error.add_note(f"While packing {label[1]!r} of {label[0]}, saved at {said(place_of(_getframe(2)))}.")
+        raise
+    finally:
+        if mode.grad:
+            MODE.set(before)
+    return packed
+
+
+def _pack_with_info(
+    mode: Mode, hooks: tuple[Any, ...], tensor: Tensor, label: tuple[str, str], node: Any, where: Any
+) -> PackedWithInfo:
+    pack, unpack, describe = hooks
+    packed: PackedWithInfo = new_packed(PackedWithInfo, tensor, where)
+    packed.unpack = unpack
+    before = MODE.get()
+    try:
+        if mode.grad:
+            MODE.set(without_grad(mode))
+        info = packed.info = describe(tensor, label, node, where)
+        start = perf_counter()
+        _call(packed, pack, label, tensor, info)
+        info.pack_seconds += perf_counter() - start
+    except Exception as error:
+        error.add_note(f"While packing {label[1]!r} of {label[0]}, saved at {said(where)}.")
+        raise
+    finally:
+        if mode.grad:
+            MODE.set(before)
+    if mode.mutation is not None and packed.handle is tensor:
+        _kept(packed, mode, tensor)
+    return packed
+
+
+def _call(packed: Packed, pack: Callable[..., Any], label: tuple[str, str], tensor: Tensor, *note: Any) -> None:
+    """Call a pack hook, and see what it has done with the tensor: written to it, or kept it."""
+    data, counter = tensor._data, packed.counter
+    base = getattr(data, "base", None)
+    # References of this function's own are the same both times.
+    count = getrefcount(tensor) + getrefcount(counter) + getrefcount(data)
+    memory = 0 if base is None else references_to_memory(data)
+    packed.handle = pack(tensor, *note)
+    if counter[0] != packed.seen:
+        raise _written(label)
+    more = base is not None and references_to_memory(data) > memory
+    if more or getrefcount(tensor) + getrefcount(counter) + getrefcount(data) > count:
+        handle = packed.handle
+        if isinstance(handle, Tensor) and handle._counter is counter:
+            return  # which is seen when it is unpacked
+        if not getattr(getattr(pack, "__self__", None), "guards_writes", False):
+            packed.doubt = doubt_of(tensor, more)
+
+
+def _written(label: tuple[str, str]) -> RuntimeError:
+    return RuntimeError(
+        "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook "
+        "cannot be modified by in-place operations as this can lead to unexpected side-effects. "
+        "Please open an issue if you need to perform in-place operations on the input to a pack hook. "
+        f"Or pack a clone(). (Packing {label[1]!r} of {label[0]}.)"
+    )
+
+
+def _kept(packed: Packed, mode: Mode, tensor: Tensor) -> Packed:
+    """Kept as it is, and copied when somebody writes to it."""
+    packed.counter, packed.seen = UNCOUNTED, 0
+    packed.handle, packed.unpack = mode.mutation.keep(tensor), mode.mutation.unpack
+    return packed
+
+
+def lent(out: Tensor, edge: Any) -> Tensor:
+    """A result as pack hooks get it: its history is `edge`, which it does not hold.
+
+    Else what a hook makes of a result, and the node keeps, would hold that very node.
+    """
+    again: Tensor = alias(out._data, out._spec, out._shape)
+    again._counter = out._counter
+    if edge is not None:
+        again._edge = Lent(edge.parent, edge.nr, edge.outputs) if isinstance(edge, Slot) else Lent(edge)
+    if DUALS:
+        again._tangents = out._tangents
+    return again
+
+
+def pack_result(mode: Mode, out: Tensor, edge: Any, label: tuple[str, str], node: Any = None) -> Packed:
+    """Pack a result, whose history is to be `edge`. Hooks get another tensor of the same memory and history."""
+    if mode.hooks is None:
+        out._edge = edge
+        return pack_input(mode, out, label, edge if node is None else node)
+    return pack_input(mode, lent(out, edge), label, edge if node is None else node)
+
+
+def pack_array(mode: Mode, data: Any, counter: list[int], label: tuple[str, str], node: Any = None) -> Packed:
+    """Pack an array that only the node knows."""
+    tensor = alias(data, spec_of(data), tuple(data.shape))
+    tensor._counter = counter
+    return pack_input(mode, tensor, label, node)

@@ -1,0 +1,108 @@
+"""Whether a write in place reaches what a pack hook made of a tensor: copies it does not, what was kept it does.
+
+Whoever keeps a tensor, an alias, a view or its array, and wherever, refers to one of them: their references are
+counted before and after the hook. If there are more of them, something kept it, but perhaps not what is unpacked later
+(a hook may take note of the tensor and return a copy). So the tensor's content is copied at the moment of the first
+write to it, and what is unpacked after that shows whether it was read before the write or after it.
+"""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from sys import getrefcount
+from types import FunctionType, ModuleType
+from typing import Any
+
+from ..backends.numpy import quiet
+from ..backends.windows import owner_of
+from .tensor import Tensor
+
+_MOST = 1000  # objects to look at in what a pack hook returned
+
+
+def references_to_memory(data: Any) -> int:
+    """How many references there are to the array that owns the memory of another one."""
+    return getrefcount(owner_of(data))
+
+
+class Doubt:
+    """Beside what a hook packed of a tensor that something kept then: tells whether what comes back is of later."""
+
+    __slots__ = ("__weakref__", "_array", "_before", "_kept")
+
+    def __init__(self, tensor: Tensor, memory: bool) -> None:
+        self._array = weakref.ref(tensor._data)
+        self._kept = weakref.ref(owner_of(tensor._data)) if memory else self._array
+        self._before: Any = None
+
+    def is_about(self, array: Any, memory: bool) -> bool:
+        """Whether it is about this array, to which nobody has written since."""
+        return self._array() is array and self._before is None and memory is (self._kept is not self._array)
+
+    def before_write(self, doubt: Doubt) -> None:
+        """Copy the content: it is about to be written to."""
+        array = self._array()
+        if array is not None:
+            self._before = array.copy()
+
+    def is_stale(self, result: Tensor, handle: Any, counter: list[Any]) -> bool:
+        """Whether `result`, unpacked from `handle` after a write, was read from what was written to."""
+        if self._kept() is None:  # who kept it has let go of it
+            return False
+        array, before = self._array(), self._before
+        if before is None:
+            return True
+        found = result._data
+        if array is None:
+            return _distance(found, before) > 0
+        now, then = _distance(found, array), _distance(found, before)
+        return now < then or (now == then and _holds(handle, counter, owner_of(array)))
+
+
+def doubt_of(tensor: Tensor, memory: bool) -> Doubt | None:
+    """The doubt about what was packed of a tensor, told of the next write to it; None where writes make new arrays.
+
+    Args:
+        tensor: what something kept.
+        memory: was it memory that the tensor's array is a view of?
+    """
+    backend = tensor._spec.backend
+    if not backend.mutable or not hasattr(tensor._data, "strides"):
+        return None
+    counter: list[Any] = tensor._counter
+    last = counter[-1][0]() if len(counter) > 1 else None
+    if type(last) is Doubt and last.is_about(tensor._data, memory):
+        return last  # the tensor is saved again
+    doubt = Doubt(tensor, memory)
+    counter[1:] = [entry for entry in counter[1:] if entry[0]() is not None]
+    counter.append((weakref.ref(doubt), weakref.ref(doubt)))
+    return doubt
+
+
+def _distance(a: Any, b: Any) -> float:
+    """How much the elements of two arrays of a shape differ, all together."""
+    with quiet():
+        apart = abs(a.astype("c16") - b.astype("c16"))
+        return float(apart[apart >= 0].sum())  # without NaN
+
+
+def _holds(value: Any, counter: list[Any], memory: Any) -> bool:
+    """Whether what a pack hook returned has a tensor or an array in it that shows this memory."""
+    left, seen = [value], {0}
+    while left and len(seen) < _MOST:
+        item = left.pop()
+        if id(item) in seen or isinstance(item, type | ModuleType):
+            continue
+        seen.add(id(item))
+        if isinstance(item, Tensor):
+            if item._counter is counter:
+                return True
+        elif hasattr(item, "strides"):
+            if owner_of(item) is memory:
+                return True
+        elif type(item) is FunctionType:
+            left += [*(item.__closure__ or ()), *(item.__defaults__ or ())]
+        else:
+            left += gc.get_referents(item)
+    return False

@@ -1,0 +1,115 @@
+"""Memory that processes share: a child that is forked, or gets a tensor through a queue, reads and writes the same."""
+
+from __future__ import annotations
+
+import gc
+import mmap
+import os
+import weakref
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from multiprocessing.reduction import DupFd, ForkingPickler
+from typing import Any
+
+from ..backends.windows import memory_of, moved, of_buffer, owner_of
+from ..graph.node import AccumulateGrad
+from .parameter import Parameter
+from .tensor import Tensor, alias, wrap
+
+
+class SharedMemory(mmap.mmap):
+    """Pages that children of a process have in common with it. `fd` names them for others; -1 if nothing does."""
+
+    fd: int
+
+
+def _pages(size: int, fd: int = -1) -> SharedMemory:
+    """So many bytes: those of a file descriptor, which is closed with them, or new ones."""
+    if fd < 0 and hasattr(os, "memfd_create"):
+        with suppress(OSError):  # as many files are open as may be: a fork needs none
+            fd = os.memfd_create("gradpack")
+            os.ftruncate(fd, size)
+    pages = SharedMemory(fd, size)
+    pages.fd = fd
+    if fd >= 0:
+        weakref.finalize(pages, os.close, fd)
+    return pages
+
+
+def _pages_of(array: Any) -> SharedMemory | None:
+    base = getattr(owner_of(array), "base", None)
+    return base if isinstance(base, SharedMemory) else None
+
+
+def is_shared(tensor: Tensor) -> bool:
+    """Whether other processes can share the memory of a tensor: always on a device of CUDA."""
+    return tensor._spec.device.type == "cuda" or _pages_of(tensor._data) is not None
+
+
+def share(tensors: Iterable[Tensor]) -> None:
+    """Move the memory of tensors to where other processes share it, and with them all that are views of it.
+
+    Arrays that were made of the tensors before (`x.numpy()`) keep the memory that was.
+    """
+    moving = {}
+    for tensor in tensors:
+        if is_shared(tensor):
+            continue
+        if not tensor._spec.numpy:
+            raise _not_shareable(tensor)
+        owner = owner_of(tensor._data)
+        moving[id(owner)] = owner
+    homes: dict[int, tuple[Any, Any]] = {}
+    for tensor in _all_tensors() if moving else ():
+        array = tensor._data
+        owner = owner_of(array)
+        if moving.get(id(owner)) is not owner:
+            continue
+        if id(owner) not in homes:
+            source = memory_of(array)
+            home = of_buffer(_pages(max(source.nbytes, 1)))
+            home[: source.nbytes] = source.view("uint8")
+            homes[id(owner)] = source, home
+        tensor._data = moved(array, *homes[id(owner)])
+        if type(tensor._edge) is AccumulateGrad:
+            tensor._remains.follow(tensor)
+    if homes:
+        for kind in (Tensor, Parameter):
+            ForkingPickler.register(kind, _reduced)
+
+
+def _not_shareable(tensor: Tensor) -> Exception:
+    kind = tensor._spec.backend.name
+    if kind == "meta":
+        return RuntimeError("_share_fd_: only available on CPU: a meta tensor has no memory")
+    name = {"sparse": "SparseTensorImpl", "batched": "BatchedTensorImpl"}.get(kind, f"an array of {kind}")
+    return NotImplementedError(f"Cannot access storage of {name}")
+
+
+def _all_tensors() -> Iterator[Tensor]:
+    kinds: dict[type, bool] = {}
+    for thing in gc.get_objects():
+        kind = type(thing)
+        if kind not in kinds:
+            kinds[kind] = issubclass(kind, Tensor)
+        if kinds[kind] and hasattr(thing, "_data") and thing._spec.numpy:
+            yield thing
+
+
+def _reduced(tensor: Tensor) -> Any:
+    """How a tensor goes to another process: shared memory as its name, other memory as a copy."""
+    pages = _pages_of(tensor._data)
+    if pages is None or pages.fd < 0 or (tensor.requires_grad and not tensor.is_leaf) or not tensor.numel():
+        return tensor.__reduce_ex__(2)
+    whole = tensor.untyped_storage()._flat(tensor._spec)
+    layout = tensor._shape, tensor.stride(), tensor.storage_offset()
+    return _rebuilt, (type(tensor), DupFd(pages.fd), whole.nbytes, whole.dtype, layout, tensor.requires_grad)
+
+
+def _rebuilt(kind: type, name: Any, size: int, native: Any, layout: Any, requires_grad: bool) -> Tensor:
+    whole = wrap(of_buffer(_pages(size, name.detach()), native))
+    made = whole.as_strided(*layout)
+    out: Tensor = alias(made._data, made._spec, made._shape, kind)
+    if requires_grad:
+        out.requires_grad = True
+    return out

@@ -1,0 +1,79 @@
+"""What the text of operations and layers must not say, for it would hold for arrays in host memory only."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2] / "src" / "gradpack"
+
+MAKERS = set(
+    "arange as_tensor empty empty_strided eye from_numpy full linspace logspace ones rand randint randn randperm "
+    "scalar_tensor tensor tril_indices triu_indices zeros".split()
+)
+# Who makes tensors in host memory, or where the default device says, and why that is right.
+ANYWHERE = {
+    "autograd/variable": "an empty `Variable`",
+    "distributions/utils": "numbers only: there is no tensor to follow",
+    "nn/batch_norm": "a count that an old state does not have",
+    "nn/init": "indices, from the generator of the host",
+    "nn/parameter": "an empty `Parameter`",
+    "ops/create": "what another library made says where it is",
+    "ops/fill_like": "like a tensor on `meta`, on another device",
+    "ops/join": "no tensors at all",
+    "ops/numpy_protocol": "arrays of NumPy's",
+    "ops/overwrite": "a number, converted when it is written",
+    "ops/sparse": "sparse tensors are in host memory",
+    "ops/unique": "numbers, which count for less in the choice of a dtype",
+    "optim/optimizer": "counts of steps are in host memory",
+}
+OWN = {"autograd/function_node", "autograd/function_tangents"}  # have a `zeros` of their own, of shape and spec
+
+
+def trees(*folders: str) -> Iterator[tuple[str, ast.Module]]:
+    for folder in folders:
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            name = path.relative_to(ROOT).with_suffix("").as_posix()
+            yield name, ast.parse(path.read_text(encoding="utf-8"))
+
+
+def _is_array(node: ast.AST) -> bool:
+    return isinstance(node, ast.Attribute) and node.attr == "ndarray" and getattr(node.value, "id", "") == "np"
+
+
+def of_any_library(tree: ast.Module) -> list[int]:
+    """The lines of `type(x) is np.ndarray`: true of CuPy's arrays in a body where `np` is CuPy."""
+    compared = [n for n in ast.walk(tree) if isinstance(n, ast.Compare)]
+    return [n.lineno for n in compared if any(map(_is_array, (n.left, *n.comparators)))]
+
+
+def without_device(tree: ast.Module) -> list[int]:
+    """The lines of calls that make tensors and do not say where: their operands may be on any device."""
+    calls = [n for n in ast.walk(tree) if isinstance(n, ast.Call)]
+    made = [
+        n
+        for n in calls
+        if getattr(n.func, "id", "") in MAKERS
+        or (getattr(n.func, "attr", "") in MAKERS and getattr(getattr(n.func, "value", None), "id", "")[:1] == "_")
+    ]
+    return [n.lineno for n in made if not any(k.arg in ("device", None) for k in n.keywords)]
+
+
+def test_types_are_not_compared_to_what_np_is_bound_to() -> None:
+    assert of_any_library(ast.parse("type(x) is np.ndarray\nisinstance(x, np.ndarray)\nkind is not np.ndarray")) == [
+        1,
+        3,
+    ]
+    found = {name: lines for name, tree in trees(".") if (lines := of_any_library(tree))}
+    assert not found, "compare to `_array_type`, which is NumPy's wherever a body runs"
+
+
+def test_tensors_are_made_where_the_operands_are() -> None:
+    assert without_device(ast.parse("zeros(2)\nones(2, device=d)\nnp.ones(2)\n_random.rand(2)\nfull(2, **kind)")) == [
+        1,
+        4,
+    ]
+    found = {name: lines for name, tree in trees("autograd", "nn", "ops", "optim", "distributions", "func", "amp")
+             if (lines := without_device(tree)) and name not in OWN}  # fmt: skip
+    assert set(found) == set(ANYWHERE), found
