@@ -64,3 +64,12 @@ def test_the_result_may_be_written_to(torch, name):
     x.grad = None
     function(x).mul_(3).sum().backward()
     assert x.grad.tolist() == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("name", ["pixel_shuffle", "pixel_unshuffle"])
+def test_what_keeps_numbers_only_runs_backward_again(torch, name):
+    x = torch.ones(1, 4, 2, 2, requires_grad=True)
+    y = getattr(torch.nn.functional, name)(x, 2)
+    y.sum().backward()
+    y.sum().backward()
+    assert x.grad.eq(2).all()

@@ -79,3 +79,44 @@ def test_dual_tensors_in_grad(torch, call, args, create_graph):
     assert create_graph or not g.requires_grad
     (expected,) = differences(back, (x, w), along)
     assert torch.allclose(tangent, expected, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda F, a, v: F.binary_cross_entropy_with_logits(a, v),
+        lambda F, a, v: F.binary_cross_entropy_with_logits(v, a),
+        lambda F, a, v: F.kl_div(a, v, reduction="sum"),
+        lambda F, a, v: F.poisson_nll_loss(a, v),
+    ],
+)
+def test_a_tangent_does_not_go_through_another_operand_that_is_the_primal(torch, call):
+    F = importlib.import_module(f"{torch.__name__}.nn.functional")
+    jvp = importlib.import_module(f"{torch.__name__}.func").jvp
+    v = torch.tensor([[0.25, 1.0]], dtype=torch.float64, requires_grad=True)
+    along = torch.tensor([[-1.0, 1.0]], dtype=torch.float64)
+    (_, found), (_, expected) = (jvp(lambda a: call(F, a, v).sum(), (x,), (along,)) for x in (v, v.detach().clone()))
+    assert found.item() == pytest.approx(expected.item())
+
+
+@pytest.mark.parametrize(
+    ("call", "requires_grad"),
+    [
+        (lambda d: d * 2, True),
+        (lambda d: 3 * d + 1, True),
+        (lambda d: d / 3, True),
+        (lambda d: d + 1, False),
+        (lambda d: -d, False),
+    ],
+)
+@pytest.mark.parametrize("dtype", ["float32", "complex64"])
+def test_the_tangent_of_a_product_requires_grad_as_its_primal_does(torch, call, requires_grad, dtype):
+    fw = importlib.import_module(f"{torch.__name__}.autograd.forward_ad")
+    x = torch.ones(2, requires_grad=True, dtype=getattr(torch, dtype))
+    with fw.dual_level():
+        tangent = fw.unpack_dual(call(fw.make_dual(x, x.detach().clone()))).tangent
+        plain = fw.unpack_dual(call(fw.make_dual(x.detach(), x.detach().clone()))).tangent
+    assert tangent.requires_grad is requires_grad
+    assert not plain.requires_grad
+    if requires_grad:
+        assert (torch.autograd.grad(tangent.abs().sum(), x)[0] == 0).all()

@@ -249,6 +249,25 @@ def test_variable_is_a_tensor(torch):
     assert v.requires_grad and isinstance(v, torch.Tensor) and isinstance(v, torch.autograd.Variable)
 
 
+def test_hooks_of_the_only_root_are_called_though_no_input_is_reached(torch):
+    seen = []
+    x, other = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)
+    y = x * 2
+    y.retain_grad()
+    y.register_hook(lambda g: seen.append(g.tolist()))
+    y.grad_fn.register_prehook(lambda gs: seen.append("node"))
+    assert torch.autograd.grad(y, [other], torch.ones(2), allow_unused=True, retain_graph=True) == (None,)
+    assert seen == [[1.0, 1.0]]
+    assert y.grad.tolist() == [1.0, 1.0]
+    torch.autograd.grad([y, x * 3], [other], [torch.ones(2)] * 2, allow_unused=True, retain_graph=True)
+    torch.autograd.grad(y.sum(), [other], allow_unused=True, retain_graph=True)
+    assert len(seen) == 1
+    x.register_hook(lambda g: seen.append("leaf"))
+    x.backward(torch.ones(2), inputs=[other])
+    assert seen[1:] == ["leaf"]
+    assert x.grad is None
+
+
 def test_a_hook_after_accumulation_may_return_the_leaf(torch):
     x = torch.ones(2, requires_grad=True)
     handle = x.register_post_accumulate_grad_hook(lambda t: t)

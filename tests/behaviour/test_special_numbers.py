@@ -173,3 +173,33 @@ def test_copies_of_numbers(torch):
     assert x.grad.tolist() == [0.0, 0.0]
     with pytest.raises(TypeError):
         torch.zeros(2).copy_([1.0])
+
+
+@pytest.mark.parametrize("shape", [(2, 3), (2, 3, 2)])
+def test_ignored_targets_have_a_gradient_of_zero_though_none_counts(torch, shape):
+    x = torch.ones(shape, requires_grad=True)
+    loss = torch.nn.functional.nll_loss(x, torch.ones(shape[0], *shape[2:], dtype=torch.int64), ignore_index=1)
+    assert loss.isnan()
+    loss.backward()
+    assert not x.grad.any()
+
+
+def test_ignored_targets_have_a_gradient_of_zero_whatever_comes_for_them(torch):
+    x = torch.zeros(2, 3, requires_grad=True)
+    losses = torch.nn.functional.nll_loss(x, torch.tensor([0, 2]), ignore_index=0, reduction="none")
+    losses.backward(torch.tensor([NAN, 2.0]))
+    assert x.grad.tolist() == [[0.0, 0.0, 0.0], [0.0, 0.0, -2.0]]
+
+
+def test_nan_is_within_every_margin(torch):
+    x = torch.tensor([[NAN, 1.0, 2.0], [0.0, 2.0, 1.0]])
+    found = torch.nn.functional.multi_margin_loss(x, torch.tensor([0, 1]), reduction="none")
+    assert found.tolist() == [0.0, 0.0]
+    found = torch.nn.functional.multilabel_margin_loss(x, torch.tensor([[0, -1, 0], [1, -1, 0]]), reduction="none")
+    assert found.tolist() == [0.0, 0.0]
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_rms_norm_of_half_precision_has_the_epsilon_of_float32(torch, dtype):
+    x = torch.tensor([0.25], dtype=getattr(torch, dtype))
+    assert torch.nn.functional.rms_norm(x, (1,)).item() == 1.0

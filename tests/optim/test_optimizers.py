@@ -293,3 +293,10 @@ def test_an_expanded_parameter_of_one_place_for_several_elements_is_refused(opti
     x.sum().backward()
     with pytest.raises(RuntimeError, match="more than one element of the written-to tensor refers to a single memory"):
         optimizer.step()
+
+
+def test_decoupled_decay_counts_as_a_write() -> None:
+    for options, writes in (({}, 2), ({"weight_decay": 0}, 1)):
+        p = parameter([1.0], [1.0])
+        torch.optim.AdamW([p], **options).step()
+        assert p._version == writes

@@ -255,7 +255,7 @@ _NEVER_ARRAYS = frozenset(
     "correction n p lambd diagonal equation k repeats shifts padding descending offset reduction label_smoothing "
     "ignore_index normalized_shape eps scale is_causal enable_gqa training inplace device generator negative_slope "
     "alpha beta threshold unbiased source destination rounding_mode memory_format non_blocking copy num_classes "
-    "dropout_p max_norm padding_idx norm_type scale_grad_by_freq sparse largest sorted minlength "
+    "factor dropout_p max_norm padding_idx norm_type scale_grad_by_freq sparse largest sorted minlength "
     "accumulate include_self reduce count kernel groups mode pad dilation transposed output_padding plan geometry "
     "momentum".split()
 )

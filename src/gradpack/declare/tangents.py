@@ -8,6 +8,7 @@ from ..base.dtypes import FLOATING
 from ..base.modes import MODE, Mode
 from ..tensor.tensor import Tensor, alias
 from ..tensor.views import base_of, chain_of
+from .fitting import with_zero_slope
 from .op import Op
 
 
@@ -49,7 +50,8 @@ def carry(op: Op, values: list[Any], outs: list[Tensor], extras: list[Any], mode
         results = push(op, tangents, {p: _no_tangent(v) for p, v in given.items()}, primals, extras)
         for i, (out, tangent) in enumerate(zip(outs, results, strict=False)):
             if tangent is not None and out._view is None:
-                results[i] = own_tangent(tangent, out, shared=_is_of(tangent, tangents))
+                tangent = own_tangent(tangent, out, shared=_is_of(tangent, tangents))
+                results[i] = _as_product(tangent, given) if op.name in ("mul", "div") else tangent
     except NotImplementedError as error:
         raise NotImplementedError(
             f"Trying to use forward AD with {op.name} that does not support it because it has not been implemented "
@@ -126,6 +128,15 @@ def own_tangent(tangent: Tensor, primal: Tensor, *, shared: bool = False) -> Ten
     return tangent.clone() if shared else tangent
 
 
+def _as_product(tangent: Tensor, given: dict[str, Any]) -> Tensor:
+    """The tangent of a product: to torch a function of both factors, be the tangent of the other zero."""
+    if tangent._edge is None and MODE.get().grad:
+        for value in given.values():
+            if isinstance(value, Tensor) and value._shape == tangent._shape and value.requires_grad:
+                return with_zero_slope(tangent, value._current_edge(), "AddBackward0")
+    return tangent
+
+
 def _is_of(tangent: Tensor, tangents: dict[str, Any]) -> bool:
     """Whether a tangent shares memory with one of the operands': the counter of writes tells."""
     counter = tangent._counter
@@ -153,6 +164,7 @@ def transpose_twice(op: Op, tangents: dict[str, Any], given: dict[str, Any], out
     token = MODE.set(with_graph)
     try:
         call = {p: _no_tangent(v) for p, v in given.items()}
+        alone = sum(map(_followed, given.values())) < 2
         sources: list[Tensor] = []
         pushed: list[Tensor] = []
         for p, t in tangents.items():
@@ -161,7 +173,7 @@ def transpose_twice(op: Op, tangents: dict[str, Any], given: dict[str, Any], out
                 sources.extend(call[p])
                 pushed.extend(t)
             else:
-                call[p] = _source(given[p], alone=len(tangents) == 1)
+                call[p] = _source(given[p], alone)
                 sources.append(call[p])
                 pushed.append(t)
         result = _call(op, call)

@@ -101,6 +101,8 @@ def run(
 
     for node, g in roots:
         if needed is not None and node not in needed:
+            if len(roots) == 1 and node.extras is not None:  # as in torch, which looks no further than the only root
+                node.extras.run_tensor_hooks(node, g, create_graph)
             continue
         if node in pending:
             pending[node] = pending[node] + g

@@ -23,7 +23,7 @@ METHODS = "relu hardshrink"
 INPLACE = "relu_"
 
 
-@elementwise(grad=lambda g: g, input=lambda g: zeros_as(g, tuple(g.shape)), dtypes="f")
+@elementwise(grad=lambda g: g, input=lambda g: zeros_as(g, tuple(g.shape)), dtypes="fc")
 def _flat_gradient(grad: Any, input: Any) -> Any:
     """A gradient that depends on its input in steps only."""
     return np.positive(grad)

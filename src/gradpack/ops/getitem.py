@@ -129,7 +129,7 @@ def _setitem(self: Tensor, index: Any, value: Any) -> None:
     if is_tensor and value._view is not None and indices is None and _is_there(self, place, value):
         self._counter[0] += 1
         return
-    if is_tensor and value._counter is self._counter:
+    if is_tensor and value._counter is self._counter and value.numel():
         if indices is not None and (value.numel() != 1 or [i for i in indices if i is not None and i.dtype != bool_]):
             keep_apart(self, value)
         elif value.numel() == 1:

@@ -146,6 +146,8 @@ def _put_by_class(input: Any, target: Any, weights: Any, shape: Any, divisor: An
     each = input * -weights
     if divisor is not None:
         each = each / divisor
+    if type(weights) is not float:
+        each = np.where(weights == 0, 0, each)  # what does not count, whatever comes for it
     if type(out) is _array_type and out.ndim == 2 and out.size < SMALL:
         out.reshape(-1)[_starts(*out.shape) + target] = each
     elif type(out) is _array_type and out.ndim == 2:

@@ -150,7 +150,8 @@ def triplet_margin_with_distance_loss(
 def _multi_margin(input: Any, target: Any, scales: Any, p: int, margin: float, divisor: Any = None) -> Any:
     """The sum of `scale * max(0, margin - right + other) ** p` for each row; the scale of the right class is 0."""
     right = np.take_along_axis(input, target[:, None], axis=1)
-    each = np.sum(np.maximum(margin - right + input, 0) ** p * scales, axis=1)
+    short = margin - right + input
+    each = np.sum(np.where(short > 0, short, 0) ** p * scales, axis=1)
     return each if divisor is None else np.sum(each) / divisor
 
 
@@ -238,7 +239,8 @@ def _check_long(target: Tensor) -> None:
 )
 def _multilabel_margin(input: Any, pairs: Any, divisor: Any = None) -> Any:
     """For each row, the mean of `max(0, 1 - right + wrong)` over all pairs; `pairs[n, r, w]` counts them."""
-    z = np.maximum(1 - input[:, :, None] + input[:, None, :], 0)
+    z = 1 - input[:, :, None] + input[:, None, :]
+    z = np.where(z > 0, z, 0)
     each = np.sum(z * pairs, axis=(1, 2)) / input.shape[1]
     return each if divisor is None else np.sum(each) / divisor
 

@@ -192,7 +192,8 @@ def filled(op: str, out: Any, made: Tensor, keeps_shape: bool = False) -> Tensor
             f"aten::{op}(): functions with out=... arguments don't support automatic differentiation, but one of the "
             "arguments requires grad."
         )
-    out.requires_grad_(made.requires_grad)
+    if out.is_leaf:
+        out.requires_grad_(made.requires_grad)
     version = out._counter[0]
     if keeps_shape and out.numel() == made.numel():
         made = made.reshape(out._shape)

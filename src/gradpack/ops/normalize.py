@@ -313,7 +313,7 @@ def rms_norm(input: Tensor, normalized_shape: Any, weight: Tensor | None = None,
     shape = _check_normalized("rms_norm", input, normalized_shape, weight)
     refuse("rms_norm", input._spec.dtype, "biul")
     dims = tuple(range(-len(shape), 0))
-    small = finfo(input._spec.dtype).eps if eps is None else eps
+    small = finfo(dtypes.computed_in(input._spec.dtype)).eps if eps is None else eps
     low = input._spec.dtype.low  # squares of half precision numbers overflow
     wide = input.to(float32) if low else input
     out = wide * rsqrt(mean(wide * wide, dims, True) + small)

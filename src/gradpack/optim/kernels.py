@@ -203,7 +203,7 @@ def adam(params: list[Tensor], state: Any, options: dict[str, Any]) -> list[Tens
             in_pieces(spec, _adam, given, *[x.imag for x in arrays])
         else:
             in_pieces(spec, _adam, given, *arrays)
-        p._counter[0] += 1
+        p._counter[0] += 2 if options["weight_decay"] and options["decoupled_weight_decay"] else 1  # writes of torch's
         for b in buffers:
             b._counter[0] += 1
     return rest
