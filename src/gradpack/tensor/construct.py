@@ -36,17 +36,23 @@ def legacy_new(cls: type, data: Any, *args: Any, **kwargs: Any) -> Tensor:
                 "Legacy tensor constructor of the form torch.Tensor(tensor, device=device) is not supported.  Use "
                 "torch.tensor(...) or torch.as_tensor(...) instead."
             )
-        made = data.detach()
-        made._counter = data._counter
+        if args:
+            raise TypeError(
+                "new() received an invalid combination of arguments: a tensor, and "
+                f"{', '.join(type(a).__name__ for a in args)}"
+            )
+        made = data[...]
     elif isinstance(data, bool | float | complex):
         raise TypeError(f"new(): data must be a sequence (got {type(data).__name__})")
+    elif isinstance(data, list | tuple):
+        made = empty_tensor().new_tensor(data)
     else:
         spec = NUMPY.spec_for(dtypes.get_default_dtype(), CPU)
         array = np.array(data, dtype=spec.native)
         made = alias(array, spec, array.shape)
     if cls is not Tensor:
         out = alias(made._data, made._spec, made._shape, cls)
-        out._counter = made._counter
+        out._counter, out._edge, out._view, out._tangents = made._counter, made._edge, made._view, made._tangents
         return out
     return made
 

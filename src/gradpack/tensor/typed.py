@@ -51,12 +51,13 @@ def legacy(d: dtype, args: tuple[Any, ...]) -> Tensor:
                 raise TypeError(
                     f"expected a tensor of dtype {d}, got one of dtype {data.dtype}: convert it with .to({d})"
                 )
-            return data.detach()
+            return data[...]
         if type(data) is Size:
             args, sized = tuple(data), True
-        elif isinstance(data, list | tuple | np.ndarray):
-            plain = [x.item() if isinstance(x, Tensor) else x for x in data]
-            array = NUMPY.cast(np.array(plain), d)
+        elif isinstance(data, list | tuple):
+            return alias(np.empty(0, spec.native), spec, (0,)).new_tensor(data)
+        elif isinstance(data, np.ndarray):
+            array = NUMPY.cast(data, d)
             return alias(np.array(array), spec, array.shape)
         else:
             raise TypeError(f"new(): data must be a sequence (got {type(data).__name__})")
