@@ -6,7 +6,7 @@ LAZY: dict[str, tuple[str, str, str]] = {
     "activation": (
         "celu hardshrink relu relu_ selu threshold",
         "hardshrink relu relu_",
-        "_celu _elu _softshrink acos acosh asin asinh atan atan2 atanh cos cosh deg2rad gelu gelu_backward hardshrink hardsigmoid hardswish hardtanh hypot leaky_relu logsigmoid mish rad2deg relu silu sin sinc sinh softplus tan tanh threshold",
+        "_celu _elu _flat_gradient _softshrink acos acosh asin asinh atan atan2 atanh cos cosh deg2rad gelu gelu_backward hardshrink hardsigmoid hardswish hardtanh hypot leaky_relu logsigmoid mish rad2deg relu silu sin sinc sinh softplus tan tanh threshold",
     ),
     "affine": ("", "", "_over_rows _triple bilinear linear"),
     "attention": ("", "", "_apply_mask _attention _dropout bmm dot log_softmax logsumexp matmul mm mv outer softmax"),
