@@ -181,3 +181,47 @@ def test_joining_nothing_but_empty_vectors(torch):
 def test_msort_into_a_tensor(torch):
     out = torch.zeros(2)
     assert torch.msort(torch.tensor([3.0, 1.0]), out=out) is out and out.tolist() == [1, 3]
+
+
+@pytest.mark.parametrize("make", ["Tensor", "FloatTensor", "new", "subclass"])
+def test_the_old_constructor_makes_views_that_are_followed(torch, make):
+    class Sub(torch.Tensor):
+        pass
+
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    call = {"Tensor": torch.Tensor, "FloatTensor": torch.FloatTensor, "new": x.new, "subclass": Sub}[make]
+    y = call(x)
+    assert y is not x and y.data_ptr() == x.data_ptr() and y._is_view() and y.grad_fn.name() == "AliasBackward0"
+    assert type(y) is (Sub if make == "subclass" else torch.Tensor)
+    (y * 3).sum().backward()
+    assert x.grad.tolist() == [3.0, 3.0]
+    c = torch.ones(2)
+    z = call(c)
+    z.add_(1)
+    assert c.tolist() == [2.0, 2.0] and c._version == 1 and not z.requires_grad
+
+
+@pytest.mark.filterwarnings("ignore:Converting a tensor with requires_grad=True to a scalar")  # once
+@pytest.mark.parametrize("make", ["Tensor", "FloatTensor", "new"])
+def test_the_old_constructor_takes_lists_of_tensors_that_require_grad(torch, make):
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    call = {"Tensor": torch.Tensor, "FloatTensor": torch.FloatTensor, "new": x.new}[make]
+    for given, expected in (([x[0], x[1]], [1.0, 2.0]), ([[x[0]], [x[1]]], [[1.0], [2.0]]), ([x[0], 3], [1.0, 3.0])):
+        assert call(given).tolist() == expected and not call(given).requires_grad
+    with pytest.raises(ValueError, match="only one element tensors can be converted to Python scalars"):
+        call([x, x])
+    if make == "Tensor":
+        with pytest.raises(TypeError, match=r"new\(\) received an invalid combination of arguments"):
+            call(x, x)
+
+
+def test_a_list_of_tensors_that_require_grad_warns(torch):
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    torch.set_warn_always(True)
+    try:
+        with pytest.warns(UserWarning, match="Converting a tensor with requires_grad=True to a scalar may lead to"):
+            assert torch.tensor([x[0], x[1]]).tolist() == [1.0, 2.0]
+        with torch.no_grad():
+            assert torch.tensor([x[0], x[1]]).tolist() == [1.0, 2.0]
+    finally:
+        torch.set_warn_always(False)

@@ -12,6 +12,8 @@ from ..backends import NUMPY
 from ..backends.numpy import quiet
 from ..base import dtypes
 from ..base.dtypes import BOOL, FLOATING, INTEGRAL, dtype
+from ..base.modes import MODE
+from ..tensor.described import warn_of_loss
 from ..tensor.tensor import Tensor
 
 MOST_DIMS = 64  # of NumPy's arrays
@@ -115,6 +117,8 @@ def without_tensors(data: Any) -> Any:
                 "only one element tensors can be converted to Python scalars: tensor() of a list that has a tensor of "
                 f"shape {list(data._shape)} in it. Join tensors with stack()"
             )
+        if data._edge is not None and MODE.get().grad:
+            warn_of_loss()
         return data._spec.backend.to_numpy(data._data).reshape(())
     return [without_tensors(x) for x in data] if isinstance(data, list | tuple) else data
 

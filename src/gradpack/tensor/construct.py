@@ -20,13 +20,12 @@ def legacy_new(cls: type, args: tuple[Any, ...], device: Any) -> Tensor:
                 "Legacy tensor constructor of the form torch.Tensor(tensor, device=device) is not supported.  Use "
                 "torch.tensor(...) or torch.as_tensor(...) instead."
             )
-        made = args[0].detach()
-        made._counter = args[0]._counter
+        made = args[0][...]
     else:
         made = legacy(dtypes.get_default_dtype(), args)
     if cls is not Tensor:
         out = alias(made._data, made._spec, made._shape, cls)
-        out._counter = made._counter
+        out._counter, out._edge, out._view, out._tangents = made._counter, made._edge, made._view, made._tangents
         return out
     return made
 
@@ -44,11 +43,16 @@ def legacy(d: dtype, args: tuple[Any, ...]) -> Tensor:
                 raise TypeError(
                     f"expected a tensor of dtype {d}, got one of dtype {data.dtype}: convert it with .to({d})"
                 )
-            return data.detach()
+            return data[...]
         if isinstance(data, str | bytes) or is_sequence(data) or is_array(data):
             return tensor(data, dtype=d)
         if isinstance(data, bool) or not hasattr(data, "__index__"):
             raise TypeError(f"new(): data must be a sequence (got {type(data).__name__})")
+    elif any(isinstance(a, Tensor) and a.numel() != 1 for a in args):
+        kinds = ", ".join(type(a).__name__ for a in args)
+        raise TypeError(
+            f"new() received an invalid combination of arguments: {kinds}, where sizes or one tensor are due"
+        )
     size = args[0] if args and isinstance(args[0], Size) else args or (0,)
     return empty(size, dtype=d)
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .tensor import Tensor
 
 
-def _warn_of_loss() -> None:
+def warn_of_loss() -> None:
     """Say that what is computed with the number has no gradient: once, as torch."""
     warn_once(
         "scalar",
@@ -288,7 +288,7 @@ class TensorBase:
 
     def __float__(self) -> float:
         if self._edge is not None and MODE.get().grad:
-            _warn_of_loss()
+            warn_of_loss()
         plain = not self._shape and self._spec.plain
         return float(self._data if plain else self._real("Float"))
 
@@ -297,7 +297,7 @@ class TensorBase:
 
     def __complex__(self) -> complex:
         if self._edge is not None and MODE.get().grad:
-            _warn_of_loss()
+            warn_of_loss()
         return complex(self._one("Python scalars"))
 
     def __index__(self) -> int:
