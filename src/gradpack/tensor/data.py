@@ -7,6 +7,7 @@ from typing import Any
 from ..base.dtypes import FLOATING
 from ..base.modes import MODE, TRANSFORMS
 from ..graph.node import AccumulateGrad
+from .described import TensorBase
 from .tensor import InferenceCounter, Tensor, _dispatch, alias
 
 
@@ -68,4 +69,4 @@ def _delete(self: Tensor) -> None:
     raise RuntimeError("Deleting tensor data is not allowed. Delete tensor instead!")
 
 
-Tensor.data = property(_get, _set, _delete)
+TensorBase.data = property(_get, _set, _delete)
