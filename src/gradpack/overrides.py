@@ -117,7 +117,7 @@ def is_tensor_method_or_property(func: Callable[..., Any]) -> bool:
     import gradpack
 
     name = getattr(func, "__name__", "")
-    return vars(Tensor).get(name) is func and getattr(gradpack, name, None) is not func
+    return getattr(Tensor, name, None) is func and getattr(gradpack, name, None) is not func
 
 
 def resolve_name(f: Callable[..., Any]) -> str | None:

@@ -80,7 +80,8 @@ class AnsweringModule(Filled):
         super().__setattr__(name, value)
 
     def __dir__(self) -> list[str]:
-        return sorted({n for s in self._found for n in dir(import_module(s))} | set(raw_dict(self)))
+        held = {n: raw_dict(m).get(n) for m in map(import_module, self._found) for n in dir(m) if n[:2] != "__"}
+        return sorted({n for n in held if not _is_ours(held[n]) or sources(self._below(n))} | set(raw_dict(self)))
 
     def __repr__(self) -> str:
         return f"<module {self.__name__!r} of {LIBRARY}>"

@@ -10,6 +10,7 @@ from ..base.callers import depth_of_user
 from ..base.errors import not_a_method_of
 from ..base.foreign import is_foreign, mixed
 from ..base.modes import MODE, using
+from ..tensor.described import TensorBase
 from ..tensor.tensor import InferenceCounter, Tensor
 from .apply import apply
 from .batched import is_batched
@@ -92,11 +93,11 @@ def put(name: str, target: Tensor, value: Tensor) -> None:
         write(target, value._data)
 
 
-def add_method(name: str, function: Callable[..., Any], kind: type = Tensor) -> None:
-    """Attach a method. Refuses to overwrite one."""
-    if is_taken(name, kind):
-        raise TypeError(f"{kind.__name__}.{name} exists already")
-    setattr(kind, name, function)
+def add_method(name: str, function: Callable[..., Any]) -> None:
+    """Attach a method to the base of tensors. Refuses to overwrite one."""
+    if is_taken(name, TensorBase):
+        raise TypeError(f"Tensor.{name} exists already")
+    setattr(TensorBase, name, function)
 
 
 def is_taken(name: str, kind: type) -> bool:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from ..declare.inline import _definition
 from ..declare.op import PUBLIC, REGISTRY, Op
 from ..ops import methods
-from ..tensor.tensor import Tensor
+from ..tensor.described import TensorBase
 
 
 class OpInfo(NamedTuple):
@@ -108,7 +108,7 @@ def get_op_info(name: str) -> OpInfo:
         hint = f": did you mean {', '.join(near)}?" if near else ""
         raise KeyError(f"get_op_info(): there is no operation {name!r}{hint}")
     op = _declared(name)
-    path = f"gradpack.{name}" if name in PUBLIC else f"Tensor.{name}" if hasattr(Tensor, name) else ""
+    path = f"gradpack.{name}" if name in PUBLIC else f"Tensor.{name}" if hasattr(TensorBase, name) else ""
     try:
         signature = str(inspect.signature(function))
     except (TypeError, ValueError):
@@ -178,7 +178,7 @@ def _parts(function: FunctionType) -> frozenset[str]:
                 one = code.pop()
                 code.extend(c for c in one.co_consts if isinstance(c, type(one)))
                 for name in one.co_names:
-                    target = item.__globals__.get(name) or vars(Tensor).get(name)
+                    target = item.__globals__.get(name) or vars(TensorBase).get(name)
                     if isinstance(target, FunctionType) and target not in seen:
                         stack.append(target)
     return frozenset(n for n in found if n in REGISTRY)

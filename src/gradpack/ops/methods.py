@@ -1,4 +1,7 @@
-"""Attaches the operations to `Tensor`, and collects the names that `gradpack` exports.
+"""Attaches the operations to the base of `Tensor`, and collects the names that `gradpack` exports.
+
+To the base, as in torch: what a program assigns to `Tensor` stands before them, whenever they are loaded, and what it
+deletes again gives way to them.
 
 Each module of operations says, as data at its top or bottom, what it gives: FUNCTIONS, METHODS,
 INPLACE, ALIASES, OPERATORS, REFLECTED, INPLACE_OPERATORS. Those that nothing else needs at import
@@ -19,6 +22,7 @@ from typing import Any
 from ..declare.door import door
 from ..declare.op import PUBLIC, REGISTRY
 from ..declare.variants import add_method, inplace_of, inplace_operator_of, operator_of, reflected_of
+from ..tensor.described import TensorBase
 from ..tensor.tensor import Tensor
 from .lazy_names import LAZY
 
@@ -59,19 +63,23 @@ class Later:
 
     def __get__(self, tensor: Any, owner: type) -> Any:
         load(self.module)
-        return getattr(owner if tensor is None else tensor, self.name)
+        return vars(TensorBase)[self.name].__get__(tensor, owner)
 
 
 def attach() -> None:
     """Attach everything, or what stands for it. Called once, when gradpack is imported."""
+    for name, value in [*vars(Tensor).items()]:
+        if isinstance(value, FunctionType | property) and name[:2] != "__":
+            setattr(TensorBase, name, value)
+            delattr(Tensor, name)
     for name in _EAGER.split():
         load(name)
     for module, (functions, methods, ops) in LAZY.items():
         FUNCTIONS.update(dict.fromkeys(functions.split(), module))
         _OPS.update(dict.fromkeys(ops.split(), module))
         for method in methods.split():
-            if method not in vars(Tensor):
-                setattr(Tensor, method, Later(module, method))
+            if method not in vars(TensorBase):
+                setattr(TensorBase, method, Later(module, method))
     REGISTRY.elsewhere = _load_op
 
 
@@ -122,8 +130,8 @@ def _attach(module: ModuleType) -> set[str]:
     given: set[str] = set()
 
     def add(name: str, function: Any) -> None:
-        if type(vars(Tensor).get(name)) is Later:
-            delattr(Tensor, name)
+        if type(vars(TensorBase).get(name)) is Later:
+            delattr(TensorBase, name)
         label = name if getattr(function, "__name__", "").startswith("_method_") else ""
         add_method(name, door(function, f"Tensor.{name}", "gradpack", label))
         given.add(name)
@@ -136,7 +144,7 @@ def _attach(module: ModuleType) -> set[str]:
         own = getattr(module, f"_method_{name}", None)
         add(name, own or inplace_of(REGISTRY[name.removesuffix("_")]))
         if _is_exported(name.removesuffix("_")):
-            EXPORTED.setdefault(name, vars(Tensor)[name])
+            EXPORTED.setdefault(name, vars(TensorBase)[name])
     for table, make in (
         ("OPERATORS", operator_of),
         ("REFLECTED", reflected_of),
@@ -146,18 +154,18 @@ def _attach(module: ModuleType) -> set[str]:
             value = target
             if isinstance(target, str):
                 value = make(REGISTRY[target], name) if target in REGISTRY else getattr(module, target)
-            if name in vars(Tensor) and isinstance(vars(Tensor)[name], FunctionType):
+            if name in vars(TensorBase) and isinstance(vars(TensorBase)[name], FunctionType):
                 raise TypeError(f"Tensor.{name} is given twice")
-            setattr(Tensor, name, value)
+            setattr(TensorBase, name, value)
             given.add(name)
     for name, target in getattr(module, "ALIASES", {}).items():
         if _is_exported(target):
             EXPORTED[name] = EXPORTED[target] if target in EXPORTED else exported(target)
-        if target in vars(Tensor):
+        if target in vars(TensorBase):
             add(name, _resolved(target))
-        if target + "_" in vars(Tensor):
+        if target + "_" in vars(TensorBase):
             add(name + "_", _resolved(target + "_"))
-            EXPORTED.setdefault(name + "_", vars(Tensor)[target + "_"])
+            EXPORTED.setdefault(name + "_", vars(TensorBase)[target + "_"])
     return given
 
 
@@ -167,8 +175,8 @@ def _is_exported(name: str) -> bool:
 
 def _resolved(name: str) -> Any:
     """The method itself, loaded if it is not yet."""
-    getattr(Tensor, name)
-    return vars(Tensor)[name]
+    getattr(TensorBase, name)
+    return vars(TensorBase)[name]
 
 
 def _write_names() -> None:

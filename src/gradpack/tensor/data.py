@@ -8,6 +8,7 @@ from ..base.dtypes import FLOATING
 from ..base.foreign import is_foreign, mixed
 from ..base.modes import MODE, TRANSFORMS
 from ..graph.node import AccumulateGrad
+from .described import TensorBase
 from .tensor import InferenceCounter, Tensor, _dispatch, alias
 
 
@@ -71,4 +72,4 @@ def _delete(self: Tensor) -> None:
     raise RuntimeError("Deleting tensor data is not allowed. Delete tensor instead!")
 
 
-Tensor.data = property(_get, _set, _delete)
+TensorBase.data = property(_get, _set, _delete)

@@ -33,7 +33,7 @@ _sized = tuple.__new__  # a `Size` of what are ints already
 
 
 class TensorBase:
-    """The part of `Tensor` that only reads its array."""
+    """What tensors have in common, as `torch._C.TensorBase`: what reads the array, and all operations as methods."""
 
     __slots__ = ()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..base.dtypes import dtype as Dtype
 from ..graph.node import AccumulateGrad
+from .described import TensorBase
 from .hooks import extras_of
 from .tensor import Tensor
 
@@ -43,4 +44,4 @@ def tell(self: Tensor, leaf: AccumulateGrad) -> None:
     leaf.dtype = self.__dict__.get("_grad_dtype", self._spec.dtype) or False
 
 
-Tensor.grad_dtype = property(_get, _set)  # type: ignore[attr-defined]
+TensorBase.grad_dtype = property(_get, _set)  # type: ignore[attr-defined]
