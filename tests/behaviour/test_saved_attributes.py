@@ -160,6 +160,17 @@ def test_raw_saved_hooks_that_fail(torch):
     ("call", "expected"),
     [
         (lambda t, x: t.nn.functional.conv2d(x, t.ones(1, 2, 2, 2)), {"stride": (1, 1), "groups": 1}),
+        (lambda t, x: t.nn.functional.conv2d(x, t.ones(1, 2, 2, 2)), {"bias_sym_sizes_opt": (0,)}),
+        (
+            lambda t, x: t.nn.functional.conv2d(x, t.ones(3, 2, 2, 2), t.ones(3, requires_grad=True)),
+            {"bias_sym_sizes_opt": (3,)},
+        ),
+        (
+            lambda t, x: t.nn.functional.conv_transpose2d(x, t.ones(2, 2, 2, 2), t.nn.Parameter(t.ones(4)), groups=2),
+            {"bias_sym_sizes_opt": (4,), "transposed": True},
+        ),
+        (lambda t, x: t.nn.functional.pixel_shuffle(x.reshape(1, 12, 2, 2), 2), {"upscale_factor": 2}),
+        (lambda t, x: t.nn.functional.pixel_unshuffle(x, 2), {"downscale_factor": 2}),
         (lambda t, x: t.nn.functional.max_pool2d(x, 2, 1), {"kernel_size": (2, 2), "stride": (1, 1)}),
         (lambda t, x: t.nn.functional.avg_pool2d(x, 2, 1), {"count_include_pad": True, "divisor_override": None}),
         (lambda t, x: t.nn.functional.unfold(x, 2), {"kernel_size": (2, 2), "self_sym_argsize_minus_1": 6}),

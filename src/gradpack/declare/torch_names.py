@@ -79,7 +79,9 @@ ATTRIBUTES = {
     "matmul MvBackward0": "self vec=other",
     "pow PowBackward0": "exponent self",
     "lerp LerpBackward0": "weight",
-    "convolution": "dilation groups input=input padding stride transposed weight",
+    "convolution": "bias_sym_sizes_opt=bias.channels dilation groups input=input padding stride transposed weight",
+    "shuffled": "upscale_factor=factor",
+    "shuffled_back": "downscale_factor=factor",
     "max_pool2d": _WINDOWS,
     "max_pool3d": _WINDOWS,
     "averages": f"{_WINDOWS.partition(' ')[2]} count_include_pad=include divisor_override=divisor",
@@ -229,6 +231,11 @@ def read(node: Any, where: str, value: Callable[[str], Any]) -> Any:
         return tuple(p[2] for p in plan) if what == "sizes" else plan[0][3] if what == "align" else plan
     if name in ("slice", "select"):
         return _subscript(node, what)
+    if what == "channels":  # of a bias: nothing of it is kept, but that it has a gradient
+        if node.edges[node.op.inputs.index(name)] is None:
+            return (0,)
+        shape = node.weight_shape if hasattr(node, "weight_shape") else node.weight.shape
+        return (shape[1] * node.groups if node.transposed else shape[0],)
     if what == "indices":
         return _indices(node, name, value)
     if not what:

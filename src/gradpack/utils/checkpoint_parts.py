@@ -128,3 +128,5 @@ def set_device_states(devices: Sequence[int], states: Sequence[Tensor], *, devic
 
 
 CheckpointError.__module__ = "gradpack.utils.checkpoint"
+GraphExecGroup.__module__ = "gradpack.utils.checkpoint"
+DefaultDeviceType.__module__ = "gradpack.utils.checkpoint"

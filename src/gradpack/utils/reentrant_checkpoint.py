@@ -64,3 +64,6 @@ class CheckpointFunction(Function):
             raise RuntimeError("none of output has requires_grad=True, this checkpoint() is not necessary")
         backward([o for o, _ in pairs], [g for _, g in pairs])
         return (None, None, *[a.grad if isinstance(a, Tensor) else None for a in detached])
+
+
+CheckpointFunction.__module__ = "gradpack.utils.checkpoint"
