@@ -16,7 +16,6 @@ from ..base.modes import MODE
 from ..declare.kinds import linear
 from ..tensor.detached import forbid_saved
 from ..tensor.tensor import Tensor, wrap
-from ..tensor.typed import tensortype
 from .memory_formats import is_kept, is_laid_out
 
 FUNCTIONS = "result_type can_cast promote_types"
@@ -195,6 +194,8 @@ def _method_type(self: Tensor, dtype: Any = None, non_blocking: Any = False) -> 
         dtype = next(
             (dtypes.DTYPES[k] for k, v in _TYPE_NAMES.items() if v.split(".")[-1] == dtype.split(".")[-1]), dtype
         )
+    from ..tensor.typed import tensortype
+
     if isinstance(dtype, tensortype):
         dtype = dtype.dtype
     if not isinstance(dtype, dtypes.dtype):

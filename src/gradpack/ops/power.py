@@ -16,6 +16,13 @@ from ..declare.kinds import elementwise
 from ..tensor.tensor import Tensor
 from .operands import is_complex, is_number, is_whole
 
+FUNCTIONS = "pow float_power"
+METHODS = FUNCTIONS
+INPLACE = "pow_ float_power_"
+OPERATORS = {"__pow__": "pow"}
+REFLECTED = {"__rpow__": "pow"}
+INPLACE_OPERATORS = {"__ipow__": "pow"}
+
 
 @elementwise(
     input=lambda g, input, exponent: g * _slope(input, exponent),
