@@ -21,6 +21,7 @@ from ..tensor.torch_function import handle, overriding, through_functions
 from ..tensor.views import base_of, renew
 from .arguments import refuse_options
 from .batched import all_examples, is_batched, not_writable, outside
+from .copy_slices import CopySlices, where
 from .nodes import variant_of
 from .op import REGISTRY, Op
 from .out_dtypes import READ_FIRST
@@ -273,8 +274,6 @@ def set_history(target: Tensor, edge: Node | None) -> None:
         target._edge = edge
         move_retained(old, edge, target)
         return
-    from .copy_slices import CopySlices, where
-
     base = base_of(target)
     node = edge.parent if isinstance(edge, Slot) else edge
     previous = base._edge
