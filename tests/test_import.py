@@ -21,6 +21,7 @@ HEAVY = [
     "pytest",
     "rich",
     "scipy",
+    "threading",
     "torch",
     "unittest",
 ]
@@ -42,6 +43,29 @@ def test_what_is_loaded():
     ).split()
     assert "gradpack" in loaded
     assert not [name for name in loaded if name in HEAVY or name.split(".")[0] in HEAVY]
+
+
+def test_what_only_some_programs_need_is_not_loaded():
+    loaded = run("import sys, gradpack; print(*[name for name in sys.modules if name.startswith('gradpack')])").split()
+    assert len(loaded) <= 110
+    later = "declare.template graph.parallel ops.compare ops.extremes ops.join ops.rounding tensor.typed"
+    assert not {f"gradpack.{name}" for name in later.split()} & set(loaded)
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        "x.real = torch.ones(2)",
+        "x += x == 0",
+        "x[:] = x ** 2 + 2 ** x.abs()",
+        "x[torch.zeros(2) > -1] = torch.FloatTensor([1, 1]).to(x.dtype)",
+        "x.copy_(torch.where(x.isnan(), x, 1 - x))",
+    ],
+)
+def test_what_comes_later_is_there_at_its_first_use(first):
+    assert run(f"import gradpack as torch; x = torch.zeros(2, dtype=torch.complex64); {first}; print(x.tolist())") == (
+        "[(1+0j), (1+0j)]"
+    )
 
 
 def test_no_thread_is_started():

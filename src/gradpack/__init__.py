@@ -30,8 +30,6 @@ from .base.when_imported import when_imported as _when_imported  # noqa: E402
 from .ops import methods as _methods  # noqa: E402
 from .ops.create import tensor as tensor  # noqa: E402 - the function, not the subpackage of that name
 from .tensor.tensor import Tensor  # noqa: E402
-from .tensor.typed import TYPES as _TYPES  # noqa: E402
-from .tensor.typed import is_storage, set_default_tensor_type, typename  # noqa: E402
 
 if _TYPE_CHECKING:  # imported when they are first asked for
     from . import amp as amp
@@ -60,12 +58,14 @@ if _TYPE_CHECKING:  # imported when they are first asked for
     from .serialization import load as load
     from .serialization import save as save
     from .tensor.printing import set_printoptions as set_printoptions
+    from .tensor.typed import is_storage as is_storage
+    from .tensor.typed import set_default_tensor_type as set_default_tensor_type
+    from .tensor.typed import typename as typename
 
 _methods.attach()
 globals().update(_methods.EXPORTED)
 globals().update(_dtypes.DTYPES)
 globals().update(_dtypes.ALIASES)
-globals().update(_TYPES)
 globals().update(_FORMATS)
 
 from . import autograd  # noqa: E402
@@ -94,6 +94,13 @@ _LAZY = tuple(
 # Functions of such modules.
 _FROM = {"save": "serialization", "load": "serialization", "vmap": "func", "install_as_torch": "as_torch"}
 _FROM["set_printoptions"] = "tensor.printing"
+_FROM |= dict.fromkeys(
+    (
+        "BFloat16Tensor BoolTensor ByteTensor CharTensor DoubleTensor FloatTensor HalfTensor IntTensor LongTensor "
+        "ShortTensor is_storage set_default_tensor_type typename"
+    ).split(),
+    "tensor.typed",
+)
 _FROM |= dict.fromkeys(
     ("is_anomaly_check_nan_enabled", "is_anomaly_enabled", "set_anomaly_enabled"), "autograd.anomaly_mode"
 )
@@ -209,7 +216,6 @@ __all__ = [
     "inference_mode",
     "is_grad_enabled",
     "is_inference_mode_enabled",
-    "is_storage",
     "layout",
     "memory_format",
     "nan",
@@ -218,21 +224,10 @@ __all__ = [
     "pi",
     "set_default_device",
     "set_default_dtype",
-    "set_default_tensor_type",
     "set_grad_enabled",
     "set_num_threads",
     "sparse_coo",
     "strided",
-    "typename",
 ]
-_names = {
-    *_methods.EXPORTED,
-    *_methods.FUNCTIONS,
-    *_dtypes.DTYPES,
-    *_dtypes.ALIASES,
-    *_TYPES,
-    *_FORMATS,
-    *_LAZY,
-    *_FROM,
-}
+_names = {*_methods.EXPORTED, *_methods.FUNCTIONS, *_dtypes.DTYPES, *_dtypes.ALIASES, *_FORMATS, *_LAZY, *_FROM}
 __all__.extend(sorted(n for n in _names if n[0] != "_"))

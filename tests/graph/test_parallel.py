@@ -9,13 +9,13 @@ import weakref
 import pytest
 
 import gradpack as torch
-from gradpack.graph import parallel
+from gradpack.graph import engine, parallel
 
 
 @pytest.fixture(autouse=True)
 def eager(monkeypatch):
     """Four threads, for arrays of any size; and a note of whether they were used."""
-    monkeypatch.setattr(parallel, "LARGE", 0)
+    monkeypatch.setattr(engine, "LARGE", 0)
     monkeypatch.setattr(parallel, "get_num_threads", lambda: 4)
     used = []
     survey = parallel._survey

@@ -7,7 +7,6 @@ array library appear only in its backend.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 from . import spelling
@@ -185,9 +184,12 @@ def _meet(a: dtype, b: dtype) -> bool:
 
 
 class _Promoted(dict[tuple[dtype, dtype], dtype]):
-    """The common dtype of each two."""
+    """The common dtype of each two that have been asked for."""
 
     def __missing__(self, pair: tuple[dtype, dtype]) -> dtype:
+        if _meet(*pair):
+            common = self[pair] = _promote(*pair)
+            return common
         from .errors import scalar_type
 
         raise RuntimeError(
@@ -195,18 +197,13 @@ class _Promoted(dict[tuple[dtype, dtype], dtype]):
             f"{scalar_type(pair[0])} and {scalar_type(pair[1])}: convert one with .to(dtype)"
         )
 
-    def put(self, pairs: Iterable[tuple[dtype, dtype]]) -> None:
-        self.update({pair: _promote(*pair) for pair in pairs if _meet(*pair)})
-
 
 PROMOTED = _Promoted()
-PROMOTED.put((a, b) for a in DTYPES.values() for b in DTYPES.values())
 
 
 def add(new: dtype) -> None:
-    """Add a dtype from outside, with its places in the rules."""
+    """Add a dtype from outside."""
     DTYPES[new.name] = new
-    PROMOTED.put(pair for d in DTYPES.values() for pair in ((new, d), (d, new)))
 
 
 def take_away(old: dtype) -> None:

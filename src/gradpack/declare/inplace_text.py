@@ -23,7 +23,6 @@ from .blocks import LARGE, of_body
 from .former import ORDERS
 from .former import call as in_former_order
 from .op import COMPILING, Op
-from .template import _NEEDS_NO_QUIET
 from .timed import timed
 
 
@@ -180,6 +179,8 @@ def text(op: Op, name: str) -> str | None:
             write = f"    if not ({ufunc[1]}):\n{rest}{write}"
     else:
         write = large + through
+    from .template import _NEEDS_NO_QUIET
+
     if op.name not in _NEEDS_NO_QUIET or large:
         write = f"    _token = _hush(_SILENT)\n    try:\n{indent(write, '    ')}    finally: _unhush(_token)\n"
     former = ""

@@ -17,7 +17,6 @@ from ..graph.node import Node, Part, Slot
 from ..tensor.packed import Packed, keep_attributes
 from ..tensor.saved import FREED, Constant, check, freed, result_as_tensor, unpack_input, unpack_result
 from ..tensor.tensor import Tensor, alias, wrap
-from . import saved_attributes
 from .batched import batched, below, cut, is_batched_now
 from .blocks import LARGE
 from .fitting import (
@@ -33,7 +32,6 @@ from .fitting import (
 )
 from .op import Op
 from .record import SavedList
-from .torch_names import VARIANTS, may_stay, places
 
 
 class CompiledNode(Node):
@@ -228,6 +226,8 @@ class CompiledNode(Node):
         return [found.get(p) for p in op.inputs]
 
     def _free(self) -> None:
+        from .torch_names import may_stay
+
         op = self.op
         for name in _needed(op, None):
             if op.saves(name) in ("input", "result", "extra"):
@@ -245,27 +245,39 @@ class CompiledNode(Node):
 
     def shows_number(self, name: str) -> bool:
         """Whether torch, too, keeps a number here, and no tensor made of it."""
+        from .torch_names import VARIANTS
+
         return self.op.name in VARIANTS or len(self.op.promote) < 2
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith(("_saved_", "_raw_saved_")):
-            return saved_attributes.get(self, name)
+            from .saved_attributes import get
+
+            return get(self, name)
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def __dir__(self) -> list[str]:
-        return [*super().__dir__(), *saved_attributes.names(self)]
+        from .saved_attributes import names
+
+        return [*super().__dir__(), *names(self)]
 
     def name(self) -> str:
+        from .torch_names import VARIANTS
+
         choose = None if self.is_settled else VARIANTS.get(self.op.name)
         name = type(self).__name__ if choose is None else choose(self)
         return f"torch::autograd::{name}" if name in _OF_AUTOGRAD else name
 
     @property
     def shown(self) -> tuple[int, ...] | None:
+        from .torch_names import places
+
         return places(self)
 
     def settled(self) -> Node:
         """The node, its type named as torch names that of this call: `PowBackward1`."""
+        from .torch_names import VARIANTS
+
         if not self.is_settled and self.op.name in VARIANTS:
             kind: Any = type(self)
             self.__class__ = variant_of(kind, self.name())

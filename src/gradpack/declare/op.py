@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from _thread import RLock
 from collections.abc import Callable
-from threading import RLock
 from typing import Any
 
 

@@ -17,9 +17,9 @@ from __future__ import annotations
 
 import linecache
 import re
+from _thread import RLock, get_ident
 from collections.abc import Callable
 from functools import partial, wraps
-from threading import RLock, get_ident
 from time import perf_counter_ns
 from types import CodeType, FunctionType
 from typing import Any, NamedTuple, TypeVar

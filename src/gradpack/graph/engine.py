@@ -13,9 +13,9 @@ from operator import attrgetter
 from time import perf_counter_ns
 from typing import Any
 
-from . import parallel
 from .node import AccumulateGrad, Gradient, Node, Slot
 
+LARGE = 1 << 19  # bytes of a gradient from which handing work to another thread costs little beside the work
 _number = attrgetter("seq")
 
 
@@ -125,9 +125,11 @@ def run(
                 node, g = following, incoming
                 following = incoming = None
             elif ready:
-                if threads and len(ready) > 1 and getattr(pending[ready[0][1]], "nbytes", 0) >= parallel.LARGE:
+                if threads and len(ready) > 1 and getattr(pending[ready[0][1]], "nbytes", 0) >= LARGE:
                     threads = False  # decided once
-                    if parallel.finish(
+                    from .parallel import finish
+
+                    if finish(
                         pending,
                         sums,
                         ready,

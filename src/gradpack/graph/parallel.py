@@ -16,8 +16,6 @@ from typing import Any
 from ..base.threads import get_num_threads, started
 from .node import AccumulateGrad, Gradient, Node
 
-LARGE = 1 << 19  # bytes of a gradient from which handing work to another thread costs little beside the work
-
 
 class Inbox:
     """The gradient of one node while contributions arrive, in whatever order."""

@@ -206,6 +206,7 @@ def _method_type(self: Tensor, dtype: Any = None, non_blocking: Any = False) -> 
         dtype = next(
             (dtypes.DTYPES[k] for k, v in _TYPE_NAMES.items() if v.split(".")[-1] == dtype.split(".")[-1]), dtype
         )
+
     if isinstance(dtype, tensortype):
         dtype = dtype.dtype
     if not isinstance(dtype, dtypes.dtype):

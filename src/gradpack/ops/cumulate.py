@@ -17,7 +17,7 @@ from .kernels import _array_type, float_kind
 from .many_lines import are_many, running, running_extreme, running_sums
 from .row_products import add_repeated
 
-FUNCTIONS = "cumsum cumprod logcumsumexp"
+FUNCTIONS = "cumsum cumprod logcumsumexp cummax cummin"
 METHODS = FUNCTIONS
 INPLACE = "cumsum_ cumprod_"
 

@@ -16,18 +16,9 @@ from .operands import is_complex, is_number
 from .selection import limit
 from .special_arrays import erfinv_of
 
-FUNCTIONS = (
-    "exp exp2 expm1 log log2 log10 log1p logaddexp logaddexp2 sqrt rsqrt pow float_power sigmoid logit xlogy "
-    "erf erfc erfinv"
-)
+FUNCTIONS = "exp exp2 expm1 log log2 log10 log1p logaddexp logaddexp2 sqrt rsqrt sigmoid logit xlogy erf erfc erfinv"
 METHODS = FUNCTIONS
-INPLACE = (
-    "exp_ exp2_ expm1_ log_ log2_ log10_ log1p_ sqrt_ rsqrt_ pow_ float_power_ sigmoid_ logit_ xlogy_ "
-    "erf_ erfc_ erfinv_"
-)
-OPERATORS = {"__pow__": "pow"}
-REFLECTED = {"__rpow__": "pow"}
-INPLACE_OPERATORS = {"__ipow__": "pow"}
+INPLACE = "exp_ exp2_ expm1_ log_ log2_ log10_ log1p_ sqrt_ rsqrt_ sigmoid_ logit_ xlogy_ erf_ erfc_ erfinv_"
 
 _LOG2_E = 1 / math.log(2)
 _LN2, _LN10 = math.log(2), math.log(10)
@@ -335,5 +326,4 @@ def special(name: str, *operands: Any) -> Any:
 from .arithmetic import square  # noqa: E402
 from .compare import eq, gt, le, logical_and, logical_or, lt  # noqa: E402 - adjoints name each other
 from .complex_parts import of_parts  # noqa: E402
-from .power import _method_float_power_, float_power, pow  # noqa: E402, F401 - names that this module gives
 from .rounding import abs, where  # noqa: E402

@@ -12,10 +12,7 @@ from ..tensor.tensor import Tensor
 from .dimensions import axes, axis, check_bool, count, numpy_names, restored
 from .kernels import largest, placed_along, smallest, take_along
 
-FUNCTIONS = (
-    "max min amax amin aminmax argmax argmin maximum minimum fmax fmin cummax cummin "
-    "median nanmedian sort argsort msort topk kthvalue"
-)
+FUNCTIONS = "max min amax amin aminmax argmax argmin"
 METHODS = FUNCTIONS
 
 
@@ -345,9 +342,7 @@ def argmin(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
 
 
 from .compare import eq, logical_and, logical_or, ne  # noqa: E402 - adjoints name each other
-from .cumulate import cummax, cummin  # noqa: E402, F401 - names that this module gives
-from .order import argsort, kthvalue, median, msort, nanmedian, sort, topk  # noqa: E402, F401
-from .pairwise import fmax, fmin, maximum, minimum  # noqa: E402, F401
+from .pairwise import maximum, minimum  # noqa: E402
 from .rounding import where  # noqa: E402
 from .scatter import gather  # noqa: E402
 from .shape import squeeze, unsqueeze  # noqa: E402

@@ -15,15 +15,7 @@ from ..tensor.tensor import Tensor
 from .memory_formats import rows_or_channels_last
 from .subscript import FULL
 
-FUNCTIONS = (
-    "cat concat concatenate stack split split_with_sizes chunk "
-    "tensor_split hsplit vsplit dsplit unbind unsafe_split unsafe_chunk "
-    "unsafe_split_with_sizes block_diag meshgrid"
-)
-METHODS = (
-    "split split_with_sizes chunk tensor_split hsplit vsplit dsplit unbind unsafe_split unsafe_chunk "
-    "unsafe_split_with_sizes"
-)
+FUNCTIONS = "cat concat concatenate stack block_diag meshgrid"
 
 
 # -- joining --
@@ -274,17 +266,3 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
 from .fill import zeros  # noqa: E402 - what follows is named late, by formulas too
 from .index import _slice, select, zeros_as  # noqa: E402
 from .shape import expand, reshape, wrap_dim  # noqa: E402
-from .split import (  # noqa: E402, F401 - `methods` reads them here
-    _method_split,
-    chunk,
-    dsplit,
-    hsplit,
-    split,
-    split_with_sizes,
-    tensor_split,
-    unbind,
-    unsafe_chunk,
-    unsafe_split,
-    unsafe_split_with_sizes,
-    vsplit,
-)

@@ -3,6 +3,84 @@
 
 # module: (functions that gradpack exports, attributes of Tensor, operations)
 LAZY: dict[str, tuple[str, str, str]] = {
+    "compare": (
+        "allclose eq eq_ equal ge ge_ greater greater_ greater_equal greater_equal_ gt gt_ isclose isfinite isinf isnan isneginf isposinf isreal le le_ less less_ less_equal less_equal_ logical_and logical_and_ logical_not logical_not_ logical_or logical_or_ logical_xor logical_xor_ lt lt_ ne ne_ not_equal not_equal_",
+        "__eq__ __ge__ __gt__ __le__ __lt__ __ne__ allclose eq eq_ equal ge ge_ greater greater_ greater_equal greater_equal_ gt gt_ isclose isfinite isinf isnan isneginf isposinf isreal le le_ less less_ less_equal less_equal_ logical_and logical_and_ logical_not logical_not_ logical_or logical_or_ logical_xor logical_xor_ lt lt_ ne ne_ not_equal not_equal_",
+        "eq ge gt isclose isfinite isinf isnan isneginf isposinf isreal le logical_and logical_not logical_or logical_xor lt ne",
+    ),
+    "rounding": (
+        "abs abs_ absolute absolute_ angle ceil ceil_ conj conj_physical conj_physical_ copysign copysign_ fix fix_ floor floor_ frac frac_ heaviside heaviside_ imag real resolve_conj round round_ sgn sgn_ sign sign_ signbit trunc trunc_ view_as_complex view_as_real where",
+        "__abs__ abs abs_ absolute absolute_ angle ceil ceil_ conj conj_physical conj_physical_ copysign copysign_ fix fix_ floor floor_ frac frac_ heaviside heaviside_ imag real resolve_conj round round_ sgn sgn_ sign sign_ signbit trunc trunc_ where",
+        "abs angle ceil complex conj_physical copysign floor frac heaviside imag real round sgn sign signbit trunc view_as_complex view_as_real where",
+    ),
+    "exponential": (
+        "erf erf_ erfc erfc_ erfinv erfinv_ exp exp2 exp2_ exp_ expm1 expm1_ log log10 log10_ log1p log1p_ log2 log2_ log_ logaddexp logaddexp2 logit logit_ rsqrt rsqrt_ sigmoid sigmoid_ sqrt sqrt_ xlogy xlogy_",
+        "erf erf_ erfc erfc_ erfinv erfinv_ exp exp2 exp2_ exp_ expm1 expm1_ log log10 log10_ log1p log1p_ log2 log2_ log_ logaddexp logaddexp2 logit logit_ rsqrt rsqrt_ sigmoid sigmoid_ sqrt sqrt_ xlogy xlogy_",
+        "erf erfc erfinv exp exp2 expm1 log log10 log1p log2 logaddexp logaddexp2 logit rsqrt sigmoid sqrt xlogy",
+    ),
+    "arrange": (
+        "flip fliplr flipud repeat_interleave roll rot90 tile",
+        "flip fliplr flipud repeat repeat_interleave roll rot90 tile",
+        "_written_out flip repeat roll",
+    ),
+    "bits": (
+        "bitwise_and bitwise_and_ bitwise_left_shift bitwise_left_shift_ bitwise_not bitwise_not_ bitwise_or bitwise_or_ bitwise_right_shift bitwise_right_shift_ bitwise_xor bitwise_xor_",
+        "__and__ __iand__ __ilshift__ __invert__ __ior__ __irshift__ __ixor__ __lshift__ __or__ __rand__ __rlshift__ __ror__ __rrshift__ __rshift__ __rxor__ __xor__ bitwise_and bitwise_and_ bitwise_left_shift bitwise_left_shift_ bitwise_not bitwise_not_ bitwise_or bitwise_or_ bitwise_right_shift bitwise_right_shift_ bitwise_xor bitwise_xor_",
+        "bitwise_and bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift bitwise_xor",
+    ),
+    "cumulate": (
+        "cummax cummin cumprod cumprod_ cumsum cumsum_ logcumsumexp",
+        "cummax cummin cumprod cumprod_ cumsum cumsum_ logcumsumexp",
+        "_cumsum_from_end block_diag cat cummax cummin cumprod cumsum diag_embed diagonal diagonal_backward diagonal_scatter gather gather_backward logcumsumexp masked_fill masked_fill_tensor masked_keep masked_scatter masked_scatter_backward masked_select masked_select_backward nonzero recurrence scatter scatter_add scatter_extreme scatter_hits scatter_prod scatter_reduce scatter_value select_scatter shifted slice_scatter split split_with_sizes stack tril triu unbind unsafe_split unsafe_split_with_sizes",
+    ),
+    "diagonal": (
+        "diag diag_embed diagflat diagonal tril tril_ tril_indices triu triu_ triu_indices",
+        "diag diag_embed diagflat diagonal tril tril_ triu triu_",
+        "",
+    ),
+    "extremes": (
+        "amax amin aminmax argmax argmin max min",
+        "amax amin aminmax argmax argmin max min",
+        "_max_all _min_all amax amin aminmax argmax argmin fmax fmin max maximum min minimum place_along ties",
+    ),
+    "join": ("block_diag cat concat concatenate meshgrid stack", "", ""),
+    "limits": (
+        "clamp clamp_ clamp_max clamp_max_ clamp_min clamp_min_ clip clip_ nan_to_num nan_to_num_",
+        "clamp clamp_ clamp_max clamp_max_ clamp_min clamp_min_ clip clip_ nan_to_num nan_to_num_",
+        "clamp clamp_max clamp_min clamp_to_numbers nan_to_num",
+    ),
+    "masked": (
+        "argwhere diagonal_scatter masked_fill masked_fill_ masked_scatter masked_scatter_ masked_select nonzero select_scatter slice_scatter",
+        "argwhere diagonal_scatter masked_fill masked_fill_ masked_scatter masked_scatter_ masked_select nonzero select_scatter slice_scatter",
+        "",
+    ),
+    "nan_sums": ("nanmean nansum", "nanmean nansum", "nansum"),
+    "norm": ("norm", "norm", "linalg_vector_norm"),
+    "order": (
+        "argsort kthvalue median msort nanmedian sort topk",
+        "argsort kthvalue median msort nanmedian sort topk",
+        "_median_all _nanmedian_all argsort kthvalue median nanmedian sort topk",
+    ),
+    "pairwise": ("fmax fmin maximum minimum", "fmax fmin maximum minimum", ""),
+    "power": (
+        "float_power float_power_ pow pow_",
+        "__ipow__ __pow__ __rpow__ float_power float_power_ pow pow_",
+        "pow",
+    ),
+    "products": ("prod", "prod", "_prod_dim prod"),
+    "scatter": (
+        "gather scatter scatter_ scatter_add scatter_add_",
+        "gather scatter scatter_ scatter_add scatter_add_",
+        "",
+    ),
+    "scatter_reduce": ("scatter_reduce scatter_reduce_", "scatter_reduce scatter_reduce_", ""),
+    "split": (
+        "chunk dsplit hsplit split split_with_sizes tensor_split unbind unsafe_chunk unsafe_split unsafe_split_with_sizes vsplit",
+        "chunk dsplit hsplit split split_with_sizes tensor_split unbind unsafe_chunk unsafe_split unsafe_split_with_sizes vsplit",
+        "",
+    ),
+    "truth": ("all any count_nonzero", "all any count_nonzero", "all any count_nonzero"),
+    "variance": ("std std_mean var var_mean", "std var", "std std_mean var var_mean"),
     "activation": (
         "celu hardshrink relu relu_ selu threshold",
         "hardshrink relu relu_",

@@ -19,6 +19,11 @@ from .kernels import _array_type
 from .operands import is_complex, is_number, is_whole
 from .selection import LARGE, limit, select
 
+FUNCTIONS = "clamp clamp_min clamp_max nan_to_num"
+METHODS = FUNCTIONS
+INPLACE = "clamp_ clamp_min_ clamp_max_ nan_to_num_"
+ALIASES = {"clip": "clamp"}
+
 
 def clamp(input: Tensor, min: Any = None, max: Any = None, *, out: Any = None) -> Tensor:
     """`input`, limited from below by `min` and from above by `max`; where they cross, `max`.

@@ -238,7 +238,7 @@ from .extremes import amax as _plain_amax  # noqa: E402
 from .extremes import amin as _plain_amin  # noqa: E402
 from .extremes import argmax as _plain_argmax  # noqa: E402
 from .extremes import argmin as _plain_argmin  # noqa: E402
-from .reduce import prod as _plain_prod  # noqa: E402
+from .products import prod as _plain_prod  # noqa: E402
 from .reduce import sum as _plain_sum  # noqa: E402
 from .rounding import where  # noqa: E402
 from .softmax import logsumexp as _plain_logsumexp  # noqa: E402

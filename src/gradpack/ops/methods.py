@@ -14,8 +14,8 @@ writes that list anew, after a change of what those modules give.
 
 from __future__ import annotations
 
+from _thread import RLock
 from importlib import import_module
-from threading import RLock
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -27,12 +27,11 @@ from ..tensor.tensor import Tensor
 from .lazy_names import LAZY
 
 # Imported with gradpack: these name each other, and much else names them.
-_EAGER = (
-    "arithmetic arrange compare convert overwrite create cumulate diagonal exponential extremes fill fill_like index "
-    "join masked reduce rounding scatter scatter_reduce shape transpose"
-)
+_EAGER = "arithmetic convert overwrite create fill fill_like index reduce shape transpose"
 # Imported at first use.
 _LATER = (
+    "compare rounding exponential arrange bits cumulate diagonal extremes join limits masked nan_sums norm order "
+    "pairwise power products scatter scatter_reduce split truth variance "
     "activation affine attention dropout einsum embedding generator index_dim inplace_functions linalg "
     "linalg_addmm loss normalize predicates random random_integers fill_random put relayout softmax strided "
     "trigonometry avg_pool batch_norm convolution embedding_bag fold grid_sample group_norm max_pool padding "
@@ -64,6 +63,10 @@ class Later:
     def __get__(self, tensor: Any, owner: type) -> Any:
         load(self.module)
         return vars(TensorBase)[self.name].__get__(tensor, owner)
+
+    def __set__(self, tensor: Any, value: Any) -> None:
+        load(self.module)
+        setattr(tensor, self.name, value)
 
 
 def attach() -> None:

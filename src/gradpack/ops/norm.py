@@ -14,6 +14,9 @@ from ..tensor.tensor import Tensor
 from .dimensions import axes, check_floating, count, dropped, restored
 from .kernels import add_up, float_kind, largest, smallest, square_sum
 
+FUNCTIONS = "norm"
+METHODS = FUNCTIONS
+
 
 @general(
     input=lambda g, input, out, ord, dim, keepdim, input_dtype: _slope(g, input, out, ord, dim, keepdim, input_dtype),

@@ -15,6 +15,9 @@ from ..declare.kinds import general, nondifferentiable
 from .dimensions import axis, check_bool, numpy_names
 from .kernels import SMALL, _array_type, float_kind, take_along
 
+FUNCTIONS = "median nanmedian sort argsort msort topk kthvalue"
+METHODS = FUNCTIONS
+
 _FEW = 16  # the first so many elements of a line are found by putting each where it belongs
 
 

@@ -9,6 +9,9 @@ import numpy as np
 
 from ..declare.kinds import elementwise
 
+FUNCTIONS = "maximum minimum fmax fmin"
+METHODS = FUNCTIONS
+
 
 def tensors_only(function: Callable[..., Any]) -> Callable[..., Any]:
     """The operation, which refuses Python numbers, as torch does."""

@@ -18,6 +18,13 @@ from ..declare.kinds import elementwise
 from ..tensor.tensor import Tensor
 from .operands import is_complex, is_number, is_whole
 
+FUNCTIONS = "pow float_power"
+METHODS = FUNCTIONS
+INPLACE = "pow_ float_power_"
+OPERATORS = {"__pow__": "pow"}
+REFLECTED = {"__rpow__": "pow"}
+INPLACE_OPERATORS = {"__ipow__": "pow"}
+
 
 def _check_exponent(op: Any, values: Any, common: Any) -> None:
     base, exponent = values

@@ -1,4 +1,4 @@
-"""Reductions: sums, means, products. Variances, norms, any and all stand in files of their own."""
+"""Sums and means. Other reductions stand in files of their own."""
 
 from __future__ import annotations
 
@@ -10,15 +10,13 @@ import numpy as np
 from ..base import dtypes
 from ..base.errors import cpp_name, scalar_type
 from ..base.modes import MODE
-from ..declare.kinds import general, linear
-from ..declare.out_dtypes import check_out
-from ..declare.write_checks import refuse_grad
+from ..declare.kinds import linear
 from ..tensor.tensor import Tensor
-from .dimensions import axes, axis, check_bool, check_floating, count, restored, spread, spread_over
-from .kernels import _add, _array_type, add_up, float_kind, multiply_up
+from .dimensions import axes, check_bool, check_floating, count, spread, spread_over
+from .kernels import _add, _array_type, add_up, float_kind
 
-FUNCTIONS = "sum mean nansum nanmean prod any all count_nonzero var std var_mean std_mean norm"
-METHODS = "sum sum_to_size mean nansum nanmean prod any all count_nonzero var std norm"
+FUNCTIONS = "sum mean"
+METHODS = "sum sum_to_size mean"
 
 
 # -- dtype= --
@@ -124,6 +122,16 @@ def written(op: str, made: Any, out: Any, *inputs: Any) -> Any:
     refuse_grad(op, *inputs, out)
     put(op, out, made)
     return out
+
+
+def refuse_grad(op: str, *tensors: Any) -> None:
+    from ..base.modes import MODE
+
+    if MODE.get().grad and builtins.any(t.requires_grad for t in tensors):
+        raise RuntimeError(
+            f"{op}(): functions with out=... arguments don't support automatic differentiation, but one of the "
+            "arguments requires grad."
+        )
 
 
 @linear(input=lambda g, input_shape: expand(g, input_shape), node="SumBackward1")
@@ -233,167 +241,6 @@ def mean(
     return in_dtype(mean, "mean", input, dtype, out, dim, keepdim)
 
 
-# -- what leaves NaN out --
-
-
-@general(
-    input=lambda g, input, dim, keepdim: where(eq(input, input), spread_over(g, input.shape, dim, keepdim), 0.0),
-    jvp=lambda input_t, input, dim, keepdim: _nansum(where(eq(input, input), input_t, 0.0), dim, keepdim),
-    result="sum",
-    dtypes="bif",
-    name="nansum",
-    contiguous=True,
-)
-def _nansum(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
-    """The sum, NaN counting as zero."""
-    over = axes(dim, len(input.shape))
-    if type(input) is _array_type and float_kind(input):
-        total = add_up(input, over, keepdim)
-        if not np.isnan(total).any():  # as a rule there is none
-            return total
-    numbers = np.where(input == input, input, np.zeros_like(input)) if float_kind(input) else input  # noqa: PLR0124
-    return add_up(numbers, over, keepdim)
-
-
-def nansum(
-    input: Any,
-    dim: Any = None,
-    keepdim: bool = False,
-    *,
-    dtype: Any = None,
-    out: Any = None,
-    axis: Any = None,
-    keepdims: Any = None,
-) -> Any:
-    """The sum of all elements or over some dimensions, NaN counting as zero.
-
-    Example::
-
-        >>> import gradpack as torch
-        >>> torch.nansum(torch.tensor([1.0, float("nan"), 2.0]))
-        tensor(3.)
-    """
-    dim, keepdim = named("nansum", dim, keepdim, axis, keepdims)
-    if dtype is None and out is not None:
-        check_out("nansum", out, input)
-        dtype = out.dtype
-    if dtype is not None and not input.dtype.is_complex:
-        return in_dtype(nansum, "nansum", input, dtype, out, dim, keepdim)
-    return _nansum(input, dim, keepdim)
-
-
-def nanmean(
-    input: Any,
-    dim: Any = None,
-    keepdim: bool = False,
-    *,
-    dtype: Any = None,
-    out: Any = None,
-    axis: Any = None,
-    keepdims: Any = None,
-) -> Any:
-    """The mean of those elements that are not NaN.
-
-    Raises:
-        RuntimeError: for integers and bool.
-
-    Example::
-
-        >>> import gradpack as torch
-        >>> torch.nanmean(torch.tensor([1.0, float("nan"), 2.0]))
-        tensor(1.5000)
-    """
-    dim, keepdim = named("nanmean", dim, keepdim, axis, keepdims)
-    if isinstance(input, Tensor) and input._spec.dtype.category < dtypes.FLOATING:
-        raise RuntimeError(
-            f"nanmean(): expected input to have floating point or complex dtype but got {input.dtype}: use mean()"
-        )
-    made = true_divide(nansum(input, dim, keepdim, dtype=dtype), sum(eq(input, input), dim, keepdim))
-    if out is None:
-        return made
-    put("nansum", out, made)
-    return out
-
-
-# -- product --
-
-
-@general(input=lambda g, input: g * reshape(_others(reshape(input, (-1,)), 0), input.shape), result="sum", name="prod")
-def _prod(input: Any) -> Any:
-    """The product of all elements."""
-    return multiply_up(input)
-
-
-@general(
-    input=lambda g, input, dim, keepdim: restored(g, input.shape, dim, keepdim) * _others(input, dim),
-    result="sum",
-    node="ProdBackward1",
-    contiguous=True,
-)
-def _prod_dim(input: Any, dim: int, keepdim: bool = False) -> Any:
-    """The products along a dimension."""
-    place = axis(dim, len(input.shape))
-    return multiply_up(input, place if len(input.shape) else None, keepdim)
-
-
-def _others(x: Any, dim: int) -> Any:
-    """For each element, the product of all others along a dimension. By a division only where there is no zero."""
-    if type(x) is _array_type and x.ndim and x.size:
-        product = multiply_up(x, axis(dim, x.ndim), True)
-        if np.all(np.abs(product) >= np.finfo(x.dtype).tiny) and np.all(np.isfinite(product)):
-            return product / x
-    before = shifted(cumprod(x, dim), dim, 1, 1)
-    return before * flip(shifted(cumprod(flip(x, (dim,)), dim), dim, 1, 1), (dim,))
-
-
-def prod(
-    input: Any,
-    dim: Any = None,
-    keepdim: bool = False,
-    *,
-    dtype: Any = None,
-    out: Any = None,
-    axis: Any = None,
-    keepdims: Any = None,
-) -> Any:
-    """The product of all elements, or along a dimension.
-
-    The gradient is exact where elements are zero, to any order.
-
-    Args:
-        dim: an int.
-        dtype: convert `input` to this dtype before. Integers and bool give int64 by default.
-
-    Example::
-
-        >>> import gradpack as torch
-        >>> x = torch.tensor([2.0, 0.0, 3.0], requires_grad=True)
-        >>> torch.prod(x).backward()
-        >>> x.grad
-        tensor([0., 6., 0.])
-    """
-    dim, keepdim = named("prod", dim, keepdim, axis, keepdims)
-    if dim is not None and not hasattr(dim, "__index__"):
-        raise TypeError(f"prod(): argument 'dim' must be int, not {type(dim).__name__}")
-    dtype = out.dtype if dtype is None and out is not None else dtype
-    if dtype is not None:
-        return in_dtype(prod, "prod", input, dtype, out, dim, keepdim)
-    if dim is not None:
-        return _prod_dim(input, dim, keepdim)
-    if keepdim:
-        raise TypeError("prod(): keepdim needs a dim")
-    return _prod(input)
-
-
 from ..declare.variants import put  # noqa: E402 - adjoints name each other
-from .arrange import flip  # noqa: E402
-from .compare import eq  # noqa: E402
 from .convert import _to_copy  # noqa: E402
-from .cumulate import cumprod  # noqa: E402
-from .division import true_divide  # noqa: E402
-from .norm import _method_norm, norm  # noqa: E402, F401 - names that this module gives
-from .recurrence import shifted  # noqa: E402
-from .rounding import where  # noqa: E402
-from .shape import _ints, expand, reshape  # noqa: E402
-from .truth import all, any, count_nonzero  # noqa: E402, F401
-from .variance import std, std_mean, var, var_mean  # noqa: E402, F401
+from .shape import _ints, expand  # noqa: E402

@@ -25,18 +25,14 @@ from .operands import is_complex, is_whole, no_gradient, zeros_for
 from .selection import select
 
 FUNCTIONS = (
-    "abs sign sgn floor ceil round trunc frac clamp clamp_min clamp_max copysign nan_to_num signbit heaviside where "
+    "abs sign sgn floor ceil round trunc frac copysign signbit heaviside where "
     "real imag conj conj_physical resolve_conj angle view_as_real view_as_complex"
 )
 METHODS = (
-    "abs sign sgn floor ceil round trunc frac clamp clamp_min clamp_max copysign nan_to_num signbit heaviside where "
-    "conj conj_physical resolve_conj angle"
+    "abs sign sgn floor ceil round trunc frac copysign signbit heaviside where conj conj_physical resolve_conj angle"
 )
-INPLACE = (
-    "abs_ sign_ sgn_ floor_ ceil_ round_ trunc_ frac_ clamp_ clamp_min_ clamp_max_ copysign_ nan_to_num_ heaviside_ "
-    "conj_physical_"
-)
-ALIASES = {"absolute": "abs", "clip": "clamp", "fix": "trunc"}
+INPLACE = "abs_ sign_ sgn_ floor_ ceil_ round_ trunc_ frac_ copysign_ heaviside_ conj_physical_"
+ALIASES = {"absolute": "abs", "fix": "trunc"}
 OPERATORS: dict[str, Any] = {"__abs__": "abs"}
 
 
@@ -303,6 +299,8 @@ def where(condition: Tensor, input: Any = None, other: Any = None, *, out: Any =
             raise TypeError("where() takes a condition alone, or a condition and two operands: one operand is missing")
         if is_batched(condition):
             raise dynamic_shape("where")
+        from .masked import nonzero
+
         return nonzero(condition, as_tuple=True)
     if isinstance(condition, bool | int | float | complex):
         raise not_a_tensor("where", "condition", 1, condition)
@@ -344,7 +342,5 @@ from .complex_parts import (  # noqa: E402, F401 - names that this module gives
     view_as_complex,
     view_as_real,
 )
-from .limits import _method_clamp_, _method_nan_to_num_, clamp, clamp_max, clamp_min, nan_to_num  # noqa: E402, F401
-from .masked import nonzero  # noqa: E402
 
 OPERATORS.update(PROPERTIES)

@@ -12,6 +12,12 @@ from ..declare.kinds import linear
 from ..tensor.tensor import Tensor
 from .subscript import FULL
 
+FUNCTIONS = (
+    "split split_with_sizes chunk tensor_split hsplit vsplit dsplit unbind unsafe_split unsafe_chunk "
+    "unsafe_split_with_sizes"
+)
+METHODS = FUNCTIONS
+
 
 @linear(
     input=lambda g, input_shape, dim: _stack(_defined(g, _without(input_shape, dim)), dim),

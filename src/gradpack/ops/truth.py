@@ -13,6 +13,9 @@ from ..tensor.tensor import Tensor
 from .dimensions import axes, numpy_names
 from .kernels import _array_type
 
+FUNCTIONS = "any all count_nonzero"
+METHODS = FUNCTIONS
+
 _and: Any = np.logical_and.reduce
 _or: Any = np.logical_or.reduce
 

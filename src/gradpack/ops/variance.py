@@ -14,6 +14,9 @@ from ..tensor.tensor import Tensor
 from .dimensions import axes, check_floating, count, dropped, restored, spread_over
 from .kernels import SMALL, _add, _array_type, add_up, averaging, float_kind, reshaped, square_sum
 
+FUNCTIONS = "var std var_mean std_mean"
+METHODS = "var std"
+
 
 def _moments(name: str, input: Any, dim: Any, correction: Any, keepdim: bool) -> tuple[Any, Any]:
     """The variance, in two passes, and the mean."""

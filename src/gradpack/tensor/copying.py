@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from copy import deepcopy
 from typing import Any
 
 from ..base.layouts import strided
@@ -14,6 +13,8 @@ _OWN = ("_tangents", "_own_grad", "_aside", "_detached")  # what copies of a ten
 
 
 def _deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:
+    from copy import deepcopy
+
     if not self.is_leaf:
         raise RuntimeError(
             "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the "

@@ -43,6 +43,7 @@ def _made(name: str, of: str) -> tensortype:
 
 
 TYPES: dict[str, tensortype] = {name: _made(name, of) for name, of in _NAMES.items()}
+globals().update(TYPES)
 
 
 def set_default_tensor_type(t: Any, /) -> None:

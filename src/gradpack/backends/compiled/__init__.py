@@ -23,7 +23,6 @@ import os
 from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
-from importlib.util import find_spec
 from typing import Any
 
 from ...base.exits import block
@@ -36,6 +35,8 @@ _enabled = os.environ.get("GRADPACK_COMPILED", "1") != "0"
 
 def is_available() -> bool:
     """Whether Numba is installed. It is imported when a large array first needs it."""
+    from importlib.util import find_spec
+
     return find_spec("numba") is not None
 
 

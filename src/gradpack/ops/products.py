@@ -1,0 +1,88 @@
+"""Products over dimensions, whose gradients are exact where elements are zero."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..declare.kinds import general
+from .dimensions import axis, restored
+from .kernels import _array_type, multiply_up
+
+FUNCTIONS = "prod"
+METHODS = FUNCTIONS
+
+
+@general(input=lambda g, input: g * reshape(_others(reshape(input, (-1,)), 0), input.shape), result="sum", name="prod")
+def _prod(input: Any) -> Any:
+    """The product of all elements."""
+    return multiply_up(input)
+
+
+@general(
+    input=lambda g, input, dim, keepdim: restored(g, input.shape, dim, keepdim) * _others(input, dim),
+    result="sum",
+    node="ProdBackward1",
+    contiguous=True,
+)
+def _prod_dim(input: Any, dim: int, keepdim: bool = False) -> Any:
+    """The products along a dimension."""
+    place = axis(dim, len(input.shape))
+    return multiply_up(input, place if len(input.shape) else None, keepdim)
+
+
+def _others(x: Any, dim: int) -> Any:
+    """For each element, the product of all others along a dimension. By a division only where there is no zero."""
+    if type(x) is _array_type and x.ndim and x.size:
+        product = multiply_up(x, axis(dim, x.ndim), True)
+        if np.all(np.abs(product) >= np.finfo(x.dtype).tiny) and np.all(np.isfinite(product)):
+            return product / x
+    before = shifted(cumprod(x, dim), dim, 1, 1)
+    return before * flip(shifted(cumprod(flip(x, (dim,)), dim), dim, 1, 1), (dim,))
+
+
+def prod(
+    input: Any,
+    dim: Any = None,
+    keepdim: bool = False,
+    *,
+    dtype: Any = None,
+    out: Any = None,
+    axis: Any = None,
+    keepdims: Any = None,
+) -> Any:
+    """The product of all elements, or along a dimension.
+
+    The gradient is exact where elements are zero, to any order.
+
+    Args:
+        dim: an int.
+        dtype: convert `input` to this dtype before. Integers and bool give int64 by default.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> x = torch.tensor([2.0, 0.0, 3.0], requires_grad=True)
+        >>> torch.prod(x).backward()
+        >>> x.grad
+        tensor([0., 6., 0.])
+    """
+    dim, keepdim = named("prod", dim, keepdim, axis, keepdims)
+    if dim is not None and not hasattr(dim, "__index__"):
+        raise TypeError(f"prod(): argument 'dim' must be int, not {type(dim).__name__}")
+    dtype = out.dtype if dtype is None and out is not None else dtype
+    if dtype is not None:
+        return in_dtype(prod, "prod", input, dtype, out, dim, keepdim)
+    if dim is not None:
+        return _prod_dim(input, dim, keepdim)
+    if keepdim:
+        raise TypeError("prod(): keepdim needs a dim")
+    return _prod(input)
+
+
+from .arrange import flip  # noqa: E402 - adjoints name each other
+from .cumulate import cumprod  # noqa: E402
+from .recurrence import shifted  # noqa: E402
+from .reduce import in_dtype, named  # noqa: E402
+from .shape import reshape  # noqa: E402
