@@ -5,11 +5,11 @@ import threading
 from itertools import product
 
 import pytest
+from tests.interrupts import at_each_moment
 
 import gradpack as torch
 from gradpack import saved
 from gradpack.base.modes import MODE, Mode
-from tests.interrupts import at_each_moment
 
 MAKE = {
     "keep": saved.keep,

@@ -73,15 +73,15 @@ def _call(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any], with_setup: b
         pushed = [a._tangents if isinstance(a, Tensor) else None for a in args]
         if before.inference or all(t is None for t in pushed):
             pushed = None
-    token = MODE.set(within_function(mode))
     try:
+        MODE.set(within_function(mode))
         if with_setup:
             output = cls.forward(*args)
             cls.setup_context(ctx, args, output)
         else:
             output = cls.forward(ctx, *args)
     finally:
-        MODE.reset(token)
+        MODE.set(mode)
     given = output if isinstance(output, tuple) else (output,)
     node = ctx._settle(edges, seq) if record else None
     results = _results(cls, ctx, node, args, given, with_setup)

@@ -122,8 +122,8 @@ def process(level: VmapLevel, op: Op, args: tuple[Any, ...]) -> Any:
             continue
         values.append(value)
         flags.append(False)
-    token = MODE.set(below(mode))
     try:
+        MODE.set(below(mode))
         if not some:
             if op.name not in _DRAWING or not dict(zip(op.params, values, strict=True))[_DRAWING[op.name]]:
                 return run(op, values)
@@ -137,7 +137,7 @@ def process(level: VmapLevel, op: Op, args: tuple[Any, ...]) -> Any:
         else:
             made = _loop(Call(level, op, values, flags)) if rule is None else rule(Call(level, op, values, flags))
     finally:
-        MODE.reset(token)
+        MODE.set(mode)
     return batched(made, level) if isinstance(made, Tensor) else wrapped(level, made)
 
 

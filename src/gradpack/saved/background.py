@@ -13,6 +13,8 @@ from collections import deque
 from collections.abc import Callable
 from weakref import WeakSet
 
+from ..base.threads import start
+
 _PATIENCE = 1.0  # seconds: who does a job may be gone
 
 
@@ -78,23 +80,24 @@ class Crew:
         self._team: list[threading.Thread] = []
         self._calls: deque[Workers] = deque()  # who wants one more thread
         self._idle = 0
-        self._wake = threading.Condition(threading.Lock())
+        self._lock = threading.Lock()  # to be entered, and not the condition: see graph/parallel.py
+        self._wake = threading.Condition(self._lock)
         self.process = os.getpid()
 
     def call(self, workers: Workers) -> None:
         """Have one more thread do jobs of `workers`, until there are none left."""
-        with self._wake:
+        with self._lock:
             self._calls.append(workers)
             self._wake.notify()
             self._team = [thread for thread in self._team if thread.is_alive()]
             if len(self._calls) > self._idle and len(self._team) < self.most:
                 thread = threading.Thread(target=_work, args=(self,), name="gradpack-saved", daemon=True)
                 self._team.append(thread)
-                thread.start()
+                start(thread)
 
     def called(self) -> Workers | None:
         """Wait for a call; None after some time without."""
-        with self._wake:
+        with self._lock:
             while not self._calls:
                 self._idle += 1
                 woken = self._wake.wait(timeout=5.0)

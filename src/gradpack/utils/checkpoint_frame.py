@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..autograd.graph import saved_tensors_hooks
-from ..base.modes import RUN, change
+from ..base.modes import RUN, using
 from ..tensor.saved import keep_tensor
 from ..tensor.tensor import Tensor
 from .checkpoint_parts import CheckpointError, GraphExecGroup
@@ -125,18 +125,16 @@ class Frame:
         self.collected = {k: v for k, v in self.collected.items() if len(v)}
         collected = self.collected[key] = weakref.WeakKeyDictionary()
         self.counts[key] = 0
-        before = change(grad=True, inference=False, forbidden=None)
         try:
-            arguments = [k.get() if isinstance(k, Argument) else k for k in self.kept]
-            with _collecting(weakref.ref(self), key):
-                self.recompute(*arguments)
+            with using(grad=True, inference=False, forbidden=None):
+                arguments = [k.get() if isinstance(k, Argument) else k for k in self.kept]
+                with _collecting(weakref.ref(self), key):
+                    self.recompute(*arguments)
         except _Stop:
             pass
         except BaseException:
             self.collected.pop(key, None)
             raise
-        finally:
-            change(**before)
         self.recomputed.add(key)
         self._check(key, collected)
 
