@@ -82,8 +82,9 @@ class _Watched(NodeExtras):
         anomaly = MODE.get().anomaly
         if anomaly is None:
             return super().run_node(node, g, keep, create_graph)
-        token = _RUNNING.set(node)
+        outer = _RUNNING.get()
         try:
+            _RUNNING.set(node)
             grads = tuple(super().run_node(node, g, keep, create_graph))
             if anomaly.check_nan:
                 for i, grad in enumerate(grads):
@@ -94,7 +95,7 @@ class _Watched(NodeExtras):
             _show(node)
             raise
         finally:
-            _RUNNING.reset(token)
+            _RUNNING.set(outer)
         return grads
 
 

@@ -192,11 +192,11 @@ def _batched(
     """One backward for all gradients of the batch, by a level of `vmap`."""
     mode = MODE.get()
     level = VmapLevel(count, inner=True)
-    token = MODE.set(entered(mode, level))
     try:
+        MODE.set(entered(mode, level))
         found = captured(edges, [batched(seed, level) for seed in seeds], wanted, keep, create_graph)
     finally:
-        MODE.reset(token)
+        MODE.set(mode)
     return [g if g is None else all_examples(g, level) for g in found]
 
 

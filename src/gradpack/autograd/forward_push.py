@@ -36,16 +36,19 @@ def push_forward(
         tangent = bottom(t, levels) if levels else t
         made._tangents = tangent if tangent._spec is made._spec else tangent.to(made.dtype)
         duals.append(made)
-    token = MODE.set(mode.replace(dual=1, tangents=True, inference=False))
-    depth = TRANSFORMS.set((*TRANSFORMS.get(), Transform(call, forward=True, inner=inner)))
+    transforms = TRANSFORMS.get()
     try:
+        MODE.set(mode.replace(dual=1, tangents=True, inference=False))
+        TRANSFORMS.set((*transforms, Transform(call, forward=True, inner=inner)))
         inside = [with_same(lifted(d, levels), same_of(x, levels)) for d, x in zip(duals, flat, strict=True)]
         for dual, x in zip(inside, flat, strict=True):
             keep_source(dual, x)
         output, aux = call(inside)
     finally:
-        TRANSFORMS.reset(depth)
-        MODE.reset(token)
+        try:
+            TRANSFORMS.set(transforms)
+        finally:
+            MODE.set(mode)
     found = _values(output, levels), _tangents(output, levels, strict), _values(aux, levels)
     for d in duals:
         d._tangents = None

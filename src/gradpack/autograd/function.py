@@ -184,11 +184,11 @@ def once_differentiable(fn: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(fn)
     def wrapper(ctx: Any, *args: Any, **kwargs: Any) -> Any:
         mode = MODE.get()
-        token = MODE.set(without_grad(mode))
         try:
+            MODE.set(without_grad(mode))
             results = fn(ctx, *args, **kwargs)
         finally:
-            MODE.reset(token)
+            MODE.set(mode)
         if not mode.grad or not any(isinstance(a, Tensor) and a.requires_grad for a in args):
             return results
         items = results if isinstance(results, tuple) else (results,)

@@ -88,15 +88,15 @@ def _run(cls: Any, ctx: BackwardCFunction, edges: Any, seq: int, args: Any, mode
         pushed = [tangent_of(a) for a in args]
         if all(t is None for t in pushed):
             pushed = None
-    token = MODE.set(within_function(mode))
     try:
+        MODE.set(within_function(mode))
         if with_setup:
             output = cls.forward(*args)
             cls.setup_context(ctx, args, output)
         else:
             output = cls.forward(ctx, *args)
     finally:
-        MODE.reset(token)
+        MODE.set(mode)
     given = output if isinstance(output, tuple) else (output,)
     node = None if edges is None else ctx._settle(edges, seq)
     results = _results(cls, ctx, node, args, given, with_setup)

@@ -39,11 +39,12 @@ def tangents_of_results(
             for a, t in zip(args, tangents, strict=True)
         ]
     versions = [0 if t is None else t._counter[0] for t in tangents]
-    token = MODE.set(MODE.get().replace(tangents=False))
+    outer = MODE.get()
     try:
+        MODE.set(outer.replace(tangents=False))
         found = ctx.apply_jvp(*tangents)
     finally:
-        MODE.reset(token)
+        MODE.set(outer)
     found = found if isinstance(found, tuple) else (found,)
     if len(found) != len(given):
         raise RuntimeError(

@@ -133,11 +133,12 @@ def _generated(cls: Any, level: VmapLevel, args: tuple[Any, ...], kwargs: dict[s
         return [batched(v, level) if f and isinstance(v, Tensor) else v for v, f in zip(values, batch, strict=True)]
 
     def inside(function: Any, *values: Any) -> Any:
-        token = MODE.set(entered(MODE.get(), level))
+        outer = MODE.get()
         try:
+            MODE.set(entered(outer, level))
             return function(*values)
         finally:
-            MODE.reset(token)
+            MODE.set(outer)
 
     def forward(*values: Any) -> Any:
         return finished(inside(partial(cls.forward, **kwargs), *wrap(values, flags)))

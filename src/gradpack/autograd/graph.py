@@ -174,7 +174,7 @@ def register_multi_grad_hook(
                 called[RUN.get()] = True
                 fn(grad)
 
-        return _MultiHandle(tuple(t.register_hook(on_any) for t in tensors if t.requires_grad))
+        return _registered([(t, on_any) for t in tensors if t.requires_grad])
     tensors = tuple(tensors)
     nodes = [_node_of(t) for t in tensors]
     passes: WeakKeyDictionary[Any, _Gathered] = WeakKeyDictionary()
@@ -193,7 +193,19 @@ def register_multi_grad_hook(
 
         return hook
 
-    return _MultiHandle(tuple(t.register_hook(on_all(i)) for i, t in enumerate(tensors)))
+    return _registered([(t, on_all(i)) for i, t in enumerate(tensors)])
+
+
+def _registered(hooks: list[tuple[Tensor, Callable[..., Any]]]) -> _MultiHandle:
+    """Registers each hook of its tensor: all of them, or where that fails or is interrupted none."""
+    handles: list[RemovableHandle] = []
+    try:
+        for tensor, hook in hooks:
+            handles.append(tensor.register_hook(hook))
+    except BaseException:
+        _MultiHandle(tuple(handles)).remove()
+        raise
+    return _MultiHandle(tuple(handles))
 
 
 class _Gathered:

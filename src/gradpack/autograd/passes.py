@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable
 from itertools import count
 from typing import Any
 
-from ..backends.numpy import hush, silent, unhush
+from ..backends.numpy import hushed, unhush
 from ..base.modes import MODE, RUN, without_grad
+from ..base.threads import start
 from ..graph import engine
 from ..graph.node import AccumulateGrad, Node, Slot
 from ..tensor.hooks import registered
@@ -58,8 +59,13 @@ def _in_a_thread(call: Callable[[], None]) -> None:
             failed.append(error)
 
     thread = Thread(target=copy_context().run, args=(work,), name="gradpack nested backward")
-    thread.start()
-    thread.join()
+    try:
+        start(thread)
+        thread.join()
+    except BaseException:  # an interrupt: what the thread does must not go on beside what comes next
+        if thread.ident is not None:
+            thread.join()
+        raise
     if failed:
         raise failed.pop()
 
@@ -106,7 +112,8 @@ def run(
             tell(True)
         if mode.grad is not create_graph:
             MODE.set(mode.replace(grad=True) if create_graph else without_grad(mode))
-        silenced = hush(silent)
+        for silenced in hushed:  # noqa: B007 - undone below
+            break
         if this.depth and this.depth % _DEEP == 0:
             _in_a_thread(
                 lambda: engine.run(
@@ -134,13 +141,24 @@ def run(
             try:
                 RUN.set(outer)
             finally:
-                if silenced is not None:
-                    unhush(silenced)
-                if observer is not None:
-                    observer.close()
-                if tell is not None:
-                    tell(False)
+                try:
+                    if silenced is not None:
+                        unhush(silenced)
+                finally:
+                    try:
+                        _tell_end(observer, tell)
+                    except BaseException:
+                        _tell_end(observer, tell)
+                        raise
     return plan
+
+
+def _tell_end(observer: Any, tell: Any) -> None:
+    """Let those who look on know that a pass is over. May be interrupted, and called again."""
+    if observer is not None:
+        observer.close()
+    if tell is not None:
+        tell(False)
 
 
 def captured(
@@ -191,7 +209,8 @@ def rows_of(
     silenced = None
     try:
         MODE.set(mode.replace(grad=True) if create_graph else without_grad(mode))
-        silenced = hush(silent)
+        for silenced in hushed:  # noqa: B007 - undone below
+            break
         for seeds in rows:
             this = Pass(plan, edges, 0 if outer is None else outer.depth + 1, True, True)
             RUN.set(this)

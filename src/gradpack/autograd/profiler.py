@@ -13,6 +13,7 @@ from typing import Any
 from uuid import uuid4
 from warnings import warn
 
+from ..base.exits import Exit
 from ..base.modes import MODE
 from .nvprof import EnforceUnique, load_nvprof, parse_nvprof_trace
 from .profiler_blocks import record_function
@@ -158,20 +159,27 @@ class profile:  # noqa: N801 - torch's name
             return None
         if self.entered:
             raise RuntimeError("Profiler context manager is not reentrant")
-        self._prepare_trace()
-        self._start_trace()
+        try:
+            self._prepare_trace()
+            self._start_trace()
+        except BaseException:  # also an interrupt: what was not entered is not left
+            self._stop_trace()
+            raise
         return self
 
-    def __exit__(self, *exc: object) -> None:
-        if not self.enabled or self._recorder is None:
-            return
+    def _stop_trace(self) -> None:
+        """End it. May be interrupted, and called again."""
         if self._stop_modules is not None:
             self._stop_modules()
             self._stop_modules = None
+        if self._recorder is None:
+            return
         self._recorder.stop()
         if self._events is not None and self.acc_events:
             self._earlier = self._events
         self._events = None
+
+    __exit__ = Exit(lambda self: self.enabled, lambda self, enabled: self._stop_trace() if enabled else None)
 
     def _prepare_trace(self) -> None:
         self.entered = True

@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import ContextDecorator
 from typing import Any
 
+from ..base.exits import Exit
 from ..base.modes import MODE
 
 
@@ -30,7 +31,7 @@ class record_function(ContextDecorator):  # noqa: N801 - torch's name
 
     def __init__(self, name: str, args: str | None = None) -> None:
         self.name, self.args = name, args
-        self._open: list[tuple[Any, Any]] = []
+        self._open: tuple[tuple[Any, Any], ...] = ()
 
     def _recreate_cm(self) -> record_function:
         return type(self)(self.name, self.args)
@@ -39,13 +40,18 @@ class record_function(ContextDecorator):  # noqa: N801 - torch's name
         if not isinstance(self.name, str):
             raise RuntimeError(f"record_function: the name must be a text, not {type(self.name).__name__}")
         profiler = MODE.get().profiler
-        self._open.append((profiler, None if profiler is None else profiler.enter(self.name, self.args)))
+        token = None if profiler is None else profiler.enter(self.name, self.args)
+        self._open = (*self._open, (profiler, token))
         return self
 
-    def __exit__(self, *exc: object) -> None:
-        profiler, token = self._open.pop()
-        if profiler is not None:
-            profiler.leave(token)
+    def _leave(self, entered: tuple[Any, Any]) -> None:
+        profiler, token = entered
+        if self._open and self._open[-1] is entered:
+            if profiler is not None:
+                profiler.leave(token)
+            self._open = self._open[:-1]
+
+    __exit__ = Exit(lambda self: self._open[-1], _leave)
 
     def __repr__(self) -> str:
         return (

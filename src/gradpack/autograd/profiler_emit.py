@@ -10,6 +10,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any, ClassVar
 
+from ..base.exits import Exit
 from ..base.modes import MODE, Mode
 from ..declare.timed import OP
 from ..graph.node import AccumulateGrad, Node, Nowhere, Origin, Slot, upcoming
@@ -127,14 +128,21 @@ class _emit:  # noqa: N801 - the base of two with torch's names
         if mode.profiler is not None:
             raise RuntimeError(f"{type(self).__name__} cannot be used inside of another profiler: leave that first")
         push, pop = self._calls()
-        self.entered = True
         self._emitter = Emitter(type(self).__name__, push, pop, self.record_shapes)
-        MODE.set(mode.replace(profiler=self._emitter))
+        try:
+            MODE.set(mode.replace(profiler=self._emitter))
+            self.entered = True
+        except BaseException:  # an interrupt
+            MODE.set(mode)
+            raise
         return self
 
-    def __exit__(self, *exc: object) -> None:
-        if self.enabled and MODE.get().profiler is self._emitter:
-            MODE.set(MODE.get().replace(profiler=None))
+    def _leave(self, _: None) -> None:
+        mode = MODE.get()
+        if self.enabled and mode.profiler is self._emitter:
+            MODE.set(mode.replace(profiler=None))
+
+    __exit__ = Exit(lambda self: None, _leave)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(enabled={self.enabled}, record_shapes={self.record_shapes})"

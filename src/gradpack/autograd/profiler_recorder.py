@@ -61,7 +61,7 @@ class Recorder:
         )  # counts memory around it: see `MemoryWatch`
         self.running: tuple[str, ...] = ()  # the modules that are, outermost first
         self.append = None if shapes or stack or memory or modules or self.watch is not None else self._calls.extend
-        self._clocks = False  # do operations run with a clock in their text, because of this one?
+        self._open = False  # has it begun, and not told whoever records around it?
         self.start_ns = self.end_ns = perf_counter_ns()
 
     @property
@@ -131,27 +131,25 @@ class Recorder:
 
     def start(self) -> None:
         """Begin to take records in this thread or task."""
-        self._clocks = self.append is not None
-        if self._clocks:
-            clocks.begin()
+        self._open = True
+        if self.append is not None:
+            clocks.begin(self)
         self.start_ns = perf_counter_ns()
         MODE.set(MODE.get().replace(profiler=self))
 
     def stop(self) -> None:
-        """End it; whoever recorded around this one has the same records."""
+        """End it; whoever recorded around this one has the same records. May be interrupted, and called again."""
         self.end_ns = perf_counter_ns()
-        if self._clocks:
-            self._clocks = False
-            clocks.end()
+        clocks.end(self)
         if self.memory is not None:
             self.memory.close()
         mode = MODE.get()
         if mode.profiler is self:
             MODE.set(mode.replace(profiler=self.outer))
-        if self.outer is not None:
-            for record in self.records:
-                if record[0] in _SHARED:
-                    self.outer.note(record)
+        if self.outer is not None and self._open:
+            shared = [entry for record in self.records if record[0] in _SHARED for entry in record]
+            self._open = False
+            self.outer.note(shared)
 
 
 _SHARED = frozenset({OP, NODE, ANNOTATION, FUNCTION})

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from importlib import import_module
+from itertools import repeat
 from typing import Any
 
 import numpy as np
 
 from ..base.devices import CPU, device
 from ..base.dtypes import DTYPES, bfloat16, complex32, complex64, dtype
+from ..base.exits import Exit
 from .base import Backend, Spec, register_backend
 from .compiled import ENOUGH, loops
 
@@ -107,7 +109,7 @@ def converted(array: Any, native: Any, order: Any = "K") -> Any:
 
 def rounded_number(value: float, d: dtype) -> float:
     """A number as a floating dtype of 16 bits has it."""
-    with np.errstate(over="ignore"):
+    with quiet():
         return float(np.float32(value).astype(NATIVE[d]))
 
 
@@ -189,7 +191,7 @@ class NumPyBackend(Backend):
             value = value.to_dense()
         if array.dtype == PAIR:
             value = self.cast(np.asarray(value), complex32)
-        np.copyto(array, value, casting="unsafe")
+        array[...] = value
 
     def added(self, array: Any, other: Any) -> Any:
         if array.dtype == PAIR:
@@ -205,35 +207,55 @@ class NumPyBackend(Backend):
 
 # Torch never warns of 1/0 and the like, so NumPy must not while it works for a tensor.
 # `numpy.errstate` does it through a context variable; compiled code sets that one directly, in a
-# fifth of the time. Where this NumPy has none of the kind, warnings are as NumPy's settings say.
+# fifth of the time. Where this NumPy has none of the kind, its settings are changed in the open.
 try:
     from numpy._core.umath import _extobj_contextvar, _make_extobj
 
     silent: Any = _make_extobj(all="ignore")
     hush: Any = _extobj_contextvar.set
     unhush: Any = _extobj_contextvar.reset
+    _settings: Any = _extobj_contextvar.get
 except (ImportError, TypeError):
-    silent = None
+    silent = dict.fromkeys(np.geterr(), "ignore")
 
-    def hush(_: Any) -> Any:
-        context = np.errstate(all="ignore")
-        context.__enter__()
-        return context
+    def hush(settings: Any) -> Any:
+        return np.seterr(**settings)
 
-    def unhush(context: Any) -> None:
-        context.__exit__(None, None, None)
+    def unhush(before: Any) -> None:
+        np.seterr(**before)
+
+    _settings = np.geterr
+
+# `for token in hushed: ...` hushes. Going on with an iterator is no call, after which Python looks for an interrupt: so
+# none comes between this and the `try` that is to follow, whose `finally` calls `unhush(token)`. Leave by `break`.
+hushed: Any = map(hush, repeat(silent))
+
+
+def silently(function: Any, /, **arguments: Any) -> Any:
+    """Call a function without floating-point warnings."""
+    for token in hushed:
+        try:
+            result = function(**arguments)
+        finally:
+            unhush(token)
+        break
+    return result
 
 
 class quiet:  # noqa: N801 - reads as a keyword
     """`with quiet(): ...` runs NumPy without floating-point warnings."""
 
-    __slots__ = ("token",)
+    __slots__ = ("before",)
 
     def __enter__(self) -> None:
-        self.token = hush(silent)
+        self.before = _settings()
+        try:
+            hush(silent)
+        except BaseException:  # an interrupt
+            hush(self.before)
+            raise
 
-    def __exit__(self, *exc: object) -> None:
-        unhush(self.token)
+    __exit__ = Exit(lambda self: self.before, lambda self, before: hush(before))
 
 
 # glibc asks the system for each large array anew, and the system clears it page by page, until a larger one has been

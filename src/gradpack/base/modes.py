@@ -292,8 +292,8 @@ class OpMode(Block):
 
     Subclasses override `operation`. Inside of it the mode is off, and modes around it are still on.
 
-    One that `observes` lets operations run as they would without it, where nothing else forbids that, and hears of
-    them in `before` and `after`. One with `backward` is asked about the operations that formulas of gradients are made
+    One that `observes` lets operations run as they would without it, where nothing else forbids that, and looks on in
+    `look`. One with `backward` is asked about the operations that formulas of gradients are made
     of, too.
     """
 
@@ -306,11 +306,9 @@ class OpMode(Block):
         """
         return run()
 
-    def before(self, op: Any, args: tuple[Any, ...]) -> Any:
-        """What `after` is to get."""
-
-    def after(self, told: Any, result: Any) -> None:
-        """Hears of the result; None if the operation has raised."""
+    def look(self, op: Any, args: tuple[Any, ...], call: Any) -> Any:
+        """Returns `call()`, the result of `op` with these arguments."""
+        return call()
 
     def _changes(self) -> dict[str, Any]:
         return {"ops": (*MODE.get().ops, self)}

@@ -1,4 +1,4 @@
-"""How many threads one backward pass may use."""
+"""How many threads one backward pass may use, and how they are started."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _available() -> int:
 def started(thread: Thread) -> bool:
     """Start a thread. False where there can be no more, or none at all, as in a browser."""
     try:
-        thread.start()
+        start(thread)
     except RuntimeError:
         return False
     return True
@@ -73,3 +73,17 @@ def set_num_threads(threads: int) -> None:
     """
     check_count("set_num_threads", threads)
     _chosen[:] = [threads]
+
+
+def start(thread: Thread) -> None:
+    """Start a thread. An interrupt meanwhile is raised as that."""
+    try:
+        thread.start()
+    except BaseException as error:
+        raise interrupt_of(error) from None
+
+
+def interrupt_of(error: BaseException) -> BaseException:
+    """The interrupt that came while `threading` waited, which then gave back a lock that it had not; else the error."""
+    around = error.__context__
+    return around if isinstance(error, RuntimeError) and isinstance(around, KeyboardInterrupt) else error

@@ -7,11 +7,12 @@ tangents, recorders, inference tensors.
 
 from __future__ import annotations
 
+from functools import partial
 from time import perf_counter
 from typing import Any
 
 from ..backends import Spec, backend_of
-from ..backends.numpy import NUMPY, quiet, rounded_number
+from ..backends.numpy import NUMPY, rounded_number, silently
 from ..backends.windows import may_overlap
 from ..base import dtypes
 from ..base.devices import CPU
@@ -64,20 +65,15 @@ def apply(op: Op, args: tuple[Any, ...]) -> Any:
 
 def _watched(op: Op, args: tuple[Any, ...], mode: Mode) -> Any:
     """Run an operation as it would run without those who look on, and tell them."""
-    told = [watch.before(op, args) for watch in mode.ops]
-    positional = len(op.params) - op.keyword_only
-    result = None
-    token = MODE.set(mode.unwatched or unwatched(mode))
+    count = len(op.params) - op.keyword_only
+    call: Any = partial(op.public, *args[:count], **dict(zip(op.params[count:], args[count:], strict=True)))
+    for watch in reversed(mode.ops):
+        call = partial(watch.look, op, args, call)
     try:
-        if op.keyword_only:
-            result = op.public(*args[:positional], **dict(zip(op.params[positional:], args[positional:], strict=True)))
-        else:
-            result = op.public(*args)
+        MODE.set(mode.unwatched or unwatched(mode))
+        return call()
     finally:
-        MODE.reset(token)
-        for watch, what in zip(mode.ops, told, strict=True):
-            watch.after(what, result)
-    return result
+        MODE.set(mode)
 
 
 def _as_given(op: Op, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], dict[str, Any] | None]:
@@ -97,8 +93,7 @@ def raw_forward(op: Op, values: list[Any]) -> Any:
         backend = backend_of(type(item))
         if backend is not None:
             try:
-                with quiet():
-                    return backend.body(op)(**dict(zip(op.params, values, strict=True)))
+                return silently(backend.body(op), **dict(zip(op.params, values, strict=True)))
             except Exception:
                 refuse_numbers(op, public_of(op)[1], values)
                 raise
@@ -247,8 +242,7 @@ def _compute(
         elif cast is not None and type(value) is int and cast.category == INTEGRAL:
             arrays[i] = wrapped_int(value, cast)
     try:
-        with quiet():
-            result = backend.body(op)(**dict(zip(op.params, arrays, strict=True)))
+        result = silently(backend.body(op), **dict(zip(op.params, arrays, strict=True)))
     except Exception as error:
         raise explain(op, values, error) from None
     many = op.returns or bool(op.extra)

@@ -16,6 +16,7 @@ from ..backends import Spec
 from ..backends.base import Backend, register_backend
 from ..base.devices import device
 from ..base.dtypes import dtype
+from ..base.exits import Exit
 from ..base.modes import MODE, TRANSFORMS, Mode, depth, using
 from ..tensor.tensor import Tensor, alias
 from .op import REGISTRY
@@ -290,13 +291,17 @@ def below(mode: Mode) -> Mode:
 class outside:  # noqa: N801 - reads as a keyword
     """`with outside(): ...` runs one level further out."""
 
-    __slots__ = ("token",)
+    __slots__ = ("mode",)
 
     def __enter__(self) -> None:
-        self.token = MODE.set(below(MODE.get()))
+        self.mode = mode = MODE.get()
+        try:
+            MODE.set(below(mode))
+        except BaseException:  # an interrupt
+            MODE.set(mode)
+            raise
 
-    def __exit__(self, *exc: object) -> None:
-        MODE.reset(self.token)
+    __exit__ = Exit(lambda self: self.mode, lambda self, mode: MODE.set(mode))
 
 
 def expanded(value: Tensor, size: int) -> Tensor:
@@ -353,11 +358,11 @@ def of_all_examples(function: Callable[..., Any], input: Tensor, *args: Any, **k
     level = input._data.level
     mode = MODE.get()
     levels = mode.levels[: mode.levels.index(level)] if level in mode.levels else ()
-    token = MODE.set(mode.replace(levels=levels))
     try:
+        MODE.set(mode.replace(levels=levels))
         return with_same(batched(function(input._data.value, *args, **kwargs), level), [input._data.same])
     finally:
-        MODE.reset(token)
+        MODE.set(mode)
 
 
 def entered(mode: Mode, level: VmapLevel) -> Mode:
@@ -369,11 +374,11 @@ def mapped(function: Callable[..., Any], columns: Any) -> tuple[Tensor, ...]:
     mode = MODE.get()
     level = VmapLevel(columns[0]._shape[0], inner=True)
     try:
-        token = MODE.set(entered(mode, level))
         try:
+            MODE.set(entered(mode, level))
             results = function(tuple(batched(c, level) for c in columns))
         finally:
-            MODE.reset(token)
+            MODE.set(mode)
         return tuple(all_examples(r, level) for r in results)
     finally:
         level.close()

@@ -123,8 +123,8 @@ def process(level: VmapLevel, op: Op, args: tuple[Any, ...]) -> Any:
             continue
         values.append(value)
         flags.append(False)
-    token = MODE.set(below(mode))
     try:
+        MODE.set(below(mode))
         if not some:
             if op.name not in _DRAWING or not dict(zip(op.params, values, strict=True))[_DRAWING[op.name]]:
                 return run(op, values)
@@ -142,7 +142,7 @@ def process(level: VmapLevel, op: Op, args: tuple[Any, ...]) -> Any:
         else:
             made = _loop(Call(level, op, values, flags)) if rule is None else rule(Call(level, op, values, flags))
     finally:
-        MODE.reset(token)
+        MODE.set(mode)
     if same:
         return results(made, lambda t: with_same(batched(t, level), [True]) if isinstance(t, Tensor) else t)
     return batched(made, level) if isinstance(made, Tensor) else wrapped(level, made)

@@ -140,9 +140,10 @@ def by_meaning(c: Call) -> Any:
     meaning: Any = MEANINGS.get(c.op.name) or c.op.meaning
     level = c.level
     values = [batched(v, level) if f is True else v for v, f in zip(c.values, c.flags, strict=True)]
-    token = MODE.set(entered(MODE.get(), level))
+    outer = MODE.get()
     try:
+        MODE.set(entered(outer, level))
         made = meaning(*values)
     finally:
-        MODE.reset(token)
+        MODE.set(outer)
     return all_examples(made, level)

@@ -69,15 +69,16 @@ def where(tensor: Tensor, base: Tensor) -> Place | Window | list[View]:
 def _remake(tensor: Tensor, base: Tensor) -> Node | None:
     """A new edge for a view whose base was written to."""
     at = where(tensor, base)
-    token = MODE.set(_PLAIN)
+    outer = MODE.get()
     try:
+        MODE.set(_PLAIN)
         if isinstance(at, list):
             again = base
             for step in at:
                 again = step.again(again)
             return again._edge
     finally:
-        MODE.reset(token)
+        MODE.set(outer)
     return AsStridedBackward0(base._edge, at)
 
 

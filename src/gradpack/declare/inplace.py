@@ -13,7 +13,7 @@ from typing import Any
 from ..backends.windows import writable
 from ..base.errors import not_a_method_of, not_a_tensor
 from ..base.modes import MODE, TRANSFORMS, using, without_grad
-from ..graph.node import AccumulateGrad, Node, Nowhere, Origin, Slot
+from ..graph.node import AccumulateGrad, Node, Nowhere, Origin, Slot, next_seq
 from ..tensor.hooks import move_retained, retaining
 from ..tensor.mutation import before_write
 from ..tensor.tensor import InferenceCounter, Tensor, _new, alias
@@ -81,22 +81,31 @@ def _inplace(op: Op, name: str, values: list[Any]) -> Tensor:
     if record:
         result = _call(op, given)
     else:
-        token = MODE.set(without_grad(mode))
         try:
+            MODE.set(without_grad(mode))
             result = _call(op, given)
         finally:
-            MODE.reset(token)
+            MODE.set(mode)
     check_result(target, result)
+    made = result._edge if record else None
+    if record and made is None and edge is not None and not op.name.startswith("logical_"):
+        made = _flat(op, source)
+    history = History(target, made)
     write(target, result._data)
-    if record:
-        made = result._edge
-        if made is None and edge is not None and not op.name.startswith("logical_"):
-            made = _flat(op, source)
-        _repoint_saved(made, target)
-        set_history(target, made)
-    if mode.forward:
-        set_tangent(target, result._tangents)
+    try:
+        _after_write(target, history, result, mode.forward)
+    except BaseException:  # an interrupt may have come before it was done
+        _after_write(target, history, result, mode.forward)
+        raise
     return target
+
+
+def _after_write(target: Tensor, history: History, result: Tensor, tangents: bool) -> None:
+    """Let autograd know of a write. May be interrupted, and called again."""
+    _repoint_saved(history.edge, target)
+    history.set()
+    if tangents:
+        set_tangent(target, result._tangents)
 
 
 def _inplace_of_batch(op: Op, name: str, values: list[Any]) -> Tensor:
@@ -154,11 +163,12 @@ def _kept_tangent(target: Tensor) -> Tensor | None:
     tangent = tangent_of(target)
     if tangent is None:
         return None
-    token = MODE.set(MODE.get().replace(dual=0))
+    outer = MODE.get()
     try:
+        MODE.set(outer.replace(dual=0))
         return tangent.clone()
     finally:
-        MODE.reset(token)
+        MODE.set(outer)
 
 
 def _recorded(op: Op, target: Tensor, values: list[Any]) -> bool:
@@ -198,11 +208,14 @@ def _recorded(op: Op, target: Tensor, values: list[Any]) -> bool:
     made = result._edge
     if made is None or result._shape != target._shape or result._spec is not target._spec:
         return False
+    history = History(target, made)
     data[...] = result._data
     counter[0] += 1
-    if hasattr(type(made), "out"):
-        _repoint_saved(made, target)
-    set_history(target, made)
+    try:
+        _after_write(target, history, result, tangents=False)
+    except BaseException:  # an interrupt may have come before it was done
+        _after_write(target, history, result, tangents=False)
+        raise
     return True
 
 
@@ -253,11 +266,20 @@ def write(target: Tensor, data: Any) -> None:
     backend = target._spec.backend
     if len(target._counter) > 1:
         before_write(target._counter)
+    counts = type(target._counter) is not InferenceCounter
     if backend.mutable:
-        backend.write(writable(target._data), data)
+        array = writable(target._data)
+        try:
+            backend.write(array, data)
+        except Exception:
+            raise
+        except BaseException:  # an interrupt: it may have been written to; NumPy's arrays have not
+            if counts and not target._spec.numpy:
+                target._counter[0] += 1
+            raise
     else:
         target._data = backend.cast(data, target._spec.dtype)
-    if type(target._counter) is not InferenceCounter:
+    if counts:
         target._counter[0] += 1
 
 
@@ -276,25 +298,65 @@ def _repoint_saved(edge: Node | None, target: Tensor) -> None:
         node.out, node.out_c, node.out_v = target._data, target._counter, target._counter[0]
 
 
+class History:
+    """What is to be the history of a tensor that is about to be written to, from that of what is written."""
+
+    __slots__ = ("base", "edge", "made", "own", "previous", "target")
+
+    def __init__(self, target: Tensor, edge: Node | None) -> None:
+        self.target, self.edge = target, edge
+        self.base = target if edge is None or target._view is None else base_of(target)
+        self.own, self.previous = target._edge, self.base._edge
+        self.made = edge if edge is None else self._of_base(edge.parent if isinstance(edge, Slot) else edge, edge)
+
+    def _of_base(self, node: Node, edge: Node) -> Node:
+        target, base = self.target, self.base
+        return edge if base is target else CopySlices(base, node, where(target, base))
+
+    def set(self) -> None:
+        """Make it the history. May be interrupted, and called again."""
+        target, base, made = self.target, self.base, self.made
+        if made is None:
+            return
+        base._edge = made
+        view = target._view
+        if view is not None and self.own is None:
+            target._edge = made  # stands for the edge that `renew` makes when it is asked for
+            view.version = -1
+        move_retained(self.previous, made, base)
+        if view is not None and self.own is not None and retaining(target, self.own):
+            move_retained(self.own, target._current_edge(), target)
+
+    def lose(self) -> None:
+        """Have backward raise: nobody knows what was written."""
+        if self.made is not None:
+            lost = Lost(self.previous)
+            self.made = self._of_base(lost, lost)
+            self.set()
+
+
+class Lost(Node):
+    """The history of a tensor that was being written to when the program was interrupted."""
+
+    __slots__ = ()
+
+    def __init__(self, edge: Node | None) -> None:
+        self.edges, self.seq, self.extras = (edge,), next_seq(), None
+
+    def backward(self, g: Any, keep: bool) -> list[Any]:
+        raise RuntimeError("a tensor was being written to in place when the program was interrupted: make it again")
+
+    backward_graph = backward
+
+
 def set_history(target: Tensor, edge: Node | None) -> None:
     """Make `edge` the history of `target`, which has just been written to."""
-    if edge is None:
-        return
-    old = target._edge
-    if target._view is None:
-        target._edge = edge
-        move_retained(old, edge, target)
-        return
-    base = base_of(target)
-    node = edge.parent if isinstance(edge, Slot) else edge
-    previous = base._edge
-    base._edge = CopySlices(base, node, where(target, base))
-    move_retained(previous, base._edge, base)
-    if old is None:
-        target._edge = base._edge  # stands for the edge that `renew` makes when it is asked for
-        target._view.version = -1
-    elif retaining(target, old):
-        move_retained(old, target._current_edge(), target)
+    history = History(target, edge)
+    try:
+        history.set()
+    except BaseException:  # an interrupt may have come before it was done
+        history.set()
+        raise
 
 
 def set_tangent(target: Tensor, tangent: Tensor | None) -> None:
@@ -303,8 +365,9 @@ def set_tangent(target: Tensor, tangent: Tensor | None) -> None:
     The tangent of a view is a view of the base's, so it is written to, not exchanged.
     """
     old = tangent_of(target)
-    token = MODE.set(MODE.get().replace(dual=0))
+    outer = MODE.get()
     try:
+        MODE.set(outer.replace(dual=0))
         if old is None and target._view is not None and tangent is not None:
             base = base_of(target)
             base._tangents = zeros_for(base.detach())
@@ -316,7 +379,7 @@ def set_tangent(target: Tensor, tangent: Tensor | None) -> None:
         elif tangent is not old:
             old.copy_(tangent)
     finally:
-        MODE.reset(token)
+        MODE.set(outer)
 
 
-__all__ = ["inplace", "set_history", "write"]
+__all__ = ["History", "inplace", "set_history", "write"]

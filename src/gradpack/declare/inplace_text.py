@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..backends.numpy import NUMPY, hush, silent, unhush
+from ..backends.numpy import NUMPY, hushed, unhush
 from ..base.modes import MODE
 from ..tensor.parameter import Parameter
 from ..tensor.tensor import Tensor
@@ -70,7 +70,6 @@ def {name}({signature}):
 {others}\
     _array = {first}._data
 {write}\
-    _counter[0] += 1
     return {first}
 """
 
@@ -99,12 +98,19 @@ NONE = """\
 INTO = """\
     try: _ufunc({operands}, out=_array)
     except Exception: return _slow({values})
+    except BaseException:
+        _counter[0] += 1
+        raise
+    _counter[0] += 1
 """
 
 LARGE_FORM = """\
     if _array.size >= {limit}{numbers}:
         try: _data = _forward_large({args}, into=_array)
         except Exception: return _slow({values})
+        except BaseException:
+            _counter[0] += 1
+            raise
         if _data is not _array:
             if _data.shape != _array.shape: return _slow({values})
             _array[...] = _data
@@ -118,6 +124,7 @@ THROUGH = """\
         if _data.shape != _array.shape: return _slow({values})
         _array[...] = _data
     except Exception: return _slow({values})
+    _counter[0] += 1
 """
 
 
@@ -174,7 +181,7 @@ def text(op: Op, name: str) -> str | None:
         write = INTO.format(operands=operands, values=values)
         if ufunc[1]:
             rest = f"    if {USUAL['number'].format('alpha')}: return _slow({values})\n"
-            rest += f"{through}    _counter[0] += 1\n"
+            rest += through
             rest = indent(f"{large}{rest}    return {first}\n", "    ")
             write = f"    if not ({ufunc[1]}):\n{rest}{write}"
     else:
@@ -182,7 +189,8 @@ def text(op: Op, name: str) -> str | None:
     from .template import _NEEDS_NO_QUIET
 
     if op.name not in _NEEDS_NO_QUIET or large:
-        write = f"    _token = _hush(_SILENT)\n    try:\n{indent(write, '    ')}    finally: _unhush(_token)\n"
+        write = indent(write, "        ")
+        write = f"    for _token in _HUSHED:\n        try:\n{write}        finally: _unhush(_token)\n        break\n"
     former = ""
     if op.name in ORDERS:
         former = f"    if _former: return _in_former_order(({', '.join(op.params[:positional])}, *_former))\n"
@@ -205,9 +213,8 @@ def function(op: Op, name: str, slow: Callable[[tuple[Any, ...]], Any]) -> Funct
         "_MODE": MODE.get,
         "_Tensor": Tensor,
         "_Parameter": Parameter,
-        "_hush": hush,
+        "_HUSHED": hushed,
         "_unhush": unhush,
-        "_SILENT": silent,
     }
     names["_slow"] = timed(op, name, slow, names)
     made = names["_function"] = FunctionType(_stub.__code__.replace(co_name=name, co_qualname=name), names, name)

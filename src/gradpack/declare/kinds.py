@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 
 from ..backends import spec_of
-from ..backends.numpy import NUMPY, hush, silent, unhush
+from ..backends.numpy import NUMPY, hushed, unhush
 from ..base import dtypes
 from ..base.devices import CPU
 from ..base.modes import MODE
@@ -157,8 +157,7 @@ def _materialise(op: Op) -> None:
         "_BOOL": NUMPY.spec_for(dtypes.bool_, CPU),
         "_INT64": NUMPY.spec_for(dtypes.int64, CPU),
         "_FLOAT": NUMPY.spec_for(dtypes.float32, CPU),
-        "_SILENT": silent,
-        "_hush": hush,
+        "_HUSHED": hushed,
         "_unhush": unhush,
         "_new": object.__new__,
         "_next_seq": next_seq,

@@ -74,8 +74,9 @@ def _for_each(call: Callable[..., Any], mode: Mode, args: tuple[Any, ...], kwarg
     level = mode.levels[-1]
     values = [*args, *kwargs.values()]
     flags = [[level.has(t) for t in v] if isinstance(v, list | tuple) else level.has(v) for v in values]
-    token = MODE.set(below(mode))
+    outer = MODE.get()
     try:
+        MODE.set(below(mode))
         if not any(any(f) if isinstance(f, list) else f for f in flags):
             return call(*args, **kwargs)
         warn_of_loop(call.__name__)
@@ -95,7 +96,7 @@ def _for_each(call: Callable[..., Any], mode: Mode, args: tuple[Any, ...], kwarg
         else:
             made = _stacked(call.__name__, rows)
     finally:
-        MODE.reset(token)
+        MODE.set(outer)
     return results(made, level.wrap)
 
 
@@ -143,13 +144,14 @@ def of_images(function: Callable[..., Any]) -> Callable[..., Any]:
             whole = level.unwrap(value) if level.has(value) else expanded(value, level.size)
             return reshape(whole, (whole._shape[0] * whole._shape[1], *whole._shape[2:]))
 
-        token = MODE.set(below(mode))
+        outer = MODE.get()
         try:
+            MODE.set(below(mode))
             made = call_folded(*map(folded, args), **{k: folded(v) for k, v in kwargs.items()})
             if some:
                 made = reshape(made, (level.size, made._shape[0] // max(level.size, 1), *made._shape[1:]))
         finally:
-            MODE.reset(token)
+            MODE.set(outer)
         return level.wrap(made) if some else made
 
     return call_folded

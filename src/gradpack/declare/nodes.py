@@ -53,11 +53,11 @@ class CompiledNode(Node):
             if mode.grad:
                 gradients = self._by_meaning(g)
             else:  # which is only there to be differentiated
-                token = MODE.set(mode.replace(grad=True))
                 try:
+                    MODE.set(mode.replace(grad=True))
                     gradients = [x if x is None else cut(x, tangent=True) for x in self._by_meaning(g)]
                 finally:
-                    MODE.reset(token)
+                    MODE.set(mode)
         else:
             found = self._of_examples(g) if op.kind == "elementwise" and is_batched_now(g) else None
             gradients = self._formulas(g) if found is None else found

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..backends import NUMPY, Spec, spec_of
-from ..backends.numpy import as_native, hush, rounded_number, silent, unhush
+from ..backends.numpy import as_native, hushed, rounded_number, unhush
 from ..backends.windows import may_overlap
 from ..base import dtypes
 from ..base.dtypes import INTEGRAL, complex32, dtype
@@ -117,17 +117,18 @@ def quickly(op: Op, values: tuple[Any, ...], mode: Mode) -> Any:
                 arrays[i] = wrapped_int(value, compute)
             elif plan.first is not None and type(value) in (float, int):
                 arrays[i] = rounded_number(value, plan.first)
-    token = hush(silent)
-    try:
-        if form.named:
-            count = len(arrays) - len(form.named)
-            data = form.body(*arrays[:count], **dict(zip(form.named, arrays[count:], strict=True)))
-        else:
-            data = form.body(*arrays)
-    except Exception:
-        return None  # the interpreted path knows what to say
-    finally:
-        unhush(token)
+    for token in hushed:
+        try:
+            if form.named:
+                count = len(arrays) - len(form.named)
+                data = form.body(*arrays[:count], **dict(zip(form.named, arrays[count:], strict=True)))
+            else:
+                data = form.body(*arrays)
+        except Exception:
+            return None  # the interpreted path knows what to say
+        finally:
+            unhush(token)
+        break
     extras: Any = ()
     if op.extra:
         data, extras = data[: -len(op.extra)], data[-len(op.extra) :]

@@ -19,12 +19,13 @@ def tangent_of(value: Any) -> Tensor | None:
     if value._tangents is None and value._view is not None:
         tangent = base_of(value)._tangents
         if tangent is not None:
-            token = MODE.set(MODE.get().replace(dual=0))
+            outer = MODE.get()
             try:
+                MODE.set(outer.replace(dual=0))
                 for step in chain_of(value):
                     tangent = step.again(tangent)
             finally:
-                MODE.reset(token)
+                MODE.set(outer)
             value._tangents = tangent
     return value._tangents
 
@@ -43,8 +44,9 @@ def carry(op: Op, values: list[Any], outs: list[Tensor], extras: list[Any], mode
                 tangents[p] = tangent
     if not tangents:
         return
-    token = MODE.set(mode.replace(dual=0))
+    outer = MODE.get()
     try:
+        MODE.set(mode.replace(dual=0))
         # What the formulas save must not be dual: its tangent would be propagated again in a backward pass.
         primals = [alias_of(out) for out in outs]
         results = push(op, tangents, {p: _no_tangent(v) for p, v in given.items()}, primals, extras)
@@ -58,7 +60,7 @@ def carry(op: Op, values: list[Any], outs: list[Tensor], extras: list[Any], mode
             "yet: detach() its operands, or take their primals"
         ) from error
     finally:
-        MODE.reset(token)
+        MODE.set(outer)
     for out, tangent in zip(outs, results, strict=False):
         if tangent is not None and out._spec.dtype.category >= FLOATING:
             out._tangents = tangent
@@ -145,11 +147,12 @@ def _is_of(tangent: Tensor, tangents: dict[str, Any]) -> bool:
 
 def _through_meaning(op: Op, values: dict[str, Any]) -> Tensor | None:
     """The tangent of a fused operation, through the composition that it stands for."""
-    token = MODE.set(MODE.get().replace(dual=1))
+    outer = MODE.get()
     try:
+        MODE.set(outer.replace(dual=1))
         out = op.meaning(**values)  # type: ignore[misc]
     finally:
-        MODE.reset(token)
+        MODE.set(outer)
     return tangent_of(out)
 
 
@@ -161,8 +164,9 @@ def transpose_twice(op: Op, tangents: dict[str, Any], given: dict[str, Any], out
     mode = MODE.get()
     recorded = mode.grad and any(_followed(v) for v in (*given.values(), *tangents.values()))
     with_graph = mode.replace(grad=True, hooks=None)
-    token = MODE.set(with_graph)
+    outer = MODE.get()
     try:
+        MODE.set(with_graph)
         call = {p: _no_tangent(v) for p, v in given.items()}
         alone = sum(map(_followed, given.values())) < 2
         sources: list[Tensor] = []
@@ -189,7 +193,7 @@ def transpose_twice(op: Op, tangents: dict[str, Any], given: dict[str, Any], out
         else:
             forward = [None] * len(seeds)
     finally:
-        MODE.reset(token)
+        MODE.set(outer)
     by_id = {id(r): f for r, f in zip(followed, forward, strict=True)}
     out: list[Tensor | None] = []
     for r in results:

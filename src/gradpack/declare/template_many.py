@@ -67,10 +67,11 @@ def _call({signature}):
     if _mode.special: return _slow({values})
 {unwrap}\
     if {guard}: return _slow({values})
-    _token = _hush(_SILENT)
-    try: _parts = _forward({call})
-    except Exception: return _slow({values})
-    finally: _unhush(_token)
+    for _token in _HUSHED:
+        try: _parts = _forward({call})
+        except Exception: return _slow({values})
+        finally: _unhush(_token)
+        break
     _node = None
     if {p}_edge is not None and _mode.grad:
         _node = _new(_Backward)

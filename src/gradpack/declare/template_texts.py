@@ -90,10 +90,11 @@ FORWARD = """\
 """
 
 FORWARD_QUIET = """\
-    _token = _hush(_SILENT)
-    try: _data{extra} = {call}
-    except Exception: return _slow({values})
-    finally: _unhush(_token)
+    for _token in _HUSHED:
+        try: _data{extra} = {call}
+        except Exception: return _slow({values})
+        finally: _unhush(_token)
+        break
 """
 
 SHAPE_OF_TWO = """\

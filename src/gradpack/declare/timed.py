@@ -65,25 +65,22 @@ class Codes(NamedTuple):
 # What was called under a profiler. While one is on, these functions run the text with a clock in it: handing each
 # call over to such a text would take half as long again as reading the clock does.
 _clocked: dict[FunctionType, Codes] = {}
-_profilers = 0
+_profilers: set[int] = set()  # those that are on
 _lock = RLock()
 
 
-def begin() -> None:
+def begin(profiler: object) -> None:
     """A profiler that wants times only begins."""
-    global _profilers
     with _lock:
-        _profilers += 1
-        if _profilers == 1:
-            for function, codes in _clocked.items():
-                function.__code__ = codes.clocked
+        _profilers.add(id(profiler))
+        for function, codes in _clocked.items():
+            function.__code__ = codes.clocked
 
 
-def end() -> None:
-    """It ends: after the last one, functions are what they were."""
-    global _profilers
+def end(profiler: object) -> None:
+    """It ends: after the last one, functions are what they were. May be interrupted, and called again."""
     with _lock:
-        _profilers -= 1
+        _profilers.discard(id(profiler))
         if not _profilers:
             for function, codes in _clocked.items():
                 function.__code__ = codes.plain

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..base.exits import surely
 from ..tensor.tensor import Tensor
 
 
@@ -57,23 +58,37 @@ def functional_call(
     wanted = _tied(module, given) if tie_weights else dict(given)
     if strict:
         _check_names(module, wanted)
-    before: dict[str, Any] = {}
-    try:
-        for name, value in wanted.items():
-            before[name] = _exchange(module, name, value)
-        return module(*args, **(kwargs or {}))
-    finally:
+    before = {name: _found(module, name) for name in wanted}
+
+    def put_back() -> None:
         for name, value in before.items():
-            left = _exchange(module, name, value)
-            if name in given:
-                given[name] = left
+            left = _found(module, name)
+            if left is not value:
+                _exchange(module, name, value)
+                if name in given:
+                    given[name] = left
+
+    with surely(put_back):
+        for name, value in wanted.items():
+            _exchange(module, name, value)
+        return module(*args, **(kwargs or {}))
 
 
 _MISSING = object()
 
 
-def _exchange(module: Any, path: str, value: Any) -> Any:
-    """Put a tensor where a module has one, or has nothing, and return what was there.
+def _found(module: Any, path: str) -> Any:
+    """What a module has under a name; `_MISSING` for nothing."""
+    prefix, _, name = path.rpartition(".")
+    module = _owner(module, prefix)
+    for table in (module._parameters, module._buffers):
+        if name in table:
+            return table[name]
+    return getattr(module, name, _MISSING)
+
+
+def _exchange(module: Any, path: str, value: Any) -> None:
+    """Put a tensor where a module has one, or has nothing.
 
     Raises:
         KeyError: for an empty name.
@@ -88,20 +103,18 @@ def _exchange(module: Any, path: str, value: Any) -> Any:
         raise KeyError('tensor name can\'t be empty string ""')
     for table in (module._parameters, module._buffers):
         if name in table:
-            old = table[name]
             if value is _MISSING:  # a Parameter of a new name
                 del table[name]
             else:
                 table[name] = value
-            return old
+            return
     old = getattr(module, name, _MISSING)
     if value is _MISSING:
         delattr(module, name)
-        return old
+        return
     if old is not _MISSING and old is not None and not isinstance(old, Tensor):
         raise TypeError(f"attribute `{name}`: {old} is not an instance of torch.Tensor")
     setattr(module, name, value)
-    return old
 
 
 def _owner(module: Any, prefix: str) -> Any:

@@ -39,11 +39,11 @@ def _mapped(function: Any, columns: list[Tensor], randomness: str = "error", ali
     """The results of `function` for each row of the columns, a batch dimension before them."""
     mode = MODE.get()
     level = VmapLevel(columns[0]._shape[0], randomness, alike)
-    token = MODE.set(entered(mode, level))
     try:
+        MODE.set(entered(mode, level))
         made = function([batched(c, level) for c in columns])
     finally:
-        MODE.reset(token)
+        MODE.set(mode)
         level.close()
     return [all_examples(m, level) for m in made]
 

@@ -59,11 +59,12 @@ class Sources:
             )
         found = bottom(value, self.levels) if self.levels else value
         if found.requires_grad:  # under `no_grad` too: what is pulled back later, with grad on, depends on it
-            token = MODE.set(MODE.get().replace(levels=(), grad=True))
+            outer = MODE.get()
             try:
+                MODE.set(outer.replace(levels=(), grad=True))
                 made: Tensor = reshape(found, found._shape)
             finally:
-                MODE.reset(token)
+                MODE.set(outer)
             self.own.add(made._edge)
             return made
         made = alias(found._data, found._spec, found._shape)
@@ -78,14 +79,16 @@ class Sources:
 
     def run(self, function: Callable[[], Any]) -> Any:
         """Call the function, recording whatever the mode outside says."""
-        mode = MODE.get()
-        token = MODE.set(mode.replace(grad=True, inference=False, tangents=True))
-        depth = TRANSFORMS.set((*TRANSFORMS.get(), self.own))
+        mode, transforms = MODE.get(), TRANSFORMS.get()
         try:
+            MODE.set(mode.replace(grad=True, inference=False, tangents=True))
+            TRANSFORMS.set((*transforms, self.own))
             return function()
         finally:
-            TRANSFORMS.reset(depth)
-            MODE.reset(token)
+            try:
+                TRANSFORMS.set(transforms)
+            finally:
+                MODE.set(mode)
 
     def results(self, tree: Any) -> Any:
         """Nested results as the world outside gets them: followed only if they depend on what it follows."""
@@ -126,14 +129,14 @@ class Sources:
         create = mode.grad and create_graph is not False
         if create and create_graph is None:
             create = any(map(is_followed, grads)) or reaches(edges, self.own)
-        token = MODE.set(mode.replace(levels=inner))
         try:
+            MODE.set(mode.replace(levels=inner))
             found: list[Any] = [None] * len(wanted)
             if edges:
                 found = captured(edges, grads, wanted, keep, create)  # type: ignore[arg-type]
             found = [zeros_like(t.detach()) if g is None else g for g, t in zip(found, self.whole, strict=True)]
         finally:
-            MODE.reset(token)
+            MODE.set(mode)
         if not mode.levels:
             return found
         lifted_back = [lifted(g, self.levels, inner) for g in found]
@@ -171,13 +174,16 @@ def _text(tensor: Tensor) -> str | None:
             tangent = tangent and not own.forward
     if not any(start.startswith("G") for _, start in around):
         return None
-    transforms = TRANSFORMS.set(())
-    mode = MODE.set(MODE.get().replace(levels=()))
+    mode, transforms = MODE.get(), TRANSFORMS.get()
     try:
+        TRANSFORMS.set(())
+        MODE.set(mode.replace(levels=()))
         text = repr(alias(shown._data, shown._spec, shown._shape))
     finally:
-        MODE.reset(mode)
-        TRANSFORMS.reset(transforms)
+        try:
+            TRANSFORMS.set(transforms)
+        finally:
+            MODE.set(mode)
     for _, start in sorted(around):
         text = f"{start}\n" + indent(text, "    ") + "\n)"
     return text

@@ -251,11 +251,11 @@ def _push_twice_back(call: Callable[[list[Any]], Any], flat: list[Tensor], pushe
         return seeds.pull(back, list(pushed), keep=True)
 
     mode = MODE.get()
-    token = MODE.set(mode.replace(grad=True))
     try:
+        MODE.set(mode.replace(grad=True))
         found = product()
     finally:
-        MODE.reset(token)
+        MODE.set(mode)
     return sources.results(output), tree_unflatten([sources._result(f) for f in found], form), sources.results(aux)
 
 
@@ -278,14 +278,17 @@ def linearize(func: Function, *primals: Any) -> tuple[Any, Function]:
     given = tree_unflatten(sources.inside, form)
     output = sources.run(lambda: func(*given))
     every, out_form = tree_flatten(output)
+    if not every:
+        raise RuntimeError(f"Expected f to be a function that has non-empty output (got output = {output})")
     places = [i for i, out in enumerate(every) if isinstance(out, Tensor) and out._spec.dtype.category >= FLOATING]
     leaves = [every[i] for i in places]
-    token = MODE.set(MODE.get().replace(grad=True))
+    outer = MODE.get()
     try:
+        MODE.set(outer.replace(grad=True))
         seeds = Sources([zeros_like(out.detach()) for out in leaves])
         back = sources.pull(leaves, list(seeds.inside), keep=True, create_graph=True)
     finally:
-        MODE.reset(token)
+        MODE.set(outer)
 
     def jvp_fn(*tangents: Any) -> Any:
         pushed, tangent_form = tree_flatten(tangents)

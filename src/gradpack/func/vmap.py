@@ -168,11 +168,11 @@ def _run(
         for v, d in zip(flat, dims, strict=True)
     ]
     try:
-        token = MODE.set(entered(mode, level))
         try:
+            MODE.set(entered(mode, level))
             result = func(*tree_unflatten(given, spec), **kwargs)
         finally:
-            MODE.reset(token)
+            MODE.set(mode)
         return _results(func, result, out_dims, level, zip(given, flat, dims, strict=True))
     finally:
         level.close()

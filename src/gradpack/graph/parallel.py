@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextvars import copy_context
 from heapq import heappop, heappush
-from threading import Condition, Thread
+from threading import Condition, Lock, Thread
 from typing import Any
 
-from ..base.threads import get_num_threads, started
+from ..base.threads import get_num_threads, interrupt_of
 from .node import AccumulateGrad, Gradient, Node
 
 
@@ -59,7 +59,10 @@ class Crew:
     ) -> None:
         self.boxes, self.keep, self.needed, self.wanted, self.capture = boxes, keep, needed, wanted, capture
         self.serve, self.observer = serve, observer
-        self.changed = Condition()
+        self.lock = (
+            Lock()
+        )  # to be entered, and not the condition: an interrupt on the way into that would leave it shut
+        self.changed = Condition(self.lock)
         self.movable: list[tuple[int, Node]] = []
         self.fixed: list[tuple[int, Node]] = []  # nodes that only the caller's thread may run
         self.values: dict[Node, Gradient] = {}
@@ -79,7 +82,7 @@ class Crew:
     def work(self, caller: bool) -> None:
         """Run nodes until nothing is left, or something failed."""
         while True:
-            with self.changed:
+            with self.lock:
                 while True:
                     if self.failed:
                         return
@@ -94,10 +97,10 @@ class Crew:
             try:
                 self._run(node)
             except BaseException as error:
-                with self.changed:
+                with self.lock:
                     self.failed.append((node.seq, error))
             node = None
-            with self.changed:
+            with self.lock:
                 self.busy -= 1
                 self.changed.notify_all()
 
@@ -123,7 +126,7 @@ class Crew:
             given[i] = (None, None)
             if edge is not None and (needed is None or edge in needed):
                 box = self.boxes[edge]
-                with self.changed:
+                with self.lock:
                     box.early[node.seq, i] = g
                     g = None
                     mine, box.folding = not box.folding, True
@@ -135,7 +138,7 @@ class Crew:
         """Add what has arrived and is due; then let the node run if that was all."""
         leaf = type(node) is AccumulateGrad
         while True:
-            with self.changed:
+            with self.lock:
                 if not box.expected or box.expected[-1] not in box.early:
                     box.folding = False
                     break
@@ -145,7 +148,7 @@ class Crew:
         if box.expected:
             return
         if not leaf:
-            with self.changed:
+            with self.lock:
                 self.add(node, box.value)
                 box.value = None
                 self.changed.notify()
@@ -215,20 +218,22 @@ def finish(
             crew.add(node, pending.pop(node))
     ready.clear()
     del node, inner
-    threads = (
+    team = [
         Thread(target=copy_context().run, args=(crew.work, False), name="gradpack backward", daemon=True)
         for _ in range(workers)
-    )
-    team = [thread for thread in threads if started(thread)]
+    ]
     try:
+        for thread in team:
+            started(thread)
         crew.work(True)
     except BaseException as error:  # an interrupt while waiting: the others must stop as well
-        with crew.changed:
-            crew.failed.append((-(2**63), error))
+        with crew.lock:
+            crew.failed.append((-(2**63), interrupt_of(error)))
             crew.changed.notify_all()
     finally:
         for thread in team:
-            thread.join()
+            if thread.ident is not None:
+                thread.join()
     if crew.failed:
         raise min(crew.failed, key=lambda failure: failure[0])[1]
     return True

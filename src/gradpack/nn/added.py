@@ -14,6 +14,10 @@ def add(
 ) -> RemovableHandle:
     """Put `hook` last, or first, among `hooks`, and set each of `flags` for it."""
     handle = add_hook(hooks, hook, prepend=prepend, extra=flags)  # type: ignore[arg-type]
-    for flag in flags:
-        flag[handle.id] = True
+    try:
+        for flag in flags:
+            flag[handle.id] = True
+    except BaseException:  # an interrupt: nobody has the handle
+        handle.remove()
+        raise
     return handle

@@ -97,11 +97,12 @@ class Module:
         except KeyError as missing:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {missing}: {_CALL_INIT}") from None
         if MODE.get().traced:
-            token = CALLS.set(Call(self, CALLS.get()))
+            around = CALLS.get()
             try:
+                CALLS.set(Call(self, around))
                 return hooks.call(self, args, kwargs) if hooked else self.forward(*args, **kwargs)
             finally:
-                CALLS.reset(token)
+                CALLS.set(around)
         if hooked:
             return hooks.call(self, args, kwargs)
         return self.forward(*args, **kwargs)

@@ -14,7 +14,7 @@ from ..declare.timed import MODULE
 from .module import Module
 
 _call = Module.__call__
-_users = [0]
+_users: set[object] = set()
 _lock = Lock()
 
 
@@ -22,10 +22,9 @@ def _observed(self: Module, *args: Any, **kwargs: Any) -> Any:
     recorder = MODE.get().profiler
     if not getattr(recorder, "modules", False):
         return _call(self, *args, **kwargs)
-    before = recorder.running
-    recorder.running = (*before, type(self).__name__)
-    token = recorder.enter(f"nn.Module: {type(self).__name__}", None)
+    before, token = recorder.running, recorder.enter(f"nn.Module: {type(self).__name__}", None)
     try:
+        recorder.running = (*before, type(self).__name__)
         return _call(self, *args, **kwargs)
     finally:
         recorder.running = before
@@ -34,14 +33,19 @@ def _observed(self: Module, *args: Any, **kwargs: Any) -> Any:
 
 def observe() -> Callable[[], None]:
     """Observe the calls of modules, until what is returned is called."""
-    with _lock:
-        _users[0] += 1
-        Module.__call__ = _observed  # type: ignore[method-assign]
+    me = object()
 
     def stop() -> None:
         with _lock:
-            _users[0] -= 1
-            if not _users[0]:
+            _users.discard(me)
+            if not _users:
                 Module.__call__ = _call  # type: ignore[method-assign]
 
+    try:
+        with _lock:
+            _users.add(me)
+            Module.__call__ = _observed  # type: ignore[method-assign]
+    except BaseException:  # an interrupt
+        stop()
+        raise
     return stop

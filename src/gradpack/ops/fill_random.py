@@ -73,7 +73,7 @@ def _filled(name: str, draw: Any) -> Any:
         if _is_plain_write(self, mode):
             with quiet():
                 self._data[...] = draw(self, generator, *args, **kwargs)
-            self._counter[0] += 1
+                self._counter[0] += 1
             return self
         d, levels = self._spec.dtype, mode.levels
         if levels and levels[-1].randomness == "different" and not levels[-1].has(self):

@@ -12,6 +12,7 @@ from typing import Any, SupportsInt
 
 import numpy as np
 
+from ..backends.numpy import quiet
 from ..base import dtypes
 from ..base.devices import as_device, device
 from ..tensor.tensor import Tensor, wrap
@@ -46,7 +47,7 @@ class Generator:
     def numpy(self) -> Any:
         """The `numpy.random.Generator` that draws the numbers."""
         if self._numpy is None:
-            self._numpy = np.random.Generator(np.random.PCG64(self._seed))
+            self._numpy = np.random.Generator(_seeded(self._seed))
         return self._numpy
 
     def manual_seed(self, seed: SupportsInt) -> Generator:
@@ -90,7 +91,7 @@ class Generator:
             raise RuntimeError(f"RNG state must be a torch.ByteTensor of {8 * _STATE_WORDS} elements")
         w = [int(x) for x in np.ascontiguousarray(new_state._data).view(np.uint64)]
         self._seed = w[6]
-        bits = np.random.PCG64(self._seed)
+        bits = _seeded(self._seed)
         bits.state = {
             "bit_generator": "PCG64",
             "state": {"state": w[0] | w[1] << 64, "inc": w[2] | w[3] << 64},
@@ -103,6 +104,11 @@ class Generator:
     def clone_state(self) -> Generator:
         """Another generator in the same state."""
         return Generator(self._device).set_state(self.get_state())
+
+
+def _seeded(seed: int) -> Any:
+    with quiet():  # NumPy changes its settings meanwhile, and an interrupt would leave them so
+        return np.random.PCG64(seed)
 
 
 default_generator = Generator()

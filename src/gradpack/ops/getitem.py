@@ -144,12 +144,18 @@ def _setitem(self: Tensor, index: Any, value: Any) -> None:
             except (IndexError, OverflowError):
                 parse(index, self._shape)
                 raise
-            if indices is None:
-                _fill(self, array, value)
-            else:
-                number = filling(self, indices, value) if is_tensor else number_tensor(value, self)
-                kept = _without_leading_ones(number._shape)
-                _put(array, [None if i is None else i._data for i in indices], np.reshape(number._data, kept), False)
+            try:
+                if indices is None:
+                    _fill(self, array, value)
+                else:
+                    number = filling(self, indices, value) if is_tensor else number_tensor(value, self)
+                    kept = np.reshape(number._data, _without_leading_ones(number._shape))
+                    _put(array, [None if i is None else i._data for i in indices], kept, False)
+            except Exception:
+                raise
+            except BaseException:  # an interrupt: it may have been written to
+                self._counter[0] += 1
+                raise
             self._counter[0] += 1
             return
     if not self._spec.numpy:

@@ -121,8 +121,9 @@ def _put_zero(array: Any) -> None:
 def _method_fill_(self: Tensor, value: Any) -> Tensor:
     """Write one value into every element: a number, or a tensor without dimensions."""
     if type(value) is float and self._spec.plain and _is_free(self) and self._data.flags.writeable and value * 0 == 0:
-        self._data.fill(number_for(value, self._spec.dtype))
+        number = number_for(value, self._spec.dtype)
         self._counter[0] += 1
+        self._data.fill(number)
         return self
     if not isinstance(value, Tensor):
         value = python_number(value)
@@ -138,8 +139,8 @@ def _method_fill_(self: Tensor, value: Any) -> Tensor:
 def _method_zero_(self: Tensor) -> Tensor:
     """Write zeros into every element."""
     if _is_free(self) and self._data.flags.writeable:
-        self._data.fill(0)
         self._counter[0] += 1
+        self._data.fill(0)
         return self
     return write_part(_zeroed.op, "zero_", [self], _put_zero, indexed=None)
 

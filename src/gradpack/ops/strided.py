@@ -78,12 +78,12 @@ def _of_all_examples(
             "rewrite the `as_strided` call as a sequence of PyTorch view operations"
         )
     mode = MODE.get()
-    token = MODE.set(mode.replace(levels=mode.levels[: mode.levels.index(data.level)]))
     try:
+        MODE.set(mode.replace(levels=mode.levels[: mode.levels.index(data.level)]))
         whole = data.value
         made = as_strided(whole, (whole._shape[0], *size), (whole.stride(0), *stride), offset)
     finally:
-        MODE.reset(token)
+        MODE.set(mode)
     return batched(made, data.level)
 
 

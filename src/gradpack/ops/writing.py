@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..backends.numpy import hush, silent, unhush
+from ..backends.numpy import hushed, unhush
 from ..backends.windows import overlap, writable
 from ..base.dtypes import dtype
 from ..base.modes import MODE
@@ -18,7 +18,7 @@ from ..base.numbers import number_for
 from ..declare.arguments import python_number
 from ..declare.batched import is_batched
 from ..declare.explain import explain
-from ..declare.inplace import inplace, set_history
+from ..declare.inplace import History, inplace
 from ..declare.op import Op
 from ..declare.out_dtypes import READ_FIRST
 from ..declare.record import record
@@ -50,7 +50,7 @@ def _write_part(op: Op, name: str, values: list[Any], kernel: Callable[..., Any]
         return inplace(op, name, values)
     rest = values[1:]
     if _is_apart(target, rest):
-        _written(op, values, target, kernel)
+        _written(op, values, target, kernel, History(target, None))
         return target
     others = tensors_in(rest)
     others_need = mode.grad and any(v._current_edge() is not None for v in others)
@@ -66,8 +66,8 @@ def _write_part(op: Op, name: str, values: list[Any], kernel: Callable[..., Any]
         index = {p: i for i, p in enumerate(op.params)}
         record(op, [source, *rest], index, [out], [], mode, target._spec.dtype, target._spec)
         made = out._edge
-    _written(op, values, target, kernel)
-    set_history(target, made)
+    history = History(target, made)
+    _written(op, values, target, kernel, history)
     return target
 
 
@@ -86,16 +86,30 @@ def _is_apart(target: Tensor, rest: list[Any]) -> bool:
     return True
 
 
-def _written(op: Op, values: list[Any], target: Tensor, kernel: Callable[..., Any]) -> None:
-    silenced = hush(silent)
-    try:
-        kernel(writable(target._data), *[_arrays(v) for v in values[1:]])
-    except Exception as error:
-        raise explain(op, values, error) from None
-    finally:
-        unhush(silenced)
-    if type(target._counter) is list:
-        target._counter[0] += 1
+def _written(op: Op, values: list[Any], target: Tensor, kernel: Callable[..., Any], history: History) -> None:
+    counts = type(target._counter) is list
+    array, given = writable(target._data), [_arrays(v) for v in values[1:]]
+    written = False
+    for token in hushed:
+        try:
+            kernel(array, *given)
+            written = True
+            if counts:
+                target._counter[0] += 1
+            history.set()
+        except Exception as error:
+            raise explain(op, values, error) from None
+        except BaseException:  # an interrupt
+            if written:
+                history.set()
+            else:
+                if counts:
+                    target._counter[0] += 1
+                history.lose()
+            raise
+        finally:
+            unhush(token)
+        break
 
 
 def _arrays(value: Any) -> Any:

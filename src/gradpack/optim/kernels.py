@@ -97,11 +97,11 @@ def descend(params: list[Tensor], lr: float) -> list[Tensor]:
         if grad._spec is not spec or not data.flags.writeable:
             rest.append(p)
             continue
+        p._counter[0] += 1
         if data.size <= PIECE and not spec.dtype.low:
             subtract(data, multiply(grad._data, rate), data)
         else:
             in_pieces(spec, _descend, rate, data, grad._data)
-        p._counter[0] += 1
     return rest
 
 
@@ -140,8 +140,8 @@ def sgd(params: list[Tensor], state: Any, options: dict[str, Any]) -> list[Tenso
                 rest.append(p)
                 continue
             buffer._counter[0] += 1
-        in_pieces(spec, update, [options, *factors], p._data, grad._data, None if buffer is None else buffer._data)
         p._counter[0] += 1
+        in_pieces(spec, update, [options, *factors], p._data, grad._data, None if buffer is None else buffer._data)
     return rest
 
 
@@ -197,15 +197,15 @@ def adam(params: list[Tensor], state: Any, options: dict[str, Any]) -> list[Tens
         if known != (spec, step):
             known = (spec, step)
             given = _adam_constants(spec, step, options)
+        p._counter[0] += 2 if options["weight_decay"] and options["decoupled_weight_decay"] else 1  # writes of torch's
+        for b in buffers:
+            b._counter[0] += 1
         arrays = [p._data, grad._data, *[b._data for b in buffers]]
         if spec.dtype.is_complex:
             in_pieces(spec, _adam, given, *[x.real for x in arrays])
             in_pieces(spec, _adam, given, *[x.imag for x in arrays])
         else:
             in_pieces(spec, _adam, given, *arrays)
-        p._counter[0] += 2 if options["weight_decay"] and options["decoupled_weight_decay"] else 1  # writes of torch's
-        for b in buffers:
-            b._counter[0] += 1
     return rest
 
 

@@ -10,6 +10,7 @@ from warnings import warn
 
 from ..autograd import profiler as plain
 from ..autograd.profiler_util import EventList, ProfilerActivity
+from ..base.exits import Exit
 from .files import tensorboard_trace_handler, write_memory_timeline
 from .schedules import ProfilerAction, always, supported_activities
 
@@ -116,7 +117,7 @@ class _KinetoProfile:
         """End it."""
         if self.execution_trace_observer is not None:
             self.execution_trace_observer.stop()
-        self._known("stopping trace").__exit__(None, None, None)
+        self._known("stopping trace")._stop_trace()
 
     def _known(self, what: str) -> plain.profile:
         if self.profiler is None:
@@ -278,14 +279,29 @@ class profile(_KinetoProfile):  # noqa: N801 - torch's name
         return action
 
     def __enter__(self) -> profile:
-        self.start()
+        try:
+            self.start()
+        except BaseException:  # also an interrupt: what was not entered is not left
+            self._switch_off()
+            raise
         return self
 
-    def __exit__(self, *exc: object) -> None:
+    def _leave(self, begun: list[bool]) -> None:
+        if begun:  # and interrupted
+            self._switch_off()
+            return
+        begun.append(True)
         self.stop()
         plain.KinetoStepTracker.erase_step_count(_STEP)
         if self.execution_trace_observer is not None:
             self.execution_trace_observer.cleanup()
+
+    def _switch_off(self) -> None:
+        """Record no more, and call nobody."""
+        if self.profiler is not None:
+            self.profiler._stop_trace()
+
+    __exit__ = Exit(lambda self: [], _leave)
 
     def start(self) -> None:
         """Begin the first step."""

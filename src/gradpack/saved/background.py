@@ -80,12 +80,13 @@ class Crew:
         self._team: list[threading.Thread] = []
         self._calls: deque[Workers] = deque()  # who wants one more thread
         self._idle = 0
-        self._wake = threading.Condition(threading.Lock())
+        self._lock = threading.Lock()  # to be entered, and not the condition: see graph/parallel.py
+        self._wake = threading.Condition(self._lock)
         self.process = os.getpid()
 
     def call(self, workers: Workers) -> bool:
         """Have one more thread do jobs of `workers`, until there are none left. False where there are no threads."""
-        with self._wake:
+        with self._lock:
             self._calls.append(workers)
             self._wake.notify()
             self._team = [thread for thread in self._team if thread.is_alive()]
@@ -100,7 +101,7 @@ class Crew:
 
     def called(self) -> Workers | None:
         """Wait for a call; None after some time without."""
-        with self._wake:
+        with self._lock:
             while not self._calls:
                 self._idle += 1
                 woken = self._wake.wait(timeout=5.0)

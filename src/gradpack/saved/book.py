@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from _thread import RLock
+from _thread import RLock, get_ident
 from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -86,7 +86,7 @@ class Book:
         self._parameters: set[int] = set()
         self._places: dict[Any, tuple[str, int, str]] = {}
         self._pass: int | None = None  # the backward pass of the last span
-        self._passes = 0  # that are going on
+        self._passes: dict[int, int] = {}  # that are going on inside of each other, by thread
         self._beyond = 0  # rows beyond the limit since some were forgotten
 
     @property
@@ -319,19 +319,20 @@ class Book:
         """Take in that a backward pass begins or ends. One inside of another is part of it."""
         self.settle()
         at = self._at(now)
+        if begins and not any(self._passes.values()):
+            self._pass = None  # so that a span begins
+        depth = 0 if running is None else running.depth + 1
         if begins:
-            if not self._passes:
-                self._pass = None  # so that a span begins
-            self._passes += 1
+            self._passes[get_ident()] = depth
         self._phase(at, id(running))
         if not begins:
-            self._passes -= 1
+            self._passes[get_ident()] = depth
 
     def _phase(self, at: float, running: int | None) -> str:
         """Which phase a moment is in. Each backward pass is one, and forward is what comes before."""
         name = "forward" if running is None else "backward"
         last = self.spans[-1] if self.spans else None
-        same = name == "forward" or running == self._pass or (self._passes > 0 and self._pass is not None)
+        same = name == "forward" or running == self._pass or (any(self._passes.values()) and self._pass is not None)
         if last is not None and last.name == name and same:
             last.end = at
         else:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..backends.numpy import ml_dtypes
+from ..backends.numpy import ml_dtypes, quiet
 from .info import SavedInfo
 from .stage import Lossy, Parts, arguments, check_bytes
 from .store import Stored
@@ -27,7 +27,7 @@ class Cast(Lossy):
         return Lossy.takes(self, info) and info.dtype.itemsize > self.to.itemsize
 
     def encode(self, parts: Parts, drawn: Any) -> tuple[Parts, Any]:
-        with np.errstate(over="ignore", invalid="ignore"):
+        with quiet():
             return tuple([part.astype(self.to) if _is_float(part) else part for part in parts]), [
                 part.dtype for part in parts
             ]
@@ -64,7 +64,7 @@ class Eight(Cast):
                 large.append(part)
                 continue
             dtype, scale = how
-            with np.errstate(over="ignore", invalid="ignore"):
+            with quiet():
                 values = (_values(self.to) * scale).astype(dtype)
             large.append(np.take(values, part.view(np.uint8), mode="clip"))
         return tuple(large)
@@ -79,14 +79,14 @@ def _is_float(part: Any) -> bool:
 
 @cache
 def _values(to: Any) -> Any:
-    with np.errstate(invalid="ignore"):
+    with quiet():
         return np.arange(256, dtype=np.uint8).view(to).astype(np.float64)
 
 
 @cache
 def _codes(to: Any) -> Any:
     """The code of eight bits for each float16: rounding twice costs little, and a table is much faster."""
-    with np.errstate(over="ignore", invalid="ignore"):
+    with quiet():
         halves = np.arange(65536, dtype=np.uint16).view(np.float16).astype(np.float32)
         return halves.astype(to).view(np.uint8)
 
@@ -96,7 +96,7 @@ def _eight_bits(part: Any, scale: float, to: Any) -> Any:
     out = np.empty(part.shape, np.uint8)
     for start in range(0, part.size, 1 << 16):
         block = slice(start, start + (1 << 16))
-        with np.errstate(over="ignore", invalid="ignore"):
+        with quiet():
             halves = (part[block].astype(np.float32, copy=False) * np.float32(1 / scale)).astype(np.float16)
         np.take(table, halves.view(np.uint16), out=out[block], mode="clip")
     return out.view(to)

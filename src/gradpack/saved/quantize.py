@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..backends.compiled import loops
+from ..backends.numpy import quiet
 from ..ops.blockwise import aligned
 from .info import SavedInfo
 from .stage import Lossy, Parts, arguments, check_bytes
@@ -68,7 +69,7 @@ class Quantize(Lossy):
                 made.append(part)
                 extra.append(None)
                 continue
-            with np.errstate(over="ignore", invalid="ignore"):
+            with quiet():
                 coded = self._encode(part, [self.seed, number, i], width)
             if coded is None:
                 made.append(part)

@@ -64,20 +64,21 @@ class Call:
             else v
             for v in self.values
         ]
-        mode = MODE.get()
-        token = MODE.set(
-            mode.replace(
-                grad=False, hooks=None, inference=False, dual=0, anomaly=None, recorder=None, levels=(), mutation=None,
-                ops=(), autocast=None,
-            )
+        mode, drawing = MODE.get(), DRAWN.get()
+        plain = mode.replace(
+            grad=False, hooks=None, inference=False, dual=0, anomaly=None, recorder=None, levels=(), mutation=None,
+            ops=(), autocast=None,
         )  # fmt: skip
-        drawing = None if self.drawn is None else DRAWN.set(Replayed(self.drawn))
         try:
+            MODE.set(plain)
+            if self.drawn is not None:
+                DRAWN.set(Replayed(self.drawn))
             return apply(self.op, tuple(values))
         finally:
-            if drawing is not None:
-                DRAWN.reset(drawing)
-            MODE.reset(token)
+            try:
+                DRAWN.set(drawing)
+            finally:
+                MODE.set(mode)
 
 
 class Value:

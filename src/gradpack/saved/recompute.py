@@ -47,35 +47,36 @@ class Watch(OpMode):
         self.away = self.spent = 0.0
         self._took: dict[tuple[Op, int, int], Took] = {}
 
-    def before(self, op: Op, args: tuple[Any, ...]) -> Any:
-        if self.cheap and not (is_cheap(op) or is_product(op)):
-            return None, RUNNING.set(None), None, 0.0, 0.0
-        drawn = Drawn()
-        running = op, args, drawn
-        return running, RUNNING.set(running), DRAWN.set(drawn), self.away, perf_counter()
-
-    def after(self, told: Any, result: Any) -> None:
-        running, token, drawing, away, start = told
-        RUNNING.reset(token)
-        if running is None:
-            return
-        seconds = perf_counter() - start - (self.away - away)
-        DRAWN.reset(drawing)
-        if result is not None:
-            op, args, drawn = running
+    def look(self, op: Op, args: tuple[Any, ...], call: Any) -> Any:
+        noted = not self.cheap or is_cheap(op) or is_product(op)
+        outer, drawing = RUNNING.get(), DRAWN.get()
+        drawn = Drawn() if noted else drawing
+        try:
+            RUNNING.set((op, args, drawn) if noted else None)
+            DRAWN.set(drawn)
+            away, start = self.away, perf_counter()
+            result = call()
+            seconds = perf_counter() - start - (self.away - away)
+        finally:
+            try:
+                RUNNING.set(outer)
+            finally:
+                DRAWN.set(drawing)
+        if isinstance(drawn, Drawn) and noted:
             outs = [result] if isinstance(result, Tensor) else [out for out in result if isinstance(out, Tensor)]
             self._note(op, args, outs, drawn.states, seconds)
+        return result
 
     def operation(self, op: Op, values: list[Any], run: Any) -> Any:
         if self.cheap and not (is_cheap(op) or is_product(op)):
             return run()
-        drawn = Drawn()
-        token = DRAWN.set(drawn)
+        drawn, drawing = Drawn(), DRAWN.get()
         start = perf_counter()
         try:
+            DRAWN.set(drawn)
             outs, extras = run()
         finally:
-            DRAWN.reset(token)
+            DRAWN.set(drawing)
         self._note(op, values, outs, drawn.states, perf_counter() - start)
         return outs, extras
 

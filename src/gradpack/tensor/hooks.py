@@ -94,9 +94,13 @@ def add(
 ) -> RemovableHandle:
     """Put `hook` last, or first, among `hooks`."""
     handle = RemovableHandle(hooks, extra_dict=extra)
-    hooks[handle.id] = hook
-    if prepend:
-        hooks.move_to_end(handle.id, last=False)
+    try:
+        hooks[handle.id] = hook
+        if prepend:
+            hooks.move_to_end(handle.id, last=False)
+    except BaseException:  # an interrupt: nobody has the handle
+        handle.remove()
+        raise
     return handle
 
 
@@ -317,8 +321,8 @@ def move_retained(old: Node | None, new: Node | None, tensor: Tensor) -> None:
     """`retain_grad` follows the tensor to its new value; other hooks stay with the old one."""
     if old is not None and new is not None and old is not new and retaining(tensor, old):
         node, nr = _place(old)
-        del node.extras.retained[nr]
         _retain_at(new, tensor)
+        del node.extras.retained[nr]
 
 
 def _retain_at(edge: Node, tensor: Tensor) -> None:

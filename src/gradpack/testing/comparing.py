@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..backends.numpy import quiet
 from ..base.dtypes import FLOATING, computed_in, dtype, promote_types
 from ..ops import methods
 from ..tensor.tensor import Tensor, wrap
@@ -147,7 +148,7 @@ def _tensors(
     x, y = (_wide(t.to(common)) for t in (a, b))
     if not x.shape:
         return _scalars(x.item(), y.item(), rtol, atol, equal_nan)
-    with np.errstate(all="ignore"):
+    with quiet():
         off = np.abs(x - y)
         within = off <= atol + rtol * np.abs(y)
         fine = (x == y) | (within & np.isfinite(y)) | (equal_nan & (x != x) & (y != y))  # noqa: PLR0124 - NaN

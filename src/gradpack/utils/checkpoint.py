@@ -25,7 +25,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from ..autograd.graph import saved_tensors_hooks
-from ..base.modes import MODE, change
+from ..base.modes import MODE, using
 from ..ops.generator import default_generator
 from ..tensor.tensor import Tensor
 from .checkpoint_frame import DETERMINISM, Argument, Frame
@@ -37,6 +37,7 @@ from .checkpoint_parts import (
     check_backward_validity,
     detach_variable,
     get_device_states,
+    random_state,
     set_checkpoint_debug_enabled,
     set_checkpoint_early_stop,
     set_device_states,
@@ -165,17 +166,8 @@ def _recomputation(
     forward_modes = {name: getattr(now, name) for name in ("autocast", "levels", "dual", "tangents")}
 
     def recompute(*values: Any) -> None:
-        before = default_generator.get_state() if preserve else None
-        modes = change(**forward_modes)
-        try:
-            if state is not None:
-                default_generator.set_state(state)
-            with context:
-                function(*values[:count], **dict(zip(names, values[count:], strict=True)))
-        finally:
-            change(**modes)
-            if before is not None:
-                default_generator.set_state(before)
+        with random_state(state), using(**forward_modes), context:
+            function(*values[:count], **dict(zip(names, values[count:], strict=True)))
 
     return recompute
 

@@ -13,7 +13,7 @@ from typing import Any
 from ..autograd.graph import saved_tensors_hooks
 from ..backends import Spec
 from ..base.errors import saved_was_modified
-from ..base.modes import MODE, RUN, change
+from ..base.modes import MODE, RUN, using
 from ..declare.batched import batched, is_batched
 from ..declare.tangents import alias_of, tangent_of
 from ..tensor.saved import keep_tensor
@@ -132,18 +132,16 @@ class Frame:
         self.collected = {k: v for k, v in self.collected.items() if len(v)}
         collected = self.collected[key] = weakref.WeakKeyDictionary()
         self.counts[key] = 0
-        before = change(grad=True, inference=False, forbidden=None)
         try:
-            arguments = [k.get() if isinstance(k, Argument) else k for k in self.kept]
-            with _collecting(weakref.ref(self), key):
-                self.recompute(*arguments)
+            with using(grad=True, inference=False, forbidden=None):
+                arguments = [k.get() if isinstance(k, Argument) else k for k in self.kept]
+                with _collecting(weakref.ref(self), key):
+                    self.recompute(*arguments)
         except _Stop:
             pass
         except BaseException:
             self.collected.pop(key, None)
             raise
-        finally:
-            change(**before)
         self.recomputed.add(key)
         self._check(key, collected)
 

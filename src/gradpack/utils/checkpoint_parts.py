@@ -5,9 +5,11 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextvars import ContextVar
+from functools import partial
 from typing import Any
 
-from ..base.exits import Exit, block
+from ..base.exits import Exit, block, surely
+from ..ops.generator import default_generator
 from ..tensor.tensor import Tensor
 
 _SETTINGS: dict[str, ContextVar[bool | None]] = {
@@ -46,6 +48,17 @@ def set_checkpoint_debug_enabled(enabled: bool | None) -> Any:
 
 
 _group: ContextVar[Any] = ContextVar("gradpack checkpoint group", default=None)
+
+
+@block
+def random_state(state: Tensor | None) -> Iterator[None]:
+    """Within, random numbers are drawn as they were in this state; after it, as if none had been. None: as usual."""
+    if state is None:
+        yield
+        return
+    with surely(partial(default_generator.set_state, default_generator.get_state())):
+        default_generator.set_state(state)
+        yield
 
 
 class GraphExecGroup:

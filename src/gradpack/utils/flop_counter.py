@@ -12,6 +12,7 @@ from typing import Any
 from warnings import warn
 from weakref import WeakKeyDictionary
 
+from ..base.exits import Exit
 from ..base.modes import MODE, OpMode
 from ..declare.op import Op
 from ..graph.node import Slot
@@ -33,14 +34,14 @@ class _Modules:
 
     def start(self) -> None:
         self.running.clear()
-        self.handles = [
-            register_module_forward_pre_hook(self._begin),
-            register_module_forward_hook(self._end, always_call=True),
-        ]
+        self.handles.append(register_module_forward_pre_hook(self._begin))
+        self.handles.append(register_module_forward_hook(self._end, always_call=True))
 
     def stop(self) -> None:
-        while self.handles:
-            self.handles.pop().remove()
+        """Take the hooks away. May be interrupted, and called again."""
+        for handle in self.handles:
+            handle.remove()
+        self.handles.clear()
 
     def _begin(self, module: Any, args: Any) -> None:
         if module not in self.names:
@@ -63,13 +64,11 @@ class _Watch(OpMode):
         super().__init__()
         self.counter = counter
 
-    def before(self, op: Any, args: tuple[Any, ...]) -> Any:
-        return op, args
-
-    def after(self, told: Any, result: Any) -> None:
-        if result is not None:  # it has not failed
-            op, args = told
+    def look(self, op: Any, args: tuple[Any, ...], call: Any) -> Any:
+        result = call()
+        if result is not None:
             self.counter._note(op, args, result, self)
+        return result
 
 
 class FlopCounterMode:
@@ -124,18 +123,25 @@ class FlopCounterMode:
 
     def __enter__(self) -> FlopCounterMode:
         self.flop_counts.clear()
-        self._modules.start()
         self._watch = _Watch(self)
-        self._watch.__enter__()
+        try:
+            self._modules.start()
+            self._watch.__enter__()
+        except BaseException:  # an interrupt
+            self._modules.stop()
+            raise
         return self
 
-    def __exit__(self, *exc: object) -> None:
-        watch, self._watch = self._watch, None
-        if watch is not None:
-            watch.__exit__(*exc)
+    def _leave(self, watch: _Watch | None) -> None:
+        if watch is not None and watch._entered:
+            watch.__exit__()
         self._modules.stop()
-        if self.display:
-            print(self.get_table(self.depth))  # noqa: T201 - what `display` asks for
+        if self._watch is not None:
+            self._watch = None
+            if self.display:
+                print(self.get_table(self.depth))  # noqa: T201 - what `display` asks for
+
+    __exit__ = Exit(lambda self: self._watch, _leave)
 
     def _note(self, op: Op, args: tuple[Any, ...], out: Any, watch: _Watch) -> None:
         """Count a call, and its backward when that runs."""

@@ -6,10 +6,10 @@ from typing import Any
 
 from ..autograd.api import backward
 from ..autograd.function import Function
-from ..base.modes import MODE, RUN, change
+from ..base.modes import MODE, RUN, using
 from ..ops.generator import default_generator
 from ..tensor.tensor import Tensor
-from .checkpoint_parts import check_backward_validity, detach_variable
+from .checkpoint_parts import check_backward_validity, detach_variable, random_state
 
 
 class CheckpointFunction(Function):
@@ -42,17 +42,9 @@ class CheckpointFunction(Function):
         inputs = list(ctx.inputs)
         for place, value in zip(ctx.tensor_indices, ctx.saved_tensors, strict=True):
             inputs[place] = value
-        before = default_generator.get_state() if ctx.preserve_rng_state else None
-        modes = change(grad=True, autocast=ctx.autocast)
-        try:
-            if ctx.state is not None:
-                default_generator.set_state(ctx.state)
+        with random_state(ctx.state), using(grad=True, autocast=ctx.autocast):
             detached = detach_variable(tuple(inputs))
             outputs = ctx.run_function(*detached)
-        finally:
-            change(**modes)
-            if before is not None:
-                default_generator.set_state(before)
         if isinstance(outputs, Tensor):
             outputs = (outputs,)
         pairs = [

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
+from ...base.exits import block, surely
 from ...tensor.tensor import Tensor
 from ..module import Module
 
@@ -45,20 +45,22 @@ def _place(module: Module, name: str) -> tuple[Any, str]:
     return found, last
 
 
-def _swap(owner: Any, name: str, value: Any) -> Any:
-    """Put a tensor in the place of another, whose registry it stands in; give back the other."""
+def _registry(owner: Any, name: str) -> dict[str, Any]:
+    """Where a tensor of a module stands."""
     for registry in (owner._parameters, owner._buffers):
         if name in registry:
-            old, registry[name] = registry[name], value
-            return old
+            return registry
     if not hasattr(owner, name):
         raise AttributeError(f"`{name}` is not a tensor of {type(owner).__name__}")
-    old = getattr(owner, name)
-    owner.__dict__[name] = value
-    return old
+    return owner.__dict__
 
 
-@contextmanager
+def _present(owner: Any, name: str) -> Any:
+    """A tensor of a module."""
+    return _registry(owner, name).get(name, getattr(owner, name))
+
+
+@block
 def reparametrized(module: Module, tensors: dict[str, Any], tie_weights: bool, strict: bool) -> Iterator[None]:
     """Within, the module has other tensors; changes of buffers show in the dict afterwards."""
     given = _tied(module, tensors) if tie_weights else dict(tensors)
@@ -71,18 +73,25 @@ def reparametrized(module: Module, tensors: dict[str, Any], tie_weights: bool, s
         if said:
             raise RuntimeError(f"Error(s) in reparametrizing for {type(module).__name__}:\n\t" + "\n\t".join(said))
     places = {name: _place(module, name) for name in given}
-    before: dict[str, Any] = {}
-    try:
+    before = {name: _present(*place) for name, place in places.items()}
+
+    def put_back() -> None:
+        for name, old in before.items():
+            owner, last = places[name]
+            registry = _registry(owner, last)
+            now = registry.get(last, old)
+            if now is not old:
+                registry[last] = old
+                if name in tensors:
+                    tensors[name] = now
+
+    with surely(put_back):
         for name, value in given.items():
             if value is not None and not isinstance(value, Tensor):
                 raise TypeError(f"{value} is not an instance of torch.Tensor")
-            before[name] = _swap(*places[name], value)
+            owner, last = places[name]
+            _registry(owner, last)[last] = value
         yield
-    finally:
-        for name, old in before.items():
-            now = _swap(*places[name], old)
-            if name in tensors:
-                tensors[name] = now
 
 
 def call(
