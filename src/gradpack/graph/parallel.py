@@ -13,7 +13,7 @@ from heapq import heappop, heappush
 from threading import Condition, Lock, Thread
 from typing import Any
 
-from ..base.threads import get_num_threads, interrupt_of
+from ..base.threads import get_num_threads, interrupt_of, started
 from .node import AccumulateGrad, Gradient, Node
 
 
