@@ -11,9 +11,18 @@ def is_foreign(value: Any) -> bool:
     return any(kind.__module__ == "torch._C" for kind in type(value).__mro__)
 
 
-def any_foreign(values: Iterable[Any]) -> bool:
+def any_foreign(values: Iterable[Any], seen: set[int] | None = None) -> bool:
     """Whether one of several values is such a tensor, or a list of some."""
-    return any(any_foreign(v) if isinstance(v, list | tuple | dict) else is_foreign(v) for v in list(values))
+    seen = set() if seen is None else seen
+    for value in list(values):
+        if isinstance(value, list | tuple | dict):
+            if id(value) not in seen:  # which may contain itself
+                seen.add(id(value))
+                if any_foreign(value, seen):
+                    return True
+        elif is_foreign(value):
+            return True
+    return False
 
 
 def foreign_function(func: Any) -> bool:

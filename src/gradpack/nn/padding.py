@@ -16,10 +16,9 @@ class _Pad(Module):
     ndim: int
     mode = "constant"
 
-    def __init__(self, padding: Any = None) -> None:
+    def __init__(self, padding: Any) -> None:
         super().__init__()
-        if padding is not None:
-            self.padding = as_tuple(padding, 2 * self.ndim)
+        self.padding = as_tuple(padding, 2 * self.ndim)
 
     def forward(self, input: Tensor) -> Tensor:
         return F.pad(input, self.padding, self.mode)
@@ -30,7 +29,7 @@ class _Pad(Module):
 
 class _ConstantPadNd(_Pad):
     def __init__(self, value: float) -> None:
-        super().__init__()
+        Module.__init__(self)  # subclasses set the sizes
         self.value = value
 
     def forward(self, input: Tensor) -> Tensor:

@@ -236,8 +236,8 @@ def _sequence(item: Any) -> Any:
     if array is not None and array.dtype.kind in "bi":
         return wrap(array)
     item = as_lists(item)
-    made = tensor(item)
-    return _tensor(made if made._spec.dtype in _MASK_DTYPES else tensor(item, dtype=dtypes.int64))
+    made = tensor(item, device="cpu")
+    return _tensor(made if made._spec.dtype in _MASK_DTYPES else tensor(item, dtype=dtypes.int64, device="cpu"))
 
 
 def _deprecated_mask(d: dtypes.dtype) -> None:

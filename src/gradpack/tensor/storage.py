@@ -16,6 +16,7 @@ class UntypedStorage:
     """The bytes of a tensor's memory. Two tensors that share it have equal storages."""
 
     def __init__(self, tensor: Tensor) -> None:
+        owner_of(tensor._data)  # raises where there is no memory to show, as under `vmap`
         self._tensor = alias(tensor._data, tensor._spec, tensor._shape)  # which goes where the memory goes
 
     @property
