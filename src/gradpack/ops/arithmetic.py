@@ -14,40 +14,20 @@ from ..tensor.tensor import Tensor
 from .operands import factor_for, is_bool, is_complex, is_number
 from .selection import select
 
-FUNCTIONS = (
-    "add sub mul div true_divide floor_divide remainder fmod neg positive reciprocal square rsub lerp addcmul addcdiv"
-)
-METHODS = "add sub mul div true_divide floor_divide remainder fmod neg positive reciprocal square lerp addcmul addcdiv"
-INPLACE = (
-    "add_ sub_ mul_ div_ true_divide_ floor_divide_ remainder_ fmod_ neg_ reciprocal_ square_ lerp_ addcmul_ addcdiv_"
-)
-ALIASES = {"subtract": "sub", "multiply": "mul", "divide": "div", "negative": "neg"}
+FUNCTIONS = "add sub mul neg positive reciprocal square rsub lerp addcmul addcdiv"
+METHODS = "add sub mul neg positive reciprocal square lerp addcmul addcdiv"
+INPLACE = "add_ sub_ mul_ neg_ reciprocal_ square_ lerp_ addcmul_ addcdiv_"
+ALIASES = {"subtract": "sub", "multiply": "mul", "negative": "neg"}
 OPERATORS = {
     "__add__": "add",
     "__sub__": "sub",
     "__rsub__": "rsub",
     "__mul__": "mul",
-    "__truediv__": "div",
-    "__floordiv__": "floor_divide",
-    "__mod__": "remainder",
     "__neg__": "neg",
     "__pos__": "positive",
 }
-REFLECTED = {
-    "__radd__": "add",
-    "__rmul__": "mul",
-    "__rtruediv__": "div",
-    "__rfloordiv__": "floor_divide",
-    "__rmod__": "remainder",
-}
-INPLACE_OPERATORS = {
-    "__iadd__": "add",
-    "__isub__": "sub",
-    "__imul__": "mul",
-    "__itruediv__": "div",
-    "__ifloordiv__": "floor_divide",
-    "__imod__": "remainder",
-}
+REFLECTED = {"__radd__": "add", "__rmul__": "mul"}
+INPLACE_OPERATORS = {"__iadd__": "add", "__isub__": "sub", "__imul__": "mul"}
 
 
 def _check_alpha(op: Any, values: Any, common: Any) -> None:
@@ -309,6 +289,3 @@ def addcdiv(input: Any, tensor1: Any, tensor2: Any, *, value: int | float = 1) -
         tensor([2.])
     """
     return input + (tensor1 / tensor2 if value == 1 else value * (tensor1 / tensor2))
-
-
-from .division import _method_div_, _method_true_divide_, div, floor_divide, fmod, remainder, true_divide  # noqa: E402, F401 - names that this module gives

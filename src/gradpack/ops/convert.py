@@ -17,7 +17,6 @@ from ..base.modes import MODE
 from ..declare.kinds import linear
 from ..tensor.detached import forbid_saved
 from ..tensor.tensor import Tensor, wrap
-from ..tensor.typed import tensortype
 from .memory_formats import counts_as, in_format
 
 FUNCTIONS = "result_type can_cast promote_types"
@@ -207,7 +206,7 @@ def _method_type(self: Tensor, dtype: Any = None, non_blocking: Any = False) -> 
             (dtypes.DTYPES[k] for k, v in _TYPE_NAMES.items() if v.split(".")[-1] == dtype.split(".")[-1]), dtype
         )
 
-    if isinstance(dtype, tensortype):
+    if type(dtype).__name__ == "tensortype":  # `FloatTensor` and its kin
         dtype = dtype.dtype
     if not isinstance(dtype, dtypes.dtype):
         kind = ValueError if isinstance(dtype, str) else TypeError

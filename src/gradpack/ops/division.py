@@ -12,6 +12,14 @@ from ..tensor.tensor import Tensor
 from .operands import is_whole, no_gradient, zeros_for
 from .remainders import floor_divide_of, fmod_of, remainder_of
 
+FUNCTIONS = "div true_divide floor_divide remainder fmod"
+METHODS = FUNCTIONS
+INPLACE = "div_ true_divide_ floor_divide_ remainder_ fmod_"
+ALIASES = {"divide": "div"}
+OPERATORS = {"__truediv__": "div", "__floordiv__": "floor_divide", "__mod__": "remainder"}
+REFLECTED = {"__rtruediv__": "div", "__rfloordiv__": "floor_divide", "__rmod__": "remainder"}
+INPLACE_OPERATORS = {"__itruediv__": "div", "__ifloordiv__": "floor_divide", "__imod__": "remainder"}
+
 
 @elementwise(
     input=lambda g, other: g / other,

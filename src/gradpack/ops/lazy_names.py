@@ -3,6 +3,11 @@
 
 # module: (functions that gradpack exports, attributes of Tensor, operations)
 LAZY: dict[str, tuple[str, str, str]] = {
+    "division": (
+        "div div_ divide divide_ floor_divide floor_divide_ fmod fmod_ remainder remainder_ true_divide true_divide_",
+        "__floordiv__ __ifloordiv__ __imod__ __itruediv__ __mod__ __rfloordiv__ __rmod__ __rtruediv__ __truediv__ div div_ divide divide_ floor_divide floor_divide_ fmod fmod_ remainder remainder_ true_divide true_divide_",
+        "div div_rounded floor_divide fmod remainder",
+    ),
     "compare": (
         "allclose eq eq_ equal ge ge_ greater greater_ greater_equal greater_equal_ gt gt_ isclose isfinite isinf isnan isneginf isposinf isreal le le_ less less_ less_equal less_equal_ logical_and logical_and_ logical_not logical_not_ logical_or logical_or_ logical_xor logical_xor_ lt lt_ ne ne_ not_equal not_equal_",
         "__eq__ __ge__ __gt__ __le__ __lt__ __ne__ allclose eq eq_ equal ge ge_ greater greater_ greater_equal greater_equal_ gt gt_ isclose isfinite isinf isnan isneginf isposinf isreal le le_ less less_ less_equal less_equal_ logical_and logical_and_ logical_not logical_not_ logical_or logical_or_ logical_xor logical_xor_ lt lt_ ne ne_ not_equal not_equal_",

@@ -30,6 +30,7 @@ from .lazy_names import LAZY
 _EAGER = "arithmetic convert overwrite create fill fill_like index reduce shape transpose"
 # Imported at first use.
 _LATER = (
+    "division "
     "compare rounding exponential arrange bits cumulate diagonal extremes join limits masked nan_sums norm order "
     "pairwise power products scatter scatter_reduce split truth variance "
     "activation affine attention dropout einsum embedding generator index_dim inplace_functions linalg "
