@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from typing import Any
 
 import numpy as np
@@ -126,3 +129,12 @@ def test_second_derivatives_agree() -> None:
         return torch.autograd.grad((out * out).sum(), x, create_graph=True)[0]
 
     _agree(twice, _numbers(1, (4, 8, 33, 33)), _numbers(2, (6, 8, 3, 3)))
+
+
+def test_tiles_are_those_of_the_processor_that_is_compiled_for() -> None:
+    text = "from gradpack.backends.compiled import tiles; print(tiles.LANES)"
+    done = subprocess.run(
+        [sys.executable, "-c", text], capture_output=True, text=True, check=True,
+        env={**os.environ, "NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""},
+    )  # fmt: skip
+    assert done.stdout == "8\n"
