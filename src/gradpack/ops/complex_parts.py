@@ -107,7 +107,7 @@ def conj_physical(input: Any, *, out: Any = None) -> Any:
     """
     if out is not None:
         return _conj_physical(input, out=out)
-    return _conj_physical(input) if is_complex(input) else input
+    return input if isinstance(input, Tensor) and not is_complex(input) else _conj_physical(input)
 
 
 def conj(input: Any) -> Any:
