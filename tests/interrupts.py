@@ -62,7 +62,7 @@ def at_each_moment(
     Args:
         step: a function that does the same each time.
         prepare: is called before, and not interrupted.
-        most: how many moments, spread over all of them; ten times as many with GRADPACK_SWEEP=1.
+        most: how many moments, spread over all of them; all with GRADPACK_SWEEP=1.
     """
     handler = signal.signal(signal.SIGINT, signal.default_int_handler)
     hook, sys.unraisablehook = sys.unraisablehook, lambda error: None  # an interrupt while an object dies is lost
@@ -70,7 +70,7 @@ def at_each_moment(
         for _ in range(2):  # what is made at the first call is there
             prepare()
             count = _run(step, 0).count
-        for at in range(1, count + 1, max(1, count // (10 * most if SWEEP else most))):
+        for at in range(1, count + 1, 1 if SWEEP else max(1, -(-count // most))):
             prepare()
             yield _run(step, at).where
     finally:
