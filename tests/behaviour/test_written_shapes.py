@@ -88,3 +88,71 @@ def test_reductions_of_each_of_no_examples(torch, shape):
     for f in (torch.sum, torch.mean, torch.prod, torch.argmax if len(shape) > 1 else torch.sum, torch.Tensor.median):
         assert torch.func.vmap(f)(x).shape == (0,)
     assert torch.func.vmap(torch.func.grad(lambda q: q.tanh().sum()))(x).shape == shape
+
+
+@pytest.mark.parametrize("approximate", ["none", "tanh"])
+def test_the_result_of_gelu_may_be_written_to(torch, approximate):
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = torch.nn.functional.gelu(x, approximate=approximate)
+    (twice,) = torch.autograd.grad(torch.nn.functional.gelu(x, approximate=approximate).sum() * 2, x)
+    y.mul_(2)
+    y.sum().backward()
+    assert torch.allclose(x.grad, twice)
+    packed = []
+    with torch.autograd.graph.saved_tensors_hooks(lambda t: packed.append(t) or t, lambda t: t):
+        torch.nn.functional.gelu(x, approximate=approximate)
+    assert [t.tolist() for t in packed] == [[1.0, 2.0]]
+
+
+@pytest.mark.parametrize("shape, normalized", [((0,), (0,)), ((3, 0), (0,)), ((0, 3), (3,)), ((2, 0, 3), (0, 3))])
+def test_layer_norm_of_nothing(torch, shape, normalized):
+    x, w = torch.zeros(shape, requires_grad=True), torch.ones(normalized, requires_grad=True)
+    y = torch.nn.functional.layer_norm(x, normalized, w)
+    y.sum().backward()
+    assert y.shape == x.shape == x.grad.shape
+    assert w.grad.shape == w.shape and not w.grad.any()
+    rstd = torch.native_layer_norm(x, normalized, w, None, 1e-5)[2]
+    assert rstd.isnan().all() if 0 in normalized else rstd.shape == (0, 1)
+
+
+def test_parts_that_were_written_through_their_base_can_be_compared(torch):
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    for whole in (x, x * 1):
+        a, b = whole.unbind()
+        with torch.no_grad():
+            whole[0] = 5
+        assert bool(a >= b) and not bool(a < b)
+
+
+def test_an_expanded_result_of_no_elements_is_written_to(torch):
+    x = torch.ones(1, 1, requires_grad=True)
+    y = (x * x).expand(0, 2).sub_(torch.zeros(0, 2))
+    y.sum().backward()
+    assert y.shape == (0, 2) and x.grad.tolist() == [[0.0]]
+
+
+WRITES_TO_EXPANDED = {
+    "mask": lambda torch, x: x.__setitem__(torch.tensor([True, False, True]), 1.0),
+    "whole mask": lambda torch, x: x.__setitem__(torch.tensor([[True, True], [False, False], [True, True]]), 1.0),
+    "index": lambda torch, x: x.__setitem__(torch.tensor([0, 2]), 1.0),
+    "index_put_": lambda torch, x: x.index_put_((torch.tensor([0, 2]),), torch.tensor(1.0)),
+}
+
+
+@pytest.mark.parametrize("write", WRITES_TO_EXPANDED)
+def test_a_mask_or_index_writes_to_what_is_expanded(torch, write):
+    base = torch.zeros(3, 1)
+    with pytest.warns(UserWarning, match="on expanded tensors is deprecated"):
+        WRITES_TO_EXPANDED[write](torch, base.expand(3, 2))
+    assert base.tolist() == [[1.0], [0.0], [1.0]]
+    with pytest.raises(RuntimeError, match="more than one element"):
+        base.expand(3, 2)[0] = 5.0
+    assert base.tolist() == [[1.0], [0.0], [1.0]]
+
+
+def test_a_number_to_the_power_of_a_transposed_tensor_is_contiguous(torch):
+    x = torch.arange(6.0).reshape(2, 3).mT
+    for power in (2**x, torch.pow(2.5, x), 2 ** x.long(), 2 ** x.clone().mT.contiguous().mT.requires_grad_()):
+        assert power.is_contiguous() and power.shape == (3, 2)
+    assert (2**x).tolist() == [[1.0, 8.0], [2.0, 16.0], [4.0, 32.0]]
+    assert (x**2).stride() == (1, 3)

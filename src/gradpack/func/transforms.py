@@ -220,8 +220,9 @@ def jvp_of(func: Function, primals: Any, tangents: Any, argnums: Any, strict: bo
                 f"not supported. Tensor is of size {list(x._shape)} while the given forward gradient is of size "
                 f"{list(t._shape)}."
             )
-        if t._spec.dtype.category < FLOATING:
-            raise ValueError(f"Expected tangent to be floating point or complex, but got: {t.dtype}")
+        for name, value in (("primal", x), ("tangent", t)):
+            if value._spec.dtype.category < FLOATING:
+                raise ValueError(f"Expected {name} to be floating point or complex, but got: {value.dtype}")
 
     def call(values: list[Any]) -> tuple[Any, Any]:
         inner = tree_unflatten(values, form)

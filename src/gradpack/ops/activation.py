@@ -11,8 +11,7 @@ from ..base.errors import scalar_type
 from ..base.info import finfo
 from ..declare.blocks import looped
 from ..declare.kinds import elementwise
-from ..tensor.saved import derived_from
-from ..tensor.tensor import Tensor, wrap
+from ..tensor.tensor import Tensor
 from .blockwise import SHORT_EXP2, compiled, is_numpy
 from .error_function import gelu_of
 from .large_elements import hardshrink_of_large
@@ -43,13 +42,10 @@ def relu(input: Any) -> Any:
 
 
 @elementwise(
-    input=lambda g, input, out, approximate: gelu_gradient(g, input, out, approximate), dtypes="f", blocks=False
+    input=lambda g, input, approximate: gelu_backward(g, input, approximate), dtypes="f", blocks=False
 )
 def gelu(input: Any, *, approximate: str = "none") -> Any:
     """`input * P(X <= input)` for a standard normal X.
-
-    Keeps its result beside its input (the next layer keeps it anyway), so that backward need not
-    compute erf again: P is their quotient.
 
     Args:
         approximate: "none", or "tanh" for the formula of Hendrycks and Gimpel (arXiv 1606.08415).
@@ -78,14 +74,6 @@ def gelu_by_tanh(input: Any) -> Any:
     out *= input
     out *= 0.5
     return out
-
-
-def _gelu_again(input: Any, node: Any) -> Any:
-    """The result of a node of gelu, made of its saved input."""
-    return gelu(wrap(input), approximate=node.approximate)._data
-
-
-derived_from(("GeluBackward0", "input"), "out", _gelu_again)
 
 
 SQRT_2_OVER_PI = math.sqrt(2 / math.pi)
@@ -373,7 +361,7 @@ def hardshrink(input: Any, lambd: float = 0.5) -> Any:
 
 
 from .exponential import _exp_of_negative, exp, sigmoid  # noqa: E402 - adjoints name each other
-from .gelu_backward import gelu_gradient  # noqa: E402
+from .gelu_backward import gelu_backward  # noqa: E402
 from .index import zeros_as  # noqa: E402
 from .limits import clamp_max  # noqa: E402
 from .rounding import abs, where  # noqa: E402

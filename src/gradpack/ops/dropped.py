@@ -1,6 +1,6 @@
 """What a product keeps of the result of dropout: what that was made of, where both are held anyway.
 
-Softmax, gelu and the like keep their result for backward, and dropout its mask. What dropout made of the two is the
+Softmax, tanh and the like keep their result for backward, and dropout its mask. What dropout made of the two is the
 same again in one pass over memory, so that products which take it need not keep it.
 """
 

@@ -170,27 +170,34 @@ def gelu_of(x: Any) -> Any:
     return as_beside(made, x, None)
 
 
-def gelu_slope_of(x: Any, value: Any) -> Any:
-    """The derivative of `gelu_of` at `x`, where it has this `value`: `value / x` is what erf would give."""
+def gelu_slope_of(x: Any) -> Any:
+    """The derivative of `gelu_of` at `x`: P(X <= x) + x times the density of the normal distribution."""
     if is_numpy(x):
-        return blockwise(_gelu_slope, x, 1, value)
-    return np.where(x == 0, 0.5, value / x) + x * (np.exp(x * x * -0.5) * _INV_SQRT_TWO_PI)
+        return blockwise(_gelu_slope_single, x, 2) if x.dtype.char == "f" else blockwise(_gelu_slope_double, x, 3)
+    return (erf_of(x * _SQRT_HALF) + 1) * 0.5 + x * (np.exp(x * x * -0.5) * _INV_SQRT_TWO_PI)
 
 
-def gelu_gradient_of(g: Any, x: Any, value: Any) -> Any:
-    """`g * gelu_slope_of(x, value)`."""
+def gelu_gradient_of(g: Any, x: Any) -> Any:
+    """`g * gelu_slope_of(x)`."""
     if is_numpy(g) and is_numpy(x) and g.dtype == x.dtype and g.shape == x.shape:
         made = compiled("error_functions", "gelu_gradient", g, x)
         if made is not None:
             return made
-        return blockwise(_gelu_gradient, x, 1, value, g)
-    return g * gelu_slope_of(x, value)
+        if x.dtype.char == "f":
+            return blockwise(_gelu_gradient_single, x, 2, g)
+        return blockwise(_gelu_gradient_double, x, 3, g)
+    return g * gelu_slope_of(x)
 
 
 _GELU_EXP2 = tuple(v * (-2 / math.log(2) if nr < 3 else 1) for nr, v in enumerate(_GELU))
 
 
 def _gelu_single(x: Any, out: Any, y: Any, square: Any) -> None:
+    _probability_times(x, x, out, y, square)
+
+
+def _probability_times(factor: Any, x: Any, out: Any, y: Any, square: Any) -> None:
+    """`factor * P(X <= x)` of single precision."""
     a, b, c, d, e = _GELU_EXP2 if SHORT_EXP2 else _GELU
     np.square(x, square)
     np.add(square, d, y)
@@ -204,31 +211,39 @@ def _gelu_single(x: Any, out: Any, y: Any, square: Any) -> None:
     if SHORT_EXP2:  # (1 + tanh(z)) / 2 = 1 / (1 + exp(-2 z))
         np.exp2(y, y)
         np.add(y, 1, y)
-        np.divide(x, y, out)
+        np.divide(factor, y, out)
         return
     np.tanh(y, y)
     np.add(y, 1, y)
-    np.multiply(y, x, y)
+    np.multiply(y, factor, y)
     np.multiply(y, 0.5, out)
 
 
 def _gelu_double(x: Any, out: Any, scaled: Any, square: Any, below: Any) -> None:
+    _probability_double(x, out, scaled, square, below)
+    np.multiply(out, x, out)
+
+
+def _probability_double(x: Any, out: Any, scaled: Any, square: Any, below: Any) -> None:
     np.multiply(x, _SQRT_HALF, scaled)
     _erf_double(scaled, out, square, below)
-    _weigh(x, out)
-
-
-def _weigh(x: Any, out: Any) -> None:
     np.add(out, 1, out)
-    np.multiply(out, x, out)
     np.multiply(out, 0.5, out)
 
 
-def _gelu_slope(x: Any, out: Any, value: Any, density: Any) -> None:
+def _gelu_slope_single(x: Any, out: Any, y: Any, density: Any) -> None:
+    _probability_times(1, x, out, y, density)
+    _add_density(x, out, density)
+
+
+def _gelu_slope_double(x: Any, out: Any, scaled: Any, square: Any, below: Any) -> None:
+    _probability_double(x, out, scaled, square, below)
+    _add_density(x, out, square)
+
+
+def _add_density(x: Any, out: Any, density: Any) -> None:
+    """Add `x` times the density of the normal distribution at `x`."""
     np.square(x, density)
-    np.divide(value, x, out)
-    if not density.size or not np.minimum.reduce(density) > 0:
-        np.copyto(out, 0.5, where=x == 0)
     if SHORT_EXP2 and x.dtype.char == "f":
         np.multiply(density, _HALF_LOG2_E, density)
         np.exp2(density, density)
@@ -240,6 +255,11 @@ def _gelu_slope(x: Any, out: Any, value: Any, density: Any) -> None:
     np.add(out, density, out)
 
 
-def _gelu_gradient(x: Any, out: Any, value: Any, g: Any, density: Any) -> None:
-    _gelu_slope(x, out, value, density)
+def _gelu_gradient_single(x: Any, out: Any, g: Any, y: Any, density: Any) -> None:
+    _gelu_slope_single(x, out, y, density)
+    np.multiply(out, g, out)
+
+
+def _gelu_gradient_double(x: Any, out: Any, g: Any, scaled: Any, square: Any, below: Any) -> None:
+    _gelu_slope_double(x, out, scaled, square, below)
     np.multiply(out, g, out)

@@ -8,16 +8,10 @@ from typing import Any
 import numpy as np
 
 from ..declare.kinds import elementwise
-from ..tensor.tensor import Tensor
 from .blockwise import blockwise, compiled, is_numpy
-from .error_function import gelu_gradient_of, gelu_of
+from .error_function import gelu_gradient_of
 
 _INV_SQRT_2_PI = 1 / math.sqrt(2 * math.pi)
-
-
-def gelu_gradient(g: Any, input: Any, out: Any, approximate: str) -> Any:
-    """The formula of gelu: an operation on Tensors, and on arrays the same without computing the result again."""
-    return gelu_backward(g, input, approximate) if isinstance(g, Tensor) else _gradient(g, input, out, approximate)
 
 
 @elementwise(
@@ -29,31 +23,28 @@ def gelu_gradient(g: Any, input: Any, out: Any, approximate: str) -> Any:
     blocks=False,
 )
 def gelu_backward(grad: Any, input: Any, approximate: str) -> Any:
-    """`grad` times the slope of gelu at `input`. Keeps nothing else: hooks that round would round a result of gelu
-    apart from its input, whose quotient is needed.
-    """
-    return _gradient(grad, input, gelu_of(input) if approximate == "none" else gelu_by_tanh(input), approximate)
-
-
-def _gradient(g: Any, x: Any, value: Any, approximate: str) -> Any:
+    """`grad` times the slope of gelu at `input`."""
     if approximate == "none":
-        return gelu_gradient_of(g, x, value)
-    made = compiled("error_functions", "gelu_gradient_by_tanh", g, x) if is_numpy(g) and is_numpy(x) else None
-    return g * _slope_by_tanh(x, value) if made is None else made
+        return gelu_gradient_of(grad, input)
+    numpy_only = is_numpy(grad) and is_numpy(input)
+    made = compiled("error_functions", "gelu_gradient_by_tanh", grad, input) if numpy_only else None
+    return grad * _slope_by_tanh(input) if made is None else made
 
 
-def _slope_by_tanh(x: Any, value: Any) -> Any:
-    """P + x * dP/dx, where P = value / x is (1 + tanh(u)) / 2, so that dP/du = 2 * P * (1 - P)."""
-    p = np.where(x == 0, 0.5, value / x).astype(x.dtype)
-    slope = x * x
-    slope *= 3 * CUBIC
-    slope += 1
-    slope *= p
-    slope *= 1 - p
-    slope *= 2 * SQRT_2_OVER_PI
-    slope *= x
-    slope += p
-    return slope
+def _slope_by_tanh(x: Any) -> Any:
+    """p + x dp/dx, where p = (1 + tanh(u(x))) / 2, so that dp/du = 2 p (1 - p)."""
+    square = x * x
+    p = np.tanh((square * CUBIC + 1) * SQRT_2_OVER_PI * x)
+    p += 1
+    p *= 0.5
+    square *= 3 * CUBIC
+    square += 1
+    square *= p
+    square *= 1 - p
+    square *= 2 * SQRT_2_OVER_PI
+    square *= x
+    square += p
+    return square
 
 
 def gelu_curvature(x: Any, approximate: str) -> Any:
@@ -92,6 +83,6 @@ def _curvature_by_tanh(x: Any) -> Any:
     return (1 - t * t) * (first + x * (half_second - t * first * first))
 
 
-from .activation import CUBIC, SQRT_2_OVER_PI, gelu_by_tanh  # noqa: E402 - adjoints name each other
+from .activation import CUBIC, SQRT_2_OVER_PI  # noqa: E402 - adjoints name each other
 from .exponential import exp  # noqa: E402
 from .trigonometry import tanh  # noqa: E402

@@ -60,7 +60,8 @@ def nansum(
         check_out("nansum", out, input)
         dtype = out.dtype
     if dtype is not None and not input.dtype.is_complex:
-        return in_dtype(nansum, "nansum", input, dtype, out, dim, keepdim)
+        whole = input.dtype.category < dtypes.FLOATING  # no NaN among integers, whatever they are converted to
+        return in_dtype(sum if whole else nansum, "nansum", input, dtype, out, dim, keepdim)
     return _nansum(input, dim, keepdim)
 
 

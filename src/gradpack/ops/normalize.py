@@ -175,8 +175,9 @@ def _layer_norm_gradients(
     """
     count = math.prod(normalized_shape)
     shape = input.shape
-    g = reshaped(g, (-1, count))
-    rows = reshaped(input, (-1, count))
+    outer = shape[: len(shape) - len(normalized_shape)]
+    rows = reshaped(input, (math.prod(outer), count))
+    g = reshaped(g, rows.shape)
     found = None
     if type(rows) is _array_type and rows.size >= SMALL:
         vector = None if weight is None else reshaped(weight, (count,))
@@ -218,7 +219,7 @@ def _layer_norm_gradients(
 def _layer_norm(input: Any, normalized_shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-05) -> Any:
     """Layer normalisation, with mean and 1 / standard deviation of each row for backward."""
     count = math.prod(normalized_shape)
-    rows = reshaped(input, (-1, count))
+    rows = reshaped(input, (math.prod(input.shape[: len(input.shape) - len(normalized_shape)]), count))
     if type(rows) is _array_type and rows.size >= SMALL:
         by, plus = (None if v is None else reshaped(v, (count,)) for v in (weight, bias))
         found = _layer_norm_compiled(rows, by, plus, eps)

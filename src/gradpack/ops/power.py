@@ -65,6 +65,8 @@ def pow(input: Any, exponent: Any) -> Any:
         if exponent < 0 and is_whole(input):
             raise RuntimeError(f"Integers to negative integer powers are not allowed. (The power is {exponent}.)")
         return _numbered_power(input, exponent)
+    if is_number(input) and not exponent.flags.c_contiguous:
+        exponent = exponent.copy("C")  # the result is contiguous, as torch's is
     if isinstance(exponent, complex) or not is_whole(exponent):
         return np.power(input, exponent)
     return _whole_power(input, exponent)

@@ -9,7 +9,6 @@ from weakref import ref
 from ..base.layouts import strided
 from ..base.modes import MODE, OpMode
 from ..base.sizes import in_bytes, shown
-from ..tensor.saved import DERIVED, Derived
 from ..tensor.tensor import Tensor
 from .cheap import is_held
 from .choices import Limits
@@ -63,7 +62,6 @@ class Budget(Policy):
         self.name = f"budget({shown(limit)!r})"
         self.min_bytes = min_bytes
         self._means = means
-        self._lossy = any(m.lossy for m in means)
         self._holding = Holding(self.name, self._limits, means)
         self._ledger = self._holding.ledger
         self._lock = self._holding.lock
@@ -169,9 +167,6 @@ class Budget(Policy):
             info = described(tensor)
         if owner(tensor._data) in self._others:
             return tensor
-        label = info.label if type(info) is Brief else (info.node_name, info.slot)
-        if self._lossy and label in DERIVED and info.node is not None:
-            return Derived(info.node, label)  # it must agree with what comes back of the input
         if type(info) is SavedInfo and info.kind in ("parameter", "buffer"):
             self._others.add(owner(tensor._data))
             return tensor
@@ -283,8 +278,6 @@ class Budget(Policy):
     # --- unpacking ---
 
     def unpack(self, packed: Any) -> Any:
-        if type(packed) is Derived:
-            return packed.tensor()
         if type(packed) is not Slot:
             return packed
         self._round.uses += 1

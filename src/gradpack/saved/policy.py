@@ -67,10 +67,6 @@ class Policy:
     guards_writes = False
     bits_for_relu = False  # may relu keep bits in place of what this has packed, where nothing else needs its result?
 
-    def derives(self, info: SavedInfo) -> bool:
-        """Whether a result has to be made again of an input of the same node, because this policy rounds that."""
-        return False
-
     def watches(self) -> tuple[OpMode, ...]:
         """What must see the operations of the block, beside what they save. Needed by few policies."""
         return ()
@@ -167,9 +163,6 @@ class Selected(Policy):
     def wait(self) -> None:
         self.policy.wait()
 
-    def derives(self, info: SavedInfo) -> bool:
-        return self.select(info) and self.policy.derives(info)
-
     def watches(self) -> tuple[OpMode, ...]:
         return self.policy.watches()
 
@@ -185,9 +178,7 @@ class Chain(Policy):
     def pack(self, tensor: Any, info: Any = None) -> Any:
         if info is None:
             info = described(tensor)
-        # A result that is to agree with an input that the second rounds is the second's.
-        order = (self.second, self.first) if self.second.derives(info) else (self.first, self.second)
-        for policy in order:
+        for policy in (self.first, self.second):
             packed = policy.pack(tensor, info)
             if packed is not tensor:
                 return Packed(policy, packed)
@@ -196,9 +187,6 @@ class Chain(Policy):
     def wait(self) -> None:
         self.first.wait()
         self.second.wait()
-
-    def derives(self, info: SavedInfo) -> bool:
-        return self.first.derives(info) or self.second.derives(info)
 
     def unpack(self, packed: Any) -> Any:
         return packed.policy.unpack(packed.packed) if type(packed) is Packed else packed

@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import Any
 from weakref import ref
 
-from ..tensor.saved import DERIVED, Derived
 from ..tensor.tensor import Tensor
 from .background import Workers
 from .foreign import DeviceMemory, Memory, RemoteMemory, described, memory_of
@@ -59,19 +58,13 @@ class Stored(Policy):
             info = described(tensor)
         steps = self._steps_for(info)
         label = (info.node_name, info.slot)
-        is_ours = isinstance(tensor, Tensor)  # of others, label and node are not known, or are what the last step had
-        if is_ours and label in DERIVED and _is_coarse(info.node, steps):
-            info.policy, info.packed_bytes = f"{self.name} (from the input)", 0
-            return Derived(info.node, label)
-        if is_ours and label == _SIGNS_ONLY and any(stage.coarse for stage in steps):
+        # Of another library's tensors, label and node are not known, or are what the last step had.
+        if isinstance(tensor, Tensor) and label == _SIGNS_ONLY and any(stage.coarse for stage in steps):
             steps = (SIGNS, *(stage for stage in steps if stage.lossless))
         memory = memory_of(tensor) if steps or not self.steps else None
         if memory is None:
             return tensor
         return self._keep(memory, steps, info)
-
-    def derives(self, info: SavedInfo) -> bool:
-        return (info.node_name, info.slot) in DERIVED and _is_coarse(info.node, self._steps_for(info))
 
     def _steps_for(self, info: SavedInfo) -> tuple[Stage, ...]:
         return tuple([stage for stage, select in self.steps if (select is None or select(info)) and stage.takes(info)])
@@ -184,9 +177,7 @@ class Stored(Policy):
         return record
 
     def unpack(self, packed: Any) -> Any:
-        if type(packed) is Handle:
-            return packed.tensor()
-        return packed.tensor() if type(packed) is Derived else packed
+        return packed.tensor() if type(packed) is Handle else packed
 
     def _where(self, select: Select) -> Policy:
         return _stored(*((stage, select if old is None else old & select) for stage, old in self.steps))
@@ -216,14 +207,6 @@ def _stored(*steps: Step) -> Stored:
 def _shown(step: Step) -> str:
     stage, select = step
     return repr(stage) if select is None else f"{stage!r}.where({select})"
-
-
-def _is_coarse(node: Any, steps: tuple[Stage, ...]) -> bool:
-    """Whether a result, or the input that it is to be divided by, comes back inexactly."""
-    held = getattr(getattr(node, "input", None), "handle", None)
-    held = getattr(held, "packed", held)  # of a chain
-    stages = (*steps, *held.record.steps) if type(held) is Handle else steps
-    return any(stage.coarse for stage in stages)
 
 
 def _is_dense(array: Any) -> bool:

@@ -7,7 +7,6 @@ reads the first two by itself and hands anything else to `unpack_input` and `unp
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Callable
 from sys import _getframe
 from typing import Any
@@ -46,31 +45,6 @@ class Constant:
 
     def __init__(self, value: Any) -> None:
         self.value = value
-
-
-# Results whose backward divides them by a saved input, by (name of the node, slot): how to make them again of it.
-DERIVED: dict[tuple[str, str], Callable[[Any], Any]] = {}
-
-
-def derived_from(source: tuple[str, str], slot: str, derive: Callable[[Any, Any], Any]) -> None:
-    """Make the result in `slot` of a node again of its input `source`, by `derive(input, node)`."""
-    DERIVED[source[0], slot] = lambda node: derive(unpack_input(node, source[1]), node)
-
-
-class Derived:
-    """Stands for a result that is made again of the node's saved input: it agrees with what came back of that.
-
-    Where hooks round both, each by itself, their quotient would mean nothing.
-    """
-
-    __slots__ = ("derive", "node")
-
-    def __init__(self, node: Any, label: tuple[str, str]) -> None:
-        self.node, self.derive = weakref.ref(node), DERIVED[label]
-
-    def tensor(self) -> Tensor:
-        data = self.derive(self.node())
-        return alias(data, spec_of(data), tuple(data.shape))
 
 
 def tell(
