@@ -104,7 +104,7 @@ def test_the_result_of_gelu_may_be_written_to(torch, approximate):
     assert [t.tolist() for t in packed] == [[1.0, 2.0]]
 
 
-@pytest.mark.parametrize("shape, normalized", [((0,), (0,)), ((3, 0), (0,)), ((0, 3), (3,)), ((2, 0, 3), (0, 3))])
+@pytest.mark.parametrize(("shape", "normalized"), [((0,), (0,)), ((3, 0), (0,)), ((0, 3), (3,)), ((2, 0, 3), (0, 3))])
 def test_layer_norm_of_nothing(torch, shape, normalized):
     x, w = torch.zeros(shape, requires_grad=True), torch.ones(normalized, requires_grad=True)
     y = torch.nn.functional.layer_norm(x, normalized, w)

@@ -39,7 +39,7 @@ from ..tensor.packed import Packed, pack_array, pack_input, pack_result
 from ..tensor.parameter import Parameter
 from ..tensor.saved import FREED, check, freed, unpack_input, unpack_result
 from ..tensor.tensor import Tensor, View
-from ..tensor.views import refresh
+from ..tensor.views import leads_somewhere, refresh
 from . import subclass  # noqa: F401 - attaches its method
 from .apply import Output, apply
 from .fitting import fit_arrays
@@ -166,7 +166,7 @@ def _materialise(op: Op) -> None:
         "_may_share": np.may_share_memory,
         "_spec_of": spec_of,
         "_shape_of": np.shape,
-        "_refresh": refresh,
+        "_refresh": refresh if op.inputs else leads_somewhere,
         "_check": check,
         "_unpack_input": unpack_input,
         "_unpack_result": unpack_result,

@@ -74,7 +74,7 @@ def quickly(op: Op, values: tuple[Any, ...], mode: Mode) -> Any:
         value = arrays[i]
         kind: Any = type(value)
         if kind is Tensor or kind is Parameter:
-            if value._view is not None and refresh(value):
+            if value._view is not None and op.inputs and refresh(value):
                 return None
             if value._edge is not None:
                 tracked = mode.grad

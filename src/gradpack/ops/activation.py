@@ -41,9 +41,7 @@ def relu(input: Any) -> Any:
     return np.maximum(input, 0) if input.size < LARGE else limit(input, 0, None)
 
 
-@elementwise(
-    input=lambda g, input, approximate: gelu_backward(g, input, approximate), dtypes="f", blocks=False
-)
+@elementwise(input=lambda g, input, approximate: gelu_backward(g, input, approximate), dtypes="f", blocks=False)
 def gelu(input: Any, *, approximate: str = "none") -> Any:
     """`input * P(X <= input)` for a standard normal X.
 

@@ -77,6 +77,11 @@ def refresh(tensor: Tensor) -> bool:
     return False
 
 
+def leads_somewhere(tensor: Tensor) -> bool:
+    """`refresh` of an operation that has no derivative: the edge is not read."""
+    return False
+
+
 def renew(tensor: Tensor) -> None:
     """Make the edge of a view again if its storage was written to since it was made.
 
