@@ -238,6 +238,22 @@ def test_nesting_without_end_is_refused():
         torch.load(with_text('{"format":"gradpack","version":1,"tree":' + text + "}"))
 
 
+@pytest.mark.parametrize(
+    ("shape", "size", "said"),
+    [
+        ([1] * 101, 4, "101 dimensions"),
+        ([2**62], 4, "safetensors file"),
+        ([0, 2**62, 4], 0, "the shape|safetensors file"),
+    ],
+)
+def test_safetensors_of_shapes_that_no_array_has(tmp_path, shape, size, said):
+    pytest.importorskip("safetensors")
+    header = json.dumps({"a": {"dtype": "F32", "shape": shape, "data_offsets": [0, size]}}).encode()
+    (tmp_path / "x.safetensors").write_bytes(len(header).to_bytes(8, "little") + header + bytes(size))
+    with pytest.raises(RuntimeError, match=said):
+        torch.load(tmp_path / "x.safetensors")
+
+
 @pytest.mark.parametrize("format", ["npz", "safetensors"])
 def test_a_damaged_file_is_refused_or_read(format):
     """Whatever is wrong, the answer is a tensor or a sentence."""

@@ -46,7 +46,7 @@ def apply(op: Op, args: tuple[Any, ...]) -> Any:
             return quick
     elif mode.functions:
         return through_functions(*public_of(op), args, *_as_given(op, args))
-    found = overriding(args)
+    found = overriding(args, op.name)
     if found:
         return handle(*public_of(op), found, *_as_given(op, args))
     if mode.watched:

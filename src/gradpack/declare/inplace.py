@@ -32,7 +32,7 @@ from .write_checks import check_overlap, check_result, check_writable, tensors_i
 
 def inplace(op: Op, name: str, values: list[Any]) -> Tensor:
     """Run `op` on `values` and write its result into the first of them."""
-    if not isinstance(values[0], Tensor) and not overriding(values):
+    if not isinstance(values[0], Tensor) and not overriding(values, name):
         raise not_a_method_of(name, values[0])
     refuse_options(op, name, values)
     for i in _tensors_only(op):
@@ -50,7 +50,7 @@ def _inplace(op: Op, name: str, values: list[Any]) -> Tensor:
     if mode.functions:
         done: Tensor = through_functions(getattr(Tensor, name), name, values, *_split_given(op, values))
         return done
-    found = overriding(values)
+    found = overriding(values, name)
     if found:
         return handle(getattr(Tensor, name), name, found, *_split_given(op, values))
     if mode.levels:

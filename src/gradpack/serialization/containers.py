@@ -164,7 +164,12 @@ def read_safetensors(data: Any) -> Any:
             raise BadFileError(
                 f"load(): the tensor {name!r} has the dtype {entry['dtype']}, which gradpack does not have"
             )
-        arrays[name] = np.frombuffer(entry["data"], native).reshape(entry["shape"])
+        try:
+            arrays[name] = np.frombuffer(entry["data"], native).reshape(entry["shape"])
+        except ValueError as error:  # more dimensions or elements than an array can have
+            shape = entry["shape"]
+            shown = f"{len(shape)} dimensions" if len(shape) > 32 else f"the shape {list(shape)}"
+            raise BadFileError(f"load(): the tensor {name!r} has {shown}, which no array can have: {error}") from None
     described = (header.get("__metadata__") or {}).get("gradpack")
     if described is not None:
         return Decoder(arrays).decode(_tree(described))

@@ -125,7 +125,7 @@ def _converted(result: Any, cls: type) -> Any:
     return result
 
 
-def overriding(values: Iterable[Any]) -> list[Any]:
+def overriding(values: Iterable[Any], name: str = "an operation") -> list[Any]:
     """The arguments whose class has a `__torch_function__` of its own to ask, subclasses before their bases."""
     found: list[Any] = []
     if _DISABLED.get():
@@ -144,7 +144,7 @@ def overriding(values: Iterable[Any]) -> list[Any]:
             if handler is None or handler is disabled_torch_function_impl:
                 continue
             if is_foreign(item):
-                raise mixed("an operation")
+                raise mixed(name)
             place = next((i for i, f in enumerate(found) if issubclass(kind, type(f))), len(found))
             found.insert(place, item)
     return found
