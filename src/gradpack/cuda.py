@@ -15,6 +15,7 @@ from .backends.cupy_memory import MemoryWatch as _MemoryWatch
 from .base.devices import KINDS as _KINDS
 from .base.devices import device as _device
 from .base.errors import OutOfMemoryError
+from .base.exits import Exit as _Exit
 from .cuda_streams import Event, Stream, StreamContext, current_stream, default_stream, set_stream, stream
 from .ops import generator as _generator
 
@@ -103,11 +104,13 @@ class device:  # noqa: N801 - torch's name
     def __enter__(self) -> None:
         if self.idx >= 0:
             self.prev_idx = current_device()
-            set_device(self.idx)
+            try:
+                set_device(self.idx)
+            except BaseException:
+                set_device(self.prev_idx)
+                raise
 
-    def __exit__(self, *exc: object) -> None:
-        if self.idx >= 0:
-            set_device(self.prev_idx)
+    __exit__ = _Exit(lambda self: self.prev_idx, lambda self, before: set_device(before) if self.idx >= 0 else None)
 
 
 class device_of(device):  # noqa: N801 - torch's name

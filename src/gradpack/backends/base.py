@@ -277,7 +277,7 @@ def place_backend(kind: str, backend: Backend) -> None:
 
 
 def unplace_backend(kind: str) -> None:
-    del _BY_PLACE[kind]
+    _BY_PLACE.pop(kind, None)
 
 
 def backend_on(kind: str) -> Backend | None:
@@ -306,7 +306,7 @@ def register_backend(backend: Backend, *, replace: bool = False) -> dict[type, B
 def forget_backend(backend: Backend, before: dict[type, Backend | None]) -> None:
     """Give array types back to what they belonged to."""
     for kind in [k for k, b in _BY_TYPE.items() if b is backend]:
-        del _BY_TYPE[kind]  # subclasses too
+        _BY_TYPE.pop(kind, None)  # subclasses too
     _BY_TYPE.update({kind: old for kind, old in before.items() if old is not None})
 
 

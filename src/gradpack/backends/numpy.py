@@ -122,8 +122,10 @@ def hold(d: dtype, native: Any) -> None:
 
 
 def let_go(d: dtype) -> None:
-    native = NATIVE.pop(d)
-    del DTYPE[native], NUMPY.by_native[native]
+    native = NATIVE.get(d)
+    DTYPE.pop(native, None)
+    NUMPY.by_native.pop(native, None)
+    NATIVE.pop(d, None)
 
 
 class NumPyBackend(Backend):

@@ -207,9 +207,9 @@ def add(new: dtype) -> None:
 
 
 def take_away(old: dtype) -> None:
-    del DTYPES[old.name]
+    DTYPES.pop(old.name, None)
     for pair in [p for p in PROMOTED if old in p]:
-        del PROMOTED[pair]
+        PROMOTED.pop(pair, None)
 
 
 _OF_PYTHON: dict[Any, dtype] = {float: float64, int: int64, bool: bool_, complex: complex128}

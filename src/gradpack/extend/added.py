@@ -8,6 +8,7 @@ _UNDO: dict[str, Callable[[], None]] = {}  # by what was added: "op sinhc", "met
 
 
 def note(what: str, undo: Callable[[], None]) -> None:
+    """Note how an addition is undone: each step of `undo` must bear to be done twice, as an interrupt repeats it."""
     _UNDO[what] = undo
 
 
@@ -16,7 +17,8 @@ def known() -> list[str]:
 
 
 def undo(what: str) -> None:
-    _UNDO.pop(what)()
+    _UNDO[what]()
+    _UNDO.pop(what, None)
 
 
 def refuse(what: str, name: str, where: str) -> None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from keyword import iskeyword
 from typing import Any
 
 from ..backends import NUMPY, Backend
+from ..base.exits import block, surely
 from ..declare import kinds
 from ..declare.op import PUBLIC, REGISTRY, Op
 from ..declare.variants import inplace_of, is_taken
@@ -93,9 +93,10 @@ def _check_formulas(kind: str, name: str, keywords: dict[str, Any]) -> None:
 
 
 def _forget(name: str) -> None:
-    op = REGISTRY.pop(name)
-    for table in (NUMPY._bound,):
-        table.pop(op.forward, None)
+    op = REGISTRY.get(name)
+    if op is not None:
+        NUMPY._bound.pop(op.forward, None)
+    REGISTRY.pop(name, None)
 
 
 _KINDS: dict[str, dict[str, str]] = {
@@ -130,7 +131,12 @@ nondifferentiable = _declared("nondifferentiable")
 
 def _attach(name: str, call: Callable[..., Any]) -> None:
     setattr(Tensor, name, call)
-    added.note(f"method {name}", lambda: delattr(Tensor, name))
+
+    def undo() -> None:
+        if hasattr(Tensor, name):
+            delattr(Tensor, name)
+
+    added.note(f"method {name}", undo)
 
 
 def method(call: Callable[..., Any] | None = None, *, name: str | None = None) -> Any:
@@ -186,7 +192,7 @@ def function(call: Callable[..., Any] | None = None, *, name: str | None = None)
     _namespace()[known] = PUBLIC[known] = call
 
     def undo() -> None:
-        del _namespace()[known]
+        _namespace().pop(known, None)
         PUBLIC.pop(known, None)
 
     added.note(f"function {known}", undo)
@@ -238,7 +244,7 @@ def kernel(
 
         def undo() -> None:
             if before is None:
-                del backend._bound[found.forward]
+                backend._bound.pop(found.forward, None)
             else:
                 backend._bound[found.forward] = before
             _compile_again(found, backend)
@@ -282,7 +288,7 @@ def remove(name: str) -> None:
         added.undo(what)
 
 
-@contextmanager
+@block
 def registering() -> Iterator[None]:
     """`with extend.registering(): ...` takes away at its end what was added in the block.
 
@@ -300,8 +306,10 @@ def registering() -> Iterator[None]:
         False
     """
     before = set(added.known())
-    try:
-        yield
-    finally:
+
+    def take_away() -> None:
         for what in reversed([w for w in added.known() if w not in before]):
             added.undo(what)
+
+    with surely(take_away):
+        yield

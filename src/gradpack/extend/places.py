@@ -58,7 +58,7 @@ def dtype(name: str, native: Any, *, category: str = "floating", low: bool | Non
     def undo() -> None:
         dtypes.take_away(made)
         let_go(made)
-        del vars(gradpack)[name]
+        vars(gradpack).pop(name, None)
 
     added.note(f"dtype {name}", undo)
     return made
