@@ -7,12 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.fake_cupy import on_cuda
+from tests.interrupts import at_each_moment
 
 import gradpack as torch
 from gradpack import extend
 from gradpack.extend import added
-from tests.fake_cupy import on_cuda
-from tests.interrupts import at_each_moment
 
 SOURCES = Path(torch.__file__).parent
 

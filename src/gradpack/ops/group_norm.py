@@ -219,8 +219,8 @@ def native_layer_norm(
     lead = input._shape[: input.ndim - ndim]
     shape = (*lead, *(1,) * ndim)
     if not input.numel():
-        rstd = math.nan if 0 in normalized_shape else 0.0
-        return out, input.detach().new_zeros(shape), input.detach().new_full(shape, rstd)
+        scale = math.nan if 0 in normalized_shape else 0.0
+        return out, input.detach().new_zeros(shape), input.detach().new_full(shape, scale)
     mean, rstd = _moments(reshape(input, (math.prod(lead), -1)), eps)
     return out, reshape(mean, shape), reshape(rstd, shape)
 
