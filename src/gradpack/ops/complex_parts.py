@@ -22,6 +22,10 @@ from ..tensor.tensor import Tensor
 from .blockwise import is_numpy
 from .operands import is_complex, zeros_for
 
+FUNCTIONS = "real imag conj conj_physical resolve_conj angle view_as_real view_as_complex"
+METHODS = "conj conj_physical resolve_conj angle"
+INPLACE = "conj_physical_"
+
 
 def is_paired(array: Any) -> bool:
     """Whether complex numbers are pairs of float16."""

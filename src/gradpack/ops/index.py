@@ -32,7 +32,7 @@ from .subscript import FULL, index_tensor, out_of_bounds
 from .writing import keep_apart, write_part
 
 FUNCTIONS = "select narrow index_put"
-METHODS = "select narrow index_put"
+METHODS = FUNCTIONS
 INPLACE = "index_put_"
 
 
@@ -383,6 +383,5 @@ def _bad_index(shape: Any, indices: Any, error: IndexError) -> IndexError:
     )
 
 
-from .getitem import OPERATORS  # noqa: E402, F401 - `methods` reads it here
 from .reduce import sum_to_size  # noqa: E402
 from .shape import reshape, wrap_dim  # noqa: E402

@@ -13,10 +13,15 @@ LAZY: dict[str, tuple[str, str, str]] = {
         "__eq__ __ge__ __gt__ __le__ __lt__ __ne__ allclose eq eq_ equal ge ge_ greater greater_ greater_equal greater_equal_ gt gt_ isclose isfinite isinf isnan isneginf isposinf isreal le le_ less less_ less_equal less_equal_ logical_and logical_and_ logical_not logical_not_ logical_or logical_or_ logical_xor logical_xor_ lt lt_ ne ne_ not_equal not_equal_",
         "eq ge gt isclose isfinite isinf isnan isneginf isposinf isreal le logical_and logical_not logical_or logical_xor lt ne",
     ),
-    "rounding": (
-        "abs abs_ absolute absolute_ angle ceil ceil_ conj conj_physical conj_physical_ copysign copysign_ fix fix_ floor floor_ frac frac_ heaviside heaviside_ imag real resolve_conj round round_ sgn sgn_ sign sign_ signbit trunc trunc_ view_as_complex view_as_real where",
-        "__abs__ abs abs_ absolute absolute_ angle ceil ceil_ conj conj_physical conj_physical_ copysign copysign_ fix fix_ floor floor_ frac frac_ heaviside heaviside_ imag real resolve_conj round round_ sgn sgn_ sign sign_ signbit trunc trunc_ where",
+    "complex_parts": (
+        "angle conj conj_physical conj_physical_ imag real resolve_conj view_as_complex view_as_real",
+        "angle conj conj_physical conj_physical_ resolve_conj",
         "abs angle ceil complex conj_physical copysign floor frac heaviside imag real round sgn sign signbit trunc view_as_complex view_as_real where",
+    ),
+    "rounding": (
+        "abs abs_ absolute absolute_ ceil ceil_ copysign copysign_ fix fix_ floor floor_ frac frac_ heaviside heaviside_ round round_ sgn sgn_ sign sign_ signbit trunc trunc_ where",
+        "__abs__ abs abs_ absolute absolute_ ceil ceil_ copysign copysign_ fix fix_ floor floor_ frac frac_ heaviside heaviside_ imag real round round_ sgn sgn_ sign sign_ signbit trunc trunc_ where",
+        "",
     ),
     "exponential": (
         "erf erf_ erfc erfc_ erfinv erfinv_ exp exp2 exp2_ exp_ expm1 expm1_ log log10 log10_ log1p log1p_ log2 log2_ log_ logaddexp logaddexp2 logit logit_ rsqrt rsqrt_ sigmoid sigmoid_ sqrt sqrt_ xlogy xlogy_",

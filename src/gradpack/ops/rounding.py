@@ -24,14 +24,9 @@ from .large_elements import sign_of_large
 from .operands import is_complex, is_whole, no_gradient, zeros_for
 from .selection import select
 
-FUNCTIONS = (
-    "abs sign sgn floor ceil round trunc frac copysign signbit heaviside where "
-    "real imag conj conj_physical resolve_conj angle view_as_real view_as_complex"
-)
-METHODS = (
-    "abs sign sgn floor ceil round trunc frac copysign signbit heaviside where conj conj_physical resolve_conj angle"
-)
-INPLACE = "abs_ sign_ sgn_ floor_ ceil_ round_ trunc_ frac_ copysign_ heaviside_ conj_physical_"
+FUNCTIONS = "abs sign sgn floor ceil round trunc frac copysign signbit heaviside where"
+METHODS = FUNCTIONS
+INPLACE = "abs_ sign_ sgn_ floor_ ceil_ round_ trunc_ frac_ copysign_ heaviside_"
 ALIASES = {"absolute": "abs", "fix": "trunc"}
 OPERATORS: dict[str, Any] = {"__abs__": "abs"}
 
@@ -331,16 +326,6 @@ def _method_where(self: Tensor, condition: Tensor, other: Any) -> Tensor:
 
 
 from .compare import eq, ne  # noqa: E402 - adjoints name each other
-from .complex_parts import (  # noqa: E402, F401 - names that this module gives
-    PROPERTIES,
-    angle,
-    conj,
-    conj_physical,
-    imag,
-    real,
-    resolve_conj,
-    view_as_complex,
-    view_as_real,
-)
+from .complex_parts import PROPERTIES, conj_physical, real  # noqa: E402
 
 OPERATORS.update(PROPERTIES)
