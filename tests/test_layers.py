@@ -1,11 +1,18 @@
-"""Imports go downward only. Read from the text of the modules, so that imports inside functions count."""
+"""Imports go downward only, and never in a circle.
+
+Read from the text of the modules, so that imports inside functions count.
+"""
 
 from __future__ import annotations
 
 import ast
+import importlib
+from functools import cache
 from pathlib import Path
 
 import pytest
+
+from gradpack.base import late
 
 ROOT = Path(__file__).parents[1] / "src" / "gradpack"
 
@@ -40,15 +47,9 @@ LEVEL = {name: level for level, name in enumerate(LAYERS)}
 
 # A module that reaches up, what it reaches for, and why that is right. The import is to be inside a
 # function: when the module is loaded, the upper layer is not.
-DIFFERENTIATES = "differentiating twice by a composition asks the engine for gradients of operations"
 ALLOWED = {
-    "tensor/construct": {"ops": "`Tensor([1, 2])` reads numbers as `tensor` does"},
-    "declare/batching_rules": {"ops": "the numbers of the examples are a tensor"},
     "declare/batching_layers": {"ops": "the state of the default generator is set back"},
     "autograd/profiler": {"nn": "a profiler that shows modules observes their calls"},
-    "declare/copy_slices": {"ops": "a gradient is put into zeros"},
-    "declare/nodes": {"autograd": DIFFERENTIATES},
-    "declare/tangents": {"autograd": DIFFERENTIATES, "ops": "an absent tangent is a tensor of zeros"},
     "ops/convert": {"autograd": "a tensor that changes its device takes its history along"},
 }
 
@@ -103,6 +104,7 @@ def name_of(path: Path) -> str:
     return "/".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
+@cache
 def imports(path: Path) -> list[tuple[str, bool, int]]:
     """What a module imports: the full name, whether inside a function, and the line.
 
@@ -163,6 +165,76 @@ def test_imports_go_downward(layer):
             if is_upward(layer, target) and not (inside and target in ALLOWED.get(name, {})):
                 wrong.append(f"{path.relative_to(ROOT)}:{line} imports {target}")
     assert not wrong, f"imports go downward only: {wrong}"
+
+
+def graph(inside_functions: bool) -> dict[str, set[str]]:
+    """Which module imports which."""
+    names = {name_of(path).replace("/", ".") for path in modules()}
+    edges: dict[str, set[str]] = {}
+    for path in modules():
+        own = name_of(path).replace("/", ".")
+        targets = edges.setdefault(own, set())
+        for name, inside, _ in imports(path):
+            if name.startswith("gradpack.") and (inside_functions or not inside):
+                parts = name.split(".")[1:]
+                found = next((m for m in (".".join(parts), ".".join(parts[:-1])) if m in names), own)
+                if found != own:
+                    targets.add(found)
+    return edges
+
+
+def circles(edges: dict[str, set[str]]) -> list[set[str]]:
+    """The sets of modules that reach one another."""
+    edges = {module: set(targets) for module, targets in edges.items()}
+    while ends := {module for module, targets in edges.items() if not targets}:  # what imports nothing is in no circle
+        edges = {module: targets - ends for module, targets in edges.items() if module not in ends}
+    reach = {}
+    for start in edges:
+        reach[start], pending = set[str](), [start]
+        while pending:
+            new = edges[pending.pop()] - reach[start]
+            reach[start] |= new
+            pending += new
+    found = {frozenset(b for b in reach[a] if a in reach[b]) for a in edges if a in reach[a]}
+    return sorted(map(set, found), key=len)
+
+
+def test_no_module_imports_itself_through_others():
+    assert circles(graph(inside_functions=False)) == []
+    assert circles({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}}) == [{"a", "b", "c"}], "the check sees none"
+
+
+def test_imports_inside_functions_make_small_circles_only():
+    assert all(len(circle) <= 8 for circle in circles(graph(inside_functions=True)))
+
+
+def test_nothing_is_imported_at_the_end_of_a_file():
+    late = []
+    for path in modules():
+        if path == ROOT / "__init__.py":  # a filter for warnings and the names of operations come first
+            continue
+        defined = False
+        for statement in ast.parse(path.read_text(encoding="utf-8")).body:
+            defined = defined or isinstance(statement, ast.FunctionDef | ast.ClassDef)
+            if defined and isinstance(statement, ast.Import | ast.ImportFrom):
+                late.append(f"{path.relative_to(ROOT)}:{statement.lineno}")
+    assert not late
+
+
+def test_every_late_name_is_found():
+    used = {
+        node.attr
+        for path in modules()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "late"
+    }
+    listed = [(name, module) for module, names in late.PLACES.items() for name in names.split()]
+    assert len(listed) == len(dict(listed)), "a name is listed once"
+    assert used == set(dict(listed)), "names that `base/late.py` does not list, or that nobody uses"
+    for name, module in listed:
+        assert getattr(late, name) is getattr(importlib.import_module(f"gradpack.{module}"), name)
+    with pytest.raises(AttributeError, match=r"late\.expnd is in none of the modules"):
+        late.expnd
 
 
 def test_every_exception_is_used():

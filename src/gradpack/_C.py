@@ -20,7 +20,6 @@ from .autograd.saved_hooks import leave_saved_tensors_hooks, saved_tensors_hooks
 from .autograd.stopping import DelayedError, Error, UndefinedGrad, UndefinedGradBackward
 from .base.errors import LinAlgError as _LinAlgError
 from .base.modes import MODE, RUN
-from .declare.kinds import node_classes
 from .declare.op import REGISTRY
 from .declare.saved_attributes import SavedTensor
 from .graph.node import AccumulateGrad, Node, upcoming
@@ -50,7 +49,7 @@ class _Functions(SimpleNamespace):
 def _node_class(name: str) -> Any:
     for op in REGISTRY.values():
         if op.node_name == name and op.inputs:
-            return node_classes(op)[0]
+            return op.node_classes()[0]
     return None
 
 

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from gradpack.base.modes import MODE
-from gradpack.declare import batched, batching, batching_rules, looped
+from gradpack.declare import batch_dispatch, batched, batching, batching_rules, looped
 from gradpack.declare.batching_table import RULES
 from gradpack.declare.op import REGISTRY
+from gradpack.declare.vmap_level import VmapLevel
 from gradpack.func import batching_coverage
 from gradpack.tensor.tensor import wrap
 from tests.ops.cases import Case, load_operations
@@ -43,7 +44,7 @@ def stacked(case, which):
 @pytest.mark.parametrize("name", TABLE)
 def test_all_examples_at_once(name):
     op = REGISTRY[name]
-    rule = batching.rule_of(op)
+    rule = batch_dispatch.rule_of(op)
     if rule in REFUSING or name in DRAWS:
         pytest.skip("refuses, or draws random numbers")
     for nr, sample in enumerate(TABLE[name]):
@@ -55,7 +56,7 @@ def test_all_examples_at_once(name):
             rows = [
                 case.call([wrap(a[b]) if i in which else wrap(a) for i, a in enumerate(arrays)]) for b in range(SIZE)
             ]
-            level = batched.VmapLevel(SIZE)
+            level = VmapLevel(SIZE)
             token = MODE.set(batched.entered(MODE.get(), level))
             try:
                 with warnings.catch_warnings():
@@ -83,7 +84,7 @@ def test_coverage():
 
 
 def test_a_loop_warns_once():
-    name = batching.uncovered()[0]
+    name = batch_dispatch.uncovered()[0]
     looped._warned.discard(name)
     with pytest.warns(UserWarning, match=f"not yet implemented the batching rule for aten::{name}"):
         looped.warn_of_loop(name)

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..base.modes import MODE, TRANSFORMS, using
 from ..base.settings import is_warn_always_enabled
-from ..declare.batched import VmapLevel, all_examples, batched, bottom, entered, is_batched_now, lifted
+from ..declare.batched import all_examples, batched, bottom, entered, is_batched_now, lifted
 from ..graph.node import Node, Nowhere
 from ..tensor import copying as _copying  # noqa: F401 - tells tensors how to be copied
 from ..tensor import data as _data  # noqa: F401 - gives them `data`
@@ -191,6 +191,8 @@ def _batched(
 ) -> list[Tensor | None]:
     """One backward for all gradients of the batch, by a level of `vmap`."""
     mode = MODE.get()
+    from ..declare.vmap_level import VmapLevel
+
     level = VmapLevel(count, inner=True)
     try:
         MODE.set(entered(mode, level))

@@ -8,8 +8,7 @@ from typing import Any
 from ..base.dtypes import FLOATING
 from ..base.modes import MODE, TRANSFORMS, Transform
 from ..base.tree import tree_map
-from ..declare.batched import bottom, keep_source, lifted, with_same
-from ..declare.examples import same_of
+from ..declare.batched import bottom, keep_source, lifted, same_of, with_same
 from ..declare.tangents import alias_of, tangent_of
 from ..tensor.tensor import Tensor
 

@@ -228,7 +228,7 @@ def _all_rows(outputs: Any, inputs: Any, create_graph: bool) -> list[tuple[Any, 
 
 def _forward(func: Callable[..., Any], inputs: Any, vectorize: bool) -> Any:
     """The Jacobian by forward mode: all columns from one pass over a batch of tangents."""
-    from ..declare.batched import mapped
+    from ..declare.vmap_level import mapped
 
     is_tuple, inputs = as_tuple(inputs, "inputs", "jacobian")
     if not vectorize:

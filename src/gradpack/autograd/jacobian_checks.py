@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from ..declare.batched import mapped
+from ..declare.vmap_level import mapped
 from ..ops import random as _random
 from ..ops import random_like as _random_like
 from ..ops.compare import allclose

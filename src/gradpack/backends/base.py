@@ -227,7 +227,8 @@ class Backend:
         outside = function.__globals__
         used = [n for n in _names_of(function.__code__) if n in outside]
         helpers = [n for n in used if isinstance(outside[n], FunctionType)]
-        if self.is_numpy and not any(_reaches_operation(outside[n], set()) for n in helpers):
+        late = outside.get("late") if "late" in used else None
+        if self.is_numpy and late is None and not any(_reaches_operation(outside[n], set()) for n in helpers):
             self._bound[function] = function
             return function
         names = dict(outside)
@@ -237,12 +238,25 @@ class Backend:
         if not self.is_numpy and "np" in used:
             names["np"] = self.xp
         names.update({n: self.bind(outside[n]) for n in helpers})
+        if late is not None:
+            names["late"] = _Bodies(self, late)
         return bound
+
+
+class _Bodies:
+    """Bodies of the operations, by name, for the arrays of one library."""
+
+    def __init__(self, backend: Backend, late: Any) -> None:
+        self._backend, self._late = backend, late
+
+    def __getattr__(self, name: str) -> Any:
+        found = self.__dict__[name] = self._backend.bind(getattr(self._late, name))
+        return found
 
 
 def _reaches_operation(function: FunctionType, seen: set[FunctionType]) -> bool:
     """Whether a helper is, or calls, an operation."""
-    if hasattr(function, "op"):
+    if hasattr(function, "op") or "late" in _names_of(function.__code__):
         return True
     if function in seen:
         return False

@@ -16,8 +16,8 @@ from ..backends.numpy import NUMPY, rounded_number, silently
 from ..backends.windows import may_overlap
 from ..base import dtypes
 from ..base.devices import CPU
-from ..base.dtypes import FLOATING, INTEGRAL, complex32, complex64, dtype
-from ..base.errors import different_devices, not_a_tensor, not_implemented_for, scalar_type, too_big
+from ..base.dtypes import INTEGRAL, complex32, complex64, dtype
+from ..base.errors import different_devices, not_a_tensor, too_big
 from ..base.layouts import strided
 from ..base.modes import MODE, Mode, through_modes, unwatched
 from ..tensor.tensor import InferenceCounter, Tensor, alias, wrap
@@ -27,8 +27,8 @@ from .arguments import is_number_of_numpy, options_of, refuse_numbers, refuse_op
 from .autocast import cast_arguments
 from .explain import explain, public_of
 from .op import Op
+from .promotion import check_uniform, dtypes_of, rounded_to
 from .quick import quickly, wrapped_int
-from .rare_dtypes import refuse_rare
 from .record import keep_tangents, record
 from .tangents import carry, tangent_of
 
@@ -178,8 +178,8 @@ def _apply(op: Op, values: list[Any], mode: Mode) -> Any:
 
         spec = SPARSE.spec_for(spec.dtype, spec.device)
     if op.uniform:
-        _check_uniform(op, values, index)
-    out_dtype, compute = _dtypes(op, values, index, tensors)
+        check_uniform(op, values, index)
+    out_dtype, compute = dtypes_of(op, values, index, tensors)
     if op.check is not None:
         op.check(op, values, compute)
 
@@ -263,15 +263,6 @@ def _compute(
     return outs, extras
 
 
-def rounded_to(op: Op, result: dtype | None, compute: dtype | None) -> dtype | None:
-    """What operands are rounded to before an operation computes: a result of 16 bits, where it `rounds`.
-
-    Comparisons, which result in bools, compute in the dtype of their operands.
-    """
-    found = compute if op.result == "bool" else result
-    return found if op.rounds and found is not None and found.low and found.category == FLOATING else None
-
-
 class Output:
     """Takes one result of an operation with several, to replay a view."""
 
@@ -308,56 +299,3 @@ def _array(value: Any, cast: dtype | None, op: Op) -> Any:
 def _shares(a: Any, b: Any) -> bool:
     """Whether two arrays of one origin overlap in memory (bounds are enough: neither copies partly)."""
     return a is b or may_overlap(a, b)
-
-
-def _dtypes(
-    op: Op, values: list[Any], index: dict[str, int], tensors: list[Tensor]
-) -> tuple[dtype | None, dtype | None]:
-    """The dtype of the result (None: that of the array that comes out), and the one to compute in."""
-    full: list[dtype] = []
-    zero: list[dtype] = []
-    scalars: list[dtype] = []
-    for p in (*op.promote, *op.lists):
-        value = values[index[p]]
-        for v in value if p in op.lists else (value,):
-            if isinstance(v, Tensor):
-                (full if v._shape else zero).append(v._spec.dtype)
-            elif v is not None:
-                scalars.append(dtypes.operand_dtype(v))
-    if not full and not zero and not scalars:
-        return (dtypes.bool_ if op.result == "bool" else dtypes.int64 if op.result == "index" else None), None
-    common = dtypes.result_dtype(full, zero, scalars)
-    letter = "bifc"[common.category]
-    if letter not in op.dtypes and (common.low or letter.upper() not in op.dtypes):
-        raise not_implemented_for(op.name, common)
-    refuse_rare(op.name, common)
-    if op.result == "float" and common.category < FLOATING:
-        common = dtypes.get_default_dtype()
-    as_it_is = op.view or (op.structural and common is not complex32)  # of whose pairs NumPy only moves the elements
-    compute = common if as_it_is else dtypes.computed_in(common)
-    if op.result == "bool":
-        return dtypes.bool_, common if op.rounds and common.category == FLOATING else compute
-    if op.result == "index":
-        return dtypes.int64, compute
-    if op.result == "sum":
-        return (dtypes.int64 if common.category < FLOATING else common), compute
-    if op.result == "real":
-        return common.to_real(), compute
-    if op.result == "complex":
-        return common.to_complex(), compute
-    if op.result is None:
-        return (common if common.low else None), compute
-    return common, compute
-
-
-def _check_uniform(op: Op, values: list[Any], index: dict[str, int]) -> None:
-    found = {p: v._spec.dtype for p in op.inputs if isinstance(v := values[index[p]], Tensor)}
-    if len(set(found.values())) > 1:
-        if isinstance(op.uniform, str):
-            raise RuntimeError(op.uniform.format(*map(scalar_type, found.values())))
-        given = ", ".join(f"{p} {d.name}" for p, d in found.items())
-        first, second = list(dict.fromkeys(found.values()))[:2]
-        raise RuntimeError(
-            f"expected all inputs of {op.name}() to have the same dtype, but got: {first.name} != {second.name} "
-            f"({given}): convert one with .to(dtype)"
-        )

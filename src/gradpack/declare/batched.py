@@ -10,30 +10,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from textwrap import indent
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..backends import Spec
 from ..backends.base import Backend, register_backend
 from ..base.devices import device
 from ..base.dtypes import dtype
 from ..base.exits import Exit
-from ..base.modes import MODE, TRANSFORMS, Mode, depth, using
+from ..base.modes import MODE, TRANSFORMS, Mode, using
 from ..tensor.tensor import Tensor, alias
 from .op import REGISTRY
-from .vmap_errors import NO_BRANCH, NO_ITEM, NO_STORAGE
+from .vmap_errors import NO_BRANCH, NO_ITEM, NO_STORAGE, NO_VALUE
+
+if TYPE_CHECKING:
+    from .vmap_level import VmapLevel
 
 _ESCAPED = (
     "Either your tensor may have escaped from inside a function being vmapped and this is a user error (see "
     "https://pytorch.org/functorch/stable/ux_limitations.html), or it is used by another vmap than the one that "
     "batched it: return it from that function instead of keeping it"
-)
-_RANDOM = (
-    "vmap: called random operation while in randomness error mode. Please either use the 'same' or 'different' "
-    "randomness flags on vmap or perform the randomness operation out of vmap"
-)
-_RANDOM_INSIDE = (
-    "vmap: We do not yet support calling random operations inside of vmap. Please perform random operations outside of "
-    "vmap as a workaround"
 )
 
 
@@ -170,59 +165,11 @@ class BatchedBackend(Backend):
 
 
 def _value(data: BatchedData, refusal: str) -> Tensor:
-    from .examples import value_of_all
-
     return value_of_all(data, refusal)
 
 
 BATCHED = BatchedBackend()
 register_backend(BATCHED)
-
-
-class VmapLevel:
-    """One `vmap` that is going on.
-
-    Attributes:
-        alike: whether its examples differ in their tangents only, as the columns of a Jacobian do.
-        inner: whether it is that of `is_grads_batched` and `vectorize`, which users see nothing of: a `Function` needs
-            no rule for it.
-        turned: which tensors have been given the examples of the level, and what they were: see `turned`.
-    """
-
-    __slots__ = ("__weakref__", "alike", "inner", "number", "randomness", "size", "turned")
-
-    turned: list[Any] | tuple[()]
-
-    def __init__(self, size: int, randomness: str = "error", alike: bool = False, inner: bool = False) -> None:
-        self.size, self.randomness, self.alike, self.number = size, randomness, alike, depth() + 1
-        self.inner, self.turned = inner, ()
-
-    def refused_random(self) -> RuntimeError:
-        """For an operation that draws, where that is an error."""
-        return RuntimeError(_RANDOM_INSIDE if self.inner else _RANDOM)
-
-    def has(self, value: Any) -> bool:
-        """Whether a value is a tensor that this level has batched."""
-        return isinstance(value, Tensor) and type(value._data) is BatchedData and value._data.level is self
-
-    def process(self, op: Any, args: tuple[Any, ...]) -> Any:
-        """Run an operation on all examples at once."""
-        from . import batching  # noqa: F401 - puts what does it in the place of this
-
-        return self.process(op, args)
-
-    def close(self) -> None:
-        """To be called when results have been taken out: let tensors that were written to be what they were."""
-        if self.turned:
-            from .turned import turn_back
-
-            turn_back(self)
-
-    def wrap(self, value: Any) -> Any:
-        return batched(value, self) if isinstance(value, Tensor) else value
-
-    def unwrap(self, value: Any) -> Any:
-        return value._data.value if self.has(value) else value
 
 
 def batched(value: Tensor, level: VmapLevel, source: tuple[Tensor, int] | None = None) -> Tensor:
@@ -369,16 +316,41 @@ def entered(mode: Mode, level: VmapLevel) -> Mode:
     return mode.replace(levels=(*mode.levels, level))
 
 
-def mapped(function: Callable[..., Any], columns: Any) -> tuple[Tensor, ...]:
-    """`function(tuple)` of tensors, mapped over their first dimension; its results are a tuple of tensors."""
-    mode = MODE.get()
-    level = VmapLevel(columns[0]._shape[0], inner=True)
-    try:
-        try:
-            MODE.set(entered(mode, level))
-            results = function(tuple(batched(c, level) for c in columns))
-        finally:
-            MODE.set(mode)
-        return tuple(all_examples(r, level) for r in results)
-    finally:
-        level.close()
+# -- what is the same for all examples --
+
+# Under `jacfwd`, or `vmap` of `jvp`, a tensor that is differentiated by has the same values for all examples, and
+# tangents of its own for each. So have results of such tensors. Whether all values are equal is looked at when one is
+# asked for: writes do not keep track of it.
+
+
+def same_of(value: Tensor, levels: Iterable[VmapLevel]) -> list[bool]:
+    """For each level, the innermost first, whether a tensor is the same for all of its examples."""
+    found = []
+    for level in reversed(tuple(levels)):
+        inside = level.has(value)
+        found.append(value._data.same if inside else True)
+        value = value._data.value if inside else value
+    return found
+
+
+def first_if_same(value: Tensor) -> Tensor | None:
+    """The first example, if all of them are equal; None if they are not. Called outside of the level."""
+    whole = cut(value, True).detach()
+    first = whole[:1]
+    equal: Any = REGISTRY["isclose"].public(whole, first, 0.0, 0.0, True)
+    while is_batched(equal):
+        equal = equal._data.value
+    return value[0] if value._shape[0] and bool(equal.all()) else None
+
+
+def value_of_all(data: Any, refusal: str) -> Tensor:
+    """One level further out: the value of all examples, where these differ in tangents only."""
+    levels = MODE.get().levels
+    if data.same:
+        with using(levels=levels[: levels.index(data.level)] if data.level in levels else ()):
+            found = first_if_same(data.value)
+        if found is not None:
+            return found
+    if refusal is not NO_STORAGE and any(t.number > data.level.number for t in TRANSFORMS.get()):
+        refusal = NO_VALUE
+    raise RuntimeError(refusal)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..base import late
 from ..tensor.tensor import Tensor
 from .batched import expanded
 from .batching import Call, Rule, call, elementwise, lift, rows, run, shifted
@@ -275,20 +276,15 @@ def embedding(c: Call) -> Any:
     whole = c.whole(1)
     start = call_arange(c.size, whole)
     if padding is not None and padding >= 0 and weight.requires_grad:
-        mask = call("eq", call_arange_of(length, whole), padding)
+        mask = call("eq", call_arange(length, whole), padding)
         weight = REGISTRY["where"].public(call("unsqueeze", mask, -1), weight.detach(), weight)
     flat = call("reshape", weight, (c.size * length, *weight._shape[2:]))
     return run(c.op, [flat, call("add", whole, call("mul", lift(start, whole.ndim - 1), length)), -1, *c.values[3:]])
 
 
-def call_arange_of(count: int, like: Tensor) -> Tensor:
-    from ..ops.ranges import arange
-
-    made: Tensor = arange(count, device=like.device)
+def call_arange(count: int, like: Tensor) -> Tensor:
+    made: Tensor = late.arange(count, device=like.device)
     return made
-
-
-call_arange = call_arange_of
 
 
 def refused(c: Call) -> Any:

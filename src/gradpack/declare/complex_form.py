@@ -31,7 +31,7 @@ def of_complex(op: Op, names: dict[str, Any]) -> Callable[[tuple[Any, ...]], Any
 def _made(op: Op, names: dict[str, Any]) -> Callable[[tuple[Any, ...]], Any]:
     from .apply import apply
     from .blocks import large_forms
-    from .kinds import name_node
+    from .nodes import name_node
     from .template import complex_source
 
     text, filename = complex_source(op), f"<complex op {op.name}>"

@@ -12,6 +12,7 @@ from typing import Any
 
 from ..backends import spec_of
 from ..backends.windows import Window, window
+from ..base import late
 from ..base.errors import saved_was_freed
 from ..base.modes import MODE, VIEW_REPLAY, Mode
 from ..graph.node import Node, next_seq
@@ -175,9 +176,7 @@ class CopySlices(Node):
 
     def _embed(self, like: Tensor, part: Tensor) -> Tensor:
         """The transpose of taking the view: zeros of the shape of `like` with `part` in place."""
-        from ..ops.fill_like import zeros_like
-
-        whole = zeros_like(like)
+        whole = late.zeros_like(like)
         self._view(whole).copy_(part)
         return whole
 

@@ -260,8 +260,8 @@ def _given(parameters: Any) -> str:
 
 def _in_memory(parameters: Any) -> list[str]:
     """Names of parameters in the order in which a frame has them."""
-    late = (Parameter.KEYWORD_ONLY, Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
-    order = sorted(parameters.values(), key=lambda p: late.index(p.kind) + 1 if p.kind in late else 0)
+    last = (Parameter.KEYWORD_ONLY, Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
+    order = sorted(parameters.values(), key=lambda p: last.index(p.kind) + 1 if p.kind in last else 0)
     return [p.name for p in order]
 
 

@@ -8,7 +8,7 @@ from ..backends import backend_of
 from ..base.dtypes import dtype
 from ..base.layouts import strided
 from ..base.modes import using
-from ..graph.node import Part
+from ..graph.node import Part, variant_of
 from ..tensor.tensor import Tensor, alias
 from .batched import is_batched
 from .op import REGISTRY
@@ -102,8 +102,6 @@ def fit_arrays(gradients: tuple[Any, ...], shapes: tuple[Any, ...]) -> list[Any]
 
 def with_zero_slope(gradient: Tensor, edge: Any, name: str) -> Tensor:
     """A gradient whose derivative by its input, which comes by this edge, is zeros and not nothing."""
-    from .nodes import variant_of
-
     if is_batched(gradient):  # the input is the same for all examples
         whole = gradient
         while is_batched(whole):

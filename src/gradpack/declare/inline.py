@@ -8,6 +8,7 @@ Anything else (no source at hand, several statements, free variables) is called.
 from __future__ import annotations
 
 import ast
+import copy
 import inspect
 import linecache
 from collections.abc import Callable
@@ -48,6 +49,9 @@ class Inlined:
     def _keep(self, what: str, expression: ast.expr, function: Callable[..., Any]) -> None:
         if function.__code__.co_freevars:
             return
+        finder = _LateNames(function.__globals__)
+        expression = finder.visit(copy.deepcopy(expression))
+        self.names.update(finder.found)
         needed = {n.id for n in ast.walk(expression) if isinstance(n, ast.Name)}
         params = set(
             function.__code__.co_varnames[: function.__code__.co_argcount + function.__code__.co_kwonlyargcount]
@@ -99,6 +103,20 @@ class _Renamer(ast.NodeTransformer):
 
     def visit_Name(self, node: ast.Name) -> ast.Name:
         return ast.Name(self.renamed.get(node.id, node.id), node.ctx)
+
+
+class _LateNames(ast.NodeTransformer):
+    """Puts a name in the place of each `late.<operation>`: its body, as there are only arrays."""
+
+    def __init__(self, outside: dict[str, Any]) -> None:
+        self.late, self.found = outside.get("late"), dict[str, Any]()
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        if self.late is None or not isinstance(node.value, ast.Name) or node.value.id != "late":
+            return self.generic_visit(node)
+        name = f"_late_{node.attr}"
+        self.found[name] = bind(getattr(self.late, node.attr))
+        return ast.Name(name, node.ctx)
 
 
 class _Shorter(ast.NodeTransformer):

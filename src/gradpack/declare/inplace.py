@@ -13,7 +13,7 @@ from typing import Any
 from ..backends.windows import writable
 from ..base.errors import not_a_method_of, not_a_tensor
 from ..base.modes import MODE, TRANSFORMS, using, without_grad
-from ..graph.node import AccumulateGrad, Node, Nowhere, Origin, Slot, next_seq
+from ..graph.node import AccumulateGrad, Node, Nowhere, Origin, Slot, next_seq, variant_of
 from ..tensor.hooks import move_retained, retaining
 from ..tensor.mutation import before_write
 from ..tensor.tensor import InferenceCounter, Tensor, _new, alias
@@ -22,7 +22,6 @@ from ..tensor.views import base_of, renew
 from .arguments import refuse_options
 from .batched import all_examples, is_batched, outside
 from .copy_slices import CopySlices, where
-from .nodes import variant_of
 from .op import REGISTRY, Op
 from .out_dtypes import READ_FIRST
 from .tangents import own_tangent, tangent_of, zeros_for

@@ -43,7 +43,7 @@ from ..tensor.views import leads_somewhere, refresh
 from . import subclass  # noqa: F401 - attaches its method
 from .apply import Output, apply
 from .fitting import fit_arrays
-from .nodes import CompiledNode, GeneralNode, constant
+from .nodes import CompiledNode, GeneralNode, constant, name_node
 from .op import COMPILING, Op, register
 from .spelled import MISSING, TAKE_AXIS, dim_of
 from .timed import forget, timed, watched
@@ -61,6 +61,7 @@ def _kind(kind: str) -> Callable[..., Callable[[Callable[..., Any]], Any]]:
 
         def decorate(function: Callable[..., Any]) -> Any:
             op = Op(function, kind, formulas, **options)
+            op.generate = _materialise
             register(op)
             return _public(op)
 
@@ -142,8 +143,8 @@ def _materialise(op: Op) -> None:
     from .former import ORDERS
     from .former import call as in_former_order
     from .inline import Inlined
+    from .out_argument import into
     from .template import has_complex_form, source
-    from .variants import into
 
     text, filename = source(op), f"<op {op.name}>"
     common: dict[str, Any] = {
@@ -237,20 +238,3 @@ def _install_node(op: Op, node_class: Any, filename: str) -> None:
     for made in (node_class, general):
         name_node(op, made, filename)
     op.node_class, op.general_class = node_class, general
-
-
-def name_node(op: Op, made: Any, filename: str) -> None:
-    """Say of a node class that was made from text whose it is."""
-    made.op = op
-    made.__name__ = made.__qualname__ = op.node_name
-    made.__module__ = "builtins"  # as torch has it
-    method = vars(made).get("backward")
-    if method is not None and made is not op.general_class and method.__code__.co_filename == "<op>":
-        method.__code__ = method.__code__.replace(co_name=op.node_name, co_qualname=op.node_name, co_filename=filename)
-
-
-def node_classes(op: Op) -> tuple[Any, Any]:
-    """The compiled and the general node class, made if they are not there yet."""
-    if op.node_class is None:
-        _materialise(op)
-    return op.node_class, op.general_class

@@ -7,13 +7,14 @@ through the formulas here.
 
 from __future__ import annotations
 
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import compress
 from typing import Any, ClassVar
 
+from ..base import late
 from ..base.dtypes import dtype
 from ..base.modes import MODE, RUN, TRANSFORMS
-from ..graph.node import Node, Part, Slot
+from ..graph.node import Node, Part, Slot, variant_of
 from ..tensor.packed import Packed, keep_attributes
 from ..tensor.saved import FREED, Constant, check, freed, result_as_tensor, unpack_input, unpack_result
 from ..tensor.tensor import Tensor, alias, wrap
@@ -195,8 +196,6 @@ class CompiledNode(Node):
 
     def _by_meaning(self, g: Any) -> list[Any]:
         """A fused operation is differentiated twice through the composition that it stands for."""
-        from ..autograd.api import grad
-
         op, sources = self.op, self._sources()
         meaning: Any = op.meaning
         code = meaning.__code__
@@ -215,7 +214,7 @@ class CompiledNode(Node):
         found: dict[str, Any] = {}
         if present:
             out = meaning(**values)
-            gradients = grad(out, [values[p] for p in present], g, create_graph=True, allow_unused=True)
+            gradients = late.grad(out, [values[p] for p in present], g, create_graph=True, allow_unused=True)
             found = dict(zip(present, gradients, strict=True))
         if len(present) < len(wanted):
             for p in wanted:
@@ -285,16 +284,6 @@ class CompiledNode(Node):
 
 
 _OF_AUTOGRAD = frozenset({"CopyBackwards", "CopySlices", "Identity", "NotImplemented"})
-
-
-def variant_of(kind: Any, name: str) -> Any:
-    """A node class under another name: that of a variant of the call, or of its in-place form."""
-    return _variant(kind, name)
-
-
-@cache
-def _variant(kind: Any, name: str) -> Any:
-    return type(name, (kind,), {"__slots__": (), "__module__": kind.__module__, "is_settled": True})
 
 
 class GeneralNode(CompiledNode):
@@ -407,3 +396,13 @@ def _with_edge(value: Tensor, edge: Node | None) -> Tensor:
 def constant(value: Any) -> Any:
     """A saved argument that is no tensor."""
     return value if value is None or type(value) in (int, float, bool, complex) else Constant(value)
+
+
+def name_node(op: Op, made: Any, filename: str) -> None:
+    """Say of a node class that was made from text whose it is."""
+    made.op = op
+    made.__name__ = made.__qualname__ = op.node_name
+    made.__module__ = "builtins"  # as torch has it
+    method = vars(made).get("backward")
+    if method is not None and made is not op.general_class and method.__code__.co_filename == "<op>":
+        method.__code__ = method.__code__.replace(co_name=op.node_name, co_qualname=op.node_name, co_filename=filename)

@@ -74,6 +74,7 @@ class Op:
         contiguous: results lie in memory row by row, whatever the layout of the operands.
         flat: the gradient depends on `input` in steps only, and under `create_graph` a node that gives zeros joins it
             to that: its name, or True for the one that torch usually has.
+        generate: writes and compiles the text of the function and of the node classes.
         light: says what to keep in place of a large first input, if no hook is asked: that input, or a `Packed`.
     """
 
@@ -93,6 +94,7 @@ class Op:
         "forward",
         "functions",
         "general_class",
+        "generate",
         "holomorphic",
         "inputs",
         "joint",
@@ -126,6 +128,7 @@ class Op:
     public: Callable[..., Any]
     node_class: Any
     general_class: Any
+    generate: Callable[[Op], None]
 
     def __init__(
         self,
@@ -216,6 +219,12 @@ class Op:
                     f"{self.name}: the formula of {p!r} names {', '.join(map(repr, unknown))}, which {self.name} "
                     f"does not have. It may name {', '.join(sorted(known))}"
                 )
+
+    def node_classes(self) -> tuple[Any, Any]:
+        """The node class of generated code and that of the interpreter, generated if they are not there yet."""
+        if self.node_class is None:
+            self.generate(self)
+        return self.node_class, self.general_class
 
     def saves(self, name: str) -> str:
         """What a formula's parameter is: "meta", "input", "extra", "result" or "constant"."""

@@ -21,6 +21,7 @@ from ..tensor.parameter import Parameter
 from ..tensor.tensor import Tensor, alias
 from ..tensor.views import NO_GRAD, mark_view, refresh
 from .op import Op
+from .promotion import check_uniform, dtypes_of, rounded_to
 from .record import record
 
 _array_type = np.ndarray
@@ -167,14 +168,12 @@ def _tensor(data: Any, spec: Spec | None, contiguous: bool) -> Tensor:
 
 def _plan(op: Op, form: Form, values: tuple[Any, ...]) -> Plan | None:
     """The plan for dtypes like those of these values; None if NumPy's arrays alone do not do."""
-    from .apply import _check_uniform, _dtypes, rounded_to
-
     tensors = [v for v in values if isinstance(v, Tensor)]
     if any(not t._spec.numpy or t._spec.dtype is complex32 or t._spec.dtype.alone for t in tensors):
         return None
     if op.uniform:
-        _check_uniform(op, list(values), form.position)
-    result, compute = _dtypes(op, list(values), form.position, tensors)
+        check_uniform(op, list(values), form.position)
+    result, compute = dtypes_of(op, list(values), form.position, tensors)
     first = rounded_to(op, result, compute)
     if first is not None and any(t._spec.dtype is not first for t in tensors):
         return None

@@ -54,7 +54,7 @@ def record(
         wanted.append(some)
     if not followed:
         return None
-    node = _new(op.general_class or _general_class(op))
+    node = _new(op.general_class or op.node_classes()[1])
     node.edges, node.seq, node.extras = tuple(edges), next_seq(), None
     node.fit = fit
     node.compute = compute
@@ -94,12 +94,6 @@ def keep_tangents(op: Op, node: Any, outs: list[Tensor]) -> None:
                 kept[name] = holder_of(out._tangents)
     if kept:
         node.tangents = kept
-
-
-def _general_class(op: Op) -> Any:
-    from .kinds import node_classes
-
-    return node_classes(op)[1]
 
 
 def _save(

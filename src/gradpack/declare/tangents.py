@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..base import late
 from ..base.dtypes import FLOATING
 from ..base.modes import MODE, Mode
 from ..tensor.tensor import Tensor, alias
@@ -158,9 +159,6 @@ def _through_meaning(op: Op, values: dict[str, Any]) -> Tensor | None:
 
 def transpose_twice(op: Op, tangents: dict[str, Any], given: dict[str, Any], outs: list[Tensor]) -> list[Tensor | None]:
     """The tangent of an operation that has only formulas: u -> vjp(u) is linear, and its transpose is J."""
-    from ..autograd.api import grad
-    from ..ops.fill_like import zeros_like
-
     mode = MODE.get()
     recorded = mode.grad and any(_followed(v) for v in (*given.values(), *tangents.values()))
     with_graph = mode.replace(grad=True, hooks=None)
@@ -183,11 +181,11 @@ def transpose_twice(op: Op, tangents: dict[str, Any], given: dict[str, Any], out
         result = _call(op, call)
         results = list(result) if isinstance(result, tuple) else [result]
         followed = [r for r in results if r.requires_grad]
-        seeds = [zeros_like(r)._follow() for r in followed]
-        back = grad(followed, sources, seeds, create_graph=True, allow_unused=True)
+        seeds = [late.zeros_like(r)._follow() for r in followed]
+        back = late.grad(followed, sources, seeds, create_graph=True, allow_unused=True)
         pairs = [(b, t) for b, t in zip(back, pushed, strict=True) if b is not None and b.requires_grad]
         if pairs:
-            forward: Any = grad(
+            forward: Any = late.grad(
                 [b for b, _ in pairs], seeds, [t.to(b.dtype) for b, t in pairs], create_graph=True, allow_unused=True
             )
         else:
@@ -198,7 +196,7 @@ def transpose_twice(op: Op, tangents: dict[str, Any], given: dict[str, Any], out
     out: list[Tensor | None] = []
     for r in results:
         f = by_id.get(id(r))
-        f = zeros_like(r) if f is None and id(r) in by_id else f
+        f = late.zeros_like(r) if f is None and id(r) in by_id else f
         out.append(f if f is None or recorded else f.detach())
     return out
 
@@ -221,12 +219,10 @@ def _source(value: Tensor, alone: bool) -> Tensor:
     Unless it is alone, behind a node of its own: another operand may be the same tensor, or made of it, and what
     flows to that one must not arrive here.
     """
-    from ..ops.shape import reshape
-
     out = _no_tangent(value)
     if not out.requires_grad:
         return out.detach()._follow()
-    return out if alone else reshape(out, out._shape)
+    return out if alone else late.reshape(out, out._shape)
 
 
 def _no_tangent(value: Any) -> Any:
@@ -258,6 +254,4 @@ def _or_zeros(value: Tensor) -> Tensor:
 
 def zeros_for(value: Any) -> Any:
     """A tangent that is zero: in the layout of the value."""
-    from ..ops.fill_like import zeros_like
-
-    return zeros_like(value) if isinstance(value, Tensor) else 0
+    return late.zeros_like(value) if isinstance(value, Tensor) else 0

@@ -9,15 +9,18 @@ from __future__ import annotations
 
 import gc
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import ref
 
 from ..base.modes import MODE, TRANSFORMS, using
 from ..tensor.tensor import Tensor, alias
-from .batched import VmapLevel, batched, expanded, with_same
+from .batched import batched, expanded, with_same
 from .captured import refuse_captured
 from .op import REGISTRY
 from .tangents import alias_of
+
+if TYPE_CHECKING:
+    from .vmap_level import VmapLevel
 
 
 def may_turn(level: VmapLevel) -> bool:

@@ -55,7 +55,7 @@ def batching_coverage() -> dict[str, Any]:
         >>> len(found["loops"]) < 0.1 * found["operations"]
         True
     """
-    from ..declare.batching import uncovered
+    from ..declare.batch_dispatch import uncovered
     from ..declare.op import REGISTRY
     from ..ops.methods import load_all
 

@@ -7,7 +7,8 @@ from typing import Any
 
 from ..base.modes import MODE
 from ..base.tree import tree_flatten, tree_unflatten
-from ..declare.batched import VmapLevel, all_examples, batched, entered
+from ..declare.batched import all_examples, batched, entered
+from ..declare.vmap_level import VmapLevel
 from ..tensor.tensor import Tensor
 from .arguments import Function, pick, refuse_complex
 from .transforms import jvp_of, vjp_of

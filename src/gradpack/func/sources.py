@@ -10,18 +10,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from textwrap import indent
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..autograd.passes import captured
 from ..base.dtypes import FLOATING
 from ..base.modes import MODE, TRANSFORMS, Transform
 from ..base.tree import tree_map
-from ..declare.batched import VmapLevel, bottom, cut, is_batched, keep_source, lifted, with_same
-from ..declare.examples import same_of
+from ..declare.batched import bottom, cut, is_batched, keep_source, lifted, same_of, with_same
 from ..graph.node import AccumulateGrad, Node, Origin, Slot
 from ..ops.shape import reshape
 from ..tensor import printing
 from ..tensor.tensor import InferenceCounter, Tensor, alias
+
+if TYPE_CHECKING:
+    from ..declare.vmap_level import VmapLevel
 
 
 class Sources:

@@ -8,7 +8,8 @@ from typing import Any, NoReturn
 
 from ..base.modes import MODE
 from ..base.tree import TreeSpec, broadcast_to, tree_flatten, tree_leaves, tree_unflatten
-from ..declare.batched import VmapLevel, all_examples, batched, entered
+from ..declare.batched import all_examples, batched, entered
+from ..declare.vmap_level import VmapLevel
 from ..tensor.tensor import Tensor
 
 

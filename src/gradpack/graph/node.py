@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Iterable
+from functools import cache
 from itertools import count
 from operator import index
 from typing import Any, ClassVar
@@ -238,3 +239,13 @@ class Part(list[Any]):
                 self[i] = b if a is None else a + b
         self.only = None
         return self
+
+
+def variant_of(kind: Any, name: str) -> Any:
+    """A node class under another name: that of a variant of the call, or of its in-place form."""
+    return _variant(kind, name)
+
+
+@cache
+def _variant(kind: Any, name: str) -> Any:
+    return type(name, (kind,), {"__slots__": (), "__module__": kind.__module__, "is_settled": True})

@@ -1,15 +1,10 @@
 """The operations, one declaration each.
 
-Formulas name operations of other modules, and adjoint pairs name each other: so a module imports
-those at its end, when all of its own names are there. Importing starts at `shape`, whose beginning
-needs no other. `ops.aten` has them under the names of torch's dispatcher.
+A formula that names an operation of another module says `late.<name>` (`base/late.py`), so that no two modules
+import each other. `ops.aten` has the operations under the names of torch's dispatcher.
 """
 
 from typing import Any
-
-from . import shape
-
-__all__ = ["shape"]
 
 NAMESPACES: dict[str, Any] = {}  # of operations made by `library.custom_op`: `ops.mylib.myop`
 

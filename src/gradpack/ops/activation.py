@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..base import late
 from ..base.errors import scalar_type
 from ..base.info import finfo
 from ..declare.blocks import looped
@@ -14,6 +15,7 @@ from ..declare.kinds import elementwise
 from ..tensor.tensor import Tensor
 from .blockwise import SHORT_EXP2, compiled, is_numpy
 from .error_function import gelu_of
+from .exponential import _exp_of_negative
 from .large_elements import hardshrink_of_large
 from .selection import LARGE, limit, select
 
@@ -22,13 +24,13 @@ METHODS = "relu hardshrink"
 INPLACE = "relu_"
 
 
-@elementwise(grad=lambda g: g, input=lambda g: zeros_as(g, tuple(g.shape)), dtypes="fc")
+@elementwise(grad=lambda g: g, input=lambda g: late.zeros_as(g, tuple(g.shape)), dtypes="fc")
 def _flat_gradient(grad: Any, input: Any) -> Any:
     """A gradient that depends on its input in steps only."""
     return np.where(True, grad, input)
 
 
-@elementwise(input=lambda g, out: where(out <= 0, 0.0, g), dtypes="if", flat="ThresholdBackwardBackward0")
+@elementwise(input=lambda g, out: late.where(out <= 0, 0.0, g), dtypes="if", flat="ThresholdBackwardBackward0")
 def relu(input: Any) -> Any:
     """`max(input, 0)`. Keeps its result for backward, which the next layer keeps anyway.
 
@@ -41,7 +43,7 @@ def relu(input: Any) -> Any:
     return np.maximum(input, 0) if input.size < LARGE else limit(input, 0, None)
 
 
-@elementwise(input=lambda g, input, approximate: gelu_backward(g, input, approximate), dtypes="f", blocks=False)
+@elementwise(input=lambda g, input, approximate: late.gelu_backward(g, input, approximate), dtypes="f", blocks=False)
 def gelu(input: Any, *, approximate: str = "none") -> Any:
     """`input * P(X <= input)` for a standard normal X.
 
@@ -93,7 +95,7 @@ def silu(input: Any) -> Any:
 
 
 def _silu_slope(input: Any) -> Any:
-    s = sigmoid(input)
+    s = late.sigmoid(input)
     return s * (input * (1 - s) + 1)
 
 
@@ -114,11 +116,11 @@ def softplus(input: Any, beta: Any = 1, threshold: Any = 20) -> Any:
 def _softplus_slope(input: Any, beta: Any, threshold: Any) -> Any:
     scaled = input * beta
     if threshold >= 17 and input.dtype == np.float32:  # there is 1 above anyway
-        return sigmoid(scaled)
-    return where(scaled > threshold, 1.0, sigmoid(scaled))
+        return late.sigmoid(scaled)
+    return late.where(scaled > threshold, 1.0, late.sigmoid(scaled))
 
 
-@elementwise(input=lambda g, input, negative_slope: where(input > 0, g, g * negative_slope), dtypes="f", flat=True)
+@elementwise(input=lambda g, input, negative_slope: late.where(input > 0, g, g * negative_slope), dtypes="f", flat=True)
 def leaky_relu(input: Any, negative_slope: float = 0.01) -> Any:
     """`input`, and `negative_slope * input` below zero.
 
@@ -155,14 +157,14 @@ _elu, _celu = _declare_elu("_elu"), _declare_elu("_celu")
 
 def _elu_slope(input: Any, alpha: Any, scale: Any, input_scale: Any) -> Any:
     factor = alpha * scale * input_scale
-    below = _exp_of_product(clamp_max(input, 0.0), input_scale)
+    below = _exp_of_product(late.clamp_max(input, 0.0), input_scale)
     below = below if factor == 1 else below * factor
-    return below if factor == scale else where(input > 0, float(scale), below)
+    return below if factor == scale else late.where(input > 0, float(scale), below)
 
 
 def _exp_of_product(x: Any, factor: float) -> Any:
     if isinstance(x, Tensor):
-        return exp(x * factor)
+        return late.exp(x * factor)
     return np.exp2(x * (factor * _LOG2_E)) if SHORT_EXP2 and x.dtype == np.float32 else np.exp(x * factor)
 
 
@@ -204,7 +206,7 @@ def selu(input: Tensor) -> Tensor:
     return _elu(input, SELU_ALPHA, SELU_SCALE)
 
 
-@elementwise(input=lambda g, input: g * sigmoid(-input), node="LogSigmoidBackward0", dtypes="f", contiguous=True)
+@elementwise(input=lambda g, input: g * late.sigmoid(-input), node="LogSigmoidBackward0", dtypes="f", contiguous=True)
 def logsigmoid(input: Any) -> Any:
     """`log(sigmoid(input))`, without overflow.
 
@@ -233,14 +235,14 @@ def mish(input: Any) -> Any:
 
 
 def _mish_slope(input: Any) -> Any:
-    e = exp(where(input > 20, 20.0, input))
+    e = late.exp(late.where(input > 20, 20.0, input))
     n = e * (e + 2)
     t = n / (n + 2)
     return t + input * (e / (e + 1)) * (1 - t * t)
 
 
 @elementwise(
-    input=lambda g, input, min_val, max_val: where((input > min_val) & (input < max_val), g, 0.0),
+    input=lambda g, input, min_val, max_val: late.where((input > min_val) & (input < max_val), g, 0.0),
     dtypes="if",
     flat=True,
 )
@@ -256,7 +258,7 @@ def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0) -> Any:
     return np.clip(input, min_val, max_val) if input.size < LARGE else limit(input, min_val, max_val)
 
 
-@elementwise(input=lambda g, input: where((input > -3) & (input < 3), g * (1 / 6), 0.0), dtypes="f", flat=True)
+@elementwise(input=lambda g, input: late.where((input > -3) & (input < 3), g * (1 / 6), 0.0), dtypes="f", flat=True)
 def hardsigmoid(input: Any) -> Any:
     """`relu6(input + 3) / 6`.
 
@@ -285,23 +287,25 @@ def hardswish(input: Any) -> Any:
 def _hardswish_slope(input: Any) -> Any:
     """`input / 3 + 1 / 2` between -3 and 3, 0 below and 1 above."""
     if isinstance(input, Tensor):
-        return where(input <= -3, 0.0, where(input < 3, input / 3 + 0.5, 1.0))
+        return late.where(input <= -3, 0.0, late.where(input < 3, input / 3 + 0.5, 1.0))
     inner = np.clip(input / 3, -1.0, 1.0)
     return inner - np.trunc(inner) * 0.5 + 0.5  # the quotient is below 1 wherever the input is below 3
 
 
 def softsign(input: Tensor) -> Tensor:
     """`input / (1 + |input|)`."""
-    return input / (abs(input) + 1)
+    return input / (late.abs(input) + 1)
 
 
 def tanhshrink(input: Tensor) -> Tensor:
     """`input - tanh(input)`."""
-    return input - tanh(input)
+    return input - late.tanh(input)
 
 
 @elementwise(
-    input=lambda g, input, threshold: where(input <= threshold, 0.0, g), dtypes="if", flat="ThresholdBackwardBackward0"
+    input=lambda g, input, threshold: late.where(input <= threshold, 0.0, g),
+    dtypes="if",
+    flat="ThresholdBackwardBackward0",
 )
 def threshold(input: Any, threshold: Any, value: Any) -> Any:
     """`input` above the threshold, `value` elsewhere; NaN stays.
@@ -328,7 +332,7 @@ def softshrink(input: Tensor, lambd: float = 0.5, *, out: Any = None) -> Tensor:
 
 
 @elementwise(
-    input=lambda g, input, lambd: where(abs(input) <= lambd, 0.0, g),
+    input=lambda g, input, lambd: late.where(late.abs(input) <= lambd, 0.0, g),
     node="SoftshrinkBackward0",
     dtypes="f",
     rounds=True,
@@ -340,7 +344,7 @@ def _softshrink(input: Any, lambd: float = 0.5) -> Any:
 
 
 @elementwise(
-    input=lambda g, input, lambd: where(abs(input) <= lambd, 0.0, g),
+    input=lambda g, input, lambd: late.where(late.abs(input) <= lambd, 0.0, g),
     dtypes="f",
     blocks=hardshrink_of_large,
     rounds=True,
@@ -356,11 +360,3 @@ def hardshrink(input: Any, lambd: float = 0.5) -> Any:
         tensor([0., 1.])
     """
     return select(np.abs(input) <= lambd, 0.0, input)
-
-
-from .exponential import _exp_of_negative, exp, sigmoid  # noqa: E402 - adjoints name each other
-from .gelu_backward import gelu_backward  # noqa: E402
-from .index import zeros_as  # noqa: E402
-from .limits import clamp_max  # noqa: E402
-from .rounding import abs, where  # noqa: E402
-from .trigonometry import tanh  # noqa: E402

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..base import late
 from ..declare.kinds import general
 from ..declare.kinds import linear as linear_kind
 from .dropped import light
@@ -29,10 +30,10 @@ def _blame_linear(input: Any, weight: Any, bias: Any = ()) -> None:
 
 
 @general(
-    input=lambda g, weight: g @ weight if len(weight.shape) == 2 else unsqueeze(g, -1) * weight,
+    input=lambda g, weight: g @ weight if len(weight.shape) == 2 else late.unsqueeze(g, -1) * weight,
     weight=lambda g, input, weight_shape: _weight_gradient(g, input, weight_shape),
     bias=lambda g, bias_shape: (
-        _over_rows(g) if len(g.shape) > 1 and g.shape[-1:] == bias_shape else sum_to_size(g, bias_shape)
+        _over_rows(g) if len(g.shape) > 1 and g.shape[-1:] == bias_shape else late.sum_to_size(g, bias_shape)
     ),
     uniform=True,
     dtypes="ifc",
@@ -76,17 +77,17 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
 
 def _weight_gradient(g: Any, input: Any, shape: Any) -> Any:
     if len(shape) < 2:
-        return sum_to_size(unsqueeze(g, -1) * input, shape)
+        return late.sum_to_size(late.unsqueeze(g, -1) * input, shape)
     if len(input.shape) == 1:
-        return unsqueeze(g, -1) * input
+        return late.unsqueeze(g, -1) * input
     if len(input.shape) > 2:
         rows = math.prod(input.shape[:-1])
-        g = reshape(g, (rows, shape[0]))
-        input = reshape(input, (rows, shape[1]))
+        g = late.reshape(g, (rows, shape[0]))
+        input = late.reshape(input, (rows, shape[1]))
     return g.mT @ input
 
 
-@linear_kind(input=lambda g, input_shape: expand(g, input_shape), node="SumBackward1")
+@linear_kind(input=lambda g, input_shape: late.expand(g, input_shape), node="SumBackward1")
 def _over_rows(input: Any) -> Any:
     """The sum over all dimensions but the last."""
     return add_up(input, 0 if len(input.shape) == 2 else tuple(range(len(input.shape) - 1)))
@@ -96,7 +97,7 @@ def _over_rows(input: Any) -> Any:
     input1=lambda g, input2, weight: einsum_product("bo,oij,bj->bi", g, weight, input2),
     input2=lambda g, input1, weight: einsum_product("bo,oij,bi->bj", g, weight, input1),
     weight=lambda g, input1, input2: einsum_product("bo,bi,bj->oij", g, input1, input2),
-    bias=lambda g, bias_shape: sum_to_size(g, bias_shape),
+    bias=lambda g, bias_shape: late.sum_to_size(g, bias_shape),
     uniform=True,
     dtypes="ifc",
 )
@@ -151,12 +152,8 @@ def einsum_product(equation: str, g: Any, a: Any, b: Any) -> Any:
     shapes = [x.shape for x in (g, a, b)]
     lead = shapes[0][:-1]
     flat = [
-        reshape(x, (-1, x.shape[-1])) if term.startswith("b") and len(term) == 2 else x
+        late.reshape(x, (-1, x.shape[-1])) if term.startswith("b") and len(term) == 2 else x
         for x, term in zip((g, a, b), letters.split(","), strict=True)
     ]
     made = _triple(equation, *flat)
-    return reshape(made, (*lead, made.shape[-1])) if out.startswith("b") else made
-
-
-from .reduce import sum_to_size  # noqa: E402 - adjoints name each other
-from .shape import expand, reshape, unsqueeze  # noqa: E402
+    return late.reshape(made, (*lead, made.shape[-1])) if out.startswith("b") else made

@@ -8,14 +8,17 @@ from typing import Any
 import numpy as np
 
 from ..backends.numpy import as_int64, as_intp
-from ..base import dtypes
+from ..base import dtypes, late
 from ..base.errors import not_implemented_for
 from ..declare.kinds import linear
 from ..declare.looped import each_example, looking_at
 from ..tensor.tensor import Tensor
 from .blockwise import is_numpy
 from .dimensions import numpy_names
+from .making import beside
 from .memory_formats import order_like
+from .random import host_of
+from .shape import _ints, wrap_dim, wrap_dims
 
 FUNCTIONS = "flip fliplr flipud roll rot90 repeat_interleave tile"
 METHODS = "flip fliplr flipud roll rot90 repeat repeat_interleave tile"
@@ -121,10 +124,10 @@ def rot90(input: Tensor, k: int = 1, dims: Any = (0, 1)) -> Tensor:
     a, b = wrap_dims(dims, input.ndim)
     k %= 4
     if k == 1:
-        return transpose(flip(input, (b,)), a, b)
+        return late.transpose(flip(input, (b,)), a, b)
     if k == 2:
         return flip(input, (a, b))
-    return flip(transpose(input, a, b), (b,)) if k == 3 else clone(input)
+    return flip(late.transpose(input, a, b), (b,)) if k == 3 else late.clone(input)
 
 
 @linear(input=lambda g, input_shape, repeats: _fold(g, input_shape, repeats), structural=True, contiguous=True)
@@ -152,8 +155,8 @@ def _fold(g: Any, shape: tuple[int, ...], repeats: Any) -> Any:
     pairs = [n for pair in zip(repeats, full, strict=True) for n in pair]
     if not pairs:
         return g
-    total = sum(reshape(g, tuple(pairs)), tuple(builtins.range(0, len(pairs), 2)))
-    return reshape(total, tuple(shape))
+    total = late.sum(late.reshape(g, tuple(pairs)), tuple(builtins.range(0, len(pairs), 2)))
+    return late.reshape(total, tuple(shape))
 
 
 def _method_repeat(self: Tensor, *times: Any, repeats: Any = None) -> Tensor:
@@ -200,7 +203,7 @@ def repeat_interleave(
         _check_repeats(input)
         return _counted(input)
     if dim is None:
-        input, dim = input if input.ndim == 1 else ravel(input), 0
+        input, dim = input if input.ndim == 1 else late.ravel(input), 0
     elif not input.ndim:
         raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions: repeat_interleave() got a number")
     d = wrap_dim(dim, input.ndim)
@@ -218,8 +221,8 @@ def repeat_interleave(
                 f"repeat_interleave: Invalid output_size, expected {size * repeats} but got {output_size}"
             )
         shape = input._shape
-        spread = expand(unsqueeze(input, d + 1), (*shape[: d + 1], repeats, *shape[d + 1 :]))
-        made: Tensor = reshape(_written_out(spread), (*shape[:d], size * repeats, *shape[d + 1 :]))
+        spread = late.expand(late.unsqueeze(input, d + 1), (*shape[: d + 1], repeats, *shape[d + 1 :]))
+        made: Tensor = late.reshape(_written_out(spread), (*shape[:d], size * repeats, *shape[d + 1 :]))
         return made
     array = np.asarray(repeats)
     if array.ndim and array.shape[0] not in (1, size):
@@ -253,10 +256,3 @@ def _counted(counts: Tensor) -> Tensor:
     if np.any(array < 0):
         raise RuntimeError("repeats can not be negative")
     return beside(as_int64(np.repeat(np.arange(counts._shape[0]), as_intp(array))), counts)
-
-
-from .making import beside  # noqa: E402 - adjoints name each other
-from .random import host_of  # noqa: E402
-from .reduce import sum  # noqa: E402
-from .shape import _ints, clone, expand, ravel, reshape, unsqueeze, wrap_dim, wrap_dims  # noqa: E402
-from .transpose import transpose  # noqa: E402

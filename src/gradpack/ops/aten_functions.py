@@ -8,6 +8,7 @@ from __future__ import annotations
 import builtins
 from typing import Any
 
+from ..base.dtypes import uint8
 from ..base.errors import refuse
 from ..tensor.tensor import Tensor
 from .batch_norm import native_batch_norm
@@ -16,6 +17,7 @@ from .getitem import _getitem
 from .interpolate import _resize
 from .max_pool import _flat_place
 from .rounding import where
+from .shape import wrap_dim
 from .softmax import softmax
 from .truth import all
 
@@ -82,9 +84,6 @@ def _upsample_bilinear2d_aa(
         factors = list(scale_factors)
     return _resize(input, output_size, factors, "bilinear", align_corners, True)
 
-
-from ..base.dtypes import uint8  # noqa: E402 - `slice` and `all` hide builtins above
-from .shape import wrap_dim  # noqa: E402
 
 NAMES = frozenset(
     "slice _safe_softmax native_dropout_backward max_pool2d_with_indices_backward "

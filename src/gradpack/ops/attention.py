@@ -12,10 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from ..base import late
 from ..declare.kinds import general
-from ..tensor.tensor import Tensor
+from ..tensor.tensor import Tensor, wrap
 from .attention_blocks import attend, attend_backward, by_blocks, fits
 from .attention_compiled import attend_backward_compiled, attend_compiled
+from .dropout import keep_mask
 from .kernels import SMALL, _add, _array_type, _maximum, _minimum, add_up, largest
 
 FUNCTIONS = ""
@@ -138,21 +140,21 @@ def _attention_meaning(
     query: Any, key: Any, value: Any, attn_mask: Any, dropout_p: float, is_causal: bool, scale: float, kept: Any
 ) -> Any:
     """Attention composed of other operations."""
-    scores = matmul(query, key.mT) * scale
+    scores = late.matmul(query, key.mT) * scale
     if is_causal:
         rows, columns = scores.shape[-2:]
         scores = scores + wrap(np.triu(np.full((rows, columns), -np.inf, scores._spec.native), 1))
     if attn_mask is not None:
         if attn_mask.dtype.category == 0:
-            scores = where(attn_mask, scores, -math.inf)
+            scores = late.where(attn_mask, scores, -math.inf)
         else:
             scores = scores + attn_mask
-    p = softmax(scores, -1)
+    p = late.softmax(scores, -1)
     if attn_mask is not None or is_causal:
-        p = where(isfinite(scores).any(-1, True), p, 0.0)
+        p = late.where(late.isfinite(scores).any(-1, True), p, 0.0)
     if dropout_p:
-        p = _apply_mask(p, kept, p._shape, dropout_p)
-    return matmul(p, value)
+        p = late._apply_mask(p, kept, p._shape, dropout_p)
+    return late.matmul(p, value)
 
 
 @general(
@@ -268,28 +270,17 @@ def scaled_dot_product_attention(
             raise RuntimeError(
                 f"Number of heads in key and value must divide the number of heads in query, got {groups} and {heads}"
             )
-        key = repeat_interleave(key, heads // groups, -3)
-        value = repeat_interleave(value, heads // value._shape[-3], -3)
+        key = late.repeat_interleave(key, heads // groups, -3)
+        value = late.repeat_interleave(value, heads // value._shape[-3], -3)
     lead = query._shape[:-2]
     if not lead == key._shape[:-2] == value._shape[:-2]:
-        lead = broadcast_shapes(lead, key._shape[:-2], value._shape[:-2])
+        lead = late.broadcast_shapes(lead, key._shape[:-2], value._shape[:-2])
         query, key, value = (
-            x if x._shape[:-2] == lead else expand(x, (*lead, *x._shape[-2:])) for x in (query, key, value)
+            x if x._shape[:-2] == lead else late.expand(x, (*lead, *x._shape[-2:])) for x in (query, key, value)
         )
     factor = 1 / math.sqrt(query._shape[-1]) if scale is None and query._shape[-1] else scale or 1.0
     if attn_mask is not None:
         full = (*lead, query._shape[-2], key._shape[-2])
-        if tuple(broadcast_shapes(attn_mask._shape, full)) != full:
+        if tuple(late.broadcast_shapes(attn_mask._shape, full)) != full:
             raise RuntimeError(f"attn_mask of shape {list(attn_mask._shape)} does not broadcast to {list(full)}")
     return _attention(query, key, value, attn_mask, dropout_p, is_causal, factor)
-
-
-from ..tensor.tensor import wrap  # noqa: E402
-from .arrange import repeat_interleave  # noqa: E402
-from .broadcasting import broadcast_shapes  # noqa: E402
-from .compare import isfinite  # noqa: E402
-from .dropout import _apply_mask, keep_mask  # noqa: E402
-from .linalg import matmul  # noqa: E402
-from .rounding import where  # noqa: E402 - adjoints name each other
-from .shape import expand  # noqa: E402
-from .softmax import softmax  # noqa: E402

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..base import late
 from ..base.errors import refuse
 from ..declare.kinds import linear
 from ..tensor.tensor import Tensor
@@ -16,7 +17,10 @@ from .along import Taps, put_back, taken
 from .kernels import SMALL, _array_type
 from .max_pool import adaptive_bounds
 from .memory_formats import channels_as_in
+from .pool_arguments import adaptive_size, pool_geometry
 from .pool_kernels import sums, sums_back
+from .reduce import written
+from .spatial import is_int, wrong_type
 
 FUNCTIONS = "avg_pool1d adaptive_avg_pool1d"
 
@@ -157,7 +161,7 @@ def _avg_pool(
     if ndim == 2:
         return _averages(input, geometry, include, divisor)
     wide = tuple((0 if i == 2 else 1, *g) for i, g in enumerate(geometry))
-    return squeeze(_averages(unsqueeze(input, -2), wide, include, divisor), -2)
+    return late.squeeze(_averages(late.unsqueeze(input, -2), wide, include, divisor), -2)
 
 
 def avg_pool1d(
@@ -313,10 +317,12 @@ _adaptive_averages, _adaptive_averages3d = _adaptive(2), _adaptive(3)
 def _adaptive_avg(op: str, ndim: int, input: Any, output_size: Any) -> Any:
     size = adaptive_size(op, ndim, input, output_size)
     if ndim == 1:
-        wide = unsqueeze(input, -2)
-        return squeeze(mean(wide, (-1, -2), True) if size == (1,) else _adaptive_averages(wide, (1, *size)), -2)
+        wide = late.unsqueeze(input, -2)
+        return late.squeeze(
+            late.mean(wide, (-1, -2), True) if size == (1,) else _adaptive_averages(wide, (1, *size)), -2
+        )
     if all(n == 1 for n in size):
-        return mean(input, tuple(range(-ndim, 0)), True)
+        return late.mean(input, tuple(range(-ndim, 0)), True)
     return (_adaptive_averages if ndim == 2 else _adaptive_averages3d)(input, size)
 
 
@@ -354,9 +360,3 @@ def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Any:
         gradpack.Size([1, 2, 2, 2])
     """
     return _adaptive_avg("adaptive_avg_pool3d", 3, input, output_size)
-
-
-from .pool_arguments import adaptive_size, pool_geometry  # noqa: E402 - what follows is named late
-from .reduce import mean, written  # noqa: E402
-from .shape import squeeze, unsqueeze  # noqa: E402
-from .spatial import is_int, wrong_type  # noqa: E402

@@ -6,13 +6,19 @@ from typing import Any
 
 import numpy as np
 
+from ..base import late
+from ..base.dtypes import float32
+from ..base.errors import not_implemented_for
 from ..base.modes import MODE, using
 from ..declare.batched import is_batched
 from ..declare.kinds import general, nondifferentiable
 from ..tensor.tensor import Tensor, wrap
 from .channels import as_channels, blocks, channel_dots, channel_sums, column, compiled, scaled
+from .conv_products import over_places
 from .kernels import SMALL, _add, _array_type, reshaped
 from .memory_formats import rows_or_channels_last
+from .reduce import written
+from .spatial import check_tensor
 
 FUNCTIONS = "batch_norm instance_norm native_batch_norm _native_batch_norm_legit"
 
@@ -106,11 +112,11 @@ def _meaning(input: Any, weight: Any, mean: Any, rstd: Any, training: bool, eps:
     ends = (1, -1, *(1,) * (len(input.shape) - 2))
     if training:
         dims = (0, *range(2, len(input.shape)))
-        centred = input - average(input, dims, True)
-        out = centred * rsqrt(average(centred * centred, dims, True) + eps)
+        centred = input - late.mean(input, dims, True)
+        out = centred * late.rsqrt(late.mean(centred * centred, dims, True) + eps)
     else:
-        out = (input - reshape(mean, ends)) * reshape(rstd, ends)
-    return out if weight is None else out * reshape(weight, ends)
+        out = (input - late.reshape(mean, ends)) * late.reshape(rstd, ends)
+    return out if weight is None else out * late.reshape(weight, ends)
 
 
 @general(
@@ -199,13 +205,13 @@ def _statistics(input: Tensor, running_mean: Any, running_var: Any, training: bo
         if not training:
             wide = running_mean._spec.dtype.low
             mean, var = (t.to(float32) if wide else t for t in (running_mean, running_var))
-            return mean, rsqrt(var + eps)
+            return mean, late.rsqrt(var + eps)
         mean, var = _batch_stats(input.detach())
         count = input.numel() // max(1, input._shape[1])
         _update(running_mean, mean, momentum)
         if running_var is not None:
             _update(running_var, var * (count / (count - 1) if count > 1 else np.nan), momentum)
-        return mean, rsqrt(var + eps)
+        return mean, late.rsqrt(var + eps)
 
 
 def normalised(
@@ -229,7 +235,9 @@ def normalised(
         raise not_implemented_for(op, input.dtype)
     if not input.numel():
         out = (
-            input.clone() if weight is None else input * sum_all(weight) + sum_all(bias if bias is not None else weight)
+            input.clone()
+            if weight is None
+            else input * late.sum(weight) + late.sum(bias if bias is not None else weight)
         )
         zero = input.detach().new_zeros(0 if training else channels)
         return out, zero, zero
@@ -361,22 +369,11 @@ def instance_norm(
         return None if t is None else t.repeat(batch)
 
     means, variances = each(running_mean), each(running_var)
-    flat = reshape(input, (1, batch * channels, *input._shape[2:]))
+    flat = late.reshape(input, (1, batch * channels, *input._shape[2:]))
     out = batch_norm(flat, each(weight), each(bias), means, variances, use_input_stats, momentum, eps)
     if use_input_stats:
         for running, made in ((running_mean, means), (running_var, variances)):
             if running is not None and made is not None and batch:
                 with using(grad=False):
-                    running.copy_(average(reshape(made, (batch, channels)), 0))
-    return reshape(out, input._shape)
-
-
-from ..base.dtypes import float32  # noqa: E402
-from ..base.errors import not_implemented_for  # noqa: E402
-from .conv_products import over_places  # noqa: E402 - what follows is named late
-from .exponential import rsqrt  # noqa: E402
-from .reduce import mean as average  # noqa: E402
-from .reduce import sum as sum_all  # noqa: E402
-from .reduce import written  # noqa: E402
-from .shape import reshape  # noqa: E402
-from .spatial import check_tensor  # noqa: E402
+                    running.copy_(late.mean(late.reshape(made, (batch, channels)), 0))
+    return late.reshape(out, input._shape)

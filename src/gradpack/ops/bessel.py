@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..base import late
 from ..declare.kinds import elementwise, nondifferentiable
 from .exponential import special
 
@@ -31,7 +32,7 @@ def i0(input: Any) -> Any:
 
 
 @elementwise(
-    input=lambda g, input, out: g * (i1e(input) - sign(input) * out),
+    input=lambda g, input, out: g * (i1e(input) - late.sign(input) * out),
     result="float",
     dtypes="bif",
     name="special_i0e",
@@ -83,15 +84,15 @@ def i1e(input: Any) -> Any:
 
 def _slope_i1(x: Any, value: Any) -> Any:
     """`i0(x) - i1(x) / x`, which is 1/2 at 0 (and, as in torch, at NaN)."""
-    away = gt(abs(x), 0)
-    safe = where(away, x, 1.0)  # so that the branch not taken is finite, and its derivatives are
-    return where(away, i0(safe) - value / safe, 0.5)
+    away = late.gt(late.abs(x), 0)
+    safe = late.where(away, x, 1.0)  # so that the branch not taken is finite, and its derivatives are
+    return late.where(away, i0(safe) - value / safe, 0.5)
 
 
 def _slope_i1e(x: Any, value: Any) -> Any:
-    away = gt(abs(x), 0)
-    safe = where(away, x, 1.0)
-    return where(away, i0e(safe) - value * (sign(safe) + 1 / safe), 0.5)
+    away = late.gt(late.abs(x), 0)
+    safe = late.where(away, x, 1.0)
+    return late.where(away, i0e(safe) - value * (late.sign(safe) + 1 / safe), 0.5)
 
 
 # -- those without derivatives in torch --
@@ -251,7 +252,3 @@ def spherical_bessel_j0(x: Any) -> Any:
         tensor([1.0000, 0.8415])
     """
     return np.where(x == 0, 1.0, np.where(np.isinf(x), 0.0, np.sin(x) / x))
-
-
-from .compare import gt  # noqa: E402 - adjoints name each other
-from .rounding import abs, sign, where  # noqa: E402

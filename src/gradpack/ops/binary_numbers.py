@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 
 from ..backends import spec_of
+from ..base import late
 from ..base.errors import not_implemented_for
 from ..declare.kinds import elementwise, general, linear, nondifferentiable
 from .kernels import float_kind
+from .operands import zeros_for
 
 FUNCTIONS = "frexp ldexp nextafter gcd lcm"
 METHODS = FUNCTIONS
@@ -52,7 +54,10 @@ def _lowered(input: Any, exponent: Any) -> Any:
 
 
 @elementwise(
-    input=lambda g, other: g * exp2(other), other=lambda g, out: g * (out * math.log(2)), result="float", scalars=False
+    input=lambda g, other: g * late.exp2(other),
+    other=lambda g, out: g * (out * math.log(2)),
+    result="float",
+    scalars=False,
 )
 def ldexp(input: Any, other: Any) -> Any:
     """`input * 2 ** other`.
@@ -67,7 +72,7 @@ def ldexp(input: Any, other: Any) -> Any:
 
 
 @elementwise(
-    input=lambda g, input, other: where(eq(input, other), zeros_for(g), g),
+    input=lambda g, input, other: late.where(late.eq(input, other), zeros_for(g), g),
     other=lambda g: zeros_for(g),
     dtypes="f",
     structural=True,
@@ -117,9 +122,3 @@ def lcm(input: Any, other: Any) -> Any:
         tensor([12,  0])
     """
     return np.lcm(input, other)
-
-
-from .compare import eq  # noqa: E402 - adjoints name each other
-from .exponential import exp2  # noqa: E402
-from .operands import zeros_for  # noqa: E402
-from .rounding import where  # noqa: E402

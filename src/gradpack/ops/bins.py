@@ -10,15 +10,17 @@ import numpy as np
 from ..backends import spec_of
 from ..backends.compiled import loops
 from ..backends.numpy import as_int64, as_intp, quiet
-from ..base import dtypes
+from ..base import dtypes, late
 from ..base.dtypes import BOOL, COMPLEX, FLOATING
 from ..base.errors import _SCALAR_TYPES, not_a_tensor, not_implemented_for
 from ..base.return_types import return_type
 from ..declare.kinds import nondifferentiable
 from ..declare.looped import each_example
+from ..declare.out_argument import put
 from ..declare.rare_dtypes import refuse_rare
 from ..tensor.tensor import Tensor
 from .kernels import float_kind
+from .making import finish
 
 FUNCTIONS = "bincount histc histogram histogramdd"
 METHODS = "bincount histc histogram"
@@ -159,7 +161,7 @@ def histogram(
         raise not_a_tensor("histogram", "input", 1, input)
     if isinstance(bins, Tensor) and range is not None:
         raise TypeError("histogram() takes either a range or a tensor of edges as bins")
-    flat = reshape(input, (input.numel(), 1))
+    flat = late.reshape(input, (input.numel(), 1))
     if weight is not None:
         if weight._shape != input._shape:
             raise RuntimeError(
@@ -167,7 +169,7 @@ def histogram(
                 f"excluding its innermost dimension, but got input with shape {list(flat._shape)} and weight with "
                 f"shape {list(weight._shape)}"
             )
-        weight = reshape(weight, (input.numel(),))
+        weight = late.reshape(weight, (input.numel(),))
     made = _histogram("histogram", flat, [bins], range, weight, density)
     result = _Histogram(made[0], made[1][0])
     return result if out is None else _put_both("histogram", out, result)
@@ -216,8 +218,8 @@ def histogramdd(input: Tensor, bins: Any, range: Any = None, weight: Any = None,
                 f"excluding its innermost dimension, but got input with shape {list(input._shape)} and weight with "
                 f"shape {list(weight._shape)}"
             )
-        weight = reshape(weight, (count,))
-    hist, edges = _histogram("histogramdd", reshape(input, (count, size)), each, range, weight, density)
+        weight = late.reshape(weight, (count,))
+    hist, edges = _histogram("histogramdd", late.reshape(input, (count, size)), each, range, weight, density)
     given = (own if isinstance(own, Tensor) else made for own, made in zip(each, edges, strict=True))
     return _HistogramDD(hist, tuple(given))
 
@@ -289,8 +291,3 @@ def _given_edges(bins: Tensor, d: Any, k: int) -> Any:
     if not bins.numel():
         raise RuntimeError(f"torch.histogramdd: bins tensor should have at least 1 element, got none for dimension {k}")
     return bins._data.copy()
-
-
-from ..declare.variants import put  # noqa: E402 - they name each other
-from .making import finish  # noqa: E402
-from .shape import reshape  # noqa: E402

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..backends.numpy import PAIR, paired
-from ..base import dtypes
+from ..base import dtypes, late
 from ..base.dtypes import FLOATING
 from ..base.errors import scalar_type
 from ..declare.autocast import in_float32
@@ -170,15 +170,15 @@ def _angle(input: Any) -> Any:
 def _angle_slope(g: Any, input: Any) -> Any:
     if not is_complex(input):
         return zeros_for(g)
-    size = abs(input)
-    return where(eq(size, 0), 0.0, g * (input * 1j) / (size * size))
+    size = late.abs(input)
+    return late.where(late.eq(size, 0), 0.0, g * (input * 1j) / (size * size))
 
 
 def _angle_tangent(tangent: Any, input: Any) -> Any:
     if not is_complex(input):
         return zeros_for(tangent)
-    size = abs(input)
-    return where(eq(size, 0), 0.0, imag(tangent * conj_physical(input)) / (size * size))
+    size = late.abs(input)
+    return late.where(late.eq(size, 0), 0.0, imag(tangent * conj_physical(input)) / (size * size))
 
 
 @linear(input=lambda g: _view_as_complex(g), view="real", result="real", holomorphic=False)
@@ -271,6 +271,3 @@ def _part(name: str, part: Any) -> property:
 
 
 PROPERTIES = {"real": _part("real", real), "imag": _part("imaginary", imag)}
-
-from .compare import eq  # noqa: E402 - adjoints name each other
-from .rounding import abs, where  # noqa: E402

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..base import late
 from ..declare.kinds import bilinear, general
 from .correlate import correlate, correlate_input, correlate_weight
 from .memory_formats import channels_as_in
@@ -79,7 +80,9 @@ def _weight_gradient(
 
 def over_places(g: Any) -> Any:
     """The sum over everything but the channels, the second dimension."""
-    return _sum_dim(_sum_dim(reshape(g, (*g.shape[:2], -1)), 2) if g.shape[0] and g.shape[1] else g, _others(g))
+    return late._sum_dim(
+        late._sum_dim(late.reshape(g, (*g.shape[:2], -1)), 2) if g.shape[0] and g.shape[1] else g, _others(g)
+    )
 
 
 def _others(g: Any) -> Any:
@@ -108,7 +111,7 @@ def _tangent(
         term = _convolution(input, weight_t, bias_t, *more)
         total = term if total is None else total + term
     elif bias_t is not None:
-        total = _convolution(zeros_like(input), weight, bias_t, *more)
+        total = _convolution(late.zeros_like(input), weight, bias_t, *more)
     return total
 
 
@@ -156,8 +159,3 @@ def _size_made(
     if transposed:
         return tuple((n - 1) * s - 2 * p + d * (k - 1) + o + 1 for n, k, s, p, d, o in steps)
     return tuple((n + 2 * p - d * (k - 1) - 1) // s + 1 for n, k, s, p, d, o in steps)
-
-
-from .fill_like import zeros_like  # noqa: E402 - adjoints name each other
-from .reduce import _sum_dim  # noqa: E402
-from .shape import reshape  # noqa: E402

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..base import dtypes
+from ..base import dtypes, late
+from ..declare.out_argument import put
 from ..declare.write_checks import refuse_grad
 from ..tensor.tensor import Tensor
+from .shape import wrap_dim
 
 FUNCTIONS = (
     "alias_copy as_strided_copy detach_copy diagonal_copy expand_copy narrow_copy permute_copy select_copy slice_copy "
@@ -19,7 +21,7 @@ METHODS = "narrow_copy"
 def _own(op: str, view: Tensor, out: Any = None) -> Tensor:
     """The elements of a view in memory of their own, or written into `out`."""
     if out is None:
-        return _contiguous(view)
+        return late._contiguous(view)
     refuse_grad(op, view, out)
     put(op, out, view)
     result: Tensor = out
@@ -28,7 +30,7 @@ def _own(op: str, view: Tensor, out: Any = None) -> Tensor:
 
 def _own_each(op: str, views: Any, out: Any) -> Any:
     if out is None:
-        return tuple(_contiguous(v) for v in views)
+        return tuple(late._contiguous(v) for v in views)
     if len(out) != len(views):
         raise RuntimeError(f"{op}_out() expected an out= argument of size {len(views)}, got size {len(out)}")
     for view, target in zip(views, out, strict=True):
@@ -71,7 +73,7 @@ def as_strided_copy(
         >>> torch.as_strided_copy(torch.arange(4), (2,), (2,), 1)
         tensor([1, 3])
     """
-    return _own("as_strided_copy", as_strided(input, size, stride, storage_offset), out)
+    return _own("as_strided_copy", late.as_strided(input, size, stride, storage_offset), out)
 
 
 def diagonal_copy(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1, *, out: Any = None) -> Tensor:
@@ -83,7 +85,7 @@ def diagonal_copy(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1, 
         >>> torch.diagonal_copy(torch.tensor([[1, 2], [3, 4]]))
         tensor([1, 4])
     """
-    return _own("diagonal_copy", diagonal(input, offset, dim1, dim2), out)
+    return _own("diagonal_copy", late.diagonal(input, offset, dim1, dim2), out)
 
 
 def expand_copy(input: Tensor, size: Any, *, implicit: bool = False, out: Any = None) -> Tensor:
@@ -96,7 +98,7 @@ def expand_copy(input: Tensor, size: Any, *, implicit: bool = False, out: Any = 
         tensor([[1, 2],
                 [1, 2]])
     """
-    return _own("expand_copy", expand(input, tuple(size)), out)
+    return _own("expand_copy", late.expand(input, tuple(size)), out)
 
 
 def narrow_copy(input: Tensor, dim: int, start: int, length: int, *, out: Any = None) -> Tensor:
@@ -115,7 +117,7 @@ def narrow_copy(input: Tensor, dim: int, start: int, length: int, *, out: Any = 
         )
     if length < 0:
         raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({input._shape[dim]}).")
-    return _own("narrow_copy", narrow(input, dim, start, length), out)
+    return _own("narrow_copy", late.narrow(input, dim, start, length), out)
 
 
 def permute_copy(input: Tensor, dims: Any, *, out: Any = None) -> Tensor:
@@ -128,7 +130,7 @@ def permute_copy(input: Tensor, dims: Any, *, out: Any = None) -> Tensor:
         tensor([[1, 3],
                 [2, 4]])
     """
-    return _own("permute_copy", permute(input, dims), out)
+    return _own("permute_copy", late.permute(input, dims), out)
 
 
 def select_copy(input: Tensor, dim: int, index: int, *, out: Any = None) -> Tensor:
@@ -140,7 +142,7 @@ def select_copy(input: Tensor, dim: int, index: int, *, out: Any = None) -> Tens
         >>> torch.select_copy(torch.tensor([[1, 2], [3, 4]]), 1, 0)
         tensor([1, 3])
     """
-    return _own("select_copy", select(input, dim, index), out)
+    return _own("select_copy", late.select(input, dim, index), out)
 
 
 def slice_copy(
@@ -174,7 +176,7 @@ def split_copy(input: Tensor, split_size: int, dim: int = 0, *, out: Any = None)
         >>> torch.split_copy(torch.tensor([1, 2, 3]), 2)
         (tensor([1, 2]), tensor([3]))
     """
-    return _own_each("split_copy", split(input, split_size, dim), out)
+    return _own_each("split_copy", late.split(input, split_size, dim), out)
 
 
 def split_with_sizes_copy(input: Tensor, split_sizes: Any, dim: int = 0, *, out: Any = None) -> Any:
@@ -186,7 +188,7 @@ def split_with_sizes_copy(input: Tensor, split_sizes: Any, dim: int = 0, *, out:
         >>> torch.split_with_sizes_copy(torch.tensor([1, 2, 3]), (1, 2))
         (tensor([1]), tensor([2, 3]))
     """
-    return _own_each("split_with_sizes_copy", split_with_sizes(input, split_sizes, dim), out)
+    return _own_each("split_with_sizes_copy", late.split_with_sizes(input, split_sizes, dim), out)
 
 
 def squeeze_copy(input: Tensor, dim: Any = None, *, out: Any = None) -> Tensor:
@@ -198,7 +200,7 @@ def squeeze_copy(input: Tensor, dim: Any = None, *, out: Any = None) -> Tensor:
         >>> torch.squeeze_copy(torch.tensor([[1, 2]]))
         tensor([1, 2])
     """
-    return _own("squeeze_copy", squeeze(input) if dim is None else squeeze(input, dim), out)
+    return _own("squeeze_copy", late.squeeze(input) if dim is None else late.squeeze(input, dim), out)
 
 
 def t_copy(input: Tensor, *, out: Any = None) -> Tensor:
@@ -211,7 +213,7 @@ def t_copy(input: Tensor, *, out: Any = None) -> Tensor:
         tensor([[1, 3],
                 [2, 4]])
     """
-    return _own("t_copy", t(input), out)
+    return _own("t_copy", late.t(input), out)
 
 
 def transpose_copy(input: Tensor, dim0: int, dim1: int, *, out: Any = None) -> Tensor:
@@ -224,7 +226,7 @@ def transpose_copy(input: Tensor, dim0: int, dim1: int, *, out: Any = None) -> T
         tensor([[1, 3],
                 [2, 4]])
     """
-    return _own("transpose_copy", transpose(input, dim0, dim1), out)
+    return _own("transpose_copy", late.transpose(input, dim0, dim1), out)
 
 
 def unbind_copy(input: Tensor, dim: int = 0, *, out: Any = None) -> Any:
@@ -236,7 +238,7 @@ def unbind_copy(input: Tensor, dim: int = 0, *, out: Any = None) -> Any:
         >>> torch.unbind_copy(torch.tensor([[1, 2], [3, 4]]))
         (tensor([1, 2]), tensor([3, 4]))
     """
-    return _own_each("unbind_copy", unbind(input, dim), out)
+    return _own_each("unbind_copy", late.unbind(input, dim), out)
 
 
 def unfold_copy(input: Tensor, dimension: int, size: int, step: int, *, out: Any = None) -> Tensor:
@@ -249,7 +251,7 @@ def unfold_copy(input: Tensor, dimension: int, size: int, step: int, *, out: Any
         tensor([[1, 2],
                 [2, 3]])
     """
-    return _own("unfold_copy", unfold(input, dimension, size, step), out)
+    return _own("unfold_copy", late.unfold(input, dimension, size, step), out)
 
 
 def unsqueeze_copy(input: Tensor, dim: int, *, out: Any = None) -> Tensor:
@@ -261,7 +263,7 @@ def unsqueeze_copy(input: Tensor, dim: int, *, out: Any = None) -> Tensor:
         >>> torch.unsqueeze_copy(torch.tensor([1, 2]), 0)
         tensor([[1, 2]])
     """
-    return _own("unsqueeze_copy", unsqueeze(input, dim), out)
+    return _own("unsqueeze_copy", late.unsqueeze(input, dim), out)
 
 
 def view_as_complex_copy(input: Tensor, *, out: Any = None) -> Tensor:
@@ -273,7 +275,7 @@ def view_as_complex_copy(input: Tensor, *, out: Any = None) -> Tensor:
         >>> torch.view_as_complex_copy(torch.tensor([[1.0, 2.0]]))
         tensor([1.+2.j])
     """
-    return _own("view_as_complex_copy", view_as_complex(input), out)
+    return _own("view_as_complex_copy", late.view_as_complex(input), out)
 
 
 def view_as_real_copy(input: Tensor, *, out: Any = None) -> Tensor:
@@ -285,7 +287,7 @@ def view_as_real_copy(input: Tensor, *, out: Any = None) -> Tensor:
         >>> torch.view_as_real_copy(torch.tensor([1 + 2j]))
         tensor([[1., 2.]])
     """
-    return _own("view_as_real_copy", view_as_real(input), out)
+    return _own("view_as_real_copy", late.view_as_real(input), out)
 
 
 def view_copy(input: Tensor, size: Any = None, *, dtype: Any = None, out: Any = None) -> Tensor:
@@ -298,20 +300,10 @@ def view_copy(input: Tensor, size: Any = None, *, dtype: Any = None, out: Any = 
         tensor([[1, 2],
                 [3, 4]])
     """
-    whole = input if input._data.flags.c_contiguous else _contiguous(input)
+    whole = input if input._data.flags.c_contiguous else late._contiguous(input)
     if isinstance(size, dtypes.dtype):
         size, dtype = None, size
     if (size is None) == (dtype is None):
         raise TypeError("view_copy() takes either a size or a dtype")
-    shown = _method_view(whole, dtype=dtype) if size is None else _method_view(whole, tuple(size))
+    shown = late._method_view(whole, dtype=dtype) if size is None else late._method_view(whole, tuple(size))
     return _own("view_copy", shown, out)
-
-
-from ..declare.variants import put  # noqa: E402 - they name each other
-from .complex_parts import view_as_complex, view_as_real  # noqa: E402
-from .diagonal import diagonal  # noqa: E402
-from .index import narrow, select  # noqa: E402
-from .shape import _method_view, expand, squeeze, unsqueeze, wrap_dim  # noqa: E402
-from .split import split, split_with_sizes, unbind  # noqa: E402
-from .strided import _contiguous, as_strided, unfold  # noqa: E402
-from .transpose import permute, t, transpose  # noqa: E402

@@ -13,12 +13,15 @@ from typing import Any
 import numpy as np
 
 from ..backends.numpy import as_intp
+from ..base import late
 from ..base.dtypes import INTEGRAL
 from ..base.errors import not_implemented_for
 from ..declare.autocast import in_float32
 from ..declare.kinds import general
 from ..declare.looped import looking_at
-from ..tensor.tensor import Tensor
+from ..tensor.tensor import Tensor, wrap
+from .making import beside
+from .random import host_of
 from .reduction import MEAN, NONE, SUM
 
 FUNCTIONS = "ctc_loss"
@@ -101,7 +104,7 @@ def _gradients(
 def _meaning(log_probs: Any, labels: Any, skips: Any, times: Any, lengths: Any, zero_infinity: bool) -> Any:
     """The same, composed of other operations."""
     steps, (batch, places) = log_probs.shape[0], labels.shape
-    emitted = gather(log_probs, 2, expand(wrap(labels._data[None]), (steps, batch, places)))
+    emitted = late.gather(log_probs, 2, late.expand(wrap(labels._data[None]), (steps, batch, places)))
     native = log_probs._spec.native
     far = wrap(np.full((batch, 2), _FAR, native))
     jump = wrap(np.where(skips._data, 0, _FAR).astype(native))
@@ -109,16 +112,16 @@ def _meaning(log_probs: Any, labels: Any, skips: Any, times: Any, lengths: Any, 
     a = emitted[0] + wrap(np.broadcast_to(start, (batch, places)))
     reached = [a]
     for t in range(1, steps):
-        one, two = cat((far[:, :1], a[:, : places - 1]), 1), cat((far, a), 1)[:, :places] + jump
-        a = logsumexp(stack((a, one, two)), 0) + emitted[t]
+        one, two = late.cat((far[:, :1], a[:, : places - 1]), 1), late.cat((far, a), 1)[:, :places] + jump
+        a = late.logsumexp(late.stack((a, one, two)), 0) + emitted[t]
         reached.append(a)
     at = np.broadcast_to((np.maximum(times._data, 1) - 1)[None, :, None], (1, batch, places)).astype(np.int64)
-    last = gather(stack(reached), 0, wrap(at))[0]
+    last = late.gather(late.stack(reached), 0, wrap(at))[0]
     ends = np.maximum(_ends(lengths._data, places, native), _FAR).astype(native)
-    loss = -logsumexp(last + wrap(ends), 1)
+    loss = -late.logsumexp(last + wrap(ends), 1)
     fixed = np.where(times._data == 0, np.where(lengths._data == 0, 0, np.inf), np.inf).astype(native)
     never = wrap(times._data == 0) | (loss > -_FAR / 2)
-    return where(never, wrap(fixed), loss)
+    return late.where(never, wrap(fixed), loss)
 
 
 @general(
@@ -176,7 +179,7 @@ def ctc_loss(
     """
     batched = log_probs.ndim == 3
     if log_probs.ndim == 2:
-        log_probs = unsqueeze(log_probs, 1)
+        log_probs = late.unsqueeze(log_probs, 1)
     if not log_probs.numel():
         raise RuntimeError("log_probs tensor must not be empty")
     if log_probs.ndim != 3:
@@ -209,17 +212,17 @@ def ctc_loss(
     skips = np.zeros(labels.shape, bool)
     skips[:, 3::2] = labels[:, 3::2] != labels[:, 1:-2:2]
     given = beside((np.arange(steps)[:, None] < times[None])[:, :, None].astype(log_probs._spec.native), log_probs)
-    mass = sum(exp(log_probs) * given, (0, 2))
+    mass = late.sum(late.exp(log_probs) * given, (0, 2))
     out = _ctc(
         log_probs, mass - mass.detach(), *(beside(a, log_probs) for a in (labels, skips, times, lengths)), zero_infinity
     )
     if zero_infinity:
-        out = where(eq(out, math.inf), 0.0, out)
+        out = late.where(late.eq(out, math.inf), 0.0, out)
     if reduction == MEAN:
-        return mean(out / beside(np.maximum(lengths, 1).astype(log_probs._spec.native), log_probs))
+        return late.mean(out / beside(np.maximum(lengths, 1).astype(log_probs._spec.native), log_probs))
     if reduction == SUM:
-        return sum(out)
-    return out if batched else reshape(out, ())
+        return late.sum(out)
+    return out if batched else late.reshape(out, ())
 
 
 def _lengths(name: str, value: Any, batch: int) -> Any:
@@ -260,16 +263,3 @@ def _table(targets: Tensor, lengths: Any) -> Any:
             )
         rows[within] = array[:, :longest][within]
     return rows
-
-
-from ..tensor.tensor import wrap  # noqa: E402
-from .compare import eq  # noqa: E402 - operations name each other
-from .exponential import exp  # noqa: E402
-from .join import cat, stack  # noqa: E402
-from .making import beside  # noqa: E402
-from .random import host_of  # noqa: E402
-from .reduce import mean, sum  # noqa: E402
-from .rounding import where  # noqa: E402
-from .scatter import gather  # noqa: E402
-from .shape import expand, reshape, unsqueeze  # noqa: E402
-from .softmax import logsumexp  # noqa: E402

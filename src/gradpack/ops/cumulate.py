@@ -7,14 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from ..base import dtypes
+from ..base import dtypes, late
 from ..base.errors import cpp_name, not_implemented_for
 from ..declare.inplace import inplace
 from ..declare.kinds import general, linear
 from ..tensor.tensor import Tensor
+from .accumulate import size_of
 from .dimensions import axis, numpy_names
 from .kernels import _array_type, float_kind
 from .many_lines import are_many, running, running_extreme, running_sums
+from .reduce import in_dtype
 from .row_products import add_repeated
 
 FUNCTIONS = "cumsum cumprod logcumsumexp cummax cummin"
@@ -172,7 +174,9 @@ def _called(op: Any, name: str, input: Any, dim: Any, dtype: Any, out: Any, axis
 
 
 @general(
-    input=lambda g, input, out, dim: shifted(out, dim, 1, 1) * recurrence(shifted(input, dim, -1, 0), g, dim, True),
+    input=lambda g, input, out, dim: (
+        late.shifted(out, dim, 1, 1) * late.recurrence(late.shifted(input, dim, -1, 0), g, dim, True)
+    ),
     result="sum",
     name="cumprod",
     contiguous=True,
@@ -251,15 +255,15 @@ def logcumsumexp(input: Any, dim: int) -> Any:
 def _shares(g: Any, input: Any, out: Any, dim: int, input_dtype: Any) -> Any:
     """To each element its part of the gradients of the sums that it is in."""
     if input_dtype is not None and input_dtype.low:  # of a large sum, rounded, the difference to an element says little
-        input = _to_copy(input, dtypes.computed_in(input_dtype))
+        input = late._to_copy(input, dtypes.computed_in(input_dtype))
         out = logcumsumexp(input, dim)
-    return exp(input - out) * recurrence(_ratios(out, shifted(out, dim, -1, math.inf)), g, dim, True)
+    return late.exp(input - out) * late.recurrence(_ratios(out, late.shifted(out, dim, -1, math.inf)), g, dim, True)
 
 
 def _ratios(out: Any, following: Any) -> Any:
     """Each sum of exponentials by the one after it, from their logarithms; 1 where both are 0 or infinite."""
-    no_number = logical_and(eq(out, following), ne(out - out, 0))
-    return exp(where(no_number, 0.0, out - following))
+    no_number = late.logical_and(late.eq(out, following), late.ne(out - out, 0))
+    return late.exp(late.where(no_number, 0.0, out - following))
 
 
 def accumulated(function: Any, input: Any, place: int) -> Any:
@@ -308,8 +312,8 @@ def _running_extreme(function: Any, input: Any, dim: int) -> tuple[Any, Any]:
 
 @numpy_names
 @general(
-    input=lambda g, indices, input_shape, dim: _gather_backward(g, indices, input_shape, dim),
-    jvp=lambda input_t, indices, dim: gather(input_t, dim, indices),
+    input=lambda g, indices, input_shape, dim: late._gather_backward(g, indices, input_shape, dim),
+    jvp=lambda input_t, indices, dim: late.gather(input_t, dim, indices),
     results=("values", "indices"),
     differentiable=1,
     dtypes="bif",
@@ -333,8 +337,8 @@ def cummax(input: Any, dim: int) -> Any:
 
 @numpy_names
 @general(
-    input=lambda g, indices, input_shape, dim: _gather_backward(g, indices, input_shape, dim),
-    jvp=lambda input_t, indices, dim: gather(input_t, dim, indices),
+    input=lambda g, indices, input_shape, dim: late._gather_backward(g, indices, input_shape, dim),
+    jvp=lambda input_t, indices, dim: late.gather(input_t, dim, indices),
     results=("values", "indices"),
     differentiable=1,
     dtypes="bif",
@@ -350,13 +354,3 @@ def cummin(input: Any, dim: int) -> Any:
         tensor([3., 1., 1.])
     """
     return _running_extreme(np.minimum, input, dim)
-
-
-from .accumulate import size_of  # noqa: E402 - adjoints name each other
-from .compare import eq, logical_and, ne  # noqa: E402
-from .convert import _to_copy  # noqa: E402
-from .exponential import exp  # noqa: E402
-from .recurrence import recurrence, shifted  # noqa: E402
-from .reduce import in_dtype  # noqa: E402
-from .rounding import where  # noqa: E402
-from .scatter import _gather_backward, gather  # noqa: E402

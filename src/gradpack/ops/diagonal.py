@@ -8,13 +8,16 @@ from typing import Any
 import numpy as np
 
 from ..backends.numpy import NATIVE
-from ..base import dtypes
+from ..base import dtypes, late
 from ..base.dtypes import dtype
+from ..base.errors import dim_out_of_range
 from ..declare.kinds import linear
 from ..declare.timed import noted
 from ..tensor.tensor import Tensor
 from .accumulate import size_of
 from .kernels import SMALL, _array_type
+from .making import finish
+from .shape import wrap_dim
 
 FUNCTIONS = "tril triu tril_indices triu_indices diag diagonal diag_embed diagflat"
 METHODS = "tril triu diag diagonal diag_embed diagflat"
@@ -252,7 +255,7 @@ def diag(input: Tensor, diagonal: int = 0, *, out: Any = None) -> Tensor:
     if input.ndim != 2:
         raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {input.ndim}D")
     part = _diagonal_of(input, diagonal)
-    return clone(part) if out is None else clone(part, out=out)
+    return late.clone(part) if out is None else late.clone(part, out=out)
 
 
 _diagonal_of = diagonal
@@ -268,9 +271,4 @@ def diagflat(input: Tensor, offset: int = 0) -> Tensor:
         tensor([[1, 0],
                 [0, 2]])
     """
-    return diag_embed(reshape(input, (size_of(input._shape),)), offset)
-
-
-from ..base.errors import dim_out_of_range  # noqa: E402 - what follows is named late, by formulas too
-from .making import finish  # noqa: E402
-from .shape import clone, reshape, wrap_dim  # noqa: E402
+    return diag_embed(late.reshape(input, (size_of(input._shape),)), offset)

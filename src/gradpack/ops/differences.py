@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..base import dtypes
-from ..declare.variants import put
+from ..declare.out_argument import put
 from ..declare.write_checks import refuse_grad
 from ..tensor.tensor import Tensor
 from .arithmetic import sub

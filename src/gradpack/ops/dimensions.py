@@ -13,7 +13,9 @@ from typing import Any
 import numpy as np
 
 from ..backends import spec_of
+from ..base import late
 from .kernels import float_kind
+from .shape import wrap_dim, wrap_dims
 
 _array_type = np.ndarray  # NumPy's own, also where `np` is bound to another library
 _scalar_type = np.generic
@@ -85,7 +87,7 @@ def count(shape: Any, dim: Any = None) -> int:
 
 def restored(value: Any, shape: Any, dim: Any, keepdim: bool) -> Any:
     """A result of reducing `shape`, with the dimensions that it lost as dimensions of size 1."""
-    return value if keepdim else reshape(value, kept(shape, dim))
+    return value if keepdim else late.reshape(value, kept(shape, dim))
 
 
 def spread(g: Any, shape: Any) -> Any:
@@ -93,13 +95,13 @@ def spread(g: Any, shape: Any) -> Any:
     if (type(g) is _array_type or isinstance(g, _scalar_type)) and not g.ndim:
         # an array without strides over a copy that cannot be written to: a tenth of broadcast_to
         return _array_type(shape, g.dtype, g.tobytes(), 0, (0,) * len(shape))
-    return expand(g, shape)
+    return late.expand(g, shape)
 
 
 def spread_over(g: Any, shape: Any, dim: Any, keepdim: bool) -> Any:
     """`g` repeated along the dimensions that were summed over: the adjoint of such a sum."""
     if type(g) is not _array_type or not g.flags.c_contiguous or not g.size or g.dtype.kind == "V":
-        return expand(restored(g, shape, dim, keepdim), shape)
+        return late.expand(restored(g, shape, dim, keepdim), shape)
     over = axes(dim, len(shape))
     if over is None:
         return spread(g.reshape(()), shape)
@@ -153,6 +155,3 @@ def numpy_names(function: Callable[..., Any]) -> Callable[..., Any]:
     call.__doc__, call.__module__ = function.__doc__, function.__module__
     call.__wrapped__ = getattr(function, "__wrapped__", function)  # type: ignore[attr-defined]
     return call
-
-
-from .shape import expand, reshape, wrap_dim, wrap_dims  # noqa: E402 - adjoints name each other

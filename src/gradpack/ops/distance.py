@@ -7,10 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from ..base import late
 from ..base.errors import scalar_type
 from ..declare.kinds import general
 from ..tensor.tensor import Tensor
+from .kernels import add_up
 from .linalg_check import floats
+from .norm import _slope as _norm_slope
+from .shape import wrap_dim
 
 FUNCTIONS = "cdist pdist dist renorm"
 METHODS = "dist renorm"
@@ -27,9 +31,9 @@ def _by_product(p: float, rows: int, columns: int, mode: int) -> bool:
 
 def _weights(g: Any, out: Any, power: float) -> Any:
     """`g / out ** power`; 0 where the distance is 0, which has no gradient."""
-    origin = eq(out, 0)
-    size = where(origin, 1.0, out)
-    return where(origin, 0.0, g / (size if power == 1 else size**power))
+    origin = late.eq(out, 0)
+    size = late.where(origin, 1.0, out)
+    return late.where(origin, 0.0, g / (size if power == 1 else size**power))
 
 
 def _slope(g: Any, x1: Any, x2: Any, out: Any, p: float, mode: int) -> Any:
@@ -38,7 +42,7 @@ def _slope(g: Any, x1: Any, x2: Any, out: Any, p: float, mode: int) -> Any:
         return x1 * 0
     if _by_product(p, x1.shape[-2], x2.shape[-2], mode):
         w = _weights(g, out, 1)
-        return x1 * _sum_dim(w, -1, True) - matmul(w, x2)
+        return x1 * late._sum_dim(w, -1, True) - late.matmul(w, x2)
     if isinstance(g, Tensor):
         return _by_differences(g, x1, x2, out, p)
     step = max(1, _AT_ONCE // max(1, math.prod(g.shape[:-2]) * x2.shape[-2] * x2.shape[-1]))
@@ -46,7 +50,7 @@ def _slope(g: Any, x1: Any, x2: Any, out: Any, p: float, mode: int) -> Any:
         _by_differences(g[..., i : i + step, :], x1[..., i : i + step, :], x2, out[..., i : i + step, :], p)
         for i in range(0, x1.shape[-2], step)
     ]
-    return parts[0] if len(parts) == 1 else _cat(parts, -2)
+    return parts[0] if len(parts) == 1 else late._cat(parts, -2)
 
 
 def _by_differences(g: Any, x1: Any, x2: Any, out: Any, p: float) -> Any:
@@ -54,16 +58,16 @@ def _by_differences(g: Any, x1: Any, x2: Any, out: Any, p: float) -> Any:
     diff = x1[..., :, None, :] - x2[..., None, :, :]
     weights = g
     if p == 1:
-        terms = sign(diff)
+        terms = late.sign(diff)
     elif p == math.inf:
-        terms = where(eq(abs(diff), out[..., None]), sign(diff), 0.0)
+        terms = late.where(late.eq(late.abs(diff), out[..., None]), late.sign(diff), 0.0)
     elif p == 2:
         terms, weights = diff, _weights(g, out, 1)
     else:
-        zero = eq(diff, 0)
-        size = abs(where(zero, 1.0, diff))
-        terms, weights = where(zero, 0.0, diff * size ** (p - 2)), _weights(g, out, p - 1)
-    return matmul(weights[..., None, :], terms)[..., 0, :]
+        zero = late.eq(diff, 0)
+        size = late.abs(late.where(zero, 1.0, diff))
+        terms, weights = late.where(zero, 0.0, diff * size ** (p - 2)), _weights(g, out, p - 1)
+    return late.matmul(weights[..., None, :], terms)[..., 0, :]
 
 
 @general(
@@ -157,12 +161,12 @@ def pdist(input: Tensor, p: float = 2.0) -> Any:
         raise RuntimeError("pdist only supports floating-point dtypes")
     if p < 0:
         raise RuntimeError("pdist only supports non-negative p values")
-    rows, columns = triu_indices(input._shape[0], input._shape[0], 1, device=input.device)
+    rows, columns = late.triu_indices(input._shape[0], input._shape[0], 1, device=input.device)
     return _row_distance(input[rows], input[columns], float(p))
 
 
 def _row_slope(g: Any, x1: Any, x2: Any, out: Any, p: float) -> Any:
-    return squeeze(_slope(g[..., None, None], x1[..., None, :], x2[..., None, :], out[..., None, None], p, 2), -2)
+    return late.squeeze(_slope(g[..., None, None], x1[..., None, :], x2[..., None, :], out[..., None, None], p, 2), -2)
 
 
 @general(
@@ -199,7 +203,7 @@ def dist(input: Any, other: Any, p: float = 2) -> Any:
         >>> torch.dist(torch.tensor([3.0, 0.0]), torch.tensor([0.0, 4.0]))
         tensor(5.)
     """
-    return linalg_vector_norm(input - other, p)
+    return late.linalg_vector_norm(input - other, p)
 
 
 # -- limited norms --
@@ -211,11 +215,11 @@ def _others(kept: int, ndim: int) -> tuple[int, ...]:
 
 def _renorm_gradient(g: Any, input: Any, p: float, dim: int, maxnorm: float) -> Any:
     over = _others(wrap_dim(dim, len(input.shape)), len(input.shape))
-    norms = linalg_vector_norm(input, p, over, True)
-    large, size = gt(norms, maxnorm), norms + _TINY
-    along = real(_sum_dim(g * conj(input), over, True))
-    slope = where(large, along * (-maxnorm / (size * size)), 0.0)
-    return g * where(large, maxnorm / size, 1.0) + _norm_slope(slope, input, norms, p, over, True)
+    norms = late.linalg_vector_norm(input, p, over, True)
+    large, size = late.gt(norms, maxnorm), norms + _TINY
+    along = late.real(late._sum_dim(g * late.conj(input), over, True))
+    slope = late.where(large, along * (-maxnorm / (size * size)), 0.0)
+    return g * late.where(large, maxnorm / size, 1.0) + _norm_slope(slope, input, norms, p, over, True)
 
 
 _TINY = 1e-7  # torch's, so that nothing is divided by zero
@@ -246,23 +250,10 @@ def renorm(input: Any, p: float, dim: int, maxnorm: float) -> Any:
         raise RuntimeError(f"renorm: expected maxnorm to be >= 0 but got {maxnorm}")
     if len(input.shape) < 2:
         raise RuntimeError(f"renorm: input needs at least 2 dimensions, got {len(input.shape)} dimensions")
-    norms = linalg_vector_norm(input, p, _others(wrap_dim(dim, len(input.shape)), len(input.shape)), True)
+    norms = late.linalg_vector_norm(input, p, _others(wrap_dim(dim, len(input.shape)), len(input.shape)), True)
     return input * np.where(norms > maxnorm, maxnorm / (norms + np.asarray(_TINY, dtype=norms.dtype)), 1)
 
 
 def _check_renorm(input: Any) -> None:
     if not input._spec.dtype.is_floating_point and not input._spec.dtype.is_complex:
         floats("linalg.vector_norm")(None, (input,), None)
-
-
-from .compare import eq, gt  # noqa: E402 - what follows is named late, by formulas too
-from .complex_parts import conj, real  # noqa: E402
-from .diagonal import triu_indices  # noqa: E402
-from .join import _cat  # noqa: E402
-from .kernels import add_up  # noqa: E402
-from .linalg import matmul  # noqa: E402
-from .norm import _slope as _norm_slope  # noqa: E402
-from .norm import linalg_vector_norm  # noqa: E402
-from .reduce import _sum_dim  # noqa: E402
-from .rounding import abs, sign, where  # noqa: E402
-from .shape import squeeze, wrap_dim  # noqa: E402

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import wraps
 from itertools import product
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..base.modes import MODE, using
-from ..declare.batched import VmapLevel, all_examples, batched
+from ..declare.batched import all_examples, batched
 from ..tensor.tensor import Tensor
+
+if TYPE_CHECKING:
+    from ..declare.vmap_level import VmapLevel
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 

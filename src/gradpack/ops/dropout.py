@@ -6,13 +6,16 @@ from typing import Any
 
 import numpy as np
 
+from ..base import late
 from ..base.dtypes import FLOATING
 from ..base.errors import not_a_tensor, scalar_type
 from ..base.modes import MODE
+from ..declare.inplace import inplace
 from ..declare.kinds import linear
 from ..tensor.tensor import Tensor
 from .dropped import masked
 from .generator import source
+from .making import beside
 from .relu_bits import keep_bits
 
 FUNCTIONS = (
@@ -42,7 +45,7 @@ def keep_mask(generator: Any, shape: tuple[int, ...], p: float) -> Any:
 
 def _mask(shape: tuple[int, ...], p: float, where: Any) -> Any:
     """Which elements are kept, under `vmap`: for each example or for all, as `randomness` says."""
-    return ge(rand(shape, device=where), p)
+    return late.ge(late.rand(shape, device=where), p)
 
 
 def _check_floating(op: Any, values: Any, common: Any) -> None:
@@ -109,10 +112,10 @@ def native_dropout(input: Tensor, p: float, train: bool | None) -> tuple[Tensor,
     """
     _check("native_dropout", input, p)
     if train is not None and not train:
-        return clone(input), beside(np.ones(input._shape, bool), input)
+        return late.clone(input), beside(np.ones(input._shape, bool), input)
     if MODE.get().levels:
         mask = _mask(input._shape, p, input.device)
-        return where(mask, input / (1 - p) if p < 1 else input, 0.0), mask
+        return late.where(mask, input / (1 - p) if p < 1 else input, 0.0), mask
     kept = beside(keep_mask(None, input._shape, p), input)
     return _dropout(input, p, None, kept._data), kept
 
@@ -141,7 +144,7 @@ def feature_dropout(input: Tensor, p: float, train: bool) -> Tensor:
         return input
     kept = _by_channel(input, p)
     if isinstance(kept, Tensor):
-        return where(kept, input / (1 - p) if p < 1 else input, 0.0)
+        return late.where(kept, input / (1 - p) if p < 1 else input, 0.0)
     return _dropout(input, p, None, kept)
 
 
@@ -161,7 +164,7 @@ def _alpha(input: Tensor, p: float, kept: Any) -> Tensor:
         return input * 0.0
     alpha = 1.7580993408473766
     a = ((alpha**2 * p + 1) * (1 - p)) ** -0.5
-    return where(kept if isinstance(kept, Tensor) else beside(kept, input), input, -alpha) * a + alpha * a * p
+    return late.where(kept if isinstance(kept, Tensor) else beside(kept, input), input, -alpha) * a + alpha * a * p
 
 
 def alpha_dropout(input: Tensor, p: float, train: bool) -> Tensor:
@@ -208,11 +211,3 @@ def feature_alpha_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
 
 def _into(input: Tensor, result: Tensor) -> Tensor:
     return input if result is input else input.copy_(result)
-
-
-from ..declare.inplace import inplace  # noqa: E402
-from .compare import ge  # noqa: E402
-from .making import beside  # noqa: E402
-from .random import rand  # noqa: E402
-from .rounding import where  # noqa: E402 - adjoints name each other
-from .shape import clone  # noqa: E402

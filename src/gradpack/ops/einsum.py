@@ -6,6 +6,7 @@ import string
 from functools import lru_cache
 from typing import Any
 
+from ..base import late
 from ..tensor.tensor import Tensor
 
 FUNCTIONS = "einsum"
@@ -171,7 +172,7 @@ def _diagonals(t: Tensor, labels: str) -> tuple[Tensor, str]:
                     f"einsum(): subscript {c} is repeated for an operand but the sizes don't match, {t._shape[j]} != "
                     f"{t._shape[i]}"
                 )
-            t = diagonal(t, 0, i, j)
+            t = late.diagonal(t, 0, i, j)
             labels = labels[:i] + labels[i + 1 : j] + labels[j + 1 :] + c
     return t, labels
 
@@ -193,19 +194,19 @@ def _contract(first: tuple[Tensor, str], second: tuple[Tensor, str], later: set[
     if not inner:
         out = x * y  # an outer product per batch: (batch, left, 1) by (batch, 1, right)
     else:
-        out = matmul(x, y)
+        out = late.matmul(x, y)
     labels = "".join(batch + left + right)
     if len(left) == len(right) == 1 and len(batch) < 2:
         return out, labels
     dims = {c: n for t, ls in ((a, la), (b, lb)) for c, n in zip(ls, t._shape, strict=True)}
-    return reshape(out, tuple(dims[c] for c in labels)), labels
+    return late.reshape(out, tuple(dims[c] for c in labels)), labels
 
 
 def _drop_ones(t: Tensor, labels: str, other: str, u: Tensor) -> tuple[Tensor, str]:
     """A dimension of size 1 that the other operand has in full broadcasts: leave it to that one."""
     drop = [i for i, c in enumerate(labels) if c in other and t._shape[i] == 1 and u._shape[other.index(c)] != 1]
     if drop:
-        t = squeeze(t, tuple(drop))
+        t = late.squeeze(t, tuple(drop))
         labels = "".join(c for i, c in enumerate(labels) if i not in drop)
     return t, labels
 
@@ -214,13 +215,13 @@ def _sum_out(t: Tensor, labels: str, needed: set[str]) -> tuple[Tensor, str]:
     gone = tuple(i for i, c in enumerate(labels) if c not in needed)
     if not gone:
         return t, labels
-    return sum(t, gone), "".join(c for c in labels if c in needed)
+    return late.sum(t, gone), "".join(c for c in labels if c in needed)
 
 
 def _arrange(t: Tensor, labels: str, groups: tuple[list[str], ...]) -> Tensor:
     """Permute and join dimensions into those of a matrix, or the three of a batched one."""
     order = [labels.index(c) for group in groups for c in group]
-    t = permute(t, tuple(order)) if order != list(range(len(order))) else t
+    t = late.permute(t, tuple(order)) if order != list(range(len(order))) else t
     shape, at = [], 0
     for group in groups:
         n = 1
@@ -228,17 +229,10 @@ def _arrange(t: Tensor, labels: str, groups: tuple[list[str], ...]) -> Tensor:
             n *= size
         shape.append(n)
         at += len(group)
-    return t if t._shape == (*shape,) else reshape(t, tuple(shape))
+    return t if t._shape == (*shape,) else late.reshape(t, tuple(shape))
 
 
 def _finish(t: Tensor, labels: str, output: str) -> Tensor:
     t, labels = _sum_out(t, labels, set(output))
     order = tuple(labels.index(c) for c in output)
-    return t if order == tuple(range(len(order))) else permute(t, order)
-
-
-from .diagonal import diagonal  # noqa: E402
-from .linalg import matmul  # noqa: E402
-from .reduce import sum  # noqa: E402
-from .shape import reshape, squeeze  # noqa: E402
-from .transpose import permute  # noqa: E402
+    return t if order == tuple(range(len(order))) else late.permute(t, order)

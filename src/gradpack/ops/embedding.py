@@ -17,6 +17,8 @@ from ..tensor.tensor import Tensor, wrap
 from . import sparse_bodies
 from .accumulate import add_rows as add_wide_rows
 from .kernels import SMALL, _array_type, _maximum, reshaped
+from .making import beside
+from .random import host_of
 
 FUNCTIONS = ""
 
@@ -238,7 +240,3 @@ def one_hot_of_few(input: Tensor, classes: int) -> Tensor | None:
     made = np.zeros((*input._shape, classes), np.int64)
     made.reshape(-1)[np.arange(0, made.size, classes) + index] = 1
     return wrap(made)
-
-
-from .making import beside  # noqa: E402 - they name each other
-from .random import host_of  # noqa: E402

@@ -8,15 +8,19 @@ from typing import Any
 import numpy as np
 
 from ..backends.numpy import as_intp
+from ..base import late
 from ..base.callers import depth_of_user
-from ..base.dtypes import INTEGRAL, float64, int64
+from ..base.dtypes import INTEGRAL, float32, float64, int64
 from ..base.modes import MODE
 from ..declare.kinds import general, linear
 from ..declare.looped import looking_at
 from ..tensor.tensor import Tensor
 from .embedding import _embedding, _embedding_sparse, _renormalise, add_rows
 from .kernels import add_up
+from .making import beside
+from .random import host_of
 from .row_products import ENOUGH, summed_rows
+from .spatial import check_tensor
 
 FUNCTIONS = "embedding_bag"
 
@@ -179,7 +183,7 @@ def embedding_bag(
         factor = per_sample_weights if kept.all() else per_sample_weights[beside(np.flatnonzero(kept), weight)]
         if found._spec.dtype.low:  # products are not rounded before they are added up
             found, factor = found.to(float32), factor.to(float32)
-        found = found * unsqueeze(factor, 1)
+        found = found * late.unsqueeze(factor, 1)
     if mode == 2:
         out, where = _bag_maxima(found, inside, count)
         at = host_of(where)
@@ -302,8 +306,8 @@ def _bags(
         rows, size = input._shape
         offsets = beside(np.arange(rows, dtype=np.int64) * size, input)
         include_last_offset = False
-        input = reshape(input, (-1,))
-        per_sample_weights = None if per_sample_weights is None else reshape(per_sample_weights, (-1,))
+        input = late.reshape(input, (-1,))
+        per_sample_weights = None if per_sample_weights is None else late.reshape(per_sample_weights, (-1,))
     elif input.ndim == 1:
         if offsets is None:
             raise ValueError("offsets has to be a 1D Tensor but got None")
@@ -335,10 +339,3 @@ def _bags(
         include_last_offset,
         padding_idx,
     )[0]
-
-
-from ..base.dtypes import float32  # noqa: E402 - what follows is named late
-from .making import beside  # noqa: E402
-from .random import host_of  # noqa: E402
-from .shape import reshape, unsqueeze  # noqa: E402
-from .spatial import check_tensor  # noqa: E402

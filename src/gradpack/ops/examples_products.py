@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..base import late
 from ..declare.kinds import bilinear, general
 from .kernels import _array_type
 
@@ -45,7 +46,7 @@ def product_each(input: Any, other: Any) -> Any:
 @general(
     input=lambda g, weight: product_each(g, weight),
     weight=lambda g, input: product_each(g.mT, input),
-    bias=lambda g: _sum_dim(g, 1),
+    bias=lambda g: late._sum_dim(g, 1),
     jvp=lambda input, weight, input_t, weight_t, bias_t: _tangent(input, weight, input_t, weight_t, bias_t),
     uniform=True,
     broadcasts=False,
@@ -66,10 +67,6 @@ def _tangent(input: Any, weight: Any, input_t: Any, weight_t: Any, bias_t: Any) 
         made = term if made is None else made + term
     if bias_t is not None:
         shape = (*input.shape[:2], weight.shape[1])
-        term = expand(reshape(bias_t, (bias_t.shape[0], 1, bias_t.shape[1])), shape)
+        term = late.expand(late.reshape(bias_t, (bias_t.shape[0], 1, bias_t.shape[1])), shape)
         made = term if made is None else made + term
     return made
-
-
-from .reduce import _sum_dim  # noqa: E402 - formulas name these late
-from .shape import expand, reshape  # noqa: E402

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..backends import backend_of
+from ..base import late
 from ..base.errors import missing_extra
 from ..declare.kinds import elementwise
 from .blockwise import SHORT_EXP2
@@ -121,7 +122,7 @@ def _log1p_of_complex(z: Any) -> Any:
     over = x * (2 + x) + y * y
     near = np.where(over == 0, x, np.log1p(over) / 2)
     size = np.where(np.abs(z) < 0.5, near, np.log(np.hypot(1 + x, y)))
-    return of_parts(size, np.arctan2(y, 1 + x))
+    return late.of_parts(size, np.arctan2(y, 1 + x))
 
 
 @elementwise(
@@ -230,9 +231,9 @@ def logit(input: Any, eps: float | None = None) -> Any:
 
 def _logit_slope(g: Any, input: Any, eps: float | None) -> Any:
     if eps is None:
-        return g / square(sqrt(input * (1 - input)))  # NaN outside of [0, 1], +inf at -0.0 as well
-    outside = logical_or(lt(input, eps), gt(input, 1 - eps))
-    return where(outside, 0.0, g / (abs(input) * (1 - input)))
+        return g / late.square(sqrt(input * (1 - input)))  # NaN outside of [0, 1], +inf at -0.0 as well
+    outside = late.logical_or(late.lt(input, eps), late.gt(input, 1 - eps))
+    return late.where(outside, 0.0, g / (late.abs(input) * (1 - input)))
 
 
 @elementwise(
@@ -259,8 +260,8 @@ def _log_or_zero(input: Any, other: Any) -> Any:
     """`log(other)`; 0 where both it and `input` would make NaN of an infinity."""
     if isinstance(other, int | float):
         slope = math.log(other) if other > 0 else -math.inf if other == 0 else math.nan
-        return where(eq(input, 0), 0.0, slope) if other <= 0 else slope
-    return where(logical_and(eq(input, 0), le(other, 0)), 0.0, log(other))
+        return late.where(late.eq(input, 0), 0.0, slope) if other <= 0 else slope
+    return late.where(late.logical_and(late.eq(input, 0), late.le(other, 0)), 0.0, log(other))
 
 
 @elementwise(input=lambda g, input: g * (exp(-(input * input)) * _TWO_OVER_SQRT_PI), result="float", dtypes="bif")
@@ -289,7 +290,9 @@ def erfc(input: Any) -> Any:
     return erfc_of(input)
 
 
-@elementwise(input=lambda g, input: g * (exp(square(erfinv(input))) / _TWO_OVER_SQRT_PI), result="float", dtypes="bif")
+@elementwise(
+    input=lambda g, input: g * (exp(late.square(erfinv(input))) / _TWO_OVER_SQRT_PI), result="float", dtypes="bif"
+)
 def erfinv(input: Any) -> Any:
     """The inverse of `erf`. Needs SciPy (the extra `special`).
 
@@ -321,9 +324,3 @@ def special(name: str, *operands: Any) -> Any:
     backends = [backend_of(type(x)) for x in operands]
     host = [x if b is None else b.to_numpy(x) for x, b in zip(operands, backends, strict=True)]
     return np.asarray(getattr(scipy.special, name)(*host))
-
-
-from .arithmetic import square  # noqa: E402
-from .compare import eq, gt, le, logical_and, logical_or, lt  # noqa: E402 - adjoints name each other
-from .complex_parts import of_parts  # noqa: E402
-from .rounding import abs, where  # noqa: E402

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..backends.numpy import as_int64
+from ..base import late
 from ..declare.kinds import general, linear, nondifferentiable
 from ..tensor.tensor import Tensor
 from .dimensions import axes, axis, check_bool, count, numpy_names, restored
@@ -42,15 +43,15 @@ def ties(mask: Any, like: Any, dim: Any = None) -> Any:
 def _evenly(g: Any, input: Any, out: Any, dim: Any, keepdim: bool) -> Any:
     """The gradient of an extreme value, shared by all elements that have it; NaN for all where it is NaN."""
     g, out = restored(g, input.shape, dim, keepdim), restored(out, input.shape, dim, keepdim)
-    reached = eq(input, out)
+    reached = late.eq(input, out)
     count = ties(reached, g, dim)
-    return where(reached, g / count, 0.0 / count)
+    return late.where(reached, g / count, 0.0 / count)
 
 
 def _evenly_or_nan(g: Any, input: Any, out: Any) -> Any:
     """The same for one value of all, which may be NaN."""
-    reached = logical_or(eq(input, out), logical_and(ne(input, input), ne(out, out)))
-    return where(reached, g / ties(reached, g, None), 0.0)
+    reached = late.logical_or(late.eq(input, out), late.logical_and(late.ne(input, input), late.ne(out, out)))
+    return late.where(reached, g / ties(reached, g, None), 0.0)
 
 
 # -- of all elements --
@@ -166,8 +167,8 @@ def place_along(input: Any, indices: Any, shape: Any, dim: int = -1, keepdim: bo
 def picked(input: Any, indices: Any, dim: int, keepdim: bool) -> Any:
     """The elements that `indices` name along a dimension: the adjoint of `place_along`."""
     if keepdim or not len(input.shape):
-        return gather(input, dim, indices)
-    return squeeze(gather(input, dim, unsqueeze(indices, dim)), dim)
+        return late.gather(input, dim, indices)
+    return late.squeeze(late.gather(input, dim, late.unsqueeze(indices, dim)), dim)
 
 
 def _extreme(name: str, find: Any, value: Any, input: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
@@ -239,7 +240,7 @@ def max(
         >>> torch.max(x), torch.max(x, 1).indices
         (tensor(7.), tensor([1, 0]))
     """
-    return _overload("max", _max_all, _max_dim, maximum, input, dim, keepdim, other, out, axis, keepdims)
+    return _overload("max", _max_all, _max_dim, late.maximum, input, dim, keepdim, other, out, axis, keepdims)
 
 
 def min(
@@ -261,7 +262,7 @@ def min(
         >>> torch.min(x), torch.min(x, 1).values
         (tensor(1.), tensor([1., 3.]))
     """
-    return _overload("min", _min_all, _min_dim, minimum, input, dim, keepdim, other, out, axis, keepdims)
+    return _overload("min", _min_all, _min_dim, late.minimum, input, dim, keepdim, other, out, axis, keepdims)
 
 
 def _overload(
@@ -339,10 +340,3 @@ def argmin(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
         tensor([0, 1])
     """
     return _first("argmin", np.argmin, input, dim, keepdim)
-
-
-from .compare import eq, logical_and, logical_or, ne  # noqa: E402 - adjoints name each other
-from .pairwise import maximum, minimum  # noqa: E402
-from .rounding import where  # noqa: E402
-from .scatter import gather  # noqa: E402
-from .shape import squeeze, unsqueeze  # noqa: E402

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..backends import backend_of
 from ..backends.numpy import NATIVE, quiet
-from ..base import dtypes
+from ..base import dtypes, late
 from ..base.errors import cpp_name, refuse, scalar_type
 from ..base.info import finfo, iinfo
 from ..base.modes import MODE, Mode
@@ -91,7 +91,7 @@ def _filled(name: str, draw: Any) -> Any:
             )
         if self._spec.numpy:
             check_writable(self, name)  # before the generator moves on
-        return inplace(_copied.op, name, [self, drawn(self, *args, generator=generator, **kwargs)])
+        return inplace(late._copied.op, name, [self, drawn(self, *args, generator=generator, **kwargs)])
 
     @drawing
     def drawn(t: Tensor, *args: Any, generator: Generator | None = None, **kwargs: Any) -> Tensor:
@@ -192,5 +192,3 @@ _method_exponential_ = _filled("exponential_", _draw_exponential)
 _method_geometric_ = _filled("geometric_", _draw_geometric)
 _method_cauchy_ = _filled("cauchy_", _draw_cauchy)
 _method_log_normal_ = _filled("log_normal_", _draw_log_normal)
-
-from .overwrite import _copied  # noqa: E402

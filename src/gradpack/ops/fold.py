@@ -6,11 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from ..base import late
 from ..base.errors import dim_out_of_range, refuse
 from ..declare.kinds import linear
 from ..tensor.tensor import Tensor
 from .memory_formats import channels_as_in
 from .sliding import at, cropped, extent, offsets, reaching, size_of, windows
+from .spatial import check_tensor, ints, is_int, wrong_type
 
 FUNCTIONS = "pixel_shuffle pixel_unshuffle channel_shuffle native_channel_shuffle"
 
@@ -109,7 +111,7 @@ def unfold(input: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0,
             f"{geometry[4]}, but its components must be at least one."
         )
     if input.ndim == 3:
-        return squeeze(_im2col(unsqueeze(input, 0), geometry), 0)
+        return late.squeeze(_im2col(late.unsqueeze(input, 0), geometry), 0)
     return _im2col(input, geometry)
 
 
@@ -167,7 +169,7 @@ def fold(
     if min(size) < 1:
         raise RuntimeError(f"Expected output spatial size to be positive, but got: output_size={size}.")
     if input.ndim == 2:
-        return squeeze(_col2im(unsqueeze(input, 0), size, geometry), 0)
+        return late.squeeze(_col2im(late.unsqueeze(input, 0), size, geometry), 0)
     return _col2im(input, size, geometry)
 
 
@@ -294,6 +296,3 @@ def channel_shuffle(input: Tensor, groups: int) -> Any:
 
 
 native_channel_shuffle = channel_shuffle
-
-from .shape import squeeze, unsqueeze  # noqa: E402 - what follows is named late
-from .spatial import check_tensor, ints, is_int, wrong_type  # noqa: E402

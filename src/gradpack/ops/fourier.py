@@ -14,15 +14,17 @@ from typing import Any
 
 import numpy as np
 
-from ..base import dtypes
+from ..base import dtypes, late
 from ..base.dtypes import FLOATING
 from ..base.errors import _SCALAR_TYPES, not_a_tensor
 from ..declare.kinds import linear
+from ..declare.out_argument import put
 from ..declare.write_checks import refuse_grad
 from ..tensor.tensor import Tensor
 from .blockwise import is_numpy
 from .dimensions import numpy_names
 from .kernels import SMALL
+from .shape import wrap_dim
 
 FUNCTIONS = ""
 
@@ -101,7 +103,7 @@ def _fft_r2c(input: Any, dim: Any = (-1,), normalization: int = 0, onesided: boo
 def _fft_r2c_backward(g: Any, shape: Any, dim: Any, normalization: int, onesided: bool) -> Any:
     if onesided:
         g = resized(g, (dim[-1],), (shape[dim[-1]],))
-    return _real(_fft_c2c(g, dim, normalization, False))
+    return late._real(_fft_c2c(g, dim, normalization, False))
 
 
 @linear(
@@ -175,14 +177,14 @@ def operand(op: str, input: Any) -> Tensor:
     d = input._spec.dtype
     if d.low:
         raise RuntimeError(f"Unsupported dtype {_SCALAR_TYPES[d.name]}: {op}() takes float32 and float64")
-    return _to_copy(input, dtypes.get_default_dtype()) if d.category < FLOATING else input
+    return late._to_copy(input, dtypes.get_default_dtype()) if d.category < FLOATING else input
 
 
 def complex_operand(op: str, input: Any) -> Tensor:
     """The input as complex numbers."""
     input = operand(op, input)
     d = input._spec.dtype
-    return input if d.is_complex else _to_copy(input, d.to_complex())
+    return input if d.is_complex else late._to_copy(input, d.to_complex())
 
 
 def real_operand(op: str, input: Any, message: str) -> Tensor:
@@ -268,7 +270,7 @@ def _c2c(op: str, input: Any, n: Any, dim: Any, norm: Any, forward: bool, out: A
         made = _fft_c2c(x, (d,), how, forward)
     else:
         made = _fft_r2c(x, (d,), how, False)
-        made = made if forward else conj_physical(made)
+        made = made if forward else late.conj_physical(made)
     return given(op, out, made, input)
 
 
@@ -278,7 +280,7 @@ def _r2c(op: str, input: Any, n: Any, dim: Any, norm: Any, forward: bool, out: A
     how = normalization_of(op, norm, forward)
     check_size(size)
     made = _fft_r2c(fitted(x, (d,), (size,)), (d,), how, True)
-    return given(op, out, made if forward else conj_physical(made), input)
+    return given(op, out, made if forward else late.conj_physical(made), input)
 
 
 def _c2r(op: str, input: Any, n: Any, dim: Any, norm: Any, forward: bool, out: Any) -> Tensor:
@@ -288,7 +290,7 @@ def _c2r(op: str, input: Any, n: Any, dim: Any, norm: Any, forward: bool, out: A
     size = 2 * (size - 1) if n is None else size
     check_size(size)
     x = fitted(x, (d,), (size // 2 + 1,))
-    return given(op, out, _fft_c2r(conj_physical(x) if forward else x, (d,), how, size), input, "floating point")
+    return given(op, out, _fft_c2r(late.conj_physical(x) if forward else x, (d,), how, size), input, "floating point")
 
 
 # -- the functions of one dimension --
@@ -391,9 +393,3 @@ def ihfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None =
         tensor([ 1.-0.j,  0.-0.j, -1.-0.j])
     """
     return _r2c("ihfft", input, n, dim, norm, False, out)
-
-
-from ..declare.variants import put  # noqa: E402 - what follows is named late, by formulas too
-from .complex_parts import _real, conj_physical  # noqa: E402
-from .convert import _to_copy  # noqa: E402
-from .shape import wrap_dim  # noqa: E402

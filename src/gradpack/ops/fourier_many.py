@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base import dtypes
+from ..base import dtypes, late
 from ..base.dtypes import FLOATING, as_dtype
 from ..base.errors import not_implemented_for
 from ..tensor.tensor import Tensor
@@ -24,6 +24,7 @@ from .fourier import (
     real_operand,
 )
 from .making import _into_out, _native, finish
+from .shape import wrap_dim
 
 FUNCTIONS = ""
 
@@ -178,7 +179,7 @@ def hfftn(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None
     x = fitted(x, dims, sizes)
     if len(dims) > 1:
         x = _fft_c2c(x, dims[:-1], how, True)
-    made = _fft_c2r(conj_physical(x), dims[-1:], how, last)
+    made = _fft_c2r(late.conj_physical(x), dims[-1:], how, last)
     return given("hfftn", out, made, input, "floating point")
 
 
@@ -200,7 +201,7 @@ def ihfftn(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = Non
     how = normalization_of("ihfftn", norm, False)
     for n in sizes:
         check_size(n)
-    made = conj_physical(_fft_r2c(fitted(x, dims, tuple(sizes)), dims[-1:], how, True))
+    made = late.conj_physical(_fft_r2c(fitted(x, dims, tuple(sizes)), dims[-1:], how, True))
     return given("ihfftn", out, _fft_c2c(made, dims[:-1], how, False) if len(dims) > 1 else made, input)
 
 
@@ -363,7 +364,7 @@ def _shifted(op: str, input: Tensor, dim: Any, back: bool) -> Tensor:
     shape = input._shape
     if not dims:
         raise RuntimeError(f"`shifts` required: {op}() needs a dimension to shift along")
-    out: Tensor = roll(input, tuple((shape[d] + back) // 2 for d in dims), dims)
+    out: Tensor = late.roll(input, tuple((shape[d] + back) // 2 for d in dims), dims)
     return out
 
 
@@ -391,8 +392,3 @@ def ifftshift(input: Tensor, dim: Any = None) -> Tensor:
         tensor([ 0,  1,  2, -2, -1])
     """
     return _shifted("ifftshift", input, dim, True)
-
-
-from .arrange import roll  # noqa: E402 - they name each other
-from .complex_parts import conj_physical  # noqa: E402
-from .shape import wrap_dim  # noqa: E402

@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from ..base import late
 from ..declare.kinds import general
 from ..tensor.tensor import Tensor
 from .max_pool import _flat_pick, _flat_place
 from .pool_kernels import picked_flat
 from .sliding import offsets, size_of
+from .spatial import check_tensor, repeated
 
 
 def _starts(samples: Any, size: int, count: int, kernel: int) -> Any:
@@ -107,13 +109,9 @@ def fractional_max(
         )
     lead = (1, *input._shape[:1]) if input.ndim == ndim + 1 else input._shape[:2]
     if samples is None:
-        samples = rand((*lead, ndim), dtype=input.dtype, device=input.device)
+        samples = late.rand((*lead, ndim), dtype=input.dtype, device=input.device)
     elif samples._shape != (*lead, ndim):
         raise RuntimeError(
             f"Expect _random_samples.size() to be {[*lead, ndim]} for {op}(), but got {list(samples._shape)}"
         )
     return tuple(_POOLS[ndim](input, samples.detach(), kernel, wanted))
-
-
-from .random import rand  # noqa: E402 - what follows is named late
-from .spatial import check_tensor, repeated  # noqa: E402

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ..base import late
 from ..base.dtypes import BOOL
 from ..declare.kinds import elementwise
 from ..tensor.tensor import Tensor
@@ -60,8 +61,8 @@ def igammac(input: Any, other: Any) -> Any:
 
 def _density(input: Any, other: Any) -> Any:
     if isinstance(input, Tensor) and input._spec is not other._spec:  # of integers, lgamma would be in float32
-        input = _to_copy(input, other._spec.dtype)
-    return exp((input - 1) * log(other) - other - lgamma(input))
+        input = late._to_copy(input, other._spec.dtype)
+    return late.exp((input - 1) * late.log(other) - other - late.lgamma(input))
 
 
 def _check_mvlgamma(op: Any, values: Any, common: Any) -> None:
@@ -99,9 +100,9 @@ def mvlgamma(input: Any, p: int) -> Any:
 
 
 def _mvlgamma_slope(input: Any, p: int) -> Any:
-    slope = digamma(input)
+    slope = late.digamma(input)
     for i in range(1, p):
-        slope = slope + digamma(input - i / 2)
+        slope = slope + late.digamma(input - i / 2)
     return slope
 
 
@@ -125,8 +126,3 @@ def zeta(input: Any, other: Any) -> Any:
         tensor([1.6449, 1.0823])
     """
     return special("zeta", input, other)
-
-
-from .convert import _to_copy  # noqa: E402 - adjoints name each other
-from .exponential import exp, log  # noqa: E402
-from .log_gamma import digamma, lgamma  # noqa: E402

@@ -8,17 +8,20 @@ from typing import Any
 import numpy as np
 
 from ..backends.compiled import ENOUGH, loops
+from ..base import late
 from ..base.dtypes import FLOATING, float16
 from ..base.errors import not_implemented_for
 from ..declare.inplace import inplace
 from ..declare.kinds import general
-from ..tensor.tensor import Tensor
+from ..tensor.tensor import Tensor, wrap
 from .activation import SELU_ALPHA, SELU_SCALE, _celu, _elu, hardtanh, leaky_relu, relu
 from .activation import threshold as _threshold
 from .dimensions import axis
+from .exponential import _exp_of_negative
 from .generator import Generator, source
 from .kernels import _array_type
 from .selection import LARGE
+from .shape import wrap_dim
 
 FUNCTIONS = "rrelu rrelu_ celu_ selu_ threshold_"
 
@@ -69,9 +72,9 @@ def _glu_back(g: Any, input: Any, dim: int) -> Any:
             before = math.prod(input.shape[:dim])
             fast.glu_gradient(g.reshape(before, -1), input.reshape(before, 2, -1), out.reshape(before, 2, -1))
             return out
-    a, gate = narrow(input, dim, 0, half), sigmoid(narrow(input, dim, half, half))
+    a, gate = late.narrow(input, dim, 0, half), late.sigmoid(late.narrow(input, dim, half, half))
     first = g * gate
-    return cat((first, first * (1 - gate) * a), dim)
+    return late.cat((first, first * (1 - gate) * a), dim)
 
 
 def glu(input: Tensor, dim: int = -1) -> Tensor:
@@ -195,10 +198,3 @@ def hardtanh_(input: Tensor, min_val: float = -1.0, max_val: float = 1.0) -> Ten
 def threshold_(input: Tensor, threshold: float, value: float) -> Tensor:
     """In-place form of `threshold`."""
     return inplace(_threshold.op, "threshold_", [input, threshold, value])
-
-
-from ..tensor.tensor import wrap  # noqa: E402
-from .exponential import _exp_of_negative, sigmoid  # noqa: E402 - adjoints name each other
-from .index import narrow  # noqa: E402
-from .join import cat  # noqa: E402
-from .shape import wrap_dim  # noqa: E402

@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from ..base import late
 from ..declare.kinds import elementwise
+from .activation import CUBIC, SQRT_2_OVER_PI
 from .blockwise import blockwise, compiled, is_numpy
 from .error_function import gelu_gradient_of
 
@@ -61,7 +63,7 @@ def gelu_curvature(x: Any, approximate: str) -> Any:
     if is_numpy(x):
         return blockwise(_curvature_of_block, x, 0)
     square = x * x
-    return (2 - square) * (exp(square * -0.5) * _INV_SQRT_2_PI)
+    return (2 - square) * (late.exp(square * -0.5) * _INV_SQRT_2_PI)
 
 
 def _curvature_of_block(x: Any, out: Any) -> None:
@@ -77,12 +79,7 @@ def _curvature_by_tanh(x: Any) -> Any:
     """With t = tanh(u(x)): (1 - t^2) (u' + x (u'' / 2 - t u'^2))."""
     square = x * x
     bend = square * CUBIC
-    t = tanh(x * (bend + 1) * SQRT_2_OVER_PI)
+    t = late.tanh(x * (bend + 1) * SQRT_2_OVER_PI)
     first = (bend * 3 + 1) * SQRT_2_OVER_PI
     half_second = x * (3 * CUBIC * SQRT_2_OVER_PI)
     return (1 - t * t) * (first + x * (half_second - t * first * first))
-
-
-from .activation import CUBIC, SQRT_2_OVER_PI  # noqa: E402 - adjoints name each other
-from .exponential import exp  # noqa: E402
-from .trigonometry import tanh  # noqa: E402

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..backends import spec_of
+from ..base import late
 from ..base.dtypes import bool_
 from ..base.foreign import is_foreign, mixed
 from ..base.modes import MODE
@@ -14,6 +15,7 @@ from ..declare.apply import apply
 from ..declare.inplace import inplace
 from ..declare.timed import watched
 from ..tensor.tensor import Tensor
+from .index import _put, filling
 from .kernels import reshaped
 from .subscript import FULL, INDEX_DTYPES, parse
 from .writing import item_for, keep_apart, number_tensor, write_part
@@ -21,11 +23,11 @@ from .writing import item_for, keep_apart, number_tensor, write_part
 
 def _view(input: Tensor, place: tuple[Any, ...] | None, last: str) -> Tensor:
     if place is None:
-        return _alias(input)
-    call = _select if last == "select" else _slice
+        return late._alias(input)
+    call = late._select if last == "select" else late._slice
     if last == "unsqueeze":
         whole = all(item is None or item is ... or item == FULL for item in place)
-        call = _newaxis if whole else _slice_newaxis
+        call = late._newaxis if whole else late._slice_newaxis
     return call(input, place)
 
 
@@ -41,28 +43,28 @@ def _getitem(self: Tensor, index: Any) -> Tensor:
     kind = type(index)
     try:
         if kind is int:
-            return _select(self, (index, ...))
+            return late._select(self, (index, ...))
         if kind is slice:
             if _is_plain(index):
-                return _slice(self, (index, ...))
+                return late._slice(self, (index, ...))
         elif kind is Tensor:
             shape, d = index._shape, index._spec.dtype
             if shape and (d in INDEX_DTYPES or (d is bool_ and shape == self._shape[: len(shape)])):
-                return _index_along(self, index)
+                return late._index_along(self, index)
         elif kind is tuple:
             call: Any = None
             dots = partial = False
             for item in index:
                 t = type(item)
                 if t is int:
-                    call, partial = _select, True
+                    call, partial = late._select, True
                 elif t is slice and _is_plain(item):
                     if item.start is not None or item.stop is not None:
-                        call, partial = _slice, True
+                        call, partial = late._slice, True
                     elif call is None:
-                        call = _slice  # one that takes everything does not name the view
+                        call = late._slice  # one that takes everything does not name the view
                 elif item is None:
-                    call = _slice_newaxis if partial else _newaxis
+                    call = late._slice_newaxis if partial else late._newaxis
                 elif item is ... and not dots:
                     dots = True
                 else:
@@ -71,7 +73,7 @@ def _getitem(self: Tensor, index: Any) -> Tensor:
                 if call is not None:
                     return call(self, index if dots else (*index, ...))
         elif index is None:
-            return _newaxis(self, (None, ...))
+            return late._newaxis(self, (None, ...))
     except IndexError:
         parse(index, self._shape)
         raise
@@ -85,11 +87,11 @@ def _getitem(self: Tensor, index: Any) -> Tensor:
     part = self if place is None else _view(self, place, last)
     dim = next(d for d, i in enumerate(indices) if i is not None)
     if dim + 1 == len(indices):
-        return _index_along(part, indices[dim], dim)
+        return late._index_along(part, indices[dim], dim)
     if len(indices) == 2 and all(i._spec.dtype in INDEX_DTYPES for i in indices if i is not None):
-        return _index_pair(part, *indices)
+        return late._index_pair(part, *indices)
     return watched(
-        _index.op, "index", lambda *values: apply(_index.op, values), (part, indices)
+        late._index.op, "index", lambda *values: apply(late._index.op, values), (part, indices)
     )  # straight to where a list is unwrapped
 
 
@@ -165,7 +167,7 @@ def _setitem(self: Tensor, index: Any, value: Any) -> None:
     if not is_tensor:
         value = number_tensor(value, self)
     elif value._shape[:1] == (1,):
-        value = reshape(value, _without_leading_ones(value._shape))
+        value = late.reshape(value, _without_leading_ones(value._shape))
     try:
         part = self if place is None else _view(self, place, last)
     except IndexError:
@@ -173,15 +175,17 @@ def _setitem(self: Tensor, index: Any, value: Any) -> None:
         raise
     if indices is not None:
         given = [part, indices, filling(self, indices, value), False]
-        write_part(_index_put.op, "index_put_", given, _put, indexed=True)
+        write_part(late._index_put.op, "index_put_", given, _put, indexed=True)
     else:
         _check_fits(value._shape, part._shape)
         if value._counter is part._counter and value._shape != part._shape:
-            value = expand(value, part._shape)  # elements of the tensor itself, spread: read once before it is written
+            value = late.expand(
+                value, part._shape
+            )  # elements of the tensor itself, spread: read once before it is written
         if part.numel() < _SMALL:
-            inplace(_copied.op, "copy_", [part, value])
+            inplace(late._copied.op, "copy_", [part, value])
         else:
-            write_part(_copied.op, "copy_", [part, value], _overwrite)
+            write_part(late._copied.op, "copy_", [part, value], _overwrite)
 
 
 def _is_there(target: Tensor, place: Any, value: Tensor) -> bool:
@@ -251,19 +255,3 @@ def _check_fits(shape: tuple[int, ...], target: tuple[int, ...]) -> None:
 
 
 OPERATORS = {"__getitem__": _getitem, "__setitem__": _setitem}
-
-from .index import (  # noqa: E402
-    _alias,
-    _index,
-    _index_along,
-    _index_pair,
-    _index_put,
-    _newaxis,
-    _put,
-    _select,
-    _slice,
-    _slice_newaxis,
-    filling,
-)
-from .overwrite import _copied  # noqa: E402 - what follows is named late, by formulas too
-from .shape import expand, reshape  # noqa: E402

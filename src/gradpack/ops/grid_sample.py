@@ -10,12 +10,17 @@ import numpy as np
 
 from ..backends.compiled import dense, loops
 from ..backends.numpy import as_intp
+from ..base import late
 from ..base.callers import depth_of_user
+from ..base.dtypes import float32
+from ..base.errors import not_implemented_for, scalar_type
 from ..declare.kinds import bilinear, elementwise, nondifferentiable
 from ..declare.looped import of_images
-from ..tensor.tensor import Tensor
+from ..tensor.tensor import Tensor, wrap
+from .making import beside
 from .resample import cubic_weights
 from .sliding import size_of
+from .spatial import check_tensor
 
 FUNCTIONS = "grid_sampler grid_sampler_2d grid_sampler_3d affine_grid_generator"
 
@@ -191,7 +196,7 @@ def _sample(op: str, input: Any, grid: Any, mode: str, padding: str, align: bool
     space = input._shape[2:]
     ndim = len(space)
     batch, places = grid._shape[0], size_of(grid._shape[1:-1])
-    flat = reshape(grid, (batch, places, ndim))
+    flat = late.reshape(grid, (batch, places, ndim))
     axes = [
         _taps(flat[:, :, ndim - 1 - i], space[i], mode, padding, align) for i in range(ndim)
     ]  # the last coordinate of the grid is that of the first dimension
@@ -203,11 +208,11 @@ def _sample(op: str, input: Any, grid: Any, mode: str, padding: str, align: bool
             weight = weight & factor if mode == "nearest" else weight * factor
         indices.append(index)
         weights.append(wrap(weight.astype(input._data.dtype)) if mode == "nearest" else weight)
-    weight = stack(weights)
+    weight = late.stack(weights)
     if mode == "nearest" and grid.requires_grad:  # whose gradient is zero, but there
-        weight = weight + sum(sign(flat), -1) * 0.0
+        weight = weight + late.sum(late.sign(flat), -1) * 0.0
     out = _read_at(input, weight, wrap(np.stack(indices)))
-    return reshape(out, (batch, input._shape[1], *grid._shape[1:-1]))
+    return late.reshape(out, (batch, input._shape[1], *grid._shape[1:-1]))
 
 
 def _check(op: str, input: Tensor, grid: Tensor, mode: str) -> None:
@@ -322,7 +327,7 @@ def affine_grid_generator(theta: Tensor, size: Any, align_corners: bool) -> Any:
     whole = np.meshgrid(*lines, indexing="ij")
     base = np.stack([*(np.reshape(w, (-1,)) for w in reversed(whole)), np.ones(size_of(space))], axis=1)
     points = beside(base, theta).to(theta.dtype)
-    return reshape(matmul(points, theta.mT), (theta._shape[0], *space, ndim))
+    return late.reshape(late.matmul(points, theta.mT), (theta._shape[0], *space, ndim))
 
 
 def affine_grid(theta: Tensor, size: Any, align_corners: bool | None = None) -> Any:
@@ -365,15 +370,3 @@ def affine_grid(theta: Tensor, size: Any, align_corners: bool | None = None) -> 
     elif min(size) <= 0:
         raise ValueError(f"Expected non-zero, positive output size. Got {size}")
     return affine_grid_generator(theta, size, align_corners)
-
-
-from ..base.dtypes import float32  # noqa: E402
-from ..base.errors import not_implemented_for, scalar_type  # noqa: E402 - what follows is named late
-from ..tensor.tensor import wrap  # noqa: E402
-from .join import stack  # noqa: E402
-from .linalg import matmul  # noqa: E402
-from .making import beside  # noqa: E402
-from .reduce import sum  # noqa: E402
-from .rounding import sign  # noqa: E402
-from .shape import reshape  # noqa: E402
-from .spatial import check_tensor  # noqa: E402

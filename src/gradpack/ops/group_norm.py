@@ -7,13 +7,21 @@ from typing import Any
 
 import numpy as np
 
+from ..base import late
+from ..base.dtypes import float32
+from ..base.errors import not_implemented_for
+from ..base.modes import using
 from ..declare.kinds import general
 from ..tensor.tensor import Tensor
+from .avg_pool import avg_pool2d
 from .channels import as_channels, blocks, compiled
+from .conv_products import over_places
 from .kernels import SMALL, add_up, dots, reshaped
 from .memory_formats import channels_as_in
+from .padding import pad
 from .row_products import add_multiples, repeated
 from .sliding import size_of
+from .spatial import check_tensor
 
 FUNCTIONS = "group_norm native_group_norm native_layer_norm"
 
@@ -21,10 +29,10 @@ FUNCTIONS = "group_norm native_group_norm native_layer_norm"
 def _meaning(input: Any, groups: int, weight: Any, eps: float) -> Any:
     """Group normalisation without its bias, composed of other operations."""
     shape = input.shape
-    rows = reshape(input, (shape[0] * groups, shape[1] // groups * size_of(shape[2:])))
-    centred = rows - average(rows, 1, True)
-    out = reshape(centred * rsqrt(average(centred * centred, 1, True) + eps), shape)
-    return out if weight is None else out * reshape(weight, (1, -1, *(1,) * (len(shape) - 2)))
+    rows = late.reshape(input, (shape[0] * groups, shape[1] // groups * size_of(shape[2:])))
+    centred = rows - late.mean(rows, 1, True)
+    out = late.reshape(centred * late.rsqrt(late.mean(centred * centred, 1, True) + eps), shape)
+    return out if weight is None else out * late.reshape(weight, (1, -1, *(1,) * (len(shape) - 2)))
 
 
 def _gradients(
@@ -179,8 +187,8 @@ def _moments(rows: Tensor, eps: float) -> tuple[Tensor, Tensor]:
     """Mean and 1 / standard deviation of each row, which no gradient follows."""
     with using(grad=False):
         wide = rows.detach().to(float32) if rows._spec.dtype.low else rows.detach()
-        mean = average(wide, 1, True)
-        rstd = rsqrt(average((wide - mean) ** 2, 1, True) + eps)
+        mean = late.mean(wide, 1, True)
+        rstd = late.rsqrt(late.mean((wide - mean) ** 2, 1, True) + eps)
         return mean.to(rows.dtype), rstd.to(rows.dtype)
 
 
@@ -197,10 +205,10 @@ def native_group_norm(
     """
     out = group_norm(input, group, weight, bias, eps)
     if not input.numel():
-        zero = input.detach().new_zeros((N, group)) + total(input)  # of nothing: a zero with a history
+        zero = input.detach().new_zeros((N, group)) + late.sum(input)  # of nothing: a zero with a history
         return out, zero, zero
-    spread, mean = var_mean(reshape(input, (N * group, -1)), -1, correction=0)
-    return out, reshape(mean, (N, group)), reshape(rsqrt(spread + eps), (N, group))
+    spread, mean = late.var_mean(late.reshape(input, (N * group, -1)), -1, correction=0)
+    return out, late.reshape(mean, (N, group)), late.reshape(late.rsqrt(spread + eps), (N, group))
 
 
 def native_layer_norm(
@@ -214,15 +222,15 @@ def native_layer_norm(
         >>> torch.native_layer_norm(torch.tensor([[1.0, 3.0]]), (2,), None, None, 0.0)[1:]
         (tensor([[2.]]), tensor([[1.]]))
     """
-    out = layer_norm(input, normalized_shape, weight, bias, eps)
+    out = late.layer_norm(input, normalized_shape, weight, bias, eps)
     ndim = len(normalized_shape)
     lead = input._shape[: input.ndim - ndim]
     shape = (*lead, *(1,) * ndim)
     if not input.numel():
         scale = math.nan if 0 in normalized_shape else 0.0
         return out, input.detach().new_zeros(shape), input.detach().new_full(shape, scale)
-    mean, rstd = _moments(reshape(input, (math.prod(lead), -1)), eps)
-    return out, reshape(mean, shape), reshape(rstd, shape)
+    mean, rstd = _moments(late.reshape(input, (math.prod(lead), -1)), eps)
+    return out, late.reshape(mean, shape), late.reshape(rstd, shape)
 
 
 def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Tensor:
@@ -242,22 +250,7 @@ def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: flo
         raise ValueError(f"Expected 3D or higher dimensionality input (got {input.ndim} dimensions)")
     if not input.numel():
         return input
-    squares = reshape(input * input, (input._shape[0], 1, input._shape[1], -1))
+    squares = late.reshape(input * input, (input._shape[0], 1, input._shape[1], -1))
     around = pad(squares, (0, 0, size // 2, (size - 1) // 2))
-    average_square = reshape(avg_pool2d(around, (size, 1), 1), input._shape)
+    average_square = late.reshape(avg_pool2d(around, (size, 1), 1), input._shape)
     return input / (average_square * alpha + k) ** beta
-
-
-from ..base.dtypes import float32  # noqa: E402 - what follows is named late
-from ..base.errors import not_implemented_for  # noqa: E402
-from ..base.modes import using  # noqa: E402
-from .avg_pool import avg_pool2d  # noqa: E402
-from .conv_products import over_places  # noqa: E402
-from .exponential import rsqrt  # noqa: E402
-from .normalize import layer_norm  # noqa: E402
-from .padding import pad  # noqa: E402
-from .reduce import mean as average  # noqa: E402
-from .reduce import sum as total  # noqa: E402
-from .shape import reshape  # noqa: E402
-from .spatial import check_tensor  # noqa: E402
-from .variance import var_mean  # noqa: E402

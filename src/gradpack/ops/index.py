@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..backends import spec_of
+from ..base import late
 from ..base.dtypes import INTEGRAL, bool_
 from ..base.errors import scalar_type
 from ..declare.kinds import linear, nondifferentiable
@@ -28,6 +29,7 @@ from .accumulate import (
 )
 from .blockwise import is_numpy
 from .kernels import SMALL
+from .shape import wrap_dim
 from .subscript import FULL, index_tensor, out_of_bounds
 from .writing import keep_apart, write_part
 
@@ -64,7 +66,7 @@ def _slice_newaxis(input: Any, place: Any = ()) -> Any:
 
 
 @linear(
-    input=lambda g, input_shape: reshape(g, input_shape),
+    input=lambda g, input_shape: late.reshape(g, input_shape),
     view=True,
     structural=True,
     name="newaxis",
@@ -225,7 +227,7 @@ def _add_at(input: Any, indices: Any, shape: Any = ()) -> Any:
 
 @linear(
     input=lambda g, indices, accumulate: g if accumulate else _index_zero(g, indices),
-    values=lambda g, indices, values_shape: sum_to_size(_index(g, indices), values_shape),
+    values=lambda g, indices, values_shape: late.sum_to_size(_index(g, indices), values_shape),
     promote=("input",),
     structural=True,
     name="index_put",
@@ -381,7 +383,3 @@ def _bad_index(shape: Any, indices: Any, error: IndexError) -> IndexError:
         "shape mismatch: indexing tensors could not be broadcast together with shapes "
         + ", ".join(str(list(s)) for s in shapes)
     )
-
-
-from .reduce import sum_to_size  # noqa: E402
-from .shape import reshape, wrap_dim  # noqa: E402

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..backends.numpy import as_intp
+from ..base import late
 from ..base.dtypes import int64
 from ..base.errors import not_a_tensor
 from ..declare.batched import is_batched
@@ -19,6 +20,8 @@ from .accumulate import add_along, as_dtype, flat_of, fresh, narrowed, set_along
 from .blockwise import is_numpy
 from .kernels import reshaped
 from .operands import factor_for
+from .scatter import FEW, check_bounds, check_index
+from .shape import wrap_dim
 from .writing import keep_apart, own_value, value_form, write_part
 
 _array_type = np.ndarray  # NumPy's own, also where `np` is bound to another library
@@ -119,7 +122,7 @@ def _times(values: Any, alpha: Any, dtype: Any) -> Any:
 def _taken(g: Any, dim: int, index: Any, alpha: Any, shape: Any) -> Any:
     g = index_select(g, dim, index)
     g = g if alpha == 1 else _scaled(g, alpha)
-    return g if tuple(g.shape) == tuple(shape) else reshape(g, shape)
+    return g if tuple(g.shape) == tuple(shape) else late.reshape(g, shape)
 
 
 @linear(input=lambda g, alpha: _scaled(g, alpha), structural=True, name="index_add_scale")
@@ -203,7 +206,7 @@ def _index_fill(input: Any, dim: int, index: Any, value: Any = 0) -> Any:
 
 @linear(
     input=lambda g, dim, index: _index_fill(g, dim, index, 0),
-    value=lambda g, dim, index: sum(_slices_once(g, index, dim)),
+    value=lambda g, dim, index: late.sum(_slices_once(g, index, dim)),
     promote=("input",),
     structural=True,
     name="index_fill_tensor",
@@ -216,8 +219,8 @@ def _index_fill_tensor(input: Any, dim: int, index: Any, value: Any) -> Any:
 
 def _slices_once(g: Any, index: Any, dim: int) -> Any:
     """`g` with zeros outside of the slices that an index names."""
-    named = _index_fill(zeros_as(g, tuple(g.shape)), dim, index, 1)
-    return _masked_fill(g, eq(named, 0), 0)
+    named = _index_fill(late.zeros_as(g, tuple(g.shape)), dim, index, 1)
+    return late._masked_fill(g, late.eq(named, 0), 0)
 
 
 def _fill_slices(array: Any, dim: int, index: Any, value: Any) -> Any:
@@ -277,7 +280,7 @@ def _method_index_copy_(self: Tensor, dim: int, index: Tensor, source: Tensor) -
 
 
 @linear(
-    input=lambda g, input_shape, index: reshape(_add_into(g, index, (size_of(input_shape),), 0), input_shape),
+    input=lambda g, input_shape, index: late.reshape(late._add_into(g, index, (size_of(input_shape),), 0), input_shape),
     structural=True,
 )
 def take(input: Any, index: Any) -> Any:
@@ -331,7 +334,7 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None, *, ou
     if indices._spec.dtype is not int64:
         raise RuntimeError(f"take_along_dim(): dtype of indices should be Long but got {indices._spec.dtype.name}")
     if dim is None:
-        input, indices, dim = reshape(input, (input.numel(),)), reshape(indices, (indices.numel(),)), 0
+        input, indices, dim = late.reshape(input, (input.numel(),)), late.reshape(indices, (indices.numel(),)), 0
     elif len(input._shape) != len(indices._shape):
         raise RuntimeError(
             f"take_along_dim(): input and indices should have the same number of dimensions, but got {input.ndim} "
@@ -343,16 +346,16 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None, *, ou
     if few is not None and min(few) >= 0 and max(few) < size:
         front = indices
     elif is_batched(indices):
-        front = remainder(indices, size) if size else indices
+        front = late.remainder(indices, size) if size else indices
     else:
         front = wrap(indices._spec.backend.bind(_modulo)(indices._data, size)) if size else indices
     if _without(input._shape, d) == _without(front._shape, d):
-        return gather(input, d, front) if out is None else gather(input, d, front, out=out)
-    common = list(broadcast_shapes(_without(input._shape, d), _without(front._shape, d)))
+        return late.gather(input, d, front) if out is None else late.gather(input, d, front, out=out)
+    common = list(late.broadcast_shapes(_without(input._shape, d), _without(front._shape, d)))
     if input._shape:
-        input = expand(input, (*common[:d], input._shape[d], *common[d + 1 :]))
-        front = expand(front, (*common[:d], front._shape[d], *common[d + 1 :]))
-    return gather(input, d, front) if out is None else gather(input, d, front, out=out)
+        input = late.expand(input, (*common[:d], input._shape[d], *common[d + 1 :]))
+        front = late.expand(front, (*common[:d], front._shape[d], *common[d + 1 :]))
+    return late.gather(input, d, front) if out is None else late.gather(input, d, front, out=out)
 
 
 def _modulo(index: Any, size: int) -> Any:
@@ -361,13 +364,3 @@ def _modulo(index: Any, size: int) -> Any:
 
 def _without(shape: tuple[int, ...], d: int) -> tuple[int, ...]:
     return (*shape[:d], 1, *shape[d + 1 :])
-
-
-from .broadcasting import broadcast_shapes  # noqa: E402
-from .compare import eq  # noqa: E402 - what follows is named late, by formulas too
-from .division import remainder  # noqa: E402
-from .index import _add_into, zeros_as  # noqa: E402
-from .masked import _masked_fill  # noqa: E402
-from .reduce import sum  # noqa: E402
-from .scatter import FEW, check_bounds, check_index, gather  # noqa: E402
-from .shape import expand, reshape, wrap_dim  # noqa: E402

@@ -7,12 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from ..base import dtypes
+from ..base import dtypes, late
 from ..base.errors import _SCALAR_TYPES, not_a_tensor, refuse
 from ..base.modes import MODE
 from ..declare.inplace import inplace
 from ..declare.looped import each_example
+from ..declare.out_argument import put
 from ..tensor.tensor import Tensor
+from .scatter_reduce import _reduce_call
+from .shape import wrap_dim
 
 FUNCTIONS = "index_reduce _unsafe_masked_index _unsafe_masked_index_put_accumulate"
 METHODS = "index_reduce"
@@ -48,9 +51,9 @@ def _index_reduce(
     op, args, shape = _reduction("index_reduce", input, dim, index, source, reduce, include_self)
     if out is None:
         made: Tensor = op(*args)
-        return made if shape else reshape(made, ())
+        return made if shape else late.reshape(made, ())
     if not shape:
-        put("index_reduce", out, reshape(op(*args), ()))
+        put("index_reduce", out, late.reshape(op(*args), ()))
         whole: Tensor = out
         return whole
     result: Tensor = op(*args, out=out)
@@ -66,7 +69,7 @@ def _method_index_reduce_(
         return whole
     op, args, shape = _reduction("index_reduce_", self, dim, index, source, reduce, include_self)
     if not shape:
-        result: Tensor = self.copy_(reshape(op(clone(args[0]), *args[1:]), ()))
+        result: Tensor = self.copy_(late.reshape(op(late.clone(args[0]), *args[1:]), ()))
         return result
     return inplace(op.op, "index_reduce_", [self, *args[1:]])
 
@@ -108,9 +111,9 @@ def _reduction(name: str, input: Any, dim: int, index: Any, source: Any, reduce:
             if not 0 <= found < size:
                 raise IndexError(f"index {found} is out of bounds for dimension {d} with size {size}")
     whole = given or (1,)
-    places = expand(reshape(index, (1,) * d + (count,) + (1,) * (len(whole) - d - 1)), whole)
+    places = late.expand(late.reshape(index, (1,) * d + (count,) + (1,) * (len(whole) - d - 1)), whole)
     if not shape:
-        input, source = reshape(input, (1,)), reshape(source, (1,))
+        input, source = late.reshape(input, (1,)), late.reshape(source, (1,))
     op, args = _reduce_call(name, input, d, places, source, reduce, include_self)
     return op, args, shape
 
@@ -124,7 +127,7 @@ def _clamped(input: Tensor, indices: Any) -> tuple[Any, ...]:
     return tuple(
         builtins.slice(None)
         if i is None
-        else clamp(i, -sizes[k], sizes[k] - 1)
+        else late.clamp(i, -sizes[k], sizes[k] - 1)
         if i._spec.dtype is not dtypes.bool_
         else i
         for k, i in enumerate(indices)
@@ -142,8 +145,8 @@ def _unsafe_masked_index(input: Tensor, mask: Tensor, indices: Any, fill: Any) -
         tensor([6.0000, 0.5000])
     """
     if not input.numel():
-        return masked_fill(input[_clamped(input, indices)], logical_not(mask), fill)
-    return masked_fill(input[_clamped(input, indices)], logical_not(mask), fill)
+        return late.masked_fill(input[_clamped(input, indices)], late.logical_not(mask), fill)
+    return late.masked_fill(input[_clamped(input, indices)], late.logical_not(mask), fill)
 
 
 def _unsafe_masked_index_put_accumulate(input: Tensor, mask: Tensor, indices: Any, values: Tensor) -> Tensor:
@@ -156,14 +159,5 @@ def _unsafe_masked_index_put_accumulate(input: Tensor, mask: Tensor, indices: An
         >>> torch._unsafe_masked_index_put_accumulate(torch.zeros(2), i < 2, [i], torch.ones(2))
         tensor([0., 1.])
     """
-    kept = masked_fill(values, logical_not(mask), 0)
-    return index_put(input, _clamped(input, indices), kept, accumulate=True)
-
-
-from ..declare.variants import put  # noqa: E402 - what follows is named late, by formulas too
-from .compare import logical_not  # noqa: E402
-from .index import index_put  # noqa: E402
-from .limits import clamp  # noqa: E402
-from .masked import masked_fill  # noqa: E402
-from .scatter_reduce import _reduce_call  # noqa: E402
-from .shape import clone, expand, reshape, wrap_dim  # noqa: E402
+    kept = late.masked_fill(values, late.logical_not(mask), 0)
+    return late.index_put(input, _clamped(input, indices), kept, accumulate=True)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..base import dtypes
+from ..base import dtypes, late
 from ..tensor.tensor import Tensor
 from .dimensions import numpy_names
+from .shape import wrap_dim, wrap_dims
 
 FUNCTIONS = "trapezoid trapz cumulative_trapezoid gradient"
 
@@ -43,9 +44,9 @@ def _steps(op: str, y: Tensor, x: Any, dx: Any, dim: int) -> tuple[int, Any]:
             raise RuntimeError(
                 f"{op}: There must be one `x` value for each sample point: got {x._shape[0]} for {y._shape[d]}"
             )
-        x = reshape(x, (1,) * d + (x._shape[0],) + (1,) * (y.ndim - d - 1))
+        x = late.reshape(x, (1,) * d + (x._shape[0],) + (1,) * (y.ndim - d - 1))
     elif x.ndim < y.ndim:
-        x = reshape(x, (1,) * (y.ndim - x.ndim) + x._shape)
+        x = late.reshape(x, (1,) * (y.ndim - x.ndim) + x._shape)
     place = wrap_dim(dim, x.ndim)
     return d, _part(x, place, 1, None) - _part(x, place, None, -1)
 
@@ -70,11 +71,11 @@ def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Any = None, dim: int = 
     """
     d, steps = _steps("trapezoid", y, x, dx, dim)
     if not y._shape[d]:
-        return zeros(y._shape[:d] + y._shape[d + 1 :], dtype=y._spec.dtype, device=y.device)
+        return late.zeros(y._shape[:d] + y._shape[d + 1 :], dtype=y._spec.dtype, device=y.device)
     if not isinstance(steps, Tensor):
-        out: Tensor = (sum(y, d) - (select(y, d, 0) + select(y, d, -1)) * 0.5) * steps
+        out: Tensor = (late.sum(y, d) - (late.select(y, d, 0) + late.select(y, d, -1)) * 0.5) * steps
         return out
-    return sum((_part(y, d, None, -1) + _part(y, d, 1, None)) * steps, d) / 2.0
+    return late.sum((_part(y, d, None, -1) + _part(y, d, 1, None)) * steps, d) / 2.0
 
 
 @numpy_names
@@ -103,8 +104,8 @@ def cumulative_trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Any = None, 
     d, steps = _steps("cumulative_trapezoid", y, x, dx, dim)
     pairs = _part(y, d, None, -1) + _part(y, d, 1, None)
     if not isinstance(steps, Tensor):
-        return cumsum(pairs, d) * (steps / 2.0)
-    return cumsum(pairs * steps, d) / 2.0
+        return late.cumsum(pairs, d) * (steps / 2.0)
+    return late.cumsum(pairs * steps, d) / 2.0
 
 
 # -- derivatives --
@@ -157,7 +158,7 @@ def gradient(input: Tensor, *, spacing: Any = 1, dim: Any = None, edge_order: in
             if isinstance(space, Tensor)
             else _slopes(input, d, space, edge_order)
         )
-        made.append(cat(slopes, d))
+        made.append(late.cat(slopes, d))
     return tuple(made)
 
 
@@ -192,7 +193,7 @@ def _slopes(x: Tensor, d: int, step: Any, order: int) -> list[Tensor]:
 
 def _slopes_at(x: Tensor, d: int, places: Tensor, order: int) -> list[Tensor]:
     """The same for samples at given places."""
-    h = reshape(_part(places, 0, 1, None) - _part(places, 0, None, -1), (-1,) + (1,) * (x.ndim - d - 1))
+    h = late.reshape(_part(places, 0, 1, None) - _part(places, 0, None, -1), (-1,) + (1,) * (x.ndim - d - 1))
 
     def at(k: int) -> Tensor:
         return _part(x, d, k, k + 1 if k != -1 else None)
@@ -210,11 +211,3 @@ def _slopes_at(x: Tensor, d: int, places: Tensor, order: int) -> list[Tensor]:
     a, b = h[-2:-1], h[-1:]
     last = at(-3) * (b / (a * (a + b))) - at(-2) * ((a + b) / (a * b)) + at(-1) * ((a + b * 2) / (b * (a + b)))
     return [first, middle, last]
-
-
-from .cumulate import cumsum  # noqa: E402 - they name each other
-from .fill import zeros  # noqa: E402
-from .index import select  # noqa: E402
-from .join import cat  # noqa: E402
-from .reduce import sum  # noqa: E402
-from .shape import reshape, wrap_dim, wrap_dims  # noqa: E402

@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 
 from ..backends import backend_of
+from ..base import late
 from ..base.callers import depth_of_user
 from ..declare.kinds import linear
 from ..declare.timed import noted
 from ..tensor.tensor import Tensor
 from .memory_formats import rows_or_channels_last
+from .shape import wrap_dim
 from .subscript import FULL
 
 FUNCTIONS = "cat concat concatenate stack block_diag meshgrid"
@@ -67,9 +69,9 @@ def _parts(g: Any, shapes: Any, dim: int) -> list[Any]:
     start = 0
     for shape in shapes:
         if tuple(shape) == (0,) and len(g.shape) != 1:
-            found.append(zeros_as(g, (0,)))
+            found.append(late.zeros_as(g, (0,)))
             continue
-        found.append(_slice(g, (*(FULL,) * d, slice(start, start + shape[d]), ...)))
+        found.append(late._slice(g, (*(FULL,) * d, slice(start, start + shape[d]), ...)))
         start += shape[d]
     return found
 
@@ -118,7 +120,7 @@ concat = concatenate = cat
 
 
 @linear(
-    tensors=lambda g, tensors_shape, dim: [select(g, dim, i) for i in range(len(tensors_shape))],
+    tensors=lambda g, tensors_shape, dim: [late.select(g, dim, i) for i in range(len(tensors_shape))],
     lists=("tensors",),
     structural=True,
     name="stack",
@@ -197,7 +199,7 @@ def _blocks(g: Any, shapes: Any) -> list[Any]:
     row = column = 0
     for shape in shapes:
         m, n = _matrix_shape(shape)
-        found.append(reshape(_slice(g, (slice(row, row + m), slice(column, column + n))), tuple(shape)))
+        found.append(late.reshape(late._slice(g, (slice(row, row + m), slice(column, column + n))), tuple(shape)))
         row, column = row + m, column + n
     return found
 
@@ -215,7 +217,7 @@ def block_diag(*tensors: Any) -> Tensor:
     for nr, t in enumerate(tensors):
         if not isinstance(t, Tensor):
             raise TypeError(f"expected Tensor as element {nr} in argument 0, but got {type(t).__name__} (block_diag())")
-    return _block_diag(list(tensors)) if tensors else zeros(1, 0)
+    return _block_diag(list(tensors)) if tensors else late.zeros(1, 0)
 
 
 @noted
@@ -257,12 +259,9 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
         tensors = (tensors[1], tensors[0], *tensors[2:])
     sizes = tuple(t.numel() for t in tensors)
     n = len(sizes)
-    grids = [expand(reshape(t, tuple(-1 if k == d else 1 for k in range(n))), sizes) for d, t in enumerate(tensors)]
+    grids = [
+        late.expand(late.reshape(t, tuple(-1 if k == d else 1 for k in range(n))), sizes) for d, t in enumerate(tensors)
+    ]
     if swap:
         grids[:2] = grids[1::-1]
     return tuple(grids)
-
-
-from .fill import zeros  # noqa: E402 - what follows is named late, by formulas too
-from .index import _slice, select, zeros_as  # noqa: E402
-from .shape import expand, reshape, wrap_dim  # noqa: E402

@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 
 from ..backends.windows import memory_of
-from ..base import dtypes
+from ..base import dtypes, late
 from ..base.errors import not_a_tensor
 from ..declare.looped import each_example
 from ..tensor.tensor import Tensor
 from .copies import _own
+from .fourier import fitted
 from .making import _native, finish, settled
+from .shape import wrap_dim
 
 FUNCTIONS = "as_strided_scatter fill empty_permuted _chunk_cat nonzero_static unravel_index resolve_neg"
 METHODS = "as_strided_scatter nonzero_static resolve_neg"
@@ -47,16 +49,16 @@ def as_strided_scatter(input: Tensor, src: Tensor, size: Any, stride: Any, stora
     result: Tensor
     memory = memory_of(input._data)
     if memory is None or (input._data.flags.c_contiguous and memory.size == input._data.size):
-        result = _contiguous(input)
-        as_strided(result, size, stride, storage_offset or 0).copy_(src)
+        result = late._contiguous(input)
+        late.as_strided(result, size, stride, storage_offset or 0).copy_(src)
         return result
-    whole = zeros(
+    whole = late.zeros(
         memory.size, dtype=input.dtype, device=input.device
     )  # the same layout, and room for what lies beside the elements
     layout = input._shape, input.stride(), input.storage_offset()
-    as_strided(whole, *layout).copy_(input)
-    as_strided(whole, size, stride, layout[2] if storage_offset is None else storage_offset).copy_(src)
-    result = as_strided(whole, *layout)
+    late.as_strided(whole, *layout).copy_(input)
+    late.as_strided(whole, size, stride, layout[2] if storage_offset is None else storage_offset).copy_(src)
+    result = late.as_strided(whole, *layout)
     return result
 
 
@@ -77,10 +79,10 @@ def fill(input: Tensor, value: Any) -> Tensor:
     if not isinstance(value, Tensor):
         if not isinstance(value, int | float | complex):
             raise not_a_tensor("fill", "value", 2, value)
-        value = scalar_tensor(value, dtype=input._spec.dtype, device=input.device)
+        value = late.scalar_tensor(value, dtype=input._spec.dtype, device=input.device)
     if value.ndim:
         raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got tensor with {value.ndim} dimensions.")
-    made: Tensor = _filled(input, value)
+    made: Tensor = late._filled(input, value)
     return made
 
 
@@ -155,8 +157,8 @@ def _chunk_cat(tensors: Any, dim: int, num_chunks: int, *, out: Any = None) -> T
         if x._spec.dtype is not tensors[0]._spec.dtype:
             raise RuntimeError("_chunk_cat expects all input tensors with the same dtype")
         each = -(-x._shape[d] // num_chunks)
-        rows.append(reshape(fitted(x, (d,), (each * num_chunks,)), (*lead, num_chunks, -1)))
-    made = cat(rows, len(lead) + 1)
+        rows.append(late.reshape(fitted(x, (d,), (each * num_chunks,)), (*lead, num_chunks, -1)))
+    made = late.cat(rows, len(lead) + 1)
     return made if out is None else _own("_chunk_cat", made, out)
 
 
@@ -180,7 +182,7 @@ def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1, out: Any =
     """
     if size < 0:
         raise RuntimeError(f"nonzero_static: 'size' must be an non-negative integer, and it is {size}")
-    rows = nonzero(input)._data[:size]
+    rows = late.nonzero(input)._data[:size]
     made = np.full((size, input.ndim), fill_value, dtype=np.int64)
     made[: rows.shape[0]] = rows
     return finish(made, False) if out is None else _own("nonzero_static", finish(made, False), out)
@@ -212,8 +214,8 @@ def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
         raise ValueError(f"'shape' cannot have negative values, but got {tuple(sizes)}")
     found, rest = [], indices.to(dtypes.int64)
     for n in reversed(sizes):
-        found.append(remainder(rest, n))
-        rest = floor_divide(rest, n)
+        found.append(late.remainder(rest, n))
+        rest = late.floor_divide(rest, n)
     return tuple(reversed(found))
 
 
@@ -227,14 +229,3 @@ def resolve_neg(input: Tensor) -> Tensor:
         tensor([1, 2])
     """
     return input
-
-
-from .create import scalar_tensor  # noqa: E402
-from .division import floor_divide, remainder  # noqa: E402
-from .fill import zeros  # noqa: E402
-from .fourier import fitted  # noqa: E402
-from .join import cat  # noqa: E402
-from .masked import nonzero  # noqa: E402
-from .overwrite import _filled  # noqa: E402
-from .shape import reshape, wrap_dim  # noqa: E402
-from .strided import _contiguous, as_strided  # noqa: E402

@@ -16,12 +16,13 @@ LAZY: dict[str, tuple[str, str, str]] = {
     "complex_parts": (
         "angle conj conj_physical conj_physical_ imag real resolve_conj view_as_complex view_as_real",
         "angle conj conj_physical conj_physical_ resolve_conj",
-        "abs angle ceil complex conj_physical copysign floor frac heaviside imag real round sgn sign signbit trunc view_as_complex view_as_real where",
+        "angle complex conj_physical imag real view_as_complex view_as_real",
     ),
+    "getitem": ("", "__getitem__ __setitem__", ""),
     "rounding": (
         "abs abs_ absolute absolute_ ceil ceil_ copysign copysign_ fix fix_ floor floor_ frac frac_ heaviside heaviside_ round round_ sgn sgn_ sign sign_ signbit trunc trunc_ where",
         "__abs__ abs abs_ absolute absolute_ ceil ceil_ copysign copysign_ fix fix_ floor floor_ frac frac_ heaviside heaviside_ imag real round round_ sgn sgn_ sign sign_ signbit trunc trunc_ where",
-        "",
+        "abs ceil copysign floor frac heaviside round sgn sign signbit trunc where",
     ),
     "exponential": (
         "erf erf_ erfc erfc_ erfinv erfinv_ exp exp2 exp2_ exp_ expm1 expm1_ log log10 log10_ log1p log1p_ log2 log2_ log_ logaddexp logaddexp2 logit logit_ rsqrt rsqrt_ sigmoid sigmoid_ sqrt sqrt_ xlogy xlogy_",
@@ -41,19 +42,19 @@ LAZY: dict[str, tuple[str, str, str]] = {
     "cumulate": (
         "cummax cummin cumprod cumprod_ cumsum cumsum_ logcumsumexp",
         "cummax cummin cumprod cumprod_ cumsum cumsum_ logcumsumexp",
-        "_cumsum_from_end block_diag cat cummax cummin cumprod cumsum diag_embed diagonal diagonal_backward diagonal_scatter gather gather_backward logcumsumexp masked_fill masked_fill_tensor masked_keep masked_scatter masked_scatter_backward masked_select masked_select_backward nonzero recurrence scatter scatter_add scatter_extreme scatter_hits scatter_prod scatter_reduce scatter_value select_scatter shifted slice_scatter split split_with_sizes stack tril triu unbind unsafe_split unsafe_split_with_sizes",
+        "_cumsum_from_end cummax cummin cumprod cumsum logcumsumexp",
     ),
     "diagonal": (
         "diag diag_embed diagflat diagonal tril tril_ tril_indices triu triu_ triu_indices",
         "diag diag_embed diagflat diagonal tril tril_ triu triu_",
-        "",
+        "diag_embed diagonal diagonal_backward tril triu",
     ),
     "extremes": (
         "amax amin aminmax argmax argmin max min",
         "amax amin aminmax argmax argmin max min",
-        "_max_all _min_all amax amin aminmax argmax argmin fmax fmin max maximum min minimum place_along ties",
+        "_max_all _min_all amax amin aminmax argmax argmin max min place_along ties",
     ),
-    "join": ("block_diag cat concat concatenate meshgrid stack", "", ""),
+    "join": ("block_diag cat concat concatenate meshgrid stack", "", "block_diag cat stack"),
     "limits": (
         "clamp clamp_ clamp_max clamp_max_ clamp_min clamp_min_ clip clip_ nan_to_num nan_to_num_",
         "clamp clamp_ clamp_max clamp_max_ clamp_min clamp_min_ clip clip_ nan_to_num nan_to_num_",
@@ -62,7 +63,7 @@ LAZY: dict[str, tuple[str, str, str]] = {
     "masked": (
         "argwhere diagonal_scatter masked_fill masked_fill_ masked_scatter masked_scatter_ masked_select nonzero select_scatter slice_scatter",
         "argwhere diagonal_scatter masked_fill masked_fill_ masked_scatter masked_scatter_ masked_select nonzero select_scatter slice_scatter",
-        "",
+        "diagonal_scatter masked_fill masked_fill_tensor masked_keep masked_scatter masked_scatter_backward masked_select masked_select_backward nonzero select_scatter slice_scatter",
     ),
     "nan_sums": ("nanmean nansum", "nanmean nansum", "nansum"),
     "norm": ("norm", "norm", "linalg_vector_norm"),
@@ -71,7 +72,7 @@ LAZY: dict[str, tuple[str, str, str]] = {
         "argsort kthvalue median msort nanmedian sort topk",
         "_median_all _nanmedian_all argsort kthvalue median nanmedian sort topk",
     ),
-    "pairwise": ("fmax fmin maximum minimum", "fmax fmin maximum minimum", ""),
+    "pairwise": ("fmax fmin maximum minimum", "fmax fmin maximum minimum", "fmax fmin maximum minimum"),
     "power": (
         "float_power float_power_ pow pow_",
         "__ipow__ __pow__ __rpow__ float_power float_power_ pow pow_",
@@ -81,23 +82,27 @@ LAZY: dict[str, tuple[str, str, str]] = {
     "scatter": (
         "gather scatter scatter_ scatter_add scatter_add_",
         "gather scatter scatter_ scatter_add scatter_add_",
-        "",
+        "gather gather_backward scatter scatter_add scatter_value",
     ),
-    "scatter_reduce": ("scatter_reduce scatter_reduce_", "scatter_reduce scatter_reduce_", ""),
+    "scatter_reduce": (
+        "scatter_reduce scatter_reduce_",
+        "scatter_reduce scatter_reduce_",
+        "scatter_extreme scatter_hits scatter_prod scatter_reduce",
+    ),
     "split": (
         "chunk dsplit hsplit split split_with_sizes tensor_split unbind unsafe_chunk unsafe_split unsafe_split_with_sizes vsplit",
         "chunk dsplit hsplit split split_with_sizes tensor_split unbind unsafe_chunk unsafe_split unsafe_split_with_sizes vsplit",
-        "",
+        "split split_with_sizes unbind unsafe_split unsafe_split_with_sizes",
     ),
     "truth": ("all any count_nonzero", "all any count_nonzero", "all any count_nonzero"),
     "variance": ("std std_mean var var_mean", "std var", "std std_mean var var_mean"),
     "activation": (
         "celu hardshrink relu relu_ selu threshold",
         "hardshrink relu relu_",
-        "_celu _elu _flat_gradient _softshrink acos acosh asin asinh atan atan2 atanh cos cosh deg2rad gelu gelu_backward hardshrink hardsigmoid hardswish hardtanh hypot leaky_relu logsigmoid mish rad2deg relu silu sin sinc sinh softplus tan tanh threshold",
+        "_celu _elu _flat_gradient _softshrink gelu hardshrink hardsigmoid hardswish hardtanh leaky_relu logsigmoid mish relu silu softplus threshold",
     ),
     "affine": ("", "", "_over_rows _triple bilinear linear"),
-    "attention": ("", "", "_apply_mask _attention _dropout bmm dot log_softmax logsumexp matmul mm mv outer softmax"),
+    "attention": ("", "", "_apply_mask _attention _dropout"),
     "dropout": (
         "alpha_dropout alpha_dropout_ dropout dropout_ feature_alpha_dropout feature_alpha_dropout_ feature_dropout feature_dropout_ native_dropout",
         "",
@@ -119,7 +124,7 @@ LAZY: dict[str, tuple[str, str, str]] = {
     "linalg": (
         "bmm dot ger inner matmul mm mv outer tensordot vdot",
         "__matmul__ __rmatmul__ bmm dot ger inner matmul mm mv outer vdot",
-        "",
+        "bmm dot matmul mm mv outer",
     ),
     "linalg_addmm": (
         "addbmm addbmm_ addmm addmm_ addmv addmv_ addr addr_ baddbmm baddbmm_",
@@ -142,12 +147,12 @@ LAZY: dict[str, tuple[str, str, str]] = {
         "_view_func apply_ as_strided_ fill_diagonal_ is_set_to is_shared map2_ map_ resize_ resize_as_ set_ share_memory_ squeeze_ swapaxes_ swapdims_ t_ transpose_ unsqueeze_ untyped_storage",
         "_as_strided _contiguous _part_spread _part_taken _unfold_backward unfold",
     ),
-    "softmax": ("log_softmax logsumexp softmax", "log_softmax logsumexp softmax", ""),
+    "softmax": ("log_softmax logsumexp softmax", "log_softmax logsumexp softmax", "log_softmax logsumexp softmax"),
     "strided": ("as_strided", "as_strided contiguous unfold", ""),
     "trigonometry": (
         "acos acos_ acosh acosh_ arccos arccos_ arccosh arccosh_ arcsin arcsin_ arcsinh arcsinh_ arctan arctan2 arctan2_ arctan_ arctanh arctanh_ asin asin_ asinh asinh_ atan atan2 atan2_ atan_ atanh atanh_ cos cos_ cosh cosh_ deg2rad deg2rad_ hypot hypot_ rad2deg rad2deg_ sin sin_ sinc sinc_ sinh sinh_ tan tan_ tanh tanh_",
         "acos acos_ acosh acosh_ arccos arccos_ arccosh arccosh_ arcsin arcsin_ arcsinh arcsinh_ arctan arctan2 arctan2_ arctan_ arctanh arctanh_ asin asin_ asinh asinh_ atan atan2 atan2_ atan_ atanh atanh_ cos cos_ cosh cosh_ deg2rad deg2rad_ hypot hypot_ rad2deg rad2deg_ sin sin_ sinc sinc_ sinh sinh_ tan tan_ tanh tanh_",
-        "",
+        "acos acosh asin asinh atan atan2 atanh cos cosh deg2rad hypot rad2deg sin sinc sinh tan tanh",
     ),
     "avg_pool": (
         "adaptive_avg_pool1d avg_pool1d",
@@ -227,19 +232,19 @@ LAZY: dict[str, tuple[str, str, str]] = {
     ),
     "segments": ("_segment_reduce _softmax_backward_data segment_reduce", "", ""),
     "distance": ("cdist dist pdist renorm renorm_", "dist renorm renorm_", "_row_distance cdist dist renorm"),
-    "linalg_det": (
-        "det logdet slogdet",
-        "det logdet slogdet",
-        "_eigvals _eigvalsh _svdvals linalg_det linalg_eig linalg_eigh linalg_inv_ex linalg_slogdet linalg_solve_ex linalg_svd",
-    ),
-    "linalg_factor": (
-        "cholesky qr",
-        "cholesky qr",
-        "cholesky cholesky_inverse cholesky_solve linalg_cholesky_ex linalg_qr linalg_solve_triangular triangular_solve",
-    ),
+    "linalg_det": ("det logdet slogdet", "det logdet slogdet", "linalg_det linalg_slogdet"),
+    "linalg_factor": ("cholesky qr", "cholesky qr", "cholesky linalg_cholesky_ex linalg_qr"),
     "linalg_householder": ("geqrf orgqr ormqr", "geqrf orgqr ormqr", "geqrf linalg_householder_product"),
-    "linalg_least_squares": ("pinverse", "pinverse", "linalg_lstsq linalg_pinv"),
-    "linalg_lowrank": ("lobpcg pca_lowrank svd_lowrank", "", ""),
+    "linalg_least_squares": (
+        "pinverse",
+        "pinverse",
+        "_eigvals _eigvalsh _svdvals linalg_eig linalg_eigh linalg_lstsq linalg_pinv linalg_svd",
+    ),
+    "linalg_lowrank": (
+        "lobpcg pca_lowrank svd_lowrank",
+        "",
+        "cholesky_inverse cholesky_solve linalg_solve_triangular triangular_solve",
+    ),
     "linalg_lu": ("lu lu_solve lu_unpack", "lu lu_solve", "linalg_lu linalg_lu_factor_ex linalg_lu_solve lu_unpack"),
     "linalg_norm": ("frobenius_norm nuclear_norm", "", ""),
     "sparse": (
@@ -253,7 +258,7 @@ LAZY: dict[str, tuple[str, str, str]] = {
         "_all_of _hspmm _sampled _sparse_sum _spmm _spread _spread_all _spspmm _sspaddmm _transposed",
     ),
     "sparse_softmax": ("", "", "_exp _lines _log_softmax _softmax"),
-    "linalg_solve": ("inverse", "inverse", ""),
+    "linalg_solve": ("inverse", "inverse", "linalg_inv_ex linalg_solve_ex"),
     "linalg_svd": ("svd", "svd", ""),
     "linalg_triangular": (
         "cholesky_inverse cholesky_solve triangular_solve",
@@ -266,7 +271,7 @@ LAZY: dict[str, tuple[str, str, str]] = {
         "kron matrix_exp matrix_power trace",
         "linalg_matrix_exp trace",
     ),
-    "statistics": ("cartesian_prod combinations corrcoef cov", "corrcoef cov", "polar"),
+    "statistics": ("cartesian_prod combinations corrcoef cov", "corrcoef cov", ""),
     "loss_pointwise": (
         "binary_cross_entropy_with_logits hinge_embedding_loss kl_div poisson_nll_loss",
         "",
@@ -299,7 +304,7 @@ LAZY: dict[str, tuple[str, str, str]] = {
         "",
     ),
     "examples_products": ("", "", "linear_each product_each"),
-    "complex_from_parts": ("complex polar", "", ""),
+    "complex_from_parts": ("complex polar", "", "polar"),
     "differences": ("diff", "diff", ""),
     "sparse_gather": ("", "", "_entries_at gather_sparse_backward"),
 }

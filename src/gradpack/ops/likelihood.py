@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from ..base import late
 from ..declare.kinds import elementwise
+from ..declare.out_argument import put
 from ..declare.write_checks import refuse_grad
 from ..tensor.tensor import Tensor
 from .exponential import special
@@ -27,7 +29,7 @@ def ndtr(input: Tensor, *, out: Any = None) -> Tensor:
         >>> torch.special.ndtr(torch.tensor([-1.0, 0.0, 1.0]))
         tensor([0.1587, 0.5000, 0.8413])
     """
-    made = (erf(input * _ROOT_HALF) + 1) * 0.5
+    made = (late.erf(input * _ROOT_HALF) + 1) * 0.5
     if out is None:
         return made
     refuse_grad("special_ndtr", input, out)
@@ -37,7 +39,7 @@ def ndtr(input: Tensor, *, out: Any = None) -> Tensor:
 
 
 @elementwise(
-    input=lambda g, out: g * (exp(out * out * 0.5) * math.sqrt(2 * math.pi)),
+    input=lambda g, out: g * (late.exp(out * out * 0.5) * math.sqrt(2 * math.pi)),
     result="float",
     dtypes="biF",
     name="special_ndtri",
@@ -90,7 +92,7 @@ def erfcx(input: Any) -> Any:
     return special("erfcx", input)
 
 
-@elementwise(input=lambda g, input: g * (-1 - log(input)), result="float", dtypes="bif", name="special_entr")
+@elementwise(input=lambda g, input: g * (-1 - late.log(input)), result="float", dtypes="bif", name="special_entr")
 def entr(input: Any) -> Any:
     """The term of an entropy: `-input * log(input)`, 0 at 0 and -inf below.
 
@@ -130,11 +132,5 @@ def _log1p_or_zero(input: Any, other: Any) -> Any:
     """`log1p(other)`; 0 where both it and `input` would make NaN of an infinity."""
     if isinstance(other, int | float):
         slope = math.log1p(other) if other > -1 else -math.inf if other == -1 else math.nan
-        return where(eq(input, 0), 0.0, slope) if other <= -1 else slope
-    return where(logical_and(eq(input, 0), le(other, -1)), 0.0, log1p(other))
-
-
-from ..declare.variants import put  # noqa: E402 - adjoints name each other
-from .compare import eq, le, logical_and  # noqa: E402
-from .exponential import erf, exp, log, log1p  # noqa: E402
-from .rounding import where  # noqa: E402
+        return late.where(late.eq(input, 0), 0.0, slope) if other <= -1 else slope
+    return late.where(late.logical_and(late.eq(input, 0), late.le(other, -1)), 0.0, late.log1p(other))

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..base import late
 from ..base.dtypes import FLOATING
 from ..base.info import finfo
 from ..base.numbers import SAFE, number_for
@@ -74,7 +75,7 @@ def _check_limits(op: Any, values: Any, common: Any) -> None:
 
 
 @elementwise(
-    input=lambda g, input, min, max: where(_within(input, min, max), g, 0.0),
+    input=lambda g, input, min, max: late.where(_within(input, min, max), g, 0.0),
     promote=("input",),
     dtypes="bif",
     node="ClampBackward1",
@@ -86,9 +87,9 @@ def _clamp_to_numbers(input: Any, min: Any = None, max: Any = None) -> Any:
 
 
 @elementwise(
-    input=lambda g, input, min, max: where(_within(input, min, max), g, 0.0),
-    min=lambda g, input, min, max: where(_below(input, min, max), g, 0.0),
-    max=lambda g, input, min, max: where(_above(input, min, max), g, 0.0),
+    input=lambda g, input, min, max: late.where(_within(input, min, max), g, 0.0),
+    min=lambda g, input, min, max: late.where(_below(input, min, max), g, 0.0),
+    max=lambda g, input, min, max: late.where(_above(input, min, max), g, 0.0),
     dtypes="if",
     node="ClampBackward0",
     name="clamp",
@@ -101,23 +102,23 @@ def _clamp(input: Any, min: Any = None, max: Any = None) -> Any:
 
 def _within(x: Any, low: Any, high: Any) -> Any:
     if low is None or high is None:
-        return ge(x, low) if high is None else le(x, high)
-    return logical_and(ge(x, low), le(x, high))
+        return late.ge(x, low) if high is None else late.le(x, high)
+    return late.logical_and(late.ge(x, low), late.le(x, high))
 
 
 def _below(x: Any, low: Any, high: Any) -> Any:
     """Where the result is `low`."""
-    return lt(x, low) if high is None else logical_and(lt(x, low), lt(low, high))
+    return late.lt(x, low) if high is None else late.logical_and(late.lt(x, low), late.lt(low, high))
 
 
 def _above(x: Any, low: Any, high: Any) -> Any:
     """Where the result is `high`."""
-    return gt(x, high) if low is None else logical_or(gt(x, high), lt(high, low))
+    return late.gt(x, high) if low is None else late.logical_or(late.gt(x, high), late.lt(high, low))
 
 
 @elementwise(
-    input=lambda g, input, min: where(ge(input, min), g, 0.0),
-    min=lambda g, input, min: where(lt(input, min), g, 0.0),
+    input=lambda g, input, min: late.where(late.ge(input, min), g, 0.0),
+    min=lambda g, input, min: late.where(late.lt(input, min), g, 0.0),
     scalars=("min",),
     dtypes="bif",
     node="ClampMinBackward0",
@@ -136,8 +137,8 @@ def clamp_min(input: Any, min: Any) -> Any:
 
 
 @elementwise(
-    input=lambda g, input, max: where(le(input, max), g, 0.0),
-    max=lambda g, input, max: where(gt(input, max), g, 0.0),
+    input=lambda g, input, max: late.where(late.le(input, max), g, 0.0),
+    max=lambda g, input, max: late.where(late.gt(input, max), g, 0.0),
     scalars=("max",),
     dtypes="bif",
     node="ClampMaxBackward0",
@@ -185,7 +186,9 @@ def _substitutes(input: Tensor, nan: Any, posinf: Any, neginf: Any) -> tuple[Any
     return (nan or 0.0, limit if posinf is None else posinf, -limit if neginf is None else neginf)
 
 
-@elementwise(input=lambda g, input: where(isfinite(input), g, 0.0), name="nan_to_num", holomorphic=False, blocks=False)
+@elementwise(
+    input=lambda g, input: late.where(late.isfinite(input), g, 0.0), name="nan_to_num", holomorphic=False, blocks=False
+)
 def _nan_to_num(input: Any, nan: float, posinf: float, neginf: float) -> Any:
     """`input` with numbers in the place of NaN and the infinities."""
     if is_whole(input):
@@ -238,7 +241,3 @@ def _method_nan_to_num_(
 ) -> Tensor:
     """In-place form of `nan_to_num`: writes the result into this tensor and returns it."""
     return inplace(_nan_to_num.op, "nan_to_num_", [self, *_substitutes(self, nan, posinf, neginf)])
-
-
-from .compare import ge, gt, isfinite, le, logical_and, logical_or, lt  # noqa: E402 - adjoints name each other
-from .rounding import where  # noqa: E402

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..base import late
 from ..base.errors import scalar_type
 from ..declare.autocast import as_given
 from ..declare.kinds import bilinear
@@ -73,22 +74,22 @@ def matmul(input: Any, other: Any) -> Any:
 def _left(g: Any, shape: Any, other: Any) -> Any:
     """The gradient of the left factor where one of the two is a vector."""
     if len(shape) > 1:  # matrix @ vector
-        return unsqueeze(g, -1) * other
+        return late.unsqueeze(g, -1) * other
     if len(other.shape) == 2:  # vector @ matrix
         return matmul(other, g)
     if len(other.shape) > 1:  # vector @ matrices
-        return squeeze(matmul(other, unsqueeze(g, -1)), -1)
+        return late.squeeze(matmul(other, late.unsqueeze(g, -1)), -1)
     return g * other
 
 
 def _right(g: Any, input: Any, shape: Any) -> Any:
     """The gradient of the right factor where one of the two is a vector."""
     if len(shape) > 1:  # vector @ matrix
-        return unsqueeze(input, -1) * unsqueeze(g, -2)
+        return late.unsqueeze(input, -1) * late.unsqueeze(g, -2)
     if len(input.shape) == 2:  # matrix @ vector
         return matmul(g, input)
     if len(input.shape) > 1:  # matrices @ vector
-        return squeeze(matmul(input.mT, unsqueeze(g, -1)), -1)
+        return late.squeeze(matmul(input.mT, late.unsqueeze(g, -1)), -1)
     return g * input
 
 
@@ -142,8 +143,8 @@ def bmm(input: Any, mat2: Any) -> Any:
 
 
 @bilinear(
-    input=lambda g, vec: unsqueeze(g, -1) * vec,
-    vec=lambda g, input: squeeze(matmul(input.mT, unsqueeze(g, -1)), -1),
+    input=lambda g, vec: late.unsqueeze(g, -1) * vec,
+    vec=lambda g, input: late.squeeze(matmul(input.mT, late.unsqueeze(g, -1)), -1),
     uniform=True,
     broadcasts=False,
     dtypes="ifc",
@@ -230,7 +231,7 @@ def inner(input: Tensor, other: Tensor, *, out: Any = None) -> Tensor:
         tensor(11)
     """
     if not input.ndim or not other.ndim:
-        return input * other if out is None else mul(input, other, out=out)
+        return input * other if out is None else late.mul(input, other, out=out)
     if input._shape[-1] != other._shape[-1]:
         raise RuntimeError(
             f"inner() the last dimension must match on both input tensors but got shapes {list(input._shape)} and "
@@ -282,16 +283,16 @@ def _tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Any = None) -> Tensor:
     for d in over_a:
         inner_size *= a._shape[d]
     shape_a, shape_b = [a._shape[d] for d in rest_a], [b._shape[d] for d in rest_b]
-    left = reshape(permute(a, (*rest_a, *over_a)), (_count(shape_a), inner_size))
-    right = reshape(permute(b, (*over_b, *rest_b)), (inner_size, _count(shape_b)))
+    left = late.reshape(late.permute(a, (*rest_a, *over_a)), (_count(shape_a), inner_size))
+    right = late.reshape(late.permute(b, (*over_b, *rest_b)), (inner_size, _count(shape_b)))
     if right._spec.dtype is not left._spec.dtype:
         raise RuntimeError(
             "tensordot: both inputs should have same dtype, but got "
             f"{scalar_type(left._spec.dtype)} and {scalar_type(right._spec.dtype)}"
         )
-    made = reshape(mm(left, right), (*shape_a, *shape_b))
+    made = late.reshape(mm(left, right), (*shape_a, *shape_b))
     if out is not None:
-        from ..declare.variants import put
+        from ..declare.out_argument import put
 
         put("tensordot", out, made)
         return out
@@ -307,7 +308,3 @@ def _count(shape: list[int]) -> int:
 
 OPERATORS = {"__matmul__": "matmul"}
 REFLECTED = {"__rmatmul__": "matmul"}
-
-from .arithmetic import mul  # noqa: E402 - adjoints name each other
-from .shape import reshape, squeeze, unsqueeze  # noqa: E402
-from .transpose import permute  # noqa: E402

@@ -7,14 +7,17 @@ from typing import Any
 
 import numpy as np
 
+from ..base import late
 from ..base.dtypes import FLOATING
 from ..base.errors import LinAlgError, scalar_type
 from ..base.modes import MODE
 from ..base.return_types import return_type
 from ..declare.batched import is_batched
-from ..declare.variants import put
+from ..declare.out_argument import put
 from ..declare.write_checks import refuse_grad
 from ..tensor.tensor import Tensor
+from .making import beside
+from .operands import is_complex
 
 _array_type = np.ndarray  # NumPy's own, also where `np` is bound to another library
 _FEW = 64  # numbers, of which Python finds those that are not zero before NumPy does
@@ -102,12 +105,12 @@ def array_of(value: Any) -> Any:
 
 def adjoint_of(x: Any) -> Any:
     """The conjugate transpose of matrices."""
-    return conj(x).mT
+    return late.conj(x).mT
 
 
 def diagonal_of(x: Any) -> Any:
     """The main diagonals of matrices."""
-    return diagonal(x, 0, -2, -1)
+    return late.diagonal(x, 0, -2, -1)
 
 
 def identity(n: int, like: Any, columns: int | None = None) -> Any:
@@ -174,8 +177,3 @@ def followed(*tensors: Any) -> bool:
 
 
 __all__ = ["LinAlgError", "matrices", "square"]
-
-from .complex_parts import conj  # noqa: E402 - adjoints name each other
-from .diagonal import diagonal  # noqa: E402
-from .making import beside  # noqa: E402
-from .operands import is_complex  # noqa: E402

@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from ..base import late
 from ..declare.kinds import general
 from ..tensor.tensor import Tensor
 from .linalg_check import adjoint_of, array_of, as_like, floats, result_type, square, with_out
+from .operands import is_complex
 
 FUNCTIONS = "det slogdet logdet"
 METHODS = "det slogdet logdet"
@@ -26,18 +28,18 @@ def _det_gradient(g: Any, A: Any, out: Any) -> Any:
     if not A.shape[-1]:
         return A * 0
     if _regular(out):
-        return (g * out)[..., None, None] * _inv(A)[0].mT
-    U, S, Vh = _svd(A, False)
+        return (g * out)[..., None, None] * late._inv(A)[0].mT
+    U, S, Vh = late._svd(A, False)
     turned = _det(U) * _det(Vh)
     others = _all_but_one(S)
-    return (g * turned)[..., None, None] * (conj(U) * as_like(others, U)[..., None, :]) @ conj(Vh)
+    return (g * turned)[..., None, None] * (late.conj(U) * as_like(others, U)[..., None, :]) @ late.conj(Vh)
 
 
 def _all_but_one(S: Any) -> Any:
     """For each element the product of all others along the last dimension."""
     one = S[..., :1] * 0 + 1
-    before = _cumprod(_cat([one, S[..., :-1]], -1), -1)
-    after = flip(_cumprod(_cat([one, flip(S[..., 1:], (-1,))], -1), -1), (-1,))
+    before = late._cumprod(late._cat([one, S[..., :-1]], -1), -1)
+    after = late.flip(late._cumprod(late._cat([one, late.flip(S[..., 1:], (-1,))], -1), -1), (-1,))
     return before * after
 
 
@@ -86,11 +88,11 @@ def _slogdet_gradient(g: Any, A: Any, sign: Any) -> Any:
     g_sign, g_log = g
     scale = g_log
     if is_complex(A) and g_sign is not None:
-        turn = imag(conj(g_sign) * sign) * -1j
+        turn = late.imag(late.conj(g_sign) * sign) * -1j
         scale = turn if scale is None else turn + scale
     if scale is None:
         return A * 0
-    return scale[..., None, None] * adjoint_of(_inv(A)[0])
+    return scale[..., None, None] * adjoint_of(late._inv(A)[0])
 
 
 @general(
@@ -148,17 +150,5 @@ def logdet(input: Tensor) -> Any:
     """
     sign, size = _slogdet(input)
     if is_complex(input):
-        return log(sign) + size
-    return where(eq(sign, -1), math.nan, size)
-
-
-from .arrange import flip  # noqa: E402 - what follows is named late, by formulas too
-from .compare import eq  # noqa: E402
-from .complex_parts import conj, imag  # noqa: E402
-from .cumulate import _cumprod  # noqa: E402
-from .exponential import log  # noqa: E402
-from .join import _cat  # noqa: E402
-from .linalg_solve import _inv  # noqa: E402
-from .linalg_svd import _svd  # noqa: E402
-from .operands import is_complex  # noqa: E402
-from .rounding import where  # noqa: E402
+        return late.log(sign) + size
+    return late.where(late.eq(sign, -1), math.nan, size)

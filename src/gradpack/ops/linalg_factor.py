@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..base import late
 from ..declare.kinds import general
 from ..tensor.tensor import Tensor
 from .kernels import _add, _array_type
@@ -40,19 +41,19 @@ def _cholesky_gradient(g: Any, L: Any, upper: bool) -> Any:
     if upper:
         g, L = adjoint_of(g), adjoint_of(L)
     inner = adjoint_of(L) @ g
-    lower = tril(inner, -1)
-    inner = (lower + adjoint_of(lower) + diag_embed(diagonal_of(inner))) / 2
+    lower = late.tril(inner, -1)
+    inner = (lower + adjoint_of(lower) + late.diag_embed(diagonal_of(inner))) / 2
     turned = adjoint_of(L)
-    inner = _solve_triangular(turned, inner, True)
-    return _solve_triangular(L, inner, False, False)
+    inner = late._solve_triangular(turned, inner, True)
+    return late._solve_triangular(L, inner, False, False)
 
 
 def _cholesky_tangent(tangent: Any, L: Any, upper: bool) -> Any:
     """`L @ half(L^-1 @ tangent @ L^-H)`, where `half` keeps the lower triangle and half of the diagonal."""
     if upper:
         L = adjoint_of(L)
-    inner = _solve_triangular(adjoint_of(L), _solve_triangular(L, tangent, False), True, False)
-    made = L @ (tril(inner) - diag_embed(diagonal_of(inner)) / 2)
+    inner = late._solve_triangular(adjoint_of(L), late._solve_triangular(L, tangent, False), True, False)
+    made = L @ (late.tril(inner) - late.diag_embed(diagonal_of(inner)) / 2)
     return adjoint_of(made) if upper else made
 
 
@@ -200,7 +201,7 @@ def _qr_gradient(g: Any, Q: Any, R: Any, A_shape: Any, mode: str) -> Any:
         through = Q @ (R[..., m:] @ adjoint_of(wide))
         g_q = through if g_q is None else g_q + through
     left = _qr_tall(g_q, None if g_r is None else g_r[..., :m], Q, R[..., :m])
-    right = zeros_as(left, (*left.shape[:-1], n - m)) if wide is None else Q @ wide
+    right = late.zeros_as(left, (*left.shape[:-1], n - m)) if wide is None else Q @ wide
     return cat_of([left, right])
 
 
@@ -209,17 +210,21 @@ def _qr_tall(g_q: Any, g_r: Any, Q: Any, R: Any) -> Any:
     if g_q is not None:
         term = adjoint_of(Q) @ g_q
         inner = -term if inner is None else inner - term
-    upper = adjoint_of(triu(inner))
-    both = tril(upper, -1) + adjoint_of(tril(upper, -1)) + diag_embed(as_like(real(diagonal_of(upper)), Q))
+    upper = adjoint_of(late.triu(inner))
+    both = (
+        late.tril(upper, -1)
+        + adjoint_of(late.tril(upper, -1))
+        + late.diag_embed(as_like(late.real(diagonal_of(upper)), Q))
+    )
     whole = Q @ both
     if g_q is not None:
         whole = whole + g_q
-    return _solve_triangular(adjoint_of(R), whole, False, False)
+    return late._solve_triangular(adjoint_of(R), whole, False, False)
 
 
 def cat_of(parts: list[Any]) -> Any:
     """Matrices side by side."""
-    return _cat(parts, -1)
+    return late._cat(parts, -1)
 
 
 @general(
@@ -276,10 +281,3 @@ def qr(input: Tensor, some: bool = True) -> Any:
         gradpack.Size([3, 3])
     """
     return _QR(*_qr(input, "reduced" if some else "complete"))
-
-
-from .complex_parts import real  # noqa: E402 - what follows is named late, by formulas too
-from .diagonal import diag_embed, tril, triu  # noqa: E402
-from .index import zeros_as  # noqa: E402
-from .join import _cat  # noqa: E402
-from .linalg_triangular import _solve_triangular  # noqa: E402

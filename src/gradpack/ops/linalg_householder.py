@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..base import late
 from ..declare.kinds import general
 from ..tensor.tensor import Tensor
 from .linalg_check import adjoint_of, diagonal_of, floats, identity, matrices, with_out
@@ -56,13 +57,13 @@ def geqrf(input: Tensor) -> Any:
 def _kernel(V: Any, tau: Any) -> Any:
     """T of `I - V @ T @ V^H`."""
     k = V.shape[-1]
-    inner = triu(adjoint_of(V) @ V, 1)
-    return _solve_triangular(identity(k, V) + tau[..., None] * inner, diag_embed(tau), True, True)
+    inner = late.triu(adjoint_of(V) @ V, 1)
+    return late._solve_triangular(identity(k, V) + tau[..., None] * inner, late.diag_embed(tau), True, True)
 
 
 def _vectors(input: Any, k: int) -> Any:
     """The Householder vectors: ones on the diagonal and zeros above."""
-    return tril(input[..., :k], -1) + identity(input.shape[-2], input, k)
+    return late.tril(input[..., :k], -1) + identity(input.shape[-2], input, k)
 
 
 def _check_tau(name: str, input: Any, tau: Any) -> None:
@@ -121,20 +122,20 @@ def _reflected_back(g: Any, input: Any, tau: Any) -> tuple[Any, Any]:
     g_v, g_top = -(g @ adjoint_of(T @ right)), -(adjoint_of(g) @ left)
     more_v, g_tau = _kernel_back(-(adjoint_of(V) @ g @ top), V, tau, T)
     g_v = g_v + more_v + _below(g_top, input.shape[-2] - n)
-    whole = tril(g_v, -1)
+    whole = late.tril(g_v, -1)
     if k < n:
-        whole = _cat([whole, input[..., k:] * 0], -1)
+        whole = late._cat([whole, input[..., k:] * 0], -1)
     return whole, g_tau
 
 
 def _kernel_back(g: Any, V: Any, tau: Any, T: Any) -> tuple[Any, Any]:
     """The gradients of `T = (I + tau * S)^-1 @ diag(tau)`, S the strict upper triangle of `V^H @ V`."""
-    inner = triu(adjoint_of(V) @ V, 1)
+    inner = late.triu(adjoint_of(V) @ V, 1)
     system = identity(V.shape[-1], V) + tau[..., None] * inner
-    g_right = _solve_triangular(adjoint_of(system), g, False)
-    g_system = triu(-(g_right @ adjoint_of(T)), 1)
-    g_tau = diagonal_of(g_right) + _sum_dim(g_system * conj(inner), -1)
-    g_inner = g_system * conj(tau)[..., None]
+    g_right = late._solve_triangular(adjoint_of(system), g, False)
+    g_system = late.triu(-(g_right @ adjoint_of(T)), 1)
+    g_tau = diagonal_of(g_right) + late._sum_dim(g_system * late.conj(inner), -1)
+    g_inner = g_system * late.conj(tau)[..., None]
     return V @ (g_inner + adjoint_of(g_inner)), g_tau
 
 
@@ -142,7 +143,7 @@ def _below(top: Any, rows: int) -> Any:
     """A matrix with as many rows of zeros below."""
     if not rows:
         return top
-    return _cat([top, zeros_as(top, (*top.shape[:-2], rows, top.shape[-1]))], -2)
+    return late._cat([top, late.zeros_as(top, (*top.shape[:-2], rows, top.shape[-1]))], -2)
 
 
 @with_out
@@ -226,11 +227,3 @@ def ormqr(input: Tensor, input2: Tensor, input3: Tensor, left: bool = True, tran
     if left:
         return input3 - V @ (T @ (adjoint_of(V) @ input3))
     return input3 - ((input3 @ V) @ T) @ adjoint_of(V)
-
-
-from .complex_parts import conj  # noqa: E402 - what follows is named late, by formulas too
-from .diagonal import diag_embed, tril, triu  # noqa: E402
-from .index import zeros_as  # noqa: E402
-from .join import _cat  # noqa: E402
-from .linalg_triangular import _solve_triangular  # noqa: E402
-from .reduce import _sum_dim  # noqa: E402

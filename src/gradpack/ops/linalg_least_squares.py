@@ -6,12 +6,15 @@ from typing import Any
 
 import numpy as np
 
+from ..base import late
 from ..base.dtypes import FLOATING
 from ..base.errors import scalar_type
 from ..declare.kinds import general
 from ..tensor.tensor import Tensor
 from .lapack import solve_triangle
 from .linalg_check import LinAlgError, adjoint_of, floats, square, with_out
+from .linalg_norm import tolerances
+from .linalg_svd import decompose
 
 FUNCTIONS = "pinverse"
 METHODS = "pinverse"
@@ -110,7 +113,7 @@ def _is_vector(A: Any, B: Any) -> bool:
 
 
 def _columns(x: Any, vector: bool) -> Any:
-    return unsqueeze(x, -1) if vector else x
+    return late.unsqueeze(x, -1) if vector else x
 
 
 def _residual_gradient(g: Any, A: Any, B: Any, X: Any, vector: bool) -> Any:
@@ -145,7 +148,7 @@ def _right_gradient(g: Any, A: Any, B: Any, solution: Any) -> Any:
         total = -rest if total is None else total - rest
     if total is None:
         total = B * 0
-    return squeeze(total, -1) if vector else total
+    return late.squeeze(total, -1) if vector else total
 
 
 @general(
@@ -262,8 +265,3 @@ def linalg_lstsq(input: Tensor, b: Tensor, rcond: Any = None, *, driver: Any = N
     if b._shape[-1 if _is_vector(input._shape, b._shape) else -2] != input._shape[-2]:
         raise RuntimeError(f"{name}: input.size(-2) should match other.size(-2)")
     return _lstsq(input, b, -1.0 if rcond is None else float(rcond), chosen)
-
-
-from .linalg_norm import tolerances  # noqa: E402 - what follows is named late, by formulas too
-from .linalg_svd import decompose  # noqa: E402
-from .shape import squeeze, unsqueeze  # noqa: E402

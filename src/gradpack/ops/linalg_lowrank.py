@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..base.dtypes import FLOATING
+from ..base import late
+from ..base.dtypes import FLOATING, get_default_dtype
 from ..tensor.tensor import Tensor
+from .linalg_factor import linalg_cholesky, linalg_qr
+from .linalg_spectral import linalg_eigh
+from .linalg_svd import linalg_svd
+from .linalg_triangular import linalg_solve_triangular
 
 FUNCTIONS = "svd_lowrank pca_lowrank lobpcg"
 
@@ -14,7 +19,7 @@ def _basis(A: Tensor, q: int, niter: int, M: Any) -> Tensor:
     """Orthonormal columns that span most of the range of `A - M`: randomized subspace iteration (Halko et al. 2009)."""
     apply = (lambda x: A @ x) if M is None else (lambda x: A @ x - M @ x)
     apply_adjoint = (lambda x: A.mH @ x) if M is None else (lambda x: A.mH @ x - M.mH @ x)
-    Q: Any = linalg_qr(apply(randn(A._shape[-1], q, dtype=A.dtype, device=A.device))).Q
+    Q: Any = linalg_qr(apply(late.randn(A._shape[-1], q, dtype=A.dtype, device=A.device))).Q
     for _ in range(niter):
         Q = linalg_qr(apply_adjoint(Q)).Q
         Q = linalg_qr(apply(Q)).Q
@@ -40,7 +45,7 @@ def svd_lowrank(A: Tensor, q: Any = 6, niter: Any = 2, M: Any = None) -> Any:
     niter = 2 if niter is None else niter
     m, n = A._shape[-2:]
     if M is not None:
-        M = broadcast_to(M, A._shape)
+        M = late.broadcast_to(M, A._shape)
     if m < n:
         A, M = A.mH, None if M is None else M.mH
     Q = _basis(A, q, niter, M)
@@ -75,7 +80,7 @@ def pca_lowrank(A: Tensor, q: Any = None, center: bool = True, niter: int = 2) -
     if A._spec.dtype.category < FLOATING:
         A = A.to(get_default_dtype())
     if center:
-        A = A - mean(A, -2, True)
+        A = A - late.mean(A, -2, True)
     return svd_lowrank(A, q, niter)
 
 
@@ -129,20 +134,9 @@ def lobpcg(
         A = linalg_solve_triangular(factor.mH, A, upper=True, left=False)
     values, vectors = linalg_eigh(A)
     if largest is None or largest:
-        values, vectors = flip(values[..., m - k :], (-1,)), flip(vectors[..., m - k :], (-1,))
+        values, vectors = late.flip(values[..., m - k :], (-1,)), late.flip(vectors[..., m - k :], (-1,))
     else:
         values, vectors = values[..., :k], vectors[..., :k]
     if factor is not None:
         vectors = linalg_solve_triangular(factor.mH, vectors, upper=True)
     return values, vectors
-
-
-from ..base.dtypes import get_default_dtype  # noqa: E402 - what follows is named late
-from .arrange import flip  # noqa: E402
-from .broadcasting import broadcast_to  # noqa: E402
-from .linalg_factor import linalg_cholesky, linalg_qr  # noqa: E402
-from .linalg_spectral import linalg_eigh  # noqa: E402
-from .linalg_svd import linalg_svd  # noqa: E402
-from .linalg_triangular import linalg_solve_triangular  # noqa: E402
-from .random import randn  # noqa: E402
-from .reduce import mean  # noqa: E402

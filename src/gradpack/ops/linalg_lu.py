@@ -6,11 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from ..base import late
 from ..declare.kinds import general
 from ..declare.looped import looking_at
+from ..declare.out_argument import put
 from ..tensor.tensor import Tensor, wrap
 from . import lapack
 from .linalg_check import adjoint_of, array_of, first_bad, floats, identity, matrices, result_type, square, with_out
+from .linalg_factor import cat_of
 
 FUNCTIONS = "lu lu_unpack lu_solve"
 METHODS = "lu lu_solve"
@@ -31,18 +34,18 @@ def _lu_gradient(g_l: Any, g_u: Any, L: Any, U: Any, rows: Any) -> Any:
     if m > k and g_l is not None:
         term = L[..., k:, :].mT @ g_l[..., k:, :]
         inner_u = -term if inner_u is None else inner_u - term
-    parts = [tril(inner_l, -1)] if inner_l is not None else []
+    parts = [late.tril(inner_l, -1)] if inner_l is not None else []
     if inner_u is not None:
-        parts.append(triu(inner_u))
+        parts.append(late.triu(inner_u))
     inner = parts[0] if len(parts) == 1 else parts[0] + parts[1]
-    turned = _solve_triangular(first_l.mT, inner, True, True, True)
-    whole = _solve_triangular(first_u.mT, turned, False, False)
+    turned = late._solve_triangular(first_l.mT, inner, True, True, True)
+    whole = late._solve_triangular(first_u.mT, turned, False, False)
     if n > k:
         right = g_u[..., k:] if g_u is not None else U[..., k:] * 0
-        whole = cat_of([whole, _solve_triangular(first_l.mT, right, True, True, True)])
+        whole = cat_of([whole, late._solve_triangular(first_l.mT, right, True, True, True)])
     elif m > k:
         below = g_l[..., k:, :] if g_l is not None else L[..., k:, :] * 0
-        whole = _cat([whole, _solve_triangular(first_u.mT, below, False, False)], -2)
+        whole = late._cat([whole, late._solve_triangular(first_u.mT, below, False, False)], -2)
     return rows(whole)
 
 
@@ -50,8 +53,8 @@ def _lu_parts(LU: Any) -> tuple[Any, Any]:
     """The two factors from one matrix."""
     m, n = LU.shape[-2:]
     k = min(m, n)
-    L = tril(LU[..., :k], -1)
-    return L + identity(m, LU, k), triu(LU[..., :k, :])
+    L = late.tril(LU[..., :k], -1)
+    return L + identity(m, LU, k), late.triu(LU[..., :k, :])
 
 
 def _rows_by(P: Any) -> Any:
@@ -63,7 +66,7 @@ def _from_packed(g: Any, LU: Any, pivots: Any) -> Any:
     m, n = LU.shape[-2:]
     k = min(m, n)
     P = permuting(pivots, m, LU)
-    return _lu_gradient(tril(g[..., :k], -1), triu(g[..., :k, :]), L, U, _rows_by(P))
+    return _lu_gradient(late.tril(g[..., :k], -1), late.triu(g[..., :k, :]), L, U, _rows_by(P))
 
 
 def permuting(pivots: Any, m: int, like: Any) -> Any:
@@ -244,13 +247,13 @@ def _packed_gradient(g: Any, shape: Any) -> Any:
     g_l, g_u = g
     total = None
     if g_l is not None:
-        total = tril(g_l, -1)
+        total = late.tril(g_l, -1)
         if n > k:
-            total = cat_of([total, zeros_as(total, (*shape[:-1], n - k))])
+            total = cat_of([total, late.zeros_as(total, (*shape[:-1], n - k))])
     if g_u is not None:
-        part = triu(g_u)
+        part = late.triu(g_u)
         if m > k:
-            part = _cat([part, zeros_as(part, (*shape[:-2], m - k, n))], -2)
+            part = late._cat([part, late.zeros_as(part, (*shape[:-2], m - k, n))], -2)
         total = part if total is None else total + part
     return total
 
@@ -334,11 +337,11 @@ def _lu_system(LU: Any, pivots: Any, B: Any, left: bool, adjoint: bool) -> Any:
     if not left:  # X A = B is A^H X^H = B^H
         return adjoint_of(_lu_system(LU, pivots, adjoint_of(B), True, not adjoint))
     if not adjoint:
-        half = _solve_triangular(LU, P.mT @ B, False, True, True)
-        return _solve_triangular(LU, half, True)
+        half = late._solve_triangular(LU, P.mT @ B, False, True, True)
+        return late._solve_triangular(LU, half, True)
     turned = adjoint_of(LU)
-    half = _solve_triangular(turned, B, False)
-    return P @ _solve_triangular(turned, half, True, True, True)
+    half = late._solve_triangular(turned, B, False)
+    return P @ late._solve_triangular(turned, half, True, True, True)
 
 
 def _lu_solve_gradient(g: Any, LU: Any, pivots: Any, out: Any, left: bool, adjoint: bool) -> Any:
@@ -349,7 +352,7 @@ def _lu_solve_gradient(g: Any, LU: Any, pivots: Any, out: Any, left: bool, adjoi
         whole = adjoint_of(whole)
     L, U = _lu_parts(LU)
     whole = permuting(pivots, LU.shape[-1], LU).mT @ whole
-    return tril(whole @ adjoint_of(U), -1) + triu(adjoint_of(L) @ whole)
+    return late.tril(whole @ adjoint_of(U), -1) + late.triu(adjoint_of(L) @ whole)
 
 
 @general(
@@ -378,11 +381,3 @@ def lu_solve(input: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Any:
                 [0.5000]])
     """
     return linalg_lu_solve(LU_data, LU_pivots, input)
-
-
-from ..declare.variants import put  # noqa: E402 - what follows is named late, by formulas too
-from .diagonal import tril, triu  # noqa: E402
-from .index import zeros_as  # noqa: E402
-from .join import _cat  # noqa: E402
-from .linalg_factor import cat_of  # noqa: E402
-from .linalg_triangular import _solve_triangular  # noqa: E402

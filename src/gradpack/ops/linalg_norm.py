@@ -7,12 +7,18 @@ from typing import Any
 
 import numpy as np
 
+from ..base import late
 from ..base.dtypes import FLOATING
 from ..base.errors import scalar_type
 from ..declare.looped import each_example
 from ..tensor.tensor import Tensor, wrap
 from .dimensions import numpy_names
 from .linalg_check import array_of, first_bad, refuse_dtype, square, with_out
+from .linalg_spectral import linalg_eigvalsh
+from .linalg_svd import linalg_svdvals
+from .norm import _check_dtype, abs_of
+from .reduce import converted
+from .shape import wrap_dim
 
 FUNCTIONS = "frobenius_norm nuclear_norm"
 
@@ -51,7 +57,7 @@ def vector_norm(input: Tensor, ord: Any = 2, dim: Any = None, keepdim: bool = Fa
         _check_dtype(input, dtype)
         input = converted(input, dtype)
     dim = _dims(dim)
-    return linalg_vector_norm(input, ord, None if dim == () else dim, keepdim)
+    return late.linalg_vector_norm(input, ord, None if dim == () else dim, keepdim)
 
 
 def _check_floating(name: str, A: Tensor, low: bool = True) -> None:
@@ -111,26 +117,28 @@ def matrix_norm(
         _check_dtype(input, dtype)
         input = converted(input, dtype)
     if size in ("nuc", 2):
-        S = linalg_svdvals(permute(input, (*(d for d in range(input.ndim) if d not in (rows, columns)), rows, columns)))
+        S = linalg_svdvals(
+            late.permute(input, (*(d for d in range(input.ndim) if d not in (rows, columns)), rows, columns))
+        )
         if ord == "nuc":
-            made = sum(S, -1)
+            made = late.sum(S, -1)
         else:
             made = _extreme(S, -1, not least)
         if keepdim:
             for d in sorted((rows, columns)):
-                made = unsqueeze(made, d)
+                made = late.unsqueeze(made, d)
         return made
     along, over = (rows, columns) if size == 1 else (columns, rows)
     sums = vector_norm(input, 1, along, True)
     made = _extreme(sums, over, not least, True)
-    return made if keepdim else squeeze(made, (rows, columns))
+    return made if keepdim else late.squeeze(made, (rows, columns))
 
 
 def _extreme(x: Tensor, dim: int, largest: bool, keepdim: bool = False) -> Any:
     """The largest or smallest along a dimension; 0 of none."""
     if not x._shape[dim]:
-        return sum(x, dim, keepdim)
-    return (amax if largest else amin)(x, dim, keepdim)
+        return late.sum(x, dim, keepdim)
+    return (late.amax if largest else late.amin)(x, dim, keepdim)
 
 
 @numpy_names
@@ -213,16 +221,16 @@ def cond(input: Tensor, p: Any = None) -> Any:
     if p is None or (not isinstance(p, str) and abs_of(p) == 2):
         S = linalg_svdvals(input)
         if not S._shape[-1]:
-            return sum(S, -1)
+            return late.sum(S, -1)
         high, low = S[..., :1], S[..., -1:]
-        return squeeze(low / high if p == -2 else high / low, -1)
+        return late.squeeze(low / high if p == -2 else high / low, -1)
     _check_floating(f"linalg.cond(ord={p})", input)
     square(f"linalg.cond(ord={p})", input)
-    inverse, info = _inv(input)
+    inverse, info = late._inv(input)
     product = matrix_norm(input, p) * matrix_norm(inverse, p)
     if first_bad(array_of(info)) is not None:
-        product = where(info != 0, math.inf, product)
-    return where(ne(product, product), math.inf, product)
+        product = late.where(info != 0, math.inf, product)
+    return late.where(late.ne(product, product), math.inf, product)
 
 
 def tolerances(S: Any, shape: Any, atol: Any, rtol: Any) -> Any:
@@ -266,17 +274,5 @@ def matrix_rank(input: Tensor, tol: Any = None, hermitian: bool = False, *, atol
         if isinstance(t, Tensor) and t.is_complex():
             raise RuntimeError(f"torch.linalg.matrix_rank: {label} tensor of complex type is not supported.")
     with_values = input.detach()
-    S = array_of(abs(linalg_eigvalsh(with_values)) if hermitian else linalg_svdvals(with_values))
+    S = array_of(late.abs(linalg_eigvalsh(with_values)) if hermitian else linalg_svdvals(with_values))
     return wrap(np.asarray(np.sum(tolerances(wrap(S), input._shape, atol, rtol) < S, axis=-1), dtype=np.int64))
-
-
-from .compare import ne  # noqa: E402 - what follows is named late
-from .extremes import amax, amin  # noqa: E402
-from .linalg_solve import _inv  # noqa: E402
-from .linalg_spectral import linalg_eigvalsh  # noqa: E402
-from .linalg_svd import linalg_svdvals  # noqa: E402
-from .norm import _check_dtype, abs_of, linalg_vector_norm  # noqa: E402
-from .reduce import converted, sum  # noqa: E402
-from .rounding import abs, where  # noqa: E402
-from .shape import squeeze, unsqueeze, wrap_dim  # noqa: E402
-from .transpose import permute  # noqa: E402

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..base import late
 from ..declare.kinds import general
 from ..tensor.tensor import Tensor
 from .lapack import solve as solve_rows
@@ -113,13 +114,13 @@ def _solve_gradient(g: Any, A: Any, shape: Any, left: bool) -> Any:
 
 
 def _column_solve(A: Any, b: Any, left: bool) -> Any:
-    return squeeze(_solve_ex(A, unsqueeze(b, -1), True)[0], -1)
+    return late.squeeze(_solve_ex(A, late.unsqueeze(b, -1), True)[0], -1)
 
 
 def _matrix_gradient(g: Any, A: Any, shape: Any, result: Any, left: bool) -> Any:
     other = _solve_gradient(g, A, shape, left)
     if _vector(A.shape, shape):
-        return -(unsqueeze(other, -1) * unsqueeze(result, -2))
+        return -(late.unsqueeze(other, -1) * late.unsqueeze(result, -2))
     return -(other @ result.mT) if left else -(result.mT @ other)
 
 
@@ -227,9 +228,9 @@ def linalg_tensorinv(input: Tensor, ind: int = 2) -> Any:
             "Expected self to satisfy the requirement prod(self.shape[ind:]) == prod(self.shape[:ind]), but got "
             f"{columns} != {rows}"
         )
-    result = _inv(reshape(input, (columns, rows)))
+    result = _inv(late.reshape(input, (columns, rows)))
     _check_inverse("inv", result.info)
-    return reshape(result.inverse, (*after, *before))
+    return late.reshape(result.inverse, (*after, *before))
 
 
 @with_out
@@ -247,7 +248,7 @@ def linalg_tensorsolve(input: Tensor, other: Tensor, dims: Any = None) -> Any:
     """
     if dims is not None:
         dims = tuple(dims)
-        input = movedim(input, dims, tuple(range(input.ndim - len(dims), input.ndim)))
+        input = late.movedim(input, dims, tuple(range(input.ndim - len(dims), input.ndim)))
     after = input._shape[other.ndim :]
     rows, columns = other.numel(), _count(after)
     if rows != columns:
@@ -255,8 +256,8 @@ def linalg_tensorsolve(input: Tensor, other: Tensor, dims: Any = None) -> Any:
             "Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == prod(self.shape[:other.ndim]), "
             f"but got {columns} != {rows}"
         )
-    found = linalg_solve(reshape(input, (columns, rows)), reshape(other, (other.numel(),)))
-    return reshape(found, after)
+    found = linalg_solve(late.reshape(input, (columns, rows)), late.reshape(other, (other.numel(),)))
+    return late.reshape(found, after)
 
 
 def _count(shape: Any) -> int:
@@ -264,7 +265,3 @@ def _count(shape: Any) -> int:
     for size in shape:
         n *= size
     return n
-
-
-from .shape import reshape, squeeze, unsqueeze  # noqa: E402 - what follows is named late, by formulas too
-from .transpose import movedim  # noqa: E402

@@ -10,10 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from ..base import late
+from ..base.dtypes import FLOATING
 from ..base.errors import scalar_type
 from ..declare.kinds import general
-from ..tensor.tensor import Tensor
+from ..tensor.tensor import Tensor, wrap
 from .linalg_check import LinAlgError, adjoint_of, array_of, as_like, diagonal_of, floats, followed, square, with_out
+from .operands import is_complex
 
 
 def no_phase(name: str, what: str, ending: str, phase: Any) -> None:
@@ -35,7 +38,7 @@ def gaps_of(values: Any) -> Any:
     made = values[..., None, :] - values[..., :, None]
     n = made.shape[-1]
     eye: Any = np.eye(n, dtype=bool)
-    return where(wrap(eye) if isinstance(made, Tensor) else eye, 1.0, made)
+    return late.where(wrap(eye) if isinstance(made, Tensor) else eye, 1.0, made)
 
 
 # -- Hermitian matrices --
@@ -48,11 +51,11 @@ def _eigh_gradient(g: Any, eigenvalues: Any, eigenvectors: Any) -> Any:
         return (V * g_l[..., None, :]) @ adjoint_of(V)
     inner = adjoint_of(V) @ g_v
     if is_complex(V):
-        no_phase("linalg_eigh_backward", "eigenvectors", _QUANTITY, imag(diagonal_of(inner)))
+        no_phase("linalg_eigh_backward", "eigenvectors", _QUANTITY, late.imag(diagonal_of(inner)))
     inner = (inner - adjoint_of(inner)) / 2 / gaps_of(eigenvalues)
-    inner = inner - diag_embed(diagonal_of(inner))
+    inner = inner - late.diag_embed(diagonal_of(inner))
     if g_l is not None:
-        inner = inner + diag_embed(as_like(g_l, V))
+        inner = inner + late.diag_embed(as_like(g_l, V))
     return V @ inner @ adjoint_of(V)
 
 
@@ -61,8 +64,8 @@ def _eigh_tangent(input_t: Any, eigenvalues: Any, eigenvectors: Any) -> Any:
     inner = adjoint_of(V) @ input_t @ V
     inner = (inner + adjoint_of(inner)) / 2
     middle = diagonal_of(inner)
-    turn = (inner - diag_embed(middle)) / gaps_of(eigenvalues)
-    return real(middle), V @ turn
+    turn = (inner - late.diag_embed(middle)) / gaps_of(eigenvalues)
+    return late.real(middle), V @ turn
 
 
 @general(
@@ -142,21 +145,21 @@ def _eig_gradient(g: Any, eigenvalues: Any, eigenvectors: Any) -> Any:
     V = eigenvectors
     turned = adjoint_of(V)
     if g_v is None:
-        return _solve_ex(turned, g_l[..., None] * turned)[0]
+        return late._solve_ex(turned, g_l[..., None] * turned)[0]
     inner = turned @ g_v
     length = diagonal_of(inner)
-    no_phase("linalg_eig_backward", "eigenvectors", _QUANTITY, imag(length))
-    inner = inner - (turned @ V) * real(length)[..., None, :]
-    inner = inner / conj(gaps_of(eigenvalues))
-    inner = inner - diag_embed(diagonal_of(inner))
+    no_phase("linalg_eig_backward", "eigenvectors", _QUANTITY, late.imag(length))
+    inner = inner - (turned @ V) * late.real(length)[..., None, :]
+    inner = inner / late.conj(gaps_of(eigenvalues))
+    inner = inner - late.diag_embed(diagonal_of(inner))
     if g_l is not None:
-        inner = inner + diag_embed(g_l)
-    return _solve_ex(turned, inner @ turned)[0]
+        inner = inner + late.diag_embed(g_l)
+    return late._solve_ex(turned, inner @ turned)[0]
 
 
 def _in_reals(gradient: Any, dtype: Any) -> Any:
     """The gradient of a real matrix is real, although all it is made of is complex."""
-    return gradient if dtype.is_complex else real(gradient)
+    return gradient if dtype.is_complex else late.real(gradient)
 
 
 @general(
@@ -228,12 +231,3 @@ def linalg_eigvals(input: Tensor) -> Any:
     if isinstance(input, Tensor):
         square("linalg.eigvals", input)
     return _eig(input)[0] if followed(input) else _eigvals(input)
-
-
-from ..base.dtypes import FLOATING  # noqa: E402 - what follows is named late, by formulas too
-from ..tensor.tensor import wrap  # noqa: E402
-from .complex_parts import conj, imag, real  # noqa: E402
-from .diagonal import diag_embed  # noqa: E402
-from .linalg_solve import _solve_ex  # noqa: E402
-from .operands import is_complex  # noqa: E402
-from .rounding import where  # noqa: E402

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..base import late
 from ..declare.kinds import general
 from ..tensor.tensor import Tensor, wrap
 from .linalg_check import (
@@ -19,6 +20,8 @@ from .linalg_check import (
     result_type,
     with_out,
 )
+from .linalg_spectral import gaps_of, no_phase
+from .operands import is_complex
 
 FUNCTIONS = "svd"
 METHODS = "svd"
@@ -46,7 +49,7 @@ def _svd_gradient(g: Any, U: Any, S: Any, Vh: Any, A_shape: Any) -> Any:
             "svd_backward",
             "singular vectors",
             "phase term, making it ill-defined.",
-            imag(turns[0] if len(turns) == 1 else turns[0] + turns[1]) / 2,
+            late.imag(turns[0] if len(turns) == 1 else turns[0] + turns[1]) / 2,
         )
         of_u = 0 if skew_u is None else diagonal_of(skew_u)
         of_v = 0 if skew_v is None else diagonal_of(skew_v)
@@ -62,7 +65,7 @@ def _svd_gradient(g: Any, U: Any, S: Any, Vh: Any, A_shape: Any) -> Any:
     if phase is not None:
         middle = phase if middle is None else middle + phase
     if middle is not None:
-        inner = inner + diag_embed(middle)
+        inner = inner + late.diag_embed(middle)
     left = U @ inner
     if m > k and g_u is not None:
         rest = g_u - U @ (adjoint_of(U) @ g_u)
@@ -79,7 +82,7 @@ def _skew(x: Any) -> Any:
 
 
 def _off_diagonal(x: Any) -> Any:
-    return x - diag_embed(diagonal_of(x))
+    return x - late.diag_embed(diagonal_of(x))
 
 
 @general(
@@ -213,9 +216,3 @@ def svd(input: Tensor, some: bool = True, compute_uv: bool = True) -> Any:
         return _SVD(zeros[0], S, zeros[1])
     U, S, Vh = _svd(input, not some)
     return _SVD(U, S, Vh.mH)
-
-
-from .complex_parts import imag  # noqa: E402 - what follows is named late, by formulas too
-from .diagonal import diag_embed  # noqa: E402
-from .linalg_spectral import gaps_of, no_phase  # noqa: E402
-from .operands import is_complex  # noqa: E402

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..base import late
 from ..base.errors import LinAlgError
 from ..declare.kinds import general
 from ..tensor.tensor import Tensor
@@ -23,7 +24,7 @@ def _triangular_gradient(g: Any, A: Any, out: Any, upper: bool, left: bool, unit
     other = _solve_triangular(A.mT, g, not upper, left, unitriangular)
     whole = -(other @ out.mT) if left else -(out.mT @ other)
     step = 1 if unitriangular else 0
-    return triu(whole, step) if upper else tril(whole, -step)
+    return late.triu(whole, step) if upper else late.tril(whole, -step)
 
 
 @general(
@@ -99,7 +100,7 @@ def _coefficient_gradient(g: Any, A: Any, solution: Any, upper: bool, transpose:
 
 def _right_side_gradient(g: Any, A: Any, shape: Any, upper: bool, transpose: bool, unitriangular: bool) -> Any:
     if g[0] is None:
-        return zeros_as(A, shape)
+        return late.zeros_as(A, shape)
     return _solve_triangular(A if transpose else A.mT, g[0], upper is transpose, True, unitriangular)
 
 
@@ -237,7 +238,3 @@ def _cholesky_inverse(L: Any, upper: bool = False) -> Any:
     eye = np.broadcast_to(np.eye(L.shape[-1], dtype=L.dtype), L.shape)
     half = solve_triangle(np.conj(L.mT) if upper else L, eye, False)
     return np.matmul(np.conj(half.mT), half)
-
-
-from .diagonal import tril, triu  # noqa: E402 - what follows is named late, by formulas too
-from .index import zeros_as  # noqa: E402

@@ -6,12 +6,15 @@ from typing import Any
 
 import numpy as np
 
+from ..base import late
+from ..base.dtypes import BOOL, int64
 from ..base.errors import scalar_type
 from ..declare.kinds import bilinear
 from ..declare.timed import noted
 from ..tensor.tensor import Tensor
 from .dimensions import numpy_names
 from .linalg_check import with_out
+from .shape import wrap_dim
 
 _array_type = np.ndarray  # NumPy's own, also where `np` is bound to another library
 
@@ -126,7 +129,7 @@ def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Any:
             f"inconsistent tensor size, expected tensor [{a}] and src [{b}] to have the same number of elements, but "
             f"got {a} and {b} elements respectively"
         )
-    return sum(conj(x) * y, dim)
+    return late.sum(late.conj(x) * y, dim)
 
 
 @with_out
@@ -155,10 +158,10 @@ def linalg_vander(x: Tensor, *, N: Any = None) -> Any:
     n = x._shape[-1] if N is None else N
     if n <= 1:
         raise RuntimeError("N must be greater than 1.")
-    x = x if x.ndim else unsqueeze(x, 0)
-    columns = expand(unsqueeze(x, -1), (*x._shape, n - 1))
-    powers = _cumprod(columns, -1)
-    return cat([ones_like(powers[..., :1]), powers], -1)
+    x = x if x.ndim else late.unsqueeze(x, 0)
+    columns = late.expand(late.unsqueeze(x, -1), (*x._shape, n - 1))
+    powers = late._cumprod(columns, -1)
+    return late.cat([late.ones_like(powers[..., :1]), powers], -1)
 
 
 @noted
@@ -180,10 +183,14 @@ def vander(x: Tensor, N: Any = None, increasing: bool = False) -> Any:
         raise RuntimeError("N must be non-negative.")
     dtype = x.dtype if x.is_floating_point() or x.is_complex() else int64
     if n == 0:
-        return ones((x._shape[0], 0), dtype=dtype, device=x.device)
-    first = ones((x._shape[0], 1), dtype=dtype, device=x.device)
-    made = first if n == 1 else cat([first, _cumprod(expand(unsqueeze(x, -1), (x._shape[0], n - 1)), -1)], -1)
-    return made if increasing else flip(made, (-1,))
+        return late.ones((x._shape[0], 0), dtype=dtype, device=x.device)
+    first = late.ones((x._shape[0], 1), dtype=dtype, device=x.device)
+    made = (
+        first
+        if n == 1
+        else late.cat([first, late._cumprod(late.expand(late.unsqueeze(x, -1), (x._shape[0], n - 1)), -1)], -1)
+    )
+    return made if increasing else late.flip(made, (-1,))
 
 
 def linalg_diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
@@ -195,16 +202,4 @@ def linalg_diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -
         >>> torch.linalg.diagonal(torch.tensor([[1, 2], [3, 4]]))
         tensor([1, 4])
     """
-    return diagonal(A, offset, dim1, dim2)
-
-
-from ..base.dtypes import BOOL, int64  # noqa: E402 - what follows is named late, by formulas too
-from .arrange import flip  # noqa: E402
-from .complex_parts import conj  # noqa: E402
-from .cumulate import _cumprod  # noqa: E402
-from .diagonal import diagonal  # noqa: E402
-from .fill import ones  # noqa: E402
-from .fill_like import ones_like  # noqa: E402
-from .join import cat  # noqa: E402
-from .reduce import sum  # noqa: E402
-from .shape import expand, unsqueeze, wrap_dim  # noqa: E402
+    return late.diagonal(A, offset, dim1, dim2)

@@ -9,14 +9,16 @@ from typing import Any
 import numpy as np
 
 from ..backends.numpy import as_intp
+from ..base import late
 from ..base.dtypes import FLOATING, int64
 from ..base.errors import scalar_type
 from ..declare.autocast import in_float32
 from ..declare.batched import is_batched
 from ..declare.kinds import elementwise, general, linear
-from ..tensor.tensor import Tensor
+from ..tensor.tensor import Tensor, wrap
 from .kernels import SMALL, _array_type, _maximum, add_up
 from .reduction import MEAN, NONE, SUM, check_tensors, kind_of, reduce_array, reduced, refuse_gradient, spread_back
+from .scatter import FEW
 
 FUNCTIONS = ""
 
@@ -56,7 +58,7 @@ def mse_loss(input: Tensor, target: Tensor, reduction: int = MEAN) -> Tensor:
         tensor(2.)
     """
     if input._shape != target._shape:
-        input, target = broadcast_tensors(input, target)
+        input, target = late.broadcast_tensors(input, target)
     return _mean_squared_difference(input, target, reduction) if reduction else _squared_difference(input, target)
 
 
@@ -70,7 +72,7 @@ def l1_loss(input: Tensor, target: Tensor, reduction: int = MEAN) -> Tensor:
         >>> torch.nn.functional.l1_loss(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 4.0]))
         tensor(1.)
     """
-    return reduced(abs(input - target), reduction)
+    return reduced(late.abs(input - target), reduction)
 
 
 def weighted(op: str, each: Tensor, weight: Tensor, reduction: str) -> Tensor:
@@ -81,10 +83,10 @@ def weighted(op: str, each: Tensor, weight: Tensor, reduction: str) -> Tensor:
     """
     each = each * weight
     if reduction == "mean":
-        return mean(each) if op == "huber_loss" else sum(each) / sum(weight)
+        return late.mean(each) if op == "huber_loss" else late.sum(each) / late.sum(weight)
     if reduction not in ("none", "sum"):
         raise ValueError(f"Invalid reduction mode: {reduction}. Expected one of 'none', 'mean', 'sum'.")
-    return sum(each) if reduction == "sum" else each
+    return late.sum(each) if reduction == "sum" else each
 
 
 def _take(input: Any, target: Any, weights: Any, divisor: Any = None) -> Any:
@@ -192,8 +194,8 @@ def _nll_loss(input: Tensor, target: Tensor, weight: Any, reduction: Any, ignore
     if len(shape) < 2 or (shape[0], *shape[2:]) != target._shape or target._spec.dtype is not int64:
         _check_classes(input, target)
         if len(shape) == 1:
-            out = _nll_loss(unsqueeze(input, 0), reshape(target, (1,)), weight, kind, ignore_index)
-            return reshape(out, target._shape) if kind == NONE else out
+            out = _nll_loss(late.unsqueeze(input, 0), late.reshape(target, (1,)), weight, kind, ignore_index)
+            return late.reshape(out, target._shape) if kind == NONE else out
     if is_batched(target) or (weight is not None and (is_batched(weight) or is_batched(input))):
         return _nll_of_examples(input, target, weight, ignore_index, kind)
     take = _take_by_class if len(shape) == 2 else _take_by_class_2d
@@ -277,17 +279,17 @@ def _nll_of_examples(input: Tensor, target: Tensor, weight: Tensor | None, ignor
     wrong = (index != ignore_index) & ((index < 0) | (index >= input._shape[1]))
     if np.any(wrong):
         raise IndexError(f"Target {int(index[wrong].flat[0])} is out of bounds.")
-    counts = ne(target, ignore_index)
-    safe = where(counts, target, 0)
+    counts = late.ne(target, ignore_index)
+    safe = late.where(counts, target, 0)
     each = counts.to(input.dtype)
     losses = _take_by_class(input, safe, each)
     if weight is not None:
         _check_weight(weight, input._shape[1], input.dtype)
-        each = where(counts, weight[safe], 0.0)
+        each = late.where(counts, weight[safe], 0.0)
         losses = losses * each
     if kind == NONE:
         return losses
-    return sum(losses) if kind == SUM else sum(losses) / sum(each)
+    return late.sum(losses) if kind == SUM else late.sum(losses) / late.sum(each)
 
 
 @in_float32
@@ -334,29 +336,29 @@ def cross_entropy(
                 f"cross_entropy: weight tensor should be defined either for all {classes} classes or no classes but "
                 f"got weight tensor of shape: {list(weight._shape)}"
             )
-        return _soft_cross_entropy(log_softmax(input, dim), target, weight, reduction, label_smoothing, dim)
-    log_p = _log_softmax(input, dim) if input._shape else input
+        return _soft_cross_entropy(late.log_softmax(input, dim), target, weight, reduction, label_smoothing, dim)
+    log_p = late._log_softmax(input, dim) if input._shape else input
     loss = _nll_loss(log_p, target, weight, reduction, ignore_index)
     if not label_smoothing:
         return loss
-    counted = ne(target, ignore_index)
+    counted = late.ne(target, ignore_index)
     scaled = log_p if weight is None else log_p * _by_class(weight, input.ndim, dim)
-    smooth = where(counted, -sum(scaled, dim), 0.0)
+    smooth = late.where(counted, -late.sum(scaled, dim), 0.0)
     kind = kind_of(reduction)
     if kind == NONE:
         spread = smooth
     elif kind == SUM:
-        spread = sum(smooth)
+        spread = late.sum(smooth)
     elif weight is None:
-        spread = sum(smooth) / sum(counted)
+        spread = late.sum(smooth) / late.sum(counted)
     else:
-        safe = where(counted, target, 0)
-        spread = sum(smooth) / sum(where(counted, weight[safe], 0.0))
+        safe = late.where(counted, target, 0)
+        spread = late.sum(smooth) / late.sum(late.where(counted, weight[safe], 0.0))
     return loss * (1 - label_smoothing) + spread * (label_smoothing / input._shape[dim])
 
 
 def _by_class(weight: Tensor, ndim: int, dim: int) -> Tensor:
-    return reshape(weight, (1,) * dim + (-1,) + (1,) * (ndim - dim - 1))
+    return late.reshape(weight, (1,) * dim + (-1,) + (1,) * (ndim - dim - 1))
 
 
 def _soft_cross_entropy(
@@ -370,16 +372,6 @@ def _soft_cross_entropy(
         terms = terms * _by_class(weight, log_p.ndim, dim)
     kind = kind_of(reduction)
     if kind == NONE:
-        return -sum(terms, dim)
-    total = -sum(terms)
+        return -late.sum(terms, dim)
+    total = -late.sum(terms)
     return total if kind == SUM else total / (terms.numel() / max(classes, 1) or math.nan)
-
-
-from ..tensor.tensor import wrap  # noqa: E402
-from .broadcasting import broadcast_tensors  # noqa: E402
-from .compare import ne  # noqa: E402
-from .reduce import mean, sum  # noqa: E402 - adjoints name each other
-from .rounding import abs, where  # noqa: E402
-from .scatter import FEW  # noqa: E402
-from .shape import reshape, unsqueeze  # noqa: E402
-from .softmax import _log_softmax, log_softmax  # noqa: E402

@@ -9,10 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from ..base import late
 from ..declare.kinds import general
 from ..declare.looped import each_example
 from ..tensor.tensor import Tensor
 from .kernels import add_up, largest
+from .loss import _take_by_class, counted
 from .reduction import number_of
 
 
@@ -49,7 +51,7 @@ def _gradients(
 
 def _meaning(input: Any, linear_weight: Any, linear_bias: Any, target: Any, each: Any, divisor: Any) -> Any:
     """The same, composed of other operations."""
-    return _take_by_class(log_softmax(linear(input, linear_weight, linear_bias), 1), target, each, divisor)
+    return _take_by_class(late.log_softmax(late.linear(input, linear_weight, linear_bias), 1), target, each, divisor)
 
 
 @general(
@@ -87,17 +89,11 @@ def chunked_cross_entropy(
         linear_bias: shape (C), or None.
         target: shape (N) or ().
     """
-    rows, flat = (input, target) if input.ndim == 2 else (reshape(input, (1, -1)), reshape(target, (1,)))
+    rows, flat = (input, target) if input.ndim == 2 else (late.reshape(input, (1, -1)), late.reshape(target, (1,)))
     if flat._shape != rows._shape[:1]:
         raise ValueError(
             f"Expected input batch_size ({rows._shape[0]}) to match target batch_size ({(flat._shape or (0,))[0]})."
         )
     facts = counted(input._spec, linear_weight._shape[0], flat, weight, ignore_index, number_of(reduction))
     out = _linear_cross_entropy(rows, linear_weight, *facts[:2], linear_bias, facts[2], size)
-    return reshape(out, target._shape) if reduction == "none" else out
-
-
-from .affine import linear  # noqa: E402 - the composition
-from .loss import _take_by_class, counted  # noqa: E402
-from .shape import reshape  # noqa: E402
-from .softmax import log_softmax  # noqa: E402
+    return late.reshape(out, target._shape) if reduction == "none" else out

@@ -7,12 +7,15 @@ from typing import Any
 
 import numpy as np
 
+from ..base import late
 from ..base.dtypes import INTEGRAL
 from ..base.errors import refuse, scalar_type
 from ..declare.autocast import in_float32
 from ..declare.kinds import general
 from ..declare.looped import looking_at
 from ..tensor.tensor import Tensor
+from .making import beside
+from .random import host_of
 from .reduction import MEAN, NONE, reduced, refuse_gradient
 
 FUNCTIONS = "margin_ranking_loss cosine_embedding_loss triplet_margin_loss"
@@ -30,7 +33,7 @@ def margin_ranking_loss(
         >>> torch.margin_ranking_loss(torch.tensor([1.0]), torch.tensor([3.0]), torch.tensor([1.0]))
         tensor([2.])
     """
-    return reduced(clamp_min(-target * (input1 - input2) + margin, 0), reduction)
+    return reduced(late.clamp_min(-target * (input1 - input2) + margin, 0), reduction)
 
 
 @in_float32
@@ -61,10 +64,10 @@ def cosine_embedding_loss(
     if target.ndim == 0 and (input1.ndim != 1 or input2.ndim != 1):
         raise RuntimeError(f"0D target tensor expects 1D input tensors, but found inputs with sizes {sizes}")
     dim = target.ndim
-    lengths = (sum(input1 * input1, dim) + 1e-12) * (sum(input2 * input2, dim) + 1e-12)
-    cos = sum(input1 * input2, dim) / sqrt(lengths)
-    together = where(eq(target, 1), 1 - cos, 0.0)
-    apart = where(eq(target, -1), clamp_min(cos - margin, 0), 0.0)
+    lengths = (late.sum(input1 * input1, dim) + 1e-12) * (late.sum(input2 * input2, dim) + 1e-12)
+    cos = late.sum(input1 * input2, dim) / late.sqrt(lengths)
+    together = late.where(late.eq(target, 1), 1 - cos, 0.0)
+    apart = late.where(late.eq(target, -1), late.clamp_min(cos - margin, 0), 0.0)
     return reduced(together + apart, reduction)
 
 
@@ -93,10 +96,10 @@ def triplet_margin_loss(
             "The anchor, positive, and negative tensors are expected to have the same number of dimensions, but got: "
             f"anchor {dims[0]}D, positive {dims[1]}D, and negative {dims[2]}D inputs"
         )
-    far = pairwise_distance(anchor, negative, p, eps)
+    far = late.pairwise_distance(anchor, negative, p, eps)
     if swap:
-        far = minimum(pairwise_distance(positive, negative, p, eps), far)
-    return reduced(clamp_min(margin + pairwise_distance(anchor, positive, p, eps) - far, 0), reduction)
+        far = late.minimum(late.pairwise_distance(positive, negative, p, eps), far)
+    return reduced(late.clamp_min(margin + late.pairwise_distance(anchor, positive, p, eps) - far, 0), reduction)
 
 
 def triplet_margin_with_distance_loss(
@@ -128,11 +131,11 @@ def triplet_margin_with_distance_loss(
             "The anchor, positive, and negative tensors are expected to have the same number of dimensions, but got: "
             f"anchor {dims[0]}D, positive {dims[1]}D, and negative {dims[2]}D inputs"
         )
-    distance = pairwise_distance if distance_function is None else distance_function
+    distance = late.pairwise_distance if distance_function is None else distance_function
     near, far = distance(anchor, positive), distance(anchor, negative)
     if swap:
-        far = minimum(far, distance(positive, negative))
-    return reduced(clamp_min(margin + near - far, 0), reduction)
+        far = late.minimum(far, distance(positive, negative))
+    return reduced(late.clamp_min(margin + near - far, 0), reduction)
 
 
 # -- several classes --
@@ -156,13 +159,13 @@ def _multi_margin(input: Any, target: Any, scales: Any, p: int, margin: float, d
 
 
 def _by_rows(g: Any, divisor: Any) -> Any:
-    return unsqueeze(g, 1) if divisor is None else g / divisor
+    return late.unsqueeze(g, 1) if divisor is None else g / divisor
 
 
 def _multi_slope(input: Any, target: Any, scales: Any, p: int, margin: float) -> Any:
-    z = margin - gather(input, 1, unsqueeze(target, 1)) + input
-    wrong = where(gt(z, 0), scales if p == 1 else scales * z * 2, 0.0)
-    return wrong + _put_by_class(sum(wrong, 1), target, 1.0, input.shape)
+    z = margin - late.gather(input, 1, late.unsqueeze(target, 1)) + input
+    wrong = late.where(late.gt(z, 0), scales if p == 1 else scales * z * 2, 0.0)
+    return wrong + late._put_by_class(late.sum(wrong, 1), target, 1.0, input.shape)
 
 
 @looking_at("target")
@@ -191,7 +194,7 @@ def multi_margin_loss(
         raise RuntimeError("only p == 1 and p == 2 supported")
     refuse("multi_margin_loss_cpu_kernel", input._spec.dtype, "bluihc")
     refuse_gradient("multi_margin_loss", weight=weight)
-    scores, flat = _rows(input), reshape(target, (-1,))
+    scores, flat = _rows(input), late.reshape(target, (-1,))
     n, classes = scores._shape
     if target.ndim > 1 or flat._shape != (n,):
         raise RuntimeError(
@@ -212,7 +215,7 @@ def multi_margin_loss(
     scale = beside(scales, input)
     if reduction == NONE:
         each = _multi_margin(scores, flat, scale, p, margin)
-        return each if each._shape == target._shape else reshape(each, target._shape)
+        return each if each._shape == target._shape else late.reshape(each, target._shape)
     divisor = float(n or math.nan) if reduction == MEAN else 1.0
     return _multi_margin(scores, flat, scale, p, margin, divisor)
 
@@ -222,7 +225,7 @@ def _rows(input: Tensor) -> Tensor:
         raise RuntimeError(
             f"Expected non-empty vector or matrix with optional 0-dim batch size, but got: {list(input._shape)}"
         )
-    return input if input.ndim == 2 else reshape(input, (1, -1))
+    return input if input.ndim == 2 else late.reshape(input, (1, -1))
 
 
 def _check_long(target: Tensor) -> None:
@@ -246,9 +249,9 @@ def _multilabel_margin(input: Any, pairs: Any, divisor: Any = None) -> Any:
 
 
 def _multilabel_back(g: Any, input: Any, pairs: Any, divisor: Any) -> Any:
-    z = 1 - unsqueeze(input, 2) + unsqueeze(input, 1)
-    hot = where(gt(z, 0), pairs, 0.0) * (1 / input.shape[1])
-    return _by_rows(g, divisor) * (sum(hot, 1) - sum(hot, 2))
+    z = 1 - late.unsqueeze(input, 2) + late.unsqueeze(input, 1)
+    hot = late.where(late.gt(z, 0), pairs, 0.0) * (1 / input.shape[1])
+    return _by_rows(g, divisor) * (late.sum(hot, 1) - late.sum(hot, 2))
 
 
 @looking_at("target")
@@ -286,20 +289,6 @@ def multilabel_margin_loss(input: Tensor, target: Tensor, reduction: int = MEAN)
     pairs = beside(counts[:, :, None] * ~right[:, None, :], input)
     if reduction == NONE:
         each = _multilabel_margin(scores, pairs)
-        return each if input.ndim == 2 else reshape(each, input._shape[:-1])
+        return each if input.ndim == 2 else late.reshape(each, input._shape[:-1])
     divisor = float(scores._shape[0] or math.nan) if reduction == MEAN else 1.0
     return _multilabel_margin(scores, pairs, divisor)
-
-
-from .compare import eq, gt  # noqa: E402 - adjoints name each other
-from .exponential import sqrt  # noqa: E402
-from .limits import clamp_min  # noqa: E402
-from .loss import _put_by_class  # noqa: E402
-from .making import beside  # noqa: E402
-from .pairwise import minimum  # noqa: E402
-from .random import host_of  # noqa: E402
-from .reduce import sum  # noqa: E402
-from .rounding import where  # noqa: E402
-from .scatter import gather  # noqa: E402
-from .shape import reshape, unsqueeze  # noqa: E402
-from .similarity import pairwise_distance  # noqa: E402

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..backends.compiled import ENOUGH, loops
+from ..base import late
 from ..base.dtypes import FLOATING
 from ..base.errors import cpp_name, not_implemented_for, scalar_type
 from ..base.modes import using
@@ -36,10 +37,10 @@ def _check_probabilities(op: Any, values: Any, common: Any) -> None:
 
 @general(
     input=lambda g, input, target, weight, reduction: _weighted(
-        spread_back(g, input.shape, reduction) * (input - target) / clamp_min((1 - input) * input, 1e-12), weight
+        spread_back(g, input.shape, reduction) * (input - target) / late.clamp_min((1 - input) * input, 1e-12), weight
     ),
     target=lambda g, input, weight, reduction: _weighted(
-        spread_back(g, input.shape, reduction) * (log(1 - input) - log(input)), weight
+        spread_back(g, input.shape, reduction) * (late.log(1 - input) - late.log(input)), weight
     ),
     check=_check_probabilities,
     dtypes="f",
@@ -76,7 +77,9 @@ def _weighted(g: Any, weight: Any) -> Any:
     ),
     target=lambda g, input, target, weight, pos_weight, reduction: (
         spread_back(g, _result_shape(input, target, weight, pos_weight), reduction)
-        * _weighted(-input if pos_weight is None else logsigmoid(-input) - pos_weight * logsigmoid(input), weight)
+        * _weighted(
+            -input if pos_weight is None else late.logsigmoid(-input) - pos_weight * late.logsigmoid(input), weight
+        )
     ),
     dtypes="f",
     broadcasts=True,
@@ -95,9 +98,9 @@ def _with_logits(input: Any, target: Any, weight: Any = None, pos_weight: Any = 
 
 def _logit_slope(input: Any, target: Any, pos_weight: Any) -> Any:
     if pos_weight is None:
-        return sigmoid(input) - target
+        return late.sigmoid(input) - target
     t = pos_weight * target
-    return (t + 1 - target) * sigmoid(input) - t
+    return (t + 1 - target) * late.sigmoid(input) - t
 
 
 def _result_shape(*operands: Any) -> Any:
@@ -190,7 +193,7 @@ def huber_loss(input: Any, target: Any, reduction: int = MEAN, delta: float = 1.
 
 @general(
     input=lambda g, input, target, reduction: (
-        spread_back(g, input.shape, reduction) * (target * (sigmoid(-target * input) * -1))
+        spread_back(g, input.shape, reduction) * (target * (late.sigmoid(-target * input) * -1))
     ),
     promote=("input",),
     dtypes="f",
@@ -238,7 +241,7 @@ def _bent_sum(input: Any, target: Any, limit: float) -> Any:
 
 
 def _slope_within(x: Any, y: Any, g: Any, factor: float, limit: float) -> Any:
-    return g * _clamp_to_numbers((x - y) * factor, -limit, limit)
+    return g * late._clamp_to_numbers((x - y) * factor, -limit, limit)
 
 
 # -- composed, as in torch --
@@ -254,7 +257,7 @@ def kl_div(input: Tensor, target: Tensor, reduction: int = NONE, *, log_target: 
         >>> torch.kl_div(torch.zeros(2), torch.ones(2), 2)
         tensor(0.)
     """
-    each = exp(target) * (target - input) if log_target else xlogy(target, target) - target * input
+    each = late.exp(target) * (target - input) if log_target else late.xlogy(target, target) - target * input
     return reduced(each, reduction)
 
 
@@ -274,10 +277,10 @@ def poisson_nll_loss(input: Tensor, target: Tensor, log_input: bool, full: bool,
         >>> torch.poisson_nll_loss(torch.zeros(2), torch.ones(2), True, False, 1e-8, 1)
         tensor(1.)
     """
-    each = exp(input) - target * input if log_input else input - target * log(input + eps)
+    each = late.exp(input) - target * input if log_input else input - target * late.log(input + eps)
     if full:
-        stirling = target * log(target) - target + 0.5 * log(2 * math.pi * target)
-        each = each + masked_fill(stirling, le(target, 1), 0)
+        stirling = target * late.log(target) - target + 0.5 * late.log(2 * math.pi * target)
+        each = each + late.masked_fill(stirling, late.le(target, 1), 0)
     return reduced(each, reduction)
 
 
@@ -291,8 +294,8 @@ def hinge_embedding_loss(input: Tensor, target: Tensor, margin: float = 1.0, red
         >>> torch.hinge_embedding_loss(torch.tensor([0.5, 0.5]), torch.tensor([1, -1]))
         tensor([0.5000, 0.5000])
     """
-    apart = where(ne(target, 1), clamp_min(margin - input, 0), 0.0)
-    together = where(ne(target, -1), input, 0.0)
+    apart = late.where(late.ne(target, 1), late.clamp_min(margin - input, 0), 0.0)
+    together = late.where(late.ne(target, -1), input, 0.0)
     return reduced(apart + together, reduction)
 
 
@@ -320,20 +323,20 @@ def gaussian_nll_loss(
     if isinstance(var, float):
         if var < 0:
             raise ValueError("var has negative entry/entries")
-        var = ones_like(input) * var
+        var = late.ones_like(input) * var
     elif not is_batched(var) and bool((var < 0).any()):
         raise ValueError("var has negative entry/entries")
     if var._shape != input._shape:
         differing = [b for a, b in zip(input._shape, var._shape, strict=False) if a != b]
         if input._shape[:-1] == var._shape:
-            var = unsqueeze(var, -1)
+            var = late.unsqueeze(var, -1)
         elif input.ndim != var.ndim or differing != [1]:
             raise ValueError("var is of incorrect size")
     check_name(reduction)
     if var._spec.dtype.category < FLOATING:  # torch limits it in place
         raise RuntimeError(f"result type Float can't be cast to the desired output type {cpp_name(var._spec.dtype)}")
     var = limited(var, eps)
-    each = 0.5 * (log(var) + (input - target) ** 2 / var)
+    each = 0.5 * (late.log(var) + (input - target) ** 2 / var)
     if full:
         each = each + 0.5 * math.log(2 * math.pi)
     return reduced(each, reduction)
@@ -341,17 +344,7 @@ def gaussian_nll_loss(
 
 def limited(input: Tensor, least: float) -> Tensor:
     """`input`, at least `least`; the gradient goes through unchanged."""
-    out = clone(input)
+    out = late.clone(input)
     with using(grad=False):
-        out.copy_(clamp_min(out, least))
+        out.copy_(late.clamp_min(out, least))
     return out
-
-
-from .activation import logsigmoid  # noqa: E402
-from .compare import le, ne  # noqa: E402
-from .exponential import exp, log, sigmoid, xlogy  # noqa: E402 - adjoints name each other
-from .fill_like import ones_like  # noqa: E402
-from .limits import _clamp_to_numbers, clamp_min  # noqa: E402
-from .masked import masked_fill  # noqa: E402
-from .rounding import where  # noqa: E402
-from .shape import clone, unsqueeze  # noqa: E402

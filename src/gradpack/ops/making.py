@@ -160,7 +160,7 @@ def made_in(native: Any, make: Callable[[Any], Any]) -> Any:
 def _into_out(out: Any, made: Tensor, op: str = "out") -> Tensor:
     if out is None:
         return made
-    from ..declare.variants import put
+    from ..declare.out_argument import put
 
     put(op, out, made)
     return out

@@ -8,12 +8,14 @@ import numpy as np
 
 from ..backends import spec_of
 from ..backends.numpy import as_int64
+from ..base import late
 from ..base.errors import scalar_type, shapes_do_not_broadcast
 from ..declare.kinds import general, linear, nondifferentiable
 from ..declare.looped import each_example
 from ..tensor.tensor import Tensor
 from .accumulate import as_dtype, flat_of, size_of
 from .kernels import _array_type
+from .shape import wrap_dim
 from .subscript import FULL
 from .writing import own_value, value_form, write_part
 
@@ -60,7 +62,7 @@ def _masked_fill(input: Any, mask: Any, value: Any) -> Any:
 
 @linear(
     input=lambda g, input_shape, mask: _fit(_masked_fill(g, mask, 0), input_shape),
-    value=lambda g, mask: sum(_kept(g, mask)),
+    value=lambda g, mask: late.sum(_kept(g, mask)),
     promote=("input",),
     structural=True,
     name="masked_fill_tensor",
@@ -98,7 +100,7 @@ def _fill_inplace(array: Any, mask: Any, value: Any) -> None:
 
 
 def _fit(g: Any, shape: Any) -> Any:
-    return g if tuple(g.shape) == tuple(shape) else sum_to_size(g, shape)
+    return g if tuple(g.shape) == tuple(shape) else late.sum_to_size(g, shape)
 
 
 def masked_fill(input: Tensor, mask: Tensor, value: Any, *, out: Any = None) -> Tensor:
@@ -199,7 +201,7 @@ def masked_scatter(input: Any, mask: Any, source: Any) -> Any:
 
 
 @linear(
-    input=lambda g, input_shape: _slice(reshape(g, (size_of(g.shape),)), (slice(0, input_shape[0]),)),
+    input=lambda g, input_shape: late._slice(late.reshape(g, (size_of(g.shape),)), (slice(0, input_shape[0]),)),
     structural=True,
     name="masked_scatter_backward",
 )
@@ -241,7 +243,7 @@ def nonzero(input: Tensor, *, as_tuple: bool = False, out: Any = None) -> Any:
         return _nonzero(input) if out is None else _nonzero(input, out=out)
     if out is not None:
         raise RuntimeError("nonzero does not support the out kwarg when as_tuple is True")
-    return unbind(_nonzero(input if input._shape else reshape(input, (1,))), 1)
+    return late.unbind(_nonzero(input if input._shape else late.reshape(input, (1,))), 1)
 
 
 def _method_nonzero(self: Tensor, *, as_tuple: bool = False) -> Any:
@@ -267,8 +269,8 @@ def argwhere(input: Tensor) -> Tensor:
 
 
 @linear(
-    input=lambda g, src_shape, dim, index: select_scatter(g, zeros_as(g, src_shape), dim, index),
-    src=lambda g, dim, index: select(g, dim, index),
+    input=lambda g, src_shape, dim, index: select_scatter(g, late.zeros_as(g, src_shape), dim, index),
+    src=lambda g, dim, index: late.select(g, dim, index),
     promote=("input",),
     structural=True,
 )
@@ -297,8 +299,10 @@ def select_scatter(input: Any, src: Any, dim: int, index: int = 0) -> Any:
 
 
 @linear(
-    input=lambda g, src_shape, dim, start, end, step: slice_scatter(g, zeros_as(g, src_shape), dim, start, end, step),
-    src=lambda g, dim, start, end, step: _slice(g, _range_of(tuple(g.shape), dim, start, end, step)),
+    input=lambda g, src_shape, dim, start, end, step: slice_scatter(
+        g, late.zeros_as(g, src_shape), dim, start, end, step
+    ),
+    src=lambda g, dim, start, end, step: late._slice(g, _range_of(tuple(g.shape), dim, start, end, step)),
     promote=("input",),
     structural=True,
 )
@@ -328,8 +332,8 @@ def _range_of(shape: Any, dim: int, start: Any, end: Any, step: int) -> tuple[An
 
 
 @linear(
-    input=lambda g, src_shape, offset, dim1, dim2: diagonal_scatter(g, zeros_as(g, src_shape), offset, dim1, dim2),
-    src=lambda g, offset, dim1, dim2: diagonal(g, offset, dim1, dim2),
+    input=lambda g, src_shape, offset, dim1, dim2: diagonal_scatter(g, late.zeros_as(g, src_shape), offset, dim1, dim2),
+    src=lambda g, offset, dim1, dim2: late.diagonal(g, offset, dim1, dim2),
     promote=("input",),
     structural=True,
 )
@@ -347,7 +351,7 @@ def diagonal_scatter(input: Any, src: Any, offset: int = 0, dim1: int = 0, dim2:
                 [0., 2.]])
     """
     out = np.asarray(input, copy=True)
-    part = diagonal(out, offset, dim1, dim2)
+    part = late.diagonal(out, offset, dim1, dim2)
     _check_part(src, part)
     part[...] = src
     return out
@@ -366,10 +370,3 @@ def _check_part(src: Any, part: Any) -> None:
             f"expected src to have a size equal to the slice of self. src size = {list(src.shape)}, slice size = "
             f"{list(part.shape)}"
         )
-
-
-from .diagonal import diagonal  # noqa: E402 - what follows is named late, by formulas too
-from .index import _slice, select, zeros_as  # noqa: E402
-from .reduce import sum, sum_to_size  # noqa: E402
-from .shape import reshape, wrap_dim  # noqa: E402
-from .split import unbind  # noqa: E402

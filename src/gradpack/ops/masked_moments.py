@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..base import dtypes
+from ..base import dtypes, late
 from ..base.dtypes import FLOATING
 from ..tensor.tensor import Tensor
 from .masked_reductions import _dims, _in, _kept, _mask_for, _one, sum
@@ -15,8 +15,10 @@ FUNCTIONS = ""
 
 def _hits(input: Tensor, dim: Any, keepdim: Any, mask: Any) -> Tensor:
     """How many elements count."""
-    counted = ones(input._shape, dtype=dtypes.int64, device=input.device) if mask is None else _mask_for(input, mask)
-    return _plain_sum(counted, _dims(dim, input.ndim), bool(keepdim), dtype=dtypes.int64)
+    counted = (
+        late.ones(input._shape, dtype=dtypes.int64, device=input.device) if mask is None else _mask_for(input, mask)
+    )
+    return late.sum(counted, _dims(dim, input.ndim), bool(keepdim), dtype=dtypes.int64)
 
 
 def mean(input: Tensor, dim: Any = None, *, keepdim: Any = False, dtype: Any = None, mask: Any = None) -> Tensor:
@@ -56,11 +58,11 @@ def median(input: Tensor, dim: int = -1, *, keepdim: bool = False, dtype: Any = 
     d = input._spec.dtype
     x = input if d.is_floating_point else input.to(dtypes.float32)
     if mask is not None:
-        x = where(_mask_for(x, mask), x, scalar_tensor(math.nan, dtype=x._spec.dtype, device=x.device))
-    made: Tensor = nanmedian(x, _one(dim, x.ndim), keepdim).values
+        x = late.where(_mask_for(x, mask), x, late.scalar_tensor(math.nan, dtype=x._spec.dtype, device=x.device))
+    made: Tensor = late.nanmedian(x, _one(dim, x.ndim), keepdim).values
     if d.is_floating_point:
         return made
-    if bool(any(isnan(made))):
+    if bool(late.any(late.isnan(made))):
         raise ValueError("masked median expects no fully masked out rows if dtype is not floating point")
     return _in(made, input, dtype)
 
@@ -79,9 +81,9 @@ def norm(
     x = _kept("norm", input, mask, "smallest" if ord == -math.inf else "sum")
     over = _dims(dim, x.ndim)
     if not over:
-        x, over = reshape(x, (1,)), (0,)
-        return reshape(_plain_norm(x, 2.0 if ord is None else ord, over, False, dtype=dtype), ())
-    return _plain_norm(x, 2.0 if ord is None else ord, over, bool(keepdim), dtype=dtype)
+        x, over = late.reshape(x, (1,)), (0,)
+        return late.reshape(late.norm(x, 2.0 if ord is None else ord, over, False, dtype=dtype), ())
+    return late.norm(x, 2.0 if ord is None else ord, over, bool(keepdim), dtype=dtype)
 
 
 def var(
@@ -114,10 +116,10 @@ def var(
     compute = d if d.category >= FLOATING else dtypes.float32
     count = _hits(input, dim, True, mask)
     apart = input - sum(input, dim, keepdim=True, dtype=d, mask=mask) / count
-    total = sum(apart * conj(apart), dim, keepdim=keepdim, dtype=compute, mask=mask)
-    count = reshape(count, total._shape)
+    total = sum(apart * late.conj(apart), dim, keepdim=keepdim, dtype=compute, mask=mask)
+    count = late.reshape(count, total._shape)
     if less:
-        count = clamp_min(count.to(compute.to_real()) - less, 0)
+        count = late.clamp_min(count.to(compute.to_real()) - less, 0)
     made: Tensor = (total / count).to(d)
     return made
 
@@ -140,7 +142,7 @@ def std(
         >>> torch.masked.std(torch.tensor([1.0, 9.0, 3.0]), 0, mask=torch.tensor([True, False, True]))
         tensor(1.4142)
     """
-    made: Tensor = sqrt(var(input, dim, unbiased, correction=correction, keepdim=keepdim, dtype=dtype, mask=mask))
+    made: Tensor = late.sqrt(var(input, dim, unbiased, correction=correction, keepdim=keepdim, dtype=dtype, mask=mask))
     return made
 
 
@@ -157,7 +159,7 @@ def softmax(input: Tensor, dim: int, *, dtype: Any = None, mask: Any = None) -> 
         tensor([0.5000, 0.0000, 0.5000])
     """
     x = _kept("softmax", input, mask, "largest")
-    return _plain_softmax(x, _one(dim, x.ndim), dtype=dtype or input._spec.dtype)
+    return late.softmax(x, _one(dim, x.ndim), dtype=dtype or input._spec.dtype)
 
 
 def log_softmax(input: Tensor, dim: int, *, dtype: Any = None, mask: Any = None) -> Tensor:
@@ -170,7 +172,7 @@ def log_softmax(input: Tensor, dim: int, *, dtype: Any = None, mask: Any = None)
         tensor([-0.6931,    -inf, -0.6931])
     """
     x = _kept("log_softmax", input, mask, "largest")
-    return _plain_log_softmax(x, _one(dim, x.ndim), dtype=dtype or input._spec.dtype)
+    return late.log_softmax(x, _one(dim, x.ndim), dtype=dtype or input._spec.dtype)
 
 
 def softmin(input: Tensor, dim: int, *, dtype: Any = None, mask: Any = None) -> Tensor:
@@ -183,7 +185,7 @@ def softmin(input: Tensor, dim: int, *, dtype: Any = None, mask: Any = None) -> 
         tensor([0.5000, 0.0000, 0.5000])
     """
     x = _kept("softmin", input, mask, "smallest")
-    return _plain_softmax(-x, _one(dim, x.ndim), dtype=dtype or input._spec.dtype)
+    return late.softmax(-x, _one(dim, x.ndim), dtype=dtype or input._spec.dtype)
 
 
 def normalize(input: Tensor, ord: Any, dim: int, *, eps: float = 1e-12, dtype: Any = None, mask: Any = None) -> Tensor:
@@ -200,22 +202,5 @@ def normalize(input: Tensor, ord: Any, dim: int, *, eps: float = 1e-12, dtype: A
     """
     x = _kept("normalize", input, mask, "sum")
     length = norm(input, ord, dim, keepdim=True, dtype=dtype or input._spec.dtype, mask=mask)
-    made: Tensor = x / maximum(length, scalar_tensor(eps, dtype=length._spec.dtype, device=length.device))
+    made: Tensor = x / late.maximum(length, late.scalar_tensor(eps, dtype=length._spec.dtype, device=length.device))
     return made
-
-
-from .compare import isnan  # noqa: E402
-from .complex_parts import conj  # noqa: E402
-from .create import scalar_tensor  # noqa: E402
-from .exponential import sqrt  # noqa: E402
-from .fill import ones  # noqa: E402
-from .limits import clamp_min  # noqa: E402
-from .norm import norm as _plain_norm  # noqa: E402
-from .order import nanmedian  # noqa: E402
-from .pairwise import maximum  # noqa: E402
-from .reduce import sum as _plain_sum  # noqa: E402
-from .rounding import where  # noqa: E402
-from .shape import reshape  # noqa: E402
-from .softmax import log_softmax as _plain_log_softmax  # noqa: E402
-from .softmax import softmax as _plain_softmax  # noqa: E402
-from .truth import any  # noqa: E402

@@ -9,9 +9,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..base import dtypes
+from ..base import dtypes, late
 from ..base.dtypes import FLOATING, INTEGRAL, dtype
 from ..base.errors import not_a_tensor, not_implemented_for
+from ..base.info import iinfo
 from ..tensor.tensor import Tensor
 
 FUNCTIONS = ""
@@ -39,7 +40,7 @@ def _mask_for(input: Tensor, mask: Tensor) -> Tensor:
             raise IndexError(
                 "_input_mask expected broadcastable mask (got mask dimensionality higher than of the input)"
             )
-        mask = broadcast_to(mask, input._shape)
+        mask = late.broadcast_to(mask, input._shape)
     return mask if mask._spec.dtype is dtypes.bool_ else mask.to(dtypes.bool_)
 
 
@@ -64,7 +65,9 @@ def _kept(op: str, input: Tensor, mask: Any, kind: str) -> Tensor:
     if mask is None:
         return input
     d = input._spec.dtype
-    made: Tensor = where(_mask_for(input, mask), input, scalar_tensor(_neutral(kind, d), dtype=d, device=input.device))
+    made: Tensor = late.where(
+        _mask_for(input, mask), input, late.scalar_tensor(_neutral(kind, d), dtype=d, device=input.device)
+    )
     return made
 
 
@@ -87,7 +90,7 @@ def sum(input: Tensor, dim: Any = None, *, keepdim: Any = False, dtype: Any = No
         tensor(4)
     """
     x = _kept("sum", input, mask, "sum")
-    return _plain_sum(x, _dims(dim, x.ndim), bool(keepdim), dtype=_wide(input, dtype))
+    return late.sum(x, _dims(dim, x.ndim), bool(keepdim), dtype=_wide(input, dtype))
 
 
 def prod(input: Tensor, dim: Any = None, *, keepdim: Any = False, dtype: Any = None, mask: Any = None) -> Tensor:
@@ -104,7 +107,7 @@ def prod(input: Tensor, dim: Any = None, *, keepdim: Any = False, dtype: Any = N
     if not x.ndim and dim is not None and dim != ():
         dims = (0,)
     for d in reversed(dims):
-        x = _plain_prod(x, d, bool(keepdim))
+        x = late.prod(x, d, bool(keepdim))
     return x
 
 
@@ -126,7 +129,7 @@ def cumsum(input: Tensor, dim: int, *, dtype: Any = None, mask: Any = None) -> T
     d = dtype or input._spec.dtype
     if d is dtypes.bool_:
         raise not_implemented_for("cumsum_out_cpu", d)
-    return _in(_plain_cumsum(x, _one(dim, x.ndim), dtype=d), input, d)
+    return _in(late.cumsum(x, _one(dim, x.ndim), dtype=d), input, d)
 
 
 def cumprod(input: Tensor, dim: int, *, dtype: Any = None, mask: Any = None) -> Tensor:
@@ -142,7 +145,7 @@ def cumprod(input: Tensor, dim: int, *, dtype: Any = None, mask: Any = None) -> 
     d = dtype or input._spec.dtype
     if d is dtypes.bool_:
         raise not_implemented_for("cumprod_out_cpu", d)
-    return _in(_plain_cumprod(x, _one(dim, x.ndim), dtype=d), input, d)
+    return _in(late.cumprod(x, _one(dim, x.ndim), dtype=d), input, d)
 
 
 def _one(dim: Any, ndim: int) -> int:
@@ -160,7 +163,7 @@ def amax(input: Tensor, dim: Any = None, *, keepdim: Any = False, dtype: Any = N
         tensor(3)
     """
     x = _kept("amax", input, mask, "largest")
-    return _in(_plain_amax(x, _dims(dim, x.ndim), bool(keepdim)), input, dtype)
+    return _in(late.amax(x, _dims(dim, x.ndim), bool(keepdim)), input, dtype)
 
 
 def amin(input: Tensor, dim: Any = None, *, keepdim: Any = False, dtype: Any = None, mask: Any = None) -> Tensor:
@@ -173,7 +176,7 @@ def amin(input: Tensor, dim: Any = None, *, keepdim: Any = False, dtype: Any = N
         tensor(3)
     """
     x = _kept("amin", input, mask, "smallest")
-    return _in(_plain_amin(x, _dims(dim, x.ndim), bool(keepdim)), input, dtype)
+    return _in(late.amin(x, _dims(dim, x.ndim), bool(keepdim)), input, dtype)
 
 
 def argmax(input: Tensor, dim: Any = None, *, keepdim: Any = False, dtype: Any = None, mask: Any = None) -> Tensor:
@@ -185,7 +188,7 @@ def argmax(input: Tensor, dim: Any = None, *, keepdim: Any = False, dtype: Any =
         >>> torch.masked.argmax(torch.tensor([1, 9, 3]), 0, mask=torch.tensor([True, False, True]))
         tensor(2)
     """
-    return _in(_plain_argmax(_kept("argmax", input, mask, "largest"), dim, bool(keepdim)), input, dtype)
+    return _in(late.argmax(_kept("argmax", input, mask, "largest"), dim, bool(keepdim)), input, dtype)
 
 
 def argmin(input: Tensor, dim: Any = None, *, keepdim: Any = False, dtype: Any = None, mask: Any = None) -> Tensor:
@@ -197,7 +200,7 @@ def argmin(input: Tensor, dim: Any = None, *, keepdim: Any = False, dtype: Any =
         >>> torch.masked.argmin(torch.tensor([5, 1, 3]), 0, mask=torch.tensor([True, False, True]))
         tensor(2)
     """
-    return _in(_plain_argmin(_kept("argmin", input, mask, "smallest"), dim, bool(keepdim)), input, dtype)
+    return _in(late.argmin(_kept("argmin", input, mask, "smallest"), dim, bool(keepdim)), input, dtype)
 
 
 def logsumexp(input: Tensor, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Tensor:
@@ -210,7 +213,7 @@ def logsumexp(input: Tensor, dim: Any = None, *, keepdim: bool = False, dtype: A
         tensor(0.6931)
     """
     x = _kept("logsumexp", input, mask, "largest")
-    return _in(_plain_logsumexp(x, _dims(dim, x.ndim), keepdim=keepdim), input, dtype)
+    return _in(late.logsumexp(x, _dims(dim, x.ndim), keepdim=keepdim), input, dtype)
 
 
 def logaddexp(
@@ -225,20 +228,4 @@ def logaddexp(
         tensor([0.6931, 0.0000])
     """
     left = _kept("logaddexp", input, input_mask, "largest")
-    return _in(_plain_logaddexp(left, _kept("logaddexp", other, other_mask, "largest")), input, dtype)
-
-
-from ..base.info import iinfo  # noqa: E402 - what follows has the names that are defined here
-from .broadcasting import broadcast_to  # noqa: E402
-from .create import scalar_tensor  # noqa: E402
-from .cumulate import cumprod as _plain_cumprod  # noqa: E402
-from .cumulate import cumsum as _plain_cumsum  # noqa: E402
-from .exponential import logaddexp as _plain_logaddexp  # noqa: E402
-from .extremes import amax as _plain_amax  # noqa: E402
-from .extremes import amin as _plain_amin  # noqa: E402
-from .extremes import argmax as _plain_argmax  # noqa: E402
-from .extremes import argmin as _plain_argmin  # noqa: E402
-from .products import prod as _plain_prod  # noqa: E402
-from .reduce import sum as _plain_sum  # noqa: E402
-from .rounding import where  # noqa: E402
-from .softmax import logsumexp as _plain_logsumexp  # noqa: E402
+    return _in(late.logaddexp(left, _kept("logaddexp", other, other_mask, "largest")), input, dtype)

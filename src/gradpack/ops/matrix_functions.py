@@ -6,10 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from ..base import late
 from ..base.errors import scalar_type
 from ..declare.kinds import general, linear
 from ..tensor.tensor import Tensor
+from .kernels import _array_type, add_up
 from .linalg_check import floats, identity, square, with_out
+from .linalg_solve import linalg_inv
 
 FUNCTIONS = "matrix_exp matrix_power trace kron chain_matmul"
 METHODS = "matrix_exp matrix_power trace kron"
@@ -28,9 +31,9 @@ _REACH = 5.371920351148152
 def _block_gradient(g: Any, A: Any) -> Any:
     """The derivative along `g` at the transpose: the upper right block of the exponential of a larger matrix."""
     n, turned = A.shape[-1], A.mT
-    upper = _cat([turned, g], -1)
-    lower = _cat([turned * 0, turned], -1)
-    return linalg_matrix_exp(_cat([upper, lower], -2))[..., :n, n:]
+    upper = late._cat([turned, g], -1)
+    lower = late._cat([turned * 0, turned], -1)
+    return linalg_matrix_exp(late._cat([upper, lower], -2))[..., :n, n:]
 
 
 @general(
@@ -119,9 +122,9 @@ def linalg_matrix_power(input: Tensor, n: int) -> Any:
     """
     square("linalg.matrix_power", input)
     if n == 0:
-        return clone(input).copy_(identity(input._shape[-1], input))
+        return late.clone(input).copy_(identity(input._shape[-1], input))
     if n == 1:
-        return clone(input)
+        return late.clone(input)
     if n < 0:
         input, n = linalg_inv(input), -n
     power, made = input, None
@@ -182,8 +185,8 @@ def multi_dot(tensors: Any) -> Any:
                 f"{scalar_type(given[0]._spec.dtype).lower()} and tensor {nr} {scalar_type(t._spec.dtype).lower()}"
             )
     shapes = [list(t._shape) for t in given]
-    first = unsqueeze(given[0], 0) if row else given[0]
-    last = unsqueeze(given[-1], -1) if column else given[-1]
+    first = late.unsqueeze(given[0], 0) if row else given[0]
+    last = late.unsqueeze(given[-1], -1) if column else given[-1]
     matrices = [first, *given[1:-1], last]
     for nr in range(len(matrices) - 1):
         if matrices[nr]._shape[1] != matrices[nr + 1]._shape[0]:
@@ -193,7 +196,7 @@ def multi_dot(tensors: Any) -> Any:
             )
     made = _product(matrices, _order([m._shape for m in matrices]), 0, len(matrices) - 1)
     shape = (*(() if row else made._shape[:1]), *(() if column else made._shape[1:]))
-    return made if shape == made._shape else reshape(made, shape)
+    return made if shape == made._shape else late.reshape(made, shape)
 
 
 def _order(shapes: list[Any]) -> dict[tuple[int, int], int]:
@@ -213,7 +216,7 @@ def _product(matrices: list[Any], split: dict[tuple[int, int], int], i: int, j: 
     if i == j:
         return matrices[i]
     k = split[i, j]
-    return mm(_product(matrices, split, i, k), _product(matrices, split, k + 1, j))
+    return late.mm(_product(matrices, split, i, k), _product(matrices, split, k + 1, j))
 
 
 def chain_matmul(*matrices: Tensor, out: Any = None) -> Any:
@@ -233,7 +236,7 @@ def chain_matmul(*matrices: Tensor, out: Any = None) -> Any:
         if t.ndim != 2:
             raise RuntimeError(f"Tensor dimension is {t.ndim}, expected 2 instead.")
     if len(matrices) == 1:
-        return clone(matrices[0]) if out is None else matrix_power(matrices[0], 1, out=out)
+        return late.clone(matrices[0]) if out is None else matrix_power(matrices[0], 1, out=out)
     return multi_dot(matrices) if out is None else multi_dot(matrices, out=out)
 
 
@@ -262,7 +265,7 @@ def trace(input: Any) -> Any:
 
 def _spread(g: Any, shape: Any) -> Any:
     n = min(shape)
-    return _diagonal_backward(expand(g, (n,)), tuple(shape), 0, 0, 1)
+    return late._diagonal_backward(late.expand(g, (n,)), tuple(shape), 0, 0, 1)
 
 
 @with_out
@@ -279,14 +282,6 @@ def kron(input: Tensor, other: Tensor) -> Any:
     n = max(input.ndim, other.ndim)
     a = (1,) * (n - input.ndim) + tuple(input._shape)
     b = (1,) * (n - other.ndim) + tuple(other._shape)
-    left = reshape(input, tuple(s for size in a for s in (size, 1)))
-    right = reshape(other, tuple(s for size in b for s in (1, size)))
-    return reshape(left * right, tuple(x * y for x, y in zip(a, b, strict=True)))
-
-
-from .diagonal import _diagonal_backward  # noqa: E402 - adjoints name each other
-from .join import _cat  # noqa: E402
-from .kernels import _array_type, add_up  # noqa: E402
-from .linalg import mm  # noqa: E402
-from .linalg_solve import linalg_inv  # noqa: E402
-from .shape import clone, expand, reshape, unsqueeze  # noqa: E402
+    left = late.reshape(input, tuple(s for size in a for s in (size, 1)))
+    right = late.reshape(other, tuple(s for size in b for s in (1, size)))
+    return late.reshape(left * right, tuple(x * y for x, y in zip(a, b, strict=True)))

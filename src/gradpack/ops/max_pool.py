@@ -7,11 +7,15 @@ from typing import Any
 
 import numpy as np
 
+from ..base import late
+from ..base.dtypes import BOOL, COMPLEX, int64
+from ..base.errors import not_implemented_for
 from ..base.modes import MODE
 from ..declare.batched import is_batched
 from ..declare.kinds import general, linear, nondifferentiable
 from ..tensor.tensor import Tensor
 from .memory_formats import channels_as_in
+from .pool_arguments import adaptive_size, pool_geometry
 from .pool_kernels import (
     flat_places,
     greatest_with_codes,
@@ -22,6 +26,7 @@ from .pool_kernels import (
     placed_flat,
 )
 from .relu_bits import keep_bits
+from .spatial import check_tensor, repeated
 
 FUNCTIONS = "max_pool1d max_pool2d max_pool3d max_pool1d_with_indices adaptive_max_pool1d"
 
@@ -119,16 +124,16 @@ def _max_pool(
         raise not_implemented_for(op, input._spec.dtype)
     flat = ndim == 1
     if flat:
-        input, geometry = unsqueeze(input, -2), tuple((0 if i == 2 else 1, *g) for i, g in enumerate(geometry))
+        input, geometry = late.unsqueeze(input, -2), tuple((0 if i == 2 else 1, *g) for i, g in enumerate(geometry))
     if not return_indices and not _followed(input):
         out = _max_pool_values(input, geometry)
-        return squeeze(out, -2) if flat else out
+        return late.squeeze(out, -2) if flat else out
     out, code = _POOLS[max(ndim, 2)](input, geometry)
     keep_bits(input)
     if not return_indices:
-        return squeeze(out, -2) if flat else out
+        return late.squeeze(out, -2) if flat else out
     indices = _pool_indices(code, input._shape[input.ndim - len(geometry[0]) :], geometry)
-    return (squeeze(out, -2), squeeze(indices, -2)) if flat else (out, indices)
+    return (late.squeeze(out, -2), late.squeeze(indices, -2)) if flat else (out, indices)
 
 
 def _followed(input: Tensor) -> bool:
@@ -231,8 +236,8 @@ def adaptive_max(op: str, ndim: int, input: Any, output_size: Any) -> Any:
     output_size = adaptive_size(op, ndim, input, output_size)
     if ndim > 1:
         return tuple(_ADAPTIVE[ndim](input, output_size))
-    out, indices = _ADAPTIVE[2](unsqueeze(input, -2), (1, *output_size))
-    return squeeze(out, -2), squeeze(indices, -2)
+    out, indices = _ADAPTIVE[2](late.unsqueeze(input, -2), (1, *output_size))
+    return late.squeeze(out, -2), late.squeeze(indices, -2)
 
 
 def adaptive_max_pool1d(input: Tensor, output_size: Any) -> Any:
@@ -323,10 +328,3 @@ def _unpooled_size(size: Any, kernel: Any, stride: Any, padding: Any, output_siz
         if not low < wanted[i] < high:
             raise ValueError(f'invalid output_size "{wanted}" (dim {i} must be between {low} and {high})')
     return wanted
-
-
-from ..base.dtypes import BOOL, COMPLEX, int64  # noqa: E402
-from ..base.errors import not_implemented_for  # noqa: E402
-from .pool_arguments import adaptive_size, pool_geometry  # noqa: E402 - what follows is named late
-from .shape import squeeze, unsqueeze  # noqa: E402
-from .spatial import check_tensor, repeated  # noqa: E402

@@ -31,7 +31,7 @@ _EAGER = "arithmetic convert overwrite create fill fill_like index reduce shape 
 # Imported at first use.
 _LATER = (
     "division "
-    "compare complex_parts rounding exponential "
+    "compare complex_parts getitem rounding exponential "
     "arrange bits cumulate diagonal extremes join limits masked nan_sums norm order "
     "pairwise power products scatter scatter_reduce split truth variance "
     "activation affine attention dropout einsum embedding generator index_dim inplace_functions linalg "

@@ -6,21 +6,24 @@ from typing import Any
 
 import numpy as np
 
-from ..base import dtypes
+from ..base import dtypes, late
 from ..declare.kinds import general
+from ..declare.out_argument import put
 from ..declare.out_dtypes import check_out
-from ..declare.variants import put
 from ..tensor.tensor import Tensor
 from .dimensions import axes, spread_over
 from .kernels import _array_type, add_up, float_kind
+from .reduce import in_dtype, named
 
 FUNCTIONS = "nansum nanmean"
 METHODS = FUNCTIONS
 
 
 @general(
-    input=lambda g, input, dim, keepdim: where(eq(input, input), spread_over(g, input.shape, dim, keepdim), 0.0),
-    jvp=lambda input_t, input, dim, keepdim: _nansum(where(eq(input, input), input_t, 0.0), dim, keepdim),
+    input=lambda g, input, dim, keepdim: late.where(
+        late.eq(input, input), spread_over(g, input.shape, dim, keepdim), 0.0
+    ),
+    jvp=lambda input_t, input, dim, keepdim: _nansum(late.where(late.eq(input, input), input_t, 0.0), dim, keepdim),
     result="sum",
     dtypes="bif",
     name="nansum",
@@ -61,7 +64,7 @@ def nansum(
         dtype = out.dtype
     if dtype is not None and not input.dtype.is_complex:
         whole = input.dtype.category < dtypes.FLOATING  # no NaN among integers, whatever they are converted to
-        return in_dtype(sum if whole else nansum, "nansum", input, dtype, out, dim, keepdim)
+        return in_dtype(late.sum if whole else nansum, "nansum", input, dtype, out, dim, keepdim)
     return _nansum(input, dim, keepdim)
 
 
@@ -91,14 +94,8 @@ def nanmean(
         raise RuntimeError(
             f"nanmean(): expected input to have floating point or complex dtype but got {input.dtype}: use mean()"
         )
-    made = true_divide(nansum(input, dim, keepdim, dtype=dtype), sum(eq(input, input), dim, keepdim))
+    made = late.true_divide(nansum(input, dim, keepdim, dtype=dtype), late.sum(late.eq(input, input), dim, keepdim))
     if out is None:
         return made
     put("nansum", out, made)
     return out
-
-
-from .compare import eq  # noqa: E402 - adjoints name each other
-from .division import true_divide  # noqa: E402
-from .reduce import in_dtype, named, sum  # noqa: E402
-from .rounding import where  # noqa: E402

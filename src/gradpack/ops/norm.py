@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from ..base import dtypes
+from ..base import dtypes, late
 from ..base.errors import scalar_type
 from ..declare.kinds import general
 from ..tensor.tensor import Tensor
 from .dimensions import axes, check_floating, count, dropped, restored
 from .kernels import add_up, float_kind, largest, smallest, square_sum
+from .reduce import converted
 
 FUNCTIONS = "norm"
 METHODS = FUNCTIONS
@@ -66,21 +67,21 @@ def _slope(g: Any, input: Any, out: Any, ord: Any, dim: Any, keepdim: bool, inpu
         return None
     g = restored(g, shape, dim, keepdim)
     if ord == 1:
-        return sgn(input) * g
+        return late.sgn(input) * g
     out = restored(out, shape, dim, keepdim)
     if abs_of(ord) == math.inf:
-        size = abs(input)
+        size = late.abs(input)
         if input_dtype is dtypes.complex32:  # rounded as the norm was
-            size = _to_copy(_to_copy(size, dtypes.float16), dtypes.float32)
-        reached = eq(size, out)
-        return sgn(input) * where(reached, g / ties(reached, g, dim), 0.0)
-    origin = eq(out, 0)
-    norm = where(origin, 1.0, out)
+            size = late._to_copy(late._to_copy(size, dtypes.float16), dtypes.float32)
+        reached = late.eq(size, out)
+        return late.sgn(input) * late.where(reached, g / late.ties(reached, g, dim), 0.0)
+    origin = late.eq(out, 0)
+    norm = late.where(origin, 1.0, out)
     if ord == 2:
-        return input * where(origin, 0.0, g / norm)
-    zero = eq(input, 0)
-    size = abs(where(zero, 1.0, input))
-    return input * where(zero, 0.0, size ** (ord - 2)) * where(origin, 0.0, g / norm ** (ord - 1))
+        return input * late.where(origin, 0.0, g / norm)
+    zero = late.eq(input, 0)
+    size = late.abs(late.where(zero, 1.0, input))
+    return input * late.where(zero, 0.0, size ** (ord - 2)) * late.where(origin, 0.0, g / norm ** (ord - 1))
 
 
 def norm(input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, out: Any = None, dtype: Any = None) -> Any:
@@ -154,10 +155,3 @@ def _method_norm(self: Tensor, p: Any = "fro", dim: Any = None, keepdim: bool = 
     """The norm of all elements as a vector, or of the vectors along dimensions: see `gradpack.norm`."""
     result: Tensor = norm(self, p, dim, keepdim, None, dtype)
     return result
-
-
-from .compare import eq  # noqa: E402 - adjoints name each other
-from .convert import _to_copy  # noqa: E402
-from .extremes import ties  # noqa: E402
-from .reduce import converted  # noqa: E402
-from .rounding import abs, sgn, where  # noqa: E402

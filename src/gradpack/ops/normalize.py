@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from ..backends.compiled import loops
-from ..base import dtypes
+from ..base import dtypes, late
+from ..base.dtypes import float32
 from ..base.errors import refuse
 from ..declare.kinds import general
 from ..tensor.tensor import Tensor
@@ -22,8 +23,8 @@ FUNCTIONS = "layer_norm rms_norm"
 def _layer_norm_meaning(input: Any, weight: Any, normalized_shape: Any, eps: float) -> Any:
     """Layer normalisation without its bias, composed of other operations."""
     dims = tuple(range(-len(normalized_shape), 0))
-    centred = input - mean(input, dims, True)
-    out = centred * rsqrt(mean(centred * centred, dims, True) + eps)
+    centred = input - late.mean(input, dims, True)
+    out = centred * late.rsqrt(late.mean(centred * centred, dims, True) + eps)
     return out if weight is None else out * weight
 
 
@@ -210,7 +211,7 @@ def _layer_norm_gradients(
     inputs=("input", "weight", "bias"),
     joint=_layer_norm_gradients,
     meaning=_layer_norm_meaning,
-    bias=lambda g, bias_shape: sum_to_size(g, bias_shape),
+    bias=lambda g, bias_shape: late.sum_to_size(g, bias_shape),
     extra=("mean", "rstd"),
     node="NativeLayerNormBackward0",
     dtypes="f",
@@ -317,12 +318,7 @@ def rms_norm(input: Tensor, normalized_shape: Any, weight: Tensor | None = None,
     small = finfo(dtypes.computed_in(input._spec.dtype)).eps if eps is None else eps
     low = input._spec.dtype.low  # squares of half precision numbers overflow
     wide = input.to(float32) if low else input
-    out = wide * rsqrt(mean(wide * wide, dims, True) + small)
+    out = wide * late.rsqrt(late.mean(wide * wide, dims, True) + small)
     out = out if weight is None else out * (weight.to(float32) if low else weight)
     out = out.to(input.dtype) if low else out
     return out if out.is_contiguous() else out.contiguous()
-
-
-from ..base.dtypes import float32  # noqa: E402
-from .exponential import rsqrt  # noqa: E402
-from .reduce import mean, sum_to_size  # noqa: E402 - adjoints name each other

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..backends import spec_of
+from ..base import late
 from ..base.dtypes import BOOL
 from ..base.numbers import number_for
 from ..tensor.tensor import Tensor
@@ -65,7 +66,4 @@ def factor_for(value: Any, array: Any) -> Any:
 
 def zeros_for(g: Any) -> Any:
     """The gradient of what changes nowhere, or only in jumps."""
-    return zeros_like(g) if isinstance(g, Tensor) else np.zeros_like(g)
-
-
-from .fill_like import zeros_like  # noqa: E402 - it needs operations itself
+    return late.zeros_like(g) if isinstance(g, Tensor) else np.zeros_like(g)

@@ -11,8 +11,10 @@ import numpy as np
 
 from ..backends.compiled import loops
 from ..backends.numpy import as_int64
+from ..base import late
 from ..declare.kinds import general, nondifferentiable
 from .dimensions import axis, check_bool, numpy_names
+from .extremes import _evenly_or_nan, check_not_empty, picked
 from .kernels import SMALL, _array_type, float_kind, take_along
 
 FUNCTIONS = "median nanmedian sort argsort msort topk kthvalue"
@@ -42,7 +44,7 @@ def _sorted(input: Any, dim: int, descending: bool) -> tuple[Any, Any]:
 
 @numpy_names
 @general(
-    input=lambda g, indices, input_shape, dim: place_along(g, indices, input_shape, dim, True),
+    input=lambda g, indices, input_shape, dim: late.place_along(g, indices, input_shape, dim, True),
     jvp=lambda input_t, indices, dim: picked(input_t, indices, dim, True),
     results=("values", "indices"),
     differentiable=1,
@@ -99,7 +101,7 @@ def msort(input: Any, *, out: Any = None) -> Any:
 
 @numpy_names
 @general(
-    input=lambda g, indices, input_shape, dim: place_along(g, indices, input_shape, dim, True),
+    input=lambda g, indices, input_shape, dim: late.place_along(g, indices, input_shape, dim, True),
     jvp=lambda input_t, indices, dim: picked(input_t, indices, dim, True),
     results=("values", "indices"),
     differentiable=1,
@@ -177,7 +179,7 @@ def _ranked(op: str, find: Any, input: Any, dim: int, keepdim: bool) -> tuple[An
 
 @numpy_names
 @general(
-    input=lambda g, indices, input_shape, dim, keepdim: place_along(g, indices, input_shape, dim, keepdim),
+    input=lambda g, indices, input_shape, dim, keepdim: late.place_along(g, indices, input_shape, dim, keepdim),
     jvp=lambda input_t, indices, dim, keepdim: picked(input_t, indices, dim, keepdim),
     results=("values", "indices"),
     differentiable=1,
@@ -244,7 +246,7 @@ def _nanmedian_all(input: Any) -> Any:
 
 
 @general(
-    input=lambda g, indices, input_shape, dim, keepdim: place_along(g, indices, input_shape, dim, keepdim),
+    input=lambda g, indices, input_shape, dim, keepdim: late.place_along(g, indices, input_shape, dim, keepdim),
     jvp=lambda input_t, indices, dim, keepdim: picked(input_t, indices, dim, keepdim),
     results=("values", "indices"),
     differentiable=1,
@@ -258,7 +260,7 @@ def _median_dim(input: Any, dim: int, keepdim: bool = False) -> Any:
 
 
 @general(
-    input=lambda g, indices, input_shape, dim, keepdim: place_along(g, indices, input_shape, dim, keepdim),
+    input=lambda g, indices, input_shape, dim, keepdim: late.place_along(g, indices, input_shape, dim, keepdim),
     jvp=lambda input_t, indices, dim, keepdim: picked(input_t, indices, dim, keepdim),
     results=("values", "indices"),
     differentiable=1,
@@ -318,6 +320,3 @@ def _either(
     if not hasattr(dim, "__index__"):
         raise TypeError(f"{op}(): argument 'dim' must be int, not {type(dim).__name__}")
     return along(input, dim, False if keepdim is None else keepdim, **more)
-
-
-from .extremes import _evenly_or_nan, check_not_empty, picked, place_along  # noqa: E402 - they name each other

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..backends import backend_of
+from ..base import late
 from ..base.dtypes import scalar_dtype
 from ..base.modes import MODE
 from ..base.numbers import number_for
@@ -16,6 +17,7 @@ from ..declare.inplace import inplace
 from ..declare.kinds import general, linear
 from ..tensor.tensor import Tensor
 from .convert import _to_device
+from .writing import own_value, write_part
 
 INPLACE = "copy_ fill_ zero_"
 
@@ -64,8 +66,8 @@ def _method_copy_(self: Tensor, other: Any, non_blocking: Any = False) -> Tensor
 
 
 @linear(
-    input=lambda g: zeros_like(g),
-    other=lambda g, other_shape: sum_to_size(g, other_shape),
+    input=lambda g: late.zeros_like(g),
+    other=lambda g, other_shape: late.sum_to_size(g, other_shape),
     promote=(),
     result=None,
     broadcasts=True,
@@ -91,20 +93,30 @@ def _full_of(input: Any, value: Any) -> Any:
 
 
 @linear(
-    input=lambda g: zeros_like(g), value=lambda g: sum(g), promote=(), result=None, scalars=False, node="FillBackward3"
+    input=lambda g: late.zeros_like(g),
+    value=lambda g: late.sum(g),
+    promote=(),
+    result=None,
+    scalars=False,
+    node="FillBackward3",
 )
 def _filled(input: Any, value: Any) -> Any:
     """`value` in the shape and dtype of `input`."""
     return _full_of(input, value)
 
 
-@general(input=lambda g: zeros_like(g), jvp=lambda input_t: zeros_like(input_t), structural=True, node="FillBackward2")
+@general(
+    input=lambda g: late.zeros_like(g),
+    jvp=lambda input_t: late.zeros_like(input_t),
+    structural=True,
+    node="FillBackward2",
+)
 def _filled_number(input: Any, value: Any) -> Any:
     """The same for a number."""
     return np.full(input.shape, value, input.dtype)
 
 
-@linear(input=lambda g: zeros_like(g), structural=True, node="ZeroBackward0")
+@linear(input=lambda g: late.zeros_like(g), structural=True, node="ZeroBackward0")
 def _zeroed(input: Any) -> Any:
     """Zeros in the shape and dtype of `input`."""
     return np.zeros(input.shape, input.dtype)
@@ -143,8 +155,3 @@ def _method_zero_(self: Tensor) -> Tensor:
         self._data.fill(0)
         return self
     return write_part(_zeroed.op, "zero_", [self], _put_zero, indexed=None)
-
-
-from .fill_like import zeros_like  # noqa: E402 - adjoints name each other
-from .reduce import sum, sum_to_size  # noqa: E402
-from .writing import own_value, write_part  # noqa: E402

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..backends.compiled import loops
 from ..base.dtypes import BOOL
+from ..base.errors import not_implemented_for
 from ..base.numbers import number_for
 from ..declare.kinds import general, linear
 from ..tensor.tensor import Tensor
@@ -18,6 +19,7 @@ from .blockwise import is_numpy
 from .memory_formats import channels_as_in
 from .selection import LARGE
 from .sliding import size_of
+from .spatial import is_int
 
 FUNCTIONS = "constant_pad_nd"
 
@@ -299,7 +301,3 @@ def _check_padding(input: Tensor, pads: Any, ndim: int, mode: str) -> None:
                 else f"input {list(shape)} with padding {list(pads)} would have a dimension without elements: pad() "
                 "calculated output too small"
             )
-
-
-from ..base.errors import not_implemented_for  # noqa: E402
-from .spatial import is_int  # noqa: E402

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..base import late
 from ..declare.kinds import elementwise
 
 FUNCTIONS = "maximum minimum fmax fmin"
@@ -33,8 +34,8 @@ def tensors_only(function: Callable[..., Any]) -> Callable[..., Any]:
 
 @tensors_only
 @elementwise(
-    input=lambda g, input, other: where(eq(input, other), g / 2, where(lt(input, other), 0.0, g)),
-    other=lambda g, input, other: where(eq(input, other), g / 2, where(lt(other, input), 0.0, g)),
+    input=lambda g, input, other: late.where(late.eq(input, other), g / 2, late.where(late.lt(input, other), 0.0, g)),
+    other=lambda g, input, other: late.where(late.eq(input, other), g / 2, late.where(late.lt(other, input), 0.0, g)),
     dtypes="bif",
 )
 def maximum(input: Any, other: Any) -> Any:
@@ -54,8 +55,8 @@ def maximum(input: Any, other: Any) -> Any:
 
 @tensors_only
 @elementwise(
-    input=lambda g, input, other: where(eq(input, other), g / 2, where(lt(other, input), 0.0, g)),
-    other=lambda g, input, other: where(eq(input, other), g / 2, where(lt(input, other), 0.0, g)),
+    input=lambda g, input, other: late.where(late.eq(input, other), g / 2, late.where(late.lt(other, input), 0.0, g)),
+    other=lambda g, input, other: late.where(late.eq(input, other), g / 2, late.where(late.lt(input, other), 0.0, g)),
     dtypes="bif",
 )
 def minimum(input: Any, other: Any) -> Any:
@@ -72,8 +73,8 @@ def minimum(input: Any, other: Any) -> Any:
 
 @tensors_only
 @elementwise(
-    input=lambda g, input, other: where(_takes(ge(input, other), other), g, 0.0),
-    other=lambda g, input, other: where(_takes(ge(input, other), other), 0.0, g),
+    input=lambda g, input, other: late.where(_takes(late.ge(input, other), other), g, 0.0),
+    other=lambda g, input, other: late.where(_takes(late.ge(input, other), other), 0.0, g),
     dtypes="bif",
 )
 def fmax(input: Any, other: Any) -> Any:
@@ -90,8 +91,8 @@ def fmax(input: Any, other: Any) -> Any:
 
 @tensors_only
 @elementwise(
-    input=lambda g, input, other: where(_takes(le(input, other), other), g, 0.0),
-    other=lambda g, input, other: where(_takes(le(input, other), other), 0.0, g),
+    input=lambda g, input, other: late.where(_takes(late.le(input, other), other), g, 0.0),
+    other=lambda g, input, other: late.where(_takes(late.le(input, other), other), 0.0, g),
     dtypes="bif",
 )
 def fmin(input: Any, other: Any) -> Any:
@@ -108,8 +109,4 @@ def fmin(input: Any, other: Any) -> Any:
 
 def _takes(wins: Any, other: Any) -> Any:
     """Where `input` is the result: where it wins, and where `other` is NaN."""
-    return logical_or(wins, ne(other, other))
-
-
-from .compare import eq, ge, le, logical_or, lt, ne  # noqa: E402 - adjoints name each other
-from .rounding import where  # noqa: E402
+    return late.logical_or(wins, late.ne(other, other))

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..base import late
 from ..tensor.tensor import Tensor
 from .avg_pool import avg_pool1d, avg_pool2d, avg_pool3d
 from .fractional_pool import fractional_max
 from .max_pool import _max_pool, _unpool, adaptive_max
+from .spatial import repeated
 
 
 def _named(call: Callable[..., Any], name: str, text: str, example: str) -> Callable[..., Any]:
@@ -140,8 +142,8 @@ def _lp(ndim: int, average: Callable[..., Any]) -> Callable[..., Any]:
         for k in repeated(name, "kernel_size", kernel_size, ndim):
             count *= k
         steps = kernel_size if stride is None else stride
-        out = average(pow(input, norm_type), kernel_size, steps, 0, ceil_mode)
-        return pow(sign(out) * relu(abs(out)) * count, 1.0 / norm_type)
+        out = average(late.pow(input, norm_type), kernel_size, steps, 0, ceil_mode)
+        return late.pow(late.sign(out) * late.relu(late.abs(out)) * count, 1.0 / norm_type)
 
     text = (
         f"The `norm_type`-th root of the sum of `norm_type`-th powers over windows in the last {ndim} dimension(s).\n\n"
@@ -174,9 +176,5 @@ def _back(ndim: int) -> Callable[..., Any]:
 
 max_unpool1d, max_unpool2d, max_unpool3d = _back(1), _back(2), _back(3)
 
-from .activation import relu  # noqa: E402 - what follows is named late
-from .power import pow  # noqa: E402
-from .rounding import abs, sign  # noqa: E402
-from .spatial import repeated  # noqa: E402
 
 lp_pool1d, lp_pool2d, lp_pool3d = _lp(1, avg_pool1d), _lp(2, avg_pool2d), _lp(3, avg_pool3d)

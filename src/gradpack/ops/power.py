@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base import dtypes
+from ..base import dtypes, late
 from ..base.dtypes import INTEGRAL
 from ..base.errors import scalar_type
 from ..base.numbers import number_for
@@ -16,7 +16,7 @@ from ..declare.blocks import LARGE, looped
 from ..declare.inplace import inplace
 from ..declare.kinds import elementwise
 from ..tensor.tensor import Tensor
-from .operands import is_complex, is_number, is_whole
+from .operands import is_complex, is_number, is_whole, zeros_for
 
 FUNCTIONS = "pow float_power"
 METHODS = FUNCTIONS
@@ -102,7 +102,7 @@ def _numbered_slope(x: Any, n: Any) -> Any:
     if n == 3:
         return x * x * 3
     if n == 0.5:
-        return 0.5 / sqrt(x)
+        return 0.5 / late.sqrt(x)
     if n == -1:
         return -1 / (x * x)
     return pow(x, n - 1) * n
@@ -121,15 +121,15 @@ def _slope(input: Any, exponent: Any) -> Any:
     """The derivative by `input`."""
     if is_number(exponent):
         return _numbered_slope(input, exponent)
-    return where(eq(exponent, 0), 0.0, exponent * pow(input, exponent - 1))
+    return late.where(late.eq(exponent, 0), 0.0, exponent * pow(input, exponent - 1))
 
 
 def _slope_of_exponent(input: Any, exponent: Any, out: Any) -> Any:
     """The derivative by `exponent`."""
     if is_number(input):
         slope = out * _log_of_number(input, is_complex(exponent))
-        return where(ge(real(exponent), 0), 0.0, slope) if input == 0 else slope
-    return where(logical_and(eq(input, 0), ge(real(exponent), 0)), 0.0, out * log(input))
+        return late.where(late.ge(late.real(exponent), 0), 0.0, slope) if input == 0 else slope
+    return late.where(late.logical_and(late.eq(input, 0), late.ge(late.real(exponent), 0)), 0.0, out * late.log(input))
 
 
 def _log_of_number(x: complex, to_complex: bool) -> Any:
@@ -175,10 +175,3 @@ def _check_wide(role: str, name: str, target: Tensor, wide: Any) -> None:
             f"the {role} given to {name} has dtype {scalar_type(target._spec.dtype)} but the operation's result "
             f"requires dtype {scalar_type(wide)}"
         )
-
-
-from .compare import eq, ge, logical_and  # noqa: E402 - adjoints name each other
-from .complex_parts import real  # noqa: E402
-from .exponential import log, sqrt  # noqa: E402
-from .operands import zeros_for  # noqa: E402
-from .rounding import where  # noqa: E402

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..backends.compiled import ENOUGH, loops
+from ..base import late
 from ..declare.kinds import elementwise
 from ..tensor.tensor import Tensor
 from .blockwise import is_numpy
@@ -17,8 +18,8 @@ FUNCTIONS = METHODS = "prelu"
 
 
 @elementwise(
-    input=lambda g, input, weight: where(input > 0, g, g * weight),
-    weight=lambda g, input: where(input > 0, 0.0, g * input),
+    input=lambda g, input, weight: late.where(input > 0, g, g * weight),
+    weight=lambda g, input: late.where(input > 0, 0.0, g * input),
     node="PreluKernelBackward0",
     dtypes="f",
     blocks=False,
@@ -87,11 +88,7 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
                 f"Mismatch of parameter numbers and input channel size. Found "
                 f"parameter numbers = {weight.numel()} and channel size = {channels}."
             )
-        weight = reshape(weight, (1, channels) + (1,) * (input.ndim - 2)) if input.ndim > 1 else weight
+        weight = late.reshape(weight, (1, channels) + (1,) * (input.ndim - 2)) if input.ndim > 1 else weight
     elif weight.ndim:
-        weight = reshape(weight, (1,) * max(input.ndim, 0))
+        weight = late.reshape(weight, (1,) * max(input.ndim, 0))
     return _prelu(input, weight)
-
-
-from .rounding import where  # noqa: E402 - adjoints name each other
-from .shape import reshape  # noqa: E402

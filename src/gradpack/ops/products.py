@@ -6,15 +6,21 @@ from typing import Any
 
 import numpy as np
 
+from ..base import late
 from ..declare.kinds import general
 from .dimensions import axis, restored
 from .kernels import _array_type, multiply_up
+from .reduce import in_dtype, named
 
 FUNCTIONS = "prod"
 METHODS = FUNCTIONS
 
 
-@general(input=lambda g, input: g * reshape(_others(reshape(input, (-1,)), 0), input.shape), result="sum", name="prod")
+@general(
+    input=lambda g, input: g * late.reshape(_others(late.reshape(input, (-1,)), 0), input.shape),
+    result="sum",
+    name="prod",
+)
 def _prod(input: Any) -> Any:
     """The product of all elements."""
     return multiply_up(input)
@@ -38,8 +44,8 @@ def _others(x: Any, dim: int) -> Any:
         product = multiply_up(x, axis(dim, x.ndim), True)
         if np.all(np.abs(product) >= np.finfo(x.dtype).tiny) and np.all(np.isfinite(product)):
             return product / x
-    before = shifted(cumprod(x, dim), dim, 1, 1)
-    return before * flip(shifted(cumprod(flip(x, (dim,)), dim), dim, 1, 1), (dim,))
+    before = late.shifted(late.cumprod(x, dim), dim, 1, 1)
+    return before * late.flip(late.shifted(late.cumprod(late.flip(x, (dim,)), dim), dim, 1, 1), (dim,))
 
 
 def prod(
@@ -79,10 +85,3 @@ def prod(
     if keepdim:
         raise TypeError("prod(): keepdim needs a dim")
     return _prod(input)
-
-
-from .arrange import flip  # noqa: E402 - adjoints name each other
-from .cumulate import cumprod  # noqa: E402
-from .recurrence import shifted  # noqa: E402
-from .reduce import in_dtype, named  # noqa: E402
-from .shape import reshape  # noqa: E402

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..base import late
 from ..base.errors import scalar_type
 from ..declare.kinds import linear
 from ..tensor.tensor import Tensor
@@ -20,7 +21,7 @@ INPLACE = "put_"
 
 @linear(
     input=lambda g, index, accumulate: g if accumulate else _put_zero(g, index),
-    source=lambda g, index, source_shape: reshape(take(g, index), source_shape),
+    source=lambda g, index, source_shape: late.reshape(late.take(g, index), source_shape),
     promote=("input",),
     structural=True,
     name="put",
@@ -111,7 +112,3 @@ def _method_put_(self: Tensor, index: Tensor, source: Tensor, accumulate: bool =
     _check("put_", self, index, source)
     keep_apart(self, index, source)
     return write_part(_put.op, "put_", [self, index, source, accumulate], _put_into)
-
-
-from .index_dim import take  # noqa: E402 - what follows is named late, by formulas too
-from .shape import reshape  # noqa: E402

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..base import dtypes
+from ..base import dtypes, late
+from ..declare.out_argument import put
 from ..declare.write_checks import refuse_grad
 from ..tensor.tensor import Tensor
 from .dimensions import numpy_names
+from .shape import wrap_dim
 
 FUNCTIONS = "quantile nanquantile"
 METHODS = FUNCTIONS
@@ -84,10 +86,10 @@ def _check(op: str, input: Tensor, q: Any, interpolation: str) -> Tensor:
     if d not in (dtypes.float32, dtypes.float64):
         raise RuntimeError(f"{op}() input tensor must be either float or double dtype, not {d.name}")
     if not isinstance(q, Tensor):
-        q = scalar_tensor(q, dtype=d, device=input.device)
+        q = late.scalar_tensor(q, dtype=d, device=input.device)
     elif q._spec.dtype is not d:
         raise RuntimeError(f"{op}() q tensor must be same dtype as the input tensor: {q._spec.dtype.name}, {d.name}")
-    elif not bool(all((q >= 0) & (q <= 1))):
+    elif not bool(late.all((q >= 0) & (q <= 1))):
         raise RuntimeError(f"{op}() q values must be in the range [0, 1]")
     if interpolation not in _WAYS:
         raise RuntimeError(
@@ -101,49 +103,34 @@ def _quantile(
 ) -> Tensor:
     q = _check(op, input, q, interpolation)
     if dim is None:
-        rows = reshape(input, (input.numel(),))
+        rows = late.reshape(input, (input.numel(),))
         shape = (1,) * input.ndim if keepdim else ()
     else:
         d = wrap_dim(dim, input.ndim)
-        rows = movedim(input, d, -1) if input.ndim else reshape(input, (1,))
+        rows = late.movedim(input, d, -1) if input.ndim else late.reshape(input, (1,))
         kept = (1,) if keepdim and input.ndim else ()
         shape = input._shape[:d] + kept + input._shape[d + 1 :]
-    rows = sort(rows, -1).values
+    rows = late.sort(rows, -1).values
     last = rows._shape[-1] - 1
-    points = reshape(q, (-1,))
+    points = late.reshape(q, (-1,))
     if ignore_nan:
-        numbers = sum(logical_not(isnan(rows)), -1, keepdim=True)
-        rank = maximum(points * (numbers - 1), zeros((), dtype=rows._spec.dtype, device=rows.device))
+        numbers = late.sum(late.logical_not(late.isnan(rows)), -1, keepdim=True)
+        rank = late.maximum(points * (numbers - 1), late.zeros((), dtype=rows._spec.dtype, device=rows.device))
     else:
-        rank = expand(points * last, (*rows._shape[:-1], points._shape[0]))
-        rank = where(any(isnan(rows), -1, keepdim=True), float(last), rank)
+        rank = late.expand(points * last, (*rows._shape[:-1], points._shape[0]))
+        rank = late.where(late.any(late.isnan(rows), -1, keepdim=True), float(last), rank)
     if interpolation in ("lower", "higher", "nearest"):
-        places = {"lower": floor, "higher": ceil, "nearest": round}[interpolation](rank)
-        found = gather(rows, -1, places.detach().to(dtypes.int64))
+        places = {"lower": late.floor, "higher": late.ceil, "nearest": late.round}[interpolation](rank)
+        found = late.gather(rows, -1, places.detach().to(dtypes.int64))
     else:
         below = rank.detach().to(dtypes.int64)
-        above = ceil(rank).detach().to(dtypes.int64)
+        above = late.ceil(rank).detach().to(dtypes.int64)
         weight = 0.5 if interpolation == "midpoint" else rank - below
-        found = lerp(gather(rows, -1, below), gather(rows, -1, above), weight)
-    made = reshape(movedim(found, -1, 0), (points._shape[0], *shape) if q.ndim else shape)
+        found = late.lerp(late.gather(rows, -1, below), late.gather(rows, -1, above), weight)
+    made = late.reshape(late.movedim(found, -1, 0), (points._shape[0], *shape) if q.ndim else shape)
     if out is None:
         return made
     refuse_grad(op, input, q, out)
     put(op, out, made)
     result: Tensor = out
     return result
-
-
-from ..declare.variants import put  # noqa: E402 - they name each other
-from .arithmetic import lerp  # noqa: E402
-from .compare import isnan, logical_not  # noqa: E402
-from .create import scalar_tensor  # noqa: E402
-from .fill import zeros  # noqa: E402
-from .order import sort  # noqa: E402
-from .pairwise import maximum  # noqa: E402
-from .reduce import sum  # noqa: E402
-from .rounding import ceil, floor, round, where  # noqa: E402
-from .scatter import gather  # noqa: E402
-from .shape import expand, reshape, wrap_dim  # noqa: E402
-from .transpose import movedim  # noqa: E402
-from .truth import all, any  # noqa: E402

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ..base import late
 from ..tensor.tensor import Tensor
 
 FUNCTIONS = "rnn_tanh rnn_relu lstm gru rnn_tanh_cell rnn_relu_cell lstm_cell gru_cell"
@@ -20,26 +21,26 @@ State = tuple[Tensor, ...]  # (h), or (h, c) of an LSTM
 
 
 def _tanh_step(x: Tensor, state: State, w: Any, b: Any, project: Any) -> State:
-    return (tanh(x + linear(state[0], w, b)),)
+    return (late.tanh(x + late.linear(state[0], w, b)),)
 
 
 def _relu_step(x: Tensor, state: State, w: Any, b: Any, project: Any) -> State:
-    return (relu(x + linear(state[0], w, b)),)
+    return (late.relu(x + late.linear(state[0], w, b)),)
 
 
 def _lstm_step(x: Tensor, state: State, w: Any, b: Any, project: Any) -> State:
-    i, f, g, o = chunk(x + linear(state[0], w, b), 4, 1)
-    c = sigmoid(f) * state[1] + sigmoid(i) * tanh(g)
-    h = sigmoid(o) * tanh(c)
-    return (h if project is None else linear(h, project)), c
+    i, f, g, o = late.chunk(x + late.linear(state[0], w, b), 4, 1)
+    c = late.sigmoid(f) * state[1] + late.sigmoid(i) * late.tanh(g)
+    h = late.sigmoid(o) * late.tanh(c)
+    return (h if project is None else late.linear(h, project)), c
 
 
 def _gru_step(x: Tensor, state: State, w: Any, b: Any, project: Any) -> State:
     h = state[0]
-    x_r, x_z, x_n = chunk(x, 3, 1)
-    h_r, h_z, h_n = chunk(linear(h, w, b), 3, 1)
-    n = tanh(x_n + sigmoid(x_r + h_r) * h_n)
-    return (n + sigmoid(x_z + h_z) * (h - n),)
+    x_r, x_z, x_n = late.chunk(x, 3, 1)
+    h_r, h_z, h_n = late.chunk(late.linear(h, w, b), 3, 1)
+    n = late.tanh(x_n + late.sigmoid(x_r + h_r) * h_n)
+    return (n + late.sigmoid(x_z + h_z) * (h - n),)
 
 
 _STEPS: dict[str, Callable[..., State]] = {
@@ -56,7 +57,7 @@ _STEPS: dict[str, Callable[..., State]] = {
 def _run(step: Any, data: Tensor, sizes: Sequence[int], start: State, weights: Any, backwards: bool) -> Any:
     """The outputs of all times as one tensor (packed), and the last state of each sequence."""
     w_ih, w_hh, b_ih, b_hh, project = weights
-    pieces = split(linear(data, w_ih, b_ih), list(sizes), 0)
+    pieces = late.split(late.linear(data, w_ih, b_ih), list(sizes), 0)
     outputs: list[Tensor] = []
     finished: list[State] = []
     if backwards:  # sequences join as time goes back
@@ -64,12 +65,12 @@ def _run(step: Any, data: Tensor, sizes: Sequence[int], start: State, weights: A
         state = tuple(s[:running] for s in start)
         for x, size in zip(reversed(pieces), reversed(sizes), strict=True):
             if size > running:
-                state = tuple(cat((s, first[running:size])) for s, first in zip(state, start, strict=True))
+                state = tuple(late.cat((s, first[running:size])) for s, first in zip(state, start, strict=True))
                 running = size
             state = step(x, state, w_hh, b_hh, project)
             outputs.append(state[0])
         outputs.reverse()
-        return cat(outputs), state
+        return late.cat(outputs), state
     state, running = start, sizes[0] if sizes else 0
     for x, size in zip(pieces, sizes, strict=True):
         if size < running:
@@ -80,8 +81,8 @@ def _run(step: Any, data: Tensor, sizes: Sequence[int], start: State, weights: A
         outputs.append(state[0])
     if finished:
         parts = [state, *reversed(finished)]
-        state = tuple(cat([part[k] for part in parts]) for k in range(len(start)))
-    return cat(outputs), state
+        state = tuple(late.cat([part[k] for part in parts]) for k in range(len(start)))
+    return late.cat(outputs), state
 
 
 def _network(
@@ -103,10 +104,10 @@ def _network(
             out, last = _run(_STEPS[kind], data, sizes, tuple(s[nr] for s in start), weights, d == 1)
             found.append(out)
             lasts.append(last)
-        data = found[0] if directions == 1 else cat(found, -1)
+        data = found[0] if directions == 1 else late.cat(found, -1)
         if chance and train and layer < num_layers - 1:
-            data = dropout(data, chance, train)
-    return data, tuple(stack([last[k] for last in lasts]) for k in range(len(start)))
+            data = late.dropout(data, chance, train)
+    return data, tuple(late.stack([last[k] for last in lasts]) for k in range(len(start)))
 
 
 def _called(kind: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Tensor, State]:
@@ -125,13 +126,13 @@ def _called(kind: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[T
         return _network(kind, data, [int(n) for n in batch_sizes.tolist()], start, *settings)
     batch_first = values.get("batch_first", False)
     if batch_first:
-        data = transpose(data, 0, 1)
+        data = late.transpose(data, 0, 1)
     length, batch = data._shape[:2]
     if not length:
         raise RuntimeError("Expected sequence length to be larger than 0 in RNN")
-    out, last = _network(kind, reshape(data, (length * batch, data._shape[2])), [batch] * length, start, *settings)
-    out = reshape(out, (length, batch, out._shape[-1]))
-    return (transpose(out, 0, 1) if batch_first else out), last
+    out, last = _network(kind, late.reshape(data, (length * batch, data._shape[2])), [batch] * length, start, *settings)
+    out = late.reshape(out, (length, batch, out._shape[-1]))
+    return (late.transpose(out, 0, 1) if batch_first else out), last
 
 
 def rnn_tanh(*args: Any, **kwargs: Any) -> tuple[Tensor, Tensor]:
@@ -208,7 +209,7 @@ def _cell(kind: str, input: Tensor, state: State, w_ih: Any, w_hh: Any, b_ih: An
             if s._shape[0] != input._shape[0]:
                 raise RuntimeError(f"Input batch size {input._shape[0]} doesn't match hidden0 batch size {s._shape[0]}")
             raise RuntimeError(f"hidden0 has inconsistent hidden_size: got {s._shape[1]}, expected {w_hh._shape[1]}")
-    return _STEPS[kind](linear(input, w_ih, b_ih), state, w_hh, b_hh, None)
+    return _STEPS[kind](late.linear(input, w_ih, b_ih), state, w_hh, b_hh, None)
 
 
 def rnn_tanh_cell(input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Any = None, b_hh: Any = None) -> Tensor:
@@ -263,14 +264,3 @@ def lstm_cell(
         raise RuntimeError("lstm_cell expects two hidden states")
     h, c = _cell("lstm", input, tuple(hx), w_ih, w_hh, b_ih, b_hh)
     return h, c
-
-
-from .activation import relu  # noqa: E402 - the operations that these are made of
-from .affine import linear  # noqa: E402
-from .dropout import dropout  # noqa: E402
-from .exponential import sigmoid  # noqa: E402
-from .join import cat, stack  # noqa: E402
-from .shape import reshape  # noqa: E402
-from .split import chunk, split  # noqa: E402
-from .transpose import transpose  # noqa: E402
-from .trigonometry import tanh  # noqa: E402

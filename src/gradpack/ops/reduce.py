@@ -7,13 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from ..base import dtypes
+from ..base import dtypes, late
 from ..base.errors import cpp_name, scalar_type
 from ..base.modes import MODE
 from ..declare.kinds import linear
+from ..declare.out_argument import put
 from ..tensor.tensor import Tensor
 from .dimensions import axes, check_bool, check_floating, count, spread, spread_over
 from .kernels import _add, _array_type, add_up, float_kind
+from .shape import _ints
 
 FUNCTIONS = "sum mean"
 METHODS = "sum sum_to_size mean"
@@ -25,7 +27,7 @@ METHODS = "sum sum_to_size mean"
 def converted(input: Any, dtype: Any) -> Any:
     """`input` in another dtype; itself for None."""
     dtype = dtypes.as_dtype("to", dtype)
-    return input if dtype is None or input.dtype is dtype else _to_copy(input, dtype)
+    return input if dtype is None or input.dtype is dtype else late._to_copy(input, dtype)
 
 
 # -- sum --
@@ -134,7 +136,7 @@ def refuse_grad(op: str, *tensors: Any) -> None:
         )
 
 
-@linear(input=lambda g, input_shape: expand(g, input_shape), node="SumBackward1")
+@linear(input=lambda g, input_shape: late.expand(g, input_shape), node="SumBackward1")
 def sum_to_size(input: Any, size: Any) -> Any:
     """Sum over the dimensions along which `size` had been broadcast: the adjoint of `expand`.
 
@@ -164,7 +166,7 @@ def _method_sum_to_size(self: Tensor, *sizes: Any, size: Any = None) -> Tensor:
     if shape == self._shape and shape:
         return self
     integral = self._spec.dtype.category < dtypes.FLOATING
-    result: Tensor = sum_to_size(_to_copy(self, dtypes.int64) if integral else self, shape)
+    result: Tensor = sum_to_size(late._to_copy(self, dtypes.int64) if integral else self, shape)
     return result
 
 
@@ -239,8 +241,3 @@ def mean(
             f"Got: {scalar_type(dtype)}"
         )
     return in_dtype(mean, "mean", input, dtype, out, dim, keepdim)
-
-
-from ..declare.variants import put  # noqa: E402 - adjoints name each other
-from .convert import _to_copy  # noqa: E402
-from .shape import _ints, expand  # noqa: E402

@@ -9,6 +9,7 @@ import math
 import warnings
 from typing import Any
 
+from ..base import late
 from ..base.callers import depth_of_user
 from ..base.errors import not_a_tensor
 from ..base.modes import MODE
@@ -57,7 +58,7 @@ def legacy(size_average: Any, reduce: Any, reduction: str) -> str:
 def reduced(loss: Any, reduction: Any) -> Any:
     """The loss of each element, their mean, or their sum; the reduction by name or number."""
     kind = kind_of(reduction)
-    return mean(loss) if kind == MEAN else sum(loss) if kind == SUM else loss
+    return late.mean(loss) if kind == MEAN else late.sum(loss) if kind == SUM else loss
 
 
 def reduce_array(each: Any, reduction: int) -> Any:
@@ -123,6 +124,3 @@ def check_tensors(op: str, **arguments: Any) -> None:
     for position, (name, value) in enumerate(arguments.items(), 1):
         if not isinstance(value, Tensor):
             raise not_a_tensor(op, name, position, value)
-
-
-from .reduce import mean, sum  # noqa: E402 - reductions are differentiable operations themselves

@@ -8,15 +8,16 @@ from typing import Any
 import numpy as np
 
 from ..backends.windows import memory_of, reach, writable
+from ..base import late
 from ..base.memory_formats import FORMATS, order_of
 from ..base.modes import MODE
-from ..declare.nodes import variant_of
 from ..declare.op import REGISTRY
 from ..declare.write_checks import check_history, refuse_inference, tensors_in
-from ..graph.node import AccumulateGrad
+from ..graph.node import AccumulateGrad, variant_of
 from ..tensor.leaf import renew_leaf
 from ..tensor.storage import UntypedStorage
 from ..tensor.tensor import Tensor, alias
+from .shape import _ints
 from .strided import as_strided
 
 METHODS = (  # the first ones are no functions of their own, as in torch
@@ -62,7 +63,7 @@ def _method_t_(self: Tensor) -> Tensor:
 
 def _method_transpose_(self: Tensor, dim0: int, dim1: int) -> Tensor:
     """In-place form of `transpose`."""
-    return _relaid("transpose_", "TransposeBackward1", self, lambda x: transpose(x, dim0, dim1))
+    return _relaid("transpose_", "TransposeBackward1", self, lambda x: late.transpose(x, dim0, dim1))
 
 
 _method_swapdims_ = _method_transpose_
@@ -76,12 +77,12 @@ def _method_swapaxes_(self: Tensor, axis0: int, axis1: int) -> Tensor:
 def _method_squeeze_(self: Tensor, dim: Any = None) -> Tensor:
     """In-place form of `squeeze`."""
     node = "SqueezeBackward3" if dim is None else "SqueezeBackward5" if type(dim) is tuple else "SqueezeBackward4"
-    return _relaid("squeeze_", node, self, lambda x: squeeze(x, dim))
+    return _relaid("squeeze_", node, self, lambda x: late.squeeze(x, dim))
 
 
 def _method_unsqueeze_(self: Tensor, dim: int) -> Tensor:
     """In-place form of `unsqueeze`."""
-    return _relaid("unsqueeze_", "UnsqueezeBackward1", self, lambda x: unsqueeze(x, dim))
+    return _relaid("unsqueeze_", "UnsqueezeBackward1", self, lambda x: late.unsqueeze(x, dim))
 
 
 def _method_as_strided_(self: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
@@ -210,7 +211,7 @@ def _mapped(name: str, target: Tensor, others: tuple[Tensor, ...], function: Any
     for which, other in zip(("other",) if len(others) < 2 else ("x", "y"), others, strict=False):
         if other._spec is not target._spec:
             raise TypeError(f"{name}: expected {target.type()} for '{which}' (got {other.type()})")
-    columns = [expand(o.detach(), target._shape).tolist() if target._shape else o.item() for o in others]
+    columns = [late.expand(o.detach(), target._shape).tolist() if target._shape else o.item() for o in others]
     array = writable(target._data)
     if not target._shape:
         array[...] = _number(function(target.item(), *columns), target)
@@ -269,9 +270,9 @@ def _method_fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) ->
     rows, columns = self._shape[0], self._shape[1]
     if memory_of(self._data) is None:
         for start in range(0, rows, columns + 1) if wrap and n == 2 else (0,):
-            part = self if start == 0 else narrow(self, 0, start, rows - start)
+            part = self if start == 0 else late.narrow(self, 0, start, rows - start)
             for _ in range(n - 1):
-                part = diagonal(part)
+                part = late.diagonal(part)
             part.fill_(fill_value)
         return self
     size = min(self._shape)
@@ -331,9 +332,3 @@ def _method__view_func(self: Tensor, new_base: Tensor) -> Tensor:
     for step in chain_of(self):
         made = step.again(made)
     return made
-
-
-from .diagonal import diagonal  # noqa: E402
-from .index import narrow  # noqa: E402
-from .shape import _ints, expand, squeeze, unsqueeze  # noqa: E402
-from .transpose import transpose  # noqa: E402

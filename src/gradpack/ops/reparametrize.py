@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..tensor.tensor import Tensor
+from ..base import late
+from ..tensor.tensor import Tensor, wrap
 
 FUNCTIONS = "norm_except_dim _weight_norm"
 
@@ -20,11 +21,11 @@ def norm_except_dim(v: Tensor, pow: int = 2, dim: int = 0) -> Tensor:
                 [10.]])
     """
     if dim == -1:
-        return norm(v, pow)
+        return late.norm(v, pow)
     others = tuple(d for d in range(v.ndim) if d != dim)
     if not others:
-        return abs(v)
-    return norm(v, pow, others, True)
+        return late.abs(v)
+    return late.norm(v, pow, others, True)
 
 
 def _weight_norm(v: Tensor, g: Tensor, dim: int = 0) -> Tensor:
@@ -49,8 +50,3 @@ def reflections(q: Tensor) -> Tensor:
     each = np.arange(min(out.shape[-2:]))
     out[..., each, each] = np.sign(out[..., each, each]) * np.where(tau == 0, -1, 1)
     return wrap(out)
-
-
-from ..tensor.tensor import wrap  # noqa: E402
-from .norm import norm  # noqa: E402
-from .rounding import abs  # noqa: E402

@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from ..base import late
 from .blockwise import is_numpy
 from .kernels import SMALL
+from .scatter import check_bounds
 
 
 def vector_along(array: Any, dim: int, index: Any) -> Any:
@@ -35,7 +37,4 @@ def spread(g: Any, index: Any, shape: Any, dim: int, sparse: bool) -> Any:
         from .sparse_gather import gather_sparse_backward
 
         return gather_sparse_backward(g, index, shape, dim)
-    return _gather_backward(g, index, shape, dim)
-
-
-from .scatter import _gather_backward, check_bounds  # noqa: E402 - it asks for these
+    return late._gather_backward(g, index, shape, dim)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..base import late
 from ..base.callers import depth_of_user
 from ..base.dtypes import bool_, uint8
 from ..base.errors import not_a_tensor
@@ -20,6 +21,7 @@ from ..declare.inplace import inplace
 from ..declare.kinds import elementwise, linear, nondifferentiable
 from ..declare.looped import dynamic_shape
 from ..tensor.tensor import Tensor
+from .complex_parts import PROPERTIES
 from .large_elements import sign_of_large
 from .operands import is_complex, is_whole, no_gradient, zeros_for
 from .selection import select
@@ -33,7 +35,7 @@ OPERATORS: dict[str, Any] = {"__abs__": "abs"}
 
 @elementwise(
     input=lambda g, input: g * sgn(input),
-    jvp=lambda input_t, input: real(input_t * conj_physical(sgn(input))),
+    jvp=lambda input_t, input: late.real(input_t * late.conj_physical(sgn(input))),
     result="real",
     holomorphic=False,
     dtypes="ifc",
@@ -105,7 +107,7 @@ def _sgn_slope(g: Any, input: Any, out: Any) -> Any:
     if not is_complex(input):
         return zeros_for(g)
     size = abs(input)
-    return where(eq(size, 0), 0.0, (g - out * real(g * conj_physical(out))) / size)
+    return where(late.eq(size, 0), 0.0, (g - out * late.real(g * late.conj_physical(out))) / size)
 
 
 @elementwise(input=lambda g: zeros_for(g), dtypes="if")
@@ -187,7 +189,7 @@ def frac(input: Any) -> Any:
 
 
 @elementwise(
-    input=lambda g, input, out: g * where(eq(input, 0), 0.0, out / input),
+    input=lambda g, input, out: g * where(late.eq(input, 0), 0.0, out / input),
     other=lambda g: zeros_for(g),
     result="float",
     scalars=("other",),
@@ -314,7 +316,7 @@ def _as_condition(condition: Tensor) -> Any:
         UserWarning,
         stacklevel=depth_of_user(),
     )
-    return ne(condition, 0)
+    return late.ne(condition, 0)
 
 
 where.op = _where.op  # type: ignore[attr-defined]  # in formulas on arrays it is the body, without a detour
@@ -324,8 +326,5 @@ def _method_where(self: Tensor, condition: Tensor, other: Any) -> Tensor:
     """This tensor where `condition` holds, `other` elsewhere."""
     return where(condition, self, other)
 
-
-from .compare import eq, ne  # noqa: E402 - adjoints name each other
-from .complex_parts import PROPERTIES, conj_physical, real  # noqa: E402
 
 OPERATORS.update(PROPERTIES)

@@ -11,13 +11,18 @@ from typing import Any
 
 import numpy as np
 
+from ..base import late
 from ..base.dtypes import FLOATING, float64
 from ..base.errors import not_implemented_for, scalar_type
 from ..base.info import finfo
 from ..declare.kinds import elementwise
 from ..tensor.tensor import Tensor
 from .drawing import drawing
+from .exponential import special
+from .gamma_functions import _density
 from .generator import Generator, source
+from .operands import not_implemented, zeros_for
+from .random import _without_slope, host_of
 
 FUNCTIONS = "poisson binomial _standard_gamma _sample_dirichlet"
 
@@ -52,20 +57,20 @@ _STENCILS = {
 
 def _gamma_slope(input: Any, other: Any, dtype: Any) -> Any:
     """The derivative of gamma numbers by their shape, in double precision: the density's terms are large."""
-    a, x = _to_copy(input, float64), _to_copy(other, float64)
-    return _to_copy(-_igamma_in_shape(a, x, 1) / _density(a, x), dtype)
+    a, x = late._to_copy(input, float64), late._to_copy(other, float64)
+    return late._to_copy(-_igamma_in_shape(a, x, 1) / _density(a, x), dtype)
 
 
 def _density_in_shape(input: Any, other: Any, order: int) -> Any:
     """A derivative of the gamma density by the shape."""
-    slope = log(other) - digamma(input)
+    slope = late.log(other) - late.digamma(input)
     density = _density(input, other)
     if order == 1:
         return density * slope
-    bend = slope * slope - polygamma(1, input)
+    bend = slope * slope - late.polygamma(1, input)
     if order == 2:
         return density * bend
-    return density * (slope * (bend - polygamma(1, input) * 2) - polygamma(2, input))
+    return density * (slope * (bend - late.polygamma(1, input) * 2) - late.polygamma(2, input))
 
 
 @elementwise(
@@ -110,10 +115,10 @@ def _sample_dirichlet(input: Tensor, generator: Generator | None = None) -> Tens
     """
     # Of a small shape a gamma number may be too small for its dtype. Its logarithm is that of a gamma number of a
     # shape larger by 1, and that of a uniform number over the shape.
-    u = rand_like(input, generator=generator)
-    logs = log(_standard_gamma(input + 1, generator)) + log1p(-u) / input
+    u = late.rand_like(input, generator=generator)
+    logs = late.log(_standard_gamma(input + 1, generator)) + late.log1p(-u) / input
     info = finfo(input._spec.dtype)
-    return softmax(logs, -1).clamp(info.tiny, 1 - info.eps / 2)
+    return late.softmax(logs, -1).clamp(info.tiny, 1 - info.eps / 2)
 
 
 @drawing
@@ -169,13 +174,3 @@ def binomial(count: Tensor, prob: Tensor, generator: Generator | None = None) ->
     drawn = np.asarray(source(generator).binomial(trials, np.where(np.isnan(chance), 0, chance)), dtype=np.float64)
     drawn = np.where(np.isnan(chance), math.nan, drawn)
     return _without_slope(np.asarray(drawn.astype(count._spec.native)), count._spec.device, count, prob)
-
-
-from .convert import _to_copy  # noqa: E402
-from .exponential import log, log1p, special  # noqa: E402 - formulas name them
-from .gamma_functions import _density  # noqa: E402
-from .log_gamma import digamma, polygamma  # noqa: E402
-from .operands import not_implemented, zeros_for  # noqa: E402
-from .random import _without_slope, host_of  # noqa: E402
-from .random_like import rand_like  # noqa: E402
-from .softmax import softmax  # noqa: E402

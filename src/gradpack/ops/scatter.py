@@ -10,6 +10,7 @@ import numpy as np
 
 from ..backends import spec_of
 from ..backends.numpy import as_intp
+from ..base import late
 from ..base.callers import depth_of_user
 from ..base.numbers import number_for
 from ..declare.inplace import inplace
@@ -31,6 +32,7 @@ from .accumulate import (
 )
 from .blockwise import is_numpy
 from .kernels import SMALL, _array_type, _maximum, add_in_rows, reshaped, set_in_rows, take_in_rows
+from .shape import wrap_dim
 from .writing import keep_apart, number_tensor, write_part
 
 FUNCTIONS = "gather scatter scatter_add"
@@ -129,7 +131,7 @@ def _check_shapes(op: str, shape: Any, d: int, wanted: Any) -> None:
 
 
 @linear(
-    input=lambda g, input_shape, dim, index, sparse_grad: spread(g, index, input_shape, dim, sparse_grad),
+    input=lambda g, input_shape, dim, index, sparse_grad: late.spread(g, index, input_shape, dim, sparse_grad),
     structural=True,
 )
 def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> Any:
@@ -151,7 +153,7 @@ def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> An
         return input.reshape(-1).take(as_intp(_few_places("gather", input.shape, dim, index)))
     if _in_rows(input, dim, index):
         return take_in_rows(input, index)
-    vector = vector_along(input, dim, index)
+    vector = late.vector_along(input, dim, index)
     if vector is not None:
         return np.take(input, as_intp(vector), axis=dim)
     places = places_in("gather", input.shape, dim, index)
@@ -231,7 +233,7 @@ def _scatter_value(input: Any, dim: int, index: Any, value: Any = 0) -> Any:
 
 
 def set_value(array: Any, dim: int, index: Any, value: Any) -> Any:
-    vector = vector_along(array, dim, index)
+    vector = late.vector_along(array, dim, index)
     if vector is not None:
         array[(*(slice(None),) * (dim % array.ndim), vector)] = as_dtype(value, array.dtype)
         return array
@@ -260,7 +262,7 @@ def add_places(array: Any, dim: int, index: Any, src: Any) -> Any:
     if array.dtype == src.dtype and is_numpy(src) and not spec_of(src).dtype.low and _in_rows(array, dim, index):
         add_in_rows(array, index, np.ascontiguousarray(np.broadcast_to(src, index.shape)))
         return array
-    vector = vector_along(array, dim, index) if is_numpy(src) and src.dtype == array.dtype else None
+    vector = late.vector_along(array, dim, index) if is_numpy(src) and src.dtype == array.dtype else None
     if vector is not None and src.shape == index.shape and not spec_of(src).dtype.low:
         add_along(array.reshape(-1), array.shape, dim % array.ndim, vector, src)
         return array
@@ -285,7 +287,7 @@ def source_for(op: str, input: Any, dim: int, index: Any, src: Any) -> Any:
     if wanted == given:
         return src
     if not size_of(wanted):
-        return reshape(_slice(reshape(src, (size_of(given),)), (slice(0, 0),)), wanted)
+        return late.reshape(late._slice(late.reshape(src, (size_of(given),)), (slice(0, 0),)), wanted)
     if len(wanted or (1,)) != len(given or (1,)):
         raise RuntimeError(
             f"Index tensor must have the same number of dimensions as src tensor: {op}() got index {list(wanted)} and "
@@ -296,8 +298,8 @@ def source_for(op: str, input: Any, dim: int, index: Any, src: Any) -> Any:
             f"Expected index {list(wanted)} to be no larger than self {list(input.shape)} apart from dimension {dim} "
             f"and to be no larger size than src {list(given)}"
         )
-    part = _slice(src, tuple(slice(0, n) for n in wanted)) if len(wanted) == len(given) else src
-    return reshape(part, wanted)
+    part = late._slice(src, tuple(slice(0, n) for n in wanted)) if len(wanted) == len(given) else src
+    return late.reshape(part, wanted)
 
 
 def scatter(
@@ -339,7 +341,7 @@ def _method_scatter_(
     """In-place form of `scatter`: writes only the elements that `index` names."""
     op, args = _scatter_call("scatter_", self, dim, index, src, value, reduce)
     keep_apart(self, index, src)
-    if op is _scatter_prod:
+    if op is late._scatter_prod:
         return inplace(op.op, "scatter_", op.op.bind(args, {}))
     return write_part(op.op, "scatter_", list(args), _KERNELS[op.op.name])
 
@@ -362,7 +364,7 @@ def _scatter_call(name: str, input: Any, dim: int, index: Any, src: Any, value: 
             number = number_for(number, input._spec.dtype)
         if reduce is None:
             return _scatter_value, (input, dim, index, number)
-        src = expand(number_tensor(number, input), tuple(index.shape))
+        src = late.expand(number_tensor(number, input), tuple(index.shape))
     elif reduce is not None:
         warnings.warn(
             "the reduce argument of scatter with a tensor as src is deprecated: use scatter_reduce for more options",
@@ -372,7 +374,7 @@ def _scatter_call(name: str, input: Any, dim: int, index: Any, src: Any, value: 
     source = source_for(name, input, dim, index, number if reduce is None else src)
     if reduce is None:
         return _scatter, (input, dim, index, source)
-    return (_scatter_add if reduce == "add" else _scatter_prod), (input, dim, index, source)
+    return (_scatter_add if reduce == "add" else late._scatter_prod), (input, dim, index, source)
 
 
 def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor, *, out: Any = None) -> Tensor:
@@ -396,8 +398,3 @@ def _method_scatter_add_(self: Tensor, dim: int, index: Tensor, src: Tensor) -> 
 
 
 _KERNELS = {"scatter": set_places, "scatter_value": set_value, "scatter_add": add_places}
-
-from .index import _slice  # noqa: E402 - what follows is named late, by formulas too
-from .repeated_index import spread, vector_along  # noqa: E402
-from .scatter_reduce import _scatter_prod  # noqa: E402
-from .shape import expand, reshape, wrap_dim  # noqa: E402

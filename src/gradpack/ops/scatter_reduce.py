@@ -11,6 +11,7 @@ import numpy as np
 
 from ..backends import spec_of
 from ..backends.compiled import loops
+from ..base import late
 from ..base.dtypes import INTEGRAL, bool_
 from ..base.errors import not_implemented_for
 from ..base.modes import MODE
@@ -18,6 +19,8 @@ from ..declare.inplace import inplace
 from ..declare.kinds import general, linear, nondifferentiable
 from ..tensor.tensor import Tensor
 from .accumulate import flat_of, fresh, narrowed, set_flat, size_of, store, widened
+from .repeated_index import vector_along
+from .scatter import add_places, places_in, set_value, source_for
 from .writing import keep_apart
 
 FUNCTIONS = METHODS = "scatter_reduce"
@@ -26,7 +29,7 @@ INPLACE = "scatter_reduce_"
 
 @linear(
     input=lambda g, dim, index, mean, include_self: _per_place(g, dim, index, mean, include_self, True),
-    src=lambda g, dim, index, mean, include_self: gather(
+    src=lambda g, dim, index, mean, include_self: late.gather(
         _per_place(g, dim, index, mean, include_self, False), dim, index
     ),
     promote=("input",),
@@ -48,7 +51,7 @@ def _scatter_sum(input: Any, dim: int, index: Any, src: Any, mean: bool = False,
 def _per_place(g: Any, dim: int, index: Any, mean: bool, include_self: bool, kept: bool) -> Any:
     """The gradient of a sum or mean for what fell on each place."""
     g = g / _hits(g, dim, index, include_self) if mean else g
-    return g if include_self or not kept else _scatter_value(g, dim, index, 0)
+    return g if include_self or not kept else late._scatter_value(g, dim, index, 0)
 
 
 @nondifferentiable(structural=True, promote=("input",), name="scatter_hits")
@@ -75,19 +78,19 @@ def _scatter_prod(input: Any, dim: int, index: Any, src: Any, include_self: bool
 
 def _prod_input(g: Any, input: Any, dim: int, index: Any, src: Any, include_self: bool) -> Any:
     if not include_self:
-        return _scatter_value(g, dim, index, 0)
-    safe = _masked_fill(input, eq(input, 0), 1)
+        return late._scatter_value(g, dim, index, 0)
+    safe = late._masked_fill(input, late.eq(input, 0), 1)
     return g * _scatter_prod(safe, dim, index, src) / safe
 
 
 def _prod_src(g: Any, input: Any, dim: int, index: Any, src: Any, include_self: bool, out: Any) -> Any:
     """The product of the others: by division, and where an element is the only zero, by leaving it out."""
-    zero = eq(src, 0)
-    zeros_here = gather(_scatter_add(zeros_as(g, g.shape), dim, index, _indicator(zero, g)), dim, index)
-    only = logical_and(zero, eq(zeros_here, 1))
-    others = _scatter_prod(input, dim, index, _masked_fill(src, only, 1), include_self)
-    divided = gather(g * out, dim, index) / _masked_fill(src, zero, 1)
-    found = where(only, gather(g * others, dim, index), divided)
+    zero = late.eq(src, 0)
+    zeros_here = late.gather(late._scatter_add(late.zeros_as(g, g.shape), dim, index, _indicator(zero, g)), dim, index)
+    only = late.logical_and(zero, late.eq(zeros_here, 1))
+    others = _scatter_prod(input, dim, index, late._masked_fill(src, only, 1), include_self)
+    divided = late.gather(g * out, dim, index) / late._masked_fill(src, zero, 1)
+    found = late.where(only, late.gather(g * others, dim, index), divided)
     if isinstance(found, Tensor) and found.requires_grad and found._spec.numpy and not MODE.get().levels:
         if (zero._data & (zeros_here._data > 1)).any():  # what leaves out two of them is not in the formula
             found.register_hook(_refuse_twice)
@@ -135,10 +138,10 @@ def _scatter_extreme(
 
 def _extreme_parts(g: Any, input: Any, dim: int, index: Any, src: Any, include_self: bool, out: Any) -> Any:
     """Who is the extreme, of `input` and of `src`, and the gradient split among them."""
-    own, others = _indicator(eq(input, out), g), _indicator(eq(src, gather(out, dim, index)), g)
+    own, others = _indicator(late.eq(input, out), g), _indicator(late.eq(src, late.gather(out, dim, index)), g)
     if not include_self:
-        own = _scatter_value(own, dim, index, 0)
-    return own, others, g / _scatter_add(own, dim, index, others)
+        own = late._scatter_value(own, dim, index, 0)
+    return own, others, g / late._scatter_add(own, dim, index, others)
 
 
 def _extreme_input(g: Any, input: Any, dim: int, index: Any, src: Any, include_self: bool, out: Any) -> Any:
@@ -148,14 +151,14 @@ def _extreme_input(g: Any, input: Any, dim: int, index: Any, src: Any, include_s
 
 def _extreme_src(g: Any, input: Any, dim: int, index: Any, src: Any, include_self: bool, out: Any) -> Any:
     _, others, share = _extreme_parts(g, input, dim, index, src, include_self, out)
-    return others * gather(share, dim, index)
+    return others * late.gather(share, dim, index)
 
 
 def _indicator(mask: Any, like: Any) -> Any:
     """Ones where a mask holds, in the dtype of `like`."""
     if not isinstance(mask, Tensor) and not isinstance(like, Tensor):
         return np.astype(mask, like.dtype)
-    return _masked_fill(zeros_as(like, tuple(mask.shape)), mask, 1)
+    return late._masked_fill(late.zeros_as(like, tuple(mask.shape)), mask, 1)
 
 
 def scatter_reduce(
@@ -199,11 +202,3 @@ def _reduce_call(name: str, input: Any, dim: int, index: Any, src: Any, reduce: 
     if reduce in ("amax", "amin"):
         return _scatter_extreme, (input, dim, index, source, reduce == "amax", include_self)
     raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
-
-
-from .compare import eq, logical_and  # noqa: E402 - what follows is named late, by formulas too
-from .index import zeros_as  # noqa: E402
-from .masked import _masked_fill  # noqa: E402
-from .repeated_index import vector_along  # noqa: E402
-from .rounding import where  # noqa: E402
-from .scatter import _scatter_add, _scatter_value, add_places, gather, places_in, set_value, source_for  # noqa: E402

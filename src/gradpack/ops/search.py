@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from ..base import dtypes
+from ..base import dtypes, late
 from ..base.errors import _SCALAR_TYPES, not_a_tensor, not_implemented_for
 from ..declare.kinds import nondifferentiable
+from ..declare.out_argument import put
 from ..tensor.tensor import Tensor
 from .kernels import float_kind
 
@@ -113,7 +114,7 @@ def _in_order(sequence: Tensor, sorter: Tensor) -> Tensor:
         )
     if sorter.numel() and not 0 <= int(np.min(sorter._data)) <= int(np.max(sorter._data)) < sequence._shape[-1]:
         raise RuntimeError("torch.searchsorted(): sorter index out of range")
-    ordered: Tensor = gather(sequence.detach(), -1, sorter)
+    ordered: Tensor = late.gather(sequence.detach(), -1, sorter)
     return ordered
 
 
@@ -122,7 +123,7 @@ def _searched(op: str, sequence: Tensor, input: Any, right: bool, out_int32: boo
         if not isinstance(input, int | float):
             raise not_a_tensor(op, "input", 2, input)
         d = dtypes.result_dtype([sequence._spec.dtype], [], [dtypes.scalar_dtype(input)])
-        input = scalar_tensor(input, dtype=d, device=sequence.device)
+        input = late.scalar_tensor(input, dtype=d, device=sequence.device)
     if sequence._spec.dtype.category == dtypes.BOOL:
         raise not_implemented_for("searchsorted_out_cpu", sequence._spec.dtype)
     made: Tensor = _search(sequence, input, right)
@@ -165,8 +166,3 @@ def bucketize(
     if boundaries.ndim != 1:
         raise RuntimeError(f"boundaries tensor must be 1 dimension, but got dim({boundaries.ndim})")
     return _searched("bucketize", boundaries, input, right, out_int32, out)
-
-
-from ..declare.variants import put  # noqa: E402 - they name each other
-from .create import scalar_tensor  # noqa: E402
-from .scatter import gather  # noqa: E402

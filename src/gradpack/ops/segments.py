@@ -8,11 +8,15 @@ from typing import Any
 import numpy as np
 
 from ..backends.numpy import as_int64, as_intp
-from ..base import dtypes
+from ..base import dtypes, late
 from ..base.errors import not_a_tensor, not_implemented_for
 from ..declare.looped import looking_at
+from ..declare.out_argument import put
 from ..declare.write_checks import refuse_grad
 from ..tensor.tensor import Tensor
+from .making import beside
+from .random import host_of
+from .shape import wrap_dim
 
 FUNCTIONS = "segment_reduce _segment_reduce _softmax_backward_data"
 
@@ -116,16 +120,16 @@ def _reduced(data: Tensor, kind: str, sizes: Any, axis: int, initial: Any) -> Te
     number = as_int64(np.repeat(np.tile(np.arange(count + 1), rows.shape[0]), as_intp(np.reshape(lengths, (-1,)))))
     number = np.reshape(number, (rows.shape[0], -1))[:, :n]
     lead, rest = shape[:axis], shape[axis + 1 :]
-    index = expand(reshape(beside(number, data), (*lead, n, *(1,) * len(rest))), shape)
+    index = late.expand(late.reshape(beside(number, data), (*lead, n, *(1,) * len(rest))), shape)
     start = _START[kind] if initial is None else float(initial)
-    base = full((*lead, count + 1, *rest), start, dtype=data._spec.dtype, device=data.device)
-    made = narrow(scatter_reduce(base, axis, index, data, _SCATTERED[kind]), axis, 0, count)
+    base = late.full((*lead, count + 1, *rest), start, dtype=data._spec.dtype, device=data.device)
+    made = late.narrow(late.scatter_reduce(base, axis, index, data, _SCATTERED[kind]), axis, 0, count)
     if kind != "mean":
         return made
     divisor = np.reshape(rows, (*sizes.shape, *(1,) * len(rest)))
     empty = beside(divisor == 0, data)
     made = made / beside(np.maximum(divisor, 1), data).to(data._spec.dtype)
-    result: Tensor = where(empty, math.nan if initial is None else start, made)
+    result: Tensor = late.where(empty, math.nan if initial is None else start, made)
     return result
 
 
@@ -155,7 +159,7 @@ def _softmax_backward_data(
     if output._spec.dtype.low:
         grad_output, output = grad_output.to(dtypes.float32), output.to(dtypes.float32)
     weighted = grad_output * output
-    made: Tensor = weighted - output * sum(weighted, dim, True)
+    made: Tensor = weighted - output * late.sum(weighted, dim, True)
     if made._spec.dtype is not input_dtype:
         made = made.to(input_dtype)
     if grad_input is None:
@@ -163,14 +167,3 @@ def _softmax_backward_data(
     put("_softmax_backward_data", grad_input, made)
     result: Tensor = grad_input
     return result
-
-
-from ..declare.variants import put  # noqa: E402 - they name each other
-from .fill import full  # noqa: E402
-from .index import narrow  # noqa: E402
-from .making import beside  # noqa: E402
-from .random import host_of  # noqa: E402
-from .reduce import sum  # noqa: E402
-from .rounding import where  # noqa: E402
-from .scatter_reduce import scatter_reduce  # noqa: E402
-from .shape import expand, reshape, wrap_dim  # noqa: E402

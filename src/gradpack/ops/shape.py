@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..base import late
 from ..base.dtypes import dtype as dtype_type
 from ..base.errors import dim_out_of_range, scalar_type
 from ..declare.batched import is_batched, of_all_examples
@@ -180,7 +181,7 @@ def _method_reshape_as(self: Tensor, other: Tensor) -> Tensor:
     return reshape(self, other._shape)
 
 
-@linear(input=lambda g, input_shape: sum_to_size(g, input_shape), view=True, structural=True)
+@linear(input=lambda g, input_shape: late.sum_to_size(g, input_shape), view=True, structural=True)
 def expand(input: Any, size: Any) -> Any:
     """Broadcast to a shape without copying; -1 keeps a size.
 
@@ -333,6 +334,3 @@ def detach(input: Tensor) -> Tensor:
         False
     """
     return input.detach()
-
-
-from .reduce import sum_to_size  # noqa: E402 - adjoints name each other

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from ..base import late
 from ..base.dtypes import FLOATING, promote_types
 from ..base.errors import scalar_type
 from ..tensor.tensor import Tensor
 from .dimensions import numpy_names
+from .loss_pointwise import limited
 
 FUNCTIONS = "cosine_similarity pairwise_distance"
 
@@ -31,10 +33,10 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
     common = promote_types(x1._spec.dtype, x2._spec.dtype)
     if common.category != FLOATING:
         raise RuntimeError(f"expected common dtype to be floating point, yet common dtype is {scalar_type(common)}")
-    lead = broadcast_shapes(x1._shape, x2._shape)
-    x1, x2 = (x if x._shape == lead else expand(x, lead) for x in (x1.to(common), x2.to(common)))
-    units = (x / limited(linalg_vector_norm(x, 2, dim, True), eps) for x in (x1, x2))
-    return sum(next(units) * next(units), dim)
+    lead = late.broadcast_shapes(x1._shape, x2._shape)
+    x1, x2 = (x if x._shape == lead else late.expand(x, lead) for x in (x1.to(common), x2.to(common)))
+    units = (x / limited(late.linalg_vector_norm(x, 2, dim, True), eps) for x in (x1, x2))
+    return late.sum(next(units) * next(units), dim)
 
 
 @numpy_names
@@ -47,11 +49,4 @@ def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2, eps: float = 1e-6, k
         >>> torch.pairwise_distance(torch.tensor([[3.0, 4.0]]), torch.zeros(1, 2), eps=0.0)
         tensor([5.])
     """
-    return norm(x1 - x2 + eps, p, -1, keepdim)
-
-
-from .broadcasting import broadcast_shapes  # noqa: E402
-from .loss_pointwise import limited  # noqa: E402 - they name each other
-from .norm import linalg_vector_norm, norm  # noqa: E402
-from .reduce import sum  # noqa: E402
-from .shape import expand  # noqa: E402
+    return late.norm(x1 - x2 + eps, p, -1, keepdim)

@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 
 from ..backends.compiled import loops
+from ..base import late
 from ..declare.kinds import general
 from .blockwise import SHORT_EXP2, aligned
 from .dimensions import axes, axis, count, dropped, kept, numpy_names, restored
 from .kernels import SMALL, _add, _array_type, _maximum, _minimum, add_up, exp_into, float_kind, largest, ones_column
+from .reduce import converted
 from .row_products import add_multiples, add_repeated, repeated, scale_rows
 
 FUNCTIONS = "softmax log_softmax logsumexp"
@@ -190,7 +192,7 @@ def _softmax(input: Any, dim: int) -> Any:
 def _softmax_slope(g: Any, out: Any, dim: int) -> Any:
     """`(g - sum(g * out)) * out`, on NumPy's arrays in little memory."""
     if type(g) is not _array_type or not g.ndim:
-        return (g - sum(g * out, dim, True)) * out
+        return (g - late.sum(g * out, dim, True)) * out
     if _in_rows(g, dim, out):
         return _rows_of_slope(g, out, False)
     if dim in (-1, g.ndim - 1):
@@ -242,7 +244,7 @@ def _log_softmax(input: Any, dim: int) -> Any:
 def _log_softmax_slope(g: Any, out: Any, dim: int) -> Any:
     """`g - exp(out) * sum(g)`, on NumPy's arrays in little memory."""
     if type(g) is not _array_type or not g.ndim:
-        return g - exp(out) * sum(g, dim, True)
+        return g - late.exp(out) * late.sum(g, dim, True)
     if _in_rows(g, dim, out):
         return _rows_of_slope(g, out, True)
     slope = np.exp(out)
@@ -304,7 +306,7 @@ def _called(op: Any, name: str, input: Any, dim: Any, dtype: Any, out: Any, axis
 @numpy_names
 @general(
     input=lambda g, input, out, dim, keepdim: (
-        restored(g, input.shape, dim, keepdim) * exp(input - restored(out, input.shape, dim, keepdim))
+        restored(g, input.shape, dim, keepdim) * late.exp(input - restored(out, input.shape, dim, keepdim))
     ),
     result="float",
     contiguous=True,
@@ -331,7 +333,3 @@ def logsumexp(input: Any, dim: Any, keepdim: bool = False) -> Any:
         top = np.where(np.isfinite(top), top, np.zeros_like(top))
         out = np.log(add_up(exp_into(input - top), over, True)) + top
     return out if keepdim else np.reshape(out, dropped(input.shape, dim))
-
-
-from .exponential import exp  # noqa: E402 - adjoints name each other
-from .reduce import converted, sum  # noqa: E402

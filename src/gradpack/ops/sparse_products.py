@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 
 from ..backends.coo import CooArray, at
+from ..base import late
+from ..base.errors import dim_out_of_range
 from ..declare.kinds import bilinear, general, linear
 from ..tensor.tensor import Tensor
 from . import sparse_bodies
@@ -116,8 +118,8 @@ def mm(mat1: Tensor, mat2: Tensor, reduce: Any = None) -> Tensor:
     if first:
         return _spmm(mat1, mat2)
     if second:
-        return transpose(_spmm(_transposed(mat2), transpose(mat1, 0, 1)), 0, 1)
-    return _dense_mm(mat1, mat2)
+        return late.transpose(_spmm(_transposed(mat2), late.transpose(mat1, 0, 1)), 0, 1)
+    return late.mm(mat1, mat2)
 
 
 def addmm(mat: Tensor, mat1: Tensor, mat2: Tensor, beta: Any = 1.0, alpha: Any = 1.0) -> Tensor:
@@ -293,9 +295,4 @@ def sampled_addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1.0,
     if not is_sparse(input, "sampled_addmm", "input"):
         raise RuntimeError("sampled_addmm: Expected input to be a sparse matrix, but it is dense")
     _check_matrices("sampled_addmm", mat1, mat2)
-    return input * beta + _sampled(input, mat1, transpose(mat2, 0, 1)) * alpha
-
-
-from ..base.errors import dim_out_of_range  # noqa: E402 - what follows is named late
-from .linalg import mm as _dense_mm  # noqa: E402
-from .transpose import transpose  # noqa: E402
+    return input * beta + _sampled(input, mat1, late.transpose(mat2, 0, 1)) * alpha

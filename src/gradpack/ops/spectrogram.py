@@ -6,12 +6,15 @@ import warnings
 
 import numpy as np
 
+from ..base import late
 from ..base.callers import depth_of_user
 from ..base.dtypes import FLOATING
 from ..base.errors import not_a_tensor, refuse, scalar_type
 from ..declare.batched import is_batched
 from ..tensor.tensor import Tensor
 from .fourier import _fft_c2c, _fft_c2r, _fft_r2c, fitted
+from .making import beside
+from .random import host_of
 
 FUNCTIONS = "stft istft"
 METHODS = FUNCTIONS
@@ -26,7 +29,7 @@ def _pad_ends(x: Tensor, size: int, mode: str) -> Tensor:
         )
     if mode == "constant":
         d = len(x._shape) - 1
-        return roll(fitted(x, (d,), (n + 2 * size,)), size, d)
+        return late.roll(fitted(x, (d,), (n + 2 * size,)), size, d)
     if (mode == "reflect" and size >= n) or (mode == "circular" and size > n):
         raise RuntimeError(
             "Argument #4: Padding size should be less than the corresponding input dimension, but got: padding "
@@ -40,7 +43,7 @@ def _pad_ends(x: Tensor, size: int, mode: str) -> Tensor:
         places = np.clip(places, 0, n - 1)
     else:
         places = places % n
-    return index_select(x, -1, beside(places, x))
+    return late.index_select(x, -1, beside(places, x))
 
 
 def _window_for(n_fft: int, win_length: int, window: Tensor | None, like: Tensor) -> Tensor | None:
@@ -48,9 +51,9 @@ def _window_for(n_fft: int, win_length: int, window: Tensor | None, like: Tensor
     if window is None:
         if win_length == n_fft:
             return None
-        window = ones(win_length, dtype=like._spec.dtype.to_real(), device=like.device)
+        window = late.ones(win_length, dtype=like._spec.dtype.to_real(), device=like.device)
     if win_length < n_fft:
-        window = roll(fitted(window, (0,), (n_fft,)), (n_fft - win_length) // 2, 0)
+        window = late.roll(fitted(window, (0,), (n_fft,)), (n_fft - win_length) // 2, 0)
     return window
 
 
@@ -125,7 +128,7 @@ def stft(
     if onesided and complex_input:
         raise RuntimeError("Cannot have onesided output if window or input is complex")
     alone = x.ndim == 1
-    x = unsqueeze(x, 0) if alone else x
+    x = late.unsqueeze(x, 0) if alone else x
     if not center and align_to_window and length < n_fft:  # the window alone decides where the first stretch begins
         x = _pad_ends(x, (n_fft - length) // 2, "constant")
     frames = x.unfold(-1, n_fft, hop)
@@ -136,9 +139,9 @@ def stft(
         spectra = _fft_c2c(frames, (2,), how, True)
     else:
         spectra = _fft_r2c(frames, (2,), how, onesided is not False)
-    out: Tensor = transpose(spectra, 1, 2)
-    out = squeeze(out, 0) if alone else out
-    return out if return_complex else view_as_real(out)
+    out: Tensor = late.transpose(spectra, 1, 2)
+    out = late.squeeze(out, 0) if alone else out
+    return out if return_complex else late.view_as_real(out)
 
 
 def _check_stft(x: Tensor, n_fft: int, hop: int, length: int, window: Tensor | None) -> None:
@@ -226,27 +229,27 @@ def istft(
     if return_complex and half:
         raise RuntimeError("Cannot have onesided output if window or input is complex")
     alone = input.ndim == 2
-    x = unsqueeze(input, 0) if alone else input
-    x = transpose(x, 1, 2)
+    x = late.unsqueeze(input, 0) if alone else input
+    x = late.transpose(x, 1, 2)
     how = 1 if normalized else 2
     if return_complex:
         x = _fft_c2c(x, (2,), how, False)
     else:
         if not half:
-            x = narrow(x, -1, 0, n_fft // 2 + 1)
+            x = late.narrow(x, -1, 0, n_fft // 2 + 1)
         x = _fft_c2r(x, (2,), how, n_fft)
     weights = _window_for(n_fft, wide, window, x)
     frames = x._shape[1]
     whole = n_fft + hop * (frames - 1)
     if weights is None:
-        weights = ones(n_fft, dtype=x._spec.dtype.to_real(), device=x.device)
-    signal = _unfold_backward(x * weights, (x._shape[0], whole), 1, n_fft, hop)
-    power = expand(reshape(weights * weights, (1, 1, n_fft)), (1, frames, n_fft))
-    envelope = _unfold_backward(power, (1, whole), 1, n_fft, hop)
+        weights = late.ones(n_fft, dtype=x._spec.dtype.to_real(), device=x.device)
+    signal = late._unfold_backward(x * weights, (x._shape[0], whole), 1, n_fft, hop)
+    power = late.expand(late.reshape(weights * weights, (1, 1, n_fft)), (1, frames, n_fft))
+    envelope = late._unfold_backward(power, (1, whole), 1, n_fft, hop)
     start = n_fft // 2 if center else 0
     end = start + length if length is not None else whole - n_fft // 2 if center else whole
     stop = min(end, whole)
-    signal, envelope = narrow(signal, 1, start, stop - start), narrow(envelope, 1, start, stop - start)
+    signal, envelope = late.narrow(signal, 1, start, stop - start), late.narrow(envelope, 1, start, stop - start)
     if not is_batched(envelope) and not float(np.min(np.abs(host_of(envelope)), initial=np.inf)) > 1e-11:
         raise RuntimeError(
             f"istft(n_fft={n_fft}, hop_length={hop}, win_length={wide}, center={center}): window overlap add min: 1 - "
@@ -261,7 +264,7 @@ def istft(
             stacklevel=depth_of_user(),
         )
         signal = fitted(signal, (1,), (end - start,))
-    return squeeze(signal, 0) if alone else signal
+    return late.squeeze(signal, 0) if alone else signal
 
 
 def _check_istft(
@@ -292,15 +295,3 @@ def _check_istft(
         raise refuse("expected 0 < win_length <= n_fft")
     if window is not None and window._shape != (length,):
         raise refuse("Invalid window shape. window has to be 1D and length of `win_length`")
-
-
-from .arrange import roll  # noqa: E402 - they name each other
-from .complex_parts import view_as_real  # noqa: E402
-from .fill import ones  # noqa: E402
-from .index import narrow  # noqa: E402
-from .index_dim import index_select  # noqa: E402
-from .making import beside  # noqa: E402
-from .random import host_of  # noqa: E402
-from .shape import expand, reshape, squeeze, unsqueeze  # noqa: E402
-from .strided import _unfold_backward  # noqa: E402
-from .transpose import transpose  # noqa: E402

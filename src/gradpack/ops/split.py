@@ -6,10 +6,12 @@ from itertools import pairwise
 from operator import index
 from typing import Any
 
+from ..base import late
 from ..base.dtypes import int64
 from ..base.errors import scalar_type
 from ..declare.kinds import linear
 from ..tensor.tensor import Tensor
+from .shape import wrap_dim
 from .subscript import FULL
 
 FUNCTIONS = (
@@ -20,7 +22,7 @@ METHODS = FUNCTIONS
 
 
 @linear(
-    input=lambda g, input_shape, dim: _stack(_defined(g, _without(input_shape, dim)), dim),
+    input=lambda g, input_shape, dim: late._stack(_defined(g, _without(input_shape, dim)), dim),
     view=True,
     many=True,
     structural=True,
@@ -50,7 +52,7 @@ def _defined(parts: Any, shapes: Any) -> list[Any]:
     if not isinstance(parts, tuple):  # one result only: its gradient comes as it is
         return [parts]
     like = next(p for p in parts if p is not None)
-    return [zeros_as(like, shape) if p is None else p for p, shape in zip(parts, shapes, strict=True)]
+    return [late.zeros_as(like, shape) if p is None else p for p, shape in zip(parts, shapes, strict=True)]
 
 
 def _split_shapes(shape: Any, sizes: Any, dim: int) -> list[tuple[int, ...]]:
@@ -59,7 +61,7 @@ def _split_shapes(shape: Any, sizes: Any, dim: int) -> list[tuple[int, ...]]:
 
 
 @linear(
-    input=lambda g, input_shape, split_size, dim: _cat(
+    input=lambda g, input_shape, split_size, dim: late._cat(
         _defined(g, _split_shapes(input_shape, _even(input_shape, split_size, dim), dim)), dim
     ),
     view=True,
@@ -73,7 +75,7 @@ def _split(input: Any, split_size: int, dim: int = 0) -> Any:
 
 
 @linear(
-    input=lambda g, input_shape, sizes, dim: _cat(_defined(g, _split_shapes(input_shape, sizes, dim)), dim),
+    input=lambda g, input_shape, sizes, dim: late._cat(_defined(g, _split_shapes(input_shape, sizes, dim)), dim),
     view=True,
     many=True,
     structural=True,
@@ -123,7 +125,7 @@ def _cut(input: Any, sizes: Any, dim: int) -> tuple[Any, ...]:
 
 
 @linear(
-    input=lambda g, input_shape, split_size, dim: _cat(
+    input=lambda g, input_shape, split_size, dim: late._cat(
         _defined(g, _split_shapes(input_shape, _even(input_shape, split_size, dim), dim)), dim
     ),
     many=True,
@@ -136,7 +138,9 @@ def _unsafe_split(input: Any, split_size: int, dim: int = 0) -> Any:
 
 
 @linear(
-    input=lambda g, input_shape, split_sizes, dim: _cat(_defined(g, _split_shapes(input_shape, split_sizes, dim)), dim),
+    input=lambda g, input_shape, split_sizes, dim: late._cat(
+        _defined(g, _split_shapes(input_shape, split_sizes, dim)), dim
+    ),
     many=True,
     structural=True,
     name="unsafe_split_with_sizes",
@@ -295,7 +299,7 @@ def tensor_split(
     else:
         cuts = [0, *(w.__index__() for w in where), n]
         pairs = list(pairwise(cuts))
-    return tuple(_slice(input, (*(FULL,) * d, slice(a, b), ...)) for a, b in pairs)
+    return tuple(late._slice(input, (*(FULL,) * d, slice(a, b), ...)) for a, b in pairs)
 
 
 def _split_along(name: str, input: Tensor, given: tuple[Any, ...], dim: int, least: int) -> tuple[Tensor, ...]:
@@ -362,8 +366,3 @@ def dsplit(
         [gradpack.Size([1, 1, 1]), gradpack.Size([1, 1, 1])]
     """
     return _split_along("dsplit", input, (indices_or_sections, indices, sections), 2, 3)
-
-
-from .index import _slice, zeros_as  # noqa: E402 - what follows is named late, by formulas too
-from .join import _cat, _stack  # noqa: E402
-from .shape import wrap_dim  # noqa: E402

@@ -6,12 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from ..base import late
 from ..base.callers import depth_of_user
 from ..base.dtypes import BOOL, FLOATING, INTEGRAL
 from ..base.errors import scalar_type
 from ..declare.batched import is_batched
 from ..declare.timed import noted
 from ..tensor.tensor import Tensor, wrap
+from .operands import is_complex
 
 FUNCTIONS = "cov corrcoef cartesian_prod combinations"
 METHODS = "cov corrcoef"
@@ -59,7 +61,7 @@ def cov(input: Tensor, *, correction: int = 1, fweights: Any = None, aweights: A
         )
     if input._spec.dtype.category == BOOL:
         raise RuntimeError("cov(): bool dtype is not supported for input")
-    x = input if input.ndim == 2 else reshape(input, (1, input.numel()))
+    x = input if input.ndim == 2 else late.reshape(input, (1, input.numel()))
     n = x._shape[1]
     weights: Any = None
     if fweights is not None:
@@ -68,13 +70,13 @@ def cov(input: Tensor, *, correction: int = 1, fweights: Any = None, aweights: A
     if aweights is not None:
         _check_weights("aweights", aweights, n, False)
         weights = aweights if weights is None else weights * aweights
-    total: Any = n if weights is None else sum(weights)
+    total: Any = n if weights is None else late.sum(weights)
     if weights is not None and not is_batched(total) and not float(total.detach()):
         raise RuntimeError("cov(): weights sum to zero, can't be normalized")
-    mean = sum(x if weights is None else x * weights, 1)
+    mean = late.sum(x if weights is None else x * weights, 1)
     mean = mean / total if weights is not None or n else mean / wrap(np.zeros((), mean._data.dtype))
     if aweights is not None and correction != 0:
-        factor: Any = total - correction * sum(weights * aweights) / total
+        factor: Any = total - correction * late.sum(weights * aweights) / total
     else:
         factor = total - correction
     if not is_batched(factor) and float(factor.detach() if isinstance(factor, Tensor) else factor) <= 0:
@@ -87,10 +89,10 @@ def cov(input: Tensor, *, correction: int = 1, fweights: Any = None, aweights: A
         )
         factor = factor if isinstance(factor, Tensor) else wrap(np.zeros((), np.int64))
     if isinstance(factor, Tensor):
-        factor = clamp(factor, min=0)  # and not below, where infinite results would change their sign
-    away = x - unsqueeze(mean, 1)
+        factor = late.clamp(factor, min=0)  # and not below, where infinite results would change their sign
+    away = x - late.unsqueeze(mean, 1)
     weighted = away if weights is None else away * weights
-    return squeeze(mm(away, conj(transpose(weighted, 0, 1)).to(away.dtype)) / factor)
+    return late.squeeze(late.mm(away, late.conj(late.transpose(weighted, 0, 1)).to(away.dtype)) / factor)
 
 
 def corrcoef(input: Tensor) -> Any:
@@ -110,11 +112,11 @@ def corrcoef(input: Tensor) -> Any:
     c = cov(input)
     if not c.ndim:
         return c / c
-    size = sqrt(real(diagonal(c)))
-    c = c / unsqueeze(size, 1) / unsqueeze(size, 0)
+    size = late.sqrt(late.real(late.diagonal(c)))
+    c = c / late.unsqueeze(size, 1) / late.unsqueeze(size, 0)
     if is_complex(c):
-        return complex(clamp(real(c), -1, 1), clamp(imag(c), -1, 1))
-    return clamp(c, -1, 1)
+        return late.complex(late.clamp(late.real(c), -1, 1), late.clamp(late.imag(c), -1, 1))
+    return late.clamp(c, -1, 1)
 
 
 def _check_vectors(*tensors: Tensor) -> None:
@@ -141,7 +143,7 @@ def cartesian_prod(*tensors: Any) -> Any:
     _check_vectors(*tensors)
     if len(tensors) == 1:
         return tensors[0][:]
-    return stack([flatten(t) for t in meshgrid(*tensors, indexing="ij")], 1)
+    return late.stack([late.flatten(t) for t in late.meshgrid(*tensors, indexing="ij")], 1)
 
 
 @noted
@@ -164,17 +166,4 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> A
     places = np.indices((input._shape[0],) * r).reshape(r, -1)
     rising = places[:-1] <= places[1:] if with_replacement else places[:-1] < places[1:]
     chosen = places[:, np.all(rising, axis=0)]
-    return stack([input[wrap(np.ascontiguousarray(row))] for row in chosen], 1)
-
-
-from .complex_from_parts import complex  # noqa: E402
-from .complex_parts import conj, imag, real  # noqa: E402 - what follows is named late
-from .diagonal import diagonal  # noqa: E402
-from .exponential import sqrt  # noqa: E402
-from .join import meshgrid, stack  # noqa: E402
-from .limits import clamp  # noqa: E402
-from .linalg import mm  # noqa: E402
-from .operands import is_complex  # noqa: E402
-from .reduce import sum  # noqa: E402
-from .shape import flatten, reshape, squeeze, unsqueeze  # noqa: E402
-from .transpose import transpose  # noqa: E402
+    return late.stack([input[wrap(np.ascontiguousarray(row))] for row in chosen], 1)

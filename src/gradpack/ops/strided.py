@@ -14,6 +14,7 @@ from ..declare.batched import batched, is_batched
 from ..declare.kinds import linear
 from ..tensor.tensor import Tensor
 from .memory_formats import is_laid_out, laid_out
+from .shape import wrap_dim
 
 FUNCTIONS = "as_strided"
 METHODS = "as_strided contiguous unfold"
@@ -197,6 +198,3 @@ def _unfold_backward(input: Any, shape: Any, dimension: int, size: int, step: in
         if count:
             out[place] += input[..., k]
     return out
-
-
-from .shape import wrap_dim  # noqa: E402 - what follows is named late, by formulas too

@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from ..base import late
 from ..base.callers import depth_of_user
 from ..declare.kinds import linear
 from ..tensor.tensor import Tensor
 from .kernels import _array_type
+from .shape import _ints, wrap_dim, wrap_dims
 
 FUNCTIONS = "permute transpose swapaxes swapdims t adjoint movedim moveaxis"
 METHODS = "permute transpose swapaxes swapdims t adjoint movedim moveaxis"
@@ -117,7 +119,7 @@ def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
         if len(set(dims)) != len(dims):
             raise RuntimeError(f"movedim: repeated dim in `{name}` ({said})")
     if not n:
-        return _alias(input)
+        return late._alias(input)
     order = [d for d in builtins.range(n) if d not in sources]
     for target, d in sorted(zip(targets, sources, strict=True)):
         order.insert(target, d)
@@ -179,7 +181,3 @@ def swapaxes(input: Any, axis0: int, axis1: int) -> Any:
         gradpack.Size([3, 2])
     """
     return transpose(input, axis0, axis1)
-
-
-from .index import _alias  # noqa: E402 - what follows is named late, by formulas too
-from .shape import _ints, wrap_dim, wrap_dims  # noqa: E402 - what follows is named late, by formulas too

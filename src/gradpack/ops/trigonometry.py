@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..base import late
 from ..declare.blocks import LARGE
 from ..declare.kinds import elementwise
 from .blockwise import blockwise, is_numpy
@@ -67,7 +68,7 @@ def tan(input: Any) -> Any:
     return np.tan(input)
 
 
-@elementwise(input=lambda g, input: g / sqrt(1 - input * input), result="float")
+@elementwise(input=lambda g, input: g / late.sqrt(1 - input * input), result="float")
 def asin(input: Any) -> Any:
     """The angle whose sine is `input`: NaN outside of [-1, 1].
 
@@ -80,7 +81,7 @@ def asin(input: Any) -> Any:
     return np.arcsin(input)
 
 
-@elementwise(input=lambda g, input: -g / sqrt(1 - input * input), result="float")
+@elementwise(input=lambda g, input: -g / late.sqrt(1 - input * input), result="float")
 def acos(input: Any) -> Any:
     """The angle whose cosine is `input`: NaN outside of [-1, 1].
 
@@ -127,7 +128,7 @@ def atan2(input: Any, other: Any) -> Any:
 
 def _over_square(x: Any, y: Any) -> Any:
     square = x * x + y * y
-    return where(eq(square, 0), 0.0, 1 / square)
+    return late.where(late.eq(square, 0), 0.0, 1 / square)
 
 
 @elementwise(input=lambda g, input: g * cosh(input), result="float")
@@ -169,7 +170,7 @@ def tanh(input: Any) -> Any:
     return np.tanh(input)
 
 
-@elementwise(input=lambda g, input: g / sqrt(input * input + 1), result="float")
+@elementwise(input=lambda g, input: g / late.sqrt(input * input + 1), result="float")
 def asinh(input: Any) -> Any:
     """The inverse of `sinh`.
 
@@ -197,8 +198,8 @@ def acosh(input: Any) -> Any:
 
 def _acosh_root(x: Any) -> Any:
     if is_complex(x):  # the root of the product would be on the wrong branch for half of the plane
-        return sqrt(x - 1) * sqrt(x + 1)
-    return sqrt(x * x - 1)
+        return late.sqrt(x - 1) * late.sqrt(x + 1)
+    return late.sqrt(x * x - 1)
 
 
 @elementwise(input=lambda g, input: g / (1 - input * input), result="float")
@@ -231,7 +232,7 @@ def sinc(input: Any) -> Any:
 def _sinc_slope(x: Any) -> Any:
     """The derivative of `sin(x) / x`; so near 0 that the square is 0, it is 0."""
     square = x * x
-    return where(eq(square, 0), 0.0, (x * cos(x) - sin(x)) / square)
+    return late.where(late.eq(square, 0), 0.0, (x * cos(x) - sin(x)) / square)
 
 
 @elementwise(
@@ -297,8 +298,3 @@ def rad2deg(input: Any) -> Any:
         tensor([57.2958])
     """
     return input * (180 / math.pi)
-
-
-from .compare import eq  # noqa: E402 - adjoints name each other
-from .exponential import sqrt  # noqa: E402
-from .rounding import where  # noqa: E402

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 
 from ..backends.numpy import as_int64
-from ..base import dtypes
+from ..base import dtypes, late
 from ..declare.kinds import nondifferentiable
 from ..tensor.tensor import Tensor
 from .dimensions import axes, numpy_names
 from .kernels import _array_type
+from .reduce import named
 
 FUNCTIONS = "any all count_nonzero"
 METHODS = FUNCTIONS
@@ -79,7 +80,7 @@ def _truth(call: Any, input: Any, dim: Any, keepdim: Any, out: Any, axis: Any, k
     if out is not None:
         return call(input, dim, keepdim, out=out)
     found = call(input, dim, keepdim)
-    return _to_copy(found, dtypes.uint8) if isinstance(input, Tensor) and input.dtype is dtypes.uint8 else found
+    return late._to_copy(found, dtypes.uint8) if isinstance(input, Tensor) and input.dtype is dtypes.uint8 else found
 
 
 @numpy_names
@@ -94,7 +95,3 @@ def count_nonzero(input: Any, dim: Any = None) -> Any:
         tensor([1, 2])
     """
     return as_int64(np.count_nonzero(input, axis=axes(dim, len(input.shape))))
-
-
-from .convert import _to_copy  # noqa: E402 - adjoints name each other
-from .reduce import named  # noqa: E402

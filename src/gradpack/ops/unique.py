@@ -7,13 +7,15 @@ from typing import Any
 import numpy as np
 
 from ..backends.numpy import as_int64
-from ..base import dtypes
+from ..base import dtypes, late
 from ..base.errors import scalar_type
 from ..declare.kinds import general, nondifferentiable
 from ..tensor.tensor import Tensor
 from .dimensions import axis, numpy_names
+from .extremes import picked
 from .kernels import float_kind, take_along
 from .operands import not_implemented
+from .order import _ranked
 
 FUNCTIONS = "unique unique_consecutive mode isin"
 METHODS = "unique unique_consecutive mode isin"
@@ -149,7 +151,7 @@ def _chosen(op: str, input: Any, inverse: bool, counts: bool, dim: Any, consecut
 
 @numpy_names
 @general(
-    input=lambda g, indices, input_shape, dim, keepdim: place_along(g, indices, input_shape, dim, keepdim),
+    input=lambda g, indices, input_shape, dim, keepdim: late.place_along(g, indices, input_shape, dim, keepdim),
     jvp=lambda input_t, indices, dim, keepdim: picked(input_t, indices, dim, keepdim),
     results=("values", "indices"),
     differentiable=1,
@@ -211,7 +213,7 @@ def _isin(elements: Any, test_elements: Any, assume_unique: bool = False, invert
 
 def _tensors(*values: Any) -> list[Tensor]:
     """Numbers as tensors of no dimensions, which count for less in the choice of a dtype."""
-    return [v if isinstance(v, Tensor) else scalar_tensor(v, dtype=dtypes.scalar_dtype(v)) for v in values]
+    return [v if isinstance(v, Tensor) else late.scalar_tensor(v, dtype=dtypes.scalar_dtype(v)) for v in values]
 
 
 def isin(
@@ -237,8 +239,3 @@ def isin(
             raise RuntimeError(f"Unsupported input type encountered for isin(): {scalar_type(t._spec.dtype)}")
     more = {} if out is None else {"out": out}
     return _isin(elements, test_elements, assume_unique, invert, **more)
-
-
-from .create import scalar_tensor  # noqa: E402 - they name each other
-from .extremes import picked, place_along  # noqa: E402
-from .order import _ranked  # noqa: E402

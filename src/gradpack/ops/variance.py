@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from ..base import late
 from ..base.callers import depth_of_user
 from ..declare.kinds import general
 from ..tensor.tensor import Tensor
 from .dimensions import axes, check_floating, count, dropped, restored, spread_over
 from .kernels import SMALL, _add, _array_type, add_up, averaging, float_kind, reshaped, square_sum
+from .reduce import named
 
 FUNCTIONS = "var std var_mean std_mean"
 METHODS = "var std"
@@ -112,14 +114,14 @@ def _slope(g: Any, input: Any, dim: Any, correction: Any, keepdim: bool) -> Any:
     """`2 / (n - correction) * (input - mean) * g`. Without degrees of freedom it is what the division makes of it."""
     free = count(input.shape, dim) - correction
     factor = 2 / free if free and (free > 0 or dim is not None) else math.inf
-    center = mean(input, dim, True)
+    center = late.mean(input, dim, True)
     return (input - center) * (restored(g, input.shape, dim, keepdim) * factor)
 
 
 def _through_root(g: Any, out: Any) -> Any:
     """From the gradient of the root to that of the variance: 0 where the root has none."""
-    flat = eq(out, 0)
-    return where(flat, 0.0, g / (where(flat, 1.0, out) * 2))
+    flat = late.eq(out, 0)
+    return late.where(flat, 0.0, g / (late.where(flat, 1.0, out) * 2))
 
 
 def _both_slopes(g: Any, mean_g: Any, input: Any, dim: Any, correction: Any, keepdim: bool) -> Any:
@@ -272,8 +274,3 @@ def _call(
 ) -> Any:
     dim, correction, keepdim = _arguments(name, input, dim, unbiased, keepdim, correction, axis, keepdims)
     return op(input, dim, correction, keepdim) if out is None else op(input, dim, correction, keepdim, out=out)
-
-
-from .compare import eq  # noqa: E402 - adjoints name each other
-from .reduce import mean, named  # noqa: E402
-from .rounding import where  # noqa: E402

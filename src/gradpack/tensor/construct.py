@@ -6,7 +6,7 @@ from typing import Any
 
 from ..backends import Spec
 from ..backends.windows import memory_of, moved, owner_of
-from ..base import dtypes
+from ..base import dtypes, late
 from ..base.dtypes import dtype
 from ..base.size import Size
 from .tensor import Tensor, alias, wrap
@@ -32,10 +32,6 @@ def legacy_new(cls: type, args: tuple[Any, ...], device: Any) -> Tensor:
 
 def legacy(d: dtype, args: tuple[Any, ...]) -> Tensor:
     """What `Tensor(2, 3)`, `FloatTensor([1, 2])`, `x.new(size)` and the like make: of a size, or of data."""
-    from ..ops.create import tensor
-    from ..ops.fill import empty
-    from ..ops.numbers import is_array, is_sequence
-
     if len(args) == 1 and not isinstance(args[0], Size):
         data = args[0]
         if isinstance(data, Tensor):
@@ -44,8 +40,9 @@ def legacy(d: dtype, args: tuple[Any, ...]) -> Tensor:
                     f"expected a tensor of dtype {d}, got one of dtype {data.dtype}: convert it with .to({d})"
                 )
             return data[...]
-        if isinstance(data, str | bytes) or is_sequence(data) or is_array(data):
-            return tensor(data, dtype=d)
+        if isinstance(data, str | bytes) or late.is_sequence(data) or late.is_array(data):
+            made: Tensor = late.tensor(data, dtype=d)
+            return made
         if isinstance(data, bool) or not hasattr(data, "__index__"):
             raise TypeError(f"new(): data must be a sequence (got {type(data).__name__})")
     elif any(isinstance(a, Tensor) and a.numel() != 1 for a in args):
@@ -54,7 +51,8 @@ def legacy(d: dtype, args: tuple[Any, ...]) -> Tensor:
             f"new() received an invalid combination of arguments: {kinds}, where sizes or one tensor are due"
         )
     size = args[0] if args and isinstance(args[0], Size) else args or (0,)
-    return empty(size, dtype=d)
+    out: Tensor = late.empty(size, dtype=d)
+    return out
 
 
 def rebuild(cls: type, array: Any, requires_grad: bool, extra: dict[str, Any]) -> Tensor:

@@ -21,6 +21,7 @@ from types import ModuleType
 from typing import Any
 
 from ...base.filled import Filled, raw_dict
+from . import utils as utils  # the one that is a file
 
 _LIBRARY = __name__.partition(".")[0]
 
@@ -84,8 +85,6 @@ class Names(Filled):
 
 
 _NONE = object()
-
-from . import utils  # noqa: E402, F401 - the one that is a file
 
 for _name, _words in _SOURCES.items():
     globals()[_name] = sys.modules[f"{__name__}.{_name}"] = Names(_name, _words.split())
