@@ -183,7 +183,7 @@ def get_device_module(device: _Any = None) -> _Any:
 def __getattr__(name: str) -> _Any:
     if name in _LAZY or name == "_C":
         return _import_module(f"{__name__}.{name}")
-    if name in _methods.FUNCTIONS:
+    if name in _methods.MODULE_OF:
         found = globals()[name] = _methods.exported(name)
         return found
     if name in _FROM:
@@ -193,7 +193,7 @@ def __getattr__(name: str) -> _Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LAZY, *_FROM, *_methods.FUNCTIONS})
+    return sorted({*globals(), *_LAZY, *_FROM, *_methods.MODULE_OF})
 
 
 __all__ = [
@@ -229,5 +229,5 @@ __all__ = [
     "sparse_coo",
     "strided",
 ]
-_names = {*_methods.EXPORTED, *_methods.FUNCTIONS, *_dtypes.DTYPES, *_dtypes.ALIASES, *_FORMATS, *_LAZY, *_FROM}
+_names = {*_methods.EXPORTED, *_methods.MODULE_OF, *_dtypes.DTYPES, *_dtypes.ALIASES, *_FORMATS, *_LAZY, *_FROM}
 __all__.extend(sorted(n for n in _names if n[0] != "_"))

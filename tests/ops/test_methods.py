@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
 import runpy
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -25,13 +23,6 @@ def test_the_list_of_names_is_up_to_date(tmp_path):
     subprocess.run([sys.executable, "-c", code], check=True)
     written = runpy.run_path(str(tmp_path / "lazy_names.py"))
     assert written["LAZY"] == lazy_names.LAZY, "run python -m gradpack.ops.methods"
-
-
-def test_every_module_of_operations_is_listed():
-    listed = {*methods._EAGER.split(), *methods._LATER.split()}
-    for path in Path(methods.__file__).parent.glob("*.py"):
-        if re.search(r'^(FUNCTIONS|METHODS|INPLACE) = \(?\s*"\w', path.read_text(), re.MULTILINE):
-            assert path.stem in listed, f"{path.name} gives names and is in neither _EAGER nor _LATER"
 
 
 def run(code):
@@ -58,7 +49,7 @@ def test_everything_works_as_the_first_call(use):
 
 def test_what_is_not_needed_is_not_imported():
     loaded = run("import gradpack, sys; print(*[m for m in sys.modules if m.startswith('gradpack.ops.')])").split()
-    assert "gradpack.ops.arithmetic" in loaded and "gradpack.ops.convolution" not in loaded
+    assert not {"gradpack.ops.arithmetic", "gradpack.ops.convolution"} & set(loaded)
 
 
 def test_names_are_there_before_they_are_loaded():

@@ -38,7 +38,7 @@ def known_operation(name: str) -> bool:
 
 
 def is_exported(name: str) -> bool:
-    return name in PUBLIC or name in methods.FUNCTIONS
+    return name in PUBLIC or name in methods.MODULE_OF
 
 
 def _check_name(what: str, name: str) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 from ..base.exits import block
 from ..declare.op import REGISTRY, Op
 from ..tensor.tensor import Tensor
-from .methods import EXPORTED, FUNCTIONS, exported
+from .methods import EXPORTED, MODULE_OF, exported
 
 # The overloads of families that have more than "default", or none of that name.
 _BINARY = "add sub mul div eq ne lt le gt ge fmod remainder bitwise_and bitwise_or bitwise_xor xlogy"
@@ -244,7 +244,7 @@ def _function(name: str) -> Any:
     if name in aten_functions.NAMES:
         return getattr(aten_functions, name)
     found = EXPORTED.get(name) or getattr(Tensor, name, None)
-    if found is None and name in FUNCTIONS:
+    if found is None and name in MODULE_OF:
         found = exported(name)
     if found is None:
         with suppress(KeyError):

@@ -4,8 +4,8 @@ To the base, as in torch: what a program assigns to `Tensor` stands before them,
 deletes again gives way to them.
 
 Each module of operations says, as data at its top or bottom, what it gives: FUNCTIONS, METHODS,
-INPLACE, ALIASES, OPERATORS, REFLECTED, INPLACE_OPERATORS. Those that nothing else needs at import
-are imported when one of their names is first asked for: `lazy_names` lists them, and
+INPLACE, ALIASES, OPERATORS, REFLECTED, INPLACE_OPERATORS. It is imported when one of its names is
+first asked for: `lazy_names` lists them, and
 
     python -m gradpack.ops.methods
 
@@ -26,28 +26,8 @@ from ..tensor.described import TensorBase
 from ..tensor.tensor import Tensor
 from .lazy_names import LAZY
 
-# Imported with gradpack: these name each other, and much else names them.
-_EAGER = "arithmetic convert overwrite create fill fill_like index reduce shape transpose"
-# Imported at first use.
-_LATER = (
-    "division "
-    "compare complex_parts getitem rounding exponential "
-    "arrange bits cumulate diagonal extremes join limits masked nan_sums norm order "
-    "pairwise power products scatter scatter_reduce split truth variance "
-    "activation affine attention dropout einsum embedding generator index_dim inplace_functions linalg "
-    "linalg_addmm loss normalize predicates random random_integers fill_random put relayout softmax strided "
-    "trigonometry avg_pool batch_norm convolution embedding_bag fold grid_sample group_norm max_pool padding "
-    "bessel binary_numbers log_gamma gamma_functions spectrogram windows integrate quantiles unique bins search "
-    "index_reduce copies stacks layout segments distance linalg_det linalg_factor linalg_householder "
-    "linalg_least_squares linalg_lowrank linalg_lu linalg_norm sparse sparse_products sparse_softmax "
-    "linalg_solve linalg_svd linalg_triangular linalg_vectors matrix_functions statistics loss_pointwise "
-    "loss_margin ctc similarity gated recurrent reparametrize sampling implicit exchange broadcasting hashing "
-    "numpy_protocol prelu ranges new_tensors random_like forward_mode attributes examples_products complex_from_parts "
-    "differences sparse_gather"
-)
-
 EXPORTED = PUBLIC
-FUNCTIONS: dict[str, str] = {}  # a name that gradpack exports -> the module that has it, until that is loaded
+MODULE_OF: dict[str, str] = {}  # a name that gradpack exports -> the module that has it, until that is loaded
 _OPS: dict[str, str] = {}  # the same for operations
 _loaded: set[str] = set()
 _given: dict[str, tuple[set[str], set[str]]] = {}  # by module: functions and methods
@@ -72,15 +52,13 @@ class Later:
 
 
 def attach() -> None:
-    """Attach everything, or what stands for it. Called once, when gradpack is imported."""
+    """Attach what stands for everything. Called once, when gradpack is imported."""
     for name, value in [*vars(Tensor).items()]:
         if isinstance(value, FunctionType | property) and name[:2] != "__":
             setattr(TensorBase, name, value)
             delattr(Tensor, name)
-    for name in _EAGER.split():
-        load(name)
     for module, (functions, methods, ops) in LAZY.items():
-        FUNCTIONS.update(dict.fromkeys(functions.split(), module))
+        MODULE_OF.update(dict.fromkeys(functions.split(), module))
         _OPS.update(dict.fromkeys(ops.split(), module))
         for method in methods.split():
             if method not in vars(TensorBase):
@@ -104,7 +82,7 @@ def load(name: str) -> None:
 
 def load_all() -> None:
     """Load every module of operations: what lists all of them needs that."""
-    for name in (*_EAGER.split(), *_LATER.split()):
+    for name in LAZY:
         load(name)
 
 
@@ -114,7 +92,7 @@ def exported(name: str) -> Any:
     Raises:
         KeyError: if there is none.
     """
-    load(FUNCTIONS[name])
+    load(MODULE_OF[name])
     return EXPORTED[name]
 
 
@@ -175,7 +153,7 @@ def _attach(module: ModuleType) -> set[str]:
 
 
 def _is_exported(name: str) -> bool:
-    return name in EXPORTED or name in FUNCTIONS
+    return name in EXPORTED or name in MODULE_OF
 
 
 def _resolved(name: str) -> Any:
@@ -187,21 +165,26 @@ def _resolved(name: str) -> Any:
 def _write_names() -> None:
     """Write `lazy_names.py`."""
     from pathlib import Path
+    from pkgutil import iter_modules
 
-    lines = ['"""What the modules give that are imported at first use: written by `python -m gradpack.ops.methods`."""']
-    lines += [
+    lines = [
+        '"""What each module gives, which is imported at first use: written by `python -m gradpack.ops.methods`."""',
         "# ruff: noqa: E501 - lists of words",
         "",
         "# module: (functions that gradpack exports, attributes of Tensor, operations)",
+        "LAZY: dict[str, tuple[str, str, str]] = {",
     ]
-    lines += ["LAZY: dict[str, tuple[str, str, str]] = {"]
-    for name in _LATER.split():
-        before = set(REGISTRY)
+    names = sorted(m.name for m in iter_modules(import_module(__package__).__path__))
+    modules = {name: import_module(f".{name}", __package__) for name in names if name not in ("lazy_names", "methods")}
+    for name in sorted(modules, key=lambda name: hasattr(modules[name], "ALIASES")):  # what they stand for comes first
         load(name)
-        functions, methods = _given[name]
-        lines.append(f"    {name!r}: (")
-        lines += [f"        {' '.join(sorted(group))!r}," for group in (functions, methods, set(REGISTRY) - before)]
-        lines.append("    ),")
+    for name, module in modules.items():
+        ops = {op.name for op in REGISTRY.values() if op.forward.__module__ == module.__name__}
+        groups = [*_given[name], ops]
+        if any(groups):
+            lines.append(f"    {name!r}: (")
+            lines += [f"        {' '.join(sorted(group))!r}," for group in groups]
+            lines.append("    ),")
     lines.append("}")
     Path(__file__).with_name("lazy_names.py").write_text("\n".join(lines).replace("'", '"') + "\n")
 

@@ -24,11 +24,11 @@ def found(name: str) -> Any:
             return getattr(import_module(f"{__package__.rpartition('.')[0]}.{module}"), name, None)
         except ImportError:
             return None
-    from .methods import EXPORTED, FUNCTIONS, exported
+    from .methods import EXPORTED, MODULE_OF, exported
 
     if name in EXPORTED:
         return EXPORTED[name]
-    return exported(name) if name in FUNCTIONS else None
+    return exported(name) if name in MODULE_OF else None
 
 
 def ours(name: str, *args: Any, **kwargs: Any) -> Any:

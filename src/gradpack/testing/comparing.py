@@ -245,7 +245,7 @@ def make_tensor(
         raise ValueError(f"`low` and `high` cannot be NaN, but got low={low} and high={high}")
     if low >= high:
         raise ValueError(f"`low` must be less than `high`, but got {low} >= {high}")
-    rand = methods.exported("rand") if "rand" in methods.FUNCTIONS else methods.EXPORTED["rand"]
+    rand = methods.exported("rand") if "rand" in methods.MODULE_OF else methods.EXPORTED["rand"]
     wide = {"float64": "float64", "complex128": "float64"}.get(kind, "float32")
     from ..base.dtypes import DTYPES
 
