@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -55,7 +56,10 @@ def without_device(tree: ast.Module) -> list[int]:
         n
         for n in calls
         if getattr(n.func, "id", "") in MAKERS
-        or (getattr(n.func, "attr", "") in MAKERS and getattr(getattr(n.func, "value", None), "id", "")[:1] == "_")
+        or (
+            getattr(n.func, "attr", "") in MAKERS
+            and re.match("_|late$", getattr(getattr(n.func, "value", None), "id", ""))
+        )
     ]
     return [n.lineno for n in made if not any(k.arg in ("device", None) for k in n.keywords)]
 
@@ -70,10 +74,8 @@ def test_types_are_not_compared_to_what_np_is_bound_to() -> None:
 
 
 def test_tensors_are_made_where_the_operands_are() -> None:
-    assert without_device(ast.parse("zeros(2)\nones(2, device=d)\nnp.ones(2)\n_random.rand(2)\nfull(2, **kind)")) == [
-        1,
-        4,
-    ]
+    lines = "zeros(2)\nones(2, device=d)\nnp.ones(2)\n_random.rand(2)\nfull(2, **kind)\nlate.zeros(2)"
+    assert without_device(ast.parse(lines)) == [1, 4, 6]
     found = {name: lines for name, tree in trees("autograd", "nn", "ops", "optim", "distributions", "func", "amp")
              if (lines := without_device(tree)) and name not in OWN}  # fmt: skip
     assert set(found) == set(ANYWHERE), found
