@@ -47,7 +47,8 @@ _ANNOTATED = {
     "dtype": "dtype",
 }
 
-# Parameters that run on arrays and numbers, too, and are annotated Any.
+# Parameters with one of these annotations are told apart by their names.
+_BY_NAME = frozenset("Any Array Dim Number Setting Sizes".split())
 _NAMED = {
     name: kind
     for kind, names in {
@@ -106,7 +107,7 @@ def kind_of(name: str, annotation: Any) -> str | None:
     """The kind of argument that a parameter takes; None where that is not known."""
     text = annotation if isinstance(annotation, str) else getattr(annotation, "__name__", "Any")
     text = text.removesuffix(" | None")
-    kind = _ANNOTATED.get(text) or (_NAMED.get(name) if text == "Any" else None)
+    kind = _ANNOTATED.get(text) or (_NAMED.get(name) if text in _BY_NAME else None)
     return "size" if kind == "int" and name in _SIZES else kind
 
 

@@ -6,6 +6,8 @@ from _thread import RLock
 from collections.abc import Callable
 from typing import Any
 
+from .annotations import may_be_array
+
 
 class Registry(dict[str, "Op"]):
     """Name -> Op: what tests, documentation, reports and `list_ops` read. Looking a name up loads its module."""
@@ -44,7 +46,7 @@ class Op:
         params: its parameters in order; the last `keyword_only` of them are keyword-only.
         inputs: the differentiable ones.
         lists: those inputs that are sequences of tensors.
-        arrays: parameters that may be tensors or arrays.
+        arrays: parameters that may be tensors or arrays: see `annotations`.
         promote: parameters that share one dtype.
         formulas: for each input, from the gradient of the result to that of the input.
         reads: for each input, the names its formula asks for, without the gradient.
@@ -193,7 +195,7 @@ class Op:
         self.arrays = tuple(
             p
             for p in self.params
-            if p in self.inputs or (self.defaults.get(p, None) is None and p not in _NEVER_ARRAYS)
+            if p in self.inputs or (self.defaults.get(p) is None and may_be_array(function.__annotations__.get(p)))
         )
         self.promote = tuple(p for p in self.inputs if p not in lists) if promote is None else promote
         several = len(self.promote) > 1
@@ -255,19 +257,6 @@ class Op:
 
     def __repr__(self) -> str:
         return f"<op {self.name}: {self.kind}({', '.join(self.inputs)})>"
-
-
-# Parameters of these names are settings, never tensors, although they have no default or None.
-_NEVER_ARRAYS = frozenset(
-    "at dim dimension dims dim0 dim1 keepdim shape size sizes split_sizes stride storage_offset dtype approximate "
-    "start end step split_size chunks sections "
-    "correction n p lambd diagonal equation k repeats shifts padding descending offset reduction label_smoothing "
-    "ignore_index normalized_shape eps scale is_causal enable_gqa training inplace device generator negative_slope "
-    "alpha beta threshold unbiased source destination rounding_mode memory_format non_blocking copy num_classes "
-    "factor dropout_p max_norm padding_idx norm_type scale_grad_by_freq sparse largest sorted minlength "
-    "accumulate include_self reduce count kernel groups mode pad dilation transposed output_padding plan geometry "
-    "momentum".split()
-)
 
 
 def _params_of(function: Callable[..., Any]) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ import numpy as np
 from ..base import late
 from ..base.errors import scalar_type
 from ..base.info import finfo
+from ..declare.annotations import Array, Number
 from ..declare.blocks import looped
 from ..declare.kinds import elementwise
 from ..tensor.tensor import Tensor
@@ -25,13 +26,13 @@ INPLACE = "relu_"
 
 
 @elementwise(grad=lambda g: g, input=lambda g: late.zeros_as(g, tuple(g.shape)), dtypes="fc")
-def _flat_gradient(grad: Any, input: Any) -> Any:
+def _flat_gradient(grad: Array, input: Array) -> Any:
     """A gradient that depends on its input in steps only."""
     return np.where(True, grad, input)
 
 
 @elementwise(input=lambda g, out: late.where(out <= 0, 0.0, g), dtypes="if", flat="ThresholdBackwardBackward0")
-def relu(input: Any) -> Any:
+def relu(input: Array) -> Any:
     """`max(input, 0)`. Keeps its result for backward, which the next layer keeps anyway.
 
     Example::
@@ -44,7 +45,7 @@ def relu(input: Any) -> Any:
 
 
 @elementwise(input=lambda g, input, approximate: late.gelu_backward(g, input, approximate), dtypes="f", blocks=False)
-def gelu(input: Any, *, approximate: str = "none") -> Any:
+def gelu(input: Array, *, approximate: str = "none") -> Any:
     """`input * P(X <= input)` for a standard normal X.
 
     Args:
@@ -82,7 +83,7 @@ _LOG2_E = math.log2(math.e)
 
 
 @elementwise(input=lambda g, input: g * _silu_slope(input), dtypes="fc")
-def silu(input: Any) -> Any:
+def silu(input: Array) -> Any:
     """`input * sigmoid(input)`.
 
     Example::
@@ -100,7 +101,7 @@ def _silu_slope(input: Any) -> Any:
 
 
 @elementwise(input=lambda g, input, beta, threshold: g * _softplus_slope(input, beta, threshold), dtypes="f")
-def softplus(input: Any, beta: Any = 1, threshold: Any = 20) -> Any:
+def softplus(input: Array, beta: Any = 1, threshold: Any = 20) -> Any:
     """`log(1 + exp(beta * input)) / beta`, and `input` itself above the threshold.
 
     Example::
@@ -121,7 +122,7 @@ def _softplus_slope(input: Any, beta: Any, threshold: Any) -> Any:
 
 
 @elementwise(input=lambda g, input, negative_slope: late.where(input > 0, g, g * negative_slope), dtypes="f", flat=True)
-def leaky_relu(input: Any, negative_slope: float = 0.01) -> Any:
+def leaky_relu(input: Array, negative_slope: float = 0.01) -> Any:
     """`input`, and `negative_slope * input` below zero.
 
     Example::
@@ -137,7 +138,7 @@ def leaky_relu(input: Any, negative_slope: float = 0.01) -> Any:
     )
 
 
-def _elu_body(input: Any, alpha: Any = 1.0, scale: Any = 1.0, input_scale: Any = 1.0) -> Any:
+def _elu_body(input: Array, alpha: Any = 1.0, scale: Any = 1.0, input_scale: Any = 1.0) -> Any:
     """`scale * input` above zero, `scale * alpha * (exp(input_scale * input) - 1)` below."""
     return np.maximum(input, 0) * scale + np.expm1(np.minimum(input, 0) * input_scale) * (alpha * scale)
 
@@ -207,7 +208,7 @@ def selu(input: Tensor) -> Tensor:
 
 
 @elementwise(input=lambda g, input: g * late.sigmoid(-input), node="LogSigmoidBackward0", dtypes="f", contiguous=True)
-def logsigmoid(input: Any) -> Any:
+def logsigmoid(input: Array) -> Any:
     """`log(sigmoid(input))`, without overflow.
 
     Example::
@@ -220,7 +221,7 @@ def logsigmoid(input: Any) -> Any:
 
 
 @elementwise(input=lambda g, input: g * _mish_slope(input), dtypes="f")
-def mish(input: Any) -> Any:
+def mish(input: Array) -> Any:
     """`input * tanh(softplus(input))`.
 
     Example::
@@ -246,7 +247,7 @@ def _mish_slope(input: Any) -> Any:
     dtypes="if",
     flat=True,
 )
-def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0) -> Any:
+def hardtanh(input: Array, min_val: float = -1.0, max_val: float = 1.0) -> Any:
     """`input` limited to an interval.
 
     Example::
@@ -259,7 +260,7 @@ def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0) -> Any:
 
 
 @elementwise(input=lambda g, input: late.where((input > -3) & (input < 3), g * (1 / 6), 0.0), dtypes="f", flat=True)
-def hardsigmoid(input: Any) -> Any:
+def hardsigmoid(input: Array) -> Any:
     """`relu6(input + 3) / 6`.
 
     Example::
@@ -272,7 +273,7 @@ def hardsigmoid(input: Any) -> Any:
 
 
 @elementwise(input=lambda g, input: g * _hardswish_slope(input), dtypes="f")
-def hardswish(input: Any) -> Any:
+def hardswish(input: Array) -> Any:
     """`input * relu6(input + 3) / 6`.
 
     Example::
@@ -307,7 +308,7 @@ def tanhshrink(input: Tensor) -> Tensor:
     dtypes="if",
     flat="ThresholdBackwardBackward0",
 )
-def threshold(input: Any, threshold: Any, value: Any) -> Any:
+def threshold(input: Array, threshold: Number, value: Array) -> Any:
     """`input` above the threshold, `value` elsewhere; NaN stays.
 
     Example::
@@ -338,7 +339,7 @@ def softshrink(input: Tensor, lambd: float = 0.5, *, out: Any = None) -> Tensor:
     rounds=True,
     flat=True,
 )
-def _softshrink(input: Any, lambd: float = 0.5) -> Any:
+def _softshrink(input: Array, lambd: float = 0.5) -> Any:
     """`input` moved towards zero by `lambd`."""
     return input - limit(input, -lambd, lambd)
 
@@ -350,7 +351,7 @@ def _softshrink(input: Any, lambd: float = 0.5) -> Any:
     rounds=True,
     flat=True,
 )
-def hardshrink(input: Any, lambd: float = 0.5) -> Any:
+def hardshrink(input: Array, lambd: float = 0.5) -> Any:
     """`input` where its absolute value exceeds `lambd`, zero elsewhere.
 
     Example::

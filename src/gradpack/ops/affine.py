@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..base import late
+from ..declare.annotations import Array, Setting
 from ..declare.kinds import general
 from ..declare.kinds import linear as linear_kind
 from .dropped import light
@@ -41,7 +42,7 @@ def _blame_linear(input: Any, weight: Any, bias: Any = ()) -> None:
     node="AddmmBackward0",
     light=light,
 )
-def linear(input: Any, weight: Any, bias: Any = None) -> Any:
+def linear(input: Array, weight: Array, bias: Array = None) -> Any:
     """`input @ weight.T + bias`.
 
     Args:
@@ -88,7 +89,7 @@ def _weight_gradient(g: Any, input: Any, shape: Any) -> Any:
 
 
 @linear_kind(input=lambda g, input_shape: late.expand(g, input_shape), node="SumBackward1")
-def _over_rows(input: Any) -> Any:
+def _over_rows(input: Array) -> Any:
     """The sum over all dimensions but the last."""
     return add_up(input, 0 if len(input.shape) == 2 else tuple(range(len(input.shape) - 1)))
 
@@ -101,7 +102,7 @@ def _over_rows(input: Any) -> Any:
     uniform=True,
     dtypes="ifc",
 )
-def bilinear(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Any:
+def bilinear(input1: Array, input2: Array, weight: Array, bias: Array = None) -> Any:
     """`input1 @ weight[k] @ input2 + bias[k]` for each output k.
 
     Example::
@@ -134,7 +135,7 @@ def bilinear(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Any:
     third=lambda g, equation, first, second: _transposed(equation, 2, g, first, second),
     node="EinsumBackward0",
 )
-def _triple(equation: Any, first: Any, second: Any, third: Any) -> Any:
+def _triple(equation: Setting, first: Array, second: Array, third: Array) -> Any:
     """An einsum of three operands whose letters each occur twice."""
     return np.einsum(equation, first, second, third, optimize=True)
 

@@ -9,6 +9,7 @@ import numpy as np
 from ..base.dtypes import BOOL, FLOATING
 from ..base.errors import not_implemented_for
 from ..base.numbers import number_for
+from ..declare.annotations import Array
 from ..declare.kinds import elementwise
 from ..tensor.tensor import Tensor
 from .operands import factor_for, is_bool, is_complex, is_number
@@ -81,7 +82,7 @@ def _times(array: Any, alpha: Any) -> Any:
 
 
 @elementwise(input=lambda g: g, other=lambda g, alpha: g if alpha == 1 else g * alpha, check=_check_alpha, rounds=True)
-def add(input: Any, other: Any, *, alpha: Any = 1) -> Any:
+def add(input: Array, other: Array, *, alpha: Any = 1) -> Any:
     """`input + alpha * other`.
 
     Raises:
@@ -99,7 +100,7 @@ def add(input: Any, other: Any, *, alpha: Any = 1) -> Any:
 @elementwise(
     input=lambda g: g, other=lambda g, alpha: -g if alpha == 1 else g * -alpha, check=_check_difference, rounds=True
 )
-def sub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
+def sub(input: Array, other: Array, *, alpha: Any = 1) -> Any:
     """`input - alpha * other`.
 
     Raises:
@@ -123,7 +124,7 @@ def sub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
     node="RsubBackward1",
     rounds=True,
 )
-def rsub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
+def rsub(input: Array, other: Array, *, alpha: Any = 1) -> Any:
     """`other - alpha * input`.
 
     Example::
@@ -136,7 +137,7 @@ def rsub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
 
 
 @elementwise(input=lambda g, other: g * other, other=lambda g, input: g * input)
-def mul(input: Any, other: Any) -> Any:
+def mul(input: Array, other: Array) -> Any:
     """`input * other`.
 
     Example::
@@ -150,7 +151,7 @@ def mul(input: Any, other: Any) -> Any:
 
 
 @elementwise(input=lambda g: -g, check=_check_negation)
-def neg(input: Any) -> Any:
+def neg(input: Array) -> Any:
     """`-input`.
 
     Example::
@@ -180,7 +181,7 @@ def positive(input: Tensor) -> Tensor:
 
 
 @elementwise(input=lambda g, out: -g * (out * out), result="float")
-def reciprocal(input: Any) -> Any:
+def reciprocal(input: Array) -> Any:
     """`1 / input`.
 
     Example::
@@ -193,7 +194,7 @@ def reciprocal(input: Any) -> Any:
 
 
 @elementwise(input=lambda g, input: g * (input * 2), result=None, node="PowBackward0")
-def square(input: Any) -> Any:
+def square(input: Array) -> Any:
     """`input * input`; bool counts as int64.
 
     Example::
@@ -224,7 +225,7 @@ def _check_lerp(op: Any, values: Any, common: Any) -> None:
     check=_check_lerp,
     node="LerpBackward1",
 )
-def lerp(input: Any, end: Any, weight: Any) -> Any:
+def lerp(input: Array, end: Array, weight: Array) -> Any:
     """`input + weight * (end - input)`, computed from the nearer end so that a weight of 1 gives exactly `end`.
 
     Raises:
@@ -249,7 +250,7 @@ def lerp(input: Any, end: Any, weight: Any) -> Any:
     scalars=False,
     dtypes="ifc",
 )
-def addcmul(input: Any, tensor1: Any, tensor2: Any, *, value: int | float = 1) -> Any:
+def addcmul(input: Array, tensor1: Array, tensor2: Array, *, value: int | float = 1) -> Any:
     """`input + value * tensor1 * tensor2`.
 
     Example::
@@ -276,7 +277,7 @@ def _check_addcdiv(op: Any, values: Any, common: Any) -> None:
     scalars=False,
     check=_check_addcdiv,
 )
-def addcdiv(input: Any, tensor1: Any, tensor2: Any, *, value: int | float = 1) -> Any:
+def addcdiv(input: Array, tensor1: Array, tensor2: Array, *, value: int | float = 1) -> Any:
     """`input + value * tensor1 / tensor2`.
 
     Raises:

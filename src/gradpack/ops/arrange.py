@@ -10,6 +10,7 @@ import numpy as np
 from ..backends.numpy import as_int64, as_intp
 from ..base import dtypes, late
 from ..base.errors import not_implemented_for
+from ..declare.annotations import Array, Dim, Sizes
 from ..declare.kinds import linear
 from ..declare.looped import each_example, looking_at
 from ..tensor.tensor import Tensor
@@ -25,7 +26,7 @@ METHODS = "flip fliplr flipud roll rot90 repeat repeat_interleave tile"
 
 
 @linear(input=lambda g, dims: flip(g, dims), structural=True)
-def flip(input: Any, dims: Any) -> Any:
+def flip(input: Array, dims: Dim) -> Any:
     """Reverse the order along dimensions.
 
     Example::
@@ -74,7 +75,7 @@ def flipud(input: Tensor) -> Tensor:
 
 
 @linear(input=lambda g, shifts, dims: roll(g, _negated(shifts), dims), structural=True, contiguous=True)
-def roll(input: Any, shifts: Any, dims: Any = None) -> Any:
+def roll(input: Array, shifts: Sizes, dims: Dim = None) -> Any:
     """Shift elements along dimensions, those that fall off coming in at the other end.
 
     Example::
@@ -131,7 +132,7 @@ def rot90(input: Tensor, k: int = 1, dims: Any = (0, 1)) -> Tensor:
 
 
 @linear(input=lambda g, input_shape, repeats: _fold(g, input_shape, repeats), structural=True, contiguous=True)
-def repeat(input: Any, repeats: Any) -> Any:
+def repeat(input: Array, repeats: Sizes) -> Any:
     """Repeat along each dimension.
 
     Example::
@@ -234,7 +235,7 @@ def repeat_interleave(
 
 
 @linear(input=lambda g: g, node="CloneBackward0", structural=True)
-def _written_out(input: Any) -> Any:
+def _written_out(input: Array) -> Any:
     """A copy with its own storage: `clone`, of what was expanded along its last dimension in a few long strides."""
     if not is_numpy(input) or not input.ndim or not 1 < input.shape[-1] < 16 or input.strides[-1]:
         return np.array(input, order="C")

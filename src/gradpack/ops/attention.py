@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..base import late
+from ..declare.annotations import Array, Number
 from ..declare.kinds import general
 from ..tensor.tensor import Tensor, wrap
 from .attention_blocks import attend, attend_backward, by_blocks, fits
@@ -167,13 +168,13 @@ def _attention_meaning(
     dtypes="f",
 )
 def _attention(
-    query: Any,
-    key: Any,
-    value: Any,
-    attn_mask: Any = None,
+    query: Array,
+    key: Array,
+    value: Array,
+    attn_mask: Array = None,
     dropout_p: float = 0.0,
     is_causal: bool = False,
-    scale: Any = None,
+    scale: Number = None,
 ) -> Any:
     """Attention, with what backward needs to compute the probabilities again."""
     bits, kept = None, np.zeros(0, np.uint8)

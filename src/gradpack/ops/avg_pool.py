@@ -11,6 +11,7 @@ import numpy as np
 
 from ..base import late
 from ..base.errors import refuse
+from ..declare.annotations import Array, Setting, Sizes
 from ..declare.kinds import linear
 from ..tensor.tensor import Tensor
 from .along import Taps, put_back, taken
@@ -66,7 +67,7 @@ def _divided(x: Any, by: Any) -> Any:
     node="AvgPool2DBackwardBackward0",
     dtypes="f",
 )
-def _averages_back(input: Any, size: Any, geometry: Any, include: bool = False, divisor: Any = None) -> Any:
+def _averages_back(input: Array, size: Sizes, geometry: Setting, include: bool = False, divisor: Array = None) -> Any:
     """The adjoint of averages over windows."""
     size = tuple(size)[len(size) - len(geometry[0]) :]
     if (matrix := _matrix_for(input, size, geometry, include, divisor)) is not None:
@@ -118,7 +119,7 @@ def _averages_of(input: Any, geometry: Any, include: bool, divisor: Any) -> Any:
     flat=True,
     dtypes="if",
 )
-def _averages(input: Any, geometry: Any, include: bool = True, divisor: Any = None) -> Any:
+def _averages(input: Array, geometry: Setting, include: bool = True, divisor: Array = None) -> Any:
     """Averages over windows in one or two dimensions."""
     return channels_as_in(_averages_of(input, geometry, include, divisor), input)
 
@@ -129,7 +130,7 @@ def _averages(input: Any, geometry: Any, include: bool = True, divisor: Any = No
     flat=True,
     dtypes="if",
 )
-def _averages3d(input: Any, geometry: Any, include: bool = True, divisor: Any = None) -> Any:
+def _averages3d(input: Array, geometry: Setting, include: bool = True, divisor: Array = None) -> Any:
     """Averages over windows in three dimensions."""
     return _averages_of(input, geometry, include, divisor)
 
@@ -284,7 +285,7 @@ def _adaptive_of(input: Any, output_size: Any) -> Any:
     node="AdaptiveAvgPool2DBackwardBackward0",
     dtypes="f",
 )
-def _adaptive_back(input: Any, size: Any, output_size: Any) -> Any:
+def _adaptive_back(input: Array, size: Sizes, output_size: Array) -> Any:
     """The adjoint of averages over parts."""
     ndim = len(output_size)
     if not input.size:
@@ -296,7 +297,7 @@ def _adaptive_back(input: Any, size: Any, output_size: Any) -> Any:
 
 
 def _adaptive(ndim: int) -> Callable[..., Any]:
-    def function(input: Any, output_size: Any) -> Any:
+    def function(input: Array, output_size: Array) -> Any:
         made = _adaptive_of(input, tuple(output_size))
         return channels_as_in(made, input) if ndim == 2 else made
 

@@ -10,6 +10,7 @@ from ..base import late
 from ..base.dtypes import float32
 from ..base.errors import not_implemented_for
 from ..base.modes import MODE, using
+from ..declare.annotations import Array
 from ..declare.batched import is_batched
 from ..declare.kinds import general, nondifferentiable
 from ..tensor.tensor import Tensor, wrap
@@ -24,7 +25,7 @@ FUNCTIONS = "batch_norm instance_norm native_batch_norm _native_batch_norm_legit
 
 
 @nondifferentiable(promote=("input",), dtypes="f", results=("mean", "var"), differentiable=0, result=None)
-def _batch_stats(input: Any) -> Any:
+def _batch_stats(input: Array) -> Any:
     """Mean and (biased) variance of each channel."""
     x = as_channels(input)
     count = x.shape[0] * x.shape[2]
@@ -130,11 +131,11 @@ def _meaning(input: Any, weight: Any, mean: Any, rstd: Any, training: bool, eps:
     promote=("input", "weight", "bias"),
 )
 def _batch_norm(
-    input: Any,
-    weight: Any = None,
-    bias: Any = None,
-    mean: Any = None,
-    rstd: Any = None,
+    input: Array,
+    weight: Array = None,
+    bias: Array = None,
+    mean: Array = None,
+    rstd: Array = None,
     training: bool = True,
     eps: Any = 0,
 ) -> Any:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..base import late
+from ..declare.annotations import Array
 from ..declare.kinds import elementwise, nondifferentiable
 from .exponential import special
 
@@ -19,7 +20,7 @@ INPLACE = "i0_"
 
 
 @elementwise(input=lambda g, input: g * i1(input), result="float", dtypes="bif")
-def i0(input: Any) -> Any:
+def i0(input: Array) -> Any:
     """The modified Bessel function of the first kind, of order 0.
 
     Example::
@@ -38,7 +39,7 @@ def i0(input: Any) -> Any:
     name="special_i0e",
     node="SpecialI0EBackward0",
 )
-def i0e(input: Any) -> Any:
+def i0e(input: Array) -> Any:
     """`exp(-abs(input)) * i0(input)`.
 
     Example::
@@ -51,7 +52,7 @@ def i0e(input: Any) -> Any:
 
 
 @elementwise(input=lambda g, input, out: g * _slope_i1(input, out), result="float", dtypes="bif", name="special_i1")
-def i1(input: Any) -> Any:
+def i1(input: Array) -> Any:
     """The modified Bessel function of the first kind, of order 1.
 
     Example::
@@ -70,7 +71,7 @@ def i1(input: Any) -> Any:
     name="special_i1e",
     node="SpecialI1EBackward0",
 )
-def i1e(input: Any) -> Any:
+def i1e(input: Array) -> Any:
     """`exp(-abs(input)) * i1(input)`.
 
     Example::
@@ -99,7 +100,7 @@ def _slope_i1e(x: Any, value: Any) -> Any:
 
 
 @nondifferentiable(result="float", promote=("x",), dtypes="biF", name="special_airy_ai")
-def airy_ai(x: Any) -> Any:
+def airy_ai(x: Array) -> Any:
     """The Airy function Ai, which solves `y'' = x * y` and vanishes for large x.
 
     Example::
@@ -112,7 +113,7 @@ def airy_ai(x: Any) -> Any:
 
 
 @nondifferentiable(result="float", promote=("input",), dtypes="biF", name="special_bessel_j0")
-def bessel_j0(input: Any) -> Any:
+def bessel_j0(input: Array) -> Any:
     """The Bessel function of the first kind, of order 0.
 
     Example::
@@ -125,7 +126,7 @@ def bessel_j0(input: Any) -> Any:
 
 
 @nondifferentiable(result="float", promote=("input",), dtypes="biF", name="special_bessel_j1")
-def bessel_j1(input: Any) -> Any:
+def bessel_j1(input: Array) -> Any:
     """The Bessel function of the first kind, of order 1.
 
     Example::
@@ -138,7 +139,7 @@ def bessel_j1(input: Any) -> Any:
 
 
 @nondifferentiable(result="float", promote=("input",), dtypes="biF", name="special_bessel_y0")
-def bessel_y0(input: Any) -> Any:
+def bessel_y0(input: Array) -> Any:
     """The Bessel function of the second kind, of order 0: -inf at 0, NaN below.
 
     Example::
@@ -151,7 +152,7 @@ def bessel_y0(input: Any) -> Any:
 
 
 @nondifferentiable(result="float", promote=("input",), dtypes="biF", name="special_bessel_y1")
-def bessel_y1(input: Any) -> Any:
+def bessel_y1(input: Array) -> Any:
     """The Bessel function of the second kind, of order 1: -inf at 0, NaN below.
 
     Example::
@@ -164,7 +165,7 @@ def bessel_y1(input: Any) -> Any:
 
 
 @nondifferentiable(result="float", promote=("input",), dtypes="biF", name="special_modified_bessel_i0")
-def modified_bessel_i0(input: Any) -> Any:
+def modified_bessel_i0(input: Array) -> Any:
     """The modified Bessel function of the first kind, of order 0: `i0` without a derivative.
 
     Example::
@@ -177,7 +178,7 @@ def modified_bessel_i0(input: Any) -> Any:
 
 
 @nondifferentiable(result="float", promote=("input",), dtypes="biF", name="special_modified_bessel_i1")
-def modified_bessel_i1(input: Any) -> Any:
+def modified_bessel_i1(input: Array) -> Any:
     """The modified Bessel function of the first kind, of order 1: `i1` without a derivative.
 
     Example::
@@ -190,7 +191,7 @@ def modified_bessel_i1(input: Any) -> Any:
 
 
 @nondifferentiable(result="float", promote=("input",), dtypes="biF", name="special_modified_bessel_k0")
-def modified_bessel_k0(input: Any) -> Any:
+def modified_bessel_k0(input: Array) -> Any:
     """The modified Bessel function of the second kind, of order 0: inf at 0, NaN below.
 
     Example::
@@ -203,7 +204,7 @@ def modified_bessel_k0(input: Any) -> Any:
 
 
 @nondifferentiable(result="float", promote=("input",), dtypes="biF", name="special_modified_bessel_k1")
-def modified_bessel_k1(input: Any) -> Any:
+def modified_bessel_k1(input: Array) -> Any:
     """The modified Bessel function of the second kind, of order 1: inf at 0, NaN below.
 
     Example::
@@ -216,7 +217,7 @@ def modified_bessel_k1(input: Any) -> Any:
 
 
 @nondifferentiable(result="float", promote=("x",), dtypes="biF", name="special_scaled_modified_bessel_k0")
-def scaled_modified_bessel_k0(x: Any) -> Any:
+def scaled_modified_bessel_k0(x: Array) -> Any:
     """`exp(x) * modified_bessel_k0(x)`.
 
     Example::
@@ -229,7 +230,7 @@ def scaled_modified_bessel_k0(x: Any) -> Any:
 
 
 @nondifferentiable(result="float", promote=("x",), dtypes="biF", name="special_scaled_modified_bessel_k1")
-def scaled_modified_bessel_k1(x: Any) -> Any:
+def scaled_modified_bessel_k1(x: Array) -> Any:
     """`exp(x) * modified_bessel_k1(x)`.
 
     Example::
@@ -242,7 +243,7 @@ def scaled_modified_bessel_k1(x: Any) -> Any:
 
 
 @nondifferentiable(result="float", promote=("x",), dtypes="biF", name="special_spherical_bessel_j0")
-def spherical_bessel_j0(x: Any) -> Any:
+def spherical_bessel_j0(x: Array) -> Any:
     """The spherical Bessel function of the first kind, of order 0: `sin(x) / x`, and 1 at 0.
 
     Example::

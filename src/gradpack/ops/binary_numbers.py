@@ -10,6 +10,7 @@ import numpy as np
 from ..backends import spec_of
 from ..base import late
 from ..base.errors import not_implemented_for
+from ..declare.annotations import Array
 from ..declare.kinds import elementwise, general, linear, nondifferentiable
 from .kernels import float_kind
 from .operands import zeros_for
@@ -31,7 +32,7 @@ def _check_floating(op: Any, values: Any, common: Any) -> None:
     differentiable=1,
     check=_check_floating,
 )
-def frexp(input: Any) -> Any:
+def frexp(input: Array) -> Any:
     """`input` as `mantissa * 2 ** exponent` with a mantissa from 0.5 to 1, as a named tuple (mantissa, exponent).
 
     Raises:
@@ -48,7 +49,7 @@ def frexp(input: Any) -> Any:
 
 
 @linear(input=lambda g, exponent: _lowered(g, exponent), node="DivBackward0", name="_frexp_backward")
-def _lowered(input: Any, exponent: Any) -> Any:
+def _lowered(input: Array, exponent: Array) -> Any:
     """`input / 2 ** exponent`."""
     return input / np.exp2(np.astype(exponent, input.dtype))
 
@@ -59,7 +60,7 @@ def _lowered(input: Any, exponent: Any) -> Any:
     result="float",
     scalars=False,
 )
-def ldexp(input: Any, other: Any) -> Any:
+def ldexp(input: Array, other: Array) -> Any:
     """`input * 2 ** other`.
 
     Example::
@@ -78,7 +79,7 @@ def ldexp(input: Any, other: Any) -> Any:
     structural=True,
     scalars=False,
 )
-def nextafter(input: Any, other: Any) -> Any:
+def nextafter(input: Array, other: Array) -> Any:
     """The next number after `input` towards `other` that the dtype can hold.
 
     Example::
@@ -93,7 +94,7 @@ def nextafter(input: Any, other: Any) -> Any:
 
 
 @nondifferentiable(promote=("input", "other"), scalars=False, dtypes="i")
-def gcd(input: Any, other: Any) -> Any:
+def gcd(input: Array, other: Array) -> Any:
     """The greatest common divisor; that of 0 and 0 is 0.
 
     Raises:
@@ -109,7 +110,7 @@ def gcd(input: Any, other: Any) -> Any:
 
 
 @nondifferentiable(promote=("input", "other"), scalars=False, dtypes="i")
-def lcm(input: Any, other: Any) -> Any:
+def lcm(input: Array, other: Array) -> Any:
     """The least common multiple; 0 where one of the two is.
 
     Raises:

@@ -14,6 +14,7 @@ from ..base import dtypes, late
 from ..base.dtypes import BOOL, COMPLEX, FLOATING
 from ..base.errors import _SCALAR_TYPES, not_a_tensor, not_implemented_for
 from ..base.return_types import return_type
+from ..declare.annotations import Array
 from ..declare.kinds import nondifferentiable
 from ..declare.looped import each_example
 from ..declare.out_argument import put
@@ -101,7 +102,7 @@ def _bin_of(values: Any, edges: Any, uniform: bool, exact: bool = False) -> Any:
 
 
 @nondifferentiable(promote=("input",), dtypes="f", structural=True)
-def histc(input: Any, bins: int = 100, min: float = 0, max: float = 0) -> Any:
+def histc(input: Array, bins: int = 100, min: float = 0, max: float = 0) -> Any:
     """How many elements fall into each of some bins of equal width; those outside of all count nowhere.
 
     Args:

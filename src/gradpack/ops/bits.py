@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..base.dtypes import INTEGRAL
+from ..declare.annotations import Array
 from ..declare.kinds import nondifferentiable
 from ..tensor.tensor import Tensor
 
@@ -40,7 +41,7 @@ _BOTH = ("input", "other")
 
 
 @nondifferentiable(promote=_BOTH, scalars=True, dtypes="bi", structural=True)
-def bitwise_and(input: Any, other: Any) -> Any:
+def bitwise_and(input: Array, other: Array) -> Any:
     """The bits that both have; for bool, `logical_and`.
 
     Raises:
@@ -56,7 +57,7 @@ def bitwise_and(input: Any, other: Any) -> Any:
 
 
 @nondifferentiable(promote=_BOTH, scalars=True, dtypes="bi", structural=True)
-def bitwise_or(input: Any, other: Any) -> Any:
+def bitwise_or(input: Array, other: Array) -> Any:
     """The bits that one of the two has; for bool, `logical_or`.
 
     Example::
@@ -69,7 +70,7 @@ def bitwise_or(input: Any, other: Any) -> Any:
 
 
 @nondifferentiable(promote=_BOTH, scalars=True, dtypes="bi", structural=True)
-def bitwise_xor(input: Any, other: Any) -> Any:
+def bitwise_xor(input: Array, other: Array) -> Any:
     """The bits in which the two differ; for bool, `logical_xor`.
 
     Example::
@@ -82,7 +83,7 @@ def bitwise_xor(input: Any, other: Any) -> Any:
 
 
 @nondifferentiable(promote=("input",), dtypes="bi", structural=True)
-def bitwise_not(input: Any) -> Any:
+def bitwise_not(input: Array) -> Any:
     """Each bit the other way; for bool, `logical_not`.
 
     Example::
@@ -95,7 +96,7 @@ def bitwise_not(input: Any) -> Any:
 
 
 @nondifferentiable(promote=_BOTH, scalars=True, dtypes="i", node="LshiftBackward0")
-def bitwise_left_shift(input: Any, other: Any) -> Any:
+def bitwise_left_shift(input: Array, other: Array) -> Any:
     """`input * 2 ** other` in the bits that there are: 0 where all are shifted out.
 
     Example::
@@ -108,7 +109,7 @@ def bitwise_left_shift(input: Any, other: Any) -> Any:
 
 
 @nondifferentiable(promote=_BOTH, scalars=True, dtypes="i", node="RshiftBackward0")
-def bitwise_right_shift(input: Any, other: Any) -> Any:
+def bitwise_right_shift(input: Array, other: Array) -> Any:
     """`input / 2 ** other`, rounded down.
 
     Example::

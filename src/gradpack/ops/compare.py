@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..base.errors import not_a_tensor
+from ..declare.annotations import Array
 from ..declare.batched import is_batched
 from ..declare.kinds import nondifferentiable
 from ..declare.timed import noted
@@ -27,7 +28,7 @@ _BOTH = ("input", "other")
 
 
 @nondifferentiable(result="bool", promote=_BOTH, scalars=("other",), rounds=True)
-def eq(input: Any, other: Any) -> Any:
+def eq(input: Array, other: Array) -> Any:
     """Where `input == other`; NaN equals nothing.
 
     Example::
@@ -40,7 +41,7 @@ def eq(input: Any, other: Any) -> Any:
 
 
 @nondifferentiable(result="bool", promote=_BOTH, scalars=("other",), rounds=True)
-def ne(input: Any, other: Any) -> Any:
+def ne(input: Array, other: Array) -> Any:
     """Where `input != other`.
 
     Example::
@@ -53,7 +54,7 @@ def ne(input: Any, other: Any) -> Any:
 
 
 @nondifferentiable(result="bool", promote=_BOTH, scalars=("other",), dtypes="bif", rounds=True)
-def lt(input: Any, other: Any) -> Any:
+def lt(input: Array, other: Array) -> Any:
     """Where `input < other`.
 
     Raises:
@@ -69,7 +70,7 @@ def lt(input: Any, other: Any) -> Any:
 
 
 @nondifferentiable(result="bool", promote=_BOTH, scalars=("other",), dtypes="bif", rounds=True)
-def le(input: Any, other: Any) -> Any:
+def le(input: Array, other: Array) -> Any:
     """Where `input <= other`.
 
     Raises:
@@ -85,7 +86,7 @@ def le(input: Any, other: Any) -> Any:
 
 
 @nondifferentiable(result="bool", promote=_BOTH, scalars=("other",), dtypes="bif", rounds=True)
-def gt(input: Any, other: Any) -> Any:
+def gt(input: Array, other: Array) -> Any:
     """Where `input > other`.
 
     Raises:
@@ -101,7 +102,7 @@ def gt(input: Any, other: Any) -> Any:
 
 
 @nondifferentiable(result="bool", promote=_BOTH, scalars=("other",), dtypes="bif", rounds=True)
-def ge(input: Any, other: Any) -> Any:
+def ge(input: Array, other: Array) -> Any:
     """Where `input >= other`.
 
     Raises:
@@ -117,7 +118,7 @@ def ge(input: Any, other: Any) -> Any:
 
 
 @nondifferentiable(result="bool", promote=("input",))
-def isnan(input: Any) -> Any:
+def isnan(input: Array) -> Any:
     """Where there is NaN, in one of the parts of a complex number.
 
     Example::
@@ -130,7 +131,7 @@ def isnan(input: Any) -> Any:
 
 
 @nondifferentiable(result="bool", promote=("input",))
-def isinf(input: Any) -> Any:
+def isinf(input: Array) -> Any:
     """Where there is an infinity, in one of the parts of a complex number.
 
     Example::
@@ -143,7 +144,7 @@ def isinf(input: Any) -> Any:
 
 
 @nondifferentiable(result="bool", promote=("input",))
-def isfinite(input: Any) -> Any:
+def isfinite(input: Array) -> Any:
     """Where there is neither an infinity nor NaN.
 
     Example::
@@ -156,7 +157,7 @@ def isfinite(input: Any) -> Any:
 
 
 @nondifferentiable(result="bool", promote=("input",), dtypes="bif")
-def isposinf(input: Any) -> Any:
+def isposinf(input: Array) -> Any:
     """Where there is the positive infinity.
 
     Example::
@@ -169,7 +170,7 @@ def isposinf(input: Any) -> Any:
 
 
 @nondifferentiable(result="bool", promote=("input",), dtypes="bif")
-def isneginf(input: Any) -> Any:
+def isneginf(input: Array) -> Any:
     """Where there is the negative infinity.
 
     Example::
@@ -182,7 +183,7 @@ def isneginf(input: Any) -> Any:
 
 
 @nondifferentiable(result="bool", promote=("input",))
-def isreal(input: Any) -> Any:
+def isreal(input: Array) -> Any:
     """Where the imaginary part is 0: everywhere, unless the dtype is complex.
 
     Example::
@@ -201,7 +202,7 @@ def _check_same_dtype(op: Any, values: Any, common: Any) -> None:
 
 
 @nondifferentiable(result="bool", promote=_BOTH, scalars=False, check=_check_same_dtype)
-def isclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Any:
+def isclose(input: Array, other: Array, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Any:
     """Where `|input - other| <= atol + rtol * |other|`, or both are the same infinity.
 
     Args:
@@ -288,7 +289,7 @@ def _holds(x: Any) -> Any:
 
 
 @nondifferentiable(result="bool", promote=_BOTH, scalars=False)
-def logical_and(input: Any, other: Any) -> Any:
+def logical_and(input: Array, other: Array) -> Any:
     """Where both are different from 0.
 
     Example::
@@ -301,7 +302,7 @@ def logical_and(input: Any, other: Any) -> Any:
 
 
 @nondifferentiable(result="bool", promote=_BOTH, scalars=False)
-def logical_or(input: Any, other: Any) -> Any:
+def logical_or(input: Array, other: Array) -> Any:
     """Where one of the two is different from 0.
 
     Example::
@@ -314,7 +315,7 @@ def logical_or(input: Any, other: Any) -> Any:
 
 
 @nondifferentiable(result="bool", promote=_BOTH, scalars=False)
-def logical_xor(input: Any, other: Any) -> Any:
+def logical_xor(input: Array, other: Array) -> Any:
     """Where exactly one of the two is different from 0.
 
     Example::
@@ -327,7 +328,7 @@ def logical_xor(input: Any, other: Any) -> Any:
 
 
 @nondifferentiable(result="bool", promote=("input",))
-def logical_not(input: Any) -> Any:
+def logical_not(input: Array) -> Any:
     """Where `input` is 0.
 
     Example::

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..base import dtypes
 from ..base.errors import not_a_tensor, not_implemented_for, scalar_type
+from ..declare.annotations import Array
 from ..declare.kinds import general
 from ..tensor.tensor import Tensor
 from .complex_parts import imag, of_parts, real
@@ -75,6 +76,6 @@ def polar(abs: Tensor, angle: Tensor, *, out: Any = None) -> Tensor:
     dtypes="f",
     name="polar",
 )
-def _polar(abs: Any, angle: Any) -> Any:
+def _polar(abs: Array, angle: Array) -> Any:
     """Complex numbers from absolute values and angles."""
     return of_parts(abs * np.cos(angle), abs * np.sin(angle))

@@ -15,6 +15,7 @@ from ..backends.numpy import PAIR, paired
 from ..base import dtypes, late
 from ..base.dtypes import FLOATING
 from ..base.errors import scalar_type
+from ..declare.annotations import Array
 from ..declare.autocast import in_float32
 from ..declare.batched import is_batched, of_all_examples
 from ..declare.kinds import elementwise, linear
@@ -45,7 +46,7 @@ def real(input: Any) -> Any:
 
 
 @linear(input=lambda g: g, view="real", result="real", holomorphic=False, broadcasts=True, name="real")
-def _real(input: Any) -> Any:
+def _real(input: Array) -> Any:
     """The real part."""
     return input["real"] if is_paired(input) else np.real(input)
 
@@ -68,7 +69,7 @@ def imag(input: Any) -> Any:
 
 
 @linear(input=lambda g: g * 1j, view="real", result="real", holomorphic=False, broadcasts=True, name="imag")
-def _imag(input: Any) -> Any:
+def _imag(input: Array) -> Any:
     """The imaginary part."""
     return input["imag"] if is_paired(input) else np.imag(input)
 
@@ -82,7 +83,7 @@ def _imag(input: Any) -> Any:
     broadcasts=True,
     name="complex",
 )
-def of_parts(real: Any, imag: Any) -> Any:
+def of_parts(real: Array, imag: Array) -> Any:
     """`real + 1j * imag`, but that an infinite part leaves the other as it is, and zeros keep their signs."""
     if not is_numpy(real) or not is_numpy(imag):
         return real + 1j * imag
@@ -95,7 +96,7 @@ def of_parts(real: Any, imag: Any) -> Any:
 
 
 @elementwise(input=lambda g: conj_physical(g), holomorphic=False, name="conj_physical")
-def _conj_physical(input: Any) -> Any:
+def _conj_physical(input: Array) -> Any:
     """The complex conjugate."""
     return np.conj(input)
 
@@ -159,7 +160,7 @@ def angle(input: Any, *, out: Any = None) -> Any:
     holomorphic=False,
     name="angle",
 )
-def _angle(input: Any) -> Any:
+def _angle(input: Array) -> Any:
     """The angle in radians."""
     if is_complex(input):
         return np.arctan2(np.imag(input), np.real(input))
@@ -182,7 +183,7 @@ def _angle_tangent(tangent: Any, input: Any) -> Any:
 
 
 @linear(input=lambda g: _view_as_complex(g), view="real", result="real", holomorphic=False)
-def view_as_real(input: Any) -> Any:
+def view_as_real(input: Array) -> Any:
     """A view of a complex tensor as a real one, with a last dimension for the two parts.
 
     Raises:
@@ -244,7 +245,7 @@ def view_as_complex(input: Tensor) -> Tensor:
     dtypes="f",
     name="view_as_complex",
 )
-def _view_as_complex(input: Any) -> Any:
+def _view_as_complex(input: Array) -> Any:
     """Pairs along the last dimension as complex numbers; a view if they lie next to each other."""
     shape = input.shape
     if not shape:

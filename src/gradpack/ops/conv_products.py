@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..base import late
+from ..declare.annotations import Array, Setting, Sizes
 from ..declare.kinds import bilinear, general
 from .correlate import correlate, correlate_input, correlate_weight
 from .memory_formats import channels_as_in
@@ -29,7 +30,9 @@ _TWICE = "ConvolutionBackwardBackward0"
     broadcasts=False,
     node=_TWICE,
 )
-def _conv_output(input: Any, weight: Any, count: Any, stride: Any, padding: Any, dilation: Any, groups: int) -> Any:
+def _conv_output(
+    input: Array, weight: Array, count: Setting, stride: Sizes, padding: Sizes, dilation: Sizes, groups: int
+) -> Any:
     """The convolution at `count` places."""
     return correlate(input, weight, stride, padding, dilation, groups, count)
 
@@ -44,7 +47,9 @@ def _conv_output(input: Any, weight: Any, count: Any, stride: Any, padding: Any,
     broadcasts=False,
     node=_TWICE,
 )
-def _conv_input(output: Any, weight: Any, size: Any, stride: Any, padding: Any, dilation: Any, groups: int) -> Any:
+def _conv_input(
+    output: Array, weight: Array, size: Sizes, stride: Sizes, padding: Sizes, dilation: Sizes, groups: int
+) -> Any:
     """The gradient of a convolution by its input of spatial size `size`."""
     return correlate_input(output, weight, size, stride, padding, dilation, groups)
 
@@ -59,7 +64,9 @@ def _conv_input(output: Any, weight: Any, size: Any, stride: Any, padding: Any, 
     broadcasts=False,
     node=_TWICE,
 )
-def _conv_weight(output: Any, input: Any, kernel: Any, stride: Any, padding: Any, dilation: Any, groups: int) -> Any:
+def _conv_weight(
+    output: Array, input: Array, kernel: Sizes, stride: Sizes, padding: Sizes, dilation: Sizes, groups: int
+) -> Any:
     """The gradient of a convolution by its weight with windows of size `kernel`."""
     return correlate_weight(output, input, kernel, stride, padding, dilation, groups)
 
@@ -129,9 +136,9 @@ def _tangent(
     name="convolution",
 )
 def _convolution(
-    input: Any,
-    weight: Any,
-    bias: Any = None,
+    input: Array,
+    weight: Array,
+    bias: Array = None,
     stride: Any = (1,),
     padding: Any = (0,),
     dilation: Any = (1,),

@@ -14,6 +14,7 @@ from ..base.dtypes import dtype
 from ..base.errors import too_big
 from ..base.memory_formats import order_of
 from ..base.modes import MODE
+from ..declare.annotations import Array, Setting
 from ..declare.kinds import linear
 from ..tensor.detached import forbid_saved
 from ..tensor.tensor import Tensor, wrap
@@ -34,7 +35,7 @@ INPLACE = "detach_"
     promote=(),
     holomorphic=False,
 )
-def _to_copy(input: Any, dtype: Any, memory_format: Any = None) -> Any:
+def _to_copy(input: Array, dtype: Setting, memory_format: Setting = None) -> Any:
     """A copy in another dtype, or in another order of memory."""
     return in_format(_cast(input, dtype), memory_format)
 

@@ -16,6 +16,7 @@ from ..backends.numpy import as_intp
 from ..base import late
 from ..base.dtypes import INTEGRAL
 from ..base.errors import not_implemented_for
+from ..declare.annotations import Array
 from ..declare.autocast import in_float32
 from ..declare.kinds import general
 from ..declare.looped import looking_at
@@ -136,7 +137,13 @@ def _meaning(log_probs: Any, labels: Any, skips: Any, times: Any, lengths: Any, 
     name="_ctc_loss",
 )
 def _ctc(
-    log_probs: Any, mass: Any, labels: Any, skips: Any, times: Any, lengths: Any, zero_infinity: bool = False
+    log_probs: Array,
+    mass: Array,
+    labels: Array,
+    skips: Array,
+    times: Array,
+    lengths: Array,
+    zero_infinity: bool = False,
 ) -> Any:
     """The loss of each sequence, plus `mass`."""
     alpha, loss = _forward(log_probs, labels, skips, times, lengths)

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..base import dtypes, late
 from ..base.errors import cpp_name, not_implemented_for
+from ..declare.annotations import Array
 from ..declare.inplace import inplace
 from ..declare.kinds import general, linear
 from ..tensor.tensor import Tensor
@@ -114,14 +115,14 @@ def _by_slices(shape: tuple[int, ...], place: int) -> bool:
 
 
 @linear(input=lambda g, dim: _cumsum_from_end(g, dim), result="sum", name="cumsum", contiguous=True)
-def _cumsum(input: Any, dim: int) -> Any:
+def _cumsum(input: Array, dim: int) -> Any:
     """Running sums."""
     place = axis(dim, len(input.shape))
     return _running(input, place) if len(input.shape) else np.asarray(input, copy=True)
 
 
 @linear(input=lambda g, dim: _cumsum(g, dim))
-def _cumsum_from_end(input: Any, dim: int) -> Any:
+def _cumsum_from_end(input: Array, dim: int) -> Any:
     """Sums of what stands from each element to the end: the adjoint of `cumsum`."""
     place = axis(dim, len(input.shape))
     if not len(input.shape):
@@ -181,7 +182,7 @@ def _called(op: Any, name: str, input: Any, dim: Any, dtype: Any, out: Any, axis
     name="cumprod",
     contiguous=True,
 )
-def _cumprod(input: Any, dim: int) -> Any:
+def _cumprod(input: Array, dim: int) -> Any:
     """Running products."""
     place = axis(dim, len(input.shape))
     if not len(input.shape):
@@ -233,7 +234,7 @@ _method_cumsum_, _method_cumprod_ = _written("cumsum_", _cumsum), _written("cump
 @general(
     input=lambda g, input, out, dim, input_dtype: _shares(g, input, out, dim, input_dtype), dtypes="fc", contiguous=True
 )
-def logcumsumexp(input: Any, dim: int) -> Any:
+def logcumsumexp(input: Array, dim: int) -> Any:
     """`log(cumsum(exp(input)))` along a dimension, without overflow.
 
     Raises:
@@ -319,7 +320,7 @@ def _running_extreme(function: Any, input: Any, dim: int) -> tuple[Any, Any]:
     dtypes="bif",
     contiguous=True,
 )
-def cummax(input: Any, dim: int) -> Any:
+def cummax(input: Array, dim: int) -> Any:
     """The largest element up to each, and where it is, as a named tuple (values, indices): of equal ones the last.
 
     Raises:
@@ -344,7 +345,7 @@ def cummax(input: Any, dim: int) -> Any:
     dtypes="bif",
     contiguous=True,
 )
-def cummin(input: Any, dim: int) -> Any:
+def cummin(input: Array, dim: int) -> Any:
     """The smallest element up to each, and where it is: as `cummax`.
 
     Example::

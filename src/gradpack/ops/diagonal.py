@@ -11,6 +11,7 @@ from ..backends.numpy import NATIVE
 from ..base import dtypes, late
 from ..base.dtypes import dtype
 from ..base.errors import dim_out_of_range
+from ..declare.annotations import Array
 from ..declare.kinds import linear
 from ..declare.timed import noted
 from ..tensor.tensor import Tensor
@@ -32,7 +33,7 @@ def _check_matrix(op: str, input: Any, diagonal: Any) -> None:
 
 
 @linear(input=lambda g, diagonal: tril(g, diagonal), structural=True, contiguous=True)
-def tril(input: Any, diagonal: int = 0) -> Any:
+def tril(input: Array, diagonal: int = 0) -> Any:
     """The lower triangle of a matrix or batch of matrices, zeros elsewhere.
 
     Args:
@@ -55,7 +56,7 @@ def tril(input: Any, diagonal: int = 0) -> Any:
 
 
 @linear(input=lambda g, diagonal: triu(g, diagonal), structural=True, contiguous=True)
-def triu(input: Any, diagonal: int = 0) -> Any:
+def triu(input: Array, diagonal: int = 0) -> Any:
     """The upper triangle of a matrix or batch of matrices, zeros elsewhere.
 
     Args:
@@ -151,7 +152,7 @@ def _triangle_indices(name: str, indices: Any, row: int, col: int, offset: int, 
     view=True,
     structural=True,
 )
-def diagonal(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
+def diagonal(input: Array, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
     """A diagonal with respect to two dimensions, as the last dimension of a view.
 
     Args:
@@ -192,7 +193,7 @@ def _two_dims(dim1: int, dim2: int, ndim: int) -> tuple[int, int]:
 
 
 @linear(input=lambda g, offset, dim1, dim2: diagonal(g, offset, dim1, dim2), structural=True, name="diagonal_backward")
-def _diagonal_backward(input: Any, shape: Any = (), offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
+def _diagonal_backward(input: Array, shape: Any = (), offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
     """Zeros of `shape` with `input` on a diagonal."""
     out = np.zeros(tuple(shape), dtype=input.dtype)
     if type(out) is _array_type and out.ndim == 2 and offset == 0 and dim1 == 0 and dim2 == 1:
@@ -204,7 +205,7 @@ def _diagonal_backward(input: Any, shape: Any = (), offset: int = 0, dim1: int =
 
 
 @linear(input=lambda g, offset, dim1, dim2: diagonal(g, offset, dim1, dim2), structural=True)
-def diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
+def diag_embed(input: Array, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
     """Matrices with the last dimension of `input` on a diagonal, zeros elsewhere.
 
     Args:

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..base import late
 from ..base.errors import scalar_type
+from ..declare.annotations import Array
 from ..declare.kinds import general
 from ..tensor.tensor import Tensor
 from .kernels import add_up
@@ -79,7 +80,7 @@ def _by_differences(g: Any, x1: Any, x2: Any, out: Any, p: float) -> Any:
     name="cdist",
     contiguous=True,
 )
-def _cdist(x1: Any, x2: Any, p: float = 2.0, mode: int = 0) -> Any:
+def _cdist(x1: Array, x2: Array, p: float = 2.0, mode: int = 0) -> Any:
     """Distances between the rows of two matrices."""
     lead = np.broadcast_shapes(x1.shape[:-2], x2.shape[:-2])
     rows, columns, n = x1.shape[-2], x2.shape[-2], x1.shape[-1]
@@ -176,7 +177,7 @@ def _row_slope(g: Any, x1: Any, x2: Any, out: Any, p: float) -> Any:
     check=floats("pdist", kernel="pdist"),
     node="PdistBackward0",
 )
-def _row_distance(x1: Any, x2: Any, p: float = 2.0) -> Any:
+def _row_distance(x1: Array, x2: Array, p: float = 2.0) -> Any:
     """Distances between the rows of one matrix and those of another."""
     diff = x1 - x2
     return _length(diff, p) if diff.size else np.zeros(diff.shape[:-1], dtype=diff.dtype)
@@ -194,7 +195,7 @@ def _norm_gradient(g: Any, input: Any, other: Any, out: Any, p: float) -> Any:
     broadcasts=True,
     dtypes="fc",
 )
-def dist(input: Any, other: Any, p: float = 2) -> Any:
+def dist(input: Array, other: Array, p: float = 2) -> Any:
     """The p-norm of `input - other`, broadcast, over all elements.
 
     Example::
@@ -231,7 +232,7 @@ _TINY = 1e-7  # torch's, so that nothing is divided by zero
     check=lambda op, values, common: _check_renorm(values[0]),
     contiguous=True,
 )
-def renorm(input: Any, p: float, dim: int, maxnorm: float) -> Any:
+def renorm(input: Array, p: float, dim: int, maxnorm: float) -> Any:
     """Each slice along `dim` whose p-norm is larger than `maxnorm`, scaled down to it.
 
     Args:

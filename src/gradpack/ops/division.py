@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..declare.annotations import Array
 from ..declare.inplace import inplace
 from ..declare.kinds import elementwise
 from ..tensor.tensor import Tensor
@@ -27,7 +28,7 @@ INPLACE_OPERATORS = {"__itruediv__": "div", "__ifloordiv__": "floor_divide", "__
     result="float",
     name="div",
 )
-def true_divide(input: Any, other: Any) -> Any:
+def true_divide(input: Array, other: Array) -> Any:
     """`input / other`; integers give the default floating-point dtype.
 
     Example::
@@ -77,7 +78,7 @@ def _quotients(input: Any, other: Any) -> Any:
     node="DivBackward2",
     name="div_rounded",
 )
-def _div_rounded(input: Any, other: Any, rounding_mode: str, narrow: Any = None) -> Any:
+def _div_rounded(input: Array, other: Array, rounding_mode: str, narrow: Array = None) -> Any:
     """`input / other`, rounded towards zero or down; before it is cut off, to the precision of `narrow`."""
     if rounding_mode == "floor":
         return floor_divide_of(input, _not_zero("div", input, other))
@@ -116,7 +117,7 @@ def _refuse_gradient(name: str) -> Any:
     dtypes="if",
     node="NotImplemented",
 )
-def floor_divide(input: Any, other: Any) -> Any:
+def floor_divide(input: Array, other: Array) -> Any:
     """`input / other`, rounded down; as in torch it has no derivative.
 
     Raises:
@@ -134,7 +135,7 @@ def floor_divide(input: Any, other: Any) -> Any:
 @elementwise(
     input=lambda g: g, other=lambda g, input, other: -g * _div_rounded(input, other, "floor"), dtypes="if", rounds=True
 )
-def remainder(input: Any, other: Any) -> Any:
+def remainder(input: Array, other: Array) -> Any:
     """What is left of a division rounded down: it has the sign of `other`, as Python's `%`.
 
     Raises:
@@ -156,7 +157,7 @@ def remainder(input: Any, other: Any) -> Any:
     dtypes="if",
     rounds=True,
 )
-def fmod(input: Any, other: Any) -> Any:
+def fmod(input: Array, other: Array) -> Any:
     """What is left of a division rounded towards zero: it has the sign of `input`, as C's fmod.
 
     Raises:

@@ -10,6 +10,7 @@ from ..base import late
 from ..base.dtypes import FLOATING
 from ..base.errors import not_a_tensor, scalar_type
 from ..base.modes import MODE
+from ..declare.annotations import Array, Setting
 from ..declare.inplace import inplace
 from ..declare.kinds import linear
 from ..tensor.tensor import Tensor
@@ -60,7 +61,7 @@ def _check_floating(op: Any, values: Any, common: Any) -> None:
     jvp=lambda input_t, mask, input_shape, p: _apply_mask(input_t, mask, input_shape, p),
     node="MulBackward0",
 )
-def _dropout(input: Any, p: float, generator: Any = None, kept: Any = None) -> Any:
+def _dropout(input: Array, p: float, generator: Setting = None, kept: Array = None) -> Any:
     """Zero each element with probability `p`, scale the others by `1 / (1 - p)`."""
     kept = keep_mask(generator, input.shape, p) if kept is None else kept
     return masked(input, kept, 1 / (1 - p) if p < 1 else 0.0), np.packbits(kept)
@@ -69,7 +70,7 @@ def _dropout(input: Any, p: float, generator: Any = None, kept: Any = None) -> A
 @linear(
     input=lambda g, mask, input_shape, p: _apply_mask(g, mask, input_shape, p), node="NativeDropoutBackwardBackward0"
 )
-def _apply_mask(input: Any, mask: Any, input_shape: Any, p: float) -> Any:
+def _apply_mask(input: Array, mask: Array, input_shape: Array, p: float) -> Any:
     """Dropout with a mask of packed bits."""
     kept = np.reshape(np.unpackbits(mask, count=input.size), input_shape).view(bool)
     return masked(input, kept, 1 / (1 - p) if p < 1 else 0.0)

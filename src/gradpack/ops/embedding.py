@@ -11,6 +11,7 @@ from ..backends.coo import CooArray, at
 from ..backends.numpy import as_intp
 from ..base.dtypes import INTEGRAL
 from ..base.modes import MODE, using
+from ..declare.annotations import Array
 from ..declare.kinds import linear
 from ..declare.looped import each_example
 from ..tensor.tensor import Tensor, wrap
@@ -30,7 +31,7 @@ FUNCTIONS = ""
     structural=True,
     node="EmbeddingBackward0",
 )
-def _embedding(weight: Any, indices: Any, padding_idx: int = -1, scale_grad_by_freq: bool = False) -> Any:
+def _embedding(weight: Array, indices: Array, padding_idx: int = -1, scale_grad_by_freq: bool = False) -> Any:
     """Rows of `weight`."""
     few = type(indices) is _array_type and type(weight) is _array_type and 0 < indices.size < SMALL
     if few and indices.dtype == np.int64 and _maximum(indices.view(np.uint64), None) < weight.shape[0]:
@@ -48,7 +49,7 @@ def _embedding(weight: Any, indices: Any, padding_idx: int = -1, scale_grad_by_f
     node="EmbeddingDenseBackwardBackward0",
 )
 def embedding_dense_backward(
-    grad_output: Any, indices: Any, num_weights: int, padding_idx: int = -1, scale_grad_by_freq: bool = False
+    grad_output: Array, indices: Array, num_weights: int, padding_idx: int = -1, scale_grad_by_freq: bool = False
 ) -> Any:
     """Add rows up by index: the adjoint of the lookup."""
     flat = reshaped(indices, (-1,))
@@ -95,7 +96,7 @@ def _add_sorted(out: Any, rows: Any, index: Any) -> Any:
     ),
     node="EmbeddingBackward0",
 )
-def _pick_rows(input: Any, indices: Any, padding_idx: int = -1, scale_grad_by_freq: bool = False) -> Any:
+def _pick_rows(input: Array, indices: Array, padding_idx: int = -1, scale_grad_by_freq: bool = False) -> Any:
     """Rows by index, those of the padding index zero, scaled as the gradient was."""
     rows = np.take(input, as_intp(indices), axis=0)
     factor = np.ones(indices.shape, rows.dtype)
@@ -114,7 +115,7 @@ def _pick_rows(input: Any, indices: Any, padding_idx: int = -1, scale_grad_by_fr
     structural=True,
     node="EmbeddingBackward0",
 )
-def _embedding_sparse(weight: Any, indices: Any, padding_idx: int = -1, scale_grad_by_freq: bool = False) -> Any:
+def _embedding_sparse(weight: Array, indices: Array, padding_idx: int = -1, scale_grad_by_freq: bool = False) -> Any:
     """The same, with a sparse gradient."""
     return _embedding(weight, indices)
 
@@ -125,7 +126,7 @@ def _embedding_sparse(weight: Any, indices: Any, padding_idx: int = -1, scale_gr
     sparse=True,
 )
 def embedding_sparse_backward(
-    grad_output: Any, indices: Any, num_weights: int, padding_idx: int = -1, scale_grad_by_freq: bool = False
+    grad_output: Array, indices: Array, num_weights: int, padding_idx: int = -1, scale_grad_by_freq: bool = False
 ) -> Any:
     """The gradient of the rows that were looked up, one entry for each, as a sparse matrix."""
     if scale_grad_by_freq:
@@ -146,7 +147,7 @@ def embedding_sparse_backward(
     node="EmbeddingBackward0",
     sparse=True,
 )
-def _rows_at(input: Any, indices: Any, padding_idx: int = -1) -> Any:
+def _rows_at(input: Array, indices: Array, padding_idx: int = -1) -> Any:
     """Rows by index of a dense or sparse matrix, those of the padding index zero."""
     rows = at(input, np.reshape(indices, (1, -1)), 1)
     if padding_idx >= 0:

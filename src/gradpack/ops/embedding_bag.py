@@ -12,6 +12,7 @@ from ..base import late
 from ..base.callers import depth_of_user
 from ..base.dtypes import INTEGRAL, float32, float64, int64
 from ..base.modes import MODE
+from ..declare.annotations import Array
 from ..declare.kinds import general, linear
 from ..declare.looped import looking_at
 from ..tensor.tensor import Tensor
@@ -28,7 +29,7 @@ _MODES = ("sum", "mean", "max")
 
 
 @linear(input=lambda g, bags: _rows_of_bags(g, bags), node="EmbeddingBagBackward0", dtypes="f")
-def _bag_sums(input: Any, bags: Any, count: int) -> Any:
+def _bag_sums(input: Array, bags: Array, count: int) -> Any:
     """For each of `count` bags the sum of the rows whose number in `bags` it is."""
     size = bags.shape[0] // count if count else 0
     if size and bags.shape[0] == size * count:
@@ -39,7 +40,7 @@ def _bag_sums(input: Any, bags: Any, count: int) -> Any:
 
 
 @linear(input=lambda g, bags, input_shape: _bag_sums(g, bags, input_shape[0]), dtypes="f")
-def _rows_of_bags(input: Any, bags: Any) -> Any:
+def _rows_of_bags(input: Array, bags: Array) -> Any:
     """For each row, that of its bag."""
     return np.take(input, as_intp(bags), axis=0)
 
@@ -49,7 +50,7 @@ def _rows_of_bags(input: Any, bags: Any) -> Any:
     node="EmbeddingBagBackward0",
     dtypes="f",
 )
-def _table_sums(input: Any, rows: Any, bags: Any, count: int) -> Any:
+def _table_sums(input: Array, rows: Array, bags: Array, count: int) -> Any:
     """`count` sums, of rows of a table: row `rows[k]` is added to sum `bags[k]`. The adjoint goes back."""
     found = summed_rows(input, rows, bags, count)
     return add_rows(np.take(input, as_intp(rows), axis=0), bags, count) if found is None else found
@@ -86,13 +87,13 @@ def _first_largest(rows: Any, bags: Any, count: int) -> tuple[Any, Any]:
     node="EmbeddingBagBackward0",
     dtypes="f",
 )
-def _bag_maxima(input: Any, bags: Any, count: int) -> Any:
+def _bag_maxima(input: Array, bags: Array, count: int) -> Any:
     """For each bag the maxima of its rows, and where they are."""
     return _first_largest(input, bags, count)
 
 
 @linear(input=lambda g, where: _take_rows(g, where), dtypes="f")
-def _put_rows(input: Any, where: Any, count: int) -> Any:
+def _put_rows(input: Array, where: Array, count: int) -> Any:
     """Zeros of `count` rows, with each element added to the row that `where` names; -1 names none."""
     out = np.zeros((count, input.shape[1]), input.dtype)
     columns = np.broadcast_to(np.arange(input.shape[1]), where.shape)
@@ -102,7 +103,7 @@ def _put_rows(input: Any, where: Any, count: int) -> Any:
 
 
 @linear(input=lambda g, where, input_shape: _put_rows(g, where, input_shape[0]), dtypes="f")
-def _take_rows(input: Any, where: Any) -> Any:
+def _take_rows(input: Array, where: Array) -> Any:
     """For each column the element of the row that `where` names; zero for -1."""
     if not input.shape[0]:
         return np.zeros(where.shape, input.dtype)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..base import late
+from ..declare.annotations import Array
 from ..declare.kinds import bilinear, general
 from .kernels import _array_type
 
@@ -38,7 +39,7 @@ def _each(a: Any, b: Any) -> Any:
     broadcasts=False,
     node="BmmBackward0",
 )
-def product_each(input: Any, other: Any) -> Any:
+def product_each(input: Array, other: Array) -> Any:
     """`input[i] @ other[i]`: shapes (B, n, k) and (B, k, m)."""
     return _each(input, other)
 
@@ -52,7 +53,7 @@ def product_each(input: Any, other: Any) -> Any:
     broadcasts=False,
     node="AddmmBackward0",
 )
-def linear_each(input: Any, weight: Any, bias: Any = None) -> Any:
+def linear_each(input: Array, weight: Array, bias: Array = None) -> Any:
     """`input[i] @ weight[i].T + bias[i]`: shapes (B, n, k), (B, m, k) and (B, m)."""
     out = _each(input, weight.mT)
     return out if bias is None else out + bias[:, None, :]

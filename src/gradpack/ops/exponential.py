@@ -10,6 +10,7 @@ import numpy as np
 from ..backends import backend_of
 from ..base import late
 from ..base.errors import missing_extra
+from ..declare.annotations import Array
 from ..declare.kinds import elementwise
 from .blockwise import SHORT_EXP2
 from .error_function import erf_of, erfc_of
@@ -26,7 +27,7 @@ _LN2, _LN10 = math.log(2), math.log(10)
 
 
 @elementwise(input=lambda g, out: g * out, result="float")
-def exp(input: Any) -> Any:
+def exp(input: Array) -> Any:
     """e to the power of `input`.
 
     Example::
@@ -39,7 +40,7 @@ def exp(input: Any) -> Any:
 
 
 @elementwise(input=lambda g, out: g * (out * _LN2), result="float")
-def exp2(input: Any) -> Any:
+def exp2(input: Array) -> Any:
     """2 to the power of `input`.
 
     Example::
@@ -52,7 +53,7 @@ def exp2(input: Any) -> Any:
 
 
 @elementwise(input=lambda g, out: g * (out + 1), result="float")
-def expm1(input: Any) -> Any:
+def expm1(input: Array) -> Any:
     """`exp(input) - 1`, precise near 0.
 
     Example::
@@ -65,7 +66,7 @@ def expm1(input: Any) -> Any:
 
 
 @elementwise(input=lambda g, input: g / input, result="float")
-def log(input: Any) -> Any:
+def log(input: Array) -> Any:
     """The natural logarithm: -inf at 0, NaN below.
 
     Example::
@@ -78,7 +79,7 @@ def log(input: Any) -> Any:
 
 
 @elementwise(input=lambda g, input: g / (input * _LN2), result="float")
-def log2(input: Any) -> Any:
+def log2(input: Array) -> Any:
     """The logarithm to base 2.
 
     Example::
@@ -91,7 +92,7 @@ def log2(input: Any) -> Any:
 
 
 @elementwise(input=lambda g, input: g / (input * _LN10), result="float")
-def log10(input: Any) -> Any:
+def log10(input: Array) -> Any:
     """The logarithm to base 10.
 
     Example::
@@ -104,7 +105,7 @@ def log10(input: Any) -> Any:
 
 
 @elementwise(input=lambda g, input: g / (input + 1), result="float", node="Log1PBackward0")
-def log1p(input: Any) -> Any:
+def log1p(input: Array) -> Any:
     """`log(1 + input)`, precise near 0.
 
     Example::
@@ -131,7 +132,7 @@ def _log1p_of_complex(z: Any) -> Any:
     scalars=False,
     dtypes="fc",
 )
-def logaddexp(input: Any, other: Any) -> Any:
+def logaddexp(input: Array, other: Array) -> Any:
     """`log(exp(input) + exp(other))`, without overflow.
 
     Example::
@@ -141,8 +142,8 @@ def logaddexp(input: Any, other: Any) -> Any:
         tensor([6.9315e-01, 1.0000e+03])
     """
     if is_complex(input):
-        larger = np.where(np.real(input) < np.real(other), other, input)
-        smaller = np.where(np.real(input) < np.real(other), input, other)
+        larger: Any = np.where(np.real(input) < np.real(other), other, input)
+        smaller: Any = np.where(np.real(input) < np.real(other), input, other)
         return larger + np.log1p(np.exp(smaller - larger))
     larger = np.maximum(input, other)
     gap = np.where(input == other, 0.0, np.minimum(input, other) - larger)  # 0 between equal infinities, too
@@ -155,7 +156,7 @@ def logaddexp(input: Any, other: Any) -> Any:
     scalars=False,
     dtypes="f",
 )
-def logaddexp2(input: Any, other: Any) -> Any:
+def logaddexp2(input: Array, other: Array) -> Any:
     """`log2(2 ** input + 2 ** other)`, without overflow.
 
     Example::
@@ -168,7 +169,7 @@ def logaddexp2(input: Any, other: Any) -> Any:
 
 
 @elementwise(input=lambda g, out: g / (out * 2), result="float")
-def sqrt(input: Any) -> Any:
+def sqrt(input: Array) -> Any:
     """The square root: NaN below 0.
 
     Example::
@@ -181,7 +182,7 @@ def sqrt(input: Any) -> Any:
 
 
 @elementwise(input=lambda g, out: g * (out * out * out * -0.5), result="float")
-def rsqrt(input: Any) -> Any:
+def rsqrt(input: Array) -> Any:
     """`1 / sqrt(input)`.
 
     Example::
@@ -194,7 +195,7 @@ def rsqrt(input: Any) -> Any:
 
 
 @elementwise(input=lambda g, out: g * ((1 - out) * out), result="float")
-def sigmoid(input: Any) -> Any:
+def sigmoid(input: Array) -> Any:
     """`1 / (1 + exp(-input))`.
 
     Example::
@@ -211,7 +212,7 @@ def _exp_of_negative(x: Any) -> Any:
 
 
 @elementwise(input=lambda g, input, eps: _logit_slope(g, input, eps), result="float", dtypes="bif")
-def logit(input: Any, eps: float | None = None) -> Any:
+def logit(input: Array, eps: float | None = None) -> Any:
     """`log(input / (1 - input))`, the inverse of `sigmoid`.
 
     Args:
@@ -242,7 +243,7 @@ def _logit_slope(g: Any, input: Any, eps: float | None) -> Any:
     result="float",
     dtypes="bif",
 )
-def xlogy(input: Any, other: Any) -> Any:
+def xlogy(input: Array, other: Array) -> Any:
     """`input * log(other)`, and 0 where `input` is 0 unless `other` is NaN.
 
     Example::
@@ -265,7 +266,7 @@ def _log_or_zero(input: Any, other: Any) -> Any:
 
 
 @elementwise(input=lambda g, input: g * (exp(-(input * input)) * _TWO_OVER_SQRT_PI), result="float", dtypes="bif")
-def erf(input: Any) -> Any:
+def erf(input: Array) -> Any:
     """The error function: the integral of `2 / sqrt(pi) * exp(-t * t)` from 0 to `input`.
 
     Example::
@@ -278,7 +279,7 @@ def erf(input: Any) -> Any:
 
 
 @elementwise(input=lambda g, input: g * (exp(-(input * input)) * -_TWO_OVER_SQRT_PI), result="float", dtypes="bif")
-def erfc(input: Any) -> Any:
+def erfc(input: Array) -> Any:
     """`1 - erf(input)`, precise where that is tiny.
 
     Example::
@@ -293,7 +294,7 @@ def erfc(input: Any) -> Any:
 @elementwise(
     input=lambda g, input: g * (exp(late.square(erfinv(input))) / _TWO_OVER_SQRT_PI), result="float", dtypes="bif"
 )
-def erfinv(input: Any) -> Any:
+def erfinv(input: Array) -> Any:
     """The inverse of `erf`. Needs SciPy (the extra `special`).
 
     Example::

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..backends.numpy import as_int64
 from ..base import late
+from ..declare.annotations import Array, Dim, Sizes
 from ..declare.kinds import general, linear, nondifferentiable
 from ..tensor.tensor import Tensor
 from .dimensions import axes, axis, check_bool, count, numpy_names, restored
@@ -34,7 +35,7 @@ def check_not_empty(op: str, shape: Any, dim: Any) -> None:
 
 
 @nondifferentiable(result=None, promote=("mask",))
-def ties(mask: Any, like: Any, dim: Any = None) -> Any:
+def ties(mask: Array, like: Array, dim: Dim = None) -> Any:
     """How many elements of a mask are true, in the dtype of `like`; dimensions are kept."""
     counted = np.count_nonzero(mask, axis=axes(dim, len(mask.shape)), keepdims=True)
     return np.astype(np.asarray(counted), like.dtype)
@@ -58,14 +59,14 @@ def _evenly_or_nan(g: Any, input: Any, out: Any) -> Any:
 
 
 @general(input=lambda g, input, out: _evenly_or_nan(g, input, out), dtypes="bif", node="MaxBackward1")
-def _max_all(input: Any) -> Any:
+def _max_all(input: Array) -> Any:
     """The largest element."""
     check_not_empty("max", input.shape, None)
     return largest(input)
 
 
 @general(input=lambda g, input, out: _evenly_or_nan(g, input, out), dtypes="bif", node="MinBackward1")
-def _min_all(input: Any) -> Any:
+def _min_all(input: Array) -> Any:
     """The smallest element."""
     check_not_empty("min", input.shape, None)
     return smallest(input)
@@ -73,7 +74,7 @@ def _min_all(input: Any) -> Any:
 
 @numpy_names
 @general(input=lambda g, input, out, dim, keepdim: _evenly(g, input, out, dim, keepdim), dtypes="bif", contiguous=True)
-def amax(input: Any, dim: Any | None = (), keepdim: bool = False) -> Any:
+def amax(input: Array, dim: Any | None = (), keepdim: bool = False) -> Any:
     """The maxima over some dimensions, or all. Equal ones share the gradient; NaN where there is any.
 
     Args:
@@ -97,7 +98,7 @@ def amax(input: Any, dim: Any | None = (), keepdim: bool = False) -> Any:
 
 @numpy_names
 @general(input=lambda g, input, out, dim, keepdim: _evenly(g, input, out, dim, keepdim), dtypes="bif", contiguous=True)
-def amin(input: Any, dim: Any | None = (), keepdim: bool = False) -> Any:
+def amin(input: Array, dim: Any | None = (), keepdim: bool = False) -> Any:
     """The minima over some dimensions, or all: as `amax`.
 
     Example::
@@ -124,7 +125,7 @@ def _empty(input: Any, dim: Any, keepdim: bool) -> Any:
     dtypes="bif",
     contiguous=True,
 )
-def aminmax(input: Any, *, dim: Any = None, keepdim: bool = False) -> Any:
+def aminmax(input: Array, *, dim: Dim = None, keepdim: bool = False) -> Any:
     """Minima and maxima, of all elements or along a dimension, as a named tuple (min, max).
 
     Example::
@@ -154,7 +155,7 @@ def _from_two(g_min: Any, g_max: Any, input: Any, min: Any, max: Any, dim: Any, 
 
 
 @linear(input=lambda g, indices, dim, keepdim: picked(g, indices, dim, keepdim), structural=True)
-def place_along(input: Any, indices: Any, shape: Any, dim: int = -1, keepdim: bool = True) -> Any:
+def place_along(input: Array, indices: Array, shape: Sizes, dim: int = -1, keepdim: bool = True) -> Any:
     """Zeros of `shape` with `input` where `indices` say along a dimension; no index is there twice."""
     place = axis(dim, len(shape))
     if not len(shape):
@@ -194,7 +195,7 @@ def _extreme(name: str, find: Any, value: Any, input: Any, dim: int, keepdim: bo
     name="max",
     contiguous=True,
 )
-def _max_dim(input: Any, dim: int, keepdim: bool = False) -> Any:
+def _max_dim(input: Array, dim: int, keepdim: bool = False) -> Any:
     """Maxima along a dimension, and where they are."""
     return _extreme("max", np.argmax, largest, input, dim, keepdim)
 
@@ -208,7 +209,7 @@ def _max_dim(input: Any, dim: int, keepdim: bool = False) -> Any:
     name="min",
     contiguous=True,
 )
-def _min_dim(input: Any, dim: int, keepdim: bool = False) -> Any:
+def _min_dim(input: Array, dim: int, keepdim: bool = False) -> Any:
     """Minima along a dimension, and where they are."""
     return _extreme("min", np.argmin, smallest, input, dim, keepdim)
 
@@ -311,7 +312,7 @@ def _first(name: str, function: Any, input: Any, dim: Any, keepdim: bool) -> Any
 
 @numpy_names
 @nondifferentiable(result="index", promote=("input",), dtypes="if")
-def argmax(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
+def argmax(input: Array, dim: Dim = None, keepdim: bool = False) -> Any:
     """Where the largest element is, or the first of them: in row-major order, or along a dimension.
 
     Raises:
@@ -330,7 +331,7 @@ def argmax(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
 
 @numpy_names
 @nondifferentiable(result="index", promote=("input",), dtypes="if")
-def argmin(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
+def argmin(input: Array, dim: Dim = None, keepdim: bool = False) -> Any:
     """Where the smallest element is: as `argmax`.
 
     Example::

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..base import late
 from ..base.errors import dim_out_of_range, refuse
+from ..declare.annotations import Array, Setting, Sizes
 from ..declare.kinds import linear
 from ..tensor.tensor import Tensor
 from .memory_formats import channels_as_in
@@ -21,7 +22,7 @@ FUNCTIONS = "pixel_shuffle pixel_unshuffle channel_shuffle native_channel_shuffl
     input=lambda g, input_shape, geometry: _col2im(g, input_shape[len(input_shape) - 2 :], geometry),
     node="Im2ColBackward0",
 )
-def _im2col(input: Any, geometry: Any) -> Any:
+def _im2col(input: Array, geometry: Setting) -> Any:
     """Windows of (batch, channels, height, width) as (batch, channels * kernel, windows)."""
     kernel, stride, padding, dilation, count = geometry
     x = reaching(input, padding, kernel, stride, dilation, count)
@@ -31,7 +32,7 @@ def _im2col(input: Any, geometry: Any) -> Any:
 
 
 @linear(input=lambda g, geometry: _im2col(g, geometry), node="Col2ImBackward0")
-def _col2im(input: Any, size: Any, geometry: Any) -> Any:
+def _col2im(input: Array, size: Sizes, geometry: Setting) -> Any:
     """Zeros of spatial size `size` with windows added back: the adjoint of `_im2col`."""
     kernel, stride, padding, dilation, count = geometry
     channels = input.shape[1] // size_of(kernel)
@@ -177,7 +178,7 @@ def fold(
 
 
 @linear(input=lambda g, factor: _shuffled_back(g, factor), structural=True, node="PixelShuffleBackward0")
-def _shuffled(input: Any, factor: int) -> Any:
+def _shuffled(input: Array, factor: int) -> Any:
     """(..., channels * factor², height, width) as (..., channels, height * factor, width * factor)."""
     *lead, channels, height, width = input.shape
     parts = np.reshape(input, (*lead, channels // factor**2, factor, factor, height, width))
@@ -188,7 +189,7 @@ def _shuffled(input: Any, factor: int) -> Any:
 
 
 @linear(input=lambda g, factor: _shuffled(g, factor), structural=True, node="PixelUnshuffleBackward0")
-def _shuffled_back(input: Any, factor: int) -> Any:
+def _shuffled_back(input: Array, factor: int) -> Any:
     """The inverse of `_shuffled`."""
     *lead, channels, height, width = input.shape
     parts = np.reshape(input, (*lead, channels, height // factor, factor, width // factor, factor))
@@ -262,7 +263,7 @@ def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Any:
     structural=True,
     node="NativeChannelShuffleBackward0",
 )
-def _channels_shuffled(input: Any, groups: int) -> Any:
+def _channels_shuffled(input: Array, groups: int) -> Any:
     """The first channel of each group, then the second of each, and so on."""
     batch, channels, *space = input.shape
     parts = np.reshape(input, (batch, groups, channels // groups, *space))

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..declare.annotations import Array
 from ..declare.kinds import linear
 
 
 @linear(input=lambda g: g, view=True, structural=True, name="_fw_primal", node="Identity")
-def fw_primal(input: Any) -> Any:
+def fw_primal(input: Array) -> Any:
     """The same elements, as a view without a tangent."""
     return input[...]

@@ -17,6 +17,7 @@ import numpy as np
 from ..base import dtypes, late
 from ..base.dtypes import FLOATING
 from ..base.errors import _SCALAR_TYPES, not_a_tensor
+from ..declare.annotations import Array
 from ..declare.kinds import linear
 from ..declare.out_argument import put
 from ..declare.write_checks import refuse_grad
@@ -53,7 +54,7 @@ def _library(numpy: bool) -> Any:
     dtypes="c",
     node="FftC2CBackward0",
 )
-def _fft_c2c(input: Any, dim: Any = (), normalization: int = 0, forward: bool = True) -> Any:
+def _fft_c2c(input: Array, dim: Any = (), normalization: int = 0, forward: bool = True) -> Any:
     """The transform of complex numbers over dimensions."""
     if not dim:
         return np.asarray(input, copy=True)
@@ -75,7 +76,7 @@ def _fft_c2c(input: Any, dim: Any = (), normalization: int = 0, forward: bool = 
     dtypes="f",
     node="FftR2CBackward0",
 )
-def _fft_r2c(input: Any, dim: Any = (-1,), normalization: int = 0, onesided: bool = True) -> Any:
+def _fft_r2c(input: Array, dim: Any = (-1,), normalization: int = 0, onesided: bool = True) -> Any:
     """The transform of real numbers; `onesided` leaves out what is conjugate to the rest in the last dimension."""
     if 0 in input.shape:
         shape = list(input.shape)
@@ -115,7 +116,7 @@ def _fft_r2c_backward(g: Any, shape: Any, dim: Any, normalization: int, onesided
     dtypes="c",
     node="FftC2RBackward0",
 )
-def _fft_c2r(input: Any, dim: Any = (-1,), normalization: int = 0, last_dim_size: int = 1) -> Any:
+def _fft_c2r(input: Array, dim: Any = (-1,), normalization: int = 0, last_dim_size: int = 1) -> Any:
     """The inverse transform of numbers whose missing half is conjugate to them, with `last_dim_size` in the last."""
     sizes = [input.shape[d] for d in dim]
     sizes[-1] = last_dim_size
@@ -136,7 +137,7 @@ def _fft_c2r(input: Any, dim: Any = (-1,), normalization: int = 0, last_dim_size
     node="MulBackward0",
     name="_fft_doubled",
 )
-def _doubled(input: Any, dim: int = -1, size: int = 1) -> Any:
+def _doubled(input: Array, dim: int = -1, size: int = 1) -> Any:
     """Twice those numbers of half a spectrum whose conjugates are in the other half."""
     out = np.asarray(input, copy=True)
     place: list[Any] = [slice(None)] * len(input.shape)
@@ -151,7 +152,7 @@ def _doubled(input: Any, dim: int = -1, size: int = 1) -> Any:
     node="ConstantPadNdBackward0",
     name="_fft_resized",
 )
-def resized(input: Any, dim: Any = (), sizes: Any = ()) -> Any:
+def resized(input: Array, dim: Any = (), sizes: Any = ()) -> Any:
     """Cut off or padded with zeros at the end of dimensions, to `sizes`."""
     place: list[Any] = [slice(None)] * len(input.shape)
     shape = list(input.shape)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..base import late
+from ..declare.annotations import Array, Sizes
 from ..declare.kinds import general
 from ..tensor.tensor import Tensor
 from .max_pool import _flat_pick, _flat_place
@@ -53,7 +54,7 @@ def _maxima(input: Any, samples: Any, kernel: Any, output_size: Any) -> tuple[An
 
 
 def _declared(ndim: int) -> Callable[..., Any]:
-    def function(input: Any, samples: Any, kernel: Any, output_size: Any) -> Any:
+    def function(input: Array, samples: Array, kernel: Sizes, output_size: Array) -> Any:
         return _maxima(input, samples, kernel, tuple(output_size))
 
     function.__doc__ = f"Maxima over windows at random places in {ndim} dimensions, and their indices."

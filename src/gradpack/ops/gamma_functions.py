@@ -7,6 +7,7 @@ from typing import Any
 
 from ..base import late
 from ..base.dtypes import BOOL
+from ..declare.annotations import Array
 from ..declare.kinds import elementwise
 from ..tensor.tensor import Tensor
 from .exponential import special
@@ -23,7 +24,7 @@ INPLACE = "igamma_ igammac_ mvlgamma_"
     dtypes="f",
     scalars=False,
 )
-def igamma(input: Any, other: Any) -> Any:
+def igamma(input: Array, other: Array) -> Any:
     """The regularized lower incomplete gamma function: the share of `gamma(input)` that lies below `other`.
 
     Raises:
@@ -44,7 +45,7 @@ def igamma(input: Any, other: Any) -> Any:
     dtypes="f",
     scalars=False,
 )
-def igammac(input: Any, other: Any) -> Any:
+def igammac(input: Array, other: Array) -> Any:
     """The regularized upper incomplete gamma function: `1 - igamma(input, other)`.
 
     Raises:
@@ -77,7 +78,7 @@ def _check_mvlgamma(op: Any, values: Any, common: Any) -> None:
     check=_check_mvlgamma,
     contiguous=True,
 )
-def mvlgamma(input: Any, p: int) -> Any:
+def mvlgamma(input: Array, p: int) -> Any:
     """The logarithm of the gamma function of `p` variables.
 
     `p * (p - 1) / 4 * log(pi)` plus the sum of `lgamma(input - i / 2)` for i from 0 to p - 1.
@@ -113,7 +114,7 @@ def _mvlgamma_slope(input: Any, p: int) -> Any:
     dtypes="biF",
     name="special_zeta",
 )
-def zeta(input: Any, other: Any) -> Any:
+def zeta(input: Array, other: Array) -> Any:
     """The Hurwitz zeta function: the sum of `(k + other) ** -input` over k from 0.
 
     Raises:

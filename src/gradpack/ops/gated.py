@@ -11,6 +11,7 @@ from ..backends.compiled import ENOUGH, loops
 from ..base import late
 from ..base.dtypes import FLOATING, float16
 from ..base.errors import not_implemented_for
+from ..declare.annotations import Array, Setting
 from ..declare.inplace import inplace
 from ..declare.kinds import general
 from ..tensor.tensor import Tensor, wrap
@@ -29,7 +30,7 @@ FUNCTIONS = "rrelu rrelu_ celu_ selu_ threshold_"
 
 
 @general(input=lambda g, input, dim: _glu_back(g, input, dim), dtypes="f", name="glu")
-def _glu(input: Any, dim: int) -> Any:
+def _glu(input: Array, dim: int) -> Any:
     """Half of `input` gated by the sigmoid of the other half."""
     place = axis(dim, len(input.shape))
     if type(input) is _array_type:
@@ -110,7 +111,7 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
     contiguous=True,
     flat=True,
 )
-def _rrelu(input: Any, lower: float, upper: float, training: bool, generator: Any = None) -> Any:
+def _rrelu(input: Array, lower: float, upper: float, training: bool, generator: Setting = None) -> Any:
     """`input` above zero, below it times a number: a random one of an interval, or its middle."""
     if training:
         slope = source(generator).uniform(lower, upper, input.shape).astype(input.dtype)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..base import late
+from ..declare.annotations import Array
 from ..declare.kinds import elementwise
 from .activation import CUBIC, SQRT_2_OVER_PI
 from .blockwise import blockwise, compiled, is_numpy
@@ -24,7 +25,7 @@ _INV_SQRT_2_PI = 1 / math.sqrt(2 * math.pi)
     dtypes="f",
     blocks=False,
 )
-def gelu_backward(grad: Any, input: Any, approximate: str) -> Any:
+def gelu_backward(grad: Array, input: Array, approximate: str) -> Any:
     """`grad` times the slope of gelu at `input`."""
     if approximate == "none":
         return gelu_gradient_of(grad, input)

@@ -14,6 +14,7 @@ from ..base import late
 from ..base.callers import depth_of_user
 from ..base.dtypes import float32
 from ..base.errors import not_implemented_for, scalar_type
+from ..declare.annotations import Array, Sizes
 from ..declare.kinds import bilinear, elementwise, nondifferentiable
 from ..declare.looped import of_images
 from ..tensor.tensor import Tensor, wrap
@@ -38,7 +39,7 @@ _PADDINGS = ("zeros", "border", "reflection")
     node="GridSampler2DBackward0",
     dtypes="fc",
 )
-def _read_at(input: Any, weight: Any, index: Any) -> Any:
+def _read_at(input: Array, weight: Array, index: Array) -> Any:
     """For each place the sum over taps of weight (taps, batch, places) times the element of `input`
     (batch, channels, *space) at `index` (the same shape) into its flattened space.
     """
@@ -62,7 +63,7 @@ def _read_at(input: Any, weight: Any, index: Any) -> Any:
     node="GridSampler2DBackwardBackward0",
     dtypes="fc",
 )
-def _spread_at(input: Any, weight: Any, index: Any, size: Any) -> Any:
+def _spread_at(input: Array, weight: Array, index: Array, size: Sizes) -> Any:
     """Images of spatial size `size`, with `input` (batch, channels, places) times the weights added at `index`."""
     batch, channels = input.shape[:2]
     count = size_of(size)
@@ -90,7 +91,7 @@ def _spread_at(input: Any, weight: Any, index: Any, size: Any) -> Any:
     node="GridSampler2DBackwardBackward0",
     dtypes="fc",
 )
-def _products_at(output: Any, input: Any, index: Any) -> Any:
+def _products_at(output: Array, input: Array, index: Array) -> Any:
     """For each tap and place the sum over channels of `output` (batch, channels, places) times `input` at `index`."""
     batch, channels = output.shape[:2]
     flat = np.reshape(input, (batch, channels, size_of(input.shape[2:])))
@@ -144,7 +145,7 @@ def _moved(x: Any, size: int, padding: str, align: bool, grid: bool, sloped: boo
 
 
 @nondifferentiable(promote=("input",), dtypes="f")
-def _slope_of(input: Any, size: int, padding: str = "border", align: bool = True, grid: bool = True) -> Any:
+def _slope_of(input: Array, size: int, padding: str = "border", align: bool = True, grid: bool = True) -> Any:
     """The derivative of `_place`, constant between jumps."""
     return _moved(input, size, padding, align, grid, True)[1]
 
@@ -152,7 +153,7 @@ def _slope_of(input: Any, size: int, padding: str = "border", align: bool = True
 @elementwise(
     input=lambda g, input, size, padding, align, grid: g * _slope_of(input, size, padding, align, grid), dtypes="f"
 )
-def _place(input: Any, size: int, padding: str = "border", align: bool = True, grid: bool = True) -> Any:
+def _place(input: Array, size: int, padding: str = "border", align: bool = True, grid: bool = True) -> Any:
     """The place along a dimension that a coordinate means."""
     return _moved(input, size, padding, align, grid)[0]
 

@@ -11,6 +11,7 @@ from ..base import late
 from ..base.dtypes import float32
 from ..base.errors import not_implemented_for
 from ..base.modes import using
+from ..declare.annotations import Array
 from ..declare.kinds import general
 from ..tensor.tensor import Tensor
 from .avg_pool import avg_pool2d
@@ -89,7 +90,7 @@ def _gradients(
     dtypes="f",
     uniform=True,
 )
-def _group_norm(input: Any, groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-05) -> Any:
+def _group_norm(input: Array, groups: int, weight: Array = None, bias: Array = None, eps: float = 1e-05) -> Any:
     """Group normalisation, with mean and 1 / standard deviation of each group for backward."""
     batch, channels = input.shape[:2]
     count = channels // groups * size_of(input.shape[2:])

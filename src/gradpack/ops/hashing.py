@@ -9,6 +9,7 @@ import numpy as np
 from ..backends import spec_of
 from ..base.dtypes import FLOATING
 from ..base.errors import refuse
+from ..declare.annotations import Array
 from ..declare.kinds import nondifferentiable
 from ..tensor.tensor import Tensor
 from .dimensions import axes, numpy_names
@@ -43,7 +44,7 @@ def hash_tensor(input: Tensor, dim: Any = (), *, keepdim: bool = False, mode: in
 
 
 @nondifferentiable(promote=("input",), dtypes="bif", result=None, structural=True, name="hash_tensor")
-def _hash(input: Any, dim: Any = (), keepdim: bool = False) -> Any:
+def _hash(input: Array, dim: Any = (), keepdim: bool = False) -> Any:
     """The bits of all elements, or of those along dimensions, combined by exclusive or."""
     d = spec_of(input).dtype
     refuse("hash_tensor", d, "c")

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..declare.annotations import Array
 from ..declare.kinds import nondifferentiable
 from ..tensor.tensor import Tensor
 from .exponential import special
@@ -52,7 +53,7 @@ def _dirichlet_grad(x: Tensor, alpha: Tensor, total: Tensor) -> Tensor:
 
 
 @nondifferentiable(promote=("x", "a", "b"), dtypes="f")
-def _beta_slope(x: Any, a: Any, b: Any) -> Any:
+def _beta_slope(x: Array, a: Array, b: Array) -> Any:
     """The derivative of Beta numbers by their first parameter, over `1 - x`."""
     # Not quite 0 or 1: there the density is 0 or infinite.
     limits = np.finfo(np.float32 if x.dtype.itemsize < 8 else np.float64)

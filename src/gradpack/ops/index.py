@@ -13,6 +13,7 @@ from ..backends import spec_of
 from ..base import late
 from ..base.dtypes import INTEGRAL, bool_
 from ..base.errors import scalar_type
+from ..declare.annotations import Array
 from ..declare.kinds import linear, nondifferentiable
 from ..tensor.tensor import Tensor
 from .accumulate import (
@@ -42,13 +43,13 @@ INPLACE = "index_put_"
 
 
 @linear(input=lambda g, input_shape, place: _embed(g, input_shape, place), view=True, structural=True, name="slice")
-def _slice(input: Any, place: Any = ()) -> Any:
+def _slice(input: Array, place: Any = ()) -> Any:
     """`input[place]` for a tuple of slices, ints, None and Ellipsis."""
     return input[place]
 
 
 @linear(input=lambda g, input_shape, place: _embed(g, input_shape, place), view=True, structural=True, name="select")
-def _select(input: Any, place: Any = ()) -> Any:
+def _select(input: Array, place: Any = ()) -> Any:
     """The same, for a subscript that ends in an int."""
     return input[place]
 
@@ -60,7 +61,7 @@ def _select(input: Any, place: Any = ()) -> Any:
     name="slice_newaxis",
     node="UnsqueezeBackward0",
 )
-def _slice_newaxis(input: Any, place: Any = ()) -> Any:
+def _slice_newaxis(input: Array, place: Any = ()) -> Any:
     """The same, for a subscript that ends in None."""
     return input[place]
 
@@ -72,19 +73,19 @@ def _slice_newaxis(input: Any, place: Any = ()) -> Any:
     name="newaxis",
     node="UnsqueezeBackward0",
 )
-def _newaxis(input: Any, place: Any = ()) -> Any:
+def _newaxis(input: Array, place: Any = ()) -> Any:
     """The same, for a subscript that takes every element and adds dimensions."""
     return input[place]
 
 
 @linear(input=lambda g: g, view=True, structural=True, name="alias")
-def _alias(input: Any) -> Any:
+def _alias(input: Array) -> Any:
     """The same elements in the same shape, as a view."""
     return input[...]
 
 
 @linear(input=lambda g, place: _slice(g, place), structural=True, name="slice_backward")
-def _embed(input: Any, shape: Any = (), place: Any = ()) -> Any:
+def _embed(input: Array, shape: Any = (), place: Any = ()) -> Any:
     """Zeros of `shape` with `input` at `place`."""
     out = np.zeros(shape, dtype=input.dtype)
     out[place] = input
@@ -92,7 +93,7 @@ def _embed(input: Any, shape: Any = (), place: Any = ()) -> Any:
 
 
 @nondifferentiable(structural=True, promote=("input",))
-def zeros_as(input: Any, shape: Any = ()) -> Any:
+def zeros_as(input: Array, shape: Any = ()) -> Any:
     """Zeros of `shape` in the dtype of `input`."""
     return np.zeros(tuple(shape), dtype=input.dtype)
 
@@ -157,7 +158,7 @@ def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
     name="index_along",
     node="IndexBackward0",
 )
-def _index_along(input: Any, index: Any, start: int = 0) -> Any:
+def _index_along(input: Array, index: Array, start: int = 0) -> Any:
     """`input[:, ..., index]` with one index array, or mask, that starts at dimension `start`."""
     if index.dtype == np.bool:
         shape = input.shape
@@ -170,7 +171,7 @@ def _index_along(input: Any, index: Any, start: int = 0) -> Any:
 
 
 @linear(input=lambda g, index, start: _index_along(g, index, start), structural=True, name="index_along_backward")
-def _add_into(input: Any, index: Any, shape: Any = (), start: int = 0) -> Any:
+def _add_into(input: Array, index: Array, shape: Any = (), start: int = 0) -> Any:
     """Zeros of `shape` with `input` added where `_index_along` reads."""
     merged = shape
     if index.dtype == np.bool:
@@ -187,7 +188,7 @@ def _add_into(input: Any, index: Any, shape: Any = (), start: int = 0) -> Any:
     name="index_pair",
     node="IndexBackward0",
 )
-def _index_pair(input: Any, first: Any, second: Any) -> Any:
+def _index_pair(input: Array, first: Array, second: Array) -> Any:
     """`input[first, second]` with two integer arrays: one element for each example, say."""
     try:
         return input[first, second]
@@ -196,7 +197,7 @@ def _index_pair(input: Any, first: Any, second: Any) -> Any:
 
 
 @linear(input=lambda g, first, second: _index_pair(g, first, second), structural=True, name="index_pair_backward")
-def _add_pairs(input: Any, first: Any, second: Any, shape: Any = ()) -> Any:
+def _add_pairs(input: Array, first: Array, second: Array, shape: Any = ()) -> Any:
     """Zeros of `shape` with `input` added where `_index_pair` reads."""
     rows = counted_from_front(first, shape[0]) * shape[1] + counted_from_front(second, shape[1])
     values = widened(input)
@@ -206,7 +207,7 @@ def _add_pairs(input: Any, first: Any, second: Any, shape: Any = ()) -> Any:
 
 
 @linear(input=lambda g, input_shape, indices: _add_at(g, indices, input_shape), structural=True, name="index")
-def _index(input: Any, indices: Any) -> Any:
+def _index(input: Array, indices: Array) -> Any:
     """`input[indices]` for a list of index arrays, with None for a dimension that is taken whole."""
     place = _arrays_only(indices)
     try:
@@ -217,7 +218,7 @@ def _index(input: Any, indices: Any) -> Any:
 
 
 @linear(input=lambda g, indices: _index(g, indices), structural=True, name="index_backward")
-def _add_at(input: Any, indices: Any, shape: Any = ()) -> Any:
+def _add_at(input: Array, indices: Array, shape: Any = ()) -> Any:
     """Zeros of `shape` with `input` added where `_index` reads."""
     values = widened(input)
     out = np.zeros(size_of(shape), dtype=values.dtype)
@@ -232,13 +233,13 @@ def _add_at(input: Any, indices: Any, shape: Any = ()) -> Any:
     structural=True,
     name="index_put",
 )
-def _index_put(input: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
+def _index_put(input: Array, indices: Array, values: Array, accumulate: bool = False) -> Any:
     """`input` with `values` at `indices`, or with `values` added there."""
     return _put(np.asarray(input, copy=True), indices, values, accumulate)
 
 
 @linear(input=lambda g, indices: _index_zero(g, indices), structural=True, name="index_put_backward")
-def _index_zero(input: Any, indices: Any) -> Any:
+def _index_zero(input: Array, indices: Array) -> Any:
     """`input` with zeros at `indices`."""
     return _put(np.asarray(input, copy=True), indices, np.zeros((), dtype=input.dtype), False)
 

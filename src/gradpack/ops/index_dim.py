@@ -13,6 +13,7 @@ from ..backends.numpy import as_intp
 from ..base import late
 from ..base.dtypes import int64
 from ..base.errors import not_a_tensor
+from ..declare.annotations import Array
 from ..declare.batched import is_batched
 from ..declare.kinds import general, linear
 from ..tensor.tensor import Tensor, wrap
@@ -45,7 +46,7 @@ def _vector(
 
 
 @linear(input=lambda g, input_shape, dim, index: _index_select_backward(g, index, input_shape, dim), structural=True)
-def index_select(input: Any, dim: int, index: Any) -> Any:
+def index_select(input: Array, dim: int, index: Array) -> Any:
     """The slices of `input` along `dim` that a vector of indices names, as a copy.
 
     Raises:
@@ -69,7 +70,7 @@ def index_select(input: Any, dim: int, index: Any) -> Any:
 
 
 @linear(input=lambda g, index, dim: index_select(g, dim, index), structural=True, name="index_select_backward")
-def _index_select_backward(input: Any, index: Any, shape: Any = (), dim: int = 0) -> Any:
+def _index_select_backward(input: Array, index: Array, shape: Any = (), dim: int = 0) -> Any:
     """Zeros of `shape` with `input` added where `index_select` reads."""
     d, index = _vector("index_select", shape, dim, index)
     values = widened(input)
@@ -86,7 +87,7 @@ def _index_select_backward(input: Any, index: Any, shape: Any = (), dim: int = 0
     promote=("input",),
     structural=True,
 )
-def index_add(input: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) -> Any:
+def index_add(input: Array, dim: int, index: Array, source: Array, *, alpha: Any = 1) -> Any:
     """`input` with `alpha` times the slices of `source` added to those that `index` names along `dim`.
 
     Slices named several times receive all. The gradient of an embedding is one `index_add`.
@@ -126,7 +127,7 @@ def _taken(g: Any, dim: int, index: Any, alpha: Any, shape: Any) -> Any:
 
 
 @linear(input=lambda g, alpha: _scaled(g, alpha), structural=True, name="index_add_scale")
-def _scaled(input: Any, alpha: Any = 1) -> Any:
+def _scaled(input: Array, alpha: Any = 1) -> Any:
     """`input * alpha` in the dtype of `input`."""
     return _times(widened(input), alpha, input.dtype)
 
@@ -138,7 +139,7 @@ def _scaled(input: Any, alpha: Any = 1) -> Any:
     structural=True,
     contiguous=True,
 )
-def index_copy(input: Any, dim: int, index: Any, source: Any) -> Any:
+def index_copy(input: Array, dim: int, index: Array, source: Array) -> Any:
     """`input` with the slices of `source` in the place of those that `index` names along `dim`.
 
     Raises:
@@ -199,7 +200,7 @@ def _check_source(
     structural=True,
     name="index_fill",
 )
-def _index_fill(input: Any, dim: int, index: Any, value: Any = 0) -> Any:
+def _index_fill(input: Array, dim: int, index: Array, value: Any = 0) -> Any:
     """`input` with one number in the slices that `index` names along `dim`."""
     return _fill_slices(np.asarray(input, copy=True), dim, index, value)
 
@@ -212,7 +213,7 @@ def _index_fill(input: Any, dim: int, index: Any, value: Any = 0) -> Any:
     name="index_fill_tensor",
     node="IndexFillBackward1",
 )
-def _index_fill_tensor(input: Any, dim: int, index: Any, value: Any) -> Any:
+def _index_fill_tensor(input: Array, dim: int, index: Array, value: Array) -> Any:
     """The same with the value of a 0-dim tensor."""
     return _fill_slices(np.asarray(input, copy=True), dim, index, value)
 
@@ -283,7 +284,7 @@ def _method_index_copy_(self: Tensor, dim: int, index: Tensor, source: Tensor) -
     input=lambda g, input_shape, index: late.reshape(late._add_into(g, index, (size_of(input_shape),), 0), input_shape),
     structural=True,
 )
-def take(input: Any, index: Any) -> Any:
+def take(input: Array, index: Array) -> Any:
     """The elements of `input`, read as if it had one dimension, at `index`; the result has the shape of `index`.
 
     Raises:

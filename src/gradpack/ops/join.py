@@ -10,6 +10,7 @@ import numpy as np
 from ..backends import backend_of
 from ..base import late
 from ..base.callers import depth_of_user
+from ..declare.annotations import Array
 from ..declare.kinds import linear
 from ..declare.timed import noted
 from ..tensor.tensor import Tensor
@@ -26,7 +27,7 @@ FUNCTIONS = "cat concat concatenate stack block_diag meshgrid"
 @linear(
     tensors=lambda g, tensors_shape, dim: _parts(g, tensors_shape, dim), lists=("tensors",), structural=True, name="cat"
 )
-def _cat(tensors: Any, dim: int = 0) -> Any:
+def _cat(tensors: Array, dim: int = 0) -> Any:
     """Arrays one after the other along a dimension."""
     try:
         made = np.concatenate(tensors, axis=dim)  # torch's words, and what it alone allows, only where this fails
@@ -126,7 +127,7 @@ concat = concatenate = cat
     name="stack",
     contiguous=True,
 )
-def _stack(tensors: Any, dim: int = 0) -> Any:
+def _stack(tensors: Array, dim: int = 0) -> Any:
     """Arrays of one shape along a new dimension."""
     shape = tensors[0].shape
     for nr, t in enumerate(tensors):
@@ -172,7 +173,7 @@ def _some(op: str, tensors: Any) -> list[Any]:
 @linear(
     tensors=lambda g, tensors_shape: _blocks(g, tensors_shape), lists=("tensors",), structural=True, name="block_diag"
 )
-def _block_diag(tensors: Any) -> Any:
+def _block_diag(tensors: Array) -> Any:
     """Matrices along the diagonal of a larger one, zeros elsewhere."""
     shapes = [_matrix_shape(t.shape) for t in tensors]
     for nr, t in enumerate(tensors):

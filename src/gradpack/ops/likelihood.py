@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..base import late
+from ..declare.annotations import Array
 from ..declare.kinds import elementwise
 from ..declare.out_argument import put
 from ..declare.write_checks import refuse_grad
@@ -44,7 +45,7 @@ def ndtr(input: Tensor, *, out: Any = None) -> Tensor:
     dtypes="biF",
     name="special_ndtri",
 )
-def ndtri(input: Any) -> Any:
+def ndtri(input: Array) -> Any:
     """The point below which the share `input` of the standard normal distribution lies. Needs SciPy.
 
     Example::
@@ -62,7 +63,7 @@ def ndtri(input: Any) -> Any:
     dtypes="biF",
     name="special_log_ndtr",
 )
-def log_ndtr(input: Any) -> Any:
+def log_ndtr(input: Array) -> Any:
     """The logarithm of `ndtr(input)`, precise where that is tiny. Needs SciPy.
 
     Example::
@@ -80,7 +81,7 @@ def log_ndtr(input: Any) -> Any:
     dtypes="biF",
     name="special_erfcx",
 )
-def erfcx(input: Any) -> Any:
+def erfcx(input: Array) -> Any:
     """`exp(input * input) * erfc(input)`, without overflow. Needs SciPy.
 
     Example::
@@ -93,7 +94,7 @@ def erfcx(input: Any) -> Any:
 
 
 @elementwise(input=lambda g, input: g * (-1 - late.log(input)), result="float", dtypes="bif", name="special_entr")
-def entr(input: Any) -> Any:
+def entr(input: Array) -> Any:
     """The term of an entropy: `-input * log(input)`, 0 at 0 and -inf below.
 
     Example::
@@ -114,7 +115,7 @@ def entr(input: Any) -> Any:
     name="special_xlog1py",
     node="SpecialXlog1PyBackward0",
 )
-def xlog1py(input: Any, other: Any) -> Any:
+def xlog1py(input: Array, other: Array) -> Any:
     """`input * log1p(other)`, and 0 where `input` is 0 unless `other` is NaN.
 
     Example::

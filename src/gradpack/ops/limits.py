@@ -11,6 +11,7 @@ from ..base import late
 from ..base.dtypes import FLOATING
 from ..base.info import finfo
 from ..base.numbers import SAFE, number_for
+from ..declare.annotations import Array
 from ..declare.inplace import inplace
 from ..declare.inplace_text import function
 from ..declare.kinds import elementwise
@@ -81,7 +82,7 @@ def _check_limits(op: Any, values: Any, common: Any) -> None:
     node="ClampBackward1",
     name="clamp_to_numbers",
 )
-def _clamp_to_numbers(input: Any, min: Any = None, max: Any = None) -> Any:
+def _clamp_to_numbers(input: Array, min: Array = None, max: Array = None) -> Any:
     """`input` between two numbers."""
     return limit(input, min, max)
 
@@ -95,7 +96,7 @@ def _clamp_to_numbers(input: Any, min: Any = None, max: Any = None) -> Any:
     name="clamp",
     check=_check_limits,
 )
-def _clamp(input: Any, min: Any = None, max: Any = None) -> Any:
+def _clamp(input: Array, min: Array = None, max: Array = None) -> Any:
     """`input` between two limits, which may be tensors."""
     return limit(input, min, max)
 
@@ -124,7 +125,7 @@ def _above(x: Any, low: Any, high: Any) -> Any:
     node="ClampMinBackward0",
     check=_check_limits,
 )
-def clamp_min(input: Any, min: Any) -> Any:
+def clamp_min(input: Array, min: Array) -> Any:
     """`input`, limited from below.
 
     Example::
@@ -144,7 +145,7 @@ def clamp_min(input: Any, min: Any) -> Any:
     node="ClampMaxBackward0",
     check=_check_limits,
 )
-def clamp_max(input: Any, max: Any) -> Any:
+def clamp_max(input: Array, max: Array) -> Any:
     """`input`, limited from above.
 
     Example::
@@ -189,7 +190,7 @@ def _substitutes(input: Tensor, nan: Any, posinf: Any, neginf: Any) -> tuple[Any
 @elementwise(
     input=lambda g, input: late.where(late.isfinite(input), g, 0.0), name="nan_to_num", holomorphic=False, blocks=False
 )
-def _nan_to_num(input: Any, nan: float, posinf: float, neginf: float) -> Any:
+def _nan_to_num(input: Array, nan: float, posinf: float, neginf: float) -> Any:
     """`input` with numbers in the place of NaN and the infinities."""
     if is_whole(input):
         return input * np.ones((), dtype=input.dtype)

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..base import late
 from ..base.errors import scalar_type
+from ..declare.annotations import Array
 from ..declare.autocast import as_given
 from ..declare.kinds import bilinear
 from ..tensor.tensor import Tensor
@@ -56,7 +57,7 @@ def _blame_matmul(a: Any, b: Any) -> None:
     node="MmBackward0",
     light=light,
 )
-def matmul(input: Any, other: Any) -> Any:
+def matmul(input: Array, other: Array) -> Any:
     """Matrix product, batched over leading dimensions; vectors count as one row or column.
 
     Raises:
@@ -102,7 +103,7 @@ def _check_dims(name: str, *pairs: Any) -> None:
 @bilinear(
     input=lambda g, mat2: g @ mat2.mT, mat2=lambda g, input: input.mT @ g, uniform=True, broadcasts=False, dtypes="ifc"
 )
-def mm(input: Any, mat2: Any) -> Any:
+def mm(input: Array, mat2: Array) -> Any:
     """Product of two matrices, without broadcasting.
 
     Example::
@@ -124,7 +125,7 @@ def mm(input: Any, mat2: Any) -> Any:
     dtypes="ifc",
     light=light,
 )
-def bmm(input: Any, mat2: Any) -> Any:
+def bmm(input: Array, mat2: Array) -> Any:
     """Products of two batches of matrices.
 
     Example::
@@ -149,7 +150,7 @@ def bmm(input: Any, mat2: Any) -> Any:
     broadcasts=False,
     dtypes="ifc",
 )
-def mv(input: Any, vec: Any) -> Any:
+def mv(input: Array, vec: Array) -> Any:
     """Product of a matrix and a vector.
 
     Example::
@@ -170,7 +171,7 @@ def mv(input: Any, vec: Any) -> Any:
     dtypes="ifc",
     uniform="dot : expected both vectors to have same dtype, but found {} and {}",
 )
-def dot(input: Any, tensor: Any) -> Any:
+def dot(input: Array, tensor: Array) -> Any:
     """Sum of the products of two vectors (no conjugate).
 
     Example::
@@ -204,7 +205,7 @@ def vdot(input: Tensor, other: Tensor, *, out: Any = None) -> Tensor:
 @bilinear(
     input=lambda g, vec2: matmul(g, vec2), vec2=lambda g, input: matmul(input, g), node="MulBackward0", broadcasts=False
 )
-def outer(input: Any, vec2: Any) -> Any:
+def outer(input: Array, vec2: Array) -> Any:
     """All products of elements of two vectors.
 
     Example::

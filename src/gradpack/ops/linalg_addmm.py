@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..declare.annotations import Array
 from ..declare.kinds import general
 from .linalg import _check_dims, _shapes_for_product, matmul
 from .operands import factor_for
@@ -24,7 +25,7 @@ INPLACE = "addmm_ addmv_ addr_ addbmm_ baddbmm_"
     uniform=True,
     dtypes="ifc",
 )
-def addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+def addmm(input: Array, mat1: Array, mat2: Array, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """`beta * input + alpha * (mat1 @ mat2)`, `input` broadcast.
 
     Example::
@@ -60,7 +61,7 @@ def _plus(input: Any, product: Any, beta: Any, alpha: Any) -> Any:
     uniform=True,
     dtypes="ifc",
 )
-def addmv(input: Any, mat: Any, vec: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+def addmv(input: Array, mat: Array, vec: Array, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """`beta * input + alpha * (mat @ vec)`.
 
     Example::
@@ -79,7 +80,7 @@ def addmv(input: Any, mat: Any, vec: Any, *, beta: Any = 1, alpha: Any = 1) -> A
     vec1=lambda g, vec2, alpha: matmul(g, vec2) * alpha,
     vec2=lambda g, vec1, alpha: matmul(vec1, g) * alpha,
 )
-def addr(input: Any, vec1: Any, vec2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+def addr(input: Array, vec1: Array, vec2: Array, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """`beta * input + alpha * outer(vec1, vec2)`.
 
     Example::
@@ -109,7 +110,7 @@ def _check_batches(name: str, batch1: Any, batch2: Any) -> None:
     uniform=True,
     dtypes="ifc",
 )
-def baddbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+def baddbmm(input: Array, batch1: Array, batch2: Array, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """`beta * input + alpha * (batch1 @ batch2)` for batches of matrices.
 
     Example::
@@ -134,7 +135,7 @@ def baddbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any =
     uniform=True,
     dtypes="ifc",
 )
-def addbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+def addbmm(input: Array, batch1: Array, batch2: Array, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """`beta * input + alpha * sum of (batch1 @ batch2)` over the batch.
 
     Example::

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..base import late
+from ..declare.annotations import Array
 from ..declare.kinds import general
 from ..tensor.tensor import Tensor
 from .linalg_check import adjoint_of, array_of, as_like, floats, result_type, square, with_out
@@ -49,7 +50,7 @@ def _all_but_one(S: Any) -> Any:
     check=floats("linalg.det", kernel="lu_cpu"),
     name="linalg_det",
 )
-def _det(A: Any) -> Any:
+def _det(A: Array) -> Any:
     """Determinants."""
     square("linalg.det", A)
     return np.linalg.det(A)
@@ -103,7 +104,7 @@ def _slogdet_gradient(g: Any, A: Any, sign: Any) -> Any:
     check=floats("linalg.slogdet"),
     name="linalg_slogdet",
 )
-def _slogdet(A: Any) -> Any:
+def _slogdet(A: Array) -> Any:
     """Signs, and logarithms of the absolute values, of determinants."""
     square("linalg.slogdet", A)
     found = np.linalg.slogdet(A)

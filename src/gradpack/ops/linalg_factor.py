@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..base import late
+from ..declare.annotations import Array
 from ..declare.kinds import general
 from ..tensor.tensor import Tensor
 from .kernels import _add, _array_type
@@ -69,13 +70,13 @@ _FACTOR: dict[str, Any] = {
 
 
 @general(**_FACTOR, name="linalg_cholesky_ex")
-def _cholesky_ex(input: Any, upper: bool = False) -> Any:
+def _cholesky_ex(input: Array, upper: bool = False) -> Any:
     """Cholesky factors, and 0 for each or the order of the first minor that is not positive."""
     return _factored("linalg.cholesky", input, upper)
 
 
 @general(**_FACTOR, name="cholesky", node="CholeskyBackward0")
-def _cholesky(input: Any, upper: bool = False) -> Any:
+def _cholesky(input: Array, upper: bool = False) -> Any:
     """Cholesky factors, as `torch.cholesky` gives them."""
     return _factored("cholesky", input, upper)
 
@@ -235,7 +236,7 @@ def cat_of(parts: list[Any]) -> Any:
     check=floats("linalg.qr", kernel="geqrf_cpu"),
     name="linalg_qr",
 )
-def _qr(A: Any, mode: Any = "reduced") -> Any:
+def _qr(A: Array, mode: Any = "reduced") -> Any:
     """Q and R."""
     matrices("linalg.qr", A)
     if mode == "r":

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..base import late
+from ..declare.annotations import Array
 from ..declare.kinds import general
 from ..tensor.tensor import Tensor
 from .linalg_check import adjoint_of, diagonal_of, floats, identity, matrices, with_out
@@ -31,7 +32,7 @@ def _no_derivative() -> None:
     check=floats("torch.geqrf", kernel="geqrf_cpu"),
     name="geqrf",
 )
-def _geqrf(input: Any) -> Any:
+def _geqrf(input: Array) -> Any:
     """Householder vectors and their scales."""
     matrices("torch.geqrf", input, "input")
     if not input.size:
@@ -105,7 +106,7 @@ def _reflections(input: Any, tau: Any) -> Any:
     check=floats("torch.linalg.householder_product", kernel="orgqr_cpu", whole="orgqr_cpu"),
     name="linalg_householder_product",
 )
-def _product(input: Any, tau: Any) -> Any:
+def _product(input: Array, tau: Array) -> Any:
     """Products of reflections."""
     return _reflections(input, tau)
 

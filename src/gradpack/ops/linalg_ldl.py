@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..base.errors import missing_extra
+from ..declare.annotations import Array
 from ..declare.kinds import general
 from ..tensor.tensor import Tensor
 from .lapack import stacked
@@ -37,7 +38,7 @@ def _lapack(name: str, hermitian: bool, array: Any) -> Any:
     node="NotImplemented",
     name="linalg_ldl_factor_ex",
 )
-def _ldl_factor(input: Any, hermitian: bool = False) -> Any:
+def _ldl_factor(input: Array, hermitian: bool = False) -> Any:
     """L and the blocks of D in one matrix, the exchanges of rows, and where D has its first zero block."""
     square("torch.linalg.ldl_factor_ex", input)
     n = input.shape[-1]
@@ -111,7 +112,7 @@ def ldl_factor(input: Tensor, *, hermitian: bool = False) -> Any:
     node="NotImplemented",
     name="linalg_ldl_solve",
 )
-def _ldl_solve(LD: Any, pivots: Any, B: Any, hermitian: bool = False) -> Any:
+def _ldl_solve(LD: Array, pivots: Array, B: Array, hermitian: bool = False) -> Any:
     """Solutions of systems by LDL factors."""
     lead = np.broadcast_shapes(LD.shape[:-2], B.shape[:-2])
     n, k = B.shape[-2:]

@@ -9,6 +9,7 @@ import numpy as np
 from ..base import late
 from ..base.dtypes import FLOATING
 from ..base.errors import scalar_type
+from ..declare.annotations import Array
 from ..declare.kinds import general
 from ..tensor.tensor import Tensor
 from .lapack import solve_triangle
@@ -39,7 +40,7 @@ def _pinv_gradient(g: Any, P: Any, A: Any) -> Any:
     check=lambda op, values, common: _check_pinv(values[0]),
     name="linalg_pinv",
 )
-def _pinv(input: Any, atol: Any = None, rtol: Any = None, hermitian: bool = False) -> Any:
+def _pinv(input: Array, atol: Array = None, rtol: Array = None, hermitian: bool = False) -> Any:
     """Pseudoinverses."""
     if not input.size:
         return np.zeros((*input.shape[:-2], input.shape[-1], input.shape[-2]), dtype=input.dtype)
@@ -162,7 +163,7 @@ def _right_gradient(g: Any, A: Any, B: Any, solution: Any) -> Any:
     check=floats("torch.linalg.lstsq"),
     name="linalg_lstsq",
 )
-def _lstsq(input: Any, b: Any, rcond: float = -1.0, driver: str = "gelsy") -> Any:
+def _lstsq(input: Array, b: Array, rcond: float = -1.0, driver: str = "gelsy") -> Any:
     """Solutions of least squares, and what comes with them."""
     A, (m, n) = input, input.shape[-2:]
     vector = _is_vector(A.shape, b.shape)

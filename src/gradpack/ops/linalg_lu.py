@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..base import late
+from ..declare.annotations import Array
 from ..declare.kinds import general
 from ..declare.looped import looking_at
 from ..declare.out_argument import put
@@ -87,7 +88,7 @@ _check_lu = floats("lu", "lu_cpu", "lu_cpu")
     check=_check_lu,
     name="linalg_lu_factor_ex",
 )
-def _lu_factor(A: Any) -> Any:
+def _lu_factor(A: Array) -> Any:
     """Both factors in one matrix, the exchanges of rows, and where U has its first zero."""
     _check_matrix("torch.lu_factor", A)
     return lapack.lu_factor(A)
@@ -101,7 +102,7 @@ def _lu_factor(A: Any) -> Any:
     check=_check_lu,
     name="linalg_lu",
 )
-def _lu(A: Any) -> Any:
+def _lu(A: Array) -> Any:
     """The factors, each a matrix."""
     _check_matrix("linalg.lu", A)
     packed, pivots, _ = lapack.lu_factor(A)
@@ -236,7 +237,7 @@ def _check_pivots(name: str, pivots: Any) -> None:
     check=_check_lu,
     name="lu_unpack",
 )
-def _unpack(LU_data: Any) -> Any:
+def _unpack(LU_data: Array) -> Any:
     """The two factors from one matrix."""
     return _lu_parts(LU_data)
 
@@ -364,7 +365,7 @@ def _lu_solve_gradient(g: Any, LU: Any, pivots: Any, out: Any, left: bool, adjoi
     check=floats("linalg.lu_solve", "lu_solve_cpu", "lu_solve_cpu"),
     name="linalg_lu_solve",
 )
-def _lu_solve(LU: Any, pivots: Any, B: Any, left: bool = True, adjoint: bool = False) -> Any:
+def _lu_solve(LU: Array, pivots: Array, B: Array, left: bool = True, adjoint: bool = False) -> Any:
     """The solution of systems by LU factors."""
     return _lu_system(LU, pivots, B, left, adjoint)
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..base import late
+from ..declare.annotations import Array
 from ..declare.kinds import general
 from ..tensor.tensor import Tensor
 from .lapack import solve as solve_rows
@@ -27,7 +28,7 @@ FUNCTIONS = METHODS = "inverse"
     check=floats("linalg.inv"),
     name="linalg_inv_ex",
 )
-def _inv(A: Any) -> Any:
+def _inv(A: Array) -> Any:
     """Inverses, and 0 for each or where the first zero on the diagonal of U stands."""
     square("linalg.inv", A)
     try:
@@ -134,7 +135,7 @@ def _matrix_gradient(g: Any, A: Any, shape: Any, result: Any, left: bool) -> Any
     check=lambda op, values, common: _check_solve(values, common),
     name="linalg_solve_ex",
 )
-def _solve_ex(A: Any, B: Any, left: bool = True) -> Any:
+def _solve_ex(A: Array, B: Array, left: bool = True) -> Any:
     """Solutions, and 0 for each or where the first zero on the diagonal of U stands."""
     square("linalg.solve", A)
     vector = _vector(A.shape, B.shape)

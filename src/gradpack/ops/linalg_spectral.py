@@ -13,6 +13,7 @@ import numpy as np
 from ..base import late
 from ..base.dtypes import FLOATING
 from ..base.errors import scalar_type
+from ..declare.annotations import Array
 from ..declare.kinds import general
 from ..tensor.tensor import Tensor, wrap
 from .linalg_check import LinAlgError, adjoint_of, array_of, as_like, diagonal_of, floats, followed, square, with_out
@@ -77,7 +78,7 @@ def _eigh_tangent(input_t: Any, eigenvalues: Any, eigenvectors: Any) -> Any:
     check=floats("linalg.eigh", "linalg_eigh_cpu", "linalg_eigh_cpu"),
     name="linalg_eigh",
 )
-def _eigh(input: Any, UPLO: Any = "L") -> Any:
+def _eigh(input: Array, UPLO: Any = "L") -> Any:
     """Eigenvalues, in ascending order, and eigenvectors."""
     square("linalg.eigh", input)
     try:
@@ -131,7 +132,7 @@ def linalg_eigvalsh(input: Tensor, UPLO: str = "L") -> Any:
 
 
 @general(result=None, promote=("input",), check=floats("linalg.eigh", "linalg_eigh_cpu", "linalg_eigh_cpu"))
-def _eigvalsh(input: Any, UPLO: Any = "L") -> Any:
+def _eigvalsh(input: Array, UPLO: Any = "L") -> Any:
     """Eigenvalues, where no gradient is asked for."""
     square("linalg.eigh", input)
     return np.linalg.eigvalsh(input, UPLO=UPLO)
@@ -172,13 +173,13 @@ def _in_reals(gradient: Any, dtype: Any) -> Any:
     check=lambda op, values, common: _check_eig(values),
     name="linalg_eig",
 )
-def _eig(input: Any) -> Any:
+def _eig(input: Array) -> Any:
     """Eigenvalues and eigenvectors."""
     return _eigen("linalg.eig", np.linalg.eig, input)
 
 
 @general(result="complex", promote=("input",), check=lambda op, values, common: _check_eig(values))
-def _eigvals(input: Any) -> Any:
+def _eigvals(input: Array) -> Any:
     """Eigenvalues, where no gradient is asked for."""
     return _eigen("linalg.eigvals", np.linalg.eigvals, input)
 

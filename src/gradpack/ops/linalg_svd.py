@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..base import late
+from ..declare.annotations import Array
 from ..declare.kinds import general
 from ..tensor.tensor import Tensor, wrap
 from .linalg_check import (
@@ -93,7 +94,7 @@ def _off_diagonal(x: Any) -> Any:
     check=floats("linalg.svd", kernel="linalg_svd_cpu"),
     name="linalg_svd",
 )
-def _svd(A: Any, full_matrices: bool = True) -> Any:
+def _svd(A: Array, full_matrices: bool = True) -> Any:
     """Singular values, in descending order, and vectors."""
     return decompose(A, full_matrices)
 
@@ -139,7 +140,7 @@ def decompose(A: Any, full: bool = False) -> tuple[Any, Any, Any]:
 
 
 @general(result=None, promote=("A",), check=floats("linalg.svd", kernel="linalg_svd_cpu"))
-def _svdvals(A: Any) -> Any:
+def _svdvals(A: Array) -> Any:
     """Singular values, where no gradient is asked for."""
     matrices("linalg.svd", A)
     if not A.size or not np.all(np.isfinite(A)):

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..base import late
 from ..base.errors import LinAlgError
+from ..declare.annotations import Array
 from ..declare.kinds import general
 from ..tensor.tensor import Tensor
 from .lapack import solve_triangle
@@ -35,7 +36,7 @@ def _triangular_gradient(g: Any, A: Any, out: Any, upper: bool, left: bool, unit
     check=lambda op, values, common: _check_triangular(values, common),
     name="linalg_solve_triangular",
 )
-def _solve_triangular(A: Any, B: Any, upper: bool = True, left: bool = True, unitriangular: bool = False) -> Any:
+def _solve_triangular(A: Array, B: Array, upper: bool = True, left: bool = True, unitriangular: bool = False) -> Any:
     """The solution of triangular systems."""
     square("linalg.solve_triangular", A)
     matrices("linalg.solve_triangular", B, "B")
@@ -117,7 +118,9 @@ def _right_side_gradient(g: Any, A: Any, shape: Any, upper: bool, transpose: boo
     check=floats("triangular_solve", "triangular_solve_cpu", "triangular_solve_cpu"),
     name="triangular_solve",
 )
-def _triangular(input: Any, A: Any, upper: bool = True, transpose: bool = False, unitriangular: bool = False) -> Any:
+def _triangular(
+    input: Array, A: Array, upper: bool = True, transpose: bool = False, unitriangular: bool = False
+) -> Any:
     """The solution of triangular systems, and a copy of their matrices."""
     lead = np.broadcast_shapes(input.shape[:-2], A.shape[:-2])
     matrix = A.mT if transpose else A
@@ -175,7 +178,7 @@ def _check_solve_cholesky(input: Any, L: Any) -> None:
     check=floats("cholesky_solve", "cholesky_solve_cpu", "cholesky_solve_cpu"),
     name="cholesky_solve",
 )
-def _cholesky_solve(input: Any, L: Any, upper: bool = False) -> Any:
+def _cholesky_solve(input: Array, L: Array, upper: bool = False) -> Any:
     """The solution of positive definite systems by their Cholesky factors."""
     _check_solve_cholesky(input, L)
     first, second = (np.conj(L.mT), L) if upper else (L, np.conj(L.mT))
@@ -225,7 +228,7 @@ def cholesky_inverse(input: Tensor, upper: bool = False) -> Any:
     check=floats("cholesky_inverse", "cholesky_inverse_cpu", "cholesky_inverse_cpu"),
     name="cholesky_inverse",
 )
-def _cholesky_inverse(L: Any, upper: bool = False) -> Any:
+def _cholesky_inverse(L: Array, upper: bool = False) -> Any:
     """The inverse of positive definite matrices by their Cholesky factors."""
     square("cholesky_inverse", L)
     zero = np.diagonal(L, axis1=-2, axis2=-1) == 0

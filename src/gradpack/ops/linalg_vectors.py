@@ -9,6 +9,7 @@ import numpy as np
 from ..base import late
 from ..base.dtypes import BOOL, int64
 from ..base.errors import scalar_type
+from ..declare.annotations import Array
 from ..declare.kinds import bilinear
 from ..declare.timed import noted
 from ..tensor.tensor import Tensor
@@ -31,7 +32,7 @@ METHODS = "cross"
     dtypes="ifc",
     name="linalg_cross",
 )
-def linalg_cross(input: Any, other: Any, dim: int = -1) -> Any:
+def linalg_cross(input: Array, other: Array, dim: int = -1) -> Any:
     """The cross products of vectors of three elements, along a dimension."""
     if len(input.shape) != len(other.shape):
         raise RuntimeError("linalg.cross: inputs must have the same number of dimensions.")

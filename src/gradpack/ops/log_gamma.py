@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..declare.annotations import Array
 from ..declare.kinds import elementwise
 from ..declare.write_checks import check_result
 from ..tensor.tensor import Tensor
@@ -22,7 +23,7 @@ INPLACE = "lgamma_ digamma_ polygamma_"
 
 
 @elementwise(input=lambda g, input: g * digamma(input), result="float", dtypes="bif")
-def lgamma(input: Any) -> Any:
+def lgamma(input: Array) -> Any:
     """The logarithm of the absolute value of the gamma function. Needs SciPy (the extra `special`).
 
     Example::
@@ -44,7 +45,7 @@ def _log_gamma(x: Any) -> Any:
 
 
 @elementwise(input=lambda g, input: g * polygamma(1, input), result="float", dtypes="bif")
-def digamma(input: Any) -> Any:
+def digamma(input: Array) -> Any:
     """The derivative of `lgamma`. Needs SciPy (the extra `special`).
 
     Example::
@@ -61,7 +62,7 @@ def _digamma(x: Any) -> Any:
 
 
 @elementwise(input=lambda g, n, input: g * polygamma(n + 1, input), result="float", dtypes="bif")
-def polygamma(n: int, input: Any) -> Any:
+def polygamma(n: int, input: Array) -> Any:
     """The n-th derivative of `digamma`. Needs SciPy (the extra `special`).
 
     Raises:

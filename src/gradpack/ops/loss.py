@@ -12,6 +12,7 @@ from ..backends.numpy import as_intp
 from ..base import late
 from ..base.dtypes import FLOATING, int64
 from ..base.errors import scalar_type
+from ..declare.annotations import Array, Sizes
 from ..declare.autocast import in_float32
 from ..declare.batched import is_batched
 from ..declare.kinds import elementwise, general, linear
@@ -29,7 +30,7 @@ FUNCTIONS = ""
     node="MseLossBackward0",
     dtypes="f",
 )
-def _squared_difference(input: Any, target: Any) -> Any:
+def _squared_difference(input: Array, target: Array) -> Any:
     """`(input - target) ** 2`."""
     return np.square(input - target)
 
@@ -40,7 +41,7 @@ def _squared_difference(input: Any, target: Any) -> Any:
     node="MseLossBackward0",
     dtypes="f",
 )
-def _mean_squared_difference(input: Any, target: Any, reduction: int = MEAN) -> Any:
+def _mean_squared_difference(input: Array, target: Array, reduction: int = MEAN) -> Any:
     """The mean or sum of `(input - target) ** 2` for equal shapes: no matrix of differences is kept."""
     d = input - target
     d *= d
@@ -89,7 +90,7 @@ def weighted(op: str, each: Tensor, weight: Tensor, reduction: str) -> Tensor:
     return late.sum(each) if reduction == "sum" else each
 
 
-def _take(input: Any, target: Any, weights: Any, divisor: Any = None) -> Any:
+def _take(input: Array, target: Array, weights: Array, divisor: Array = None) -> Any:
     """`-weights * input[i, target[i]]`, class in dimension 1: shape of `target`; or the sum of that, divided."""
     if type(input) is _array_type and input.ndim == 2:
         if type(weights) is float and type(divisor) is float and 0 < input.size < SMALL and input.dtype.char in "fd":
@@ -142,7 +143,7 @@ _take_by_class_2d = _taking("_take_by_class_2d", "NllLoss2DBackward0")
     promote=("input",),
     dtypes="f",
 )
-def _put_by_class(input: Any, target: Any, weights: Any, shape: Any, divisor: Any = None) -> Any:
+def _put_by_class(input: Array, target: Array, weights: Array, shape: Sizes, divisor: Array = None) -> Any:
     """The adjoint of `_take_by_class`."""
     out = np.zeros(tuple(shape), input.dtype)
     each = input * -weights

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..base import late
+from ..declare.annotations import Array
 from ..declare.kinds import general
 from ..declare.looped import each_example
 from ..tensor.tensor import Tensor
@@ -62,7 +63,13 @@ def _meaning(input: Any, linear_weight: Any, linear_bias: Any, target: Any, each
     dtypes="f",
 )
 def _linear_cross_entropy(
-    input: Any, linear_weight: Any, target: Any, each: Any, linear_bias: Any = None, divisor: Any = None, size: int = 1
+    input: Array,
+    linear_weight: Array,
+    target: Array,
+    each: Array,
+    linear_bias: Array = None,
+    divisor: Array = None,
+    size: int = 1,
 ) -> Any:
     """The loss of each row times its weight, or the sum of that, divided."""
     out = np.empty(target.shape, input.dtype)

@@ -10,6 +10,7 @@ import numpy as np
 from ..base import late
 from ..base.dtypes import INTEGRAL
 from ..base.errors import refuse, scalar_type
+from ..declare.annotations import Array
 from ..declare.autocast import in_float32
 from ..declare.kinds import general
 from ..declare.looped import looking_at
@@ -150,7 +151,7 @@ def triplet_margin_with_distance_loss(
     promote=("input",),
     dtypes="f",
 )
-def _multi_margin(input: Any, target: Any, scales: Any, p: int, margin: float, divisor: Any = None) -> Any:
+def _multi_margin(input: Array, target: Array, scales: Array, p: int, margin: float, divisor: Array = None) -> Any:
     """The sum of `scale * max(0, margin - right + other) ** p` for each row; the scale of the right class is 0."""
     right = np.take_along_axis(input, target[:, None], axis=1)
     short = margin - right + input
@@ -240,7 +241,7 @@ def _check_long(target: Tensor) -> None:
     promote=("input",),
     dtypes="f",
 )
-def _multilabel_margin(input: Any, pairs: Any, divisor: Any = None) -> Any:
+def _multilabel_margin(input: Array, pairs: Array, divisor: Array = None) -> Any:
     """For each row, the mean of `max(0, 1 - right + wrong)` over all pairs; `pairs[n, r, w]` counts them."""
     z = 1 - input[:, :, None] + input[:, None, :]
     z = np.where(z > 0, z, 0)

@@ -12,6 +12,7 @@ from ..base import late
 from ..base.dtypes import FLOATING
 from ..base.errors import cpp_name, not_implemented_for, scalar_type
 from ..base.modes import using
+from ..declare.annotations import Array
 from ..declare.autocast import in_float32
 from ..declare.batched import is_batched
 from ..declare.block_parts import clip
@@ -45,7 +46,7 @@ def _check_probabilities(op: Any, values: Any, common: Any) -> None:
     check=_check_probabilities,
     dtypes="f",
 )
-def binary_cross_entropy(input: Any, target: Any, weight: Any = None, reduction: int = MEAN) -> Any:
+def binary_cross_entropy(input: Array, target: Array, weight: Array = None, reduction: int = MEAN) -> Any:
     """`-(target * log(input) + (1 - target) * log(1 - input))`, both logarithms at least -100.
 
     Example::
@@ -85,7 +86,9 @@ def _weighted(g: Any, weight: Any) -> Any:
     broadcasts=True,
     name="binary_cross_entropy_with_logits",
 )
-def _with_logits(input: Any, target: Any, weight: Any = None, pos_weight: Any = None, reduction: int = MEAN) -> Any:
+def _with_logits(
+    input: Array, target: Array, weight: Array = None, pos_weight: Array = None, reduction: int = MEAN
+) -> Any:
     """The loss of two classes by their log-odds; `log(1 + exp(-|x|))` is what never overflows."""
     tail = np.log1p(np.exp(-np.abs(input)))
     below = np.maximum(-input, 0) + tail  # -log(sigmoid(input))
@@ -148,7 +151,7 @@ def binary_cross_entropy_with_logits(
     ),
     dtypes="f",
 )
-def smooth_l1_loss(input: Any, target: Any, reduction: int = MEAN, beta: float = 1.0) -> Any:
+def smooth_l1_loss(input: Array, target: Array, reduction: int = MEAN, beta: float = 1.0) -> Any:
     """`d * d / (2 * beta)` for a distance `d` below `beta`, `d - beta / 2` above.
 
     Example::
@@ -174,7 +177,7 @@ def smooth_l1_loss(input: Any, target: Any, reduction: int = MEAN, beta: float =
     ),
     dtypes="f",
 )
-def huber_loss(input: Any, target: Any, reduction: int = MEAN, delta: float = 1.0) -> Any:
+def huber_loss(input: Array, target: Array, reduction: int = MEAN, delta: float = 1.0) -> Any:
     """`d * d / 2` for a distance `d` up to `delta`, `delta * (d - delta / 2)` above.
 
     Example::
@@ -198,7 +201,7 @@ def huber_loss(input: Any, target: Any, reduction: int = MEAN, delta: float = 1.
     promote=("input",),
     dtypes="f",
 )
-def soft_margin_loss(input: Any, target: Any, reduction: int = MEAN) -> Any:
+def soft_margin_loss(input: Array, target: Array, reduction: int = MEAN) -> Any:
     """`log(1 + exp(-target * input))`, for targets 1 and -1.
 
     Example::

@@ -10,6 +10,7 @@ from ..backends import spec_of
 from ..backends.numpy import as_int64
 from ..base import late
 from ..base.errors import scalar_type, shapes_do_not_broadcast
+from ..declare.annotations import Array, Number
 from ..declare.kinds import general, linear, nondifferentiable
 from ..declare.looped import each_example
 from ..tensor.tensor import Tensor
@@ -52,7 +53,7 @@ def _common(op: str, input: Any, mask: Any) -> Any:
     name="masked_fill",
     contiguous=True,
 )
-def _masked_fill(input: Any, mask: Any, value: Any) -> Any:
+def _masked_fill(input: Array, mask: Array, value: Array) -> Any:
     """`input` with one number where `mask` holds."""
     _check_mask("masked_fill", mask)
     shape = _common("masked_fill", input, mask)
@@ -69,13 +70,13 @@ def _masked_fill(input: Any, mask: Any, value: Any) -> Any:
     node="MaskedFillBackward1",
     contiguous=True,
 )
-def _masked_fill_tensor(input: Any, mask: Any, value: Any) -> Any:
+def _masked_fill_tensor(input: Array, mask: Array, value: Array) -> Any:
     """`input` with the value of a 0-dim tensor where `mask` holds."""
     return _masked_fill(input, mask, value)
 
 
 @linear(input=lambda g, mask: _kept(g, mask), structural=True, name="masked_keep")
-def _kept(input: Any, mask: Any) -> Any:
+def _kept(input: Array, mask: Array) -> Any:
     """`input` with zeros where `mask` does not hold."""
     return np.where(mask, input, np.zeros((), dtype=input.dtype))
 
@@ -132,7 +133,7 @@ def _method_masked_fill_(self: Tensor, mask: Tensor, value: Any) -> Tensor:
 @linear(
     input=lambda g, mask, input_shape: _fit(_spread(g, mask, _joint(mask, input_shape)), input_shape), structural=True
 )
-def masked_select(input: Any, mask: Any) -> Any:
+def masked_select(input: Array, mask: Array) -> Any:
     """The elements of `input` where `mask` holds, in one dimension; tensor and mask are broadcast.
 
     Raises:
@@ -155,7 +156,7 @@ def _joint(mask: Any, shape: Any) -> tuple[int, ...]:
 
 
 @linear(input=lambda g, mask: masked_select(g, mask), structural=True, name="masked_select_backward")
-def _spread(input: Any, mask: Any, shape: Any = ()) -> Any:
+def _spread(input: Array, mask: Array, shape: Any = ()) -> Any:
     """Zeros of `shape` with the elements of `input` one after the other where `mask` holds."""
     out = np.zeros(tuple(shape), dtype=input.dtype)
     out[np.broadcast_to(mask, tuple(shape))] = input
@@ -169,7 +170,7 @@ def _spread(input: Any, mask: Any, shape: Any = ()) -> Any:
     structural=True,
     contiguous=True,
 )
-def masked_scatter(input: Any, mask: Any, source: Any) -> Any:
+def masked_scatter(input: Array, mask: Array, source: Array) -> Any:
     """`input` with the elements of `source`, one after the other, where `mask` holds.
 
     Raises:
@@ -205,7 +206,7 @@ def masked_scatter(input: Any, mask: Any, source: Any) -> Any:
     structural=True,
     name="masked_scatter_backward",
 )
-def _front(input: Any, shape: Any = ()) -> Any:
+def _front(input: Array, shape: Any = ()) -> Any:
     """Zeros of `shape`, of which the first elements are those of `input`."""
     out = np.zeros((size_of(shape),), dtype=input.dtype)
     out[: input.shape[0]] = input
@@ -216,7 +217,7 @@ def _front(input: Any, shape: Any = ()) -> Any:
 
 
 @nondifferentiable(result="index", promote=(), name="nonzero")
-def _nonzero(input: Any) -> Any:
+def _nonzero(input: Array) -> Any:
     """The indices of all elements that are not zero, one row each."""
     if not len(input.shape):
         return np.zeros((int(bool(input)), 0), dtype=np.int64)
@@ -274,7 +275,7 @@ def argwhere(input: Tensor) -> Tensor:
     promote=("input",),
     structural=True,
 )
-def select_scatter(input: Any, src: Any, dim: int, index: int = 0) -> Any:
+def select_scatter(input: Array, src: Array, dim: int, index: int = 0) -> Any:
     """`input` with `src` where `select(input, dim, index)` reads.
 
     Raises:
@@ -306,7 +307,9 @@ def select_scatter(input: Any, src: Any, dim: int, index: int = 0) -> Any:
     promote=("input",),
     structural=True,
 )
-def slice_scatter(input: Any, src: Any, dim: int = 0, start: Any = None, end: Any = None, step: int = 1) -> Any:
+def slice_scatter(
+    input: Array, src: Array, dim: int = 0, start: Number = None, end: Number = None, step: int = 1
+) -> Any:
     """`input` with `src` at `start:end:step` of a dimension.
 
     Raises:
@@ -337,7 +340,7 @@ def _range_of(shape: Any, dim: int, start: Any, end: Any, step: int) -> tuple[An
     promote=("input",),
     structural=True,
 )
-def diagonal_scatter(input: Any, src: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
+def diagonal_scatter(input: Array, src: Array, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
     """`input` with `src` on the diagonal that `diagonal(input, offset, dim1, dim2)` reads.
 
     Raises:

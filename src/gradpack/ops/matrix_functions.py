@@ -8,6 +8,7 @@ import numpy as np
 
 from ..base import late
 from ..base.errors import scalar_type
+from ..declare.annotations import Array
 from ..declare.kinds import general, linear
 from ..tensor.tensor import Tensor
 from .kernels import _array_type, add_up
@@ -42,7 +43,7 @@ def _block_gradient(g: Any, A: Any) -> Any:
     result=None,
     check=lambda op, values, common: _check_exp(values[0]),
 )
-def linalg_matrix_exp(input: Any) -> Any:
+def linalg_matrix_exp(input: Array) -> Any:
     """The exponential of square matrices: `sum(A^k / k!)`.
 
     Its derivative along E is a block of the exponential of `[[A, E], [0, A]]`.
@@ -244,7 +245,7 @@ def chain_matmul(*matrices: Tensor, out: Any = None) -> Any:
 
 
 @linear(input=lambda g, input_shape: _spread(g, input_shape), result="sum", dtypes="ifc")
-def trace(input: Any) -> Any:
+def trace(input: Array) -> Any:
     """The sum of the main diagonal of a matrix. Integers give int64.
 
     Raises:

@@ -11,6 +11,7 @@ from ..base import late
 from ..base.dtypes import BOOL, COMPLEX, int64
 from ..base.errors import not_implemented_for
 from ..base.modes import MODE
+from ..declare.annotations import Array, Setting, Sizes
 from ..declare.batched import is_batched
 from ..declare.kinds import general, linear, nondifferentiable
 from ..tensor.tensor import Tensor
@@ -35,13 +36,13 @@ FUNCTIONS = "max_pool1d max_pool2d max_pool3d max_pool1d_with_indices adaptive_m
 
 
 @linear(input=lambda g, indices, input_shape, ndim: _flat_place(g, indices, input_shape, ndim), node="GatherBackward0")
-def _flat_pick(input: Any, indices: Any, ndim: int) -> Any:
+def _flat_pick(input: Array, indices: Array, ndim: int) -> Any:
     """The elements at indices into the last `ndim` dimensions, flattened."""
     return picked_flat(input, indices, ndim)
 
 
 @linear(input=lambda g, indices, ndim: _flat_pick(g, indices, ndim), node="ScatterAddBackward0")
-def _flat_place(input: Any, indices: Any, size: Any, ndim: int) -> Any:
+def _flat_place(input: Array, indices: Array, size: Sizes, ndim: int) -> Any:
     """Zeros with elements added at indices into the last `ndim` dimensions, flattened."""
     return placed_flat(input, indices, tuple(size), ndim)
 
@@ -50,7 +51,7 @@ def _flat_place(input: Any, indices: Any, size: Any, ndim: int) -> Any:
     input=lambda g, code, input_shape, geometry: _max_scatter(g, code, input_shape, geometry),
     node="MaxPool2DWithIndicesBackwardBackward0",
 )
-def _max_gather(input: Any, code: Any, geometry: Any) -> Any:
+def _max_gather(input: Array, code: Array, geometry: Setting) -> Any:
     """The elements at positions in windows."""
     ndim = len(geometry[0])
     places = flat_places(code, input.shape[len(input.shape) - ndim :], geometry)
@@ -58,7 +59,7 @@ def _max_gather(input: Any, code: Any, geometry: Any) -> Any:
 
 
 @linear(input=lambda g, code, geometry: _max_gather(g, code, geometry), node="MaxPool2DWithIndicesBackwardBackward0")
-def _max_scatter(input: Any, code: Any, size: Any, geometry: Any) -> Any:
+def _max_scatter(input: Array, code: Array, size: Sizes, geometry: Setting) -> Any:
     """Zeros with elements added at positions in windows."""
     return max_place(input, code, tuple(size)[len(size) - len(geometry[0]) :], geometry)
 
@@ -67,7 +68,7 @@ def _max_scatter(input: Any, code: Any, size: Any, geometry: Any) -> Any:
 
 
 def _declared(ndim: int) -> Callable[..., Any]:
-    def function(input: Any, geometry: Any) -> Any:
+    def function(input: Array, geometry: Setting) -> Any:
         values, code = max_with_codes(input, geometry)
         return _laid_as(values, input, ndim), _laid_as(code, input, ndim)
 
@@ -96,13 +97,13 @@ _POOLS = {2: _declared(2), 3: _declared(3)}
 
 
 @nondifferentiable(promote=("input",), dtypes="if")
-def _max_pool_values(input: Any, geometry: Any) -> Any:
+def _max_pool_values(input: Array, geometry: Setting) -> Any:
     """Maxima over windows, where no gradient is wanted."""
     return _laid_as(max_values(input, geometry), input, len(geometry[0]))
 
 
 @nondifferentiable(result="index", promote=(), dtypes="bifc")
-def _pool_indices(code: Any, size: Any, geometry: Any) -> Any:
+def _pool_indices(code: Array, size: Sizes, geometry: Setting) -> Any:
     """Indices into the flattened spatial dimensions from positions in windows."""
     return _laid_as(flat_places(code, tuple(size), geometry), code, len(geometry[0]))
 
@@ -179,7 +180,7 @@ def max_pool1d_with_indices(
 
 
 def _adaptive(ndim: int) -> Callable[..., Any]:
-    def function(input: Any, output_size: Any) -> Any:
+    def function(input: Array, output_size: Array) -> Any:
         values, index = _adaptive_max(input, tuple(output_size))
         return (channels_as_in(values, input), channels_as_in(index, input)) if ndim == 2 else (values, index)
 
@@ -260,7 +261,7 @@ def adaptive_max_pool1d(input: Tensor, output_size: Any) -> Any:
     node="MaxUnpool2DBackward0",
     dtypes="f",
 )
-def _max_unpool(input: Any, indices: Any, output_size: Any) -> Any:
+def _max_unpool(input: Array, indices: Array, output_size: Array) -> Any:
     """Zeros with the elements at their indices; of several at one index, the last."""
     ndim = len(output_size)
     lead = input.shape[: len(input.shape) - ndim]

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..base import dtypes, late
+from ..declare.annotations import Array, Dim
 from ..declare.kinds import general
 from ..declare.out_argument import put
 from ..declare.out_dtypes import check_out
@@ -29,7 +30,7 @@ METHODS = FUNCTIONS
     name="nansum",
     contiguous=True,
 )
-def _nansum(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
+def _nansum(input: Array, dim: Dim = None, keepdim: bool = False) -> Any:
     """The sum, NaN counting as zero."""
     over = axes(dim, len(input.shape))
     if type(input) is _array_type and float_kind(input):

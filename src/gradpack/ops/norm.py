@@ -9,6 +9,7 @@ import numpy as np
 
 from ..base import dtypes, late
 from ..base.errors import scalar_type
+from ..declare.annotations import Array, Dim
 from ..declare.kinds import general
 from ..tensor.tensor import Tensor
 from .dimensions import axes, check_floating, count, dropped, restored
@@ -25,7 +26,7 @@ METHODS = FUNCTIONS
     holomorphic=False,
     contiguous=True,
 )
-def linalg_vector_norm(input: Any, ord: Any = 2, dim: Any = None, keepdim: bool = False) -> Any:
+def linalg_vector_norm(input: Array, ord: Any = 2, dim: Dim = None, keepdim: bool = False) -> Any:
     """`sum(abs(input) ** ord) ** (1 / ord)`, with its limits for 0, inf and -inf."""
     if not float_kind(input):
         check_floating("linalg.vector_norm: Expected a floating point or complex tensor as input. Got {}", input)

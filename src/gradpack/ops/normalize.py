@@ -11,6 +11,7 @@ from ..backends.compiled import loops
 from ..base import dtypes, late
 from ..base.dtypes import float32
 from ..base.errors import refuse
+from ..declare.annotations import Array, Sizes
 from ..declare.kinds import general
 from ..tensor.tensor import Tensor
 from .blockwise import aligned
@@ -217,7 +218,9 @@ def _layer_norm_gradients(
     dtypes="f",
     uniform=True,
 )
-def _layer_norm(input: Any, normalized_shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-05) -> Any:
+def _layer_norm(
+    input: Array, normalized_shape: Sizes, weight: Array = None, bias: Array = None, eps: float = 1e-05
+) -> Any:
     """Layer normalisation, with mean and 1 / standard deviation of each row for backward."""
     count = math.prod(normalized_shape)
     rows = reshaped(input, (math.prod(input.shape[: len(input.shape) - len(normalized_shape)]), count))

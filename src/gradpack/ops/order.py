@@ -12,6 +12,7 @@ import numpy as np
 from ..backends.compiled import loops
 from ..backends.numpy import as_int64
 from ..base import late
+from ..declare.annotations import Array
 from ..declare.kinds import general, nondifferentiable
 from .dimensions import axis, check_bool, numpy_names
 from .extremes import _evenly_or_nan, check_not_empty, picked
@@ -50,7 +51,7 @@ def _sorted(input: Any, dim: int, descending: bool) -> tuple[Any, Any]:
     differentiable=1,
     dtypes="bif",
 )
-def sort(input: Any, dim: int = -1, descending: bool = False, *, stable: bool | None = False) -> Any:
+def sort(input: Array, dim: int = -1, descending: bool = False, *, stable: bool | None = False) -> Any:
     """The elements sorted along a dimension, and where they were, as a named tuple (values, indices).
 
     Every sort is stable; NaN is larger than every number.
@@ -70,7 +71,7 @@ def sort(input: Any, dim: int = -1, descending: bool = False, *, stable: bool | 
 
 @numpy_names
 @nondifferentiable(result="index", promote=("input",), dtypes="bif")
-def argsort(input: Any, dim: int = -1, descending: bool = False, *, stable: Any = False) -> Any:
+def argsort(input: Array, dim: int = -1, descending: bool = False, *, stable: Any = False) -> Any:
     """The indices that sort along a dimension.
 
     Example::
@@ -107,7 +108,7 @@ def msort(input: Any, *, out: Any = None) -> Any:
     differentiable=1,
     dtypes="if",
 )
-def topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
+def topk(input: Array, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
     """The `k` largest or smallest elements along a dimension, as a named tuple (values, indices).
 
     Args:
@@ -185,7 +186,7 @@ def _ranked(op: str, find: Any, input: Any, dim: int, keepdim: bool) -> tuple[An
     differentiable=1,
     dtypes="if",
 )
-def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False) -> Any:
+def kthvalue(input: Array, k: int, dim: int = -1, keepdim: bool = False) -> Any:
     """The `k`-th smallest element along a dimension, counted from 1, as a named tuple (values, indices).
 
     Raises:
@@ -234,13 +235,13 @@ def _of_all(find: Any, input: Any) -> Any:
 
 
 @general(input=lambda g, input, out: _evenly_or_nan(g, input, out), dtypes="if", node="MedianBackward0")
-def _median_all(input: Any) -> Any:
+def _median_all(input: Array) -> Any:
     """The median of all elements."""
     return _of_all(_median, input)
 
 
 @general(input=lambda g, input, out: _evenly_or_nan(g, input, out), dtypes="if", node="NanmedianBackward0")
-def _nanmedian_all(input: Any) -> Any:
+def _nanmedian_all(input: Array) -> Any:
     """The median of all elements that are not NaN."""
     return _of_all(_nanmedian, input)
 
@@ -254,7 +255,7 @@ def _nanmedian_all(input: Any) -> Any:
     name="median",
     node="MedianBackward1",
 )
-def _median_dim(input: Any, dim: int, keepdim: bool = False) -> Any:
+def _median_dim(input: Array, dim: int, keepdim: bool = False) -> Any:
     """Medians along a dimension, and where they are."""
     return _ranked("median", _median, input, dim, keepdim)
 
@@ -268,7 +269,7 @@ def _median_dim(input: Any, dim: int, keepdim: bool = False) -> Any:
     name="nanmedian",
     node="NanmedianBackward1",
 )
-def _nanmedian_dim(input: Any, dim: int, keepdim: bool = False) -> Any:
+def _nanmedian_dim(input: Array, dim: int, keepdim: bool = False) -> Any:
     """Medians along a dimension of what is not NaN, and where they are."""
     return _ranked("nanmedian", _nanmedian, input, dim, keepdim)
 

@@ -11,6 +11,7 @@ from ..base import late
 from ..base.dtypes import scalar_dtype
 from ..base.modes import MODE
 from ..base.numbers import number_for
+from ..declare.annotations import Array
 from ..declare.arguments import python_number
 from ..declare.batched import is_batched
 from ..declare.inplace import inplace
@@ -73,7 +74,7 @@ def _method_copy_(self: Tensor, other: Any, non_blocking: Any = False) -> Tensor
     broadcasts=True,
     node="CopyBackwards",
 )
-def _copied(input: Any, other: Any) -> Any:
+def _copied(input: Array, other: Array) -> Any:
     """`other` in the shape and dtype of `input`."""
     if input.shape == other.shape and input.dtype == other.dtype:
         return np.array(other)
@@ -100,7 +101,7 @@ def _full_of(input: Any, value: Any) -> Any:
     scalars=False,
     node="FillBackward3",
 )
-def _filled(input: Any, value: Any) -> Any:
+def _filled(input: Array, value: Array) -> Any:
     """`value` in the shape and dtype of `input`."""
     return _full_of(input, value)
 
@@ -111,13 +112,13 @@ def _filled(input: Any, value: Any) -> Any:
     structural=True,
     node="FillBackward2",
 )
-def _filled_number(input: Any, value: Any) -> Any:
+def _filled_number(input: Array, value: Array) -> Any:
     """The same for a number."""
     return np.full(input.shape, value, input.dtype)
 
 
 @linear(input=lambda g: late.zeros_like(g), structural=True, node="ZeroBackward0")
-def _zeroed(input: Any) -> Any:
+def _zeroed(input: Array) -> Any:
     """Zeros in the shape and dtype of `input`."""
     return np.zeros(input.shape, input.dtype)
 

@@ -12,6 +12,7 @@ from ..backends.compiled import loops
 from ..base.dtypes import BOOL
 from ..base.errors import not_implemented_for
 from ..base.numbers import number_for
+from ..declare.annotations import Array, Sizes
 from ..declare.kinds import general, linear
 from ..tensor.tensor import Tensor
 from .along import Taps, put_back, taken
@@ -38,7 +39,7 @@ def _pairs(pad: Any, ndim: int) -> list[tuple[int, int]]:
     structural=True,
     name="constant_pad_nd",
 )
-def _constant_pad(input: Any, pad: Any, value: Any = 0) -> Any:
+def _constant_pad(input: Array, pad: Sizes, value: Any = 0) -> Any:
     """`input` with `pad` more elements of one value around it; of negative numbers, fewer."""
     pairs = _pairs(pad, len(input.shape))
     shape = tuple(n + b + a for n, (b, a) in zip(input.shape, pairs, strict=True))
@@ -156,7 +157,7 @@ def _bordered(input: Any, padding: Any, mode: str) -> Any:
 
 
 @linear(input=lambda g, padding, mode: _repad(g, padding, mode), node="ReflectionPad2DBackwardBackward0")
-def _unpad(input: Any, shape: Any, padding: Any, mode: str) -> Any:
+def _unpad(input: Array, shape: Sizes, padding: Sizes, mode: str) -> Any:
     """The adjoint of padding: each element gets the sum of what was copied from it."""
     if is_numpy(input) and input.size >= LARGE and min(padding) >= 0 and len(padding) <= 4 and input.ndim > 1:
         fast = loops("along", input)
@@ -176,7 +177,7 @@ def _unpad(input: Any, shape: Any, padding: Any, mode: str) -> Any:
 @linear(
     input=lambda g, input_shape, padding, mode: _unpad(g, input_shape, padding, mode), node="CopySlices", dtypes="bifc"
 )
-def _repad(input: Any, padding: Any, mode: str = "circular") -> Any:
+def _repad(input: Array, padding: Sizes, mode: str = "circular") -> Any:
     """Padding with elements of the tensor itself."""
     return _pad_by(input, padding, mode)
 
@@ -184,7 +185,7 @@ def _repad(input: Any, padding: Any, mode: str = "circular") -> Any:
 def _declared(mode: str, name: str, ndim: int) -> Callable[..., Any]:
     """The operation of torch's name: one for each number of dimensions."""
 
-    def function(input: Any, padding: Any) -> Any:
+    def function(input: Array, padding: Sizes) -> Any:
         return channels_as_in(_pad_by(input, padding, mode), input)
 
     function.__doc__ = f"Padding of the last {ndim} dimension(s): {mode}."

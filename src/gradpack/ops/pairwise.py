@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..base import late
+from ..declare.annotations import Array
 from ..declare.kinds import elementwise
 
 FUNCTIONS = "maximum minimum fmax fmin"
@@ -38,7 +39,7 @@ def tensors_only(function: Callable[..., Any]) -> Callable[..., Any]:
     other=lambda g, input, other: late.where(late.eq(input, other), g / 2, late.where(late.lt(other, input), 0.0, g)),
     dtypes="bif",
 )
-def maximum(input: Any, other: Any) -> Any:
+def maximum(input: Array, other: Array) -> Any:
     """The larger of two elements; NaN if one of them is. Equal ones get half of the gradient each.
 
     Raises:
@@ -59,7 +60,7 @@ def maximum(input: Any, other: Any) -> Any:
     other=lambda g, input, other: late.where(late.eq(input, other), g / 2, late.where(late.lt(input, other), 0.0, g)),
     dtypes="bif",
 )
-def minimum(input: Any, other: Any) -> Any:
+def minimum(input: Array, other: Array) -> Any:
     """The smaller of two elements: as `maximum`.
 
     Example::
@@ -77,7 +78,7 @@ def minimum(input: Any, other: Any) -> Any:
     other=lambda g, input, other: late.where(_takes(late.ge(input, other), other), 0.0, g),
     dtypes="bif",
 )
-def fmax(input: Any, other: Any) -> Any:
+def fmax(input: Array, other: Array) -> Any:
     """The larger of two elements; the other one where one is NaN. `input` gets the gradient of equal ones.
 
     Example::
@@ -95,7 +96,7 @@ def fmax(input: Any, other: Any) -> Any:
     other=lambda g, input, other: late.where(_takes(late.le(input, other), other), 0.0, g),
     dtypes="bif",
 )
-def fmin(input: Any, other: Any) -> Any:
+def fmin(input: Array, other: Array) -> Any:
     """The smaller of two elements; the other one where one is NaN: as `fmax`.
 
     Example::

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..declare.annotations import Array
 from ..declare.kinds import nondifferentiable
 from .operands import is_number
 
@@ -53,7 +54,7 @@ _LONG = 6  # degrees above this by trigonometry, where possible
 
 
 @nondifferentiable(result="float", promote=("x", "degree"), scalars=True, dtypes="biF")
-def _polynomial(x: Any, degree: Any, family: str = "t", shifted: bool = False) -> Any:
+def _polynomial(x: Array, degree: Array, family: str = "t", shifted: bool = False) -> Any:
     """The polynomial of a family and degree, 0 for a negative degree; `shifted` from [-1, 1] to [0, 1]."""
     if is_number(degree) and not shifted and (family not in _CHEBYSHEV or degree <= _LONG):
         return _climb(x, int(degree), family)

@@ -12,6 +12,7 @@ from ..base import dtypes, late
 from ..base.dtypes import INTEGRAL
 from ..base.errors import scalar_type
 from ..base.numbers import number_for
+from ..declare.annotations import Array
 from ..declare.blocks import LARGE, looped
 from ..declare.inplace import inplace
 from ..declare.kinds import elementwise
@@ -45,7 +46,7 @@ def _check_exponent(op: Any, values: Any, common: Any) -> None:
     rounds=True,
     check=_check_exponent,
 )
-def pow(input: Any, exponent: Any) -> Any:
+def pow(input: Array, exponent: Array) -> Any:
     """`input` to the power of `exponent`; one of them may be a number.
 
     `0 ** 0` is 1, with gradient 0. The gradient of an exponent is `out * log(input)`: NaN for negative

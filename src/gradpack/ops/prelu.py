@@ -9,6 +9,7 @@ import numpy as np
 
 from ..backends.compiled import ENOUGH, loops
 from ..base import late
+from ..declare.annotations import Array
 from ..declare.kinds import elementwise
 from ..tensor.tensor import Tensor
 from .blockwise import is_numpy
@@ -25,7 +26,7 @@ FUNCTIONS = METHODS = "prelu"
     blocks=False,
     flat=True,
 )
-def _prelu(input: Any, weight: Any) -> Any:
+def _prelu(input: Array, weight: Array) -> Any:
     """`input` above zero, `weight * input` elsewhere."""
     found = _by_channels(input, weight)
     if found is not None:

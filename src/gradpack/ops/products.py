@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..base import late
+from ..declare.annotations import Array
 from ..declare.kinds import general
 from .dimensions import axis, restored
 from .kernels import _array_type, multiply_up
@@ -21,7 +22,7 @@ METHODS = FUNCTIONS
     result="sum",
     name="prod",
 )
-def _prod(input: Any) -> Any:
+def _prod(input: Array) -> Any:
     """The product of all elements."""
     return multiply_up(input)
 
@@ -32,7 +33,7 @@ def _prod(input: Any) -> Any:
     node="ProdBackward1",
     contiguous=True,
 )
-def _prod_dim(input: Any, dim: int, keepdim: bool = False) -> Any:
+def _prod_dim(input: Array, dim: int, keepdim: bool = False) -> Any:
     """The products along a dimension."""
     place = axis(dim, len(input.shape))
     return multiply_up(input, place if len(input.shape) else None, keepdim)

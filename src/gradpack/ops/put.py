@@ -8,6 +8,7 @@ import numpy as np
 
 from ..base import late
 from ..base.errors import scalar_type
+from ..declare.annotations import Array
 from ..declare.kinds import linear
 from ..tensor.tensor import Tensor
 from .accumulate import add_flat, flat_of, set_flat, size_of, store, widened
@@ -26,13 +27,13 @@ INPLACE = "put_"
     structural=True,
     name="put",
 )
-def _put(input: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
+def _put(input: Array, index: Array, source: Array, accumulate: bool = False) -> Any:
     """`input` with `source` at the elements that `index` counts."""
     return _put_into(np.array(input), index, source, accumulate)
 
 
 @linear(input=lambda g, index: _put_zero(g, index), structural=True, name="put_backward")
-def _put_zero(input: Any, index: Any) -> Any:
+def _put_zero(input: Array, index: Array) -> Any:
     """`input` with zeros at the elements that `index` counts."""
     return _put_into(np.array(input), index, np.zeros(index.shape, dtype=input.dtype), False)
 

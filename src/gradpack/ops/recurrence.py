@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..declare.annotations import Array
 from ..declare.kinds import general
 from .accumulate import size_of
 from .dimensions import axis
@@ -17,7 +18,7 @@ from .many_lines import recurrence as along_lines
 @general(
     input=lambda g, dim, step: shifted(g, dim, -step, 0), jvp=lambda input_t, dim, step: shifted(input_t, dim, step, 0)
 )
-def shifted(input: Any, dim: int, step: int, fill: Any) -> Any:
+def shifted(input: Array, dim: int, step: int, fill: Array) -> Any:
     """Each element in the place of its neighbour, `step` (1 or -1) further; `fill` where none comes from."""
     place = axis(dim, len(input.shape))
     if not len(input.shape) or not input.shape[place]:
@@ -34,7 +35,7 @@ def shifted(input: Any, dim: int, step: int, fill: Any) -> Any:
     a=lambda g, a, out, dim, backwards: _turned(g, a, dim, backwards) * shifted(out, dim, -1 if backwards else 1, 0),
     b=lambda g, a, dim, backwards: _turned(g, a, dim, backwards),
 )
-def recurrence(a: Any, b: Any, dim: int, backwards: bool = False) -> Any:
+def recurrence(a: Array, b: Array, dim: int, backwards: bool = False) -> Any:
     """`y[k] = b[k] + a[k] * y[k - 1]` along a dimension, with `y[0] = b[0]`; backwards with `y[k + 1]`.
 
     Its adjoint is a recurrence in the other direction, so that what is built of it can be

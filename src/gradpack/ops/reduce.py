@@ -10,6 +10,7 @@ import numpy as np
 from ..base import dtypes, late
 from ..base.errors import cpp_name, scalar_type
 from ..base.modes import MODE
+from ..declare.annotations import Array, Dim, Sizes
 from ..declare.kinds import linear
 from ..declare.out_argument import put
 from ..tensor.tensor import Tensor
@@ -34,7 +35,7 @@ def converted(input: Any, dtype: Any) -> Any:
 
 
 @linear(input=lambda g, input_shape: spread(g, input_shape), result="sum", name="sum")
-def _sum(input: Any) -> Any:
+def _sum(input: Array) -> Any:
     """The sum of all elements."""
     return _add(input, None) if type(input) is _array_type and input.size < 4096 else add_up(input)
 
@@ -45,7 +46,7 @@ def _sum(input: Any) -> Any:
     node="SumBackward1",
     contiguous=True,
 )
-def _sum_dim(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
+def _sum_dim(input: Array, dim: Dim = None, keepdim: bool = False) -> Any:
     """The sums over some dimensions."""
     return add_up(input, axes(dim, len(input.shape)), keepdim)
 
@@ -137,7 +138,7 @@ def refuse_grad(op: str, *tensors: Any) -> None:
 
 
 @linear(input=lambda g, input_shape: late.expand(g, input_shape), node="SumBackward1")
-def sum_to_size(input: Any, size: Any) -> Any:
+def sum_to_size(input: Array, size: Sizes) -> Any:
     """Sum over the dimensions along which `size` had been broadcast: the adjoint of `expand`.
 
     Raises:
@@ -179,7 +180,7 @@ _NO_MEAN = (
 
 
 @linear(input=lambda g, input_shape: spread(g / (count(input_shape) or 1), input_shape), name="mean")
-def _mean(input: Any) -> Any:
+def _mean(input: Array) -> Any:
     """The mean of all elements."""
     if not float_kind(input):
         check_floating(_NO_MEAN, input)
@@ -193,7 +194,7 @@ def _mean(input: Any) -> Any:
     node="MeanBackward1",
     contiguous=True,
 )
-def _mean_dim(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
+def _mean_dim(input: Array, dim: Dim = None, keepdim: bool = False) -> Any:
     """The means over some dimensions."""
     check_floating(_NO_MEAN, input)
     return add_up(input, axes(dim, len(input.shape)), keepdim) / count(input.shape, dim)

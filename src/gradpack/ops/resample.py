@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..declare.annotations import Array, Setting
 from ..declare.kinds import linear
 from .along import Taps, put_back, taken
 from .memory_formats import channels_as_in
@@ -150,7 +151,7 @@ def _apply_to_bytes(input: Any, plan: Any) -> Any:
 
 
 @linear(input=lambda g, plan: _resized(g, plan), node="UpsampleBackwardBackward0", dtypes="f")
-def _resized_back(input: Any, plan: Any) -> Any:
+def _resized_back(input: Array, plan: Setting) -> Any:
     """The adjoint of resizing."""
     out = input
     for i in range(len(plan)):
@@ -161,7 +162,7 @@ def _resized_back(input: Any, plan: Any) -> Any:
 
 
 def _declared(name: str, node: str) -> Callable[..., Any]:
-    def function(input: Any, plan: Any) -> Any:
+    def function(input: Array, plan: Setting) -> Any:
         made = (_apply_to_bytes if input.dtype.kind == "u" else _apply)(input, plan)
         return channels_as_in(made, input)
 

@@ -16,6 +16,7 @@ from ..base.callers import depth_of_user
 from ..base.dtypes import bool_, uint8
 from ..base.errors import not_a_tensor
 from ..base.numbers import number_for
+from ..declare.annotations import Array
 from ..declare.batched import is_batched
 from ..declare.inplace import inplace
 from ..declare.kinds import elementwise, linear, nondifferentiable
@@ -40,7 +41,7 @@ OPERATORS: dict[str, Any] = {"__abs__": "abs"}
     holomorphic=False,
     dtypes="ifc",
 )
-def abs(input: Any) -> Any:
+def abs(input: Array) -> Any:
     """The absolute value; the gradient at 0 is 0.
 
     Raises:
@@ -67,7 +68,7 @@ def _method_abs_(self: Tensor) -> Tensor:
 
 
 @elementwise(input=lambda g: zeros_for(g), dtypes="bif", blocks=sign_of_large)
-def sign(input: Any) -> Any:
+def sign(input: Array) -> Any:
     """-1, 0 or 1; 0 for NaN.
 
     Raises:
@@ -87,7 +88,7 @@ def sign(input: Any) -> Any:
 
 
 @elementwise(input=lambda g, input, out: _sgn_slope(g, input, out), holomorphic=False)
-def sgn(input: Any) -> Any:
+def sgn(input: Array) -> Any:
     """`sign`; of a complex number, the number of length 1 in the same direction, and 0 at 0.
 
     Example::
@@ -111,7 +112,7 @@ def _sgn_slope(g: Any, input: Any, out: Any) -> Any:
 
 
 @elementwise(input=lambda g: zeros_for(g), dtypes="if")
-def floor(input: Any) -> Any:
+def floor(input: Array) -> Any:
     """The next whole number below.
 
     Example::
@@ -124,7 +125,7 @@ def floor(input: Any) -> Any:
 
 
 @elementwise(input=lambda g: zeros_for(g), dtypes="if")
-def ceil(input: Any) -> Any:
+def ceil(input: Array) -> Any:
     """The next whole number above.
 
     Example::
@@ -137,7 +138,7 @@ def ceil(input: Any) -> Any:
 
 
 @elementwise(input=lambda g: zeros_for(g), dtypes="if")
-def trunc(input: Any) -> Any:
+def trunc(input: Array) -> Any:
     """The next whole number towards 0.
 
     Example::
@@ -150,7 +151,7 @@ def trunc(input: Any) -> Any:
 
 
 @elementwise(input=lambda g: zeros_for(g), dtypes="if")
-def round(input: Any, *, decimals: int = 0) -> Any:
+def round(input: Array, *, decimals: int = 0) -> Any:
     """The nearest whole number, the even one of two that are equally near.
 
     Args:
@@ -176,7 +177,7 @@ def round(input: Any, *, decimals: int = 0) -> Any:
 
 
 @elementwise(input=lambda g: g, dtypes="f")
-def frac(input: Any) -> Any:
+def frac(input: Array) -> Any:
     """What is behind the point, with the sign of `input`.
 
     Example::
@@ -195,7 +196,7 @@ def frac(input: Any) -> Any:
     scalars=("other",),
     dtypes="bif",
 )
-def copysign(input: Any, other: Any) -> Any:
+def copysign(input: Array, other: Array) -> Any:
     """The absolute value of `input` with the sign of `other`, which -0.0 has too.
 
     Example::
@@ -208,7 +209,7 @@ def copysign(input: Any, other: Any) -> Any:
 
 
 @nondifferentiable(result="bool", promote=("input",), dtypes="bif")
-def signbit(input: Any) -> Any:
+def signbit(input: Array) -> Any:
     """Where the sign is negative, of -0.0 too.
 
     Example::
@@ -232,7 +233,7 @@ def _refuse_gradient() -> Any:
     dtypes="bif",
     node="NotImplemented",
 )
-def heaviside(input: Any, values: Any) -> Any:
+def heaviside(input: Array, values: Array) -> Any:
     """0 below 0, 1 above, and `values` at 0; as in torch it has no derivative.
 
     Raises:
@@ -261,7 +262,7 @@ def _check_numbers(op: Any, values: Any, common: Any) -> None:
     name="where",
     check=_check_numbers,
 )
-def _where(condition: Any, input: Any, other: Any) -> Any:
+def _where(condition: Array, input: Array, other: Array) -> Any:
     """`input` where `condition` holds, `other` elsewhere.
 
     Example::

@@ -15,6 +15,7 @@ from ..base import late
 from ..base.dtypes import FLOATING, float64
 from ..base.errors import not_implemented_for, scalar_type
 from ..base.info import finfo
+from ..declare.annotations import Array, Setting
 from ..declare.kinds import elementwise
 from ..tensor.tensor import Tensor
 from .drawing import drawing
@@ -32,7 +33,7 @@ FUNCTIONS = "poisson binomial _standard_gamma _sample_dirichlet"
     other=lambda g, input, other, order: g * _density_in_shape(input, other, order),
     dtypes="f",
 )
-def _igamma_in_shape(input: Any, other: Any, order: int) -> Any:
+def _igamma_in_shape(input: Array, other: Array, order: int) -> Any:
     """A derivative of the regularised lower incomplete gamma function by its first argument, to the third.
 
     By central differences in float64: eleven digits, nine, six.
@@ -79,7 +80,7 @@ def _density_in_shape(input: Any, other: Any, order: int) -> Any:
     dtypes="f",
     name="_standard_gamma",
 )
-def _gamma(input: Any, generator: Any = None) -> Any:
+def _gamma(input: Array, generator: Setting = None) -> Any:
     """Gamma numbers of rate 1 with the shapes in `input`."""
     u = source(generator).random(input.shape)
     shape = np.asarray(input, dtype=np.float64)
@@ -143,7 +144,7 @@ def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
 
 
 @elementwise(input=lambda g: zeros_for(g), node="PoissonBackward0", dtypes="f", name="poisson")
-def _drawn(input: Any, *, generator: Any = None) -> Any:
+def _drawn(input: Array, *, generator: Setting = None) -> Any:
     """Poisson numbers."""
     return np.asarray(source(generator).poisson(np.asarray(input, dtype=np.float64)), dtype=input.dtype)
 

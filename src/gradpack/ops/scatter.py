@@ -13,6 +13,7 @@ from ..backends.numpy import as_intp
 from ..base import late
 from ..base.callers import depth_of_user
 from ..base.numbers import number_for
+from ..declare.annotations import Array
 from ..declare.inplace import inplace
 from ..declare.kinds import general, linear
 from ..tensor.tensor import Tensor
@@ -134,7 +135,7 @@ def _check_shapes(op: str, shape: Any, d: int, wanted: Any) -> None:
     input=lambda g, input_shape, dim, index, sparse_grad: late.spread(g, index, input_shape, dim, sparse_grad),
     structural=True,
 )
-def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> Any:
+def gather(input: Array, dim: int, index: Array, *, sparse_grad: bool = False) -> Any:
     """`out[i][j] = input[index[i][j]][j]` for `dim=0`, `input[i][index[i][j]]` for `dim=1`, and so on.
 
     The result has the shape of `index`, maybe less than that of `input`; `sparse_grad` makes the gradient sparse.
@@ -176,7 +177,7 @@ def _in_rows(input: Any, dim: int, index: Any) -> bool:
 
 
 @linear(input=lambda g, index, dim: gather(g, dim, index), structural=True, name="gather_backward")
-def _gather_backward(input: Any, index: Any, shape: Any = (), dim: int = 0) -> Any:
+def _gather_backward(input: Array, index: Array, shape: Any = (), dim: int = 0) -> Any:
     """Zeros of `shape` with `input` added where `gather` reads."""
     values = widened(input)
     if _are_few(index) and is_numpy(values) and len(shape) == values.ndim:
@@ -204,7 +205,7 @@ def _gather_backward(input: Any, index: Any, shape: Any = (), dim: int = 0) -> A
     structural=True,
     name="scatter",
 )
-def _scatter(input: Any, dim: int, index: Any, src: Any) -> Any:
+def _scatter(input: Array, dim: int, index: Array, src: Array) -> Any:
     """`input` with `src`, of the shape of `index`, where `gather` would read."""
     return set_places(fresh(input), dim, index, src)
 
@@ -227,7 +228,7 @@ def set_places(array: Any, dim: int, index: Any, src: Any) -> Any:
     name="scatter_value",
     node="ScatterBackward1",
 )
-def _scatter_value(input: Any, dim: int, index: Any, value: Any = 0) -> Any:
+def _scatter_value(input: Array, dim: int, index: Array, value: Any = 0) -> Any:
     """`input` with one number where `gather` would read."""
     return set_value(fresh(input), dim, index, value)
 
@@ -248,7 +249,7 @@ def set_value(array: Any, dim: int, index: Any, value: Any) -> Any:
     structural=True,
     name="scatter_add",
 )
-def _scatter_add(input: Any, dim: int, index: Any, src: Any) -> Any:
+def _scatter_add(input: Array, dim: int, index: Array, src: Array) -> Any:
     """`input` with `src`, of the shape of `index`, added where `gather` would read."""
     return add_places(fresh(input), dim, index, src)
 

@@ -15,6 +15,7 @@ from ..base import late
 from ..base.dtypes import INTEGRAL, bool_
 from ..base.errors import not_implemented_for
 from ..base.modes import MODE
+from ..declare.annotations import Array
 from ..declare.inplace import inplace
 from ..declare.kinds import general, linear, nondifferentiable
 from ..tensor.tensor import Tensor
@@ -36,7 +37,9 @@ INPLACE = "scatter_reduce_"
     structural=True,
     name="scatter_reduce",
 )
-def _scatter_sum(input: Any, dim: int, index: Any, src: Any, mean: bool = False, include_self: bool = True) -> Any:
+def _scatter_sum(
+    input: Array, dim: int, index: Array, src: Array, mean: bool = False, include_self: bool = True
+) -> Any:
     """The sum, or mean, of the elements of `src` that fall on each place, and of `input` if `include_self`."""
     if mean and input.dtype == bool:
         raise not_implemented_for("scatter_gather_tensor_cpu_reduce_mean", bool_)
@@ -55,7 +58,7 @@ def _per_place(g: Any, dim: int, index: Any, mean: bool, include_self: bool, kep
 
 
 @nondifferentiable(structural=True, promote=("input",), name="scatter_hits")
-def _hits(input: Any, dim: int, index: Any, include_self: bool = True) -> Any:
+def _hits(input: Array, dim: int, index: Array, include_self: bool = True) -> Any:
     """How many elements are reduced on each place of `input`, in its dtype; at least 1."""
     ones = np.ones(index.shape, dtype=np.int64)
     count = add_places(np.full(input.shape, int(include_self), dtype=np.int64), dim, index, ones)
@@ -68,7 +71,7 @@ def _hits(input: Any, dim: int, index: Any, include_self: bool = True) -> Any:
     name="scatter_prod",
     node="ScatterReduceBackward0",
 )
-def _scatter_prod(input: Any, dim: int, index: Any, src: Any, include_self: bool = True) -> Any:
+def _scatter_prod(input: Array, dim: int, index: Array, src: Array, include_self: bool = True) -> Any:
     """The product of the elements of `src` that fall on each place, and of `input` if `include_self`."""
     out = fresh(input) if include_self else set_value(fresh(input), dim, index, 1)
     flat = flat_of(out)
@@ -114,7 +117,7 @@ def _refuse_twice(g: Any) -> Any:
     node="ScatterReduceBackward0",
 )
 def _scatter_extreme(
-    input: Any, dim: int, index: Any, src: Any, largest: bool = True, include_self: bool = True
+    input: Array, dim: int, index: Array, src: Array, largest: bool = True, include_self: bool = True
 ) -> Any:
     """The largest or smallest of the elements of `src` that fall on each place, and of `input` if `include_self`."""
     out = fresh(input)

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..base import dtypes, late
 from ..base.errors import _SCALAR_TYPES, not_a_tensor, not_implemented_for
+from ..declare.annotations import Array
 from ..declare.kinds import nondifferentiable
 from ..declare.out_argument import put
 from ..tensor.tensor import Tensor
@@ -27,7 +28,7 @@ def _sides(side: Any, right: bool, op: str) -> bool:
 
 
 @nondifferentiable(result="index", promote=("boundaries", "input"), dtypes="bif", name="searchsorted")
-def _search(boundaries: Any, input: Any, right: bool = False) -> Any:
+def _search(boundaries: Array, input: Array, right: bool = False) -> Any:
     """For each value, how many boundaries lie before it."""
     n = boundaries.shape[-1]
     if len(boundaries.shape) == 1:

@@ -11,6 +11,7 @@ import numpy as np
 from ..base import late
 from ..base.dtypes import dtype as dtype_type
 from ..base.errors import dim_out_of_range, scalar_type
+from ..declare.annotations import Array, Dim, Setting, Sizes
 from ..declare.batched import is_batched, of_all_examples
 from ..declare.kinds import linear
 from ..tensor.tensor import Tensor
@@ -92,7 +93,7 @@ def infer(shape: tuple[int, ...], old: tuple[int, ...]) -> tuple[int, ...]:
 
 
 @linear(input=lambda g, input_shape: reshape(g, input_shape), view="maybe", structural=True, node="ViewBackward0")
-def reshape(input: Any, shape: Any) -> Any:
+def reshape(input: Array, shape: Sizes) -> Any:
     """The same elements in another shape; one size may be -1. A view where the strides allow.
 
     Raises:
@@ -182,7 +183,7 @@ def _method_reshape_as(self: Tensor, other: Tensor) -> Tensor:
 
 
 @linear(input=lambda g, input_shape: late.sum_to_size(g, input_shape), view=True, structural=True)
-def expand(input: Any, size: Any) -> Any:
+def expand(input: Array, size: Sizes) -> Any:
     """Broadcast to a shape without copying; -1 keeps a size.
 
     Example::
@@ -230,7 +231,7 @@ def _method_expand_as(self: Tensor, other: Tensor) -> Tensor:
 
 # Their formulas name `dim` for those who look at the node.
 @linear(input=lambda g, input_shape, dim: reshape(g, input_shape), view=True, structural=True)
-def squeeze(input: Any, dim: Any = None) -> Any:
+def squeeze(input: Array, dim: Dim = None) -> Any:
     """Drop dimensions of size 1: all, or those named.
 
     Example::
@@ -245,7 +246,7 @@ def squeeze(input: Any, dim: Any = None) -> Any:
 
 
 @linear(input=lambda g, input_shape, dim: reshape(g, input_shape), view=True, structural=True)
-def unsqueeze(input: Any, dim: int) -> Any:
+def unsqueeze(input: Array, dim: int) -> Any:
     """Insert a dimension of size 1.
 
     Example::
@@ -311,7 +312,7 @@ def unflatten(input: Tensor, dim: int, sizes: Any) -> Tensor:
 
 
 @linear(input=lambda g: g, structural=True)
-def clone(input: Any, *, memory_format: Any = None) -> Any:
+def clone(input: Array, *, memory_format: Setting = None) -> Any:
     """A copy with its own storage, in the graph.
 
     Example::

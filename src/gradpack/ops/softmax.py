@@ -9,6 +9,7 @@ import numpy as np
 
 from ..backends.compiled import loops
 from ..base import late
+from ..declare.annotations import Array, Dim
 from ..declare.kinds import general
 from .blockwise import SHORT_EXP2, aligned
 from .dimensions import axes, axis, count, dropped, kept, numpy_names, restored
@@ -164,7 +165,7 @@ def _place(input: Any, dim: Any) -> Any:
     name="softmax",
     contiguous=True,
 )
-def _softmax(input: Any, dim: int) -> Any:
+def _softmax(input: Array, dim: int) -> Any:
     """`exp(input) / sum(exp(input))` along a dimension."""
     if _is_short(input):
         if input.dtype.char == "f" and _is_moderate(input):  # in float64, where nothing is lost without a shift
@@ -211,7 +212,7 @@ def _softmax_slope(g: Any, out: Any, dim: int) -> Any:
     name="log_softmax",
     contiguous=True,
 )
-def _log_softmax(input: Any, dim: int) -> Any:
+def _log_softmax(input: Array, dim: int) -> Any:
     """`input - log(sum(exp(input)))` along a dimension."""
     if _is_short(input):
         if input.dtype.char == "f" and _is_moderate(input):  # in float64, where nothing is lost without a shift
@@ -311,7 +312,7 @@ def _called(op: Any, name: str, input: Any, dim: Any, dtype: Any, out: Any, axis
     result="float",
     contiguous=True,
 )
-def logsumexp(input: Any, dim: Any, keepdim: bool = False) -> Any:
+def logsumexp(input: Array, dim: Dim, keepdim: bool = False) -> Any:
     """`log(sum(exp(input)))` over one or several dimensions, without overflow.
 
     Raises:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..backends.coo import CooArray, at
+from ..declare.annotations import Array
 from ..declare.kinds import linear
 from . import sparse_bodies
 
@@ -18,13 +19,13 @@ FUNCTIONS = ""
     node="SparseCooTensorWithDimsAndTensorsBackward0",
     sparse=True,
 )
-def gather_sparse_backward(grad_output: Any, index: Any, shape: Any = (), dim: int = 0) -> Any:
+def gather_sparse_backward(grad_output: Array, index: Array, shape: Any = (), dim: int = 0) -> Any:
     """A sparse tensor of `shape` with one entry for each element that `gather` read, in their order."""
     return CooArray(_columns(index, shape, dim), np.reshape(grad_output, (-1,)), tuple(shape))
 
 
 @linear(input=lambda g, index, shape, dim: gather_sparse_backward(g, index, shape, dim), sparse=True)
-def _entries_at(input: Any, index: Any, shape: Any = (), dim: int = 0) -> Any:
+def _entries_at(input: Array, index: Array, shape: Any = (), dim: int = 0) -> Any:
     """What a dense or sparse tensor of `shape` holds where `gather` reads."""
     return np.reshape(at(input, _columns(index, shape, dim), len(shape)), index.shape)
 

@@ -9,6 +9,7 @@ import numpy as np
 from ..backends.coo import CooArray, at
 from ..base import late
 from ..base.errors import dim_out_of_range
+from ..declare.annotations import Array, Dim, Number
 from ..declare.kinds import bilinear, general, linear
 from ..tensor.tensor import Tensor
 from . import sparse_bodies
@@ -31,13 +32,13 @@ METHODS = "smm sspaddmm"
     scalars=False,
     sparse=True,
 )
-def _spmm(mat1: Any, mat2: Any) -> Any:
+def _spmm(mat1: Array, mat2: Array) -> Any:
     """A sparse matrix times a dense one."""
     return mat1 @ mat2
 
 
 @linear(input=lambda g: _transposed(g), node="TransposeBackward0", sparse=True)
-def _transposed(input: Any) -> Any:
+def _transposed(input: Array) -> Any:
     """The matrix transposed."""
     return input.mT
 
@@ -50,7 +51,7 @@ def _transposed(input: Any) -> Any:
     result=None,
     sparse=True,
 )
-def _sampled(like: Any, left: Any, right: Any) -> Any:
+def _sampled(like: Array, left: Array, right: Array) -> Any:
     """`left @ right.mT` at the places of the entries of a sparse matrix."""
     rows, columns = like.indices
     return like.with_values(np.einsum("ij,ij->i", left[rows], right[columns]))
@@ -65,7 +66,7 @@ def _sampled(like: Any, left: Any, right: Any) -> Any:
     scalars=False,
     sparse=True,
 )
-def _spspmm(mat1: Any, mat2: Any) -> Any:
+def _spspmm(mat1: Array, mat2: Array) -> Any:
     """A sparse matrix times a sparse one."""
     return mat1 @ mat2
 
@@ -201,7 +202,7 @@ def _refuse(name: str) -> Any:
     mat1=lambda g: _refuse("sspaddmm"), mat2=lambda g: _refuse("sspaddmm"), node="NotImplemented", sparse=True,
     promote=(), result=None,
 )  # fmt: skip
-def _sspaddmm(input: Any, mat1: Any, mat2: Any, beta: Any, alpha: Any) -> Any:
+def _sspaddmm(input: Array, mat1: Array, mat2: Array, beta: Number, alpha: Number) -> Any:
     """The rows that have entries, all of their columns."""
     rows = np.unique(mat1.indices[0])
     dense = (mat1 @ mat2) * alpha
@@ -215,7 +216,7 @@ def _sspaddmm(input: Any, mat1: Any, mat2: Any, beta: Any, alpha: Any) -> Any:
     mat1=lambda g: _refuse("hspmm"), mat2=lambda g: _refuse("hspmm"), node="NotImplemented", sparse=True,
     promote=(), result=None,
 )  # fmt: skip
-def _hspmm(mat1: Any, mat2: Any) -> Any:
+def _hspmm(mat1: Array, mat2: Array) -> Any:
     """The rows that have entries."""
     rows = np.unique(mat1.indices[0])
     dense = mat1 @ mat2
@@ -228,13 +229,13 @@ def _hspmm(mat1: Any, mat2: Any) -> Any:
 @linear(
     input=lambda g, input, dim: _spread(g, input, dim), node="SparseSumBackward0", promote=(), result=None, sparse=True
 )
-def _sparse_sum(input: Any, dim: Any) -> Any:
+def _sparse_sum(input: Array, dim: Dim) -> Any:
     """Sums over some dimensions."""
     return sparse_bodies.sum_over(input, dim)
 
 
 @linear(g=lambda gg, like, dim: _sparse_sum(gg, dim), node="SparseSumBackward0", promote=(), result=None, sparse=True)
-def _spread(g: Any, like: Any, dim: Any) -> Any:
+def _spread(g: Array, like: Array, dim: Dim) -> Any:
     """For each entry of a sparse tensor, the gradient of the sum that it went into."""
     over = set(dim)
     kept = [d for d in range(like.sparse_dim) if d not in over]
@@ -272,13 +273,13 @@ def sum(input: Tensor, dim: Any = None, dtype: Any = None) -> Tensor:
 
 
 @linear(input=lambda g, input: _spread_all(g, input), node="SumBackward0", promote=(), result=None, sparse=True)
-def _all_of(input: Any) -> Any:
+def _all_of(input: Array) -> Any:
     """The sum of all elements."""
     return sparse_bodies.sum_over(input, None)
 
 
 @linear(g=lambda gg: _all_of(gg), node="SumBackward0", promote=(), result=None, sparse=True)
-def _spread_all(g: Any, like: Any) -> Any:
+def _spread_all(g: Array, like: Array) -> Any:
     """One number at the places of the entries of a sparse tensor."""
     return like.with_values(np.broadcast_to(g, like.values.shape).astype(g.dtype))
 

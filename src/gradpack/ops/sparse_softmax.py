@@ -9,6 +9,7 @@ import numpy as np
 from ..backends.coo import CooArray
 from ..backends.coo_keys import add_runs
 from ..base.errors import dim_out_of_range
+from ..declare.annotations import Array
 from ..declare.kinds import general, linear
 from ..tensor.tensor import Tensor
 from . import sparse_bodies
@@ -22,7 +23,7 @@ from .sparse_conversions import _masked_like
     node="SparseSoftmaxBackward0",
     sparse=True,
 )
-def _softmax(input: Any, dim: int) -> Any:
+def _softmax(input: Array, dim: int) -> Any:
     """Softmax over the entries of each line."""
     return _of_lines(input, dim, False)
 
@@ -33,7 +34,7 @@ def _softmax(input: Any, dim: int) -> Any:
     jvp=lambda input_t, out, dim: input_t - _lines(input_t * _exp(out), dim),
     sparse=True,
 )
-def _log_softmax(input: Any, dim: int) -> Any:
+def _log_softmax(input: Array, dim: int) -> Any:
     """Logarithms of the softmax over the entries of each line."""
     return _of_lines(input, dim, True)
 
@@ -49,7 +50,7 @@ def _log_softmax_slope(g: Any, out: Any, dim: Any) -> Any:
 
 
 @linear(input=lambda g, dim: _lines(g, dim), sparse=True)
-def _lines(input: Any, dim: int) -> Any:
+def _lines(input: Array, dim: int) -> Any:
     """At each entry the sum of the entries of its line."""
     own = input.coalesce()
     order, starts, line = _grouped(own, dim)
@@ -61,7 +62,7 @@ def _lines(input: Any, dim: int) -> Any:
 
 
 @general(input=lambda g, out: g * out, jvp=lambda input_t, out: input_t * out, sparse=True)
-def _exp(input: Any) -> Any:
+def _exp(input: Array) -> Any:
     """Exponentials of the entries."""
     return input.with_values(np.exp(input.values))
 

@@ -9,6 +9,7 @@ from typing import Any
 from ..base import late
 from ..base.dtypes import int64
 from ..base.errors import scalar_type
+from ..declare.annotations import Array, Sizes
 from ..declare.kinds import linear
 from ..tensor.tensor import Tensor
 from .shape import wrap_dim
@@ -27,7 +28,7 @@ METHODS = FUNCTIONS
     many=True,
     structural=True,
 )
-def unbind(input: Any, dim: int = 0) -> Any:
+def unbind(input: Array, dim: int = 0) -> Any:
     """All slices along a dimension, without it. Views, which may not be written to under grad mode.
 
     Example::
@@ -69,7 +70,7 @@ def _split_shapes(shape: Any, sizes: Any, dim: int) -> list[tuple[int, ...]]:
     structural=True,
     name="split",
 )
-def _split(input: Any, split_size: int, dim: int = 0) -> Any:
+def _split(input: Array, split_size: int, dim: int = 0) -> Any:
     """Parts of one size, the last one smaller if they do not fit."""
     return _cut(input, _even(input.shape, split_size, dim), dim)
 
@@ -81,7 +82,7 @@ def _split(input: Any, split_size: int, dim: int = 0) -> Any:
     structural=True,
     name="split_with_sizes",
 )
-def _split_sizes(input: Any, sizes: Any, dim: int = 0) -> Any:
+def _split_sizes(input: Array, sizes: Sizes, dim: int = 0) -> Any:
     """Parts of given sizes."""
     d = wrap_dim(dim, len(input.shape))
     total, size = 0, input.shape[d] if len(input.shape) else 1
@@ -132,7 +133,7 @@ def _cut(input: Any, sizes: Any, dim: int) -> tuple[Any, ...]:
     structural=True,
     name="unsafe_split",
 )
-def _unsafe_split(input: Any, split_size: int, dim: int = 0) -> Any:
+def _unsafe_split(input: Array, split_size: int, dim: int = 0) -> Any:
     """`_split` without a word to autograd that the parts are views."""
     return _cut(input, _even(input.shape, split_size, dim), dim)
 
@@ -145,7 +146,7 @@ def _unsafe_split(input: Any, split_size: int, dim: int = 0) -> Any:
     structural=True,
     name="unsafe_split_with_sizes",
 )
-def unsafe_split_with_sizes(input: Any, split_sizes: Any, dim: int = 0) -> Any:
+def unsafe_split_with_sizes(input: Array, split_sizes: Sizes, dim: int = 0) -> Any:
     """`split_with_sizes` whose parts may be written to: autograd does not take them for views.
 
     Example::

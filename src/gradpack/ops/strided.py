@@ -10,6 +10,7 @@ import numpy as np
 from ..backends.windows import Window, memory_of, reach
 from ..base.memory_formats import order_of
 from ..base.modes import MODE
+from ..declare.annotations import Array, Setting, Sizes
 from ..declare.batched import batched, is_batched
 from ..declare.kinds import linear
 from ..tensor.tensor import Tensor
@@ -97,7 +98,7 @@ def _of_all_examples(
     structural=True,
     node="AsStridedBackward0",
 )
-def _as_strided(input: Any, size: Any, stride: Any, storage_offset: int, at: Any) -> Any:
+def _as_strided(input: Array, size: Sizes, stride: Sizes, storage_offset: int, at: Setting) -> Any:
     """`as_strided`, with where the result lies beside the input."""
     memory = memory_of(input)
     repeated = 0 in stride  # a place for several elements: written to with care only
@@ -123,13 +124,13 @@ def _tangent(input_t: Any, input: Any, where: tuple[Any, ...]) -> Any:
 
 
 @linear(input=lambda g, at: _part_spread(g, at), structural=True, node="AsStridedBackward0")
-def _part_taken(input: Any, at: Any) -> Any:
+def _part_taken(input: Array, at: Setting) -> Any:
     """The part of a tensor where one of its views was: what `at` knows."""
     return at.take(input)
 
 
 @linear(input=lambda g, at: _part_taken(g, at), structural=True, node="AsStridedBackward1")
-def _part_spread(input: Any, at: Any) -> Any:
+def _part_spread(input: Array, at: Setting) -> Any:
     """Zeros in the shape of the base with `input` where one of its views was."""
     return at.spread(input)
 
@@ -148,7 +149,7 @@ def _method_contiguous(self: Tensor, memory_format: Any = None) -> Tensor:
 
 
 @linear(input=lambda g: g, structural=True, node="CloneBackward0")
-def _contiguous(input: Any, memory_format: Any = None) -> Any:
+def _contiguous(input: Array, memory_format: Setting = None) -> Any:
     """A row-major copy, or one in another memory format."""
     return np.array(input, order="C") if memory_format is None else laid_out(input, memory_format)
 
@@ -158,7 +159,7 @@ def _contiguous(input: Any, memory_format: Any = None) -> Any:
     view=True,
     structural=True,
 )
-def unfold(input: Any, dimension: int, size: int, step: int) -> Any:
+def unfold(input: Array, dimension: int, size: int, step: int) -> Any:
     """All windows of `size` along a dimension, `step` apart, as a last dimension. A view.
 
     Example::
@@ -186,7 +187,7 @@ def unfold(input: Any, dimension: int, size: int, step: int) -> Any:
     structural=True,
     node="UnfoldBackwardBackward0",
 )
-def _unfold_backward(input: Any, shape: Any, dimension: int, size: int, step: int) -> Any:
+def _unfold_backward(input: Array, shape: Sizes, dimension: int, size: int, step: int) -> Any:
     """Zeros of `shape` with the windows added back."""
     out = np.zeros(tuple(shape), input.dtype)
     if not len(shape):

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..base import late
 from ..base.callers import depth_of_user
+from ..declare.annotations import Array, Dim
 from ..declare.kinds import linear
 from ..tensor.tensor import Tensor
 from .kernels import _array_type
@@ -19,7 +20,7 @@ METHODS = "permute transpose swapaxes swapdims t adjoint movedim moveaxis"
 
 
 @linear(input=lambda g, dims: permute(g, _inverse(dims)), view=True, structural=True)
-def permute(input: Any, dims: Any) -> Any:
+def permute(input: Array, dims: Dim) -> Any:
     """Reorder the dimensions.
 
     Example::
@@ -48,7 +49,7 @@ def _method_permute(self: Tensor, *order: Any, dims: Any = None) -> Tensor:
 
 
 @linear(input=lambda g, dim0, dim1: transpose(g, dim0, dim1), view=True, structural=True)
-def transpose(input: Any, dim0: int, dim1: int) -> Any:
+def transpose(input: Array, dim0: int, dim1: int) -> Any:
     """Exchange two dimensions.
 
     Example::
@@ -65,7 +66,7 @@ def transpose(input: Any, dim0: int, dim1: int) -> Any:
 
 
 @linear(input=lambda g: t(g), view=True, structural=True, node="TBackward0")
-def t(input: Any) -> Any:
+def t(input: Array) -> Any:
     """Transpose a matrix; a tensor of fewer dimensions stays as it is.
 
     Example::

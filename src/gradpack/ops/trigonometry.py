@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..base import late
+from ..declare.annotations import Array
 from ..declare.blocks import LARGE
 from ..declare.kinds import elementwise
 from .blockwise import blockwise, is_numpy
@@ -30,7 +31,7 @@ ALIASES = {
 
 
 @elementwise(input=lambda g, input: g * cos(input), result="float")
-def sin(input: Any) -> Any:
+def sin(input: Array) -> Any:
     """The sine of an angle in radians.
 
     Example::
@@ -43,7 +44,7 @@ def sin(input: Any) -> Any:
 
 
 @elementwise(input=lambda g, input: -g * sin(input), result="float")
-def cos(input: Any) -> Any:
+def cos(input: Array) -> Any:
     """The cosine of an angle in radians.
 
     Example::
@@ -56,7 +57,7 @@ def cos(input: Any) -> Any:
 
 
 @elementwise(input=lambda g, out: g * (out * out + 1), result="float")
-def tan(input: Any) -> Any:
+def tan(input: Array) -> Any:
     """The tangent of an angle in radians.
 
     Example::
@@ -69,7 +70,7 @@ def tan(input: Any) -> Any:
 
 
 @elementwise(input=lambda g, input: g / late.sqrt(1 - input * input), result="float")
-def asin(input: Any) -> Any:
+def asin(input: Array) -> Any:
     """The angle whose sine is `input`: NaN outside of [-1, 1].
 
     Example::
@@ -82,7 +83,7 @@ def asin(input: Any) -> Any:
 
 
 @elementwise(input=lambda g, input: -g / late.sqrt(1 - input * input), result="float")
-def acos(input: Any) -> Any:
+def acos(input: Array) -> Any:
     """The angle whose cosine is `input`: NaN outside of [-1, 1].
 
     Example::
@@ -95,7 +96,7 @@ def acos(input: Any) -> Any:
 
 
 @elementwise(input=lambda g, input: g / (input * input + 1), result="float")
-def atan(input: Any) -> Any:
+def atan(input: Array) -> Any:
     """The angle whose tangent is `input`.
 
     Example::
@@ -114,7 +115,7 @@ def atan(input: Any) -> Any:
     scalars=False,
     dtypes="bif",
 )
-def atan2(input: Any, other: Any) -> Any:
+def atan2(input: Array, other: Array) -> Any:
     """The angle of the point with the coordinates `other` and `input`, in (-pi, pi]; the gradient at (0, 0) is 0.
 
     Example::
@@ -132,7 +133,7 @@ def _over_square(x: Any, y: Any) -> Any:
 
 
 @elementwise(input=lambda g, input: g * cosh(input), result="float")
-def sinh(input: Any) -> Any:
+def sinh(input: Array) -> Any:
     """The hyperbolic sine.
 
     Example::
@@ -145,7 +146,7 @@ def sinh(input: Any) -> Any:
 
 
 @elementwise(input=lambda g, input: g * sinh(input), result="float")
-def cosh(input: Any) -> Any:
+def cosh(input: Array) -> Any:
     """The hyperbolic cosine.
 
     Example::
@@ -158,7 +159,7 @@ def cosh(input: Any) -> Any:
 
 
 @elementwise(input=lambda g, out: g * (1 - out * out), result="float")
-def tanh(input: Any) -> Any:
+def tanh(input: Array) -> Any:
     """The hyperbolic tangent.
 
     Example::
@@ -171,7 +172,7 @@ def tanh(input: Any) -> Any:
 
 
 @elementwise(input=lambda g, input: g / late.sqrt(input * input + 1), result="float")
-def asinh(input: Any) -> Any:
+def asinh(input: Array) -> Any:
     """The inverse of `sinh`.
 
     Example::
@@ -184,7 +185,7 @@ def asinh(input: Any) -> Any:
 
 
 @elementwise(input=lambda g, input: g / _acosh_root(input), result="float")
-def acosh(input: Any) -> Any:
+def acosh(input: Array) -> Any:
     """The inverse of `cosh`: NaN below 1.
 
     Example::
@@ -203,7 +204,7 @@ def _acosh_root(x: Any) -> Any:
 
 
 @elementwise(input=lambda g, input: g / (1 - input * input), result="float")
-def atanh(input: Any) -> Any:
+def atanh(input: Array) -> Any:
     """The inverse of `tanh`: NaN outside of [-1, 1].
 
     Example::
@@ -216,7 +217,7 @@ def atanh(input: Any) -> Any:
 
 
 @elementwise(input=lambda g, input: g * _sinc_slope(input * math.pi) * math.pi, result="float")
-def sinc(input: Any) -> Any:
+def sinc(input: Array) -> Any:
     """`sin(pi * input) / (pi * input)`, and 1 at 0.
 
     Example::
@@ -241,7 +242,7 @@ def _sinc_slope(x: Any) -> Any:
     scalars=False,
     dtypes="f",
 )
-def hypot(input: Any, other: Any) -> Any:
+def hypot(input: Array, other: Array) -> Any:
     """`sqrt(input ** 2 + other ** 2)`, without overflow.
 
     Example::
@@ -275,7 +276,7 @@ def _hypot_wide(x: Any, y: Any) -> Any:
 
 
 @elementwise(input=lambda g: g * (math.pi / 180), result="float", dtypes="bif", node="Deg2RadBackward0")
-def deg2rad(input: Any) -> Any:
+def deg2rad(input: Array) -> Any:
     """Degrees as radians.
 
     Example::
@@ -288,7 +289,7 @@ def deg2rad(input: Any) -> Any:
 
 
 @elementwise(input=lambda g: g * (180 / math.pi), result="float", dtypes="bif", node="Rad2DegBackward0")
-def rad2deg(input: Any) -> Any:
+def rad2deg(input: Array) -> Any:
     """Radians as degrees.
 
     Example::

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..backends.numpy import as_int64
 from ..base import dtypes, late
+from ..declare.annotations import Array, Dim
 from ..declare.kinds import nondifferentiable
 from ..tensor.tensor import Tensor
 from .dimensions import axes, numpy_names
@@ -22,7 +23,7 @@ _or: Any = np.logical_or.reduce
 
 
 @nondifferentiable(result="bool", structural=True, name="any", promote=("input",), contiguous=True)
-def _any(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
+def _any(input: Array, dim: Dim = None, keepdim: bool = False) -> Any:
     """Whether any element is not zero."""
     if dim is not None and not hasattr(dim, "__index__") and not len(dim):
         return np.asarray(input != 0)
@@ -33,7 +34,7 @@ def _any(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
 
 
 @nondifferentiable(result="bool", structural=True, name="all", promote=("input",), contiguous=True)
-def _all(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
+def _all(input: Array, dim: Dim = None, keepdim: bool = False) -> Any:
     """Whether all elements are not zero."""
     if dim is not None and not hasattr(dim, "__index__") and not len(dim):
         return np.asarray(input != 0)
@@ -85,7 +86,7 @@ def _truth(call: Any, input: Any, dim: Any, keepdim: Any, out: Any, axis: Any, k
 
 @numpy_names
 @nondifferentiable(result="index", promote=("input",), contiguous=True)
-def count_nonzero(input: Any, dim: Any = None) -> Any:
+def count_nonzero(input: Array, dim: Dim = None) -> Any:
     """How many elements are not zero: of all, or over some dimensions.
 
     Example::

@@ -9,6 +9,7 @@ import numpy as np
 from ..backends.numpy import as_int64
 from ..base import dtypes, late
 from ..base.errors import scalar_type
+from ..declare.annotations import Array
 from ..declare.kinds import general, nondifferentiable
 from ..tensor.tensor import Tensor
 from .dimensions import axis, numpy_names
@@ -70,7 +71,7 @@ def _unique_rows(rows: Any, consecutive: bool) -> tuple[Any, Any, Any]:
     dtypes="bif",
     name="_unique2",
 )
-def _unique_all(input: Any, consecutive: bool = False) -> Any:
+def _unique_all(input: Array, consecutive: bool = False) -> Any:
     """The different elements, which of them each element is, and how often each occurs."""
     values, inverse, counts = _unique_rows(np.reshape(input, (-1,)), consecutive)
     return values, np.reshape(inverse, input.shape), counts
@@ -84,7 +85,7 @@ def _unique_all(input: Any, consecutive: bool = False) -> Any:
     name="_unique_dim",
     node="UniqueDimBackward0",
 )
-def _unique_dim(input: Any, dim: int = 0, consecutive: bool = False) -> Any:
+def _unique_dim(input: Array, dim: int = 0, consecutive: bool = False) -> Any:
     """The different slices along a dimension, which of them each is, and how often each occurs."""
     place = axis(dim, len(input.shape))
     if not len(input.shape):
@@ -157,7 +158,7 @@ def _chosen(op: str, input: Any, inverse: bool, counts: bool, dim: Any, consecut
     differentiable=1,
     dtypes="bif",
 )
-def mode(input: Any, dim: int = -1, keepdim: bool = False) -> Any:
+def mode(input: Array, dim: int = -1, keepdim: bool = False) -> Any:
     """The most frequent element along a dimension, the smallest of several; a named tuple (values, indices).
 
     The index is that of its last occurrence.
@@ -194,7 +195,7 @@ def _mode(input: Any, place: int) -> tuple[Any, Any]:
 
 
 @nondifferentiable(result="bool", promote=("elements", "test_elements"), dtypes="bif", name="isin")
-def _isin(elements: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False) -> Any:
+def _isin(elements: Array, test_elements: Array, assume_unique: bool = False, invert: bool = False) -> Any:
     """Which of `elements` are among `test_elements`."""
     tests, found = np.reshape(test_elements, (-1,)), elements
     if tests.shape[0] <= 8:

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..base import late
 from ..base.callers import depth_of_user
+from ..declare.annotations import Array, Dim
 from ..declare.kinds import general
 from ..tensor.tensor import Tensor
 from .dimensions import axes, check_floating, count, dropped, restored, spread_over
@@ -55,7 +56,7 @@ def _moments(name: str, input: Any, dim: Any, correction: Any, keepdim: bool) ->
     name="var",
     contiguous=True,
 )
-def _var(input: Any, dim: Any = None, correction: Any = 1, keepdim: bool = False) -> Any:
+def _var(input: Array, dim: Dim = None, correction: Any = 1, keepdim: bool = False) -> Any:
     """The variance."""
     return _moments("std and var", input, dim, correction, keepdim)[0]
 
@@ -69,7 +70,7 @@ def _var(input: Any, dim: Any = None, correction: Any = 1, keepdim: bool = False
     name="std",
     contiguous=True,
 )
-def _std(input: Any, dim: Any = None, correction: Any = 1, keepdim: bool = False) -> Any:
+def _std(input: Array, dim: Dim = None, correction: Any = 1, keepdim: bool = False) -> Any:
     """The standard deviation."""
     return np.sqrt(_moments("std and var", input, dim, correction, keepdim)[0])
 
@@ -82,7 +83,7 @@ def _std(input: Any, dim: Any = None, correction: Any = 1, keepdim: bool = False
     name="var_mean",
     contiguous=True,
 )
-def _var_mean(input: Any, dim: Any = None, correction: Any = 1, keepdim: bool = False) -> Any:
+def _var_mean(input: Array, dim: Dim = None, correction: Any = 1, keepdim: bool = False) -> Any:
     """The variance and the mean."""
     return _shaped(*_moments("var_mean", input, dim, correction, True), input.shape, dim, keepdim)
 
@@ -97,7 +98,7 @@ def _var_mean(input: Any, dim: Any = None, correction: Any = 1, keepdim: bool = 
     name="std_mean",
     contiguous=True,
 )
-def _std_mean(input: Any, dim: Any = None, correction: Any = 1, keepdim: bool = False) -> Any:
+def _std_mean(input: Array, dim: Dim = None, correction: Any = 1, keepdim: bool = False) -> Any:
     """The standard deviation and the mean."""
     square, center = _moments("std_mean", input, dim, correction, True)
     return _shaped(np.sqrt(square), center, input.shape, dim, keepdim)
