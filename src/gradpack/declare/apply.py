@@ -32,8 +32,6 @@ from .quick import quickly, wrapped_int
 from .record import keep_tangents, record
 from .tangents import carry, tangent_of
 
-_OF_NUMBERS = frozenset("add sub mul div div_rounded floor_divide".split())  # two numbers make a tensor
-
 
 def apply(op: Op, args: tuple[Any, ...]) -> Any:
     """Call an operation. `args` are the values of all its parameters, in order."""
@@ -101,7 +99,7 @@ def raw_forward(op: Op, values: list[Any]) -> Any:
     position = op.params.index(name)
     if name in op.lists and values[position]:
         _element(op, position, 0, values[position][0])
-    if op.name in _OF_NUMBERS and isinstance(values[position], int | float | complex):
+    if op.numbers and isinstance(values[position], int | float | complex):
         value = _operand(op, name, position, values[position], False)
         return apply(op, (wrap(NUMPY.asarray(value, dtypes.operand_dtype(value), CPU)), *values[1:]))
     raise not_a_tensor(op.name, name, position + 1, values[position])

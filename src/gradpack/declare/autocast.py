@@ -1,4 +1,4 @@
-"""Which operations autocast casts the arguments of, and how. The lists are torch's for the CPU.
+"""How autocast casts the arguments of operations. Their declarations say which, as torch does it on the CPU.
 
 Matrix products run in low precision; losses and long products in float32; what joins tensors, in
 the widest dtype among them. Everything else runs in the dtypes that it is given.
@@ -20,15 +20,6 @@ from .op import REGISTRY, Op
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-LOWER = frozenset("matmul mm bmm addmm baddbmm addbmm linear _prelu _attention _triple".split())
-FLOAT32 = frozenset(
-    (
-        "prod _prod_dim polar cdist view_as_complex _squared_difference _mean_squared_difference _take_by_class "
-        "_take_by_class_2d binary_cross_entropy smooth_l1_loss huber_loss soft_margin_loss"
-    ).split()
-)
-WIDEST = frozenset("cat stack index_copy".split())
-
 
 def _eligible(value: Any) -> bool:
     return (
@@ -38,12 +29,11 @@ def _eligible(value: Any) -> bool:
 
 def cast_arguments(state: Autocast, op: Op, values: tuple[Any, ...]) -> tuple[Any, ...]:
     """The arguments of an operation as autocast wants them."""
-    name = op.name
-    if name in LOWER:
+    if op.autocast == "lower":
         target = _low(state, values)
-    elif name in FLOAT32:
+    elif op.autocast == "float32":
         target = dtypes.float32 if _low(state, values) is not None else None
-    elif name in WIDEST:
+    elif op.autocast == "widest":
         target = _widest(state, values)
     else:
         return values

@@ -14,10 +14,6 @@ from .op import REGISTRY, Op
 if TYPE_CHECKING:
     from .vmap_level import VmapLevel
 
-# Operations that draw, and the argument that says whether they do: `randomness` holds for them where nothing is
-# batched, too.
-_DRAWING = {"_dropout": "p", "_attention": "dropout_p", "rrelu": "training"}
-
 
 def process(level: VmapLevel, op: Op, args: tuple[Any, ...]) -> Any:
     """Run an operation one level further out, by its rule if anything is batched."""
@@ -43,7 +39,7 @@ def process(level: VmapLevel, op: Op, args: tuple[Any, ...]) -> Any:
     try:
         MODE.set(below(mode))
         if not some:
-            if op.name not in _DRAWING or not dict(zip(op.params, values, strict=True))[_DRAWING[op.name]]:
+            if op.draws is None or not values[op.params.index(op.draws)]:
                 return run(op, values)
             if level.randomness == "same":
                 return run(op, values)

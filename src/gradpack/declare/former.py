@@ -18,13 +18,7 @@ _BETA: dict[str, tuple[str, ...]] = {
     "nttt": ("beta", "", "", ""),
     "ntntt": ("beta", "", "alpha", "", ""),
 }
-ORDERS: dict[str, dict[str, tuple[str, ...]]] = {
-    "add": _ALPHA,
-    "sub": _ALPHA,
-    "addcmul": _VALUE,
-    "addcdiv": _VALUE,
-    **dict.fromkeys("addmm addbmm baddbmm addmv addr".split(), _BETA),
-}
+_ORDERS = {"alpha": _ALPHA, "value": _VALUE, "beta": _BETA}
 
 
 def call(op: Op, name: str, function: Callable[..., Any], values: tuple[Any, ...], out: Any = None) -> Any:
@@ -33,7 +27,8 @@ def call(op: Op, name: str, function: Callable[..., Any], values: tuple[Any, ...
     Raises:
         TypeError: for arguments that are in no order that there has been.
     """
-    roles = ORDERS[op.name].get("".join("t" if isinstance(v, Tensor) else "n" for v in values))
+    assert op.legacy is not None
+    roles = _ORDERS[op.legacy].get("".join("t" if isinstance(v, Tensor) else "n" for v in values))
     if roles is None:
         positional = len(op.params) - op.keyword_only
         raise TypeError(f"{name}() takes {positional} positional arguments but {len(values)} were given")

@@ -18,11 +18,6 @@ from ..backends import NUMPY
 from .constants import BACKWARD, FORWARD, Constants
 from .op import Op
 
-# Bodies that on int64 as it stands give what torch gives, and so run on it.
-OF_INTEGERS = frozenset(
-    {"add", "sub", "mul", "neg", "maximum", "minimum", "sum", "_sum_dim", "_to_copy", "_max_all", "_min_all"}
-)
-
 bind = NUMPY.bind  # expressions stand where there are only arrays
 
 
@@ -78,7 +73,7 @@ class Inlined:
     def _with_constants(self, what: str, tree: ast.expr, function: Callable[..., Any]) -> ast.expr:
         """The expression, its numbers as arrays where everything is of one dtype, float32 or float64."""
         op = self.op
-        if op.structural or op.result not in ("same", "float") or op.name in OF_INTEGERS:
+        if op.structural or op.result not in ("same", "float") or op.int64:
             return tree
         arrays = {p for p in (*op.inputs, *op.promote) if p not in op.scalars and p not in op.lists}
         arrays = {p for p in arrays if op.defaults.get(p, 0) is not None}

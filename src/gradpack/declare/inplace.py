@@ -23,7 +23,6 @@ from .arguments import refuse_options
 from .batched import all_examples, is_batched, outside
 from .copy_slices import CopySlices, where
 from .op import REGISTRY, Op
-from .out_dtypes import READ_FIRST
 from .tangents import own_tangent, tangent_of, zeros_for
 from .vmap_errors import not_writable
 from .write_checks import check_overlap, check_result, check_writable, tensors_in
@@ -60,7 +59,7 @@ def _inplace(op: Op, name: str, values: list[Any]) -> Tensor:
     others = tensors_in(values[1:])
     needs = [t for t in others if t._current_edge() is not None] if mode.grad else []
     check_writable(target, name, bool(needs))
-    if op.name not in READ_FIRST:
+    if op.overlap != "read_first":
         check_overlap(target, others)
     edge = target._current_edge() if mode.grad else None
     record = edge is not None or bool(needs)

@@ -20,7 +20,6 @@ from ..tensor.tensor import Tensor
 from .arguments import USUAL, option_kinds, tests_of
 from .block_parts import limit_into
 from .blocks import LARGE, of_body
-from .former import ORDERS
 from .former import call as in_former_order
 from .op import COMPILING, Op
 from .timed import timed
@@ -145,7 +144,7 @@ def text(op: Op, name: str) -> str | None:
     signature = []
     for i, p in enumerate(op.params):
         if i == positional:
-            signature.append("*_former" if op.name in ORDERS else "*")
+            signature.append("*_former" if op.legacy is not None else "*")
         signature.append(f"{p}=_default_{p}" if p in op.defaults else p)
     others = "".join(
         OTHER.format(
@@ -186,13 +185,12 @@ def text(op: Op, name: str) -> str | None:
             write = f"    if not ({ufunc[1]}):\n{rest}{write}"
     else:
         write = large + through
-    from .template import _NEEDS_NO_QUIET
 
-    if op.name not in _NEEDS_NO_QUIET or large:
+    if op.warns or large:
         write = indent(write, "        ")
         write = f"    for _token in _HUSHED:\n        try:\n{write}        finally: _unhush(_token)\n        break\n"
     former = ""
-    if op.name in ORDERS:
+    if op.legacy is not None:
         former = f"    if _former: return _in_former_order(({', '.join(op.params[:positional])}, *_former))\n"
     return FUNCTION.format(
         former=former, name=name, signature=", ".join(signature), first=first, values=values, others=others, write=write
@@ -229,12 +227,12 @@ def function(op: Op, name: str, slow: Callable[[tuple[Any, ...]], Any]) -> Funct
         source = text(op, name)
         if source is None:
             former = ""
-            if op.name in ORDERS:
+            if op.legacy is not None:
                 former = f"if len(args) > {len(op.params) - op.keyword_only}: return _in_former_order(args)\n    "
             source = f"def {name}(*args, **kwargs):\n    {former}return _slow(_bind(args, kwargs))"
             names["_bind"] = op.bind
         names["_text"] = source
-        if op.name in ORDERS:
+        if op.legacy is not None:
             names["_in_former_order"] = lambda values: in_former_order(op, name, made, values)
         names["_ufunc"] = _UFUNCS[op.name][0] if op.name in _UFUNCS else None
         names["_forward"] = NUMPY.bind(op.forward)

@@ -44,20 +44,15 @@ from . import subclass  # noqa: F401 - attaches its method
 from .apply import Output, apply
 from .fitting import fit_arrays
 from .nodes import CompiledNode, GeneralNode, constant, name_node
-from .op import COMPILING, Op, register
-from .spelled import MISSING, TAKE_AXIS, dim_of
+from .op import COMPILING, OPTIONS, Op, register
+from .spelled import MISSING, dim_of
 from .timed import forget, timed, watched
-
-_OPTIONS = frozenset(
-    "jvp result view results differentiable extra meaning promote lists structural scalars holomorphic node many "
-    "broadcasts name uniform blame check dtypes joint inputs sparse blocks light contiguous rounds flat".split()
-)
 
 
 def _kind(kind: str) -> Callable[..., Callable[[Callable[..., Any]], Any]]:
     def declare(**keywords: Any) -> Callable[[Callable[..., Any]], Any]:
-        options = {k: v for k, v in keywords.items() if k in _OPTIONS}
-        formulas = {k: v for k, v in keywords.items() if k not in _OPTIONS}
+        options = {k: v for k, v in keywords.items() if k in OPTIONS}
+        formulas = {k: v for k, v in keywords.items() if k not in OPTIONS}
 
         def decorate(function: Callable[..., Any]) -> Any:
             op = Op(function, kind, formulas, **options)
@@ -140,7 +135,6 @@ def _materialise(op: Op) -> None:
     from .blocks import large_forms
     from .complex_form import of_complex
     from .constants import constants_in
-    from .former import ORDERS
     from .former import call as in_former_order
     from .inline import Inlined
     from .out_argument import into
@@ -185,9 +179,9 @@ def _materialise(op: Op) -> None:
     }
     if has_complex_form(op):
         common["_complex"] = of_complex(op, common)
-    if op.name in ORDERS:
+    if op.legacy is not None:
         common["_in_former_order"] = lambda values, out: in_former_order(op, op.name, op.public, values, out)
-    if op.name in TAKE_AXIS:
+    if op.axis:
         common["_missing"], common["_spelled"] = MISSING, partial(_spelled, op)
     if op.returns:
         common |= {"_Slot": Slot, "_Part": Part, "_Output": Output, "_tuple": tuple.__new__}

@@ -37,184 +37,188 @@ COMPILING = RLock()
 _META = ("_shape", "_dtype")
 
 
-class Op:
-    """One operation.
+class Options:
+    """The options of a declaration, and what each is if it is not given.
+
+    Attributes:
+        autocast: what autocast casts operands to: "lower" (its dtype), "float32" or "widest" (of the operands).
+        axis: takes `axis` for `dim`, which is NumPy's name.
+        blame: raises the right error for shapes that the body refused.
+        blocks: False if the body of an elementwise operation is to get large arrays whole: it takes one step, or
+            divides them itself. Or a function that takes them in its place: it is given the body, and what that takes.
+        broadcasts: inputs may be broadcast, so that gradients must be summed back to their shapes.
+        check: raises for operands that torch refuses; called with the operation, its values and their common dtype.
+        compares: the formulas compare what they saved, with a bound or with the result: rounding would change them.
+        contiguous: results lie in memory row by row, whatever the layout of the operands.
+        cost: "cheap" or "dear" where the kind does not say what computing the result again costs.
+        differentiable: how many of several results are differentiable; None: all.
+        draws: the parameter that says whether random numbers are drawn.
+        dtypes: what it takes: letters of "bifc" for bool, integer, floating and complex; "F": floating but not 16 bits.
+        extra: names of results that only formulas see.
+        flat: the gradient depends on `input` in steps only, and under `create_graph` a node that gives zeros joins it
+            to that: its name, or True for the one that torch usually has.
+        holomorphic: False if complex gradients are not those of a holomorphic function.
+        inputs: the differentiable inputs, where `joint` gives their gradients.
+        int64: the body gives the right result on arrays of int64 as they are.
+        joint: one formula for all inputs of a fused operation: gets `needs`, a bool for each, and returns a tuple.
+            Inputs that `meaning` does not take (a bias) have a formula of their own beside it.
+        jvp: the tangent rule where the kind does not give it.
+        legacy: which older order of arguments is taken, and warned of: "alpha", "value" or "beta".
+        light: says what to keep in place of a large first input, if no hook is asked: that input, or a `Packed`.
+        lists: those inputs that are sequences of tensors.
+        many: the body returns a tuple of results, however many.
+        meaning: the composition of other operations that a fused operation stands for: what is differentiated twice.
+        name: torch's name, where it is not that of the body.
+        node: torch's name of the node, where it is not made from `name`.
+        numbers: two Python numbers make a tensor.
+        overlap: "read_first" if operands may lie in the memory that the result is written to, as they are read before;
+            "apart" if they may not even be the very tensor that is written to.
+        promote: parameters that share one dtype.
+        refuses: words of "unsigned" (uint16, uint32, uint64) and "complex32": dtypes for which torch has no kernel.
+        result: rule for the dtype of the result: "same", "float", "bool", "index", "sum", "real", "complex" or None.
+        results: names of several results; `differentiable` says how many of them are.
+        rounds: for a result of 16 bits, numbers and tensors of wider dtypes are rounded to it before it computes in
+            float32; others take them as they are, and round once. Comparisons round to the common dtype.
+        saved_as: the attributes of its node in torch, as words: a name alone is one of `torch_names.COMMON` or of ours,
+            `name=value` says what it is: a saved value, `.shape`, `.strides`, `.numel` of one, `[i]` of it or of its
+            shape, `(x)` for a tuple of one if it is no tuple, or a literal after `:`. A dict says it for each of
+            several names of nodes, "" standing for all others. None: the node shows what formulas read.
+        scalars: those inputs for which a Python number will do (given as True: all, False: none).
+        sparse: takes or gives sparse tensors: no compiled code, which knows dense ones only.
+        structural: moves elements and computes nothing: any dtype as it is.
+        uniform: inputs must have one dtype: none is promoted. Or the sentence that is said to others.
+        view: True if the result shares the storage of the first input, "maybe" if it may.
+        warns: False if NumPy has nothing to warn of, such as a division by zero.
+    """
+
+    autocast: str | None = None
+    axis: bool = False
+    blame: Callable[..., None] | None = None
+    blocks: bool | Callable[..., Any] | None = None
+    broadcasts: bool | None = None
+    check: Callable[..., None] | None = None
+    compares: bool = False
+    contiguous: bool = False
+    cost: str | None = None
+    differentiable: int | None = None
+    draws: str | None = None
+    dtypes: str = "bifc"
+    extra: tuple[str, ...] = ()
+    flat: bool | str = False
+    holomorphic: bool = True
+    inputs: tuple[str, ...] = ()
+    int64: bool = False
+    joint: Callable[..., Any] | None = None
+    jvp: Callable[..., Any] | None = None
+    legacy: str | None = None
+    light: Callable[[Any], Any] | None = None
+    lists: tuple[str, ...] = ()
+    many: bool = False
+    meaning: Callable[..., Any] | None = None
+    name: str | None = None
+    node: str | None = None
+    numbers: bool = False
+    overlap: str | None = None
+    promote: tuple[str, ...] | None = None
+    refuses: str = ""
+    result: str | None = "same"
+    results: tuple[str, ...] = ()
+    rounds: bool = False
+    saved_as: str | dict[str, str] | None = None
+    scalars: bool | tuple[str, ...] | None = None
+    sparse: bool = False
+    structural: bool = False
+    uniform: bool | str = False
+    view: bool | str = False
+    warns: bool = True
+
+
+OPTIONS = frozenset(Options.__annotations__)
+
+
+class Op(Options):
+    """One operation: its body, its formulas, its options, and what follows from these.
 
     Attributes:
         name: torch's name.
         forward: the body, on arrays.
         params: its parameters in order; the last `keyword_only` of them are keyword-only.
         inputs: the differentiable ones.
-        lists: those inputs that are sequences of tensors.
         arrays: parameters that may be tensors or arrays: see `annotations`.
-        promote: parameters that share one dtype.
         formulas: for each input, from the gradient of the result to that of the input.
         reads: for each input, the names its formula asks for, without the gradient.
         saved: the names that formulas ask for.
         kind: "elementwise", "linear", "bilinear" or "general".
-        jvp: the tangent rule where the kind does not give it.
-        result: rule for the dtype of the result: "same", "float", "bool", "index", "sum", "real", "complex" or None.
-        view: True if the result shares the storage of the first input, "maybe" if it may.
-        results: names of several results; `differentiable` says how many of them are.
-        extra: names of results that only formulas see.
-        meaning: the composition of other operations that a fused operation stands for: what is differentiated twice.
-        joint: one formula for all inputs of a fused operation: gets `needs`, a bool for each, and returns a tuple.
-            Inputs that `meaning` does not take (a bias) have a formula of their own beside it.
-        broadcasts: inputs may be broadcast, so that gradients must be summed back to their shapes.
         functions: the public function and its copies (dunder methods), which share one text.
-        uniform: inputs must have one dtype: none is promoted. Or the sentence that is said to others.
-        blame: raises the right error for shapes that the body refused.
-        check: raises for operands that torch refuses; called with the operation, its values and their common dtype.
-        scalars: those inputs for which a Python number will do (given as True: all, False: none).
-        dtypes: what it takes: letters of "bifc" for bool, integer, floating and complex; "F": floating but not 16 bits.
-        sparse: takes or gives sparse tensors: no compiled code, which knows dense ones only.
-        structural: moves elements and computes nothing: any dtype as it is.
-        blocks: False if the body of an elementwise operation is to get large arrays whole: it takes one step, or
-            divides them itself. Or a function that takes them in its place: it is given the body, and what that takes.
-        rounds: for a result of 16 bits, numbers and tensors of wider dtypes are rounded to it before it computes in
-            float32; others take them as they are, and round once. Comparisons round to the common dtype.
-        contiguous: results lie in memory row by row, whatever the layout of the operands.
-        flat: the gradient depends on `input` in steps only, and under `create_graph` a node that gives zeros joins it
-            to that: its name, or True for the one that torch usually has.
         generate: writes and compiles the text of the function and of the node classes.
-        light: says what to keep in place of a large first input, if no hook is asked: that input, or a `Packed`.
+        keyword_only: how many of the parameters are keyword-only.
+        defaults: of the parameters.
+        returns: whether the body returns a tuple of results.
+        public: the function that users call.
+        node_name, node_class, general_class: of the node of generated code, and of that of the interpreter.
     """
 
-    __slots__ = (
-        "arrays",
-        "blame",
-        "blocks",
-        "broadcasts",
-        "check",
-        "contiguous",
-        "defaults",
-        "differentiable",
-        "dtypes",
-        "extra",
-        "flat",
-        "formulas",
-        "forward",
-        "functions",
-        "general_class",
-        "generate",
-        "holomorphic",
-        "inputs",
-        "joint",
-        "jvp",
-        "keyword_only",
-        "kind",
-        "light",
-        "lists",
-        "meaning",
-        "name",
-        "node_class",
-        "node_name",
-        "params",
-        "promote",
-        "public",
-        "reads",
-        "result",
-        "results",
-        "returns",
-        "rounds",
-        "saved",
-        "scalars",
-        "sparse",
-        "structural",
-        "uniform",
-        "view",
-    )
-
     name: str
-    forward: Callable[..., Any]
+    inputs: tuple[str, ...]
+    promote: tuple[str, ...]
+    scalars: tuple[str, ...]
+    broadcasts: bool
+    flat: Any  # the name of the node, or False
     public: Callable[..., Any]
-    node_class: Any
-    general_class: Any
     generate: Callable[[Op], None]
+    node_class: Any = None
+    general_class: Any = None
 
     def __init__(
-        self,
-        function: Callable[..., Any],
-        kind: str,
-        formulas: dict[str, Callable[..., Any]],
-        *,
-        jvp: Callable[..., Any] | None = None,
-        result: str | None = "same",
-        view: bool | str = False,
-        results: tuple[str, ...] = (),
-        differentiable: int | None = None,
-        extra: tuple[str, ...] = (),
-        meaning: Callable[..., Any] | None = None,
-        promote: tuple[str, ...] | None = None,
-        lists: tuple[str, ...] = (),
-        structural: bool = False,
-        scalars: bool | tuple[str, ...] | None = None,
-        holomorphic: bool = True,
-        node: str | None = None,
-        many: bool = False,
-        broadcasts: bool | None = None,
-        uniform: bool | str = False,
-        blame: Callable[..., None] | None = None,
-        dtypes: str = "bifc",
-        check: Callable[..., None] | None = None,
-        joint: Callable[..., Any] | None = None,
-        inputs: tuple[str, ...] = (),
-        name: str | None = None,
-        sparse: bool = False,
-        blocks: bool | Callable[..., Any] | None = None,
-        light: Callable[[Any], Any] | None = None,
-        contiguous: bool = False,
-        rounds: bool = False,
-        flat: bool | str = False,
+        self, function: Callable[..., Any], kind: str, formulas: dict[str, Callable[..., Any]], **options: Any
     ) -> None:
+        unknown = options.keys() - OPTIONS
+        if unknown:
+            raise TypeError(f"{function.__name__}: there is no option {', '.join(sorted(unknown))}: see `Options`")
+        vars(self).update(options)
         code = function.__code__
-        count = code.co_argcount + code.co_kwonlyargcount
-        self.name = name or function.__name__
-        self.forward = function
-        self.params = code.co_varnames[:count]
+        self.name = self.name or function.__name__
+        self.forward, self.kind, self.formulas = function, kind, formulas
+        self.params = _params_of(function)
         self.keyword_only = code.co_kwonlyargcount
         defaults = function.__defaults__ or ()
         self.defaults: dict[str, Any] = dict(
             zip(self.params[code.co_argcount - len(defaults) : code.co_argcount], defaults, strict=True)
         )
         self.defaults.update(function.__kwdefaults__ or {})
-        self.kind, self.jvp, self.result, self.view, self.meaning = kind, jvp, result, view, meaning
-        self.formulas, self.joint = formulas, joint
-        self.inputs = inputs if joint is not None else tuple(formulas)
-        self.lists, self.extra, self.structural, self.holomorphic = lists, extra, structural, holomorphic
-        self.results, self.uniform, self.blame, self.check, self.dtypes = results, uniform, blame, check, dtypes
-        self.returns = bool(results) or many  # does the body return a tuple of results?
-        self.differentiable = differentiable
-        self.sparse, self.blocks, self.light, self.contiguous, self.rounds = sparse, blocks, light, contiguous, rounds
-        if joint is not None:
-            if meaning is None:
-                raise TypeError(f"{self.name}: a joint formula needs the composition that the operation means")
-            self.reads = dict.fromkeys(inputs, tuple(n for n in _params_of(joint)[1:] if n != "needs"))
-        else:
+        self.returns = bool(self.results) or self.many
+        if self.joint is None:
+            self.inputs = tuple(formulas)
             self.reads = {p: _params_of(f)[1:] for p, f in formulas.items()}
+        elif self.meaning is None:
+            raise TypeError(f"{self.name}: a joint formula needs the composition that the operation means")
+        else:
+            self.reads = dict.fromkeys(self.inputs, tuple(n for n in _params_of(self.joint)[1:] if n != "needs"))
+        self.saved = frozenset(n for names in self.reads.values() for n in names)
+        self._check_formulas()
         self.arrays = tuple(
             p
             for p in self.params
             if p in self.inputs or (self.defaults.get(p) is None and may_be_array(function.__annotations__.get(p)))
         )
-        self.promote = tuple(p for p in self.inputs if p not in lists) if promote is None else promote
-        several = len(self.promote) > 1
+        promote, scalars, broadcasts = (options.get(name) for name in ("promote", "scalars", "broadcasts"))
+        self.promote = tuple(p for p in self.inputs if p not in self.lists) if promote is None else promote
         if scalars is None:
-            scalars = kind == "elementwise" and several
-        self.scalars: tuple[str, ...] = (self.promote if scalars else ()) if isinstance(scalars, bool) else scalars
-        words = "".join(w[:1].upper() + w[1:] for w in self.name.split("_"))
-        self.node_name = node or f"{words}Backward0"
-        self.flat = self.node_name.replace("Backward0", "BackwardBackward0") if flat is True else flat
-        self.node_class = self.general_class = None
+            scalars = kind == "elementwise" and len(self.promote) > 1
+        self.scalars = scalars if isinstance(scalars, tuple) else self.promote if scalars else ()
         self.broadcasts = kind in ("elementwise", "bilinear") if broadcasts is None else broadcasts
+        words = "".join(w[:1].upper() + w[1:] for w in self.name.split("_"))
+        self.node_name = self.node or f"{words}Backward0"
+        if self.flat is True:
+            self.flat = self.node_name.replace("Backward0", "BackwardBackward0")
         self.functions: list[Any] = []
-        self.saved = frozenset(n for names in self.reads.values() for n in names)
+
+    def _check_formulas(self) -> None:
+        """Raise if a formula is given for no parameter, or names what the operation does not have."""
+        known = {*self.params, *(p + m for p in self.params for m in _META), "out", *self.extra, *self.results}
         for p, names in self.reads.items():
             if p not in self.params:
                 raise TypeError(f"{self.name}: a formula is given for {p!r}, which is not a parameter of it")
-            if self.saved.issubset(self.params):
-                continue
-            known = {*self.params, *(p + m for p in self.params for m in _META), "out", *extra, *results}
             unknown = [n for n in names if n not in known]
             if unknown:
                 raise TypeError(

@@ -13,7 +13,7 @@ from .apply import apply
 from .batched import is_batched
 from .inplace import write
 from .op import Op
-from .out_dtypes import APART, READ_FIRST, SILENT, check_out, is_followed_by_none
+from .out_dtypes import SILENT, check_out, is_followed_by_none
 from .tangents import tangent_of
 from .vmap_errors import NO_OUT
 from .write_checks import check_overlap, check_repeats, check_writable, refuse_grad, tensors_in
@@ -37,9 +37,9 @@ def into(op: Op, out: Any, values: tuple[Any, ...]) -> Any:
         raise NotImplementedError(
             f"Trying to use forward AD with {op.name}_out that does not support it because it is an out= function"
         )
-    if op.name not in READ_FIRST:
+    if op.overlap != "read_first":
         for target in outs:
-            check_overlap(target, given, op.name in APART)
+            check_overlap(target, given, op.overlap == "apart")
     with using(autocast=None):  # which leaves `out=` forms alone
         result = apply(op, values)
     results = result if isinstance(result, tuple) else (result,)

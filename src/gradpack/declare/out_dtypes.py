@@ -153,14 +153,3 @@ _FOLLOWED_BY_NONE = frozenset(
 def is_followed_by_none(name: str) -> bool:
     """Whether `out=` of an operation that has no formula may require grad."""
     return name in _FOLLOWED_BY_NONE or "bessel" in name or name == "special_airy_ai"
-
-
-# These read their input after they began to write, so that `out` may not be it, nor overlap it.
-APART = frozenset("cat gather index_select kthvalue masked_select take".split())
-
-# These have read their operands before they write, so that those may lie in what is written to.
-_READ_FIRST = (
-    "filled masked_fill_tensor index_fill_tensor mm bmm mv dot linear sum sum_dim mean mean_dim prod prod_dim amax "
-    "amin std var logsumexp softmax log_softmax logsigmoid mvlgamma slice_scatter tril triu"
-)
-READ_FIRST = frozenset(prefix + name for name in _READ_FIRST.split() for prefix in ("", "_"))

@@ -41,7 +41,7 @@ def dtypes_of(
     letter = "bifc"[common.category]
     if letter not in op.dtypes and (common.low or letter.upper() not in op.dtypes):
         raise not_implemented_for(op.name, common)
-    refuse_rare(op.name, common)
+    refuse_rare(op, common)
     if op.result == "float" and common.category < FLOATING:
         common = dtypes.get_default_dtype()
     as_it_is = op.view or (op.structural and common is not complex32)  # of whose pairs NumPy only moves the elements

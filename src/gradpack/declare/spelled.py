@@ -9,10 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-# Operations, as they are declared, that users call by their own name. Functions of several operations have a door.
-TAKE_AXIS = frozenset(
-    "unsqueeze squeeze gather index_select index_add index_copy renorm unbind select_scatter slice_scatter".split()
-)
 # What torch has in Python, or has `axis` in another form of: these take `dim` alone.
 TAKE_DIM = frozenset("norm split unique unique_consecutive".split())
 

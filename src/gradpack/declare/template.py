@@ -13,10 +13,9 @@ from typing import Any
 
 from .arguments import USUAL, option_kinds, tests_of
 from .blocks import LARGE, body_in_blocks, formula_in_blocks
-from .former import ORDERS
-from .inline import OF_INTEGERS, Called, Inlined
+from .inline import Called, Inlined
 from .op import Op
-from .spelled import TAKE_AXIS, check_text, lacking
+from .spelled import check_text, lacking
 from .template_texts import (
     ARRAY,
     ARRAY_IN_ROWS,
@@ -38,8 +37,6 @@ from .template_texts import (
 )
 from .torch_names import freeing
 
-# Bodies that meet no 1/0 in practice skip the switch that keeps NumPy's warnings off.
-_NEEDS_NO_QUIET = frozenset({"add", "sub", "mul", "neg", "relu"})
 _CHECK_NO_COMPLEX = frozenset({"add", "sub", "rsub", "neg", "pow"})  # whose check has nothing against complex numbers
 _OF_BOOLS = frozenset({"sum", "_sum_dim", "_to_copy"})
 
@@ -79,12 +76,12 @@ def complex_source(op: Op) -> str:
 def signature(op: Op) -> str:
     parts = []
     positional = len(op.params) - op.keyword_only
-    required = lacking(op.params, op.defaults) if op.name in TAKE_AXIS else ()
+    required = lacking(op.params, op.defaults) if op.axis else ()
     for i, p in enumerate(op.params):
         if i == positional:
-            parts.append("*_former" if op.name in ORDERS else "*")
+            parts.append("*_former" if op.legacy is not None else "*")
         parts.append(f"{p}=_default_{p}" if p in op.defaults else f"{p}=_missing" if p in required else p)
-    named = ([] if op.view else ["out=None"]) + (["axis=None"] if op.name in TAKE_AXIS else [])
+    named = ([] if op.view else ["out=None"]) + (["axis=None"] if op.axis else [])
     if named and not op.keyword_only:
         parts.append("*")
     return ", ".join(parts + named)
@@ -96,11 +93,11 @@ def values_of(op: Op) -> str:
 
 def out_text(op: Op) -> str:
     former = ""
-    if op.name in ORDERS:
+    if op.legacy is not None:
         positional = ", ".join(op.params[: len(op.params) - op.keyword_only])
         former = f"    if _former: return _in_former_order(({positional}, *_former), out)\n"
     spelled = ""
-    if op.name in TAKE_AXIS:
+    if op.axis:
         out = "" if op.view else ", out"
         test = check_text(lacking(op.params, op.defaults))
         spelled = f"    if {test}: return _spelled({values_of(op)}, axis{out})\n"
@@ -244,7 +241,7 @@ def _function_text(op: Op, inlined: Inlined, of_complex: bool = False) -> str:
             small = f"type({tensors[0]}_) is not _ndarray or {small}"
         call = f"{call} if {small} else _forward_large({', '.join(arrays[p] for p in op.params)})"
     extra = "".join(f", {n}_" for n in op.extra)
-    quiet = op.name not in _NEEDS_NO_QUIET and not op.structural and op.result != "bool"
+    quiet = op.warns and not op.structural and op.result != "bool"
     forward = (FORWARD_QUIET if quiet else FORWARD).format(extra=extra, call=call, values=values)
     if of_complex:
         forward += "    if _data.dtype is not _spec.native: _data = _data.astype(_spec.native)\n"
@@ -327,7 +324,7 @@ def _of_other_arrays(op: Op) -> str:
             [f"{op.scalars[0]}_s is None"] if op.structural and len(op.scalars) > 1 else []
         )  # of bool, int makes int
         return "not _spec.numpy" if op.view else " or ".join(["not _spec.whole", *first])
-    if op.name not in OF_INTEGERS:
+    if not op.int64:
         return "not _spec.plain"
     wider = [f"{p}_s is None" for p in op.scalars[:1]]  # a number first is rare
     wider += [f"type({p}) is float" for p in op.scalars[1:]]  # a float beside integers makes floats of them

@@ -16,95 +16,12 @@ from .op import Op
 # Of every operation: torch's name of a saved value -> ours.
 COMMON = {"self": "input", "result": "out", "self_sym_sizes": "input_shape", "other_sym_sizes": "other_shape"}
 
-_MATRICES = "self_sym_sizes=input.shape self_sym_strides=input.strides"
-_MEAN = "self_sym_sizes=input.shape self_sym_numel=input.numel"
-_SHAPED = "self_sym_sizes=input.shape"
-_WINDOWS = "dilation=geometry[3] kernel_size=geometry[0] padding=geometry[2] stride=geometry[1]"
-_RESIZED = "align_corners=plan.align output_size=plan.sizes"
-
-# By operation, and by node where one operation has several, the attributes of its node in torch: a name alone is
-# one of COMMON or of ours, `name=value` says what it is: a saved value, `.shape`, `.strides`, `.numel` of one, `[i]` of
-# it or of its shape, `(x)` for a tuple of one if it is no tuple, or a literal after `:`. Operations that are not here
-# show what formulas read.
-ATTRIBUTES = {
-    "matmul": f"self=input mat2=other mat2_sym_sizes=other.shape mat2_sym_strides=other.strides {_MATRICES}",
-    "mm": f"self mat2 mat2_sym_sizes=mat2.shape mat2_sym_strides=mat2.strides {_MATRICES}",
-    "gelu": "approximate self",
-    "squeeze SqueezeBackward0": _SHAPED,
-    "addmm": "alpha beta mat1 mat2 mat1_sym_sizes=mat1.shape mat1_sym_strides=mat1.strides "
-    "mat2_sym_sizes=mat2.shape mat2_sym_strides=mat2.strides",
-    "addmv": "alpha beta mat vec",
-    "addr": "alpha beta vec1 vec2",
-    "baddbmm": "alpha beta batch1 batch2",
-    "linear": "alpha=:1 beta=:1 mat1=input mat2=weight.T mat1_sym_sizes=input.shape mat1_sym_strides=input.strides "
-    "mat2_sym_sizes=weight.T.shape mat2_sym_strides=weight.T.strides",
-    "outer": "self=input other=vec2",
-    "sum_dim": f"dim=(dim) keepdim {_SHAPED}",
-    "nansum": "self dim=(dim) keepdim",
-    "mean": _MEAN,
-    "mean_dim": f"dim=(dim) keepdim {_MEAN}",
-    "amax": "dim=(dim) keepdim result self",
-    "amin": "dim=(dim) keepdim result self",
-    "var": "correction dim=(dim) keepdim self",
-    "std": "correction dim=(dim) keepdim result self",
-    "var_mean": "correction dim=(dim) keepdim self",
-    "std_mean": "correction dim=(dim) keepdim result0=out self",
-    "copied": "",
-    "roll": "dims=(dims) shifts=(shifts)",
-    "layer_norm": "input normalized_shape result1=mean result2=rstd weight",
-    "take_by_class": "target",
-    "mean_squared_difference": "reduction=:1 self target",
-    "squared_difference": "reduction=:0 self target",
-    "embedding": "indices padding_idx scale_grad_by_freq sparse=:False weight_sym_argsize_0=weight.shape[0]",
-    "square": "exponent=:2 self",
-    "split_with_sizes": "dim self_sym_sizes=input.shape split_sizes=sizes",
-    "masked_fill": "mask",
-    "masked_fill_tensor": "mask",
-    "masked_scatter": "mask source_sym_sizes=source.shape",
-    "unsqueeze": "dim",
-    "squeeze": f"dim {_SHAPED}",
-    "slice": f"dim=slice.dim start=slice.start end=slice.stop step=slice.step {_SHAPED}",
-    "select": f"dim=select.dim index=select.index {_SHAPED}",
-    "newaxis": "",
-    "slice_newaxis": "",
-    "index_along": f"indices=index.indices {_SHAPED}",
-    "index_pair": f"indices=pair.indices {_SHAPED}",
-    "index": f"indices {_SHAPED}",
-    "as_strided": "size storage_offset stride",
-    "unbind": "dim",
-    "logsumexp": "dim=(dim) keepdim result self",
-    "norm": "dim=(dim) keepdim p result self",
-    "linalg_vector_norm": "dim=(dim) keepdim ord result self",
-    "matmul DotBackward0": "self tensor=other",
-    "matmul MvBackward0": "self vec=other",
-    "pow PowBackward0": "exponent self",
-    "lerp LerpBackward0": "weight",
-    "convolution": "bias_sym_sizes_opt=bias.channels dilation groups input=input padding stride transposed weight",
-    "shuffled": "upscale_factor=factor",
-    "shuffled_back": "downscale_factor=factor",
-    "max_pool2d": _WINDOWS,
-    "max_pool3d": _WINDOWS,
-    "averages": f"{_WINDOWS.partition(' ')[2]} count_include_pad=include divisor_override=divisor",
-    "im2col": f"{_WINDOWS} self_sym_argsize_minus_1=input.shape[-1] self_sym_argsize_minus_2=input.shape[-2]",
-    "batch_norm": "eps input=input result1=mean result2=rstd training weight",
-    "group_norm": "eps group=groups input=input result1=mean result2=rstd weight",
-    "addbmm": "alpha beta batch1 batch1_sym_argsize_0=batch1.shape[0] batch1_sym_argsize_1=batch1.shape[1] "
-    "batch2 batch2_sym_argsize_2=batch2.shape[2]",
-    "resize_linear1d": f"{_RESIZED} scales=plan[0][4]",
-    **{f"resize_{kind}2d": f"{_RESIZED} scales_h=plan[0][4] scales_w=plan[1][4]" for kind in ("linear", "cubic")},
-    "resize_linear3d": f"{_RESIZED} scales_d=plan[0][4] scales_h=plan[1][4] scales_w=plan[2][4]",
-    "resize_nearest1d": "output_size=plan.sizes scales=plan[0][4]",
-    "resize_nearest_exact1d": "output_size=plan.sizes scales=plan[0][4]",
-    "resize_nearest_exact2d": "output_size=plan.sizes scales_h=plan[0][4] scales_w=plan[1][4]",
-    "resize_nearest2d": "output_size=plan.sizes scales_h=plan[0][4] scales_w=plan[1][4]",
-    "resize_nearest3d": "output_size=plan.sizes scales_d=plan[0][4] scales_h=plan[1][4] scales_w=plan[2][4]",
-}
-
 
 def attributes(node: Any) -> dict[str, str] | None:
     """Torch's names of what a node shows, and where each is; None if there is no entry."""
-    op = node.op.name.lstrip("_")
-    text = ATTRIBUTES.get(f"{op} {node.name()}", ATTRIBUTES.get(op))
+    text = node.op.saved_as
+    if isinstance(text, dict):
+        text = text.get(node.name(), text.get(""))
     if text is None:
         return None
     pairs = (word.partition("=") for word in text.split())

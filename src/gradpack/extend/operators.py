@@ -9,7 +9,7 @@ from typing import Any
 from ..backends import NUMPY, Backend
 from ..base.exits import block, surely
 from ..declare import kinds
-from ..declare.op import PUBLIC, REGISTRY, Op
+from ..declare.op import OPTIONS, PUBLIC, REGISTRY, Op
 from ..declare.variants import inplace_of, is_taken
 from ..ops import methods
 from ..tensor.tensor import Tensor
@@ -84,8 +84,8 @@ def _declared(kind: str) -> Callable[..., Callable[[Callable[..., Any]], Any]]:
 
 def _check_formulas(kind: str, name: str, keywords: dict[str, Any]) -> None:
     for key, value in keywords.items():
-        if key not in kinds._OPTIONS and not callable(value):
-            options = ", ".join(sorted(kinds._OPTIONS))
+        if key not in OPTIONS and not callable(value):
+            options = ", ".join(sorted(OPTIONS))
             raise TypeError(
                 f"extend.{kind}(): {key}={value!r} for {name}: a formula is a function. Options are method, inplace, "
                 f"export, {options}"

@@ -31,7 +31,13 @@ def _flat_gradient(grad: Array, input: Array) -> Any:
     return np.where(True, grad, input)
 
 
-@elementwise(input=lambda g, out: late.where(out <= 0, 0.0, g), dtypes="if", flat="ThresholdBackwardBackward0")
+@elementwise(
+    input=lambda g, out: late.where(out <= 0, 0.0, g),
+    dtypes="if",
+    flat="ThresholdBackwardBackward0",
+    refuses="unsigned",
+    warns=False,
+)
 def relu(input: Array) -> Any:
     """`max(input, 0)`. Keeps its result for backward, which the next layer keeps anyway.
 
@@ -44,7 +50,12 @@ def relu(input: Array) -> Any:
     return np.maximum(input, 0) if input.size < LARGE else limit(input, 0, None)
 
 
-@elementwise(input=lambda g, input, approximate: late.gelu_backward(g, input, approximate), dtypes="f", blocks=False)
+@elementwise(
+    input=lambda g, input, approximate: late.gelu_backward(g, input, approximate),
+    dtypes="f",
+    blocks=False,
+    saved_as="approximate self",
+)
 def gelu(input: Array, *, approximate: str = "none") -> Any:
     """`input * P(X <= input)` for a standard normal X.
 
@@ -82,7 +93,7 @@ CUBIC = 0.044715
 _LOG2_E = math.log2(math.e)
 
 
-@elementwise(input=lambda g, input: g * _silu_slope(input), dtypes="fc")
+@elementwise(input=lambda g, input: g * _silu_slope(input), dtypes="fc", refuses="complex32")
 def silu(input: Array) -> Any:
     """`input * sigmoid(input)`.
 
@@ -121,7 +132,12 @@ def _softplus_slope(input: Any, beta: Any, threshold: Any) -> Any:
     return late.where(scaled > threshold, 1.0, late.sigmoid(scaled))
 
 
-@elementwise(input=lambda g, input, negative_slope: late.where(input > 0, g, g * negative_slope), dtypes="f", flat=True)
+@elementwise(
+    input=lambda g, input, negative_slope: late.where(input > 0, g, g * negative_slope),
+    dtypes="f",
+    flat=True,
+    compares=True,
+)
 def leaky_relu(input: Array, negative_slope: float = 0.01) -> Any:
     """`input`, and `negative_slope * input` below zero.
 
@@ -207,7 +223,13 @@ def selu(input: Tensor) -> Tensor:
     return _elu(input, SELU_ALPHA, SELU_SCALE)
 
 
-@elementwise(input=lambda g, input: g * late.sigmoid(-input), node="LogSigmoidBackward0", dtypes="f", contiguous=True)
+@elementwise(
+    input=lambda g, input: g * late.sigmoid(-input),
+    node="LogSigmoidBackward0",
+    dtypes="f",
+    contiguous=True,
+    overlap="read_first",
+)
 def logsigmoid(input: Array) -> Any:
     """`log(sigmoid(input))`, without overflow.
 
@@ -246,6 +268,8 @@ def _mish_slope(input: Any) -> Any:
     input=lambda g, input, min_val, max_val: late.where((input > min_val) & (input < max_val), g, 0.0),
     dtypes="if",
     flat=True,
+    refuses="unsigned",
+    compares=True,
 )
 def hardtanh(input: Array, min_val: float = -1.0, max_val: float = 1.0) -> Any:
     """`input` limited to an interval.
@@ -259,7 +283,12 @@ def hardtanh(input: Array, min_val: float = -1.0, max_val: float = 1.0) -> Any:
     return np.clip(input, min_val, max_val) if input.size < LARGE else limit(input, min_val, max_val)
 
 
-@elementwise(input=lambda g, input: late.where((input > -3) & (input < 3), g * (1 / 6), 0.0), dtypes="f", flat=True)
+@elementwise(
+    input=lambda g, input: late.where((input > -3) & (input < 3), g * (1 / 6), 0.0),
+    dtypes="f",
+    flat=True,
+    compares=True,
+)
 def hardsigmoid(input: Array) -> Any:
     """`relu6(input + 3) / 6`.
 
@@ -272,7 +301,7 @@ def hardsigmoid(input: Array) -> Any:
     return np.clip(input * (1 / 6) + 0.5, 0.0, 1.0)
 
 
-@elementwise(input=lambda g, input: g * _hardswish_slope(input), dtypes="f")
+@elementwise(input=lambda g, input: g * _hardswish_slope(input), dtypes="f", compares=True)
 def hardswish(input: Array) -> Any:
     """`input * relu6(input + 3) / 6`.
 
@@ -307,6 +336,8 @@ def tanhshrink(input: Tensor) -> Tensor:
     input=lambda g, input, threshold: late.where(input <= threshold, 0.0, g),
     dtypes="if",
     flat="ThresholdBackwardBackward0",
+    refuses="unsigned",
+    compares=True,
 )
 def threshold(input: Array, threshold: Number, value: Array) -> Any:
     """`input` above the threshold, `value` elsewhere; NaN stays.
@@ -338,6 +369,7 @@ def softshrink(input: Tensor, lambd: float = 0.5, *, out: Any = None) -> Tensor:
     dtypes="f",
     rounds=True,
     flat=True,
+    compares=True,
 )
 def _softshrink(input: Array, lambd: float = 0.5) -> Any:
     """`input` moved towards zero by `lambd`."""
@@ -350,6 +382,7 @@ def _softshrink(input: Array, lambd: float = 0.5) -> Any:
     blocks=hardshrink_of_large,
     rounds=True,
     flat=True,
+    compares=True,
 )
 def hardshrink(input: Array, lambd: float = 0.5) -> Any:
     """`input` where its absolute value exceeds `lambd`, zero elsewhere.

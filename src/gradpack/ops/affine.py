@@ -41,6 +41,13 @@ def _blame_linear(input: Any, weight: Any, bias: Any = ()) -> None:
     blame=_blame_linear,
     node="AddmmBackward0",
     light=light,
+    autocast="lower",
+    refuses="unsigned",
+    overlap="read_first",
+    saved_as=(
+        "alpha=:1 beta=:1 mat1=input mat2=weight.T mat1_sym_sizes=input.shape mat1_sym_strides=input.strides "
+        "mat2_sym_sizes=weight.T.shape mat2_sym_strides=weight.T.strides"
+    ),
 )
 def linear(input: Array, weight: Array, bias: Array = None) -> Any:
     """`input @ weight.T + bias`.
@@ -101,6 +108,7 @@ def _over_rows(input: Array) -> Any:
     bias=lambda g, bias_shape: late.sum_to_size(g, bias_shape),
     uniform=True,
     dtypes="ifc",
+    refuses="unsigned",
 )
 def bilinear(input1: Array, input2: Array, weight: Array, bias: Array = None) -> Any:
     """`input1 @ weight[k] @ input2 + bias[k]` for each output k.
@@ -134,6 +142,7 @@ def bilinear(input1: Array, input2: Array, weight: Array, bias: Array = None) ->
     second=lambda g, equation, first, third: _transposed(equation, 1, g, first, third),
     third=lambda g, equation, first, second: _transposed(equation, 2, g, first, second),
     node="EinsumBackward0",
+    autocast="lower",
 )
 def _triple(equation: Setting, first: Array, second: Array, third: Array) -> Any:
     """An einsum of three operands whose letters each occur twice."""

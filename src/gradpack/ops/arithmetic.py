@@ -81,7 +81,17 @@ def _times(array: Any, alpha: Any) -> Any:
     return array * factor_for(alpha, array)
 
 
-@elementwise(input=lambda g: g, other=lambda g, alpha: g if alpha == 1 else g * alpha, check=_check_alpha, rounds=True)
+@elementwise(
+    input=lambda g: g,
+    other=lambda g, alpha: g if alpha == 1 else g * alpha,
+    check=_check_alpha,
+    rounds=True,
+    refuses="unsigned",
+    legacy="alpha",
+    int64=True,
+    warns=False,
+    numbers=True,
+)
 def add(input: Array, other: Array, *, alpha: Any = 1) -> Any:
     """`input + alpha * other`.
 
@@ -98,7 +108,15 @@ def add(input: Array, other: Array, *, alpha: Any = 1) -> Any:
 
 
 @elementwise(
-    input=lambda g: g, other=lambda g, alpha: -g if alpha == 1 else g * -alpha, check=_check_difference, rounds=True
+    input=lambda g: g,
+    other=lambda g, alpha: -g if alpha == 1 else g * -alpha,
+    check=_check_difference,
+    rounds=True,
+    refuses="unsigned",
+    legacy="alpha",
+    int64=True,
+    warns=False,
+    numbers=True,
 )
 def sub(input: Array, other: Array, *, alpha: Any = 1) -> Any:
     """`input - alpha * other`.
@@ -123,6 +141,7 @@ def sub(input: Array, other: Array, *, alpha: Any = 1) -> Any:
     check=_check_difference,
     node="RsubBackward1",
     rounds=True,
+    refuses="unsigned",
 )
 def rsub(input: Array, other: Array, *, alpha: Any = 1) -> Any:
     """`other - alpha * input`.
@@ -136,7 +155,7 @@ def rsub(input: Array, other: Array, *, alpha: Any = 1) -> Any:
     return other - input if alpha == 1 else other - _times(input, alpha)
 
 
-@elementwise(input=lambda g, other: g * other, other=lambda g, input: g * input)
+@elementwise(input=lambda g, other: g * other, other=lambda g, input: g * input, int64=True, warns=False, numbers=True)
 def mul(input: Array, other: Array) -> Any:
     """`input * other`.
 
@@ -150,7 +169,7 @@ def mul(input: Array, other: Array) -> Any:
     return input * other
 
 
-@elementwise(input=lambda g: -g, check=_check_negation)
+@elementwise(input=lambda g: -g, check=_check_negation, refuses="unsigned", int64=True, warns=False)
 def neg(input: Array) -> Any:
     """`-input`.
 
@@ -180,7 +199,7 @@ def positive(input: Tensor) -> Tensor:
     return input
 
 
-@elementwise(input=lambda g, out: -g * (out * out), result="float")
+@elementwise(input=lambda g, out: -g * (out * out), result="float", refuses="complex32")
 def reciprocal(input: Array) -> Any:
     """`1 / input`.
 
@@ -193,7 +212,13 @@ def reciprocal(input: Array) -> Any:
     return 1 / input
 
 
-@elementwise(input=lambda g, input: g * (input * 2), result=None, node="PowBackward0")
+@elementwise(
+    input=lambda g, input: g * (input * 2),
+    result=None,
+    node="PowBackward0",
+    refuses="unsigned complex32",
+    saved_as="exponent=:2 self",
+)
 def square(input: Array) -> Any:
     """`input * input`; bool counts as int64.
 
@@ -224,6 +249,8 @@ def _check_lerp(op: Any, values: Any, common: Any) -> None:
     scalars=("weight",),
     check=_check_lerp,
     node="LerpBackward1",
+    refuses="complex32",
+    saved_as={"LerpBackward0": "weight"},
 )
 def lerp(input: Array, end: Array, weight: Array) -> Any:
     """`input + weight * (end - input)`, computed from the nearer end so that a weight of 1 gives exactly `end`.
@@ -249,6 +276,8 @@ def lerp(input: Array, end: Array, weight: Array) -> Any:
     tensor2=lambda g, tensor1, value: g * tensor1 if value == 1 else g * (tensor1 * value),
     scalars=False,
     dtypes="ifc",
+    refuses="unsigned",
+    legacy="value",
 )
 def addcmul(input: Array, tensor1: Array, tensor2: Array, *, value: int | float = 1) -> Any:
     """`input + value * tensor1 * tensor2`.
@@ -276,6 +305,8 @@ def _check_addcdiv(op: Any, values: Any, common: Any) -> None:
     tensor2=lambda g, tensor1, tensor2, value: -g * ((tensor1 * value) / (tensor2 * tensor2)),
     scalars=False,
     check=_check_addcdiv,
+    refuses="unsigned complex32",
+    legacy="value",
 )
 def addcdiv(input: Array, tensor1: Array, tensor2: Array, *, value: int | float = 1) -> Any:
     """`input + value * tensor1 / tensor2`.

@@ -74,7 +74,12 @@ def flipud(input: Tensor) -> Tensor:
     return flip(input, (0,))
 
 
-@linear(input=lambda g, shifts, dims: roll(g, _negated(shifts), dims), structural=True, contiguous=True)
+@linear(
+    input=lambda g, shifts, dims: roll(g, _negated(shifts), dims),
+    structural=True,
+    contiguous=True,
+    saved_as="dims=(dims) shifts=(shifts)",
+)
 def roll(input: Array, shifts: Sizes, dims: Dim = None) -> Any:
     """Shift elements along dimensions, those that fall off coming in at the other end.
 

@@ -166,6 +166,8 @@ def _attention_meaning(
     promote=("query", "key", "value"),
     node="ScaledDotProductFlashAttentionForCpuBackward0",
     dtypes="f",
+    autocast="lower",
+    draws="dropout_p",
 )
 def _attention(
     query: Array,

@@ -118,6 +118,10 @@ def _averages_of(input: Any, geometry: Any, include: bool, divisor: Any) -> Any:
     node="AvgPool2DBackward0",
     flat=True,
     dtypes="if",
+    saved_as=(
+        "kernel_size=geometry[0] padding=geometry[2] stride=geometry[1] count_include_pad=include "
+        "divisor_override=divisor"
+    ),
 )
 def _averages(input: Array, geometry: Setting, include: bool = True, divisor: Array = None) -> Any:
     """Averages over windows in one or two dimensions."""

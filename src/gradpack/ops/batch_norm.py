@@ -129,6 +129,8 @@ def _meaning(input: Any, weight: Any, mean: Any, rstd: Any, training: bool, eps:
     dtypes="f",
     uniform=True,
     promote=("input", "weight", "bias"),
+    cost="cheap",
+    saved_as="eps input=input result1=mean result2=rstd training weight",
 )
 def _batch_norm(
     input: Array,

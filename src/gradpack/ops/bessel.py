@@ -19,7 +19,7 @@ METHODS = "i0"
 INPLACE = "i0_"
 
 
-@elementwise(input=lambda g, input: g * i1(input), result="float", dtypes="bif")
+@elementwise(input=lambda g, input: g * i1(input), result="float", dtypes="bif", cost="dear")
 def i0(input: Array) -> Any:
     """The modified Bessel function of the first kind, of order 0.
 
@@ -38,6 +38,7 @@ def i0(input: Array) -> Any:
     dtypes="bif",
     name="special_i0e",
     node="SpecialI0EBackward0",
+    cost="dear",
 )
 def i0e(input: Array) -> Any:
     """`exp(-abs(input)) * i0(input)`.
@@ -51,7 +52,9 @@ def i0e(input: Array) -> Any:
     return special("i0e", input)
 
 
-@elementwise(input=lambda g, input, out: g * _slope_i1(input, out), result="float", dtypes="bif", name="special_i1")
+@elementwise(
+    input=lambda g, input, out: g * _slope_i1(input, out), result="float", dtypes="bif", name="special_i1", cost="dear"
+)
 def i1(input: Array) -> Any:
     """The modified Bessel function of the first kind, of order 1.
 
@@ -70,6 +73,7 @@ def i1(input: Array) -> Any:
     dtypes="bif",
     name="special_i1e",
     node="SpecialI1EBackward0",
+    cost="dear",
 )
 def i1e(input: Array) -> Any:
     """`exp(-abs(input)) * i1(input)`.

@@ -59,6 +59,7 @@ def _lowered(input: Array, exponent: Array) -> Any:
     other=lambda g, out: g * (out * math.log(2)),
     result="float",
     scalars=False,
+    refuses="complex32",
 )
 def ldexp(input: Array, other: Array) -> Any:
     """`input * 2 ** other`.
@@ -93,7 +94,7 @@ def nextafter(input: Array, other: Array) -> Any:
     return np.nextafter(input, other)
 
 
-@nondifferentiable(promote=("input", "other"), scalars=False, dtypes="i")
+@nondifferentiable(promote=("input", "other"), scalars=False, dtypes="i", refuses="unsigned")
 def gcd(input: Array, other: Array) -> Any:
     """The greatest common divisor; that of 0 and 0 is 0.
 
@@ -109,7 +110,7 @@ def gcd(input: Array, other: Array) -> Any:
     return np.gcd(input, other)
 
 
-@nondifferentiable(promote=("input", "other"), scalars=False, dtypes="i")
+@nondifferentiable(promote=("input", "other"), scalars=False, dtypes="i", refuses="unsigned")
 def lcm(input: Array, other: Array) -> Any:
     """The least common multiple; 0 where one of the two is.
 

@@ -18,7 +18,7 @@ from ..declare.annotations import Array
 from ..declare.kinds import nondifferentiable
 from ..declare.looped import each_example
 from ..declare.out_argument import put
-from ..declare.rare_dtypes import refuse_rare
+from ..declare.rare_dtypes import refuse_unsigned
 from ..tensor.tensor import Tensor
 from .kernels import float_kind
 from .making import finish
@@ -53,7 +53,7 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -
     if minlength < 0:
         raise RuntimeError(f"minlength should be >= 0, and bincount() got {minlength}")
     d = input._spec.dtype
-    refuse_rare("bincount", d)
+    refuse_unsigned("bincount", d)
     if d.category in (BOOL, FLOATING, COMPLEX):
         raise not_implemented_for("bincount_cpu", d)
     if input.ndim != 1 or (input.numel() and int(np.min(input._data)) < 0):

@@ -40,7 +40,7 @@ INPLACE_OPERATORS = {
 _BOTH = ("input", "other")
 
 
-@nondifferentiable(promote=_BOTH, scalars=True, dtypes="bi", structural=True)
+@nondifferentiable(promote=_BOTH, scalars=True, dtypes="bi", structural=True, cost="cheap")
 def bitwise_and(input: Array, other: Array) -> Any:
     """The bits that both have; for bool, `logical_and`.
 
@@ -56,7 +56,7 @@ def bitwise_and(input: Array, other: Array) -> Any:
     return np.bitwise_and(input, other)
 
 
-@nondifferentiable(promote=_BOTH, scalars=True, dtypes="bi", structural=True)
+@nondifferentiable(promote=_BOTH, scalars=True, dtypes="bi", structural=True, cost="cheap")
 def bitwise_or(input: Array, other: Array) -> Any:
     """The bits that one of the two has; for bool, `logical_or`.
 
@@ -69,7 +69,7 @@ def bitwise_or(input: Array, other: Array) -> Any:
     return np.bitwise_or(input, other)
 
 
-@nondifferentiable(promote=_BOTH, scalars=True, dtypes="bi", structural=True)
+@nondifferentiable(promote=_BOTH, scalars=True, dtypes="bi", structural=True, cost="cheap")
 def bitwise_xor(input: Array, other: Array) -> Any:
     """The bits in which the two differ; for bool, `logical_xor`.
 
@@ -82,7 +82,7 @@ def bitwise_xor(input: Array, other: Array) -> Any:
     return np.bitwise_xor(input, other)
 
 
-@nondifferentiable(promote=("input",), dtypes="bi", structural=True)
+@nondifferentiable(promote=("input",), dtypes="bi", structural=True, refuses="unsigned", cost="cheap")
 def bitwise_not(input: Array) -> Any:
     """Each bit the other way; for bool, `logical_not`.
 
@@ -95,7 +95,7 @@ def bitwise_not(input: Array) -> Any:
     return np.bitwise_invert(input)
 
 
-@nondifferentiable(promote=_BOTH, scalars=True, dtypes="i", node="LshiftBackward0")
+@nondifferentiable(promote=_BOTH, scalars=True, dtypes="i", node="LshiftBackward0", refuses="unsigned")
 def bitwise_left_shift(input: Array, other: Array) -> Any:
     """`input * 2 ** other` in the bits that there are: 0 where all are shifted out.
 
@@ -108,7 +108,7 @@ def bitwise_left_shift(input: Array, other: Array) -> Any:
     return np.left_shift(input, other)
 
 
-@nondifferentiable(promote=_BOTH, scalars=True, dtypes="i", node="RshiftBackward0")
+@nondifferentiable(promote=_BOTH, scalars=True, dtypes="i", node="RshiftBackward0", refuses="unsigned")
 def bitwise_right_shift(input: Array, other: Array) -> Any:
     """`input / 2 ** other`, rounded down.
 

@@ -27,7 +27,7 @@ OPERATORS = {"__eq__": "eq", "__ne__": "ne", "__lt__": "lt", "__le__": "le", "__
 _BOTH = ("input", "other")
 
 
-@nondifferentiable(result="bool", promote=_BOTH, scalars=("other",), rounds=True)
+@nondifferentiable(result="bool", promote=_BOTH, scalars=("other",), rounds=True, cost="cheap")
 def eq(input: Array, other: Array) -> Any:
     """Where `input == other`; NaN equals nothing.
 
@@ -40,7 +40,7 @@ def eq(input: Array, other: Array) -> Any:
     return input == other
 
 
-@nondifferentiable(result="bool", promote=_BOTH, scalars=("other",), rounds=True)
+@nondifferentiable(result="bool", promote=_BOTH, scalars=("other",), rounds=True, cost="cheap")
 def ne(input: Array, other: Array) -> Any:
     """Where `input != other`.
 
@@ -53,7 +53,9 @@ def ne(input: Array, other: Array) -> Any:
     return input != other
 
 
-@nondifferentiable(result="bool", promote=_BOTH, scalars=("other",), dtypes="bif", rounds=True)
+@nondifferentiable(
+    result="bool", promote=_BOTH, scalars=("other",), dtypes="bif", rounds=True, refuses="unsigned", cost="cheap"
+)
 def lt(input: Array, other: Array) -> Any:
     """Where `input < other`.
 
@@ -69,7 +71,9 @@ def lt(input: Array, other: Array) -> Any:
     return input < other
 
 
-@nondifferentiable(result="bool", promote=_BOTH, scalars=("other",), dtypes="bif", rounds=True)
+@nondifferentiable(
+    result="bool", promote=_BOTH, scalars=("other",), dtypes="bif", rounds=True, refuses="unsigned", cost="cheap"
+)
 def le(input: Array, other: Array) -> Any:
     """Where `input <= other`.
 
@@ -85,7 +89,9 @@ def le(input: Array, other: Array) -> Any:
     return input <= other
 
 
-@nondifferentiable(result="bool", promote=_BOTH, scalars=("other",), dtypes="bif", rounds=True)
+@nondifferentiable(
+    result="bool", promote=_BOTH, scalars=("other",), dtypes="bif", rounds=True, refuses="unsigned", cost="cheap"
+)
 def gt(input: Array, other: Array) -> Any:
     """Where `input > other`.
 
@@ -101,7 +107,9 @@ def gt(input: Array, other: Array) -> Any:
     return input > other
 
 
-@nondifferentiable(result="bool", promote=_BOTH, scalars=("other",), dtypes="bif", rounds=True)
+@nondifferentiable(
+    result="bool", promote=_BOTH, scalars=("other",), dtypes="bif", rounds=True, refuses="unsigned", cost="cheap"
+)
 def ge(input: Array, other: Array) -> Any:
     """Where `input >= other`.
 
@@ -117,7 +125,7 @@ def ge(input: Array, other: Array) -> Any:
     return input >= other
 
 
-@nondifferentiable(result="bool", promote=("input",))
+@nondifferentiable(result="bool", promote=("input",), cost="cheap")
 def isnan(input: Array) -> Any:
     """Where there is NaN, in one of the parts of a complex number.
 
@@ -130,7 +138,7 @@ def isnan(input: Array) -> Any:
     return np.isnan(input)
 
 
-@nondifferentiable(result="bool", promote=("input",))
+@nondifferentiable(result="bool", promote=("input",), cost="cheap")
 def isinf(input: Array) -> Any:
     """Where there is an infinity, in one of the parts of a complex number.
 
@@ -143,7 +151,7 @@ def isinf(input: Array) -> Any:
     return np.isinf(input)
 
 
-@nondifferentiable(result="bool", promote=("input",))
+@nondifferentiable(result="bool", promote=("input",), cost="cheap")
 def isfinite(input: Array) -> Any:
     """Where there is neither an infinity nor NaN.
 
@@ -156,7 +164,7 @@ def isfinite(input: Array) -> Any:
     return np.isfinite(input)
 
 
-@nondifferentiable(result="bool", promote=("input",), dtypes="bif")
+@nondifferentiable(result="bool", promote=("input",), dtypes="bif", cost="cheap")
 def isposinf(input: Array) -> Any:
     """Where there is the positive infinity.
 
@@ -169,7 +177,7 @@ def isposinf(input: Array) -> Any:
     return input == np.inf
 
 
-@nondifferentiable(result="bool", promote=("input",), dtypes="bif")
+@nondifferentiable(result="bool", promote=("input",), dtypes="bif", cost="cheap")
 def isneginf(input: Array) -> Any:
     """Where there is the negative infinity.
 
@@ -288,7 +296,7 @@ def _holds(x: Any) -> Any:
     return x if np.isdtype(x.dtype, "bool") else x != 0
 
 
-@nondifferentiable(result="bool", promote=_BOTH, scalars=False)
+@nondifferentiable(result="bool", promote=_BOTH, scalars=False, refuses="unsigned complex32", cost="cheap")
 def logical_and(input: Array, other: Array) -> Any:
     """Where both are different from 0.
 
@@ -301,7 +309,7 @@ def logical_and(input: Array, other: Array) -> Any:
     return np.logical_and(input, other) if input.size < LARGE else _holds(input) & _holds(other)
 
 
-@nondifferentiable(result="bool", promote=_BOTH, scalars=False)
+@nondifferentiable(result="bool", promote=_BOTH, scalars=False, refuses="unsigned complex32", cost="cheap")
 def logical_or(input: Array, other: Array) -> Any:
     """Where one of the two is different from 0.
 
@@ -314,7 +322,7 @@ def logical_or(input: Array, other: Array) -> Any:
     return np.logical_or(input, other) if input.size < LARGE else _holds(input) | _holds(other)
 
 
-@nondifferentiable(result="bool", promote=_BOTH, scalars=False)
+@nondifferentiable(result="bool", promote=_BOTH, scalars=False, refuses="unsigned complex32", cost="cheap")
 def logical_xor(input: Array, other: Array) -> Any:
     """Where exactly one of the two is different from 0.
 
@@ -327,7 +335,7 @@ def logical_xor(input: Array, other: Array) -> Any:
     return np.logical_xor(input, other) if input.size < LARGE else _holds(input) ^ _holds(other)
 
 
-@nondifferentiable(result="bool", promote=("input",))
+@nondifferentiable(result="bool", promote=("input",), refuses="unsigned complex32", cost="cheap")
 def logical_not(input: Array) -> Any:
     """Where `input` is 0.
 

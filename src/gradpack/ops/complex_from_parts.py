@@ -75,6 +75,7 @@ def polar(abs: Tensor, angle: Tensor, *, out: Any = None) -> Tensor:
     scalars=False,
     dtypes="f",
     name="polar",
+    autocast="float32",
 )
 def _polar(abs: Array, angle: Array) -> Any:
     """Complex numbers from absolute values and angles."""

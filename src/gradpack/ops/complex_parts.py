@@ -244,6 +244,7 @@ def view_as_complex(input: Tensor) -> Tensor:
     holomorphic=False,
     dtypes="f",
     name="view_as_complex",
+    autocast="float32",
 )
 def _view_as_complex(input: Array) -> Any:
     """Pairs along the last dimension as complex numbers; a view if they lie next to each other."""

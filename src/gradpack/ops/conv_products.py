@@ -134,6 +134,7 @@ def _tangent(
     uniform=True,
     dtypes="ifc",
     name="convolution",
+    saved_as="bias_sym_sizes_opt=bias.channels dilation groups input=input padding stride transposed weight",
 )
 def _convolution(
     input: Array,

@@ -181,6 +181,7 @@ def _called(op: Any, name: str, input: Any, dim: Any, dtype: Any, out: Any, axis
     result="sum",
     name="cumprod",
     contiguous=True,
+    refuses="complex32",
 )
 def _cumprod(input: Array, dim: int) -> Any:
     """Running products."""
@@ -232,7 +233,11 @@ _method_cumsum_, _method_cumprod_ = _written("cumsum_", _cumsum), _written("cump
 
 @numpy_names
 @general(
-    input=lambda g, input, out, dim, input_dtype: _shares(g, input, out, dim, input_dtype), dtypes="fc", contiguous=True
+    input=lambda g, input, out, dim, input_dtype: _shares(g, input, out, dim, input_dtype),
+    dtypes="fc",
+    contiguous=True,
+    refuses="complex32",
+    compares=True,
 )
 def logcumsumexp(input: Array, dim: int) -> Any:
     """`log(cumsum(exp(input)))` along a dimension, without overflow.
@@ -319,6 +324,7 @@ def _running_extreme(function: Any, input: Any, dim: int) -> tuple[Any, Any]:
     differentiable=1,
     dtypes="bif",
     contiguous=True,
+    refuses="unsigned",
 )
 def cummax(input: Array, dim: int) -> Any:
     """The largest element up to each, and where it is, as a named tuple (values, indices): of equal ones the last.
@@ -344,6 +350,7 @@ def cummax(input: Array, dim: int) -> Any:
     differentiable=1,
     dtypes="bif",
     contiguous=True,
+    refuses="unsigned",
 )
 def cummin(input: Array, dim: int) -> Any:
     """The smallest element up to each, and where it is: as `cummax`.

@@ -32,7 +32,13 @@ def _check_matrix(op: str, input: Any, diagonal: Any) -> None:
         raise TypeError(f"{op}(): argument 'diagonal' (position 2) must be int, not {type(diagonal).__name__}")
 
 
-@linear(input=lambda g, diagonal: tril(g, diagonal), structural=True, contiguous=True)
+@linear(
+    input=lambda g, diagonal: tril(g, diagonal),
+    structural=True,
+    contiguous=True,
+    refuses="unsigned",
+    overlap="read_first",
+)
 def tril(input: Array, diagonal: int = 0) -> Any:
     """The lower triangle of a matrix or batch of matrices, zeros elsewhere.
 
@@ -55,7 +61,13 @@ def tril(input: Array, diagonal: int = 0) -> Any:
     return np.tril(input, k=diagonal)
 
 
-@linear(input=lambda g, diagonal: triu(g, diagonal), structural=True, contiguous=True)
+@linear(
+    input=lambda g, diagonal: triu(g, diagonal),
+    structural=True,
+    contiguous=True,
+    refuses="unsigned",
+    overlap="read_first",
+)
 def triu(input: Array, diagonal: int = 0) -> Any:
     """The upper triangle of a matrix or batch of matrices, zeros elsewhere.
 

@@ -79,6 +79,8 @@ def _by_differences(g: Any, x1: Any, x2: Any, out: Any, p: float) -> Any:
     check=floats("cdist", kernel="cdist"),
     name="cdist",
     contiguous=True,
+    autocast="float32",
+    compares=True,
 )
 def _cdist(x1: Array, x2: Array, p: float = 2.0, mode: int = 0) -> Any:
     """Distances between the rows of two matrices."""
@@ -231,6 +233,7 @@ _TINY = 1e-7  # torch's, so that nothing is divided by zero
     holomorphic=False,
     check=lambda op, values, common: _check_renorm(values[0]),
     contiguous=True,
+    axis=True,
 )
 def renorm(input: Array, p: float, dim: int, maxnorm: float) -> Any:
     """Each slice along `dim` whose p-norm is larger than `maxnorm`, scaled down to it.

@@ -27,6 +27,7 @@ INPLACE_OPERATORS = {"__itruediv__": "div", "__ifloordiv__": "floor_divide", "__
     other=lambda g, input, other: -g * ((input / other) / other),
     result="float",
     name="div",
+    numbers=True,
 )
 def true_divide(input: Array, other: Array) -> Any:
     """`input / other`; integers give the default floating-point dtype.
@@ -77,6 +78,8 @@ def _quotients(input: Any, other: Any) -> Any:
     dtypes="if",
     node="DivBackward2",
     name="div_rounded",
+    refuses="unsigned",
+    numbers=True,
 )
 def _div_rounded(input: Array, other: Array, rounding_mode: str, narrow: Array = None) -> Any:
     """`input / other`, rounded towards zero or down; before it is cut off, to the precision of `narrow`."""
@@ -116,6 +119,8 @@ def _refuse_gradient(name: str) -> Any:
     other=lambda g: _refuse_gradient("floor_divide"),
     dtypes="if",
     node="NotImplemented",
+    refuses="unsigned",
+    numbers=True,
 )
 def floor_divide(input: Array, other: Array) -> Any:
     """`input / other`, rounded down; as in torch it has no derivative.
@@ -133,7 +138,11 @@ def floor_divide(input: Array, other: Array) -> Any:
 
 
 @elementwise(
-    input=lambda g: g, other=lambda g, input, other: -g * _div_rounded(input, other, "floor"), dtypes="if", rounds=True
+    input=lambda g: g,
+    other=lambda g, input, other: -g * _div_rounded(input, other, "floor"),
+    dtypes="if",
+    rounds=True,
+    refuses="unsigned",
 )
 def remainder(input: Array, other: Array) -> Any:
     """What is left of a division rounded down: it has the sign of `other`, as Python's `%`.
@@ -156,6 +165,7 @@ def remainder(input: Array, other: Array) -> Any:
     scalars=("other",),
     dtypes="if",
     rounds=True,
+    refuses="unsigned",
 )
 def fmod(input: Array, other: Array) -> Any:
     """What is left of a division rounded towards zero: it has the sign of `input`, as C's fmod.

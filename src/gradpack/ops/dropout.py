@@ -60,6 +60,7 @@ def _check_floating(op: Any, values: Any, common: Any) -> None:
     check=_check_floating,
     jvp=lambda input_t, mask, input_shape, p: _apply_mask(input_t, mask, input_shape, p),
     node="MulBackward0",
+    draws="p",
 )
 def _dropout(input: Array, p: float, generator: Setting = None, kept: Array = None) -> Any:
     """Zero each element with probability `p`, scale the others by `1 / (1 - p)`."""

@@ -30,6 +30,7 @@ FUNCTIONS = ""
     ),
     structural=True,
     node="EmbeddingBackward0",
+    saved_as="indices padding_idx scale_grad_by_freq sparse=:False weight_sym_argsize_0=weight.shape[0]",
 )
 def _embedding(weight: Array, indices: Array, padding_idx: int = -1, scale_grad_by_freq: bool = False) -> Any:
     """Rows of `weight`."""

@@ -26,7 +26,7 @@ _LOG2_E = 1 / math.log(2)
 _LN2, _LN10 = math.log(2), math.log(10)
 
 
-@elementwise(input=lambda g, out: g * out, result="float")
+@elementwise(input=lambda g, out: g * out, result="float", refuses="complex32")
 def exp(input: Array) -> Any:
     """e to the power of `input`.
 
@@ -39,7 +39,7 @@ def exp(input: Array) -> Any:
     return np.exp(input)
 
 
-@elementwise(input=lambda g, out: g * (out * _LN2), result="float")
+@elementwise(input=lambda g, out: g * (out * _LN2), result="float", refuses="complex32")
 def exp2(input: Array) -> Any:
     """2 to the power of `input`.
 
@@ -52,7 +52,7 @@ def exp2(input: Array) -> Any:
     return np.exp2(input)
 
 
-@elementwise(input=lambda g, out: g * (out + 1), result="float")
+@elementwise(input=lambda g, out: g * (out + 1), result="float", refuses="complex32")
 def expm1(input: Array) -> Any:
     """`exp(input) - 1`, precise near 0.
 
@@ -65,7 +65,7 @@ def expm1(input: Array) -> Any:
     return np.expm1(input)
 
 
-@elementwise(input=lambda g, input: g / input, result="float")
+@elementwise(input=lambda g, input: g / input, result="float", refuses="complex32")
 def log(input: Array) -> Any:
     """The natural logarithm: -inf at 0, NaN below.
 
@@ -78,7 +78,7 @@ def log(input: Array) -> Any:
     return np.log(input)
 
 
-@elementwise(input=lambda g, input: g / (input * _LN2), result="float")
+@elementwise(input=lambda g, input: g / (input * _LN2), result="float", refuses="complex32")
 def log2(input: Array) -> Any:
     """The logarithm to base 2.
 
@@ -91,7 +91,7 @@ def log2(input: Array) -> Any:
     return np.log2(input)
 
 
-@elementwise(input=lambda g, input: g / (input * _LN10), result="float")
+@elementwise(input=lambda g, input: g / (input * _LN10), result="float", refuses="complex32")
 def log10(input: Array) -> Any:
     """The logarithm to base 10.
 
@@ -104,7 +104,7 @@ def log10(input: Array) -> Any:
     return np.log10(input)
 
 
-@elementwise(input=lambda g, input: g / (input + 1), result="float", node="Log1PBackward0")
+@elementwise(input=lambda g, input: g / (input + 1), result="float", node="Log1PBackward0", refuses="complex32")
 def log1p(input: Array) -> Any:
     """`log(1 + input)`, precise near 0.
 
@@ -131,6 +131,7 @@ def _log1p_of_complex(z: Any) -> Any:
     other=lambda g, input, other: g / (exp(input - other) + 1),
     scalars=False,
     dtypes="fc",
+    refuses="complex32",
 )
 def logaddexp(input: Array, other: Array) -> Any:
     """`log(exp(input) + exp(other))`, without overflow.
@@ -168,7 +169,7 @@ def logaddexp2(input: Array, other: Array) -> Any:
     return np.logaddexp2(input, other)
 
 
-@elementwise(input=lambda g, out: g / (out * 2), result="float")
+@elementwise(input=lambda g, out: g / (out * 2), result="float", refuses="complex32")
 def sqrt(input: Array) -> Any:
     """The square root: NaN below 0.
 
@@ -181,7 +182,7 @@ def sqrt(input: Array) -> Any:
     return np.sqrt(input)
 
 
-@elementwise(input=lambda g, out: g * (out * out * out * -0.5), result="float")
+@elementwise(input=lambda g, out: g * (out * out * out * -0.5), result="float", refuses="complex32")
 def rsqrt(input: Array) -> Any:
     """`1 / sqrt(input)`.
 
@@ -194,7 +195,7 @@ def rsqrt(input: Array) -> Any:
     return 1 / np.sqrt(input)
 
 
-@elementwise(input=lambda g, out: g * ((1 - out) * out), result="float")
+@elementwise(input=lambda g, out: g * ((1 - out) * out), result="float", refuses="complex32")
 def sigmoid(input: Array) -> Any:
     """`1 / (1 + exp(-input))`.
 
@@ -292,7 +293,10 @@ def erfc(input: Array) -> Any:
 
 
 @elementwise(
-    input=lambda g, input: g * (exp(late.square(erfinv(input))) / _TWO_OVER_SQRT_PI), result="float", dtypes="bif"
+    input=lambda g, input: g * (exp(late.square(erfinv(input))) / _TWO_OVER_SQRT_PI),
+    result="float",
+    dtypes="bif",
+    cost="dear",
 )
 def erfinv(input: Array) -> Any:
     """The inverse of `erf`. Needs SciPy (the extra `special`).

@@ -58,14 +58,28 @@ def _evenly_or_nan(g: Any, input: Any, out: Any) -> Any:
 # -- of all elements --
 
 
-@general(input=lambda g, input, out: _evenly_or_nan(g, input, out), dtypes="bif", node="MaxBackward1")
+@general(
+    input=lambda g, input, out: _evenly_or_nan(g, input, out),
+    dtypes="bif",
+    node="MaxBackward1",
+    refuses="unsigned",
+    compares=True,
+    int64=True,
+)
 def _max_all(input: Array) -> Any:
     """The largest element."""
     check_not_empty("max", input.shape, None)
     return largest(input)
 
 
-@general(input=lambda g, input, out: _evenly_or_nan(g, input, out), dtypes="bif", node="MinBackward1")
+@general(
+    input=lambda g, input, out: _evenly_or_nan(g, input, out),
+    dtypes="bif",
+    node="MinBackward1",
+    refuses="unsigned",
+    compares=True,
+    int64=True,
+)
 def _min_all(input: Array) -> Any:
     """The smallest element."""
     check_not_empty("min", input.shape, None)
@@ -73,7 +87,15 @@ def _min_all(input: Array) -> Any:
 
 
 @numpy_names
-@general(input=lambda g, input, out, dim, keepdim: _evenly(g, input, out, dim, keepdim), dtypes="bif", contiguous=True)
+@general(
+    input=lambda g, input, out, dim, keepdim: _evenly(g, input, out, dim, keepdim),
+    dtypes="bif",
+    contiguous=True,
+    refuses="unsigned",
+    compares=True,
+    overlap="read_first",
+    saved_as="dim=(dim) keepdim result self",
+)
 def amax(input: Array, dim: Any | None = (), keepdim: bool = False) -> Any:
     """The maxima over some dimensions, or all. Equal ones share the gradient; NaN where there is any.
 
@@ -97,7 +119,15 @@ def amax(input: Array, dim: Any | None = (), keepdim: bool = False) -> Any:
 
 
 @numpy_names
-@general(input=lambda g, input, out, dim, keepdim: _evenly(g, input, out, dim, keepdim), dtypes="bif", contiguous=True)
+@general(
+    input=lambda g, input, out, dim, keepdim: _evenly(g, input, out, dim, keepdim),
+    dtypes="bif",
+    contiguous=True,
+    refuses="unsigned",
+    compares=True,
+    overlap="read_first",
+    saved_as="dim=(dim) keepdim result self",
+)
 def amin(input: Array, dim: Any | None = (), keepdim: bool = False) -> Any:
     """The minima over some dimensions, or all: as `amax`.
 
@@ -124,6 +154,7 @@ def _empty(input: Any, dim: Any, keepdim: bool) -> Any:
     results=("min", "max"),
     dtypes="bif",
     contiguous=True,
+    refuses="unsigned",
 )
 def aminmax(input: Array, *, dim: Dim = None, keepdim: bool = False) -> Any:
     """Minima and maxima, of all elements or along a dimension, as a named tuple (min, max).
@@ -194,6 +225,7 @@ def _extreme(name: str, find: Any, value: Any, input: Any, dim: int, keepdim: bo
     dtypes="bif",
     name="max",
     contiguous=True,
+    refuses="unsigned",
 )
 def _max_dim(input: Array, dim: int, keepdim: bool = False) -> Any:
     """Maxima along a dimension, and where they are."""
@@ -208,6 +240,7 @@ def _max_dim(input: Array, dim: int, keepdim: bool = False) -> Any:
     dtypes="bif",
     name="min",
     contiguous=True,
+    refuses="unsigned",
 )
 def _min_dim(input: Array, dim: int, keepdim: bool = False) -> Any:
     """Minima along a dimension, and where they are."""
@@ -311,7 +344,7 @@ def _first(name: str, function: Any, input: Any, dim: Any, keepdim: bool) -> Any
 
 
 @numpy_names
-@nondifferentiable(result="index", promote=("input",), dtypes="if")
+@nondifferentiable(result="index", promote=("input",), dtypes="if", refuses="unsigned")
 def argmax(input: Array, dim: Dim = None, keepdim: bool = False) -> Any:
     """Where the largest element is, or the first of them: in row-major order, or along a dimension.
 
@@ -330,7 +363,7 @@ def argmax(input: Array, dim: Dim = None, keepdim: bool = False) -> Any:
 
 
 @numpy_names
-@nondifferentiable(result="index", promote=("input",), dtypes="if")
+@nondifferentiable(result="index", promote=("input",), dtypes="if", refuses="unsigned")
 def argmin(input: Array, dim: Dim = None, keepdim: bool = False) -> Any:
     """Where the smallest element is: as `argmax`.
 

@@ -21,6 +21,10 @@ FUNCTIONS = "pixel_shuffle pixel_unshuffle channel_shuffle native_channel_shuffl
 @linear(
     input=lambda g, input_shape, geometry: _col2im(g, input_shape[len(input_shape) - 2 :], geometry),
     node="Im2ColBackward0",
+    saved_as=(
+        "dilation=geometry[3] kernel_size=geometry[0] padding=geometry[2] stride=geometry[1] "
+        "self_sym_argsize_minus_1=input.shape[-1] self_sym_argsize_minus_2=input.shape[-2]"
+    ),
 )
 def _im2col(input: Array, geometry: Setting) -> Any:
     """Windows of (batch, channels, height, width) as (batch, channels * kernel, windows)."""
@@ -177,7 +181,12 @@ def fold(
 # -- channels and pixels change places --
 
 
-@linear(input=lambda g, factor: _shuffled_back(g, factor), structural=True, node="PixelShuffleBackward0")
+@linear(
+    input=lambda g, factor: _shuffled_back(g, factor),
+    structural=True,
+    node="PixelShuffleBackward0",
+    saved_as="upscale_factor=factor",
+)
 def _shuffled(input: Array, factor: int) -> Any:
     """(..., channels * factor², height, width) as (..., channels, height * factor, width * factor)."""
     *lead, channels, height, width = input.shape
@@ -188,7 +197,12 @@ def _shuffled(input: Array, factor: int) -> Any:
     return channels_as_in(np.array(moved, order="C").reshape(size), input)
 
 
-@linear(input=lambda g, factor: _shuffled(g, factor), structural=True, node="PixelUnshuffleBackward0")
+@linear(
+    input=lambda g, factor: _shuffled(g, factor),
+    structural=True,
+    node="PixelUnshuffleBackward0",
+    saved_as="downscale_factor=factor",
+)
 def _shuffled_back(input: Array, factor: int) -> Any:
     """The inverse of `_shuffled`."""
     *lead, channels, height, width = input.shape

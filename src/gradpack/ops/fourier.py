@@ -53,6 +53,7 @@ def _library(numpy: bool) -> Any:
     holomorphic=False,
     dtypes="c",
     node="FftC2CBackward0",
+    cost="dear",
 )
 def _fft_c2c(input: Array, dim: Any = (), normalization: int = 0, forward: bool = True) -> Any:
     """The transform of complex numbers over dimensions."""
@@ -75,6 +76,7 @@ def _fft_c2c(input: Array, dim: Any = (), normalization: int = 0, forward: bool 
     holomorphic=False,
     dtypes="f",
     node="FftR2CBackward0",
+    cost="dear",
 )
 def _fft_r2c(input: Array, dim: Any = (-1,), normalization: int = 0, onesided: bool = True) -> Any:
     """The transform of real numbers; `onesided` leaves out what is conjugate to the rest in the last dimension."""
@@ -115,6 +117,7 @@ def _fft_r2c_backward(g: Any, shape: Any, dim: Any, normalization: int, onesided
     holomorphic=False,
     dtypes="c",
     node="FftC2RBackward0",
+    cost="dear",
 )
 def _fft_c2r(input: Array, dim: Any = (-1,), normalization: int = 0, last_dim_size: int = 1) -> Any:
     """The inverse transform of numbers whose missing half is conjugate to them, with `last_dim_size` in the last."""

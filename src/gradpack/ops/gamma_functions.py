@@ -23,6 +23,7 @@ INPLACE = "igamma_ igammac_ mvlgamma_"
     other=lambda g, input, other: g * _density(input, other),
     dtypes="f",
     scalars=False,
+    cost="dear",
 )
 def igamma(input: Array, other: Array) -> Any:
     """The regularized lower incomplete gamma function: the share of `gamma(input)` that lies below `other`.
@@ -44,6 +45,7 @@ def igamma(input: Array, other: Array) -> Any:
     other=lambda g, input, other: -(g * _density(input, other)),
     dtypes="f",
     scalars=False,
+    cost="dear",
 )
 def igammac(input: Array, other: Array) -> Any:
     """The regularized upper incomplete gamma function: `1 - igamma(input, other)`.
@@ -77,6 +79,8 @@ def _check_mvlgamma(op: Any, values: Any, common: Any) -> None:
     dtypes="bif",
     check=_check_mvlgamma,
     contiguous=True,
+    cost="dear",
+    overlap="read_first",
 )
 def mvlgamma(input: Array, p: int) -> Any:
     """The logarithm of the gamma function of `p` variables.
@@ -113,6 +117,7 @@ def _mvlgamma_slope(input: Any, p: int) -> Any:
     result="float",
     dtypes="biF",
     name="special_zeta",
+    cost="dear",
 )
 def zeta(input: Array, other: Array) -> Any:
     """The Hurwitz zeta function: the sum of `(k + other) ** -input` over k from 0.

@@ -110,6 +110,8 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
     name="rrelu",
     contiguous=True,
     flat=True,
+    cost="cheap",
+    draws="training",
 )
 def _rrelu(input: Array, lower: float, upper: float, training: bool, generator: Setting = None) -> Any:
     """`input` above zero, below it times a number: a random one of an interval, or its middle."""

@@ -89,6 +89,8 @@ def _gradients(
     node="NativeGroupNormBackward0",
     dtypes="f",
     uniform=True,
+    cost="cheap",
+    saved_as="eps group=groups input=input result1=mean result2=rstd weight",
 )
 def _group_norm(input: Array, groups: int, weight: Array = None, bias: Array = None, eps: float = 1e-05) -> Any:
     """Group normalisation, with mean and 1 / standard deviation of each group for backward."""

@@ -43,7 +43,9 @@ def hash_tensor(input: Tensor, dim: Any = (), *, keepdim: bool = False, mode: in
     return made
 
 
-@nondifferentiable(promote=("input",), dtypes="bif", result=None, structural=True, name="hash_tensor")
+@nondifferentiable(
+    promote=("input",), dtypes="bif", result=None, structural=True, name="hash_tensor", refuses="unsigned"
+)
 def _hash(input: Array, dim: Any = (), keepdim: bool = False) -> Any:
     """The bits of all elements, or of those along dimensions, combined by exclusive or."""
     d = spec_of(input).dtype

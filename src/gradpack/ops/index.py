@@ -42,13 +42,25 @@ INPLACE = "index_put_"
 # -- basic indices: views --
 
 
-@linear(input=lambda g, input_shape, place: _embed(g, input_shape, place), view=True, structural=True, name="slice")
+@linear(
+    input=lambda g, input_shape, place: _embed(g, input_shape, place),
+    view=True,
+    structural=True,
+    name="slice",
+    saved_as="dim=slice.dim start=slice.start end=slice.stop step=slice.step self_sym_sizes=input.shape",
+)
 def _slice(input: Array, place: Any = ()) -> Any:
     """`input[place]` for a tuple of slices, ints, None and Ellipsis."""
     return input[place]
 
 
-@linear(input=lambda g, input_shape, place: _embed(g, input_shape, place), view=True, structural=True, name="select")
+@linear(
+    input=lambda g, input_shape, place: _embed(g, input_shape, place),
+    view=True,
+    structural=True,
+    name="select",
+    saved_as="dim=select.dim index=select.index self_sym_sizes=input.shape",
+)
 def _select(input: Array, place: Any = ()) -> Any:
     """The same, for a subscript that ends in an int."""
     return input[place]
@@ -60,6 +72,7 @@ def _select(input: Array, place: Any = ()) -> Any:
     structural=True,
     name="slice_newaxis",
     node="UnsqueezeBackward0",
+    saved_as="",
 )
 def _slice_newaxis(input: Array, place: Any = ()) -> Any:
     """The same, for a subscript that ends in None."""
@@ -72,6 +85,7 @@ def _slice_newaxis(input: Array, place: Any = ()) -> Any:
     structural=True,
     name="newaxis",
     node="UnsqueezeBackward0",
+    saved_as="",
 )
 def _newaxis(input: Array, place: Any = ()) -> Any:
     """The same, for a subscript that takes every element and adds dimensions."""
@@ -92,7 +106,7 @@ def _embed(input: Array, shape: Any = (), place: Any = ()) -> Any:
     return out
 
 
-@nondifferentiable(structural=True, promote=("input",))
+@nondifferentiable(structural=True, promote=("input",), cost="cheap")
 def zeros_as(input: Array, shape: Any = ()) -> Any:
     """Zeros of `shape` in the dtype of `input`."""
     return np.zeros(tuple(shape), dtype=input.dtype)
@@ -157,6 +171,7 @@ def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
     structural=True,
     name="index_along",
     node="IndexBackward0",
+    saved_as="indices=index.indices self_sym_sizes=input.shape",
 )
 def _index_along(input: Array, index: Array, start: int = 0) -> Any:
     """`input[:, ..., index]` with one index array, or mask, that starts at dimension `start`."""
@@ -187,6 +202,7 @@ def _add_into(input: Array, index: Array, shape: Any = (), start: int = 0) -> An
     structural=True,
     name="index_pair",
     node="IndexBackward0",
+    saved_as="indices=pair.indices self_sym_sizes=input.shape",
 )
 def _index_pair(input: Array, first: Array, second: Array) -> Any:
     """`input[first, second]` with two integer arrays: one element for each example, say."""
@@ -206,7 +222,12 @@ def _add_pairs(input: Array, first: Array, second: Array, shape: Any = ()) -> An
     return np.reshape(narrowed(add_along(out, merged, 0, rows, values), input.dtype), tuple(shape))
 
 
-@linear(input=lambda g, input_shape, indices: _add_at(g, indices, input_shape), structural=True, name="index")
+@linear(
+    input=lambda g, input_shape, indices: _add_at(g, indices, input_shape),
+    structural=True,
+    name="index",
+    saved_as="indices self_sym_sizes=input.shape",
+)
 def _index(input: Array, indices: Array) -> Any:
     """`input[indices]` for a list of index arrays, with None for a dimension that is taken whole."""
     place = _arrays_only(indices)
@@ -232,6 +253,7 @@ def _add_at(input: Array, indices: Array, shape: Any = ()) -> Any:
     promote=("input",),
     structural=True,
     name="index_put",
+    refuses="unsigned",
 )
 def _index_put(input: Array, indices: Array, values: Array, accumulate: bool = False) -> Any:
     """`input` with `values` at `indices`, or with `values` added there."""

@@ -45,7 +45,12 @@ def _vector(
     return d, reshaped(index, (-1,))
 
 
-@linear(input=lambda g, input_shape, dim, index: _index_select_backward(g, index, input_shape, dim), structural=True)
+@linear(
+    input=lambda g, input_shape, dim, index: _index_select_backward(g, index, input_shape, dim),
+    structural=True,
+    axis=True,
+    overlap="apart",
+)
 def index_select(input: Array, dim: int, index: Array) -> Any:
     """The slices of `input` along `dim` that a vector of indices names, as a copy.
 
@@ -86,6 +91,8 @@ def _index_select_backward(input: Array, index: Array, shape: Any = (), dim: int
     source=lambda g, dim, index, alpha, source_shape: _taken(g, dim, index, alpha, source_shape),
     promote=("input",),
     structural=True,
+    refuses="unsigned",
+    axis=True,
 )
 def index_add(input: Array, dim: int, index: Array, source: Array, *, alpha: Any = 1) -> Any:
     """`input` with `alpha` times the slices of `source` added to those that `index` names along `dim`.
@@ -126,7 +133,7 @@ def _taken(g: Any, dim: int, index: Any, alpha: Any, shape: Any) -> Any:
     return g if tuple(g.shape) == tuple(shape) else late.reshape(g, shape)
 
 
-@linear(input=lambda g, alpha: _scaled(g, alpha), structural=True, name="index_add_scale")
+@linear(input=lambda g, alpha: _scaled(g, alpha), structural=True, name="index_add_scale", refuses="unsigned")
 def _scaled(input: Array, alpha: Any = 1) -> Any:
     """`input * alpha` in the dtype of `input`."""
     return _times(widened(input), alpha, input.dtype)
@@ -138,6 +145,9 @@ def _scaled(input: Array, alpha: Any = 1) -> Any:
     promote=("input",),
     structural=True,
     contiguous=True,
+    autocast="widest",
+    refuses="unsigned",
+    axis=True,
 )
 def index_copy(input: Array, dim: int, index: Array, source: Array) -> Any:
     """`input` with the slices of `source` in the place of those that `index` names along `dim`.
@@ -199,6 +209,8 @@ def _check_source(
     jvp=lambda input_t, dim, index: _index_fill(input_t, dim, index, 0),
     structural=True,
     name="index_fill",
+    refuses="unsigned",
+    cost="cheap",
 )
 def _index_fill(input: Array, dim: int, index: Array, value: Any = 0) -> Any:
     """`input` with one number in the slices that `index` names along `dim`."""
@@ -212,6 +224,8 @@ def _index_fill(input: Array, dim: int, index: Array, value: Any = 0) -> Any:
     structural=True,
     name="index_fill_tensor",
     node="IndexFillBackward1",
+    refuses="unsigned",
+    overlap="read_first",
 )
 def _index_fill_tensor(input: Array, dim: int, index: Array, value: Array) -> Any:
     """The same with the value of a 0-dim tensor."""
@@ -283,6 +297,8 @@ def _method_index_copy_(self: Tensor, dim: int, index: Tensor, source: Tensor) -
 @linear(
     input=lambda g, input_shape, index: late.reshape(late._add_into(g, index, (size_of(input_shape),), 0), input_shape),
     structural=True,
+    refuses="unsigned complex32",
+    overlap="apart",
 )
 def take(input: Array, index: Array) -> Any:
     """The elements of `input`, read as if it had one dimension, at `index`; the result has the shape of `index`.

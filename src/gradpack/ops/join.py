@@ -25,7 +25,12 @@ FUNCTIONS = "cat concat concatenate stack block_diag meshgrid"
 
 
 @linear(
-    tensors=lambda g, tensors_shape, dim: _parts(g, tensors_shape, dim), lists=("tensors",), structural=True, name="cat"
+    tensors=lambda g, tensors_shape, dim: _parts(g, tensors_shape, dim),
+    lists=("tensors",),
+    structural=True,
+    name="cat",
+    autocast="widest",
+    overlap="apart",
 )
 def _cat(tensors: Array, dim: int = 0) -> Any:
     """Arrays one after the other along a dimension."""
@@ -126,6 +131,7 @@ concat = concatenate = cat
     structural=True,
     name="stack",
     contiguous=True,
+    autocast="widest",
 )
 def _stack(tensors: Array, dim: int = 0) -> Any:
     """Arrays of one shape along a new dimension."""

@@ -44,6 +44,7 @@ def ndtr(input: Tensor, *, out: Any = None) -> Tensor:
     result="float",
     dtypes="biF",
     name="special_ndtri",
+    cost="dear",
 )
 def ndtri(input: Array) -> Any:
     """The point below which the share `input` of the standard normal distribution lies. Needs SciPy.
@@ -62,6 +63,7 @@ def ndtri(input: Array) -> Any:
     result="float",
     dtypes="biF",
     name="special_log_ndtr",
+    cost="dear",
 )
 def log_ndtr(input: Array) -> Any:
     """The logarithm of `ndtr(input)`, precise where that is tiny. Needs SciPy.
@@ -80,6 +82,7 @@ def log_ndtr(input: Array) -> Any:
     result="float",
     dtypes="biF",
     name="special_erfcx",
+    cost="dear",
 )
 def erfcx(input: Array) -> Any:
     """`exp(input * input) * erfc(input)`, without overflow. Needs SciPy.

@@ -81,6 +81,8 @@ def _check_limits(op: Any, values: Any, common: Any) -> None:
     dtypes="bif",
     node="ClampBackward1",
     name="clamp_to_numbers",
+    refuses="unsigned",
+    compares=True,
 )
 def _clamp_to_numbers(input: Array, min: Array = None, max: Array = None) -> Any:
     """`input` between two numbers."""
@@ -95,6 +97,8 @@ def _clamp_to_numbers(input: Array, min: Array = None, max: Array = None) -> Any
     node="ClampBackward0",
     name="clamp",
     check=_check_limits,
+    refuses="unsigned",
+    compares=True,
 )
 def _clamp(input: Array, min: Array = None, max: Array = None) -> Any:
     """`input` between two limits, which may be tensors."""
@@ -124,6 +128,8 @@ def _above(x: Any, low: Any, high: Any) -> Any:
     dtypes="bif",
     node="ClampMinBackward0",
     check=_check_limits,
+    refuses="unsigned",
+    compares=True,
 )
 def clamp_min(input: Array, min: Array) -> Any:
     """`input`, limited from below.
@@ -144,6 +150,8 @@ def clamp_min(input: Array, min: Array) -> Any:
     dtypes="bif",
     node="ClampMaxBackward0",
     check=_check_limits,
+    refuses="unsigned",
+    compares=True,
 )
 def clamp_max(input: Array, max: Array) -> Any:
     """`input`, limited from above.
@@ -188,7 +196,11 @@ def _substitutes(input: Tensor, nan: Any, posinf: Any, neginf: Any) -> tuple[Any
 
 
 @elementwise(
-    input=lambda g, input: late.where(late.isfinite(input), g, 0.0), name="nan_to_num", holomorphic=False, blocks=False
+    input=lambda g, input: late.where(late.isfinite(input), g, 0.0),
+    name="nan_to_num",
+    holomorphic=False,
+    blocks=False,
+    refuses="complex32",
 )
 def _nan_to_num(input: Array, nan: float, posinf: float, neginf: float) -> Any:
     """`input` with numbers in the place of NaN and the infinities."""

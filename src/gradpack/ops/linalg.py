@@ -56,6 +56,16 @@ def _blame_matmul(a: Any, b: Any) -> None:
     blame=_blame_matmul,
     node="MmBackward0",
     light=light,
+    autocast="lower",
+    refuses="unsigned complex32",
+    saved_as={
+        "": (
+            "self=input mat2=other mat2_sym_sizes=other.shape mat2_sym_strides=other.strides "
+            "self_sym_sizes=input.shape self_sym_strides=input.strides"
+        ),
+        "DotBackward0": "self tensor=other",
+        "MvBackward0": "self vec=other",
+    },
 )
 def matmul(input: Array, other: Array) -> Any:
     """Matrix product, batched over leading dimensions; vectors count as one row or column.
@@ -101,7 +111,18 @@ def _check_dims(name: str, *pairs: Any) -> None:
 
 
 @bilinear(
-    input=lambda g, mat2: g @ mat2.mT, mat2=lambda g, input: input.mT @ g, uniform=True, broadcasts=False, dtypes="ifc"
+    input=lambda g, mat2: g @ mat2.mT,
+    mat2=lambda g, input: input.mT @ g,
+    uniform=True,
+    broadcasts=False,
+    dtypes="ifc",
+    autocast="lower",
+    refuses="unsigned",
+    overlap="read_first",
+    saved_as=(
+        "self mat2 mat2_sym_sizes=mat2.shape mat2_sym_strides=mat2.strides self_sym_sizes=input.shape "
+        "self_sym_strides=input.strides"
+    ),
 )
 def mm(input: Array, mat2: Array) -> Any:
     """Product of two matrices, without broadcasting.
@@ -124,6 +145,9 @@ def mm(input: Array, mat2: Array) -> Any:
     broadcasts=False,
     dtypes="ifc",
     light=light,
+    autocast="lower",
+    refuses="unsigned complex32",
+    overlap="read_first",
 )
 def bmm(input: Array, mat2: Array) -> Any:
     """Products of two batches of matrices.
@@ -149,6 +173,8 @@ def bmm(input: Array, mat2: Array) -> Any:
     uniform=True,
     broadcasts=False,
     dtypes="ifc",
+    refuses="unsigned complex32",
+    overlap="read_first",
 )
 def mv(input: Array, vec: Array) -> Any:
     """Product of a matrix and a vector.
@@ -170,6 +196,8 @@ def mv(input: Array, vec: Array) -> Any:
     broadcasts=False,
     dtypes="ifc",
     uniform="dot : expected both vectors to have same dtype, but found {} and {}",
+    refuses="unsigned complex32",
+    overlap="read_first",
 )
 def dot(input: Array, tensor: Array) -> Any:
     """Sum of the products of two vectors (no conjugate).
@@ -203,7 +231,11 @@ def vdot(input: Tensor, other: Tensor, *, out: Any = None) -> Tensor:
 
 
 @bilinear(
-    input=lambda g, vec2: matmul(g, vec2), vec2=lambda g, input: matmul(input, g), node="MulBackward0", broadcasts=False
+    input=lambda g, vec2: matmul(g, vec2),
+    vec2=lambda g, input: matmul(input, g),
+    node="MulBackward0",
+    broadcasts=False,
+    saved_as="self=input other=vec2",
 )
 def outer(input: Array, vec2: Array) -> Any:
     """All products of elements of two vectors.

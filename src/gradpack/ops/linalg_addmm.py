@@ -24,6 +24,13 @@ INPLACE = "addmm_ addmv_ addr_ addbmm_ baddbmm_"
     mat2=lambda g, mat1, alpha: mat1.mT @ g if alpha == 1 else (mat1.mT @ g) * alpha,
     uniform=True,
     dtypes="ifc",
+    autocast="lower",
+    refuses="unsigned complex32",
+    legacy="beta",
+    saved_as=(
+        "alpha beta mat1 mat2 mat1_sym_sizes=mat1.shape mat1_sym_strides=mat1.strides "
+        "mat2_sym_sizes=mat2.shape mat2_sym_strides=mat2.strides"
+    ),
 )
 def addmm(input: Array, mat1: Array, mat2: Array, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """`beta * input + alpha * (mat1 @ mat2)`, `input` broadcast.
@@ -60,6 +67,9 @@ def _plus(input: Any, product: Any, beta: Any, alpha: Any) -> Any:
     vec=lambda g, mat, alpha: squeeze(matmul(mat.mT, unsqueeze(g, -1)), -1) * alpha,
     uniform=True,
     dtypes="ifc",
+    refuses="unsigned complex32",
+    legacy="beta",
+    saved_as="alpha beta mat vec",
 )
 def addmv(input: Array, mat: Array, vec: Array, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """`beta * input + alpha * (mat @ vec)`.
@@ -79,6 +89,9 @@ def addmv(input: Array, mat: Array, vec: Array, *, beta: Any = 1, alpha: Any = 1
     input=lambda g, input_shape, beta: sum_to_size(g if beta == 1 else g * beta, input_shape),
     vec1=lambda g, vec2, alpha: matmul(g, vec2) * alpha,
     vec2=lambda g, vec1, alpha: matmul(vec1, g) * alpha,
+    refuses="unsigned complex32",
+    legacy="beta",
+    saved_as="alpha beta vec1 vec2",
 )
 def addr(input: Array, vec1: Array, vec2: Array, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """`beta * input + alpha * outer(vec1, vec2)`.
@@ -109,6 +122,10 @@ def _check_batches(name: str, batch1: Any, batch2: Any) -> None:
     batch2=lambda g, batch1, alpha: (batch1.mT @ g) * alpha,
     uniform=True,
     dtypes="ifc",
+    autocast="lower",
+    refuses="unsigned complex32",
+    legacy="beta",
+    saved_as="alpha beta batch1 batch2",
 )
 def baddbmm(input: Array, batch1: Array, batch2: Array, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """`beta * input + alpha * (batch1 @ batch2)` for batches of matrices.
@@ -134,6 +151,13 @@ def baddbmm(input: Array, batch1: Array, batch2: Array, *, beta: Any = 1, alpha:
     batch2=lambda g, batch1, alpha: (batch1.mT @ g) * alpha,
     uniform=True,
     dtypes="ifc",
+    autocast="lower",
+    refuses="unsigned complex32",
+    legacy="beta",
+    saved_as=(
+        "alpha beta batch1 batch1_sym_argsize_0=batch1.shape[0] batch1_sym_argsize_1=batch1.shape[1] batch2 "
+        "batch2_sym_argsize_2=batch2.shape[2]"
+    ),
 )
 def addbmm(input: Array, batch1: Array, batch2: Array, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """`beta * input + alpha * sum of (batch1 @ batch2)` over the batch.

@@ -31,6 +31,7 @@ METHODS = "cross"
     uniform=True,
     dtypes="ifc",
     name="linalg_cross",
+    refuses="unsigned complex32",
 )
 def linalg_cross(input: Array, other: Array, dim: int = -1) -> Any:
     """The cross products of vectors of three elements, along a dimension."""

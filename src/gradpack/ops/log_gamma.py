@@ -22,7 +22,7 @@ METHODS = FUNCTIONS
 INPLACE = "lgamma_ digamma_ polygamma_"
 
 
-@elementwise(input=lambda g, input: g * digamma(input), result="float", dtypes="bif")
+@elementwise(input=lambda g, input: g * digamma(input), result="float", dtypes="bif", cost="dear")
 def lgamma(input: Array) -> Any:
     """The logarithm of the absolute value of the gamma function. Needs SciPy (the extra `special`).
 
@@ -44,7 +44,7 @@ def _log_gamma(x: Any) -> Any:
     return np.where(x == -np.inf, np.inf, special("gammaln", x))
 
 
-@elementwise(input=lambda g, input: g * polygamma(1, input), result="float", dtypes="bif")
+@elementwise(input=lambda g, input: g * polygamma(1, input), result="float", dtypes="bif", cost="dear")
 def digamma(input: Array) -> Any:
     """The derivative of `lgamma`. Needs SciPy (the extra `special`).
 
@@ -61,7 +61,7 @@ def _digamma(x: Any) -> Any:
     return np.where(x == 0, np.copysign(np.inf, -x), special("psi", x))
 
 
-@elementwise(input=lambda g, n, input: g * polygamma(n + 1, input), result="float", dtypes="bif")
+@elementwise(input=lambda g, n, input: g * polygamma(n + 1, input), result="float", dtypes="bif", cost="dear")
 def polygamma(n: int, input: Array) -> Any:
     """The n-th derivative of `digamma`. Needs SciPy (the extra `special`).
 

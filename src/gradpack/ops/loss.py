@@ -29,6 +29,8 @@ FUNCTIONS = ""
     target=lambda g, input, target: (input - target) * (g * -2),
     node="MseLossBackward0",
     dtypes="f",
+    autocast="float32",
+    saved_as="reduction=:0 self target",
 )
 def _squared_difference(input: Array, target: Array) -> Any:
     """`(input - target) ** 2`."""
@@ -40,6 +42,8 @@ def _squared_difference(input: Array, target: Array) -> Any:
     target=lambda g, input, target, reduction: (input - target) * (spread_back(g, input.shape, reduction) * -2),
     node="MseLossBackward0",
     dtypes="f",
+    autocast="float32",
+    saved_as="reduction=:1 self target",
 )
 def _mean_squared_difference(input: Array, target: Array, reduction: int = MEAN) -> Any:
     """The mean or sum of `(input - target) ** 2` for equal shapes: no matrix of differences is kept."""
@@ -130,6 +134,8 @@ def _taking(name: str, node: str) -> Any:
         promote=("input",),
         dtypes="f",
         contiguous=True,
+        autocast="float32",
+        saved_as="target" if name == "_take_by_class" else None,
     )(_take)
 
 

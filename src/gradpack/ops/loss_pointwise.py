@@ -45,6 +45,7 @@ def _check_probabilities(op: Any, values: Any, common: Any) -> None:
     ),
     check=_check_probabilities,
     dtypes="f",
+    autocast="float32",
 )
 def binary_cross_entropy(input: Array, target: Array, weight: Array = None, reduction: int = MEAN) -> Any:
     """`-(target * log(input) + (1 - target) * log(1 - input))`, both logarithms at least -100.
@@ -150,6 +151,7 @@ def binary_cross_entropy_with_logits(
         _slope_within, target, input, spread_back(g, input.shape, reduction), 1 / beta, 1.0
     ),
     dtypes="f",
+    autocast="float32",
 )
 def smooth_l1_loss(input: Array, target: Array, reduction: int = MEAN, beta: float = 1.0) -> Any:
     """`d * d / (2 * beta)` for a distance `d` below `beta`, `d - beta / 2` above.
@@ -176,6 +178,7 @@ def smooth_l1_loss(input: Array, target: Array, reduction: int = MEAN, beta: flo
         _slope_within, target, input, spread_back(g, input.shape, reduction), 1, delta
     ),
     dtypes="f",
+    autocast="float32",
 )
 def huber_loss(input: Array, target: Array, reduction: int = MEAN, delta: float = 1.0) -> Any:
     """`d * d / 2` for a distance `d` up to `delta`, `delta * (d - delta / 2)` above.
@@ -200,6 +203,7 @@ def huber_loss(input: Array, target: Array, reduction: int = MEAN, delta: float 
     ),
     promote=("input",),
     dtypes="f",
+    autocast="float32",
 )
 def soft_margin_loss(input: Array, target: Array, reduction: int = MEAN) -> Any:
     """`log(1 + exp(-target * input))`, for targets 1 and -1.

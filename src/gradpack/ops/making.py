@@ -17,7 +17,7 @@ from ..base.dtypes import FLOATING, as_dtype, dtype
 from ..base.errors import not_implemented_for, scalar_type, size_too_big
 from ..base.modes import MODE, using
 from ..base.settings import FILLING
-from ..declare.rare_dtypes import refuse_rare
+from ..declare.rare_dtypes import refuse_unsigned
 from ..tensor.tensor import InferenceCounter, Tensor, wrap
 
 _dtype = dtype  # also where a parameter is called so
@@ -128,6 +128,7 @@ def usual(out: Any, d: Any, device: Any, requires_grad: Any) -> Spec | None:
     return _USUAL.get(d) if type(d) is _dtype else None
 
 
+_TAKE_NO_UNSIGNED = frozenset("arange eye linspace logspace randperm range".split())
 _TAKE_PAIRS = frozenset("zeros ones empty full eye rand randn empty_strided empty_permuted".split())
 
 
@@ -145,7 +146,8 @@ def on_device(function: Callable[..., Any], device: Any) -> Callable[..., Any]:
 
 def _native(op: str, d: dtype | None, device: Any) -> Any:
     d = as_dtype(op, d)
-    refuse_rare(op, d)
+    if op in _TAKE_NO_UNSIGNED:
+        refuse_unsigned(op, d)
     if d is dtypes.complex32 and op not in _TAKE_PAIRS:
         raise not_implemented_for(op, d)
     as_device(device)  # is there such a device? `finish` moves the array to it

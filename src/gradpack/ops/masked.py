@@ -52,6 +52,9 @@ def _common(op: str, input: Any, mask: Any) -> Any:
     structural=True,
     name="masked_fill",
     contiguous=True,
+    refuses="unsigned",
+    cost="cheap",
+    saved_as="mask",
 )
 def _masked_fill(input: Array, mask: Array, value: Array) -> Any:
     """`input` with one number where `mask` holds."""
@@ -69,6 +72,9 @@ def _masked_fill(input: Array, mask: Array, value: Array) -> Any:
     name="masked_fill_tensor",
     node="MaskedFillBackward1",
     contiguous=True,
+    refuses="unsigned",
+    overlap="read_first",
+    saved_as="mask",
 )
 def _masked_fill_tensor(input: Array, mask: Array, value: Array) -> Any:
     """`input` with the value of a 0-dim tensor where `mask` holds."""
@@ -131,7 +137,11 @@ def _method_masked_fill_(self: Tensor, mask: Tensor, value: Any) -> Tensor:
 
 
 @linear(
-    input=lambda g, mask, input_shape: _fit(_spread(g, mask, _joint(mask, input_shape)), input_shape), structural=True
+    input=lambda g, mask, input_shape: _fit(_spread(g, mask, _joint(mask, input_shape)), input_shape),
+    structural=True,
+    refuses="unsigned",
+    cost="dear",
+    overlap="apart",
 )
 def masked_select(input: Array, mask: Array) -> Any:
     """The elements of `input` where `mask` holds, in one dimension; tensor and mask are broadcast.
@@ -169,6 +179,8 @@ def _spread(input: Array, mask: Array, shape: Any = ()) -> Any:
     promote=("input",),
     structural=True,
     contiguous=True,
+    refuses="unsigned",
+    saved_as="mask source_sym_sizes=source.shape",
 )
 def masked_scatter(input: Array, mask: Array, source: Array) -> Any:
     """`input` with the elements of `source`, one after the other, where `mask` holds.
@@ -216,7 +228,7 @@ def _front(input: Array, shape: Any = ()) -> Any:
 # -- nonzero --
 
 
-@nondifferentiable(result="index", promote=(), name="nonzero")
+@nondifferentiable(result="index", promote=(), name="nonzero", refuses="unsigned")
 def _nonzero(input: Array) -> Any:
     """The indices of all elements that are not zero, one row each."""
     if not len(input.shape):
@@ -274,6 +286,7 @@ def argwhere(input: Tensor) -> Tensor:
     src=lambda g, dim, index: late.select(g, dim, index),
     promote=("input",),
     structural=True,
+    axis=True,
 )
 def select_scatter(input: Array, src: Array, dim: int, index: int = 0) -> Any:
     """`input` with `src` where `select(input, dim, index)` reads.
@@ -306,6 +319,8 @@ def select_scatter(input: Array, src: Array, dim: int, index: int = 0) -> Any:
     src=lambda g, dim, start, end, step: late._slice(g, _range_of(tuple(g.shape), dim, start, end, step)),
     promote=("input",),
     structural=True,
+    axis=True,
+    overlap="read_first",
 )
 def slice_scatter(
     input: Array, src: Array, dim: int = 0, start: Number = None, end: Number = None, step: int = 1

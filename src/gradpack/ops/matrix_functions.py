@@ -42,6 +42,7 @@ def _block_gradient(g: Any, A: Any) -> Any:
     jvp=lambda input_t, input: _block_gradient(input_t, input.mT),
     result=None,
     check=lambda op, values, common: _check_exp(values[0]),
+    refuses="complex32",
 )
 def linalg_matrix_exp(input: Array) -> Any:
     """The exponential of square matrices: `sum(A^k / k!)`.
@@ -244,7 +245,7 @@ def chain_matmul(*matrices: Tensor, out: Any = None) -> Any:
 # -- sums and products of elements --
 
 
-@linear(input=lambda g, input_shape: _spread(g, input_shape), result="sum", dtypes="ifc")
+@linear(input=lambda g, input_shape: _spread(g, input_shape), result="sum", dtypes="ifc", refuses="unsigned complex32")
 def trace(input: Array) -> Any:
     """The sum of the main diagonal of a matrix. Integers give int64.
 

@@ -82,6 +82,7 @@ def _declared(ndim: int) -> Callable[..., Any]:
         name=f"_max_pool{ndim}d",
         node=f"MaxPool{ndim}DWithIndicesBackward0",
         flat=True,
+        saved_as="dilation=geometry[3] kernel_size=geometry[0] padding=geometry[2] stride=geometry[1]",
     )(function)
     return made
 

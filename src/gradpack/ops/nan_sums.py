@@ -29,6 +29,7 @@ METHODS = FUNCTIONS
     dtypes="bif",
     name="nansum",
     contiguous=True,
+    saved_as="self dim=(dim) keepdim",
 )
 def _nansum(input: Array, dim: Dim = None, keepdim: bool = False) -> Any:
     """The sum, NaN counting as zero."""

@@ -25,6 +25,8 @@ METHODS = FUNCTIONS
     result="real",
     holomorphic=False,
     contiguous=True,
+    compares=True,
+    saved_as="dim=(dim) keepdim ord result self",
 )
 def linalg_vector_norm(input: Array, ord: Any = 2, dim: Dim = None, keepdim: bool = False) -> Any:
     """`sum(abs(input) ** ord) ** (1 / ord)`, with its limits for 0, inf and -inf."""

@@ -217,6 +217,8 @@ def _layer_norm_gradients(
     node="NativeLayerNormBackward0",
     dtypes="f",
     uniform=True,
+    cost="cheap",
+    saved_as="input normalized_shape result1=mean result2=rstd weight",
 )
 def _layer_norm(
     input: Array, normalized_shape: Sizes, weight: Array = None, bias: Array = None, eps: float = 1e-05

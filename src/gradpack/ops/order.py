@@ -107,6 +107,7 @@ def msort(input: Any, *, out: Any = None) -> Any:
     results=("values", "indices"),
     differentiable=1,
     dtypes="if",
+    refuses="unsigned",
 )
 def topk(input: Array, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
     """The `k` largest or smallest elements along a dimension, as a named tuple (values, indices).
@@ -185,6 +186,8 @@ def _ranked(op: str, find: Any, input: Any, dim: int, keepdim: bool) -> tuple[An
     results=("values", "indices"),
     differentiable=1,
     dtypes="if",
+    refuses="unsigned",
+    overlap="apart",
 )
 def kthvalue(input: Array, k: int, dim: int = -1, keepdim: bool = False) -> Any:
     """The `k`-th smallest element along a dimension, counted from 1, as a named tuple (values, indices).
@@ -234,13 +237,25 @@ def _of_all(find: Any, input: Any) -> Any:
     return np.reshape(find(flat, 0)[0], ())
 
 
-@general(input=lambda g, input, out: _evenly_or_nan(g, input, out), dtypes="if", node="MedianBackward0")
+@general(
+    input=lambda g, input, out: _evenly_or_nan(g, input, out),
+    dtypes="if",
+    node="MedianBackward0",
+    refuses="unsigned",
+    compares=True,
+)
 def _median_all(input: Array) -> Any:
     """The median of all elements."""
     return _of_all(_median, input)
 
 
-@general(input=lambda g, input, out: _evenly_or_nan(g, input, out), dtypes="if", node="NanmedianBackward0")
+@general(
+    input=lambda g, input, out: _evenly_or_nan(g, input, out),
+    dtypes="if",
+    node="NanmedianBackward0",
+    refuses="unsigned",
+    compares=True,
+)
 def _nanmedian_all(input: Array) -> Any:
     """The median of all elements that are not NaN."""
     return _of_all(_nanmedian, input)
@@ -254,6 +269,7 @@ def _nanmedian_all(input: Array) -> Any:
     dtypes="if",
     name="median",
     node="MedianBackward1",
+    refuses="unsigned",
 )
 def _median_dim(input: Array, dim: int, keepdim: bool = False) -> Any:
     """Medians along a dimension, and where they are."""
@@ -268,6 +284,7 @@ def _median_dim(input: Array, dim: int, keepdim: bool = False) -> Any:
     dtypes="if",
     name="nanmedian",
     node="NanmedianBackward1",
+    refuses="unsigned",
 )
 def _nanmedian_dim(input: Array, dim: int, keepdim: bool = False) -> Any:
     """Medians along a dimension of what is not NaN, and where they are."""

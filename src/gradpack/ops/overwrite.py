@@ -73,6 +73,7 @@ def _method_copy_(self: Tensor, other: Any, non_blocking: Any = False) -> Tensor
     result=None,
     broadcasts=True,
     node="CopyBackwards",
+    saved_as="",
 )
 def _copied(input: Array, other: Array) -> Any:
     """`other` in the shape and dtype of `input`."""
@@ -100,6 +101,7 @@ def _full_of(input: Any, value: Any) -> Any:
     result=None,
     scalars=False,
     node="FillBackward3",
+    overlap="read_first",
 )
 def _filled(input: Array, value: Array) -> Any:
     """`value` in the shape and dtype of `input`."""

@@ -38,6 +38,7 @@ def _pairs(pad: Any, ndim: int) -> list[tuple[int, int]]:
     jvp=lambda input_t, pad: _constant_pad(input_t, pad, 0),
     structural=True,
     name="constant_pad_nd",
+    cost="cheap",
 )
 def _constant_pad(input: Array, pad: Sizes, value: Any = 0) -> Any:
     """`input` with `pad` more elements of one value around it; of negative numbers, fewer."""
@@ -195,6 +196,7 @@ def _declared(mode: str, name: str, ndim: int) -> Callable[..., Any]:
         node=f"{name.capitalize()}Pad{ndim}DBackward0",
         flat=True,
         dtypes="ifc",
+        refuses="unsigned",
     )(function)
     return made
 

@@ -38,6 +38,9 @@ def tensors_only(function: Callable[..., Any]) -> Callable[..., Any]:
     input=lambda g, input, other: late.where(late.eq(input, other), g / 2, late.where(late.lt(input, other), 0.0, g)),
     other=lambda g, input, other: late.where(late.eq(input, other), g / 2, late.where(late.lt(other, input), 0.0, g)),
     dtypes="bif",
+    refuses="unsigned",
+    compares=True,
+    int64=True,
 )
 def maximum(input: Array, other: Array) -> Any:
     """The larger of two elements; NaN if one of them is. Equal ones get half of the gradient each.
@@ -59,6 +62,9 @@ def maximum(input: Array, other: Array) -> Any:
     input=lambda g, input, other: late.where(late.eq(input, other), g / 2, late.where(late.lt(other, input), 0.0, g)),
     other=lambda g, input, other: late.where(late.eq(input, other), g / 2, late.where(late.lt(input, other), 0.0, g)),
     dtypes="bif",
+    refuses="unsigned",
+    compares=True,
+    int64=True,
 )
 def minimum(input: Array, other: Array) -> Any:
     """The smaller of two elements: as `maximum`.
@@ -77,6 +83,8 @@ def minimum(input: Array, other: Array) -> Any:
     input=lambda g, input, other: late.where(_takes(late.ge(input, other), other), g, 0.0),
     other=lambda g, input, other: late.where(_takes(late.ge(input, other), other), 0.0, g),
     dtypes="bif",
+    refuses="unsigned",
+    compares=True,
 )
 def fmax(input: Array, other: Array) -> Any:
     """The larger of two elements; the other one where one is NaN. `input` gets the gradient of equal ones.
@@ -95,6 +103,8 @@ def fmax(input: Array, other: Array) -> Any:
     input=lambda g, input, other: late.where(_takes(late.le(input, other), other), g, 0.0),
     other=lambda g, input, other: late.where(_takes(late.le(input, other), other), 0.0, g),
     dtypes="bif",
+    refuses="unsigned",
+    compares=True,
 )
 def fmin(input: Array, other: Array) -> Any:
     """The smaller of two elements; the other one where one is NaN: as `fmax`.

@@ -45,6 +45,8 @@ def _check_exponent(op: Any, values: Any, common: Any) -> None:
     blocks=False,
     rounds=True,
     check=_check_exponent,
+    refuses="unsigned complex32",
+    saved_as={"PowBackward0": "exponent self"},
 )
 def pow(input: Array, exponent: Array) -> Any:
     """`input` to the power of `exponent`; one of them may be a number.

@@ -25,6 +25,8 @@ FUNCTIONS = METHODS = "prelu"
     dtypes="f",
     blocks=False,
     flat=True,
+    autocast="lower",
+    compares=True,
 )
 def _prelu(input: Array, weight: Array) -> Any:
     """`input` above zero, `weight * input` elsewhere."""

@@ -21,6 +21,10 @@ METHODS = FUNCTIONS
     input=lambda g, input: g * late.reshape(_others(late.reshape(input, (-1,)), 0), input.shape),
     result="sum",
     name="prod",
+    autocast="float32",
+    refuses="complex32",
+    compares=True,
+    overlap="read_first",
 )
 def _prod(input: Array) -> Any:
     """The product of all elements."""
@@ -32,6 +36,10 @@ def _prod(input: Array) -> Any:
     result="sum",
     node="ProdBackward1",
     contiguous=True,
+    autocast="float32",
+    refuses="complex32",
+    compares=True,
+    overlap="read_first",
 )
 def _prod_dim(input: Array, dim: int, keepdim: bool = False) -> Any:
     """The products along a dimension."""

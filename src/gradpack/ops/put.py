@@ -26,6 +26,7 @@ INPLACE = "put_"
     promote=("input",),
     structural=True,
     name="put",
+    refuses="unsigned complex32",
 )
 def _put(input: Array, index: Array, source: Array, accumulate: bool = False) -> Any:
     """`input` with `source` at the elements that `index` counts."""

@@ -16,7 +16,9 @@ from .many_lines import recurrence as along_lines
 
 
 @general(
-    input=lambda g, dim, step: shifted(g, dim, -step, 0), jvp=lambda input_t, dim, step: shifted(input_t, dim, step, 0)
+    input=lambda g, dim, step: shifted(g, dim, -step, 0),
+    jvp=lambda input_t, dim, step: shifted(input_t, dim, step, 0),
+    cost="cheap",
 )
 def shifted(input: Array, dim: int, step: int, fill: Array) -> Any:
     """Each element in the place of its neighbour, `step` (1 or -1) further; `fill` where none comes from."""

@@ -34,7 +34,7 @@ def converted(input: Any, dtype: Any) -> Any:
 # -- sum --
 
 
-@linear(input=lambda g, input_shape: spread(g, input_shape), result="sum", name="sum")
+@linear(input=lambda g, input_shape: spread(g, input_shape), result="sum", name="sum", int64=True, overlap="read_first")
 def _sum(input: Array) -> Any:
     """The sum of all elements."""
     return _add(input, None) if type(input) is _array_type and input.size < 4096 else add_up(input)
@@ -45,6 +45,9 @@ def _sum(input: Array) -> Any:
     result="sum",
     node="SumBackward1",
     contiguous=True,
+    int64=True,
+    overlap="read_first",
+    saved_as="dim=(dim) keepdim self_sym_sizes=input.shape",
 )
 def _sum_dim(input: Array, dim: Dim = None, keepdim: bool = False) -> Any:
     """The sums over some dimensions."""
@@ -179,7 +182,13 @@ _NO_MEAN = (
 )
 
 
-@linear(input=lambda g, input_shape: spread(g / (count(input_shape) or 1), input_shape), name="mean")
+@linear(
+    input=lambda g, input_shape: spread(g / (count(input_shape) or 1), input_shape),
+    name="mean",
+    refuses="complex32",
+    overlap="read_first",
+    saved_as="self_sym_sizes=input.shape self_sym_numel=input.numel",
+)
 def _mean(input: Array) -> Any:
     """The mean of all elements."""
     if not float_kind(input):
@@ -193,6 +202,9 @@ def _mean(input: Array) -> Any:
     ),
     node="MeanBackward1",
     contiguous=True,
+    refuses="complex32",
+    overlap="read_first",
+    saved_as="dim=(dim) keepdim self_sym_sizes=input.shape self_sym_numel=input.numel",
 )
 def _mean_dim(input: Array, dim: Dim = None, keepdim: bool = False) -> Any:
     """The means over some dimensions."""

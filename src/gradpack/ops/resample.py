@@ -167,10 +167,20 @@ def _declared(name: str, node: str) -> Callable[..., Any]:
         return channels_as_in(made, input)
 
     function.__doc__ = "Resizing along the last dimensions."
-    made: Callable[..., Any] = linear(input=lambda g, plan: _resized_back(g, plan), name=name, node=node, dtypes="if")(
-        function
-    )
+    made: Callable[..., Any] = linear(
+        input=lambda g, plan: _resized_back(g, plan), name=name, node=node, dtypes="if", saved_as=_saved_as(name)
+    )(function)
     return made
+
+
+def _saved_as(name: str) -> str | None:
+    """What the node in torch has saved: sizes, and the scale of each dimension."""
+    kind, ndim = name.removeprefix("_resize_")[:-2], int(name[-2])
+    if kind not in ("linear", "cubic", "nearest", "nearest_exact") or (kind == "nearest_exact" and ndim == 3):
+        return None
+    scales = ("scales",) if ndim == 1 else ("scales_d", "scales_h", "scales_w")[-ndim:]
+    align = "" if kind.startswith("nearest") else "align_corners=plan.align "
+    return f"{align}output_size=plan.sizes " + " ".join(f"{s}=plan[{i}][4]" for i, s in enumerate(scales))
 
 
 # torch's node for each mode and number of dimensions

@@ -40,6 +40,8 @@ OPERATORS: dict[str, Any] = {"__abs__": "abs"}
     result="real",
     holomorphic=False,
     dtypes="ifc",
+    refuses="unsigned",
+    compares=True,
 )
 def abs(input: Array) -> Any:
     """The absolute value; the gradient at 0 is 0.
@@ -67,7 +69,7 @@ def _method_abs_(self: Tensor) -> Tensor:
     return inplace(abs.op, "abs_", [self])
 
 
-@elementwise(input=lambda g: zeros_for(g), dtypes="bif", blocks=sign_of_large)
+@elementwise(input=lambda g: zeros_for(g), dtypes="bif", blocks=sign_of_large, refuses="unsigned")
 def sign(input: Array) -> Any:
     """-1, 0 or 1; 0 for NaN.
 
@@ -87,7 +89,9 @@ def sign(input: Array) -> Any:
     return np.asarray(steps, dtype=input.dtype)
 
 
-@elementwise(input=lambda g, input, out: _sgn_slope(g, input, out), holomorphic=False)
+@elementwise(
+    input=lambda g, input, out: _sgn_slope(g, input, out), holomorphic=False, refuses="unsigned", compares=True
+)
 def sgn(input: Array) -> Any:
     """`sign`; of a complex number, the number of length 1 in the same direction, and 0 at 0.
 
@@ -195,6 +199,7 @@ def frac(input: Array) -> Any:
     result="float",
     scalars=("other",),
     dtypes="bif",
+    compares=True,
 )
 def copysign(input: Array, other: Array) -> Any:
     """The absolute value of `input` with the sign of `other`, which -0.0 has too.
@@ -208,7 +213,7 @@ def copysign(input: Array, other: Array) -> Any:
     return np.copysign(input, other)
 
 
-@nondifferentiable(result="bool", promote=("input",), dtypes="bif")
+@nondifferentiable(result="bool", promote=("input",), dtypes="bif", cost="cheap")
 def signbit(input: Array) -> Any:
     """Where the sign is negative, of -0.0 too.
 
@@ -232,6 +237,7 @@ def _refuse_gradient() -> Any:
     uniform="heaviside is not yet implemented for tensors with different dtypes.",
     dtypes="bif",
     node="NotImplemented",
+    refuses="unsigned",
 )
 def heaviside(input: Array, values: Array) -> Any:
     """0 below 0, 1 above, and `values` at 0; as in torch it has no derivative.

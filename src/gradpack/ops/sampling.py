@@ -32,6 +32,7 @@ FUNCTIONS = "poisson binomial _standard_gamma _sample_dirichlet"
     input=lambda g, input, other, order: g * _igamma_in_shape(input, other, order + 1),
     other=lambda g, input, other, order: g * _density_in_shape(input, other, order),
     dtypes="f",
+    cost="dear",
 )
 def _igamma_in_shape(input: Array, other: Array, order: int) -> Any:
     """A derivative of the regularised lower incomplete gamma function by its first argument, to the third.
@@ -79,6 +80,7 @@ def _density_in_shape(input: Any, other: Any, order: int) -> Any:
     node="StandardGammaBackward0",
     dtypes="f",
     name="_standard_gamma",
+    cost="dear",
 )
 def _gamma(input: Array, generator: Setting = None) -> Any:
     """Gamma numbers of rate 1 with the shapes in `input`."""

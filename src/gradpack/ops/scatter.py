@@ -134,6 +134,9 @@ def _check_shapes(op: str, shape: Any, d: int, wanted: Any) -> None:
 @linear(
     input=lambda g, input_shape, dim, index, sparse_grad: late.spread(g, index, input_shape, dim, sparse_grad),
     structural=True,
+    refuses="unsigned",
+    axis=True,
+    overlap="apart",
 )
 def gather(input: Array, dim: int, index: Array, *, sparse_grad: bool = False) -> Any:
     """`out[i][j] = input[index[i][j]][j]` for `dim=0`, `input[i][index[i][j]]` for `dim=1`, and so on.
@@ -204,6 +207,7 @@ def _gather_backward(input: Array, index: Array, shape: Any = (), dim: int = 0) 
     promote=("input",),
     structural=True,
     name="scatter",
+    refuses="unsigned",
 )
 def _scatter(input: Array, dim: int, index: Array, src: Array) -> Any:
     """`input` with `src`, of the shape of `index`, where `gather` would read."""
@@ -227,6 +231,7 @@ def set_places(array: Any, dim: int, index: Any, src: Any) -> Any:
     structural=True,
     name="scatter_value",
     node="ScatterBackward1",
+    refuses="unsigned",
 )
 def _scatter_value(input: Array, dim: int, index: Array, value: Any = 0) -> Any:
     """`input` with one number where `gather` would read."""
@@ -248,6 +253,7 @@ def set_value(array: Any, dim: int, index: Any, value: Any) -> Any:
     promote=("input",),
     structural=True,
     name="scatter_add",
+    refuses="unsigned",
 )
 def _scatter_add(input: Array, dim: int, index: Array, src: Array) -> Any:
     """`input` with `src`, of the shape of `index`, added where `gather` would read."""

@@ -36,6 +36,8 @@ INPLACE = "scatter_reduce_"
     promote=("input",),
     structural=True,
     name="scatter_reduce",
+    refuses="unsigned",
+    compares=True,
 )
 def _scatter_sum(
     input: Array, dim: int, index: Array, src: Array, mean: bool = False, include_self: bool = True
@@ -70,6 +72,8 @@ def _hits(input: Array, dim: int, index: Array, include_self: bool = True) -> An
     src=lambda g, input, dim, index, src, include_self, out: _prod_src(g, input, dim, index, src, include_self, out),
     name="scatter_prod",
     node="ScatterReduceBackward0",
+    refuses="complex32",
+    compares=True,
 )
 def _scatter_prod(input: Array, dim: int, index: Array, src: Array, include_self: bool = True) -> Any:
     """The product of the elements of `src` that fall on each place, and of `input` if `include_self`."""
@@ -115,6 +119,7 @@ def _refuse_twice(g: Any) -> Any:
     dtypes="bif",
     name="scatter_extreme",
     node="ScatterReduceBackward0",
+    refuses="unsigned",
 )
 def _scatter_extreme(
     input: Array, dim: int, index: Array, src: Array, largest: bool = True, include_self: bool = True

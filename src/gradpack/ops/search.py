@@ -27,7 +27,9 @@ def _sides(side: Any, right: bool, op: str) -> bool:
     return right or side == "right"
 
 
-@nondifferentiable(result="index", promote=("boundaries", "input"), dtypes="bif", name="searchsorted")
+@nondifferentiable(
+    result="index", promote=("boundaries", "input"), dtypes="bif", name="searchsorted", refuses="unsigned"
+)
 def _search(boundaries: Array, input: Array, right: bool = False) -> Any:
     """For each value, how many boundaries lie before it."""
     n = boundaries.shape[-1]

@@ -230,7 +230,13 @@ def _method_expand_as(self: Tensor, other: Tensor) -> Tensor:
 
 
 # Their formulas name `dim` for those who look at the node.
-@linear(input=lambda g, input_shape, dim: reshape(g, input_shape), view=True, structural=True)
+@linear(
+    input=lambda g, input_shape, dim: reshape(g, input_shape),
+    view=True,
+    structural=True,
+    axis=True,
+    saved_as={"SqueezeBackward0": "self_sym_sizes=input.shape", "": "dim self_sym_sizes=input.shape"},
+)
 def squeeze(input: Array, dim: Dim = None) -> Any:
     """Drop dimensions of size 1: all, or those named.
 
@@ -245,7 +251,9 @@ def squeeze(input: Array, dim: Dim = None) -> Any:
     return reshaped(input, tuple([s for i, s in enumerate(input.shape) if s != 1 or i not in dims]))
 
 
-@linear(input=lambda g, input_shape, dim: reshape(g, input_shape), view=True, structural=True)
+@linear(
+    input=lambda g, input_shape, dim: reshape(g, input_shape), view=True, structural=True, axis=True, saved_as="dim"
+)
 def unsqueeze(input: Array, dim: int) -> Any:
     """Insert a dimension of size 1.
 

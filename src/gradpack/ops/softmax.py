@@ -164,6 +164,8 @@ def _place(input: Any, dim: Any) -> Any:
     dtypes="f",
     name="softmax",
     contiguous=True,
+    cost="cheap",
+    overlap="read_first",
 )
 def _softmax(input: Array, dim: int) -> Any:
     """`exp(input) / sum(exp(input))` along a dimension."""
@@ -211,6 +213,8 @@ def _softmax_slope(g: Any, out: Any, dim: int) -> Any:
     dtypes="f",
     name="log_softmax",
     contiguous=True,
+    cost="cheap",
+    overlap="read_first",
 )
 def _log_softmax(input: Array, dim: int) -> Any:
     """`input - log(sum(exp(input)))` along a dimension."""
@@ -311,6 +315,9 @@ def _called(op: Any, name: str, input: Any, dim: Any, dtype: Any, out: Any, axis
     ),
     result="float",
     contiguous=True,
+    refuses="complex32",
+    overlap="read_first",
+    saved_as="dim=(dim) keepdim result self",
 )
 def logsumexp(input: Array, dim: Dim, keepdim: bool = False) -> Any:
     """`log(sum(exp(input)))` over one or several dimensions, without overflow.

@@ -22,6 +22,8 @@ from .sparse_conversions import _masked_like
     jvp=lambda input_t, out, dim: _softmax_slope(input_t, out, dim),
     node="SparseSoftmaxBackward0",
     sparse=True,
+    cost="cheap",
+    overlap="read_first",
 )
 def _softmax(input: Array, dim: int) -> Any:
     """Softmax over the entries of each line."""
@@ -33,6 +35,8 @@ def _softmax(input: Array, dim: int) -> Any:
     node="SparseLogSoftmaxBackward0",
     jvp=lambda input_t, out, dim: input_t - _lines(input_t * _exp(out), dim),
     sparse=True,
+    cost="cheap",
+    overlap="read_first",
 )
 def _log_softmax(input: Array, dim: int) -> Any:
     """Logarithms of the softmax over the entries of each line."""
@@ -61,7 +65,7 @@ def _lines(input: Array, dim: int) -> Any:
     return own.with_values(values)
 
 
-@general(input=lambda g, out: g * out, jvp=lambda input_t, out: input_t * out, sparse=True)
+@general(input=lambda g, out: g * out, jvp=lambda input_t, out: input_t * out, sparse=True, cost="cheap")
 def _exp(input: Array) -> Any:
     """Exponentials of the entries."""
     return input.with_values(np.exp(input.values))

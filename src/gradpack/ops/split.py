@@ -27,6 +27,8 @@ METHODS = FUNCTIONS
     view=True,
     many=True,
     structural=True,
+    axis=True,
+    saved_as="dim",
 )
 def unbind(input: Array, dim: int = 0) -> Any:
     """All slices along a dimension, without it. Views, which may not be written to under grad mode.
@@ -81,6 +83,7 @@ def _split(input: Array, split_size: int, dim: int = 0) -> Any:
     many=True,
     structural=True,
     name="split_with_sizes",
+    saved_as="dim self_sym_sizes=input.shape split_sizes=sizes",
 )
 def _split_sizes(input: Array, sizes: Sizes, dim: int = 0) -> Any:
     """Parts of given sizes."""

@@ -97,6 +97,7 @@ def _of_all_examples(
     view=True,
     structural=True,
     node="AsStridedBackward0",
+    saved_as="size storage_offset stride",
 )
 def _as_strided(input: Array, size: Sizes, stride: Sizes, storage_offset: int, at: Setting) -> Any:
     """`as_strided`, with where the result lies beside the input."""

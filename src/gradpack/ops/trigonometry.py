@@ -30,7 +30,7 @@ ALIASES = {
 }
 
 
-@elementwise(input=lambda g, input: g * cos(input), result="float")
+@elementwise(input=lambda g, input: g * cos(input), result="float", refuses="complex32")
 def sin(input: Array) -> Any:
     """The sine of an angle in radians.
 
@@ -43,7 +43,7 @@ def sin(input: Array) -> Any:
     return np.sin(input)
 
 
-@elementwise(input=lambda g, input: -g * sin(input), result="float")
+@elementwise(input=lambda g, input: -g * sin(input), result="float", refuses="complex32")
 def cos(input: Array) -> Any:
     """The cosine of an angle in radians.
 
@@ -56,7 +56,7 @@ def cos(input: Array) -> Any:
     return np.cos(input)
 
 
-@elementwise(input=lambda g, out: g * (out * out + 1), result="float")
+@elementwise(input=lambda g, out: g * (out * out + 1), result="float", refuses="complex32")
 def tan(input: Array) -> Any:
     """The tangent of an angle in radians.
 
@@ -69,7 +69,7 @@ def tan(input: Array) -> Any:
     return np.tan(input)
 
 
-@elementwise(input=lambda g, input: g / late.sqrt(1 - input * input), result="float")
+@elementwise(input=lambda g, input: g / late.sqrt(1 - input * input), result="float", refuses="complex32")
 def asin(input: Array) -> Any:
     """The angle whose sine is `input`: NaN outside of [-1, 1].
 
@@ -82,7 +82,7 @@ def asin(input: Array) -> Any:
     return np.arcsin(input)
 
 
-@elementwise(input=lambda g, input: -g / late.sqrt(1 - input * input), result="float")
+@elementwise(input=lambda g, input: -g / late.sqrt(1 - input * input), result="float", refuses="complex32")
 def acos(input: Array) -> Any:
     """The angle whose cosine is `input`: NaN outside of [-1, 1].
 
@@ -95,7 +95,7 @@ def acos(input: Array) -> Any:
     return np.arccos(input)
 
 
-@elementwise(input=lambda g, input: g / (input * input + 1), result="float")
+@elementwise(input=lambda g, input: g / (input * input + 1), result="float", refuses="complex32")
 def atan(input: Array) -> Any:
     """The angle whose tangent is `input`.
 
@@ -132,7 +132,7 @@ def _over_square(x: Any, y: Any) -> Any:
     return late.where(late.eq(square, 0), 0.0, 1 / square)
 
 
-@elementwise(input=lambda g, input: g * cosh(input), result="float")
+@elementwise(input=lambda g, input: g * cosh(input), result="float", refuses="complex32")
 def sinh(input: Array) -> Any:
     """The hyperbolic sine.
 
@@ -145,7 +145,7 @@ def sinh(input: Array) -> Any:
     return np.sinh(input)
 
 
-@elementwise(input=lambda g, input: g * sinh(input), result="float")
+@elementwise(input=lambda g, input: g * sinh(input), result="float", refuses="complex32")
 def cosh(input: Array) -> Any:
     """The hyperbolic cosine.
 
@@ -158,7 +158,7 @@ def cosh(input: Array) -> Any:
     return np.cosh(input)
 
 
-@elementwise(input=lambda g, out: g * (1 - out * out), result="float")
+@elementwise(input=lambda g, out: g * (1 - out * out), result="float", refuses="complex32")
 def tanh(input: Array) -> Any:
     """The hyperbolic tangent.
 
@@ -171,7 +171,7 @@ def tanh(input: Array) -> Any:
     return np.tanh(input)
 
 
-@elementwise(input=lambda g, input: g / late.sqrt(input * input + 1), result="float")
+@elementwise(input=lambda g, input: g / late.sqrt(input * input + 1), result="float", refuses="complex32")
 def asinh(input: Array) -> Any:
     """The inverse of `sinh`.
 
@@ -184,7 +184,7 @@ def asinh(input: Array) -> Any:
     return np.arcsinh(input)
 
 
-@elementwise(input=lambda g, input: g / _acosh_root(input), result="float")
+@elementwise(input=lambda g, input: g / _acosh_root(input), result="float", refuses="complex32")
 def acosh(input: Array) -> Any:
     """The inverse of `cosh`: NaN below 1.
 
@@ -203,7 +203,7 @@ def _acosh_root(x: Any) -> Any:
     return late.sqrt(x * x - 1)
 
 
-@elementwise(input=lambda g, input: g / (1 - input * input), result="float")
+@elementwise(input=lambda g, input: g / (1 - input * input), result="float", refuses="complex32")
 def atanh(input: Array) -> Any:
     """The inverse of `tanh`: NaN outside of [-1, 1].
 
@@ -216,7 +216,7 @@ def atanh(input: Array) -> Any:
     return np.arctanh(input)
 
 
-@elementwise(input=lambda g, input: g * _sinc_slope(input * math.pi) * math.pi, result="float")
+@elementwise(input=lambda g, input: g * _sinc_slope(input * math.pi) * math.pi, result="float", refuses="complex32")
 def sinc(input: Array) -> Any:
     """`sin(pi * input) / (pi * input)`, and 1 at 0.
 

@@ -157,6 +157,7 @@ def _chosen(op: str, input: Any, inverse: bool, counts: bool, dim: Any, consecut
     results=("values", "indices"),
     differentiable=1,
     dtypes="bif",
+    refuses="unsigned",
 )
 def mode(input: Array, dim: int = -1, keepdim: bool = False) -> Any:
     """The most frequent element along a dimension, the smallest of several; a named tuple (values, indices).
@@ -194,7 +195,7 @@ def _mode(input: Any, place: int) -> tuple[Any, Any]:
 # -- isin --
 
 
-@nondifferentiable(result="bool", promote=("elements", "test_elements"), dtypes="bif", name="isin")
+@nondifferentiable(result="bool", promote=("elements", "test_elements"), dtypes="bif", name="isin", refuses="unsigned")
 def _isin(elements: Array, test_elements: Array, assume_unique: bool = False, invert: bool = False) -> Any:
     """Which of `elements` are among `test_elements`."""
     tests, found = np.reshape(test_elements, (-1,)), elements

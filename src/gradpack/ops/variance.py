@@ -55,6 +55,8 @@ def _moments(name: str, input: Any, dim: Any, correction: Any, keepdim: bool) ->
     holomorphic=False,
     name="var",
     contiguous=True,
+    overlap="read_first",
+    saved_as="correction dim=(dim) keepdim self",
 )
 def _var(input: Array, dim: Dim = None, correction: Any = 1, keepdim: bool = False) -> Any:
     """The variance."""
@@ -69,6 +71,8 @@ def _var(input: Array, dim: Dim = None, correction: Any = 1, keepdim: bool = Fal
     holomorphic=False,
     name="std",
     contiguous=True,
+    overlap="read_first",
+    saved_as="correction dim=(dim) keepdim result self",
 )
 def _std(input: Array, dim: Dim = None, correction: Any = 1, keepdim: bool = False) -> Any:
     """The standard deviation."""
@@ -82,6 +86,7 @@ def _std(input: Array, dim: Dim = None, correction: Any = 1, keepdim: bool = Fal
     many=True,
     name="var_mean",
     contiguous=True,
+    saved_as="correction dim=(dim) keepdim self",
 )
 def _var_mean(input: Array, dim: Dim = None, correction: Any = 1, keepdim: bool = False) -> Any:
     """The variance and the mean."""
@@ -97,6 +102,7 @@ def _var_mean(input: Array, dim: Dim = None, correction: Any = 1, keepdim: bool 
     many=True,
     name="std_mean",
     contiguous=True,
+    saved_as="correction dim=(dim) keepdim result0=out self",
 )
 def _std_mean(input: Array, dim: Dim = None, correction: Any = 1, keepdim: bool = False) -> Any:
     """The standard deviation and the mean."""

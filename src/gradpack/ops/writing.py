@@ -20,7 +20,6 @@ from ..declare.batched import is_batched
 from ..declare.explain import explain
 from ..declare.inplace import History, inplace
 from ..declare.op import Op
-from ..declare.out_dtypes import READ_FIRST
 from ..declare.record import record
 from ..declare.timed import watched
 from ..declare.write_checks import check_overlap, check_writable, tensors_in
@@ -55,7 +54,7 @@ def _write_part(op: Op, name: str, values: list[Any], kernel: Callable[..., Any]
     others = tensors_in(rest)
     others_need = mode.grad and any(v._current_edge() is not None for v in others)
     check_writable(target, name, others_need, indexed=indexed)
-    if op.name not in READ_FIRST:
+    if op.overlap != "read_first":
         check_overlap(target, others)
     edge = target._current_edge() if mode.grad else None
     made = None

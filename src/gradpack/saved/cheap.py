@@ -8,24 +8,10 @@ from ..declare.op import Op
 
 _KINDS = ("elementwise", "linear")  # one pass over memory, if nothing below says otherwise
 
-# Of other kinds: normalisations, softmax, comparisons, masks.
-_ALSO = frozenset(
-    "_softmax softmax _log_softmax log_softmax _layer_norm _group_norm _batch_norm masked_fill index_fill "
-    "constant_pad_nd eq ne lt le gt ge isfinite isinf isnan isneginf isposinf logical_and logical_not logical_or "
-    "logical_xor bitwise_and bitwise_not bitwise_or bitwise_xor signbit rrelu shifted zeros_as _exp".split()
-)
-
-# Of those kinds, but dear: tens of nanoseconds for each number.
-_DEAR = frozenset(
-    "_standard_gamma digamma erfinv igamma igammac _igamma_in_shape lgamma mvlgamma polygamma special_zeta "
-    "special_erfcx special_i0e special_i1 special_i1e i0 special_log_ndtr special_ndtri _fft_c2c _fft_c2r _fft_r2c "
-    "masked_select".split()
-)
-
 
 def is_cheap(op: Op) -> bool:
     """Whether running an operation again costs about as much as reading what it made."""
-    return op.name in _ALSO or (op.kind in _KINDS and op.name not in _DEAR)
+    return op.cost == "cheap" or (op.kind in _KINDS and op.cost is None)
 
 
 def is_product(op: Op) -> bool:

@@ -268,6 +268,11 @@ class SavedInfo:
         return self._op is not None and is_exact(self._op)
 
     @property
+    def compares(self) -> bool:
+        """Whether backward compares it with a bound or with the result, so that rounding would change the gradient."""
+        return self._op is not None and self._op.compares
+
+    @property
     def where(self) -> Where | None:
         return None if self._where is None else Where(*self._where)
 

@@ -15,7 +15,6 @@ from weakref import WeakKeyDictionary
 from ..declare.op import REGISTRY, Op
 from ..ops.methods import load_all
 from .info import Learned, is_exact
-from .stage import COMPARING
 
 _SLOTS = {"self": "input", "result": "out", "output": "out", "logsumexp": "lse", "log_sumexp": "lse"}
 _NORM = {"result1": "mean", "result2": "rstd"}  # of layers that normalise
@@ -71,7 +70,7 @@ def learned(node_name: str, slot: str) -> Learned:
         slot = _NORM[slot]
     slot = _SLOTS.get(slot, slot)
     kind = "stat" if slot in _STATS else "output" if re.fullmatch(r"out|result\d", slot) else ""
-    exact = any(is_exact(op) for op in ops) or not COMPARING.isdisjoint(names) or own.endswith("_loss")
+    exact = any(is_exact(op) or op.compares for op in ops) or own.endswith("_loss")
     return Learned((node_name, slot), names, exact, kind)
 
 

@@ -81,15 +81,6 @@ class Stage:
         return self.name
 
 
-# Operations whose backward compares what they saved: with a bound, or with their result. What was rounded falls on the
-# other side, or equals no more. (relu does, too: rounding to another floating-point dtype keeps the sign.)
-COMPARING = frozenset(
-    "abs amax amin cdist clamp clamp_max clamp_min clamp_to_numbers copysign fmax fmin hardshrink hardsigmoid "
-    "hardswish hardtanh leaky_relu linalg_vector_norm logcumsumexp max_all maximum median_all min_all minimum "
-    "nanmedian_all prelu prod prod_dim scatter_prod scatter_reduce sgn softshrink threshold".split()
-)
-
-
 class Lossy(Stage):
     """A stage for floating-point values that need not come back exactly.
 
@@ -107,7 +98,7 @@ class Lossy(Stage):
             and info.dtype.category == FLOATING
             and not info.exact
             and info.kind not in ("stat", "mask", "index")
-            and info.op not in COMPARING
+            and not info.compares
         )
 
 
