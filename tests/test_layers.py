@@ -48,26 +48,26 @@ LEVEL = {name: level for level, name in enumerate(LAYERS)}
 # A module that reaches up, what it reaches for, and why that is right. The import is to be inside a
 # function: when the module is loaded, the upper layer is not.
 ALLOWED = {
-    "declare/batching_layers": {"ops": "the state of the default generator is set back"},
+    "declare/batching/rules_layers": {"ops": "the state of the default generator is set back"},
     "autograd/profiler": {"nn": "a profiler that shows modules observes their calls"},
-    "ops/convert": {"autograd": "a tensor that changes its device takes its history along"},
+    "ops/create/convert": {"autograd": "a tensor that changes its device takes its history along"},
 }
 
 # Who may name NumPy besides backends and operations. Elsewhere arrays are whatever the backend says.
 NUMPY = {
     "__config__": "tells its version",
     "cli/report": "draws curves from what was measured",
-    "declare/complex_form": "conjugates the gradients of compiled code",
-    "declare/quick": "plans for NumPy arrays of any dtypes; all others take the interpreted path",
-    "declare/constants": "numbers as arrays of the dtypes that compiled code runs on",
-    "declare/inplace_text": "names the functions of NumPy's that write into an array",
-    "declare/kinds": "compiled code is for NumPy arrays; all others take the interpreted path",
-    "declare/block_parts": "what loops over blocks call",
-    "declare/blocks": "divides large arrays of NumPy's into blocks",
-    "declare/fuse_numbers": "gives compiled loops numbers of NumPy's, which have a dtype",
-    "declare/fuse_steps": "calls functions of NumPy's",
-    "declare/fuse": "knows the names of NumPy's functions",
-    "declare/fitting": "sums the gradients of compiled code",
+    "declare/generate/complex_form": "conjugates the gradients of compiled code",
+    "declare/dispatch/dtype_plan": "plans for NumPy arrays of any dtypes; all others take the interpreted path",
+    "declare/generate/constants": "numbers as arrays of the dtypes that compiled code runs on",
+    "declare/inplace/text": "names the functions of NumPy's that write into an array",
+    "declare/decorators": "compiled code is for NumPy arrays; all others take the interpreted path",
+    "declare/generate/buffers": "what loops over blocks call",
+    "declare/generate/tiling": "divides large arrays of NumPy's into blocks",
+    "declare/generate/fusion_numba": "gives compiled loops numbers of NumPy's, which have a dtype",
+    "declare/generate/fusion_steps": "calls functions of NumPy's",
+    "declare/generate/fusion_parse": "knows the names of NumPy's functions",
+    "declare/dispatch/unbroadcast": "sums the gradients of compiled code",
     "extend/places": "asks NumPy for a dtype by what the user has of it",
     "saved/spill": "maps files as arrays",
     "saved/assignment": "adds to what is held at many moments at once",

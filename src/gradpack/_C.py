@@ -20,8 +20,8 @@ from .autograd.saved_hooks import leave_saved_tensors_hooks, saved_tensors_hooks
 from .autograd.stopping import DelayedError, Error, UndefinedGrad, UndefinedGradBackward
 from .base.errors import LinAlgError as _LinAlgError
 from .base.modes import MODE, RUN
+from .declare.dispatch.saved_attributes import SavedTensor
 from .declare.op import REGISTRY
-from .declare.saved_attributes import SavedTensor
 from .graph.node import AccumulateGrad, Node, upcoming
 from .tensor.node_methods import _InputMetadata
 from .tensor.tensor import Tensor

@@ -28,7 +28,7 @@ from .base.size import Size  # noqa: E402
 from .base.threads import get_num_threads, set_num_threads  # noqa: E402
 from .base.when_imported import when_imported as _when_imported  # noqa: E402
 from .ops import methods as _methods  # noqa: E402
-from .ops.create import tensor as tensor  # noqa: E402 - the function, not the subpackage of that name
+from .ops.create.create import tensor as tensor  # noqa: E402 - the function, not the subpackage of that name
 from .tensor.tensor import Tensor  # noqa: E402
 
 if _TYPE_CHECKING:  # imported when they are first asked for

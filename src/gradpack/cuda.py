@@ -17,7 +17,7 @@ from .base.devices import device as _device
 from .base.errors import OutOfMemoryError
 from .base.exits import Exit as _Exit
 from .cuda_streams import Event, Stream, StreamContext, current_stream, default_stream, set_stream, stream
-from .ops import generator as _generator
+from .ops.random import generator as _generator
 
 _watches: dict[int, _MemoryWatch] = {}  # by device: its peak of memory
 

@@ -1,8 +1,8 @@
 """`torch.fft`: discrete Fourier transforms."""
 
-from .declare.door import open_doors as _open_doors
-from .ops.fourier import fft, hfft, ifft, ihfft, irfft, rfft
-from .ops.fourier_many import (
+from .declare.signature.wrapper import open_doors as _open_doors
+from .ops.fft.fourier import fft, hfft, ifft, ihfft, irfft, rfft
+from .ops.fft.fourier_many import (
     fft2,
     fftfreq,
     fftn,

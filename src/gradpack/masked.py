@@ -1,8 +1,8 @@
 """`torch.masked`: reductions and normalizations that leave out what a mask does not hold for."""
 
-from .declare.door import open_doors as _open_doors
-from .ops.masked_moments import log_softmax, mean, median, norm, normalize, softmax, softmin, std, var
-from .ops.masked_reductions import amax, amin, argmax, argmin, cumprod, cumsum, logaddexp, logsumexp, prod, sum
+from .declare.signature.wrapper import open_doors as _open_doors
+from .ops.reduce.masked_moments import log_softmax, mean, median, norm, normalize, softmax, softmin, std, var
+from .ops.reduce.masked_reductions import amax, amin, argmax, argmin, cumprod, cumsum, logaddexp, logsumexp, prod, sum
 
 __all__ = [
     "amax",

@@ -8,7 +8,15 @@ from functools import partial
 from typing import Any
 
 from .base.exits import block, surely
-from .ops.generator import Generator, default_generator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state
+from .ops.random.generator import (
+    Generator,
+    default_generator,
+    get_rng_state,
+    initial_seed,
+    manual_seed,
+    seed,
+    set_rng_state,
+)
 
 
 @block

@@ -7,10 +7,10 @@ from functools import wraps as _wraps
 from typing import Any
 
 from .base.exits import Exit as _Exit
-from .declare.door import open_doors as _open_doors
-from .ops.sparse_bodies import CHECKING as _CHECKING
-from .ops.sparse_products import addmm, mm, sampled_addmm, sum
-from .ops.sparse_softmax import log_softmax, softmax
+from .declare.signature.wrapper import open_doors as _open_doors
+from .ops.sparse.bodies import CHECKING as _CHECKING
+from .ops.sparse.products import addmm, mm, sampled_addmm, sum
+from .ops.sparse.softmax import log_softmax, softmax
 
 __all__ = ["addmm", "check_sparse_tensor_invariants", "log_softmax", "mm", "sampled_addmm", "softmax", "sum"]
 

@@ -1,7 +1,12 @@
 """`torch.special`: special functions. Most need SciPy (the extra `special`)."""
 
-from .declare.door import open_doors as _open_doors
-from .ops.bessel import (
+from .declare.signature.wrapper import open_doors as _open_doors
+from .ops.pointwise.exponential import erf, erfc, erfinv, exp2, expm1, log1p, logit, xlogy
+from .ops.pointwise.exponential import sigmoid as expit
+from .ops.pointwise.rounding import round
+from .ops.pointwise.trigonometry import sinc
+from .ops.reduce.softmax import log_softmax, logsumexp, softmax
+from .ops.special.bessel import (
     airy_ai,
     bessel_j0,
     bessel_j1,
@@ -19,16 +24,14 @@ from .ops.bessel import (
     scaled_modified_bessel_k1,
     spherical_bessel_j0,
 )
-from .ops.exponential import erf, erfc, erfinv, exp2, expm1, log1p, logit, xlogy
-from .ops.exponential import sigmoid as expit
-from .ops.gamma_functions import igamma as gammainc
-from .ops.gamma_functions import igammac as gammaincc
-from .ops.gamma_functions import mvlgamma as multigammaln
-from .ops.gamma_functions import zeta
-from .ops.likelihood import entr, erfcx, log_ndtr, ndtr, ndtri, xlog1py
-from .ops.log_gamma import digamma, polygamma
-from .ops.log_gamma import lgamma as gammaln
-from .ops.polynomials import (
+from .ops.special.gamma_functions import igamma as gammainc
+from .ops.special.gamma_functions import igammac as gammaincc
+from .ops.special.gamma_functions import mvlgamma as multigammaln
+from .ops.special.gamma_functions import zeta
+from .ops.special.likelihood import entr, erfcx, log_ndtr, ndtr, ndtri, xlog1py
+from .ops.special.log_gamma import digamma, polygamma
+from .ops.special.log_gamma import lgamma as gammaln
+from .ops.special.polynomials import (
     chebyshev_polynomial_t,
     chebyshev_polynomial_u,
     chebyshev_polynomial_v,
@@ -42,9 +45,6 @@ from .ops.polynomials import (
     shifted_chebyshev_polynomial_v,
     shifted_chebyshev_polynomial_w,
 )
-from .ops.rounding import round
-from .ops.softmax import log_softmax, logsumexp, softmax
-from .ops.trigonometry import sinc
 
 psi = digamma
 

@@ -12,7 +12,7 @@ import gradpack
 from gradpack.backends.cupy import CuPyBackend
 
 cupy = pytest.importorskip("cupy")
-SOURCES = sorted((Path(gradpack.__file__).parent / "ops").glob("*.py"))
+SOURCES = sorted((Path(gradpack.__file__).parent / "ops").rglob("*.py"))
 
 
 def used():

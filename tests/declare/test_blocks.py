@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import gradpack as torch
-from gradpack.declare.block_parts import BLOCK, pick
-from gradpack.declare.blocks import LARGE, alike, fused, in_blocks
-from gradpack.declare.fuse import Reader, loop, statements
-from gradpack.declare.fuse_steps import Unknown
+from gradpack.declare.generate.buffers import BLOCK, pick
+from gradpack.declare.generate.fusion_parse import Reader, loop, statements
+from gradpack.declare.generate.fusion_steps import Unknown
+from gradpack.declare.generate.tiling import LARGE, alike, fused, in_blocks
 from gradpack.nn import functional as F
 
 SIZE = 2 * LARGE + 77  # several blocks, the last one odd

@@ -5,8 +5,8 @@ import pytest
 
 import gradpack as torch
 from gradpack.base.modes import MODE
-from gradpack.declare.apply import _apply
-from gradpack.declare.nodes import GeneralNode
+from gradpack.declare.dispatch.interpreter import _apply
+from gradpack.declare.dispatch.nodes import GeneralNode
 from gradpack.declare.op import REGISTRY
 
 CALLS = {

@@ -9,8 +9,8 @@ import pytest
 
 import gradpack as torch
 import gradpack.nn.functional as F
-from gradpack.declare.arguments import kind_of
-from gradpack.declare.door import door
+from gradpack.declare.signature.arguments import kind_of
+from gradpack.declare.signature.wrapper import door
 
 
 def with_all_kinds(input: object, *rest: int, upper: bool = False, alpha: float = 1.0, **more: object) -> object:

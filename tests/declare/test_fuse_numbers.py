@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import gradpack as torch
-from gradpack.declare.blocks import alike, fused
-from gradpack.declare.fuse import statements
-from gradpack.declare.fuse_numbers import Fused
+from gradpack.declare.generate.fusion_numba import Fused
+from gradpack.declare.generate.fusion_parse import statements
+from gradpack.declare.generate.tiling import alike, fused
 from gradpack.nn import functional as F
 
 pytest.importorskip("numba")

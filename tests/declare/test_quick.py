@@ -5,9 +5,9 @@ import pytest
 
 import gradpack as torch
 from gradpack.base.modes import MODE
-from gradpack.declare.apply import _apply
+from gradpack.declare.dispatch.dtype_plan import quickly
+from gradpack.declare.dispatch.interpreter import _apply
 from gradpack.declare.op import REGISTRY
-from gradpack.declare.quick import quickly
 
 NUMBERS = (2, 2.5, True, 1j)
 TENSORS = {

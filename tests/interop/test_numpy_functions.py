@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import gradpack as torch
-from gradpack.ops.numpy_forms import found
-from gradpack.ops.numpy_table import CALLS, UFUNC_METHODS, UFUNCS
+from gradpack.ops.numpy_api.forms import found
+from gradpack.ops.numpy_api.table import CALLS, UFUNC_METHODS, UFUNCS
 
 RNG = np.random.default_rng(0)
 V, M, M2, S = RNG.normal(size=4), RNG.normal(size=(2, 3)), RNG.normal(size=(3, 2)), RNG.normal(size=(3, 3))

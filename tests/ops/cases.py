@@ -12,7 +12,7 @@ from gradpack.autograd.api import grad
 from gradpack.base.dtypes import FLOATING, dtype
 from gradpack.base.modes import MODE, using
 from gradpack.declare.op import REGISTRY, Op
-from gradpack.ops.generator import manual_seed
+from gradpack.ops.random.generator import manual_seed
 from gradpack.tensor.tensor import Tensor, wrap
 from tests.samples.base import S, T, all_samples, seeded
 
@@ -38,8 +38,8 @@ def load_operations() -> None:
 
     import gradpack.ops
 
-    for found in pkgutil.iter_modules(gradpack.ops.__path__):
-        importlib.import_module(f"gradpack.ops.{found.name}")
+    for found in pkgutil.walk_packages(gradpack.ops.__path__, "gradpack.ops."):
+        importlib.import_module(found.name)
 
 
 class Case:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from gradpack.base.modes import using
-from gradpack.declare.torch_names import VARIANTS
+from gradpack.declare.dispatch.torch_names import VARIANTS
 from gradpack.tensor.tensor import Tensor
 
 from .cases import Arrays, Case, close, same

@@ -9,10 +9,14 @@ import numpy as np
 import pytest
 
 from gradpack.base.modes import MODE
-from gradpack.declare import batch_dispatch, batched, batching, batching_rules, looped
-from gradpack.declare.batching_table import RULES
+from gradpack.declare.batching import batch_call as batching
+from gradpack.declare.batching import batch_dispatch
+from gradpack.declare.batching import batch_tensor as batched
+from gradpack.declare.batching import rules as batching_rules
+from gradpack.declare.batching import vmap_fallback as looped
+from gradpack.declare.batching.level import VmapLevel
+from gradpack.declare.batching.rule_table import RULES
 from gradpack.declare.op import REGISTRY
-from gradpack.declare.vmap_level import VmapLevel
 from gradpack.func import batching_coverage
 from gradpack.tensor.tensor import wrap
 from tests.ops.cases import Case, load_operations

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradpack.declare import kinds
+from gradpack.declare import decorators as kinds
 from gradpack.declare.op import REGISTRY
 from tests.ops import calling_checks, checks, dtype_checks, layout_checks, memory_checks, saved_checks
 from tests.ops.cases import Case

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import gradpack as torch
-from gradpack.ops import correlate_flat
+from gradpack.ops.conv import correlate_flat
 
 CASES = [
     # batch, channels, out channels, size, kernel, padding, dilation

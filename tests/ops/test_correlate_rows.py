@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import gradpack as torch
-from gradpack.ops import correlate_rows
+from gradpack.ops.conv import correlate_rows
 
 CASES = [
     # batch, channels, out channels, size, kernel, stride, padding, dilation

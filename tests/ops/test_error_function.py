@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from gradpack.backends.compiled import flags
-from gradpack.ops.blockwise import BLOCK
-from gradpack.ops.error_function import erf_of, erfc_of, gelu_of, gelu_slope_of
+from gradpack.ops.pointwise.blockwise import BLOCK
+from gradpack.ops.pointwise.error_function import erf_of, erfc_of, gelu_of, gelu_slope_of
 
 WIDE = np.concatenate([np.linspace(-7, 7, 20011), np.geomspace(1e-30, 1, 2001), -np.geomspace(1e-30, 1, 2001)])
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import gradpack
-from gradpack.ops import fourier
+from gradpack.ops.fft import fourier
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

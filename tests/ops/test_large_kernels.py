@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import gradpack as torch
-from gradpack.ops import row_products
+from gradpack.ops.reduce import row_products
 
 F = torch.nn.functional
 

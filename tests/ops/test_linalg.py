@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import gradpack as torch
-from gradpack.ops import lapack
+from gradpack.ops.linalg import lapack
 
 
 def drawn(*shape, dtype=np.float64):
@@ -89,7 +89,7 @@ def test_symmetric_factors():
 
 
 def test_many_distances_are_taken_in_blocks(monkeypatch):
-    from gradpack.ops import distance
+    from gradpack.ops.reduce import distance
 
     x, y = drawn(20, 3), drawn(15, 3)
     whole = [torch.tensor(v, requires_grad=True) for v in (x, y)]

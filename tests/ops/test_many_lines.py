@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gradpack.backends import compiled
-from gradpack.ops.many_lines import are_many, recurrence, running, running_extreme
+from gradpack.ops.reduce.many_lines import are_many, recurrence, running, running_extreme
 
 
 @pytest.fixture(autouse=True)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import gradpack as torch
-from gradpack.declare.blocks import LARGE
+from gradpack.declare.generate.tiling import LARGE
 
 SIZE = LARGE + 1000
 SPECIAL = [0.0, -0.0, 1.0, -1.0, 2.5, -2.5, 1e-40, -1e-40, 3e38, -3e38, np.inf, -np.inf, np.nan, 1e-3, 7.0]

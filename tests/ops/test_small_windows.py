@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import gradpack as torch
-from gradpack.ops import small_windows as small
+from gradpack.ops.conv import small_windows as small
 
 F = torch.nn.functional
 

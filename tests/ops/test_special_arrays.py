@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gradpack.ops.special_arrays import erfinv_of, zeta_two_of
+from gradpack.ops.special.large_arrays import erfinv_of, zeta_two_of
 
 special = pytest.importorskip("scipy.special")
 

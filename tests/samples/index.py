@@ -1,4 +1,4 @@
-"""Samples of gradpack.ops.index, .index_dim, .scatter, .scatter_reduce and .masked.
+"""Samples of gradpack.ops.index.index, .index_dim, .scatter, .scatter_reduce and .masked.
 
 Masks have equal rows, because one check repeats the first row of every leaf. Places that are written
 twice occur only where the result does not depend on the order: the gradient of an element that was

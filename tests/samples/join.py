@@ -1,4 +1,4 @@
-"""Samples of gradpack.ops.join and .diagonal."""
+"""Samples of gradpack.ops.shape.join and .diagonal."""
 
 from __future__ import annotations
 

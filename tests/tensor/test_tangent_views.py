@@ -4,7 +4,7 @@ import pytest
 
 import gradpack as torch
 from gradpack.base.modes import using
-from gradpack.declare.tangents import tangent_of
+from gradpack.declare.dispatch.tangents import tangent_of
 
 
 @pytest.fixture(autouse=True)

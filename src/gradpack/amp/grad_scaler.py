@@ -8,7 +8,7 @@ from typing import Any
 
 from ..base.devices import KINDS
 from ..base.dtypes import float16, float32
-from ..ops.fill import full
+from ..ops.create.fill import full
 from ..tensor.tensor import Tensor
 
 _READY, _UNSCALED, _STEPPED = "ready", "unscaled", "stepped"  # where an optimizer is between two updates

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..base.modes import MODE, TRANSFORMS, using
 from ..base.settings import is_warn_always_enabled
-from ..declare.batched import all_examples, batched, bottom, entered, is_batched_now, lifted
+from ..declare.batching.batch_tensor import all_examples, batched, bottom, entered, is_batched_now, lifted
 from ..graph.node import Node, Nowhere
 from ..tensor import copying as _copying  # noqa: F401 - tells tensors how to be copied
 from ..tensor import data as _data  # noqa: F401 - gives them `data`
@@ -175,7 +175,7 @@ def grad(
         if g is None and materialize_grads:
             if not isinstance(sources[i], Tensor):
                 raise RuntimeError("materialize_grads cannot be used when the given input is a GradientEdge")
-            from ..ops.fill_like import zeros_like
+            from ..ops.create.fill_like import zeros_like
 
             found[i] = zeros_like(sources[i], requires_grad=create_graph)
         elif g is None and not allow_unused:
@@ -191,7 +191,7 @@ def _batched(
 ) -> list[Tensor | None]:
     """One backward for all gradients of the batch, by a level of `vmap`."""
     mode = MODE.get()
-    from ..declare.vmap_level import VmapLevel
+    from ..declare.batching.level import VmapLevel
 
     level = VmapLevel(count, inner=True)
     try:

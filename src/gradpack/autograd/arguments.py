@@ -129,8 +129,8 @@ def _implicit(i: int, out: Any, shape: tuple[int, ...] | None, spec: Spec | None
         raise RuntimeError(f"grad can be implicitly created only for real scalar outputs but got {spec.dtype}")
     if spec.plain and not shape:
         return alias(spec.backend.one(spec), spec, ())
-    from ..ops.fill import ones
-    from ..ops.fill_like import ones_like
+    from ..ops.create.fill import ones
+    from ..ops.create.fill_like import ones_like
 
     return ones_like(out) if isinstance(out, Tensor) else ones(shape, dtype=spec.dtype, device=spec.device)
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from ..base.exits import Exit
 from ..base.modes import MODE, TRANSFORMS, change, using
-from ..declare.tangents import tangent_of
+from ..declare.dispatch.tangents import tangent_of
 from ..ops.forward_mode import fw_primal
 from ..tensor.tensor import DUALS, Tensor
 
@@ -160,7 +160,7 @@ def _laid_out_like(tangent: Tensor, primal: Tensor) -> Tensor:
     size = primal.untyped_storage().nbytes() // primal.element_size()
     if same and tangent.untyped_storage().nbytes() // tangent.element_size() == size:
         return tangent
-    from ..ops.fill import zeros
+    from ..ops.create.fill import zeros
 
     fresh: Tensor = zeros(size, dtype=tangent.dtype, device=tangent.device)
     return fresh.as_strided(primal.size(), primal.stride(), primal.storage_offset()).copy_(tangent)

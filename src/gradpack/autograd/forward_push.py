@@ -8,8 +8,8 @@ from typing import Any
 from ..base.dtypes import FLOATING
 from ..base.modes import MODE, TRANSFORMS, Transform
 from ..base.tree import tree_map
-from ..declare.batched import bottom, keep_source, lifted, same_of, with_same
-from ..declare.tangents import alias_of, tangent_of
+from ..declare.batching.batch_tensor import bottom, keep_source, lifted, same_of, with_same
+from ..declare.dispatch.tangents import alias_of, tangent_of
 from ..tensor.tensor import Tensor
 
 
@@ -71,7 +71,7 @@ def _bare(whole: Tensor) -> Tensor:
 
 
 def _tangents(tree: Any, levels: Any, strict: bool) -> Any:
-    from ..ops.fill_like import zeros_like
+    from ..ops.create.fill_like import zeros_like
 
     def tangent(x: Tensor) -> Tensor:
         found = tangent_of(bottom(x, levels) if levels else x)

@@ -10,10 +10,10 @@ from typing import Any
 from ..base.callers import depth_of_user
 from ..base.dtypes import FLOATING
 from ..base.modes import MODE, TRANSFORMS, Mode, within_function
-from ..declare.batched import outside
-from ..declare.tangents import tangent_of
-from ..declare.timed import FUNCTION as FUNCTION_CALL
-from ..declare.timed import watched
+from ..declare.batching.batch_tensor import outside
+from ..declare.dispatch.tangents import tangent_of
+from ..declare.generate.profiling import FUNCTION as FUNCTION_CALL
+from ..declare.generate.profiling import watched
 from ..graph.node import AccumulateGrad, Node, Nowhere, Slot, next_seq
 from ..tensor.tensor import InferenceCounter, Tensor, alias
 from ..tensor.views import FUNCTION, MULTIPLE, mark_view
@@ -255,8 +255,8 @@ def _without_history(t: Tensor, is_input: bool, is_dirty: bool, kept: Collection
 
 def _rebase(cls: Any, t: Tensor, edge: Any, is_input: bool, many: bool) -> None:
     """Make the call the history of a result that forward wrote to, one of `many`."""
-    from ..declare.inplace import set_history
-    from ..declare.write_checks import check_writable
+    from ..declare.inplace.inplace import set_history
+    from ..declare.inplace.write_checks import check_writable
 
     if (t._edge is None or type(t._edge) in (AccumulateGrad, Nowhere)) and t.requires_grad:
         raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")

@@ -310,7 +310,7 @@ def start(cls: Any, edges: tuple[Any, ...], seq: int) -> Any:
 
 def zeros(meta: Any) -> Tensor:
     """Zeros of a shape and a dtype."""
-    from ..ops.fill import zeros as make
+    from ..ops.create.fill import zeros as make
 
     shape, spec = meta
     return make(shape, dtype=spec.dtype, device=spec.device)
@@ -327,7 +327,7 @@ def _type_name(value: Any) -> str:
 
 def _fitted(value: Tensor, shape: tuple[int, ...], spec: Any, name: str, i: int) -> Tensor:
     """A gradient in the shape and dtype of its input: summed down if the input had been broadcast, else refused."""
-    from ..ops.reduce import sum_to_size
+    from ..ops.reduce.reduce import sum_to_size
 
     if value._shape != shape:
         extra = len(value._shape) - len(shape)

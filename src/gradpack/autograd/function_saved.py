@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..base.modes import MODE
-from ..declare.saved_attributes import SavedTensor
+from ..declare.dispatch.saved_attributes import SavedTensor
 from ..tensor.packed import Packed, pack_input
 from ..tensor.saved import FREED
 

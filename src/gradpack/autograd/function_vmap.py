@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..base.modes import MODE, TRANSFORMS
 from ..base.tree import broadcast_to, tree_flatten, tree_unflatten
-from ..declare.batched import all_examples, batched, entered, outside
+from ..declare.batching.batch_tensor import all_examples, batched, entered, outside
 from ..tensor.tensor import Tensor
 
 if TYPE_CHECKING:
-    from ..declare.vmap_level import VmapLevel
+    from ..declare.batching.level import VmapLevel
 
 _SEE = "For more details, please see https://pytorch.org/docs/main/notes/extending.func.html"
 

@@ -94,7 +94,7 @@ def jvp(
         >>> torch.autograd.functional.jvp(lambda x: x * x, x, torch.ones(2))
         (tensor([1., 4.]), tensor([2., 4.]))
     """
-    from ..ops.fill_like import zeros_like
+    from ..ops.create.fill_like import zeros_like
 
     with using(grad=True):
         is_tuple, inputs = as_tuple(inputs, "inputs", "jvp")
@@ -184,8 +184,8 @@ _TOGETHER = (
 
 def _rows(i: int, out: Any, inputs: Any, strict: bool, create_graph: bool, alone: bool = False) -> tuple[Any, ...]:
     """The Jacobian of one output: a backward pass for each of its elements. `alone`: a single row as it was found."""
-    from ..ops.fill_like import zeros_like
-    from ..ops.join import stack
+    from ..ops.create.fill_like import zeros_like
+    from ..ops.shape.join import stack
 
     if out._spec.dtype.is_complex:
         raise RuntimeError(f"grad can be implicitly created only for real scalar outputs but got {out.dtype}")
@@ -214,7 +214,7 @@ def _rows(i: int, out: Any, inputs: Any, strict: bool, create_graph: bool, alone
 
 def _all_rows(outputs: Any, inputs: Any, create_graph: bool) -> list[tuple[Any, ...]]:
     """The Jacobians of all outputs from one batched backward pass."""
-    from ..ops.fill import zeros
+    from ..ops.create.fill import zeros
 
     sizes = [out.numel() for out in outputs]
     flat = tuple(out.reshape(-1) for out in outputs)
@@ -228,7 +228,7 @@ def _all_rows(outputs: Any, inputs: Any, create_graph: bool) -> list[tuple[Any, 
 
 def _forward(func: Callable[..., Any], inputs: Any, vectorize: bool) -> Any:
     """The Jacobian by forward mode: all columns from one pass over a batch of tangents."""
-    from ..declare.vmap_level import mapped
+    from ..declare.batching.level import mapped
 
     is_tuple, inputs = as_tuple(inputs, "inputs", "jacobian")
     if not vectorize:
@@ -351,7 +351,7 @@ def hvp(
         >>> torch.autograd.functional.hvp(lambda x: (x ** 3).sum(), torch.tensor([1.0, 2.0]), torch.ones(2))
         (tensor(9.), tensor([ 6., 12.]))
     """
-    from ..ops.fill_like import zeros_like
+    from ..ops.create.fill_like import zeros_like
 
     with using(grad=True):
         is_tuple, inputs, v, outputs, slope = _slope(func, inputs, v, create_graph, strict, "hvp")

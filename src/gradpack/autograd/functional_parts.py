@@ -139,7 +139,7 @@ _INDEPENDENT = {
 
 def filled(grads: Any, like: Tensors, strict: bool, create_graph: bool, stage: str) -> Tensors:
     """The gradients, zeros for those that are None; in strict mode that is a RuntimeError."""
-    from ..ops.fill_like import zeros_like
+    from ..ops.create.fill_like import zeros_like
 
     found = []
     for i, g in enumerate(grads):
@@ -179,7 +179,7 @@ def one_row_at_a_time(out: Tensor, inputs: Tensors, create_graph: bool) -> list[
 
 def basis(tensors: Tensors) -> list[Tensor]:
     """The unit vectors of all elements of the tensors together: for each tensor its columns."""
-    from ..ops.fill import eye, zeros
+    from ..ops.create.fill import eye, zeros
 
     if len(tensors) == 1:
         return [eye(tensors[0].numel(), dtype=tensors[0].dtype, device=tensors[0].device)]

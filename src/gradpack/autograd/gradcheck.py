@@ -274,7 +274,7 @@ def gradgradcheck(
 
 def _seed_like(output: Tensor, strided: bool) -> Tensor:
     """Random numbers of the shape of an output, in double precision."""
-    from ..ops.random import randn
+    from ..ops.random.floats import randn
     from .jacobian_checks import stacked
 
     dtype = complex128 if output.is_complex() else float64

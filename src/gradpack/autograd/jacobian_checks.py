@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from ..declare.vmap_level import mapped
-from ..ops import random as _random
-from ..ops import random_like as _random_like
-from ..ops.compare import allclose
-from ..ops.fill_like import zeros_like
+from ..declare.batching.level import mapped
+from ..ops.create.fill_like import zeros_like
+from ..ops.pointwise.compare import allclose
+from ..ops.random import floats as _random
+from ..ops.random import like as _random_like
 from ..tensor.tensor import Tensor
 from .api import grad
 from .numerical import (
@@ -227,7 +227,7 @@ _FORWARD = (
 
 
 def stacked(tensors: Sequence[Tensor]) -> Tensor:
-    from ..ops.join import stack
+    from ..ops.shape.join import stack
 
     return stack(list(tensors))
 

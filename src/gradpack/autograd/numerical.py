@@ -10,8 +10,8 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from ..ops.fill import zeros
-from ..ops.fill_like import zeros_like
+from ..ops.create.fill import zeros
+from ..ops.create.fill_like import zeros_like
 from ..tensor.tensor import Tensor
 from .api import grad
 
@@ -107,7 +107,7 @@ def _empty(rows: int, columns: int, like: Tensor) -> Tensor:
 
 
 def _stacked(rows: list[Tensor]) -> Tensor:
-    from ..ops.join import stack
+    from ..ops.shape.join import stack
 
     return stack(rows)
 

@@ -6,7 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from itertools import accumulate
 
-from ..declare.timed import ANNOTATION, FUNCTION, MEMORY, MODULE, NODE, OP
+from ..declare.generate.profiling import ANNOTATION, FUNCTION, MEMORY, MODULE, NODE, OP
 from .aten_names import aten_name
 from .flops import RULES
 from .profiler_kineto import type_name

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from ..backends import backend_on
 from ..base.devices import BRINGS
 from ..base.modes import Mode
-from ..declare.timed import OP
+from ..declare.generate.profiling import OP
 from ..graph.node import Node
 from .profiler_events import FunctionEvent
 from .profiler_recorder import Pass, Recorder

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 from ..base.exits import Exit
 from ..base.modes import MODE, Mode
-from ..declare.timed import OP
+from ..declare.generate.profiling import OP
 from ..graph.node import AccumulateGrad, Node, Nowhere, Origin, Slot, upcoming
 from .aten_names import aten_name
 from .profiler_recorder import _described, _label, gradients_of

@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 
 from ..base.devices import device
 from ..base.modes import MODE, Mode
-from ..declare import timed as clocks
-from ..declare.timed import ANNOTATION, FUNCTION, MEMORY, NODE, OP, sequence_of
-from ..declare.torch_names import VARIANTS
+from ..declare.dispatch.torch_names import VARIANTS
+from ..declare.generate import profiling as clocks
+from ..declare.generate.profiling import ANNOTATION, FUNCTION, MEMORY, NODE, OP, sequence_of
 from ..graph.node import Node, Nowhere, Origin, Part, Slot
 from ..tensor.memory import Tracker
 from ..tensor.tensor import Tensor

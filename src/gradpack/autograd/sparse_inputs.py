@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..ops.fill_like import zeros_like
-from ..ops.sparse import sparse_coo_tensor
-from ..ops.sparse_conversions import _entries_and_others
+from ..ops.create.fill_like import zeros_like
+from ..ops.sparse.conversions import _entries_and_others
+from ..ops.sparse.coordinates import sparse_coo_tensor
 from ..tensor.tensor import Tensor
 from .api import grad
 from .numerical import differentiable_inputs, differentiable_outputs

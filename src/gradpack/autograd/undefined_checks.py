@@ -6,8 +6,8 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..ops.compare import allclose
-from ..ops.fill_like import zeros_like
+from ..ops.create.fill_like import zeros_like
+from ..ops.pointwise.compare import allclose
 from ..tensor.tensor import Tensor
 from .api import grad
 from .function import Function

@@ -57,7 +57,7 @@ class Variable(metaclass=VariableMeta):
                 stacklevel=2,
             )
         if data is None:
-            from ..ops.create import tensor
+            from ..ops.create.create import tensor
 
             data = tensor([])
         elif not isinstance(data, Tensor):

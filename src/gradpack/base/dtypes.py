@@ -33,7 +33,7 @@ class dtype:  # noqa: N801 - torch's name
     is_complex: bool
     is_signed: bool
     low: bool  # a storage format: see `computed_in`
-    alone: bool  # no result with another dtype but a floating one, and few operations: `declare/rare_dtypes.py`
+    alone: bool  # no result with another dtype but a floating one, and few operations: `refused_dtypes.py`
 
     def __init__(
         self, name: str, itemsize: int, category: int, signed: bool = True, low: bool = False, alone: bool = False

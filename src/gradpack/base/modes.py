@@ -60,7 +60,7 @@ class Mode:
     tangents: bool  # are tangents propagated, where there is a level?
     anomaly: Any  # anomaly settings, None when off
     recorder: Any  # is told of every saved tensor
-    profiler: Any  # is told of every operation: see declare/timed.py
+    profiler: Any  # is told of every operation: see declare/generate/profiling.py
     levels: tuple[Any, ...]  # functional transforms, innermost last
     mutation: Any  # allow_mutation_on_saved_tensors bookkeeping
     threads: bool  # may backward use several threads?

@@ -6,10 +6,10 @@ import math
 from typing import Any, ClassVar
 
 from ..autograd.grad_mode import no_grad
-from ..ops.activation import softplus
-from ..ops.loss_pointwise import binary_cross_entropy_with_logits
-from ..ops.random import bernoulli, rand
-from ..ops.rounding import where
+from ..ops.nn.loss_pointwise import binary_cross_entropy_with_logits
+from ..ops.pointwise.activation import softplus
+from ..ops.pointwise.rounding import where
+from ..ops.random.floats import bernoulli, rand
 from ..tensor.tensor import Tensor
 from . import constraints
 from .exp_family import ExponentialFamily

@@ -9,14 +9,14 @@ from ..autograd.grad_mode import no_grad
 from ..base.dtypes import int64
 from ..base.info import finfo
 from ..base.size import Size
-from ..ops.broadcasting import broadcast_tensors
-from ..ops.create import tensor
-from ..ops.fill import eye
-from ..ops.fill_like import full_like
-from ..ops.log_gamma import lgamma
-from ..ops.random import multinomial, rand
-from ..ops.rounding import where
-from ..ops.softmax import logsumexp
+from ..ops.create.create import tensor
+from ..ops.create.fill import eye
+from ..ops.create.fill_like import full_like
+from ..ops.pointwise.rounding import where
+from ..ops.random.floats import multinomial, rand
+from ..ops.reduce.softmax import logsumexp
+from ..ops.shape.broadcasting import broadcast_tensors
+from ..ops.special.log_gamma import lgamma
 from ..tensor.tensor import Tensor
 from . import constraints
 from .counts import Binomial

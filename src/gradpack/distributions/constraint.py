@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..ops.join import cat as _join
-from ..ops.join import stack as _stack
+from ..ops.shape.join import cat as _join
+from ..ops.shape.join import stack as _stack
 from ..tensor.tensor import Tensor
 
 

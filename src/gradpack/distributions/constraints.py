@@ -15,8 +15,8 @@ from typing import Any
 from ..base.dtypes import bool_
 from ..base.info import finfo
 from ..linalg import cholesky_ex, eigvalsh, vector_norm
-from ..ops.compare import isclose
-from ..ops.fill import full
+from ..ops.create.fill import full
+from ..ops.pointwise.compare import isclose
 from ..tensor.tensor import Tensor
 from .constraint import (
     Constraint,

@@ -6,13 +6,13 @@ from typing import Any, ClassVar
 
 from ..autograd.grad_mode import no_grad
 from ..base.info import finfo
-from ..ops.activation import logsigmoid
-from ..ops.exponential import xlogy
-from ..ops.fill_like import zeros_like
-from ..ops.log_gamma import lgamma
-from ..ops.random import rand
-from ..ops.rounding import where
-from ..ops.sampling import binomial, poisson
+from ..ops.create.fill_like import zeros_like
+from ..ops.pointwise.activation import logsigmoid
+from ..ops.pointwise.exponential import xlogy
+from ..ops.pointwise.rounding import where
+from ..ops.random.floats import rand
+from ..ops.random.sampling import binomial, poisson
+from ..ops.special.log_gamma import lgamma
 from ..tensor.tensor import Tensor
 from . import constraints
 from .bernoulli import cross_entropy

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from ..autograd.function import Function, once_differentiable
-from ..ops.exponential import xlogy
-from ..ops.fill_like import full_like
-from ..ops.implicit import _dirichlet_grad
-from ..ops.join import stack
-from ..ops.log_gamma import digamma, lgamma
-from ..ops.rounding import where
-from ..ops.sampling import _sample_dirichlet
+from ..ops.create.fill_like import full_like
+from ..ops.pointwise.exponential import xlogy
+from ..ops.pointwise.rounding import where
+from ..ops.random.implicit import _dirichlet_grad
+from ..ops.random.sampling import _sample_dirichlet
+from ..ops.shape.join import stack
+from ..ops.special.log_gamma import digamma, lgamma
 from ..tensor.tensor import Tensor
 from . import constraints
 from .exp_family import ExponentialFamily

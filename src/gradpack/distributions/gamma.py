@@ -6,13 +6,13 @@ import math
 from typing import Any, ClassVar
 
 from ..base.info import finfo
-from ..ops.create import as_tensor
-from ..ops.exponential import xlogy
-from ..ops.fill_like import ones_like, zeros_like
-from ..ops.gamma_functions import igamma
-from ..ops.log_gamma import digamma, lgamma
-from ..ops.rounding import where
-from ..ops.sampling import _standard_gamma
+from ..ops.create.create import as_tensor
+from ..ops.create.fill_like import ones_like, zeros_like
+from ..ops.pointwise.exponential import xlogy
+from ..ops.pointwise.rounding import where
+from ..ops.random.sampling import _standard_gamma
+from ..ops.special.gamma_functions import igamma
+from ..ops.special.log_gamma import digamma, lgamma
 from ..tensor.tensor import Tensor
 from . import constraints
 from .distribution import Distribution

@@ -9,10 +9,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..ops.broadcasting import broadcast_shapes
-from ..ops.fill import full
-from ..ops.log_gamma import digamma, lgamma
-from ..ops.rounding import where
+from ..ops.create.fill import full
+from ..ops.pointwise.rounding import where
+from ..ops.shape.broadcasting import broadcast_shapes
+from ..ops.special.log_gamma import digamma, lgamma
 from ..tensor.tensor import Tensor
 from .bernoulli import Bernoulli, ContinuousBernoulli
 from .counts import Binomial, Poisson

@@ -6,10 +6,10 @@ import math
 from typing import Any
 
 from ..linalg import solve_triangular
-from ..ops.activation import softplus
-from ..ops.diagonal import diag_embed
-from ..ops.log_gamma import digamma, lgamma
-from ..ops.rounding import where
+from ..ops.pointwise.activation import softplus
+from ..ops.pointwise.rounding import where
+from ..ops.shape.diagonal import diag_embed
+from ..ops.special.log_gamma import digamma, lgamma
 from ..tensor.tensor import Tensor
 from .bernoulli import Bernoulli, ContinuousBernoulli
 from .categorical import Categorical, OneHotCategorical

@@ -6,10 +6,10 @@ import math
 from typing import Any, ClassVar
 
 from ..base.info import finfo
-from ..ops.create import as_tensor
-from ..ops.fill_like import full_like, ones_like, zeros_like
-from ..ops.random import rand
-from ..ops.rounding import where
+from ..ops.create.create import as_tensor
+from ..ops.create.fill_like import full_like, ones_like, zeros_like
+from ..ops.pointwise.rounding import where
+from ..ops.random.floats import rand
 from ..tensor.tensor import Tensor
 from . import constraints
 from .distribution import Distribution

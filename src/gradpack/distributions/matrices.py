@@ -9,16 +9,16 @@ from typing import Any, ClassVar
 from ..autograd.grad_mode import no_grad
 from ..base.info import finfo
 from ..linalg import cholesky, slogdet
-from ..ops.broadcasting import broadcast_shapes
-from ..ops.diagonal import diag_embed
-from ..ops.gamma_functions import mvlgamma
-from ..ops.join import cat
-from ..ops.linalg_triangular import cholesky_solve
-from ..ops.log_gamma import digamma, lgamma
-from ..ops.random import randn
-from ..ops.ranges import arange
-from ..ops.rounding import where
-from ..ops.sampling import _standard_gamma
+from ..ops.create.ranges import arange
+from ..ops.linalg.triangular import cholesky_solve
+from ..ops.pointwise.rounding import where
+from ..ops.random.floats import randn
+from ..ops.random.sampling import _standard_gamma
+from ..ops.shape.broadcasting import broadcast_shapes
+from ..ops.shape.diagonal import diag_embed
+from ..ops.shape.join import cat
+from ..ops.special.gamma_functions import mvlgamma
+from ..ops.special.log_gamma import digamma, lgamma
 from ..tensor.tensor import Tensor
 from . import constraints
 from .dirichlet import Beta

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from ..autograd.grad_mode import no_grad
 from ..base.size import Size
-from ..ops.softmax import log_softmax, logsumexp
+from ..ops.reduce.softmax import log_softmax, logsumexp
 from ..tensor.tensor import Tensor
 from . import constraints
 from .categorical import Categorical

@@ -6,10 +6,10 @@ import math
 from typing import Any, ClassVar
 
 from ..linalg import cholesky, solve_triangular
-from ..ops.broadcasting import broadcast_shapes
-from ..ops.diagonal import diag_embed
-from ..ops.fill import eye
-from ..ops.linalg_triangular import cholesky_inverse
+from ..ops.create.fill import eye
+from ..ops.linalg.triangular import cholesky_inverse
+from ..ops.shape.broadcasting import broadcast_shapes
+from ..ops.shape.diagonal import diag_embed
 from ..tensor.tensor import Tensor
 from . import constraints
 from .distribution import Distribution

@@ -6,9 +6,9 @@ import math
 from typing import Any, ClassVar
 
 from ..autograd.grad_mode import no_grad
-from ..ops.fill_like import zeros_like
-from ..ops.random import normal
-from ..ops.rounding import where
+from ..ops.create.fill_like import zeros_like
+from ..ops.pointwise.rounding import where
+from ..ops.random.floats import normal
 from ..tensor.tensor import Tensor
 from . import constraints
 from .exp_family import ExponentialFamily

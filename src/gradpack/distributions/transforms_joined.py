@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..base.size import Size
-from ..ops.join import cat, stack
+from ..ops.shape.join import cat, stack
 from ..tensor.tensor import Tensor
 from . import constraints
 from .transform import Transform, check_dim

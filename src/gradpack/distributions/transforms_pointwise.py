@@ -7,9 +7,9 @@ from numbers import Number
 from typing import Any
 
 from ..base.info import finfo
-from ..ops.activation import softplus
-from ..ops.broadcasting import broadcast_shapes
-from ..ops.fill_like import full_like
+from ..ops.create.fill_like import full_like
+from ..ops.pointwise.activation import softplus
+from ..ops.shape.broadcasting import broadcast_shapes
 from ..tensor.tensor import Tensor
 from . import constraints
 from .transform import Transform

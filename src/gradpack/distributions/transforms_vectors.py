@@ -7,12 +7,12 @@ from typing import Any
 
 from ..base.info import finfo
 from ..linalg import cholesky
-from ..ops.activation import softplus
-from ..ops.diagonal import diag_embed, tril_indices
-from ..ops.fill import eye
-from ..ops.padding import pad
-from ..ops.ranges import arange
-from ..ops.softmax import softmax
+from ..ops.create.fill import eye
+from ..ops.create.ranges import arange
+from ..ops.nn.padding import pad
+from ..ops.pointwise.activation import softplus
+from ..ops.reduce.softmax import softmax
+from ..ops.shape.diagonal import diag_embed, tril_indices
 from ..tensor.tensor import Tensor
 from . import constraints
 from .transform import Transform, check_dim

@@ -11,13 +11,13 @@ from ..autograd.grad_mode import enable_grad
 from ..base.dtypes import get_default_dtype
 from ..base.foreign import is_foreign, mixed
 from ..base.info import finfo
-from ..ops.broadcasting import broadcast_tensors
-from ..ops.create import tensor
-from ..ops.diagonal import tril_indices
-from ..ops.fill import zeros
-from ..ops.random import randn
-from ..ops.ranges import arange
-from ..ops.softmax import softmax
+from ..ops.create.create import tensor
+from ..ops.create.fill import zeros
+from ..ops.create.ranges import arange
+from ..ops.random.floats import randn
+from ..ops.reduce.softmax import softmax
+from ..ops.shape.broadcasting import broadcast_tensors
+from ..ops.shape.diagonal import tril_indices
 from ..tensor.tensor import Tensor
 
 __all__ = [

@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 
 from ..autograd.grad_mode import no_grad
 from ..base.dtypes import bool_, float64
-from ..ops.bessel import i0e, i1e
-from ..ops.fill import zeros
-from ..ops.random import rand
-from ..ops.rounding import where
+from ..ops.create.fill import zeros
+from ..ops.pointwise.rounding import where
+from ..ops.random.floats import rand
+from ..ops.special.bessel import i0e, i1e
 from ..tensor.tensor import Tensor
 from . import constraints
 from .distribution import Distribution

@@ -8,9 +8,9 @@ from typing import Any
 
 from ..backends import NUMPY, Backend
 from ..base.exits import block, surely
-from ..declare import kinds
+from ..declare import decorators as kinds
+from ..declare.inplace.forms import inplace_of, is_taken
 from ..declare.op import OPTIONS, PUBLIC, REGISTRY, Op
-from ..declare.variants import inplace_of, is_taken
 from ..ops import methods
 from ..tensor.tensor import Tensor
 from . import added

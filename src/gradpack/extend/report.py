@@ -9,7 +9,7 @@ from functools import cache
 from types import FunctionType
 from typing import Any, NamedTuple
 
-from ..declare.inline import _definition
+from ..declare.generate.inline import _definition
 from ..declare.op import PUBLIC, REGISTRY, Op
 from ..ops import methods
 from ..tensor.described import TensorBase

@@ -36,7 +36,7 @@ def debug_unwrap(tensor: Tensor, *, recurse: bool = True) -> Tensor:
     Args:
         recurse: go on until nothing is batched.
     """
-    from ..declare.batched import is_batched
+    from ..declare.batching.batch_tensor import is_batched
 
     while is_batched(tensor):
         tensor = tensor._data.given
@@ -55,7 +55,7 @@ def batching_coverage() -> dict[str, Any]:
         >>> len(found["loops"]) < 0.1 * found["operations"]
         True
     """
-    from ..declare.batch_dispatch import uncovered
+    from ..declare.batching.batch_dispatch import uncovered
     from ..declare.op import REGISTRY
     from ..ops.methods import load_all
 

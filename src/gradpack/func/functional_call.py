@@ -208,7 +208,7 @@ def stack_module_state(models: Any) -> tuple[dict[str, Tensor], dict[str, Tensor
 
 
 def _stacked(tensors: list[Tensor], name: str) -> Tensor:
-    from ..ops.join import stack
+    from ..ops.shape.join import stack
 
     needs = [t.requires_grad for t in tensors]
     if any(needs) and not all(needs):

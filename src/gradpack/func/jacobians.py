@@ -7,8 +7,8 @@ from typing import Any
 
 from ..base.modes import MODE
 from ..base.tree import tree_flatten, tree_unflatten
-from ..declare.batched import all_examples, batched, entered
-from ..declare.vmap_level import VmapLevel
+from ..declare.batching.batch_tensor import all_examples, batched, entered
+from ..declare.batching.level import VmapLevel
 from ..tensor.tensor import Tensor
 from .arguments import Function, pick, refuse_complex
 from .transforms import jvp_of, vjp_of
@@ -17,7 +17,7 @@ from .vmap import check_randomness
 
 def units(tensors: list[Tensor], start: int, stop: int) -> list[Tensor]:
     """Some of the unit vectors of all elements of the tensors together, in the shapes of the tensors."""
-    from ..ops.fill import zeros
+    from ..ops.create.fill import zeros
 
     parts, first = [], 0
     for t in tensors:
@@ -79,7 +79,7 @@ def jacrev(
 
     @wraps(func)
     def wrapped(*args: Any) -> Any:
-        from ..ops.join import cat
+        from ..ops.shape.join import cat
 
         refuse_complex("jacrev", args, True)
         made = vjp_of(func, args, argnums, has_aux)

@@ -34,7 +34,7 @@ def rearrange(tensor: Any, pattern: str, **axes_lengths: int) -> Tensor:
         >>> torch.func.rearrange(images, "b (h p) w c -> b c (h w) p", p=2).shape
         gradpack.Size([2, 3, 12, 2])
     """
-    from ..ops.join import stack
+    from ..ops.shape.join import stack
 
     for length in axes_lengths.values():
         if isinstance(length, bool) or not isinstance(length, int):

@@ -16,14 +16,14 @@ from ..autograd.passes import captured
 from ..base.dtypes import FLOATING
 from ..base.modes import MODE, TRANSFORMS, Transform
 from ..base.tree import tree_map
-from ..declare.batched import bottom, cut, is_batched, keep_source, lifted, same_of, with_same
+from ..declare.batching.batch_tensor import bottom, cut, is_batched, keep_source, lifted, same_of, with_same
 from ..graph.node import AccumulateGrad, Node, Origin, Slot
-from ..ops.shape import reshape
+from ..ops.shape.shape import reshape
 from ..tensor import printing
 from ..tensor.tensor import InferenceCounter, Tensor, alias
 
 if TYPE_CHECKING:
-    from ..declare.vmap_level import VmapLevel
+    from ..declare.batching.level import VmapLevel
 
 
 class Sources:
@@ -111,7 +111,7 @@ class Sources:
         self, outputs: list[Tensor], seeds: list[Tensor | None], keep: bool, create_graph: bool | None = None
     ) -> list[Tensor]:
         """The gradients at the sources, from those of the outputs. Where nothing depends on one, zeros."""
-        from ..ops.fill_like import zeros_like
+        from ..ops.create.fill_like import zeros_like
 
         mode = MODE.get()
         inner = mode.levels[len(self.levels) :]

@@ -71,7 +71,7 @@ def grad_and_value(func: Function, argnums: Any = 0, has_aux: bool = False) -> F
 def _grad_and_value(
     func: Function, argnums: Any, has_aux: bool, args: tuple[Any, ...], kwargs: Any, with_value: bool
 ) -> Any:
-    from ..ops.fill_like import ones_like
+    from ..ops.create.fill_like import ones_like
 
     flat, form = tree_flatten(pick(args, argnums))
     sources = Sources(only_tensors(flat), func)
@@ -239,7 +239,7 @@ def jvp_of(func: Function, primals: Any, tangents: Any, argnums: Any, strict: bo
 
 def _push_twice_back(call: Callable[[list[Any]], Any], flat: list[Tensor], pushed: list[Tensor], strict: bool) -> Any:
     """The transpose of the gradient, which is linear in what it starts from: where forward mode is busy already."""
-    from ..ops.fill_like import zeros_like
+    from ..ops.create.fill_like import zeros_like
 
     sources = Sources(flat, call)
     sources.own.pushes = True
@@ -272,7 +272,7 @@ def linearize(func: Function, *primals: Any) -> tuple[Any, Function]:
         >>> push(torch.ones(2))
         tensor([1., 1.])
     """
-    from ..ops.fill_like import zeros_like
+    from ..ops.create.fill_like import zeros_like
 
     flat, form = tree_flatten(primals)
     sources = Sources(only_tensors(flat), func)

@@ -8,8 +8,8 @@ from typing import Any, NoReturn
 
 from ..base.modes import MODE
 from ..base.tree import TreeSpec, broadcast_to, tree_flatten, tree_leaves, tree_unflatten
-from ..declare.batched import all_examples, batched, entered
-from ..declare.vmap_level import VmapLevel
+from ..declare.batching.batch_tensor import all_examples, batched, entered
+from ..declare.batching.level import VmapLevel
 from ..tensor.tensor import Tensor
 
 
@@ -90,8 +90,8 @@ def call(
     size, dims, flat, spec = _inputs(func, in_dims, args)
     if chunk_size is None or chunk_size >= size:
         return _run(func, size, dims, flat, spec, out_dims, randomness, kwargs)
-    from ..ops.generator import default_generator
-    from ..ops.join import cat
+    from ..ops.random.generator import default_generator
+    from ..ops.shape.join import cat
 
     made = []
     state = default_generator.get_state() if randomness == "same" else None

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from ..ops.join import cat
+from ..ops.shape.join import cat
 from ..tensor.tensor import Tensor
 from . import functional as F
 from .containers import ModuleList, Sequential

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..ops.spatial import as_tuple
+from ..ops.conv.spatial import as_tuple
 from ..tensor.tensor import Tensor
 from .pooling import _Pool
 

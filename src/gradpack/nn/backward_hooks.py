@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..base.modes import MODE
 from ..graph.node import Gradient, Node, Part, Slot, next_seq
-from ..ops.fill import zeros
+from ..ops.create.fill import zeros
 from ..tensor.hooks import _replaced
 from ..tensor.tensor import Tensor, alias, raw, wrap
 from ..tensor.views import FUNCTION, mark_view

@@ -6,8 +6,8 @@ import warnings
 from typing import Any
 
 from ..base.dtypes import int64
-from ..ops.create import tensor
-from ..ops.fill import empty, ones, zeros
+from ..ops.create.create import tensor
+from ..ops.create.fill import empty, ones, zeros
 from ..tensor.tensor import Tensor
 from . import functional as F
 from . import init

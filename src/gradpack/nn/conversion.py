@@ -149,7 +149,7 @@ def share_memory(self: M) -> M:
 
 def to_empty(self: M, *, device: Any, recurse: bool = True) -> M:
     """Move to a device without copying: parameters and buffers hold arbitrary values afterwards."""
-    from ..ops.fill_like import empty_like
+    from ..ops.create.fill_like import empty_like
 
     return self._apply(lambda tensor: empty_like(tensor, device=device), recurse=recurse)
 

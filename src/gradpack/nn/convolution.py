@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..autograd.grad_mode import no_grad
-from ..ops.fill import empty
-from ..ops.spatial import as_tuple
+from ..ops.conv.spatial import as_tuple
+from ..ops.create.fill import empty
 from ..tensor.tensor import Tensor
 from . import functional as F
 from . import init

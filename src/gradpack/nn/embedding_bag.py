@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-from ..ops.fill import empty
+from ..ops.create.fill import empty
 from ..tensor.tensor import Tensor
 from . import functional as F
 from . import init

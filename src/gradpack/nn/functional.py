@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..declare.door import open_doors as _open_doors
-from ..declare.timed import noted
-from ..ops.activation import hardshrink, logsigmoid, softplus, softshrink, softsign, tanhshrink
-from ..ops.affine import bilinear, linear
-from ..ops.attention import scaled_dot_product_attention
-from ..ops.distance import pdist
-from ..ops.division import div
-from ..ops.embedding import embedding as _embedding
-from ..ops.embedding import one_hot_of_few
-from ..ops.exponential import sigmoid
-from ..ops.gated import celu_, elu_, glu, hardtanh_, leaky_relu_, relu_, rrelu_, selu_, threshold_
-from ..ops.normalize import layer_norm, rms_norm
-from ..ops.prelu import prelu
-from ..ops.trigonometry import tanh
+from ..declare.generate.profiling import noted
+from ..declare.signature.wrapper import open_doors as _open_doors
+from ..ops.nn.affine import bilinear, linear
+from ..ops.nn.attention import scaled_dot_product_attention
+from ..ops.nn.embedding import embedding as _embedding
+from ..ops.nn.embedding import one_hot_of_few
+from ..ops.nn.normalize import layer_norm, rms_norm
+from ..ops.pointwise.activation import hardshrink, logsigmoid, softplus, softshrink, softsign, tanhshrink
+from ..ops.pointwise.division import div
+from ..ops.pointwise.exponential import sigmoid
+from ..ops.pointwise.gated import celu_, elu_, glu, hardtanh_, leaky_relu_, relu_, rrelu_, selu_, threshold_
+from ..ops.pointwise.prelu import prelu
+from ..ops.pointwise.trigonometry import tanh
+from ..ops.reduce.distance import pdist
 from ..tensor.tensor import Tensor
 from . import spatial as _spatial
 from .functional_activations import (
@@ -169,7 +169,7 @@ def embedding(
     scale_grad_by_freq: bool = False,
     sparse: bool = False,
 ) -> Tensor:
-    """Rows of `weight` at the indices in `input`. See `gradpack.ops.embedding.embedding`.
+    """Rows of `weight` at the indices in `input`. See `gradpack.ops.nn.embedding.embedding`.
 
     Example::
 
@@ -208,8 +208,8 @@ def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
                 [0, 0, 1]])
     """
     from ..base.dtypes import int64
-    from ..declare.batched import is_batched
-    from ..ops.ranges import arange
+    from ..declare.batching.batch_tensor import is_batched
+    from ..ops.create.ranges import arange
 
     if input.dtype is not int64:
         raise RuntimeError(f"one_hot is only applicable to index tensor of type LongTensor, got {input.dtype}")

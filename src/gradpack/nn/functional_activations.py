@@ -5,27 +5,27 @@ from __future__ import annotations
 from typing import Any
 
 from ..base.callers import depth_of_user
-from ..ops.activation import celu as _celu
-from ..ops.activation import elu as _elu
-from ..ops.activation import gelu as _gelu
-from ..ops.activation import hardsigmoid as _hardsigmoid
-from ..ops.activation import hardswish as _hardswish
-from ..ops.activation import hardtanh as _hardtanh
-from ..ops.activation import leaky_relu as _leaky_relu
-from ..ops.activation import mish as _mish
-from ..ops.activation import relu as _relu
-from ..ops.activation import selu as _selu
-from ..ops.activation import silu as _silu
-from ..ops.activation import threshold as _threshold
-from ..ops.gated import celu_, elu_, selu_
-from ..ops.softmax import log_softmax as _log_softmax
-from ..ops.softmax import softmax as _softmax
+from ..ops.pointwise.activation import celu as _celu
+from ..ops.pointwise.activation import elu as _elu
+from ..ops.pointwise.activation import gelu as _gelu
+from ..ops.pointwise.activation import hardsigmoid as _hardsigmoid
+from ..ops.pointwise.activation import hardswish as _hardswish
+from ..ops.pointwise.activation import hardtanh as _hardtanh
+from ..ops.pointwise.activation import leaky_relu as _leaky_relu
+from ..ops.pointwise.activation import mish as _mish
+from ..ops.pointwise.activation import relu as _relu
+from ..ops.pointwise.activation import selu as _selu
+from ..ops.pointwise.activation import silu as _silu
+from ..ops.pointwise.activation import threshold as _threshold
+from ..ops.pointwise.gated import celu_, elu_, selu_
+from ..ops.reduce.softmax import log_softmax as _log_softmax
+from ..ops.reduce.softmax import softmax as _softmax
 from ..tensor.tensor import Tensor
 
 
 def _write_back(input: Tensor, function: Any, *args: Any, **kwargs: Any) -> Tensor:
     """The in-place form that `inplace=True` asks for."""
-    from ..declare.inplace import inplace
+    from ..declare.inplace.inplace import inplace
 
     op = function.op
     return inplace(op, op.name + "_", op.bind((input, *args), kwargs))

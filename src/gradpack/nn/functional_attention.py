@@ -8,14 +8,14 @@ from typing import Any
 
 from ..base.callers import depth_of_user
 from ..base.dtypes import FLOATING, bool_
-from ..ops.affine import linear
-from ..ops.attention import scaled_dot_product_attention
-from ..ops.fill import zeros
-from ..ops.fill_like import zeros_like
-from ..ops.join import cat
-from ..ops.linalg import bmm
-from ..ops.linalg_addmm import baddbmm
-from ..ops.softmax import softmax
+from ..ops.create.fill import zeros
+from ..ops.create.fill_like import zeros_like
+from ..ops.linalg.addmm import baddbmm
+from ..ops.linalg.products import bmm
+from ..ops.nn.affine import linear
+from ..ops.nn.attention import scaled_dot_product_attention
+from ..ops.reduce.softmax import softmax
+from ..ops.shape.join import cat
 from ..tensor.tensor import Tensor
 from .functional_dropout import dropout
 

@@ -6,9 +6,9 @@ import warnings
 from typing import Any
 
 from ..base.callers import depth_of_user
-from ..ops import dropout as ops
-from ..ops import gated
-from ..ops.fill_like import empty_like, zeros_like
+from ..ops.create.fill_like import empty_like, zeros_like
+from ..ops.nn import dropout as ops
+from ..ops.pointwise import gated
 from ..tensor.tensor import Tensor
 
 

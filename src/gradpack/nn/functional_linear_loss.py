@@ -9,9 +9,9 @@ from typing import Any
 
 from ..base.callers import depth_of_user
 from ..base.dtypes import bfloat16, float16, float32, float64, int64
-from ..ops.affine import linear
-from ..ops.loss import cross_entropy
-from ..ops.loss_linear import chunked_cross_entropy
+from ..ops.nn.affine import linear
+from ..ops.nn.loss import cross_entropy
+from ..ops.nn.loss_linear import chunked_cross_entropy
 from ..tensor.tensor import Tensor
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from ..base.callers import depth_of_user
-from ..ops import loss, loss_pointwise, similarity
-from ..ops.activation import logsigmoid
-from ..ops.broadcasting import broadcast_shapes, broadcast_tensors
-from ..ops.loss_pointwise import gaussian_nll_loss
-from ..ops.reduction import check_name, legacy, number_of, reduced, refuse_gradient, same_size
+from ..ops.nn import loss, loss_pointwise
+from ..ops.nn.loss_pointwise import gaussian_nll_loss
+from ..ops.nn.reduction import check_name, legacy, number_of, reduced, refuse_gradient, same_size
+from ..ops.pointwise.activation import logsigmoid
+from ..ops.reduce import similarity
+from ..ops.shape.broadcasting import broadcast_shapes, broadcast_tensors
 from ..tensor.tensor import Tensor
 
 cosine_similarity = similarity.cosine_similarity
@@ -126,7 +127,7 @@ def nll_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """The negative log likelihood of classes. See `gradpack.ops.loss.nll_loss`.
+    """The negative log likelihood of classes. See `gradpack.ops.nn.loss.nll_loss`.
 
     Example::
 
@@ -148,7 +149,7 @@ def cross_entropy(
     reduction: str = "mean",
     label_smoothing: float = 0.0,
 ) -> Tensor:
-    """The cross entropy between logits and classes, or class probabilities. See `gradpack.ops.loss.cross_entropy`.
+    """The cross entropy between logits and classes, or class probabilities. See `gradpack.ops.nn.loss.cross_entropy`.
 
     Example::
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..ops import loss_margin
-from ..ops.ctc import ctc_loss as _ctc_loss
-from ..ops.loss_margin import triplet_margin_with_distance_loss
-from ..ops.reduction import legacy, number_of
+from ..ops.nn import loss_margin
+from ..ops.nn.ctc import ctc_loss as _ctc_loss
+from ..ops.nn.loss_margin import triplet_margin_with_distance_loss
+from ..ops.nn.reduction import legacy, number_of
 from ..tensor.tensor import Tensor
 
 

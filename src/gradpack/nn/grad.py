@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..ops.conv_products import _conv_input, _conv_weight
-from ..ops.spatial import as_tuple
+from ..ops.conv.products import _conv_input, _conv_weight
+from ..ops.conv.spatial import as_tuple
 from ..tensor.tensor import Tensor
 
 __all__ = ["conv1d_input", "conv1d_weight", "conv2d_input", "conv2d_weight", "conv3d_input", "conv3d_weight"]

@@ -8,8 +8,8 @@ from typing import Any
 
 from ..autograd.grad_mode import no_grad
 from ..base.dtypes import float64
-from ..ops import fill
-from ..ops.random_integers import randperm
+from ..ops.create import fill
+from ..ops.random.integers import randperm
 from ..tensor.tensor import Tensor, wrap
 
 _GAINS = {

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any, Self
 
-from ..ops.fill import empty
+from ..ops.create.fill import empty
 from ..tensor.tensor import Tensor
 from . import functional as F
 from . import init

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 
-from ..ops.reduction import legacy
+from ..ops.nn.reduction import legacy
 from ..tensor.tensor import Tensor
 from . import functional as F
 from .module import Module

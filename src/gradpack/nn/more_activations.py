@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any, ClassVar
 
-from ..ops.fill import full
+from ..ops.create.fill import full
 from ..tensor.tensor import Tensor
 from . import functional as F
 from .activations import _AlongDim, _InPlace

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..ops.fill import empty
+from ..ops.create.fill import empty
 from ..tensor.tensor import Tensor
 from . import functional as F
 from . import init

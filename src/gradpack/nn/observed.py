@@ -10,7 +10,7 @@ from threading import Lock
 from typing import Any
 
 from ..base.modes import MODE
-from ..declare.timed import MODULE
+from ..declare.generate.profiling import MODULE
 from .module import Module
 
 _call = Module.__call__

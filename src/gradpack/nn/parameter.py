@@ -37,7 +37,7 @@ class Buffer(Tensor):
 
     def __new__(cls, data: Tensor | None = None, *, persistent: bool = True) -> Any:
         if data is None:
-            from ..ops.fill import empty
+            from ..ops.create.fill import empty
 
             data = empty(0)
         if not isinstance(data, Tensor):

@@ -6,8 +6,8 @@ import math
 import warnings
 from typing import Any, ClassVar
 
-from ..ops import recurrent
-from ..ops.fill import empty, zeros
+from ..ops.create.fill import empty, zeros
+from ..ops.nn import recurrent
 from ..tensor.tensor import Tensor
 from . import init
 from .module import Module

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..ops import recurrent
-from ..ops.fill import empty, zeros
+from ..ops.create.fill import empty, zeros
+from ..ops.nn import recurrent
 from ..tensor.tensor import Tensor
 from . import init
 from .module import Module

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..ops.avg_pool import (
+from ..ops.conv.avg_pool import (
     adaptive_avg_pool1d,
     adaptive_avg_pool2d,
     adaptive_avg_pool3d,
@@ -10,15 +10,17 @@ from ..ops.avg_pool import (
     avg_pool2d,
     avg_pool3d,
 )
-from ..ops.convolution import conv1d, conv2d, conv3d, conv_tbc, conv_transpose1d, conv_transpose2d, conv_transpose3d
-from ..ops.embedding_bag import _bags as embedding_bag
-from ..ops.fold import channel_shuffle, fold, native_channel_shuffle, pixel_shuffle, pixel_unshuffle, unfold
-from ..ops.grid_sample import affine_grid, grid_sample
-from ..ops.group_norm import local_response_norm
-from ..ops.interpolate import interpolate, upsample, upsample_bilinear, upsample_nearest
-from ..ops.normalize_functional import batch_norm, group_norm, instance_norm
-from ..ops.padding import pad
-from ..ops.pooling import (
+from ..ops.conv.convolution import (
+    conv1d,
+    conv2d,
+    conv3d,
+    conv_tbc,
+    conv_transpose1d,
+    conv_transpose2d,
+    conv_transpose3d,
+)
+from ..ops.conv.fold import channel_shuffle, fold, native_channel_shuffle, pixel_shuffle, pixel_unshuffle, unfold
+from ..ops.conv.pooling import (
     adaptive_max_pool1d,
     adaptive_max_pool1d_with_indices,
     adaptive_max_pool2d,
@@ -42,6 +44,12 @@ from ..ops.pooling import (
     max_unpool2d,
     max_unpool3d,
 )
+from ..ops.nn.embedding_bag import _bags as embedding_bag
+from ..ops.nn.grid_sample import affine_grid, grid_sample
+from ..ops.nn.group_norm import local_response_norm
+from ..ops.nn.interpolate import interpolate, upsample, upsample_bilinear, upsample_nearest
+from ..ops.nn.normalize_functional import batch_norm, group_norm, instance_norm
+from ..ops.nn.padding import pad
 
 __all__ = [
     "adaptive_avg_pool1d",

@@ -6,8 +6,8 @@ import copy
 import math
 from typing import Any
 
-from ..ops.diagonal import triu
-from ..ops.fill import full
+from ..ops.create.fill import full
+from ..ops.shape.diagonal import triu
 from ..tensor.tensor import Tensor
 from . import functional as F
 from . import init

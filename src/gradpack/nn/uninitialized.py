@@ -6,7 +6,7 @@ from collections.abc import Callable
 from inspect import getattr_static
 from typing import Any, NoReturn
 
-from ..ops.fill import empty
+from ..ops.create.fill import empty
 from ..tensor.tensor import Tensor
 from ..tensor.torch_function import DisableTorchFunctionSubclass
 from .parameter import Buffer, Parameter

@@ -11,15 +11,15 @@ from typing import Any
 from ..base.dtypes import uint8
 from ..base.errors import refuse
 from ..tensor.tensor import Tensor
-from .batch_norm import native_batch_norm
-from .compare import eq
-from .getitem import _getitem
-from .interpolate import _resize
-from .max_pool import _flat_place
-from .rounding import where
-from .shape import wrap_dim
-from .softmax import softmax
-from .truth import all
+from .conv.max_pool import _flat_place
+from .index.getitem import _getitem
+from .nn.batch_norm import native_batch_norm
+from .nn.interpolate import _resize
+from .pointwise.compare import eq
+from .pointwise.rounding import where
+from .reduce.softmax import softmax
+from .reduce.truth import all
+from .shape.shape import wrap_dim
 
 
 def slice(input: Tensor, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1) -> Any:

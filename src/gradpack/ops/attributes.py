@@ -12,7 +12,7 @@ from ..base.memory_formats import memory_format
 from ..tensor.construct import legacy
 from ..tensor.storage import UntypedStorage
 from ..tensor.tensor import Tensor
-from .memory_formats import is_laid_out
+from .shape.memory_formats import is_laid_out
 
 FUNCTIONS = "get_device eig lstsq matrix_rank solve symeig"
 METHODS = (

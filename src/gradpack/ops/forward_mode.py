@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..declare.annotations import Array
-from ..declare.kinds import linear
+from ..declare.decorators import linear
 
 
 @linear(input=lambda g: g, view=True, structural=True, name="_fw_primal", node="Identity")

@@ -19,9 +19,9 @@ from importlib import import_module
 from types import FunctionType, ModuleType
 from typing import Any
 
-from ..declare.door import door
+from ..declare.inplace.forms import add_method, inplace_of, inplace_operator_of, operator_of, reflected_of
 from ..declare.op import PUBLIC, REGISTRY
-from ..declare.variants import add_method, inplace_of, inplace_operator_of, operator_of, reflected_of
+from ..declare.signature.wrapper import door
 from ..tensor.described import TensorBase
 from ..tensor.tensor import Tensor
 from .lazy_names import LAZY
@@ -165,7 +165,7 @@ def _resolved(name: str) -> Any:
 def _write_names() -> None:
     """Write `lazy_names.py`."""
     from pathlib import Path
-    from pkgutil import iter_modules
+    from pkgutil import walk_packages
 
     lines = [
         '"""What each module gives, which is imported at first use: written by `python -m gradpack.ops.methods`."""',
@@ -174,7 +174,8 @@ def _write_names() -> None:
         "# module: (functions that gradpack exports, attributes of Tensor, operations)",
         "LAZY: dict[str, tuple[str, str, str]] = {",
     ]
-    names = sorted(m.name for m in iter_modules(import_module(__package__).__path__))
+    here, prefix = import_module(__package__), f"{__package__}."
+    names = sorted(m.name.removeprefix(prefix) for m in walk_packages(here.__path__, prefix) if not m.ispkg)
     modules = {name: import_module(f".{name}", __package__) for name in names if name not in ("lazy_names", "methods")}
     for name in sorted(modules, key=lambda name: hasattr(modules[name], "ALIASES")):  # what they stand for comes first
         load(name)

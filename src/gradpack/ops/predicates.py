@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..declare.timed import noted
+from ..declare.generate.profiling import noted
 from ..tensor.tensor import Tensor
 
 FUNCTIONS = "is_same_size is_nonzero is_conj is_neg is_inference"

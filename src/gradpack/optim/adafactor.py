@@ -7,7 +7,7 @@ from typing import Any
 
 from ..base.info import finfo
 from ..base.modes import using
-from ..ops.create import tensor as new_tensor
+from ..ops.create.create import tensor as new_tensor
 from ..tensor.tensor import Tensor
 from .by_formula import lerped
 from .optimizer import Optimizer

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ..ops.complex_from_parts import complex
-from ..ops.create import tensor as _number
-from ..ops.fill_like import full_like
-from ..ops.sparse import sparse_coo_tensor
+from ..ops.create.create import tensor as _number
+from ..ops.create.fill_like import full_like
+from ..ops.pointwise.complex_from_parts import complex
+from ..ops.sparse.coordinates import sparse_coo_tensor
 from ..tensor.tensor import Tensor
 from .by_formula import ByFormula, State, check_options, decayed, zeros_beside
 from .options import as_number, check_implementation

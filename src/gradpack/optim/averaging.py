@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
-from ..ops.create import tensor as new_tensor
-from ..ops.pairwise import maximum
+from ..ops.create.create import tensor as new_tensor
+from ..ops.pointwise.pairwise import maximum
 from ..tensor.tensor import Tensor
 from .by_formula import ByFormula, State, check_betas, check_options, decayed, lerped, zeros_beside
 from .options import as_number

@@ -18,7 +18,7 @@ from typing import Any
 from ..backends import NUMPY, Spec
 from ..base.dtypes import FLOATING, float32
 from ..graph.node import AccumulateGrad
-from ..ops.fill_like import zeros_like
+from ..ops.create.fill_like import zeros_like
 from ..tensor.tensor import Tensor, alias
 
 np = NUMPY.xp

@@ -308,7 +308,7 @@ class Optimizer:
                 )
         numbers = chain.from_iterable(group["params"] for group in saved)
         params = chain.from_iterable(group["params"] for group in self.param_groups)
-        from ..ops.create import tensor
+        from ..ops.create.create import tensor
 
         by_number = dict(zip(numbers, params, strict=True))
         state: defaultdict[Any, Any] = defaultdict(dict)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from ..base.modes import using
-from ..ops.sparse import sparse_coo_tensor
+from ..ops.sparse.coordinates import sparse_coo_tensor
 from ..tensor.tensor import Tensor
 from .by_formula import check_betas, zeros_beside
 from .optimizer import Optimizer

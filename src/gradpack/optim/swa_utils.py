@@ -10,7 +10,7 @@ from typing import Any
 from ..autograd.grad_mode import no_grad
 from ..nn import Module
 from ..nn.batch_norm import _BatchNorm
-from ..ops.create import tensor
+from ..ops.create.create import tensor
 from ..tensor.tensor import Tensor
 from .lr_scheduler import LRScheduler
 from .optimizer import Optimizer

@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from ..declare.timed import MEMORY
+from ..declare.generate.profiling import MEMORY
 
 
 def tensorboard_trace_handler(

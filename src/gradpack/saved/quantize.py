@@ -11,7 +11,7 @@ import numpy as np
 
 from ..backends.compiled import loops
 from ..backends.numpy import quiet
-from ..ops.blockwise import aligned
+from ..ops.pointwise.blockwise import aligned
 from .info import SavedInfo
 from .stage import Lossy, Parts, arguments, check_bytes
 from .store import Stored

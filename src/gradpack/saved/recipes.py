@@ -19,9 +19,9 @@ from weakref import finalize, ref
 from ..backends import Spec
 from ..base.errors import saved_was_modified
 from ..base.modes import MODE, RUN
-from ..declare.apply import apply
+from ..declare.dispatch.interpreter import apply
 from ..declare.op import Op
-from ..ops.generator import DRAWN, Replayed
+from ..ops.random.generator import DRAWN, Replayed
 from ..tensor.mutation import Mutation
 from ..tensor.tensor import Tensor, alias
 from .costs import Took

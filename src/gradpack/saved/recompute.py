@@ -10,7 +10,7 @@ from weakref import ref
 from ..base.layouts import strided
 from ..base.modes import MODE, OpMode
 from ..declare.op import Op
-from ..ops.generator import DRAWN, Drawn
+from ..ops.random.generator import DRAWN, Drawn
 from ..tensor.tensor import InferenceCounter, Tensor
 from .cheap import is_cheap, is_held, is_product, reads_little
 from .costs import Took

@@ -12,7 +12,7 @@ from functools import cache
 from time import perf_counter
 from typing import Any, NamedTuple
 
-from ..ops.ranges import linspace
+from ..ops.create.ranges import linspace
 from .casts import bf16
 from .disk import disk
 from .document import Estimates

@@ -1,7 +1,7 @@
 """`torch.signal.windows`: weights of a stretch of signal that fall off towards its ends."""
 
-from ..declare.door import open_doors as _open_doors
-from ..ops.signal_windows import (
+from ..declare.signature.wrapper import open_doors as _open_doors
+from ..ops.fft.signal_windows import (
     bartlett,
     blackman,
     cosine,

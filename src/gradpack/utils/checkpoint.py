@@ -26,7 +26,7 @@ from typing import Any
 
 from ..autograd.graph import saved_tensors_hooks
 from ..base.modes import MODE, using
-from ..ops.generator import default_generator
+from ..ops.random.generator import default_generator
 from ..tensor.tensor import Tensor
 from .checkpoint_frame import DETERMINISM, Argument, Frame
 from .checkpoint_log import debug_contexts

@@ -14,8 +14,8 @@ from ..autograd.graph import saved_tensors_hooks
 from ..backends import Spec
 from ..base.errors import saved_was_modified
 from ..base.modes import MODE, RUN, using
-from ..declare.batched import batched, is_batched
-from ..declare.tangents import alias_of, tangent_of
+from ..declare.batching.batch_tensor import batched, is_batched
+from ..declare.dispatch.tangents import alias_of, tangent_of
 from ..tensor.saved import keep_tensor
 from ..tensor.tensor import Tensor
 from .checkpoint_parts import CheckpointError, GraphExecGroup

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from ..base.exits import Exit, block, surely
-from ..ops.generator import default_generator
+from ..ops.random.generator import default_generator
 from ..tensor.tensor import Tensor
 
 _SETTINGS: dict[str, ContextVar[bool | None]] = {

@@ -15,7 +15,7 @@ import gradpack.nn.functional as F
 
 pytest.importorskip("numba")
 
-from gradpack.ops import correlate_direct as direct
+from gradpack.ops.conv import correlate_direct as direct
 
 # images, weights, stride, padding, dilation, groups
 GEOMETRIES = [
@@ -63,7 +63,7 @@ def _noting(function: Any, made: list[Any]) -> Any:
 @pytest.fixture
 def calls(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """What the loops gave, for each time they were asked."""
-    from gradpack.ops import correlate
+    from gradpack.ops.conv import correlate
 
     made: list[Any] = []
     for name in ("correlate_direct", "input_direct", "weight_direct"):

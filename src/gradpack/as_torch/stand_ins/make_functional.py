@@ -7,7 +7,7 @@ from typing import Any
 
 from ...func import functional_call
 from ...nn import Module
-from ...ops.join import stack
+from ...ops.shape.join import stack
 from ...tensor.tensor import Tensor
 
 

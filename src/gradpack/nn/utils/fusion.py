@@ -5,8 +5,8 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from ...ops.exponential import rsqrt
-from ...ops.fill_like import ones_like, zeros_like
+from ...ops.create.fill_like import ones_like, zeros_like
+from ...ops.pointwise.exponential import rsqrt
 from ...tensor.tensor import Tensor
 from ..parameter import Parameter
 

@@ -6,11 +6,11 @@ from typing import Any
 
 from ...autograd.grad_mode import no_grad
 from ...base.info import finfo
-from ...ops.fill_like import zeros_like
-from ...ops.join import cat
-from ...ops.linalg import dot, mv
-from ...ops.random import randn
-from ...ops.reparametrize import _weight_norm, norm_except_dim, reflections
+from ...ops.create.fill_like import zeros_like
+from ...ops.linalg.products import dot, mv
+from ...ops.nn.reparametrize import _weight_norm, norm_except_dim, reflections
+from ...ops.random.floats import randn
+from ...ops.shape.join import cat
 from ...tensor.tensor import Tensor
 from .. import functional as F
 from ..module import Module
@@ -177,7 +177,7 @@ class _Orthogonal(Module):
             if self.orthogonal_map == "matrix_exp":
                 q = linalg.matrix_exp(a)
             else:
-                from ...ops.fill import eye
+                from ...ops.create.fill import eye
 
                 unit = eye(n, dtype=a.dtype, device=a.device)
                 q = linalg.solve(unit - a * 0.5, unit + a * 0.5)
@@ -207,7 +207,7 @@ class _Orthogonal(Module):
         q = given.mT if given.size(-2) < given.size(-1) else given
         n, k = q.size(-2), q.size(-1)
         if n == k:
-            from ...ops.fill import eye
+            from ...ops.create.fill import eye
 
             unit = eye(n, dtype=q.dtype, device=q.device)
             near = bool(((q.mH @ q - unit).abs() <= 10.0 * n * finfo(q.dtype).eps + 1e-5 * unit.abs()).all())

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ...ops.fill_like import ones_like
-from ...ops.join import cat
+from ...ops.create.fill_like import ones_like
+from ...ops.shape.join import cat
 from ...tensor.tensor import Tensor
 from ..module import Module
 from . import pruning_methods

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...autograd.grad_mode import no_grad
-from ...ops.fill_like import ones_like
-from ...ops.norm import norm
-from ...ops.random import rand
-from ...ops.random_like import rand_like
+from ...ops.create.fill_like import ones_like
+from ...ops.random.floats import rand
+from ...ops.random.like import rand_like
+from ...ops.reduce.norm import norm
 from ...tensor.tensor import Tensor
 from ..module import Module
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...autograd.grad_mode import no_grad
-from ...ops.linalg import dot, mv
+from ...ops.linalg.products import dot, mv
 from ...tensor.tensor import Tensor
 from .. import functional as F
 from ..module import Module

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from ...ops.reparametrize import _weight_norm, norm_except_dim
+from ...ops.nn.reparametrize import _weight_norm, norm_except_dim
 from ...tensor.tensor import Tensor
 from ..module import Module
 from ..parameter import Parameter

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from ...base.dtypes import float64
-from ...ops.create import as_tensor, tensor
-from ...ops.join import stack
+from ...ops.create.create import as_tensor, tensor
+from ...ops.shape.join import stack
 from ...tensor.tensor import Tensor
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any, Generic, TypeVar
 
-from ...ops.generator import Generator
+from ...ops.random.generator import Generator
 from .collate import default_collate, default_convert
 from .dataset import IterableDataset
 from .sampler import BatchSampler, RandomSampler, SequentialSampler

@@ -9,8 +9,8 @@ from itertools import accumulate
 from math import floor, isclose
 from typing import Any, Generic, TypeVar
 
-from ...ops.generator import Generator
-from ...ops.random_integers import randperm
+from ...ops.random.generator import Generator
+from ...ops.random.integers import randperm
 from ...tensor.tensor import Tensor
 
 T_co = TypeVar("T_co", covariant=True)

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from itertools import cycle, islice
 from typing import Any
 
-from ...ops.generator import Generator
-from ...ops.random_integers import randperm
+from ...ops.random.generator import Generator
+from ...ops.random.integers import randperm
 from .sampler import Sampler
 
 

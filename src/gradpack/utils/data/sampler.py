@@ -7,10 +7,10 @@ from itertools import islice
 from typing import Any, Generic, TypeVar
 
 from ...base.dtypes import float64
-from ...ops.create import as_tensor
-from ...ops.generator import Generator
-from ...ops.random import multinomial
-from ...ops.random_integers import randint, randperm
+from ...ops.create.create import as_tensor
+from ...ops.random.floats import multinomial
+from ...ops.random.generator import Generator
+from ...ops.random.integers import randint, randperm
 
 T_co = TypeVar("T_co", covariant=True)
 

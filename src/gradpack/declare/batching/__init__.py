@@ -1,0 +1,1 @@
+"""Batched tensors, and the rules by which operations run on them."""

@@ -1,0 +1,234 @@
+"""The decorators that declare an operation. Each says how a tangent goes through it.
+
+    @elementwise(input=lambda g, other: g * other, other=lambda g, input: g * input)
+    def mul(input, other):
+        '''Multiply two tensors, element by element, with broadcasting.'''
+        return input * other
+
+One keyword for each differentiable input: its formula, from the gradient of the result (the first
+parameter) to the gradient of that input. Every other parameter of a formula names an argument,
+the result (`out`), or metadata of an argument (`<name>_shape`). What a formula names is saved, and
+only when that input needs a gradient. The body is the forward, on arrays. Called without any
+Tensor, an operation is its body, so that the same formula runs on arrays and, under create_graph,
+on Tensors. Formulas are those of real numbers: complex gradients are conjugated around them.
+
+Kinds: `elementwise` (the Jacobian is diagonal: each formula is its own transpose), `linear`
+(jointly linear in its inputs: the tangent rule is the operation itself), `bilinear` (linear in each
+input alone), `general` (a rule given as `jvp=`, or derived by transposing the formulas).
+Other keywords are the options of `Op`.
+"""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Callable
+from functools import cache, partial
+from types import CodeType, FunctionType
+from typing import Any
+
+import numpy as np
+
+from ..backends import spec_of
+from ..backends.numpy import NUMPY, hushed, unhush
+from ..base import dtypes
+from ..base.devices import CPU
+from ..base.modes import MODE
+from ..base.return_types import return_type
+from ..graph.node import Part, Slot, next_seq
+from ..tensor.packed import Packed, pack_array, pack_input, pack_result
+from ..tensor.parameter import Parameter
+from ..tensor.saved import FREED, check, freed, unpack_input, unpack_result
+from ..tensor.tensor import Tensor, View
+from ..tensor.views import leads_somewhere, refresh
+from .dispatch import subclass  # noqa: F401 - attaches its method
+from .dispatch.interpreter import Output, apply
+from .dispatch.nodes import CompiledNode, GeneralNode, constant, name_node
+from .dispatch.unbroadcast import fit_arrays
+from .generate.profiling import forget, timed, watched
+from .op import COMPILING, OPTIONS, Op, register
+from .signature.axis_alias import MISSING, dim_of
+
+
+def _kind(kind: str) -> Callable[..., Callable[[Callable[..., Any]], Any]]:
+    def declare(**keywords: Any) -> Callable[[Callable[..., Any]], Any]:
+        options = {k: v for k, v in keywords.items() if k in OPTIONS}
+        formulas = {k: v for k, v in keywords.items() if k not in OPTIONS}
+
+        def decorate(function: Callable[..., Any]) -> Any:
+            op = Op(function, kind, formulas, **options)
+            op.generate = _materialise
+            register(op)
+            return _public(op)
+
+        return decorate
+
+    declare.__name__ = kind
+    return declare
+
+
+elementwise = _kind("elementwise")
+linear = _kind("linear")
+bilinear = _kind("bilinear")
+general = _kind("general")
+
+
+def nondifferentiable(**options: Any) -> Callable[[Callable[..., Any]], Any]:
+    """An operation without formulas: comparisons, indices of maxima and the like."""
+    return general(**options)
+
+
+def _stub(*args: Any, **kwargs: Any) -> Any:
+    return _compile_first(*args, **kwargs)  # type: ignore[name-defined]  # noqa: F821 - in the op's own globals
+
+
+def _public(op: Op) -> FunctionType:
+    public = copy_of(op, op.name, _slow_for(op))
+    op.public = public
+    public.__doc__ = op.forward.__doc__
+    public.__module__ = op.forward.__module__
+    public.__wrapped__ = op.forward  # type: ignore[attr-defined]  # gives inspect.signature
+    if op.results:
+        public.result_type = return_type(op.name, op.results)  # type: ignore[attr-defined]
+    return public
+
+
+def copy_of(op: Op, name: str, slow: Callable[[tuple[Any, ...]], Any]) -> FunctionType:
+    """A function that runs the compiled text, with its own way of handling what that does not.
+
+    The text is made at the first call: importing is fast, and what is not used costs nothing.
+    """
+    names: dict[str, Any] = {"__name__": "gradpack.ops"}
+    names["_slow"] = timed(op, op.name, slow, names)
+    function = FunctionType(_stub.__code__.replace(co_name=name, co_qualname=name), names, name)
+
+    def compile_first(*args: Any, **kwargs: Any) -> Any:
+        with COMPILING:
+            if "_text" not in names:  # a thread that waited here finds it done
+                _materialise(op)
+        return function(*args, **kwargs)
+
+    names["_compile_first"] = compile_first
+    names["_function"] = function
+    function.op = op  # type: ignore[attr-defined]
+    op.functions.append(function)
+    return function
+
+
+def _slow_for(op: Op) -> Callable[[tuple[Any, ...]], Any]:
+    return lambda values: apply(op, values)
+
+
+@cache
+def _compiled(text: str) -> CodeType:
+    return compile(text, "<op>", "exec")
+
+
+def _spelled(op: Op, values: tuple[Any, ...], axis: Any, out: Any = None) -> Any:
+    """The call of an operation with the dimension as `axis`."""
+    named = dict(zip(op.params, values, strict=True))
+    named["dim"] = dim_of(op.name, axis, named["dim"], op.defaults.get("dim", MISSING), named)
+    return op.public(**named) if out is None else op.public(**named, out=out)
+
+
+def _materialise(op: Op) -> None:
+    """Generate, compile and install the text of an operation."""
+    from .dispatch.out_argument import into
+    from .generate.complex_form import of_complex
+    from .generate.constants import constants_in
+    from .generate.emitter import has_complex_form, source
+    from .generate.inline import Inlined
+    from .generate.tiling import large_forms
+    from .signature.legacy import call as in_former_order
+
+    text, filename = source(op), f"<op {op.name}>"
+    common: dict[str, Any] = {
+        "_CompiledNode": CompiledNode,
+        "_Tensor": Tensor,
+        "_Parameter": Parameter,
+        "_View": View,
+        "_MODE": MODE.get,
+        "_FREED": FREED,
+        "_freed": freed,
+        "_BOOL": NUMPY.spec_for(dtypes.bool_, CPU),
+        "_INT64": NUMPY.spec_for(dtypes.int64, CPU),
+        "_FLOAT": NUMPY.spec_for(dtypes.float32, CPU),
+        "_HUSHED": hushed,
+        "_unhush": unhush,
+        "_new": object.__new__,
+        "_next_seq": next_seq,
+        "_ndarray": np.ndarray,
+        "_asarray": np.asarray,
+        "_may_share": np.may_share_memory,
+        "_spec_of": spec_of,
+        "_shape_of": np.shape,
+        "_refresh": refresh if op.inputs else leads_somewhere,
+        "_check": check,
+        "_unpack_input": unpack_input,
+        "_unpack_result": unpack_result,
+        "_pack_input": pack_input,
+        "_pack_array": pack_array,
+        "_pack_result": pack_result,
+        "_Packed": Packed,
+        "_constant": constant,
+        "_light": op.light,
+        "_fit_arrays": fit_arrays,
+        "_forward": NUMPY.bind(op.forward),
+        "_public": op.public,
+        "_into": lambda out, values: watched(op, op.name, lambda *given: into(op, out, given), values),
+        "_text": text,
+    }
+    if has_complex_form(op):
+        common["_complex"] = of_complex(op, common)
+    if op.legacy is not None:
+        common["_in_former_order"] = lambda values, out: in_former_order(op, op.name, op.public, values, out)
+    if op.axis:
+        common["_missing"], common["_spelled"] = MISSING, partial(_spelled, op)
+    if op.returns:
+        common |= {"_Slot": Slot, "_Part": Part, "_Output": Output, "_tuple": tuple.__new__}
+        common["_result_type"] = getattr(op.public, "result_type", None)
+    if op.joint is not None:
+        common["_joint"] = NUMPY.bind(op.joint)
+    common.update({f"_vjp_{p}": NUMPY.bind(f) for p, f in op.formulas.items()})
+    common.update({f"_default_{p}": v for p, v in op.defaults.items()})
+    inlined = Inlined(op)
+    common.update(inlined.names)
+    common.update(large_forms(op, inlined, common["_forward"], {p: common[f"_vjp_{p}"] for p in op.formulas}))
+    common.update(constants_in(text))
+    names = {**common, "__name__": "gradpack.ops"}
+    exec(_compiled(text), names)
+    _install_node(op, names["_Backward"], filename)
+    common["_Backward"] = op.node_class
+    linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
+    call = names["_call"]
+    for function in op.functions:
+        forget(function)
+        function.__globals__.update(common)
+        function.__defaults__, function.__kwdefaults__ = call.__defaults__, call.__kwdefaults__
+        # Code objects of its own: named like the operation in tracebacks, and not sharing
+        # CPython's inline caches with other operations of the same shape.
+        function.__code__ = call.__code__.replace(
+            co_name=function.__name__, co_qualname=function.__name__, co_filename=filename
+        )
+        function.__source__ = text
+
+
+def _install_node(op: Op, node_class: Any, filename: str) -> None:
+    general = type(
+        op.node_name,
+        (GeneralNode, node_class),
+        {
+            "__slots__": (
+                "backend",
+                "compute",
+                "held",
+                "low",
+                "tangents",
+                *(n for n in ("fit", "outputs") if n not in node_class.__slots__),
+            ),
+            "backward": GeneralNode.backward,
+        },
+    )
+    made: Any
+    for made in (node_class, general):
+        name_node(op, made, filename)
+    op.node_class, op.general_class = node_class, general

@@ -1,0 +1,1 @@
+"""Calls of operations that generated code does not handle: dtypes, devices, modes, nodes."""

@@ -1,0 +1,56 @@
+"""What users know an operation by, and what they are told when its body fails."""
+
+from __future__ import annotations
+
+from functools import cache
+from inspect import isfunction, signature
+from typing import Any
+
+from ...backends.base import UnsupportedError
+from ...base.errors import dim_out_of_range, inner_failure, shapes_do_not_broadcast
+from ...base.foreign import any_foreign, mixed
+from ...tensor.tensor import Tensor
+from ..op import PUBLIC, Op
+from ..signature.arguments import refuse_unfit
+
+
+@cache
+def public_of(op: Op) -> tuple[Any, str]:
+    """The function that users know an operation by, and its name."""
+    name = op.name.strip("_")
+    for candidate in (name, name.rpartition("_")[0]):  # `_sum_dim` is `sum` along dimensions
+        known = PUBLIC.get(candidate)
+        if known is op.public or (
+            isfunction(known) and tuple(signature(known).parameters)[: len(op.params)] == op.params
+        ):
+            return known, candidate
+    return op.public, name
+
+
+def explain(op: Op, values: list[Any], error: Exception) -> Exception:
+    """A body's exception as the one that a user of torch expects."""
+    if isinstance(error, UnsupportedError):
+        return NotImplementedError(str(error))
+    if any_foreign(values):
+        return mixed(public_of(op)[1])
+    try:
+        refuse_unfit(op, public_of(op)[1], values, error)
+    except Exception as better:
+        return better
+    axis, ndim = getattr(error, "axis", None), getattr(error, "ndim", None)
+    if isinstance(error, IndexError) and isinstance(axis, int) and isinstance(ndim, int):  # NumPy's AxisError
+        return dim_out_of_range(axis, ndim)
+    if isinstance(error, ValueError):
+        shapes = [v._shape for v in values if isinstance(v, Tensor)]
+        if op.blame is not None:
+            try:
+                op.blame(*shapes)
+            except Exception as better:
+                return better
+        if "broadcast" in str(error) and len(shapes) >= 2:
+            return shapes_do_not_broadcast(op.name, shapes[0], shapes[1])
+        return RuntimeError(f"{op.name}(): {error} (shapes {', '.join(str(list(s)) for s in shapes)})")
+    if isinstance(error, TypeError) and op.name not in str(error):
+        return TypeError(f"{op.name}(): {error}")
+    given = {p: list(v._shape) for p, v in zip(op.params, values, strict=True) if isinstance(v, Tensor)}
+    return inner_failure(public_of(op)[1], error, given)

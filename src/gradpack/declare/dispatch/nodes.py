@@ -1,0 +1,408 @@
+"""The part of an operation's node that need not be fast, and the interpreted backward.
+
+A compiled node runs its formulas on arrays by itself. Going backward over Tensors (to be
+differentiated again), complex and low-precision dtypes, lists and other array libraries go
+through the formulas here.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from itertools import compress
+from typing import Any, ClassVar
+
+from ...base import late
+from ...base.dtypes import dtype
+from ...base.modes import MODE, RUN, TRANSFORMS
+from ...graph.node import Node, Part, Slot, variant_of
+from ...tensor.packed import Packed, keep_attributes
+from ...tensor.saved import FREED, Constant, check, freed, result_as_tensor, unpack_input, unpack_result
+from ...tensor.tensor import Tensor, alias, wrap
+from ..batching.batch_tensor import batched, below, cut, is_batched_now
+from ..generate.tiling import LARGE
+from ..op import Op
+from .make_node import SavedList
+from .unbroadcast import (
+    cast,
+    cast_all,
+    conj,
+    conj_array,
+    fit_array,
+    fit_tensor,
+    is_complex,
+    is_complex_array,
+    with_zero_slope,
+)
+
+
+class CompiledNode(Node):
+    """A node of a declared operation."""
+
+    __slots__ = ()
+
+    op: ClassVar[Op]
+    is_settled: ClassVar[bool] = False  # does the type have the name of this call?
+
+    def __init__(self) -> None:
+        raise TypeError(f"cannot create '{type(self).__name__}' instances")
+
+    def backward_graph(self, g: Any, keep: bool) -> list[Any]:
+        """One gradient, as a Tensor with a history, for each edge."""
+        op = self.op
+        if op.meaning is not None:
+            mode = MODE.get()
+            if mode.grad:
+                gradients = self._by_meaning(g)
+            else:  # which is only there to be differentiated
+                try:
+                    MODE.set(mode.replace(grad=True))
+                    gradients = [x if x is None else cut(x, tangent=True) for x in self._by_meaning(g)]
+                finally:
+                    MODE.set(mode)
+        else:
+            found = self._of_examples(g) if op.kind == "elementwise" and is_batched_now(g) else None
+            gradients = self._formulas(g) if found is None else found
+        if not keep:
+            self._free()
+        return gradients
+
+    def _of_examples(self, g: Any) -> list[Any] | None:
+        """The gradients for each `g` of a batch, by the compiled text, where nothing is recorded and all shapes agree.
+
+        The batch is but a dimension more there. None where more is to be done.
+        """
+        mode, whole = MODE.get(), g._data.value
+        out = below(mode)
+        saved: Any
+        spec, shape = whole._spec, g._shape
+        if mode.grad or out.special or out.levels or TRANSFORMS.get() or self.op.returns:
+            return None
+        if not spec.plain or whole._data.size >= LARGE or getattr(self, "fit", None) is not None:
+            return None
+        for name in _needed(self.op, None):
+            saved = getattr(self, name, None)
+            if isinstance(saved, Tensor):
+                if saved._spec is not spec or saved._shape != shape:
+                    return None
+            elif type(saved) is type(whole._data):
+                if saved.shape != shape or saved.dtype != whole._data.dtype:
+                    return None
+            elif saved is not None and not isinstance(saved, bool | int | float):
+                return None
+        found = self.backward(whole._data, True)
+        if any(x is not None and x.shape != whole._shape for x in found):
+            return None
+        return [x if x is None else batched(wrap(x), g._data.level) for x in found]
+
+    def movable(self) -> bool:
+        """Not where unpacking would call a hook."""
+        for name in _needed(self.op, None):
+            saved = getattr(self, name, None)
+            if isinstance(saved, Packed) or (
+                type(saved) is SavedList and any(isinstance(v, Packed) for v in saved.items)
+            ):
+                return False
+        return True
+
+    def _sources(self) -> dict[str, Any]:
+        """The edge, or list of edges, of each differentiable input."""
+        op, edges = self.op, list(self.edges)
+        if not op.lists:
+            return dict(zip(op.inputs, edges, strict=True))
+        found: dict[str, Any] = {}
+        single = len(op.inputs) - 1
+        for p in op.inputs:
+            if p in op.lists:
+                count = len(edges) - single
+                found[p] = edges[:count]
+                del edges[:count]
+            else:
+                found[p] = edges.pop(0)
+        return found
+
+    def _value(self, name: str, sources: dict[str, Any]) -> Any:
+        """A saved value as a formula gets it under create_graph: tensors with their history."""
+        op = self.op
+        what = op.saves(name)
+        if what in ("meta", "constant"):
+            return getattr(self, name)
+        if what in ("result", "extra"):
+            if what == "extra":
+                return wrap(unpack_result(self, name))
+            edge: Any = self
+            if self.extras is not None and self.extras.outer is not None:  # the result is part of a base
+                edge = self.extras.outer().part()
+            count = getattr(self, "outputs", 1)
+            nr = op.results.index(name) if name in op.results else 0
+            if count > 1:
+                edge = Slot(self, nr, count)
+            return result_as_tensor(self, name, edge if nr < count else None)
+        saved = getattr(self, name)
+        source = sources.get(name)
+        if isinstance(saved, Tensor):
+            if saved._counter[0] != getattr(self, name + "_v"):
+                check(self, name, saved)
+            if source is None or saved._edge is source:
+                return saved
+            return _with_edge(saved, source)
+        if isinstance(saved, Packed):
+            return _with_edge(saved.get(self, name), source)
+        if isinstance(saved, SavedList):
+            return self._list(name, saved, source)
+        return unpack_input(self, name)
+
+    def _list(self, name: str, saved: SavedList, source: Any) -> list[Any]:
+        values = []
+        for i, item in enumerate(saved.items):
+            edge = source[i] if isinstance(source, list) else None
+            if isinstance(item, Packed):
+                values.append(_with_edge(item.get(self, name), edge))
+            elif isinstance(item, Tensor):
+                if item._counter[0] != saved.versions[i]:
+                    setattr(self, name + "_v", saved.versions[i])
+                    check(self, name, item)
+                values.append(item if item._edge is edge or edge is None else _with_edge(item, edge))
+            else:
+                values.append(item)
+        return values
+
+    def _formulas(self, g: Any) -> list[Any]:
+        op, sources = self.op, self._sources()
+        values = {n: self._value(n, sources) for n in _needed(op, sources)}
+        conjugate = op.holomorphic and not op.structural and is_complex(g)
+        given = conj(g) if conjugate else g
+        if isinstance(given, Part):
+            given = tuple(given)
+        gradients: list[Any] = []
+        asked = _asked_for(self)
+        for p in op.inputs:
+            wanted = _wanted(sources[p], asked)
+            if not wanted:
+                gradients.extend([None] * (len(sources[p]) if p in op.lists else 1))
+                continue
+            result = op.formulas[p](given, *[values[n] for n in op.reads[p]])
+            if p in op.lists:
+                gradients.extend(conj(r) if conjugate and r is not None else r for r in result)
+            else:
+                gradients.append(conj(result) if conjugate and result is not None else result)
+                if op.flat and p == "input" and MODE.get().grad:
+                    gradients[-1] = with_zero_slope(gradients[-1], sources[p], op.flat)
+        fit = getattr(self, "fit", None)
+        if fit is None:
+            return gradients
+        if type(fit) is tuple:  # shapes only: compiled nodes have inputs of one dtype
+            fit = [None if shape is None else (shape, None) for shape in fit]
+        return [fit_tensor(x, f, e) for x, f, e in zip(gradients, fit, self.edges, strict=True)]
+
+    def _by_meaning(self, g: Any) -> list[Any]:
+        """A fused operation is differentiated twice through the composition that it stands for."""
+        op, sources = self.op, self._sources()
+        meaning: Any = op.meaning
+        code = meaning.__code__
+        names = code.co_varnames[: code.co_argcount]
+        values = {n: self._value(n, sources) for n in names}
+        wanted = [p for p in op.inputs if _wanted(sources[p])]
+        present = [p for p in wanted if p in values]
+        for p in op.inputs:
+            if (
+                p in values
+                and not _wanted(sources[p])
+                and isinstance(values[p], Tensor)
+                and values[p]._edge is not None
+            ):
+                values[p] = cut(values[p])  # with its tangent
+        found: dict[str, Any] = {}
+        if present:
+            out = meaning(**values)
+            gradients = late.grad(out, [values[p] for p in present], g, create_graph=True, allow_unused=True)
+            found = dict(zip(present, gradients, strict=True))
+        if len(present) < len(wanted):
+            for p in wanted:
+                if p not in found:
+                    formula = op.formulas[p]
+                    reads = formula.__code__.co_varnames[1 : formula.__code__.co_argcount]
+                    found[p] = formula(g, *[self._value(n, sources) for n in reads])
+        return [found.get(p) for p in op.inputs]
+
+    def _free(self) -> None:
+        from .torch_names import may_stay
+
+        op = self.op
+        for name in _needed(op, None):
+            if op.saves(name) in ("input", "result", "extra"):
+                setattr(self, name, freed(getattr(self, name, None)) if may_stay(op, name) else FREED)
+
+    @property
+    def saves(self) -> list[str]:
+        """What this node's formulas read, by our names."""
+        return list(_needed(self.op, None))
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The same of the formulas of inputs that want a gradient."""
+        return _needed(self.op, self._sources())
+
+    def shows_number(self, name: str) -> bool:
+        """Whether torch, too, keeps a number here, and no tensor made of it."""
+        from .torch_names import VARIANTS
+
+        return self.op.name in VARIANTS or len(self.op.promote) < 2
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith(("_saved_", "_raw_saved_")):
+            from .saved_attributes import get
+
+            return get(self, name)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def __dir__(self) -> list[str]:
+        from .saved_attributes import names
+
+        return [*super().__dir__(), *names(self)]
+
+    def name(self) -> str:
+        from .torch_names import VARIANTS
+
+        choose = None if self.is_settled else VARIANTS.get(self.op.name)
+        name = type(self).__name__ if choose is None else choose(self)
+        return f"torch::autograd::{name}" if name in _OF_AUTOGRAD else name
+
+    @property
+    def shown(self) -> tuple[int, ...] | None:
+        from .torch_names import places
+
+        return places(self)
+
+    def settled(self) -> Node:
+        """The node, its type named as torch names that of this call: `PowBackward1`."""
+        from .torch_names import VARIANTS
+
+        if not self.is_settled and self.op.name in VARIANTS:
+            kind: Any = type(self)
+            self.__class__ = variant_of(kind, self.name())
+        return self
+
+
+_OF_AUTOGRAD = frozenset({"CopyBackwards", "CopySlices", "Identity", "NotImplemented"})
+
+
+class GeneralNode(CompiledNode):
+    """A node whose backward over arrays is interpreted."""
+
+    __slots__ = ()
+
+    fit: list[Any]
+    compute: dtype | None  # what the forward computed in
+    low: bool  # is the result a storage format?
+    outputs: int
+    backend: Any
+    tangents: dict[str, Tensor]  # of saved results, while the level of forward mode lasts
+    held: tuple[Any, ...]  # what a recorder gave for each saved tensor, to keep as long; where there is one
+
+    def _of_examples(self, g: Any) -> list[Any] | None:
+        return None
+
+    def movable(self) -> bool:
+        return bool(self.backend.is_numpy) and CompiledNode.movable(self)
+
+    def _free(self) -> None:
+        super()._free()
+        node: Any = self  # whose class has the slot
+        node.held = ()
+
+    def backward(self, g: Any, keep: bool) -> list[Any]:
+        op, sources = self.op, self._sources()
+        backend, compute = self.backend, self.compute
+        low = compute is not None and self.low
+        values: dict[str, Any] = {}
+        for n in _needed(op, sources):
+            what = op.saves(n)
+            if what in ("meta", "constant"):
+                values[n] = getattr(self, n)
+                continue
+            saved = getattr(self, n)
+            if what in ("result", "extra"):
+                value = unpack_result(self, n)
+            elif isinstance(saved, SavedList):
+                value = [getattr(v, "_data", v) for v in self._list(n, saved, None)]
+            else:
+                value = unpack_input(self, n)
+            integral = op.differentiable is not None and n in op.results[op.differentiable :]
+            if compute is not None and (
+                n in op.promote or n in op.lists or (what == "result" and low and not integral)
+            ):
+                value = (
+                    [cast(backend, v, compute) for v in value]
+                    if isinstance(value, list)
+                    else cast(backend, value, compute)
+                )
+            values[n] = value
+        if low:
+            g = cast_all(backend, g, compute)
+        conjugate = op.holomorphic and not op.structural and is_complex_array(g, backend)
+        given = conj_array(g, backend) if conjugate else g
+        if isinstance(given, Part):
+            given = tuple(given)
+        gradients: list[Any] = []
+        if op.joint is not None:
+            needs = tuple(_wanted(sources[p]) for p in op.inputs)
+            gradients = list(backend.bind(op.joint)(given, **values, needs=needs))
+        for p in op.inputs if op.joint is None else ():
+            if not _wanted(sources[p]):
+                gradients.extend([None] * (len(sources[p]) if p in op.lists else 1))
+                continue
+            formula = backend.bind(op.formulas[p])
+            result = formula(given, *[values[n] for n in op.reads[p]])
+            for r in result if p in op.lists else (result,):
+                gradients.append(conj_array(r, backend) if conjugate and r is not None else r)
+        if not keep:
+            self._free()
+        return [fit_array(x, f, e) for x, f, e in zip(gradients, self.fit, self.edges, strict=True)]
+
+
+def _needed(op: Op, sources: dict[str, Any] | None) -> tuple[str, ...]:
+    """The names that the formulas of the wanted inputs read."""
+    return _read(op, None if sources is None else tuple([_wanted(sources[p]) for p in op.inputs]))
+
+
+@lru_cache(maxsize=4096)
+def _read(op: Op, wanted: tuple[bool, ...] | None) -> tuple[str, ...]:
+    inputs = op.inputs if wanted is None else compress(op.inputs, wanted)
+    return tuple(dict.fromkeys(n for p in inputs for n in op.reads[p]))
+
+
+def _wanted(source: Any, asked: set[Node] | None = None) -> bool:
+    if isinstance(source, list):
+        return any(e is not None and (asked is None or e in asked) for e in source)
+    return source is not None and (asked is None or source in asked)
+
+
+def _asked_for(node: Node) -> set[Node] | None:
+    """Where the backward pass that runs a node goes on, if it is to go to some inputs only."""
+    run = RUN.get()
+    needed: set[Node] | None = None if run is None or run.plan is None else run.plan.needed
+    return needed if needed is not None and node in needed else None
+
+
+def _with_edge(value: Tensor, edge: Node | None) -> Tensor:
+    out = alias(value._data, value._spec, value._shape)
+    out._counter, out._edge = value._counter, edge
+    if value._tangents is not None:
+        out._tangents = value._tangents
+    keep_attributes(value, out)
+    return out
+
+
+def constant(value: Any) -> Any:
+    """A saved argument that is no tensor."""
+    return value if value is None or type(value) in (int, float, bool, complex) else Constant(value)
+
+
+def name_node(op: Op, made: Any, filename: str) -> None:
+    """Say of a node class that was made from text whose it is."""
+    made.op = op
+    made.__name__ = made.__qualname__ = op.node_name
+    made.__module__ = "builtins"  # as torch has it
+    method = vars(made).get("backward")
+    if method is not None and made is not op.general_class and method.__code__.co_filename == "<op>":
+        method.__code__ = method.__code__.replace(co_name=op.node_name, co_qualname=op.node_name, co_filename=filename)

@@ -1,0 +1,206 @@
+"""What torch calls a node and the values it has saved, where our operations have other names for them.
+
+Read when somebody looks at a node, never when operations or backward run.
+"""
+
+from __future__ import annotations
+
+from ast import literal_eval
+from collections.abc import Callable
+from math import prod
+from typing import Any
+
+from ...tensor.tensor import Tensor
+from ..op import Op
+
+# Of every operation: torch's name of a saved value -> ours.
+COMMON = {"self": "input", "result": "out", "self_sym_sizes": "input_shape", "other_sym_sizes": "other_shape"}
+
+
+def attributes(node: Any) -> dict[str, str] | None:
+    """Torch's names of what a node shows, and where each is; None if there is no entry."""
+    text = node.op.saved_as
+    if isinstance(text, dict):
+        text = text.get(node.name(), text.get(""))
+    if text is None:
+        return None
+    pairs = (word.partition("=") for word in text.split())
+    return {name: value or COMMON.get(name, name) for name, _, value in pairs}
+
+
+def _number(node: Any, name: str) -> bool:
+    return isinstance(getattr(node, name, None), int | float | complex)
+
+
+def _by_number(op: str, other: str, tensor: int, number: int) -> Callable[[Any], str]:
+    """Torch has two nodes for operations whose operand `other` may be a number."""
+    names = {False: f"{op}Backward{tensor}", True: f"{op}Backward{number}"}
+    return lambda node: names[_is_number_operand(node, other)]
+
+
+def _is_number_operand(node: Any, other: str) -> bool:
+    """Whether the operand is a number; or a tensor without gradient of which nothing was saved."""
+    if node.edges[node.op.inputs.index(other)] is not None:
+        return False
+    return not _has(node, other) or _number(node, other)
+
+
+def _has(node: Any, name: str) -> bool:
+    try:
+        object.__getattribute__(node, name)
+    except AttributeError:
+        return False
+    return True
+
+
+def _pow(node: Any) -> str:
+    if _is_number_operand(node, "exponent"):
+        return "PowBackward0"
+    return "PowBackward2" if _is_number_operand(node, "input") else "PowBackward1"
+
+
+def _squeeze(node: Any) -> str:
+    dim = node.dim if _has(node, "dim") else None
+    return f"SqueezeBackward{0 if dim is None else 1 if hasattr(dim, '__index__') else 2}"
+
+
+def _matmul(node: Any) -> str:
+    first, second = (len(getattr(node, n + "_shape", ())) or _ndim(getattr(node, n, None)) for n in ("input", "other"))
+    return {(1, 1): "DotBackward0", (2, 1): "MvBackward0"}.get((first, second), "MmBackward0")
+
+
+def _ndim(value: Any) -> int:
+    shape: Any = getattr(value, "_shape", None) or getattr(value, "shape", ())
+    return len(shape)
+
+
+# By operation: which of torch's nodes this one is.
+VARIANTS: dict[str, Callable[[Any], str]] = {
+    "pow": _pow,
+    "squeeze": _squeeze,
+    "matmul": _matmul,
+    "linear": lambda node: "AddmmBackward0" if hasattr(node, "bias_shape") else "MmBackward0",
+    "remainder": _by_number("Remainder", "other", 1, 0),
+    "fmod": _by_number("Fmod", "other", 1, 0),
+    "rsub": _by_number("Rsub", "other", 0, 1),
+    "lerp": _by_number("Lerp", "weight", 1, 0),
+    "clamp_min": _by_number("ClampMin", "min", 1, 0),
+    "clamp_max": _by_number("ClampMax", "max", 1, 0),
+}
+
+
+def may_stay(op: Op, name: str) -> bool:
+    """Whether a saved input may be a number or None that torch, too, keeps after backward: no tensor made of it."""
+    if op.saves(name) != "input":
+        return False
+    if op.defaults.get(name, 0) is None:
+        return True
+    return op.name in VARIANTS if op.scalars and len(op.promote) > 1 and name in op.promote else name not in op.inputs
+
+
+def freeing(op: Op, names: list[str]) -> list[str]:
+    """The statements that let go of what a node has saved under these names."""
+    found = []
+    for n in names:
+        if may_stay(op, n):
+            readers = [p for p in op.inputs if n in op.reads[p]]
+            test = " or ".join(f"{p}_edge is not None" for p in readers)
+            found.append(f"{'' if len(readers) == len(op.inputs) else f'if {test}: '}_self.{n} = _freed(_self.{n})")
+        elif op.saves(n) in ("input", "result", "extra"):
+            found.append(f"_self.{n} = _FREED")
+    return found or ["pass"]
+
+
+# The inputs of a node as torch has them, where we have others: numbers are none, and some come in another order.
+INPUTS = {
+    "PowBackward0": "input",
+    "PowBackward2": "exponent",
+    "RemainderBackward0": "input",
+    "FmodBackward0": "input",
+    "RsubBackward1": "input",
+    "LerpBackward0": "input end",
+    "ClampMinBackward0": "input",
+    "ClampMaxBackward0": "input",
+}
+INPUTS_OF = {("linear", "AddmmBackward0"): "bias input weight", ("linear", "MmBackward0"): "input weight"}
+
+
+def places(node: Any) -> tuple[int, ...] | None:
+    """Which of our edges torch has, in its order; None for all of them."""
+    name = node.name()
+    text = INPUTS.get(name) or INPUTS_OF.get((node.op.name, name))
+    return None if text is None else tuple(map(node.op.inputs.index, text.split()))
+
+
+def read(node: Any, where: str, value: Callable[[str], Any]) -> Any:
+    """One attribute. `value(name)` gives what the node has saved under a name of ours."""
+    if where.startswith(":"):
+        return literal_eval(where[1:])
+    if where.startswith("("):
+        found = value(where[1:-1])
+        return (found,) if isinstance(found, int) else found
+    if where.endswith("]"):
+        rest, _, i = where[:-1].rpartition("[")
+        return read(node, rest, value)[int(i)]
+    name, _, what = where.partition(".")
+    if name == "plan":  # of `interpolate`: for each dimension the kind, sizes, align_corners, the scale
+        plan = value(name)
+        return tuple(p[2] for p in plan) if what == "sizes" else plan[0][3] if what == "align" else plan
+    if name in ("slice", "select"):
+        return _subscript(node, what)
+    if what == "channels":  # of a bias: nothing of it is kept, but that it has a gradient
+        if node.edges[node.op.inputs.index(name)] is None:
+            return (0,)
+        shape = node.weight_shape if hasattr(node, "weight_shape") else node.weight.shape
+        return (shape[1] * node.groups if node.transposed else shape[0],)
+    if what == "indices":
+        return _indices(node, name, value)
+    if not what:
+        return value(name)
+    if what in ("shape", "numel") and hasattr(type(node), name + "_shape"):
+        shape = tuple(getattr(node, name + "_shape", ()))
+    else:
+        found = value(name)
+        if not isinstance(found, Tensor):
+            return found
+        if what.startswith("T"):
+            found = found.t() if found.ndim == 2 else found
+            if what == "T":
+                return found
+        if what.endswith("strides"):
+            return tuple(found.stride())
+        shape = tuple(found._shape)
+    return prod(shape) if what == "numel" else shape
+
+
+def _subscript(node: Any, what: str) -> Any:
+    """Which dimension the last int or slice of a subscript takes, and what of it.
+
+    torch takes them one after the other: an int has taken its dimension away, and None has made one.
+    """
+    dim = own = 0  # of what the items before have left, and of the input
+    last: tuple[int, int, Any] = (0, 0, 0)
+    for i, item in enumerate(node.place):
+        if item is None:
+            dim += 1
+        elif item is ...:
+            skipped = len(node.input_shape) - own - sum(v is not None for v in node.place[i + 1 :])
+            dim, own = dim + skipped, own + skipped
+        else:
+            if hasattr(item, "__index__") or item != slice(None):
+                last = (dim, own, item)
+            dim, own = dim + (not hasattr(item, "__index__")), own + 1
+    dim, own, item = last
+    if what in ("dim", "index"):
+        return dim if what == "dim" else item
+    size = node.input_shape[own]
+    start, stop, step = item.indices(size) if isinstance(item, slice) else (0, size, 1)
+    if isinstance(item, slice) and item.stop is None:
+        stop = 2**63 - 1
+    return {"start": start, "stop": stop, "step": step}[what]
+
+
+def _indices(node: Any, name: str, value: Callable[[str], Any]) -> tuple[Any, ...]:
+    if name == "pair":
+        return value("first"), value("second")
+    return (*(None,) * node.start, value("index"))

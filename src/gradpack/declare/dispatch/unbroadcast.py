@@ -1,0 +1,118 @@
+"""Gradients in the shape and dtype of what they belong to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...backends import backend_of
+from ...base.dtypes import dtype
+from ...base.layouts import strided
+from ...base.modes import using
+from ...graph.node import Part, variant_of
+from ...tensor.tensor import Tensor, alias
+from ..batching.batch_tensor import is_batched
+from ..op import REGISTRY
+
+
+def is_complex(g: Any) -> bool:
+    if isinstance(g, Part):
+        return any(is_complex(x) for x in g)
+    return isinstance(g, Tensor) and g._spec.dtype.is_complex
+
+
+def is_complex_array(g: Any, backend: Any) -> bool:
+    if isinstance(g, Part):
+        return any(is_complex_array(x, backend) for x in g)
+    return g is not None and backend.spec(g).dtype.is_complex
+
+
+def conj(x: Any) -> Any:
+    if isinstance(x, Part):
+        return Part(map(conj, x))
+    if not isinstance(x, Tensor) or not x._spec.dtype.is_complex:
+        return x
+    return REGISTRY["conj_physical"].public(x)
+
+
+def conj_array(x: Any, backend: Any) -> Any:
+    if isinstance(x, Part):
+        return Part(conj_array(i, backend) for i in x)
+    return x if x is None or not is_complex_array(x, backend) else backend.xp.conj(x)
+
+
+def cast(backend: Any, value: Any, d: dtype) -> Any:
+    """An array in the dtype computed with, or in its complex one: real numbers may have complex results."""
+    if not hasattr(value, "dtype") or value.dtype == backend.native_of(d):
+        return value
+    own = backend_of(type(value)) or backend  # a gradient may be sparse
+    return own.cast(value, d.to_complex() if is_complex_array(value, backend) else d)
+
+
+def cast_all(backend: Any, g: Any, d: dtype | None) -> Any:
+    if isinstance(g, Part):
+        return Part(cast_all(backend, x, d) for x in g)
+    return g if g is None or d is None else cast(backend, g, d)
+
+
+def fit_tensor(g: Any, fit: Any, edge: Any) -> Any:
+    if g is None or fit is None or edge is None:
+        return None if edge is None else g
+    shape, spec = fit
+    if g._shape != shape:
+        g = REGISTRY["sum_to_size"].public(g, shape)
+    if spec is not None and g._spec is not spec and g._spec.dtype is not spec.dtype:
+        if g._spec.dtype.is_complex and not spec.dtype.is_complex:
+            g = REGISTRY["real"].public(g)
+        if g._spec is not spec:
+            g = REGISTRY["_to_copy"].public(g, spec.dtype)
+    return g
+
+
+def fit_array(g: Any, fit: Any, edge: Any) -> Any:
+    """A gradient in the shape and dtype of its input."""
+    if g is None or fit is None or edge is None:
+        return None if edge is None else g
+    shape, spec = fit
+    if tuple(g.shape) != shape:
+        g = sum_to_array(g, shape, spec.backend.xp)
+    own = backend_of(type(g))
+    if own is not None and own.layout is not strided:  # a sparse gradient of a dense tensor stays sparse
+        return own.cast(g, spec.dtype)
+    return spec.backend.cast(spec.backend.ensure(g), spec.flow)
+
+
+def sum_to_array(g: Any, shape: tuple[int, ...], xp: Any) -> Any:
+    """Sum over the dimensions along which `shape` had been broadcast."""
+    extra = len(g.shape) - len(shape)
+    axes = tuple(range(extra)) + tuple(i + extra for i, n in enumerate(shape) if n == 1 and g.shape[i + extra] != 1)
+    if axes:
+        g = xp.add.reduce(g, axes, None, None, True) if hasattr(g, "flags") else xp.sum(g, axis=axes, keepdims=True)
+    return g.reshape(shape) if hasattr(g, "flags") else xp.reshape(g, shape)
+
+
+def fit_arrays(gradients: tuple[Any, ...], shapes: tuple[Any, ...]) -> list[Any]:
+    """Gradients of arrays of one dtype in the shapes of their inputs; None is the shape of a number."""
+    import numpy as np
+
+    return [
+        g if g is None or s is None or g.shape == s else sum_to_array(g, s, np)
+        for g, s in zip(gradients, shapes, strict=True)
+    ]
+
+
+def with_zero_slope(gradient: Tensor, edge: Any, name: str) -> Tensor:
+    """A gradient whose derivative by its input, which comes by this edge, is zeros and not nothing."""
+    if is_batched(gradient):  # the input is the same for all examples
+        whole = gradient
+        while is_batched(whole):
+            whole = whole._data.value
+        with using(levels=()):
+            input = REGISTRY["zeros_as"].public(whole, gradient._shape)
+    else:
+        input = alias(gradient._data, gradient._spec, gradient._shape)
+    input._edge = edge
+    made: Tensor = REGISTRY["_flat_gradient"].public(gradient, input)
+    if made._edge is not None and not is_batched(made):
+        node: Any = made._edge
+        node.__class__ = variant_of(type(node), name)
+    return made

@@ -1,0 +1,1 @@
+"""The text that is generated for an operation, and loops over large arrays."""

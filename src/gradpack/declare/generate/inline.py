@@ -1,0 +1,145 @@
+"""Bodies and formulas of one expression, as text to put in place of a call.
+
+A Python call costs about as much as a small NumPy operation saves; so where a body is
+`return <expression>`, or a formula a lambda, compiled code contains the expression itself.
+Anything else (no source at hand, several statements, free variables) is called.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import inspect
+import linecache
+from collections.abc import Callable
+from typing import Any
+
+from ...backends import NUMPY
+from ..op import Op
+from .constants import BACKWARD, FORWARD, Constants
+
+bind = NUMPY.bind  # expressions stand where there are only arrays
+
+
+class Inlined:
+    """Expressions of an operation, by "forward" or the name of an input."""
+
+    def __init__(self, op: Op) -> None:
+        self.op = op
+        self.names: dict[str, Any] = {}  # globals that the expressions use: all come from one module
+        self._found: dict[str, tuple[ast.expr, Callable[..., Any]]] = {}
+        tree = _definition(op.forward)
+        if tree is None:
+            return
+        replaced = getattr(bind(op.forward), "__code__", None) is not op.forward.__code__  # by a kernel from outside
+        body = [s for s in tree.body if not (isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant))]
+        if not replaced and len(body) == 1 and isinstance(body[0], ast.Return) and body[0].value is not None:
+            self._keep("forward", body[0].value, op.forward)
+        for decorator in tree.decorator_list:
+            if isinstance(decorator, ast.Call):
+                for keyword in decorator.keywords:
+                    if keyword.arg in op.formulas and isinstance(keyword.value, ast.Lambda):
+                        self._keep(keyword.arg, keyword.value.body, op.formulas[keyword.arg])
+
+    def _keep(self, what: str, expression: ast.expr, function: Callable[..., Any]) -> None:
+        if function.__code__.co_freevars:
+            return
+        finder = _LateNames(function.__globals__)
+        expression = finder.visit(copy.deepcopy(expression))
+        self.names.update(finder.found)
+        needed = {n.id for n in ast.walk(expression) if isinstance(n, ast.Name)}
+        params = set(
+            function.__code__.co_varnames[: function.__code__.co_argcount + function.__code__.co_kwonlyargcount]
+        )
+        outside = {n: function.__globals__[n] for n in needed - params if n in function.__globals__}
+        if any(isinstance(n, ast.Lambda | ast.NamedExpr | ast.comprehension) for n in ast.walk(expression)):
+            return
+        self.names.update({n: bind(v) for n, v in outside.items()})
+        self._found[what] = (expression, function)
+
+    def expression(self, what: str) -> ast.expr | None:
+        """The expression as it was written; None if it is to be called."""
+        return self._found[what][0] if what in self._found else None
+
+    def text(self, what: str, renamed: dict[str, str]) -> str | None:
+        """The expression, its parameters renamed; None if it is to be called."""
+        if what not in self._found:
+            return None
+        expression, function = self._found[what]
+        tree = _Shorter().visit(ast.parse(ast.unparse(expression), mode="eval").body)
+        tree = self._with_constants(what, tree, function)
+        return "(" + ast.unparse(_Renamer(renamed).visit(tree)) + ")"
+
+    def _with_constants(self, what: str, tree: ast.expr, function: Callable[..., Any]) -> ast.expr:
+        """The expression, its numbers as arrays where everything is of one dtype, float32 or float64."""
+        op = self.op
+        if op.structural or op.result not in ("same", "float") or op.int64:
+            return tree
+        arrays = {p for p in (*op.inputs, *op.promote) if p not in op.scalars and p not in op.lists}
+        arrays = {p for p in arrays if op.defaults.get(p, 0) is not None}
+        if what != "forward":
+            arrays |= {function.__code__.co_varnames[0], "out"}
+        numbers = {n: v for n, v in self.names.items() if type(v) in (int, float)}
+        numbers = {n: v for n, v in numbers.items() if n not in op.params}
+        changed: ast.expr = Constants(arrays, numbers, FORWARD if what == "forward" else BACKWARD).visit(tree)
+        return changed
+
+
+class Called(Inlined):
+    """The same for texts in which nothing is to be put in place of a call."""
+
+    def __init__(self, op: Op) -> None:
+        self.op, self.names, self._found = op, {}, {}
+
+
+class _Renamer(ast.NodeTransformer):
+    def __init__(self, renamed: dict[str, str]) -> None:
+        self.renamed = renamed
+
+    def visit_Name(self, node: ast.Name) -> ast.Name:
+        return ast.Name(self.renamed.get(node.id, node.id), node.ctx)
+
+
+class _LateNames(ast.NodeTransformer):
+    """Puts a name in the place of each `late.<operation>`: its body, as there are only arrays."""
+
+    def __init__(self, outside: dict[str, Any]) -> None:
+        self.late, self.found = outside.get("late"), dict[str, Any]()
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        if self.late is None or not isinstance(node.value, ast.Name) or node.value.id != "late":
+            return self.generic_visit(node)
+        name = f"_late_{node.attr}"
+        self.found[name] = bind(getattr(self.late, node.attr))
+        return ast.Name(name, node.ctx)
+
+
+class _Shorter(ast.NodeTransformer):
+    """What takes NumPy less time to call and means the same on its arrays."""
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        if node.keywords or not isinstance(node.func, ast.Attribute) or not isinstance(node.func.value, ast.Name):
+            return node
+        if node.func.value.id != "np":
+            return node
+        name, args = node.func.attr, node.args
+        if name == "clip" and len(args) == 3:
+            least = ast.Call(ast.Attribute(node.func.value, "maximum"), args[:2], [])
+            return ast.Call(ast.Attribute(node.func.value, "minimum"), [least, args[2]], [])
+        if name == "reshape" and len(args) == 2 and isinstance(args[0], ast.Name):
+            return ast.Call(ast.Attribute(args[0], "reshape"), args[1:], [])
+        return node
+
+
+def _definition(function: Callable[..., Any]) -> ast.FunctionDef | None:
+    code = function.__code__
+    lines = linecache.getlines(code.co_filename)
+    if not lines:
+        return None
+    try:
+        block = inspect.getblock(lines[code.co_firstlineno - 1 :])
+        tree = ast.parse("".join(block)).body[0]
+    except (SyntaxError, IndexError):
+        return None
+    return tree if isinstance(tree, ast.FunctionDef) and tree.name == function.__name__ else None

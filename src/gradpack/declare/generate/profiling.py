@@ -1,0 +1,255 @@
+"""Operations while a profiler is on.
+
+Nothing here runs while none is: the compiled text of an operation hands a call over when `mode.special`
+says that something is unusual, and what it hands over comes here first. If a profiler is all there is, the same
+text runs once more between two readings of the clock, with the profiler left out of what counts as unusual. So
+operations do the same when somebody looks.
+
+A profiler, as `Mode.profiler` holds it, has
+
+- `append`: takes the entries of a record, `(what, start, end, thread, seq)`, if that is all it wants, where `what` is
+  the name of an operation, or `(kind, name)`; else None, and then
+- `around(op, name, run, values, mode, kind)`: runs `run(*values)`, and notes what it likes of it;
+- `nodes()`: an observer of one backward pass (see `graph/engine.py`), or None.
+"""
+
+from __future__ import annotations
+
+import linecache
+import re
+from _thread import RLock, get_ident
+from collections.abc import Callable
+from functools import partial, wraps
+from time import perf_counter_ns
+from types import CodeType, FunctionType
+from typing import Any, NamedTuple, TypeVar
+
+from ...base.modes import MODE, Mode
+from ...graph.node import Slot
+from ...tensor.tensor import Tensor
+from ...tensor.torch_function import through_functions
+from ..op import Op
+
+# What a record is of.
+OP, NODE, ANNOTATION, MEMORY, MODULE, FUNCTION = range(6)
+
+Slow = Callable[[tuple[Any, ...]], Any]
+
+
+# What stands before the body of the compiled text, and at its end.
+_BEFORE = """\
+    _mode = _MODE()
+    _append = _mode.note
+    if _append is None: return _unusual({values})
+    _start = _clock()
+"""
+_AFTER = """\
+    _result = {result}
+    _append((_name, _start, _clock(), _thread(), {seq}))
+    return _result
+"""
+# How the text gives a node its number, and how it does without one: the number is at hand in between.
+_NUMBERED = (
+    ("_node.seq = _next_seq()", "_node.seq = _seq = _next_seq()"),
+    ("else: _out._edge =", "else: _out._edge = _seq ="),
+)
+
+
+class Codes(NamedTuple):
+    """The code of a function when no profiler is on, and while one is that wants times only."""
+
+    plain: CodeType
+    clocked: CodeType
+
+
+# What was called under a profiler. While one is on, these functions run the text with a clock in it: handing each
+# call over to such a text would take half as long again as reading the clock does.
+_clocked: dict[FunctionType, Codes] = {}
+_profilers: set[int] = set()  # those that are on
+_lock = RLock()
+
+
+def begin(profiler: object) -> None:
+    """A profiler that wants times only begins."""
+    with _lock:
+        _profilers.add(id(profiler))
+        for function, codes in _clocked.items():
+            function.__code__ = codes.clocked
+
+
+def end(profiler: object) -> None:
+    """It ends: after the last one, functions are what they were. May be interrupted, and called again."""
+    with _lock:
+        _profilers.discard(id(profiler))
+        if not _profilers:
+            for function, codes in _clocked.items():
+                function.__code__ = codes.plain
+
+
+def forget(function: FunctionType) -> None:
+    """The text of a function is about to be made again: that with a clock will be, too."""
+    with _lock:
+        known = _clocked.pop(function, None)
+    if known is not None:
+        names = function.__globals__
+        op: Op = function.op  # type: ignore[attr-defined]
+        names["_slow"] = timed(op, names["_name"], names["_plain"], names)
+
+
+_OTHER = {"_slow": "_plain", "_complex": "_complex"}  # what compiled text calls, and what it is to call when profiled
+
+
+def timed(op: Op, name: str, slow: Slow, names: dict[str, Any]) -> Slow:
+    """What the compiled text of an operation calls in place of `slow`, so that profilers are told.
+
+    Args:
+        name: what the operation is called here: `add_` for the in-place form of `add`.
+        names: the globals of the compiled function, which have its text in them once it is called, as `_text`, and
+            itself, as `_function`.
+    """
+    current = MODE.get
+
+    def call(values: tuple[Any, ...]) -> Any:
+        if current().profiler is None:
+            return slow(values)
+        made = names["_slow"] = _compiled(op, name, slow, names)
+        return made(values)
+
+    return call
+
+
+def _compiled(op: Op, name: str, slow: Slow, names: dict[str, Any]) -> Slow:
+    """What calls that are unusual go to, once there was a profiler; and the function gets a text with a clock in it."""
+    text = names["_text"]
+    body = text[text.index("def _call(" if "def _call(" in text else "def ") :]
+    first, _, body = body.partition("\n")
+    elsewhere = re.match(r"(?:    if (?:_former|out is not None|axis is not None[^:]*): return .*\n)*", body)[0]  # type: ignore[index]
+    body = body.removeprefix(elsewhere)
+    if body.lstrip().startswith("return _slow(") or "*args" in first:
+
+        def uncompiled(*values: Any) -> Any:
+            return slow(values)
+
+        def watch(values: tuple[Any, ...]) -> Any:
+            return watched(op, name, uncompiled, values)
+
+        return watch
+    body = body.rstrip("\n").replace("_mode.special", "_mode.busy")
+    scratch = names | {"_slow": slow}
+    exec(compile(f"def _unprofiled({', '.join(op.params)}):\n{body}\n", f"<watched op {name}>", "exec"), scratch)
+    unprofiled = scratch["_unprofiled"]
+
+    def usual(values: tuple[Any, ...]) -> Any:
+        return unprofiled(*values)
+
+    def unusual(values: tuple[Any, ...]) -> Any:
+        mode = MODE.get()
+        profiler = mode.profiler
+        run = slow if mode.busy else usual
+        if profiler is None:
+            return run(values)
+        if profiler.append is None:
+            return profiler.around(op, name, unprofiled, values, mode)
+        return _rest(run, name, perf_counter_ns(), profiler.append, mode, values)
+
+    body, _, result = body.rpartition("\n    return ")
+    body = re.sub(
+        r"return (_slow|_complex)\((.*)\)$",
+        lambda found: f"return _rest({_OTHER[found[1]]}, _name, _start, _append, _mode, {found[2]})",
+        body,
+        flags=re.MULTILINE,
+    )
+    body = re.sub(r"    _mode = _MODE\(\)\n(?:    if _mode\.busy: .*\n)?", "", body, count=1)
+    if result in op.params:  # a write in place, which may end in several places, and records nothing
+        done = rf"\1_append((_name, _start, _clock(), _thread(), None)); return {result}"
+        body = re.sub(rf"^( *)return {result}$", done, body, flags=re.MULTILINE)
+    seq = "None" if result in op.params else "_sequence(_result)"
+    if result == "_out":
+        if all(body.count(before) == 1 for before, _ in _NUMBERED):
+            seq = "_seq"
+            for before, after in _NUMBERED:
+                body = body.replace(before, after)
+        else:
+            seq = "None if _out._edge is None else _out._edge.seq"
+    values = f"({''.join(f'{p}, ' for p in op.params)})"
+    whole = f"{first}\n{elsewhere}{_BEFORE.format(values=values)}{body}\n{_AFTER.format(result=result, seq=seq)}"
+    filename = f"<profiled op {name}>"
+    exec(compile(whole, filename, "exec"), scratch)
+    linecache.cache[filename] = (len(whole), None, whole.splitlines(True), filename)
+    names |= {"_plain": slow, "_name": name, "_rest": _rest, "_unusual": unusual}
+    names |= {"_clock": perf_counter_ns, "_thread": get_ident, "_sequence": sequence_of}
+    function = names["_function"]
+    code = scratch[first.removeprefix("def ").partition("(")[0]].__code__
+    code = code.replace(co_name=function.__name__, co_qualname=function.__name__)
+    with _lock:
+        _clocked[function] = Codes(function.__code__, code)
+        if _profilers:
+            function.__code__ = code
+    return unusual
+
+
+def _rest(slow: Slow, name: str, start: int, append: Callable[[Any], None], mode: Mode, values: tuple[Any, ...]) -> Any:
+    """A call that the compiled text gave up."""
+    seq = None
+    try:
+        out = slow(values)
+        seq = sequence_of(out) if mode.grad else None
+        return out
+    finally:
+        append((name, start, perf_counter_ns(), get_ident(), seq))
+
+
+def sequence_of(out: Any) -> int | None:
+    """The sequence number of the node that made a result, or the first of several that has one."""
+    for value in out if isinstance(out, tuple) else (out,):
+        if isinstance(value, Tensor) and value._edge is not None:
+            edge = value._edge
+            return edge.parent.seq if isinstance(edge, Slot) else edge.seq
+    return None
+
+
+def watched(op: Any, name: str, call: Callable[..., Any], values: tuple[Any, ...], kind: int = OP) -> Any:
+    """`call(*values)`, of which the profiler is told, if there is one: for calls that no compiled text makes."""
+    mode = MODE.get()
+    profiler = mode.profiler
+    if profiler is None:
+        return call(*values)
+    if profiler.append is None:
+        return profiler.around(op, name, call, values, mode, kind)
+    seq = None
+    start = perf_counter_ns()
+    try:
+        out = call(*values)
+        seq = sequence_of(out) if mode.grad else None
+        return out
+    finally:
+        profiler.append((name if kind == OP else (kind, name), start, perf_counter_ns(), get_ident(), seq))
+
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+def noted(function: _F, name: str | None = None) -> _F:
+    """A function that is no operation of its own (it makes tensors, or calls several), of which profilers are told.
+
+    Args:
+        name: what it is called there, if not by its own name.
+    """
+    current = MODE.get
+    called = function.__name__ if name is None else name
+
+    @wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        mode = current()
+        if not mode.special:
+            return function(*args, **kwargs)
+        if mode.functions:
+            from ..signature.wrapper import of_users
+
+            return through_functions(of_users(call), called, (*args, *kwargs.values()), args, kwargs)
+        if mode.profiler is None:
+            return function(*args, **kwargs)
+        return watched(None, called, partial(function, **kwargs), args)
+
+    call.inside = function  # type: ignore[attr-defined]  # on arrays there is nothing to tell: see `Backend.bind`
+    return call  # type: ignore[return-value]

@@ -1,0 +1,1 @@
+"""In-place forms of operations, and the history of views that are written to."""

@@ -1,0 +1,383 @@
+"""In-place operations: the out-of-place one, its result written into the first argument.
+
+What autograd makes of the write: the tensor's history becomes that of the result. If the tensor
+is a view, the history of its base becomes a `CopySlices` node, and all views of the base get
+theirs from it anew.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from ...backends.windows import writable
+from ...base.errors import not_a_method_of, not_a_tensor
+from ...base.modes import MODE, TRANSFORMS, using, without_grad
+from ...graph.node import AccumulateGrad, Node, Nowhere, Origin, Slot, next_seq, variant_of
+from ...tensor.hooks import move_retained, retaining
+from ...tensor.mutation import before_write
+from ...tensor.tensor import InferenceCounter, Tensor, _new, alias
+from ...tensor.torch_function import handle, overriding, through_functions
+from ...tensor.views import base_of, renew
+from ..batching.batch_tensor import all_examples, is_batched, outside
+from ..batching.errors import not_writable
+from ..dispatch.tangents import own_tangent, tangent_of, zeros_for
+from ..op import REGISTRY, Op
+from ..signature.arguments import refuse_options
+from .copy_slices import CopySlices, where
+from .write_checks import check_overlap, check_result, check_writable, tensors_in
+
+
+def inplace(op: Op, name: str, values: list[Any]) -> Tensor:
+    """Run `op` on `values` and write its result into the first of them."""
+    if not isinstance(values[0], Tensor) and not overriding(values, name):
+        raise not_a_method_of(name, values[0])
+    refuse_options(op, name, values)
+    for i in _tensors_only(op):
+        if isinstance(values[i], int | float | complex):
+            raise not_a_tensor(name, op.params[i], i, values[i])
+    if MODE.get().autocast is None:
+        return _inplace(op, name, values)
+    with using(autocast=None):  # which leaves in-place forms alone
+        return _inplace(op, name, values)
+
+
+def _inplace(op: Op, name: str, values: list[Any]) -> Tensor:
+    target = values[0]
+    mode = MODE.get()
+    if mode.functions:
+        done: Tensor = through_functions(getattr(Tensor, name), name, values, *_split_given(op, values))
+        return done
+    found = overriding(values, name)
+    if found:
+        return handle(getattr(Tensor, name), name, found, *_split_given(op, values))
+    if mode.levels:
+        return _inplace_of_batch(op, name, values)
+    if mode.grad and not mode.busy and type(target) is Tensor and target._spec.plain:
+        if _recorded(op, target, values):
+            return target
+    others = tensors_in(values[1:])
+    needs = [t for t in others if t._current_edge() is not None] if mode.grad else []
+    check_writable(target, name, bool(needs))
+    if op.overlap != "read_first":
+        check_overlap(target, others)
+    edge = target._current_edge() if mode.grad else None
+    record = edge is not None or bool(needs)
+    if mode.forward and TRANSFORMS.get() and any(tangent_of(t) is not None for t in others):
+        from ..batching.captured import refuse_captured
+
+        refuse_captured(target, name)
+    source = alias(target._data, target._spec, target._shape)
+    source._edge = edge
+    if mode.forward or (record and _keeps_input(op, values, edge, needs)):
+        source._data = target._spec.backend.copy(target._data)
+    elif type(target._counter) is list:
+        source._counter = target._counter  # who takes note of it sees that it is written to
+    if mode.forward:
+        source._tangents = _kept_tangent(target)
+    given = [source if v is target else v for v in values]
+    if record:
+        result = _call(op, given)
+    else:
+        try:
+            MODE.set(without_grad(mode))
+            result = _call(op, given)
+        finally:
+            MODE.set(mode)
+    check_result(target, result)
+    made = result._edge if record else None
+    if record and made is None and edge is not None and not op.name.startswith("logical_"):
+        made = _flat(op, source)
+    history = History(target, made)
+    write(target, result._data)
+    try:
+        _after_write(target, history, result, mode.forward)
+    except BaseException:  # an interrupt may have come before it was done
+        _after_write(target, history, result, mode.forward)
+        raise
+    return target
+
+
+def _after_write(target: Tensor, history: History, result: Tensor, tangents: bool) -> None:
+    """Let autograd know of a write. May be interrupted, and called again."""
+    _repoint_saved(history.edge, target)
+    history.set()
+    if tangents:
+        set_tangent(target, result._tangents)
+
+
+def _inplace_of_batch(op: Op, name: str, values: list[Any]) -> Tensor:
+    """A write under `vmap`: the result for all examples, written where all examples are."""
+    target, level = values[0], MODE.get().levels[-1]
+    if not level.has(target):
+        if not any(map(level.has, tensors_in(values))):
+            with outside():
+                return inplace(op, name, values)
+        if not _turned(target, level, name):
+            raise not_writable(name)
+    check_writable(target._data.value, name, any(t._current_edge() is not None for t in tensors_in(values[1:])))
+    if MODE.get().grad and any(_is_followed(values[i]) for i in _readers(op)):
+        source = target.clone()  # the node will save what is about to be overwritten
+        values = [source if v is target else v for v in values]
+    result = _call(op, values)
+    check_result(target, result)
+    with outside():
+        whole = target._data.value
+        inplace(REGISTRY["_copied"], "copy_", [whole, all_examples(result, level)])
+    if target._edge is not None or result._edge is not None:
+        target._edge = whole._current_edge()
+    return target
+
+
+def _is_followed(value: Any) -> bool:
+    """Whether autograd follows a tensor, or that of all examples behind it."""
+    while is_batched(value):
+        value = value._data.value
+    return isinstance(value, Tensor) and value._current_edge() is not None
+
+
+def _turned(target: Tensor, level: Any, name: str) -> bool:
+    from ..batching.batch_inplace import may_turn, turn
+
+    if not may_turn(level):
+        return False
+    check_writable(target, name)
+    return turn(target, level, name)
+
+
+def _split_given(op: Op, values: list[Any]) -> tuple[tuple[Any, ...], dict[str, Any] | None]:
+    """The arguments as they were given: without those at the end that are defaults."""
+    count = len(op.params) - op.keyword_only
+    args, kwargs = values[:count], dict(zip(op.params[count:], values[count:], strict=True))
+    while (
+        len(args) > 1 and op.params[len(args) - 1] in op.defaults and args[-1] is op.defaults[op.params[len(args) - 1]]
+    ):
+        args.pop()
+    return tuple(args), {k: v for k, v in kwargs.items() if v is not op.defaults.get(k, ...)} or None
+
+
+def _kept_tangent(target: Tensor) -> Tensor | None:
+    """The tangent before the write, safe from it."""
+    tangent = tangent_of(target)
+    if tangent is None:
+        return None
+    outer = MODE.get()
+    try:
+        MODE.set(outer.replace(dual=0))
+        return tangent.clone()
+    finally:
+        MODE.set(outer)
+
+
+def _recorded(op: Op, target: Tensor, values: list[Any]) -> bool:
+    """The usual write that is recorded, in short: to a tensor with a history, or a view of one; False if it is not."""
+    view, counter = target._view, target._counter
+    edge = target._edge
+    if view is not None:
+        base = view.parent
+        edge = base._edge
+        if base._view is not None or view.meta is not None:
+            return False
+    if edge is None or type(edge) in (AccumulateGrad, Nowhere, Origin) or op.returns or op.lists or len(counter) > 1:
+        return False
+    if view is not None:
+        if counter[0] != view.version:
+            renew(target)
+        edge = target._edge
+        if edge is None or type(edge) is Nowhere or type(edge) is AccumulateGrad:
+            return False
+    data = target._data
+    for other in values[1:]:
+        if isinstance(other, Tensor) and (other is target or other._counter is counter):
+            return False
+    if not getattr(data.flags, "writeable", True):
+        return False
+    source: Tensor = _new(Tensor)
+    source._data, source._spec, source._shape = data, target._spec, target._shape
+    source._edge, source._counter, source._view = edge, [0], None
+    readers = _readers(op)
+    if readers and (readers[0] == 0 or any(isinstance(values[i], Tensor) and values[i].requires_grad for i in readers)):
+        source._data = data.copy(order="K")
+    count = len(op.params) - op.keyword_only
+    if op.keyword_only:
+        result = op.public(source, *values[1:count], **dict(zip(op.params[count:], values[count:], strict=True)))
+    else:
+        result = op.public(source, *values[1:])
+    made = result._edge
+    if made is None or result._shape != target._shape or result._spec is not target._spec:
+        return False
+    history = History(target, made)
+    data[...] = result._data
+    counter[0] += 1
+    try:
+        _after_write(target, history, result, tangents=False)
+    except BaseException:  # an interrupt may have come before it was done
+        _after_write(target, history, result, tangents=False)
+        raise
+    return True
+
+
+def _keeps_input(op: Op, values: list[Any], edge: Node | None, needs: list[Tensor]) -> bool:
+    """Whether the node will save the value that is about to be overwritten."""
+    readers = _readers(op)
+    if not readers:
+        return False
+    if edge is not None and readers[0] == 0:
+        return True
+    return bool(needs) and any(t._edge is not None for i in readers if i for t in tensors_in([values[i]]))
+
+
+@cache
+def _readers(op: Op) -> tuple[int, ...]:
+    """The positions of the inputs whose formulas read the first parameter."""
+    own = op.params[0]
+    return tuple(op.params.index(p) for p in op.inputs if own in op.reads[p])
+
+
+@cache
+def _tensors_only(op: Op) -> tuple[int, ...]:
+    """The positions of the other operands that may not be numbers."""
+    found = [op.params.index(p) for p in op.promote if p not in op.scalars and p in op.params and p not in op.lists]
+    return tuple(i for i in found if i)
+
+
+def _flat(op: Op, source: Tensor) -> Node | None:
+    """The history of a result that has no derivative (of a comparison, say): gradients become zeros there."""
+    node = REGISTRY["_zeroed"].public(source)._edge
+    if node is not None:
+        node.__class__ = variant_of(type(node), op.node_name)
+    return node
+
+
+def _call(op: Op, values: list[Any]) -> Tensor:
+    if not op.keyword_only:
+        return op.public(*values)
+    positional = len(op.params) - op.keyword_only
+    result: Tensor = op.public(
+        *values[:positional], **dict(zip(op.params[positional:], values[positional:], strict=True))
+    )
+    return result
+
+
+def write(target: Tensor, data: Any) -> None:
+    """Put `data` into the storage of `target` and count the write."""
+    backend = target._spec.backend
+    if len(target._counter) > 1:
+        before_write(target._counter)
+    counts = type(target._counter) is not InferenceCounter
+    if backend.mutable:
+        array = writable(target._data)
+        try:
+            backend.write(array, data)
+        except Exception:
+            raise
+        except BaseException:  # an interrupt: it may have been written to; NumPy's arrays have not
+            if counts and not target._spec.numpy:
+                target._counter[0] += 1
+            raise
+    else:
+        target._data = backend.cast(data, target._spec.dtype)
+    if counts:
+        target._counter[0] += 1
+
+
+def _repoint_saved(edge: Node | None, target: Tensor) -> None:
+    """A node that saved its result refers to the storage written to, not to a second copy of it."""
+    node: Any = edge
+    if node is None or isinstance(node, Slot) or not hasattr(type(node), "out"):
+        return
+    saved = getattr(node, "out", None)
+    if (
+        saved is not None
+        and hasattr(saved, "shape")
+        and target._spec.backend.mutable
+        and type(saved) is type(target._data)
+    ):
+        node.out, node.out_c, node.out_v = target._data, target._counter, target._counter[0]
+
+
+class History:
+    """What is to be the history of a tensor that is about to be written to, from that of what is written."""
+
+    __slots__ = ("base", "edge", "made", "own", "previous", "target")
+
+    def __init__(self, target: Tensor, edge: Node | None) -> None:
+        self.target, self.edge = target, edge
+        self.base = target if edge is None or target._view is None else base_of(target)
+        self.own, self.previous = target._edge, self.base._edge
+        self.made = edge if edge is None else self._of_base(edge.parent if isinstance(edge, Slot) else edge, edge)
+
+    def _of_base(self, node: Node, edge: Node) -> Node:
+        target, base = self.target, self.base
+        return edge if base is target else CopySlices(base, node, where(target, base))
+
+    def set(self) -> None:
+        """Make it the history. May be interrupted, and called again."""
+        target, base, made = self.target, self.base, self.made
+        if made is None:
+            return
+        base._edge = made
+        view = target._view
+        if view is not None and self.own is None:
+            target._edge = made  # stands for the edge that `renew` makes when it is asked for
+            view.version = -1
+        move_retained(self.previous, made, base)
+        if view is not None and self.own is not None and retaining(target, self.own):
+            move_retained(self.own, target._current_edge(), target)
+
+    def lose(self) -> None:
+        """Have backward raise: nobody knows what was written."""
+        if self.made is not None:
+            lost = Lost(self.previous)
+            self.made = self._of_base(lost, lost)
+            self.set()
+
+
+class Lost(Node):
+    """The history of a tensor that was being written to when the program was interrupted."""
+
+    __slots__ = ()
+
+    def __init__(self, edge: Node | None) -> None:
+        self.edges, self.seq, self.extras = (edge,), next_seq(), None
+
+    def backward(self, g: Any, keep: bool) -> list[Any]:
+        raise RuntimeError("a tensor was being written to in place when the program was interrupted: make it again")
+
+    backward_graph = backward
+
+
+def set_history(target: Tensor, edge: Node | None) -> None:
+    """Make `edge` the history of `target`, which has just been written to."""
+    history = History(target, edge)
+    try:
+        history.set()
+    except BaseException:  # an interrupt may have come before it was done
+        history.set()
+        raise
+
+
+def set_tangent(target: Tensor, tangent: Tensor | None) -> None:
+    """Give a tensor that was written to its new tangent.
+
+    The tangent of a view is a view of the base's, so it is written to, not exchanged.
+    """
+    old = tangent_of(target)
+    outer = MODE.get()
+    try:
+        MODE.set(outer.replace(dual=0))
+        if old is None and target._view is not None and tangent is not None:
+            base = base_of(target)
+            base._tangents = zeros_for(base.detach())
+            old = tangent_of(target)
+        if old is None:
+            target._tangents = None if tangent is None else own_tangent(tangent, target)
+        elif tangent is None:
+            old.zero_()
+        elif tangent is not old:
+            old.copy_(tangent)
+    finally:
+        MODE.set(outer)
+
+
+__all__ = ["History", "inplace", "set_history", "write"]

@@ -1,0 +1,1 @@
+"""Arguments of public functions: kinds, older orders, `axis` for `dim`, and messages."""

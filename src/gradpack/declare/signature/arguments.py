@@ -1,0 +1,327 @@
+"""What a parameter takes, by its annotation or its name, and what is said to an argument that is something else.
+
+Nothing here runs while arguments are right: an operation asks after something has failed, or about an option that is
+neither its default nor of the usual type (`tests_of`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+from inspect import Parameter, signature
+from typing import Any
+
+from ...backends import backend_of
+from ...base.dtypes import FLOATING, dtype
+from ...base.errors import not_a_tensor, size_too_big, too_big
+from ...base.foreign import is_foreign, mixed
+from ...base.layouts import layout
+from ...base.memory_formats import memory_format
+from ...tensor.tensor import Tensor
+from ..op import Op
+
+# What torch's messages call a kind of argument.
+WORDS = {
+    "tensor": "Tensor",
+    "operand": "Tensor",
+    "tensors": "tuple of Tensors",
+    "bool": "bool",
+    "int": "int",
+    "size": "int",
+    "ints": "tuple of ints",
+    "float": "float",
+    "number": "Number",
+    "str": "str",
+    "dtype": "torch.dtype",
+    "layout": "torch.layout",
+    "memory_format": "torch.memory_format",
+}
+
+_ANNOTATED = {
+    "Tensor": "tensor",
+    "bool": "bool",
+    "int": "int",
+    "float": "float",
+    "int | float": "number",
+    "str": "str",
+    "dtype": "dtype",
+}
+
+# Parameters with one of these annotations are told apart by their names.
+_BY_NAME = frozenset("Any Array Dim Number Setting Sizes".split())
+_NAMED = {
+    name: kind
+    for kind, names in {
+        "tensor": "self input mat mat1 mat2 batch1 batch2 vec vec1 vec2 tensor1 tensor2 mask",
+        "tensors": "tensors",
+        "bool": "keepdim keepdims unbiased stable descending largest requires_grad pin_memory upper non_blocking",
+        "ints": "dim dims axis s size shape normalized_shape stride physical_layout",
+        "number": "alpha beta correction fill_value",
+        "dtype": "dtype",
+        "layout": "layout",
+        "memory_format": "memory_format",
+    }.items()
+    for name in names.split()
+}
+
+# Integers that torch also takes from arrays and tensors of one element, as they may be sizes that a compiler traces.
+_SIZES = frozenset("storage_offset length start n m k N C HxW groups minlength split_size".split())
+
+_OPERANDS = frozenset("self input other value min max exponent weight s src elements test_elements".split())
+
+# What another form of the function takes in the same place: a flag, or pairs of dimensions.
+_OVERLOADED = {
+    *((op, "dim") for op in ("std", "var", "std_mean", "var_mean")),
+    ("tensordot", "dims"),
+    ("searchsorted", "input"),
+    ("scalar_tensor", "s"),
+    ("bucketize", "input"),
+    ("result_type", "tensor1"),
+    ("result_type", "tensor2"),
+    ("max", "dim"),
+    ("min", "dim"),
+    ("type", "dtype"),  # the name of a type
+}
+
+Kinds = dict[str, tuple[str, int, bool]]
+
+# What is looked at before the call, as it would be taken in silence: how the usual value is told from others.
+USUAL = {
+    "bool": "{0} is not True and {0} is not False",
+    "int": "type({0}) is not int",
+    "size": "type({0}) is not int",
+    "ints": "type({0}) is not int and type({0}) is not tuple and type({0}) is not list",
+    "float": "type({0}) is not float",
+    "number": f"type({{0}}) is not float and not (type({{0}}) is int and {-(1 << 63)} <= {{0}} < {1 << 64})",
+    "str": "type({0}) is not str",
+    "layout": "{0} is not None",
+    "memory_format": "{0} is not None",
+}
+
+# The same where there is time for a closer look: before functions that are composed of several operations.
+_INT_64 = f"not (type({{0}}) is int and {-(1 << 63)} <= {{0}} < {1 << 63})"
+CLOSELY = USUAL | {"int": _INT_64, "size": _INT_64, "ints": "type({0}) is not int and not _all_ints({0})"}
+
+
+def kind_of(name: str, annotation: Any) -> str | None:
+    """The kind of argument that a parameter takes; None where that is not known."""
+    text = annotation if isinstance(annotation, str) else getattr(annotation, "__name__", "Any")
+    text = text.removesuffix(" | None")
+    kind = _ANNOTATED.get(text) or (_NAMED.get(name) if text in _BY_NAME else None)
+    return "size" if kind == "int" and name in _SIZES else kind
+
+
+def kinds_of(parameters: Mapping[str, Parameter]) -> Kinds:
+    """By name of a parameter: its kind, its position, and whether None stands for nothing."""
+    found = {}
+    first = 0 if "self" in parameters else 1  # torch does not count what a method belongs to
+    for i, (name, p) in enumerate(parameters.items(), first):
+        kind = kind_of(name, p.annotation)
+        if kind is not None and p.kind not in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD):
+            # torch has None for a flag in these, and it is as good as False
+            optional = p.default is None or "None" in str(p.annotation) or name == "requires_grad"
+            found[name] = kind, i, optional
+    return found
+
+
+def tests_of(kinds: Kinds, defaults: Iterable[str], usual: Mapping[str, str]) -> list[str]:
+    """For each option the expression that is true of an argument that is to be looked at."""
+    tests = []
+    for name, (kind, _, optional) in kinds.items():
+        test = usual.get(kind)
+        if test is not None:
+            if kind != "bool" and name in defaults:
+                test = f"{{0}} is not _default_{name} and {test}"
+            elif optional and kind == "bool":
+                test = f"{test} and {{0}} is not None"
+            tests.append(test.format(name))
+    return tests
+
+
+def check(op: str, kinds: Kinds, values: Mapping[str, Any]) -> None:
+    """Raise the error for the first argument that is not of its parameter's kind, or does not fit into 64 bits."""
+    for name, (kind, position, optional) in kinds.items():
+        value = values[name]
+        if op == "view_copy" and type(value) is dtype:  # in the place of a size
+            continue
+        if not (value is None and optional) and not FITS[kind](value) and (op, name) not in _OVERLOADED:
+            found = f"not {type(value).__name__}"
+            if kind == "ints" and isinstance(value, tuple | list):
+                odd = next(v for v in value if not _is_size(v))
+                found = f"but found element of type {type(odd).__name__}"
+            called = op.removeprefix("_method_")
+            if is_foreign(value):
+                raise mixed(called)
+            position -= called != op  # `self` does not count
+            raise TypeError(f"{called}(): argument '{name}' (position {position}) must be {WORDS[kind]}, {found}")
+    check_range(op, kinds, values)
+
+
+def all_ints(value: Any) -> bool:
+    """Whether a value is a tuple or list of nothing but ints: the usual sizes and dimensions."""
+    return type(value) in (tuple, list) and _INT.issuperset(map(type, value))
+
+
+_INT = frozenset({int})
+
+
+_OPERAND_KINDS = frozenset("number float tensor operand".split())
+
+
+def check_range(op: str, kinds: Kinds, values: Mapping[str, Any]) -> None:
+    """Raise the error for the first int that has more than 64 bits: of any argument, once all others are right."""
+    for name, value in values.items():
+        if name in ("data", "obj"):  # `tensor` and its kin have errors of their own
+            continue
+        kind = kinds[name][0] if name in kinds else "number" if name in _OPERANDS else "int"
+        counts = kind not in _OPERAND_KINDS
+        most = 63 if counts else 64  # operands may be numbers of uint64
+        for at, number in enumerate(value if isinstance(value, tuple | list) else (value,)):
+            if type(number) is int and not -(1 << 63) <= number < 1 << most:
+                what = f"{op.removeprefix('_method_')}(): argument '{name}'"
+                if number is not value and name != "place":  # what a subscript names is a tuple here only
+                    raise size_too_big(op, name, at, number)
+                if not counts:
+                    raise too_big(what, number)
+                raise ValueError(f"Overflow when unpacking long long: {what} does not fit into 64 bits: {number}")
+
+
+# -- of operations that are declared --
+
+
+@cache
+def _kinds_of_op(op: Op) -> Kinds:
+    return kinds_of(signature(op.forward).parameters)
+
+
+@cache
+def option_kinds(op: Op) -> Kinds:
+    """What the options of an operation take that would be taken in silence."""
+    kinds = {n: k for n, k in _kinds_of_op(op).items() if n not in op.arrays and n not in op.lists}
+    looked_at = ("bool", "float", "number", "str") if op.name.startswith("_") else USUAL
+    return {n: k for n, k in kinds.items() if k[0] in looked_at}
+
+
+@cache
+def options_of(op: Op) -> tuple[tuple[int, Any], ...]:
+    """Where the options of an operation stand, and their defaults."""
+    return tuple((op.params.index(n), op.defaults.get(n, Parameter.empty)) for n in option_kinds(op))
+
+
+def refuse_options(op: Op, name: str, values: Any) -> None:
+    """Raise for an option that is not of its kind, or a complex factor of real tensors."""
+    for place, default in options_of(op):
+        value = values[place]
+        if value is not default:
+            check(name, option_kinds(op), dict(zip(op.params, values, strict=True)))
+            if isinstance(value, complex) and (op.check is None or op.params[place] == "value"):
+                if op.params[place] not in ("alpha", "beta", "value"):
+                    continue
+                if not any(isinstance(v, Tensor) and v._spec.dtype.is_complex for v in values):
+                    raise RuntimeError(
+                        f"{name}(): value cannot be converted to type float without overflow: argument "
+                        f"'{op.params[place]}' is {value}, and no tensor is complex"
+                    )
+
+
+def refuse_unfit(op: Op, name: str, values: Any, error: Exception) -> None:
+    """Raise the error for an argument that is to blame for what a body raised."""
+    kinds = {n: k for n, k in _kinds_of_op(op).items() if n not in op.arrays and n not in op.lists}
+    named = dict(zip(op.params, values, strict=True))
+    if not (isinstance(error, TypeError) and f"{name}(" in str(error)):
+        check(name, kinds, named)
+    check_range(name, kinds, named)
+
+
+def python_number(value: Any) -> Any:
+    """A number of NumPy's as one of Python's; any other value itself."""
+    return value.item() if is_number_of_numpy(type(value)) else value
+
+
+def refuse_numbers(op: Op, name: str, values: Any) -> None:
+    """Raise for a number of NumPy's in the place of a tensor."""
+    for i, (param, value) in enumerate(zip(op.params, values, strict=True)):
+        if param in op.arrays and param not in op.scalars and is_number_of_numpy(type(value)):
+            raise not_a_tensor(name, param, i + 1, value)
+
+
+# -- which values fit --
+
+
+def _is_tensor(value: Any) -> bool:
+    kind = type(value)
+    if isinstance(value, Tensor) or hasattr(kind, "__torch_function__"):
+        return True
+    return backend_of(kind) is not None and not is_number_of_numpy(kind)
+
+
+def _is_operand(value: Any) -> bool:
+    return _is_tensor(value) or isinstance(value, int | float | complex)
+
+
+def _is_tensors(value: Any) -> bool:
+    return _is_tensor(value) or (isinstance(value, tuple | list) and all(map(_is_tensor, value)))
+
+
+def is_number_of_numpy(kind: type) -> bool:
+    """Whether a type is one of NumPy's numbers, which are arrays for arithmetic but stand for no tensor."""
+    return kind.__module__ == "numpy" and not hasattr(kind, "__setitem__")
+
+
+def _is_array_of_numpy(kind: type) -> bool:
+    return kind.__module__ == "numpy" and hasattr(kind, "__setitem__")
+
+
+def _is_bool(value: Any) -> bool:
+    return isinstance(value, bool)
+
+
+def _is_int(value: Any) -> bool:
+    if isinstance(value, Tensor):
+        return not value._shape and value._spec.dtype.category < FLOATING
+    kind = type(value)
+    return hasattr(kind, "__index__") and kind is not bool and not _is_array_of_numpy(kind)
+
+
+def _is_size(value: Any) -> bool:
+    if isinstance(value, Tensor):
+        return value.numel() == 1 and value._spec.dtype.category < FLOATING
+    return _is_int(value) or (_is_array_of_numpy(type(value)) and value.size == 1 and value.dtype.kind in "iu")
+
+
+def _is_ints(value: Any) -> bool:
+    if isinstance(value, tuple | list):
+        return all(map(_is_size, value))
+    return _is_size(value) and not _is_array_of_numpy(type(value))
+
+
+def _is_float(value: Any) -> bool:
+    if isinstance(value, int | float):
+        return True
+    kind = type(value)
+    return hasattr(kind, "__float__") and not _is_array_of_numpy(kind) and not getattr(value, "shape", ())
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, complex) or _is_float(value)
+
+
+def _is_dtype(value: Any) -> bool:
+    return isinstance(value, dtype) or value in (bool, int, float, complex)
+
+
+FITS: dict[str, Callable[[Any], bool]] = {
+    "tensor": _is_tensor,
+    "operand": _is_operand,
+    "tensors": _is_tensors,
+    "bool": _is_bool,
+    "int": _is_int,
+    "size": _is_size,
+    "ints": _is_ints,
+    "float": _is_float,
+    "number": _is_number,
+    "str": lambda value: isinstance(value, str | bytes),  # bytes are a name that nothing has
+    "dtype": _is_dtype,
+    "layout": lambda value: isinstance(value, layout),
+    "memory_format": lambda value: isinstance(value, memory_format),
+}

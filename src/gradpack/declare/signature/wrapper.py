@@ -1,0 +1,336 @@
+"""The door of a function that is no operation of its own: what users call, around what operations call.
+
+An operation that is declared knows what it takes, and says so (`declare.dispatch.interpreter`). A function that is
+composed of several is Python: given None it would tell of an attribute that None does not have. Its door has the same
+signature, and its own code as text that is made at the first call, like that of operations:
+
+    def cumsum(input, dim=None, *, dtype=None, out=None, axis=None):
+        try: return _inside(input, dim, dtype, out, axis)
+        except Exception as error: raise _explained(error, ...)
+
+Before that it looks at options that are neither their default nor of their usual type. Where no operation is inside
+that would do so (functions that make a tensor like another), it asks the `__torch_function__` of a subclass.
+"""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Iterable, Iterator
+from inspect import Parameter, signature
+from types import FunctionType
+from typing import Any, NamedTuple
+
+from ...base.errors import TOO_BIG, NotATensorError, inner_failure
+from ...base.foreign import any_foreign, mixed
+from ...base.modes import MODE
+from ...tensor.tensor import Tensor
+from ...tensor.torch_function import handle, overriding
+from ..op import COMPILING
+from .arguments import CLOSELY, Kinds, all_ints, check, kinds_of, tests_of
+from .axis_alias import MISSING, TAKE_DIM, check_text, dim_of, lacking
+
+_DOORS: dict[Any, FunctionType] = {}
+
+# Those that give back what they were given, be it a tensor or not.
+_GIVE_BACK = frozenset("conj positive real resolve_conj resolve_neg".split())
+
+_TEXT = """\
+def _call({signature}):
+{axis}\
+{noted}\
+{asks}\
+{tests}\
+    try: return _inside({arguments})
+    except Exception as _error: raise _explained(_error, {values})
+"""
+_NOTED = """\
+    _mode = _MODE()
+    if _mode.special and (_mode.profiler is not None or _mode.functions): return _outside({given})
+"""
+_ASKS = """\
+    if type({first}) is not _Tensor and (_found := _overriding(({first},))): return _asked(_found, {values})
+"""
+_AXIS = """\
+    if {test}: {found}_dim_of({label!r}, axis, dim, {default}, {required})
+"""
+_TEST = """\
+    if {test}: _look({values})
+"""
+
+
+def _stub(*args: Any, **kwargs: Any) -> Any:
+    return _compile_first(*args, **kwargs)  # type: ignore[name-defined]  # noqa: F821 - in the door's own globals
+
+
+def open_doors(names: dict[str, Any], exported: Iterable[str], prefix: str = "", options: str | None = None) -> None:
+    """Put doors before the functions of a module, as the last thing that it does.
+
+    Args:
+        names: its globals.
+        prefix: what stands before the names of its functions in messages.
+        options: see `door`.
+    """
+    for name in exported:
+        if type(names[name]) is FunctionType:
+            names[name] = door(names[name], name, names["__name__"], prefix + name, options)
+
+
+def door(function: Any, name: str, module: str, label: str = "", options: str | None = None) -> Any:
+    """The function for users: the same one, if it is no plain function, or has a door or a declaration.
+
+    Args:
+        name: where it is found in `module`: "cumsum", or "Tensor.cumsum".
+        label: what it is called in messages, if not by its own name.
+        options: those that are looked at before the call, if not all: what torch has in Python takes what works.
+    """
+    if type(function) is not FunctionType or hasattr(function, "op") or hasattr(function, "outside"):
+        return function
+    found = _DOORS.get(function)
+    if found is not None:
+        return found
+    names: dict[str, Any] = {"__name__": "gradpack.ops"}
+    made: Any = FunctionType(_stub.__code__.replace(co_name=function.__name__, co_qualname=name), names)
+
+    def compile_first(*args: Any, **kwargs: Any) -> Any:
+        with COMPILING:
+            if "_inside" not in names:  # a thread that waited here finds it done
+                _install(made, function, label or function.__name__, options)
+        return made(*args, **kwargs)
+
+    names["_compile_first"] = compile_first
+    made.__dict__.update(function.__dict__)
+    made.__name__, made.__qualname__, made.__module__ = name.rpartition(".")[2], name, module
+    made.__doc__ = function.__doc__
+    made.__wrapped__ = made.inside = function
+    made.outside = True
+    _DOORS[function] = made
+    return made
+
+
+def of_users(function: Any) -> Any:
+    """What users call for a function: its door, if it has one."""
+    return _DOORS.get(function, function)
+
+
+def _install(made: Any, function: Any, label: str, options: str | None) -> None:
+    """Write, compile and install the text of a door."""
+    inside = getattr(function, "inside", function)  # of what a profiler is told of: that is asked for here
+    shown = signature(function).parameters
+    own = signature(inside, follow_wrapped=False).parameters
+    kinds = kinds_of(shown)
+    looked_at = {n: k for n, k in kinds.items() if k[0] in CLOSELY and (options is None or n in options.split())}
+    defaults = {n: p.default for n, p in own.items() if p.default is not Parameter.empty}
+    if all(n in own for n in shown):
+        values = _by_name(shown)
+        tests = tests_of(looked_at, defaults, CLOSELY)
+        if label in _GIVE_BACK:
+            looked_at["input"] = "tensor", 1, False
+            tests.append("not isinstance(input, _Tensor)")
+    else:  # a wrapper that takes anything, and shows what it wraps
+        values, tests = f"_bound({_by_name(own)})", []
+        several = {p.kind: n for n, p in own.items()}
+        if Parameter.VAR_POSITIONAL in several and looked_at:
+            tests.append("len({0}) > 1 and _unusual({0})".format(several[Parameter.VAR_POSITIONAL]))
+        if Parameter.VAR_KEYWORD in several and looked_at:
+            tests.append("{0} and _unusual_named({0})".format(several[Parameter.VAR_KEYWORD]))
+    asks = inside is not function and kinds.get(next(iter(shown), ""), ("",))[0] == "tensor"
+    spelled = _spelled(own, defaults, label) if options is None else None
+    text = _TEXT.format(
+        signature=_signature(own, spelled),
+        axis="" if spelled is None else spelled.text,
+        arguments=", ".join(_in_memory(own)),
+        values=values,
+        noted="" if inside is function else _NOTED.format(given=_given(own)),
+        asks=_ASKS.format(first=_first(own), values=_by_name(own)) if asks else "",
+        tests="".join(_TEST.format(test=t, values=values) for t in tests),
+    )
+    names = made.__globals__
+    names.update({f"_default_{n}": value for n, value in defaults.items()})
+    names["_inside"] = _all_positional(inside)
+    names["_outside"], names["_MODE"], names["_Tensor"] = function, MODE.get, Tensor
+    names["_missing"], names["_dim_of"] = MISSING, dim_of
+    names["_all_ints"] = all_ints
+    names["_look"] = lambda values: check(label, looked_at, values)
+    names["_explained"] = lambda error, values: _explained(label, kinds, values, error, options is None)
+    names["_overriding"] = overriding
+    names["_asked"] = lambda found, given: _asked(made, found, own, given)
+    names["_bound"] = lambda given: _bound(shown, own, given)
+    usual = {n: _usual_types(k[0], shown[n].default) for n, k in looked_at.items() if n in shown}
+    by_position = [usual.get(n) for n in _taken_by_position(shown)]
+    names["_unusual"] = lambda args: _unusual(args, by_position)
+    names["_unusual_named"] = lambda named: any(n in usual and type(v) not in usual[n] for n, v in named.items())
+    filename = f"<door of {label}>"
+    linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
+    exec(compile(text, filename, "exec"), names)
+    call = names.pop("_call")
+    made.__defaults__, made.__kwdefaults__ = call.__defaults__, call.__kwdefaults__
+    made.__code__ = call.__code__.replace(co_name=made.__name__, co_qualname=made.__qualname__)
+
+
+def _usual_types(kind: str, default: Any) -> tuple[type, ...]:
+    """The types of arguments that a wrapper passes on without a look."""
+    return _TYPES.get(kind, ()) if default is Parameter.empty else (*_TYPES.get(kind, ()), type(default))
+
+
+_TYPES = {"bool": (bool,), "int": (int,), "float": (float,), "number": (int, float), "str": (str,)}
+
+
+def _unusual(args: tuple[Any, ...], usual: list[tuple[type, ...] | None]) -> bool:
+    """Whether positional arguments are to be looked at: one has another type, or there are too many."""
+    if len(args) > len(usual):
+        return True
+    for value, types in zip(args, usual, strict=False):  # noqa: SIM110 - a generator takes longer
+        if types is not None and type(value) not in types:
+            return True
+    return False
+
+
+def _by_name(parameters: Any) -> str:
+    """The text of a dict of the arguments."""
+    return "{" + ", ".join(f"{name!r}: {name}" for name in parameters) + "}"
+
+
+def _first(parameters: Any) -> str:
+    """The text of the first argument."""
+    name, p = next(iter(parameters.items()))
+    return f"({name}[0] if {name} else None)" if p.kind is Parameter.VAR_POSITIONAL else name
+
+
+def _asked(made: Any, found: list[Any], own: Any, given: dict[str, Any]) -> Any:
+    """What the `__torch_function__` of a subclass makes of a call; it gets what is not as by default."""
+    args: list[Any] = []
+    kwargs = {}
+    for name, p in own.items():
+        if p.kind is Parameter.VAR_POSITIONAL:
+            args += given[name]
+        elif p.kind is Parameter.VAR_KEYWORD:
+            kwargs.update(given[name])
+        elif p.default is Parameter.empty:
+            args.append(given[name])
+        elif given[name] is not p.default:
+            kwargs[name] = given[name]
+    return handle(made, made.__name__, found, tuple(args), kwargs)
+
+
+class _Spelled(NamedTuple):
+    """How a door takes the dimension as `axis`."""
+
+    required: list[str]  # parameters without a default that get one
+    text: str
+
+
+def _spelled(own: Any, defaults: Any, label: str) -> _Spelled | None:
+    """NumPy's name of the dimension, which torch takes too, but not where its function is of Python."""
+    several = any(p.kind in (Parameter.VAR_KEYWORD, Parameter.VAR_POSITIONAL) for p in own.values())
+    name = label.removeprefix("_method_")
+    if "dim" not in own or several or name in TAKE_DIM:
+        return None
+    itself = "axis" in own  # the function takes it, and may be given either
+    required = [] if itself else lacking(own, defaults)
+    text = _AXIS.format(
+        test=check_text(required),
+        found="" if itself else "dim = ",
+        label=name,
+        default="_default_dim" if "dim" in defaults else "_missing",
+        required="{" + ", ".join(f"{n!r}: {n}" for n in required) + "}",
+    )
+    return _Spelled(required, text)
+
+
+def _signature(parameters: Any, spelled: _Spelled | None) -> str:
+    parts: list[str] = []
+    for name, p in parameters.items():
+        if p.kind is Parameter.KEYWORD_ONLY and not any(part.startswith("*") for part in parts):
+            parts.append("*")
+        star = {Parameter.VAR_POSITIONAL: "*", Parameter.VAR_KEYWORD: "**"}.get(p.kind, "")
+        if p.default is not Parameter.empty:
+            parts.append(f"{name}=_default_{name}")
+        else:
+            parts.append(f"{name}=_missing" if spelled is not None and name in spelled.required else f"{star}{name}")
+    if spelled is not None and "axis" not in parameters:
+        parts += ["axis=None"] if any(part.startswith("*") for part in parts) else ["*", "axis=None"]
+    return ", ".join(parts)
+
+
+def _given(parameters: Any) -> str:
+    """The arguments of a call of the same signature."""
+    stars = {Parameter.VAR_POSITIONAL: "*{}", Parameter.VAR_KEYWORD: "**{}", Parameter.KEYWORD_ONLY: "{0}={0}"}
+    return ", ".join(stars.get(p.kind, "{}").format(name) for name, p in parameters.items())
+
+
+def _in_memory(parameters: Any) -> list[str]:
+    """Names of parameters in the order in which a frame has them."""
+    last = (Parameter.KEYWORD_ONLY, Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
+    order = sorted(parameters.values(), key=lambda p: last.index(p.kind) + 1 if p.kind in last else 0)
+    return [p.name for p in order]
+
+
+def _all_positional(function: Any) -> Any:
+    """The same code with parameters that are positional, all of them: the quickest call that Python has."""
+    code = function.__code__
+    several = bool(code.co_flags & 0x04) + bool(code.co_flags & 0x08)  # *args, **kwargs
+    code = code.replace(
+        co_argcount=code.co_argcount + code.co_kwonlyargcount + several,
+        co_posonlyargcount=0,
+        co_kwonlyargcount=0,
+        co_flags=code.co_flags & ~0x0C,
+    )
+    return FunctionType(code, function.__globals__, function.__name__, None, function.__closure__)
+
+
+def _bound(shown: Any, own: Any, given: dict[str, Any]) -> dict[str, Any]:
+    """The arguments by the names that a wrapper shows, from those that it has."""
+    found = {n: None if p.default is Parameter.empty else p.default for n, p in shown.items()}
+    for name, p in own.items():
+        if p.kind is Parameter.VAR_POSITIONAL:
+            found.update(zip(_taken_by_position(shown), given[name], strict=False))
+        elif p.kind is Parameter.VAR_KEYWORD:
+            found.update(given[name])
+        else:
+            found[name] = given[name]
+    return found
+
+
+def _taken_by_position(shown: Any) -> Iterator[str]:
+    """The parameters that positional arguments are given to, before one that takes any number of them: `*size`."""
+    for name, p in shown.items():
+        if p.kind in (Parameter.VAR_POSITIONAL, Parameter.KEYWORD_ONLY):
+            return
+        yield name
+
+
+# What is raised on purpose, by functions that torch has in Python: "'foo' is not a valid value for reduction".
+_ON_PURPOSE = (ValueError, RuntimeError, IndexError)
+# What an array of several elements says in the place of a number.
+_AMBIGUOUS = ("The truth value of an array", "Boolean value of Tensor")
+
+
+def _explained(label: str, kinds: Kinds, values: dict[str, Any], error: Exception, compiled: bool) -> Exception:
+    """What to raise in place of what a composition raised.
+
+    Args:
+        compiled: whether torch has the function in C++, where arguments are looked at before anything else.
+    """
+    if any_foreign(values.values()):
+        return mixed(label.removeprefix("_method_"))
+    found = _better(label, kinds, values, error, compiled)
+    lacking = type(found) is TypeError and "must be Tensor, not" in str(found)
+    if lacking and (not compiled or label == "norm") and f"{label}_nd(" not in str(found):
+        found = NotATensorError(str(found)).with_traceback(found.__traceback__)
+        found.__suppress_context__ = True
+    return found
+
+
+def _better(label: str, kinds: Kinds, values: dict[str, Any], error: Exception, compiled: bool) -> Exception:
+    ours = isinstance(error, TypeError) and any(f"{called}(" in str(error) for called in (label, f"{label}_nd"))
+    ambiguous = str(error).startswith(_AMBIGUOUS)
+    if isinstance(error, OverflowError) and str(error).startswith(TOO_BIG):
+        return error
+    if not ours and (compiled or ambiguous or not isinstance(error, _ON_PURPOSE)):
+        try:
+            check(label, kinds, values)
+        except Exception as better:
+            better.__suppress_context__ = True
+            return better
+    shapes = {n: list(v._shape) for n, v in values.items() if isinstance(v, Tensor)}
+    return inner_failure(label, error, shapes)

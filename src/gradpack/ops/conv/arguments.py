@@ -1,0 +1,147 @@
+"""What convolutions ask of their arguments, in torch's words."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+from ...base.dtypes import BOOL
+from ...base.errors import cpp_name, not_implemented_for, scalar_type
+from ...tensor.tensor import Tensor
+from .spatial import LARGE, ints
+
+
+def one_each(value: Any, name: str, ndim: int, op: str) -> tuple[int, ...]:
+    if type(value) is int and -LARGE < value < LARGE:
+        return (value,) * ndim
+    found = ints(op, name, value)
+    if len(found) == 1:
+        return found * ndim
+    if len(found) != ndim:
+        raise RuntimeError(
+            f"expected {name} to be a single integer value or a list of {ndim} values to match the convolution "
+            f"dimensions, but got {name}={list(found)}"
+        )
+    return found
+
+
+def check_operands(op: str, input: Any, weight: Any, bias: Any) -> None:
+    for nr, (name, value) in enumerate((("input", input), ("weight", weight), ("bias", bias))):
+        if not isinstance(value, Tensor) and not (nr == 2 and value is None):
+            raise TypeError(
+                f"{op}() received an invalid combination of arguments: {name} (position {nr + 1}) must be a Tensor, "
+                f"not {type(value).__name__}"
+            )
+    if input._spec.dtype.category == BOOL:
+        raise not_implemented_for(f"slow_{op}_cpu", input._spec.dtype)
+    if input._spec.dtype is not weight._spec.dtype:
+        names = [scalar_type(t._spec.dtype) for t in (input, weight)]
+        raise RuntimeError(
+            f"Input type (torch.{names[0]}Tensor) and weight type (torch.{names[1]}Tensor) should be the same or input "
+            f"should be a MKLDNN tensor and weight is a dense tensor: {op}() expected scalar type {names[0]} but found "
+            f"{names[1]}"
+        )
+    if bias is not None and bias._spec.dtype is not input._spec.dtype:
+        names = [cpp_name(t._spec.dtype) for t in (input, bias)]
+        raise RuntimeError(f"Input type ({names[0]}) and bias type ({names[1]}) should be the same")
+
+
+def check_shapes(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    stride: Any,
+    padding: Any,
+    dilation: Any,
+    transposed: bool,
+    output_padding: Any,
+    groups: int,
+) -> None:
+    """Raise torch's errors for what has no convolution."""
+    of_bias = None if bias is None else bias._shape
+    _check_shapes(input._shape, weight._shape, of_bias, stride, padding, dilation, transposed, output_padding, groups)
+
+
+@lru_cache(1024)
+def _check_shapes(
+    shape: tuple[int, ...],
+    w: tuple[int, ...],
+    of_bias: tuple[int, ...] | None,
+    stride: tuple[int, ...],
+    padding: tuple[int, ...],
+    dilation: tuple[int, ...],
+    transposed: bool,
+    output_padding: tuple[int, ...],
+    groups: int,
+) -> None:
+    for name, values, least in (
+        ("padding", padding, 0),
+        ("stride", stride, 1),
+        ("dilation", dilation, 1),
+        ("output_padding", output_padding, 0),
+    ):
+        if min(values, default=1) < least:
+            if name == "dilation" and min(values) < 0:
+                raise RuntimeError("dilation should be greater than zero")
+            raise RuntimeError(f"{'negative' if not least else 'non-positive'} {name} is not supported")
+    if groups <= 0:
+        raise RuntimeError("non-positive groups is not supported")
+    given, kind = list(w), f"transposed={int(transposed)}" if transposed else f"groups={groups}"
+    if w[0] < groups:
+        raise RuntimeError(
+            f"Given groups={groups}, expected weight to be at least {groups} at dimension 0, but got weight of size "
+            f"{given} instead"
+        )
+    if w[0] % groups:
+        raise RuntimeError(
+            f"Given groups={groups}, expected weight to be divisible by {groups} at dimension 0, but got weight of "
+            f"size [{given}] instead"
+        )
+    channels = w[0] if transposed else w[1] * groups
+    if shape[1] != channels:
+        raise RuntimeError(
+            f"Given {kind}, weight of size {given}, expected input{list(shape)} to have {channels} channels, but got "
+            f"{shape[1]} channels instead"
+        )
+    outs = w[1] * groups if transposed else w[0]
+    if of_bias is not None and of_bias != (outs,):
+        raise RuntimeError(
+            f"Given {'transposed=1, ' if transposed else ''}weight of size {given}, expected bias to be 1-dimensional "
+            f"with {outs} elements, but got bias of size {list(of_bias)} instead"
+        )
+    if not all(w[2:]):
+        raise RuntimeError(f"Given weight of size {given}, expected a kernel of at least one element")
+    if transposed:
+        for o, s, d in zip(output_padding, stride, dilation, strict=True):
+            if o >= s and o >= d:
+                sides = {1: ("width",), 2: ("height", "width"), 3: ("depth", "height", "width")}.get(len(stride), ())
+                raise RuntimeError(
+                    "output padding must be smaller than either stride or dilation, but got "
+                    + " ".join(
+                        f"{name}_{side}: {v}"
+                        for name, values in (
+                            ("output_padding", output_padding),
+                            ("stride", stride),
+                            ("dilation", dilation),
+                        )
+                        for side, v in zip(sides, values, strict=False)
+                    )
+                )
+        made = [
+            (n - 1) * s - 2 * p + d * (k - 1) + o + 1
+            for n, k, s, p, d, o in zip(shape[2:], w[2:], stride, padding, dilation, output_padding, strict=True)
+        ]
+        if min(made) <= 0:
+            raise RuntimeError(
+                f"Given input size per channel: {list(shape[2:])}. Calculated output size per channel: {made}. Output "
+                "size is too small"
+            )
+        return
+    whole = [n + 2 * p for n, p in zip(shape[2:], padding, strict=True)]
+    reach = [d * (k - 1) + 1 for k, d in zip(w[2:], dilation, strict=True)]
+    if any(r > n for r, n in zip(reach, whole, strict=True)):
+        sizes = [" x ".join(map(str, x)) for x in (whole, reach)]
+        raise RuntimeError(
+            f"Calculated padded input size per channel: ({sizes[0]}). Kernel size: ({sizes[1]}). Kernel size can't be "
+            "greater than actual input size"
+        )

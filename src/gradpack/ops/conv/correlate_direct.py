@@ -1,0 +1,259 @@
+"""Convolution of large arrays of float32 by compiled loops: lines of images, and taps that say how far to move.
+
+What the loops need to know is here: how images lie, where windows look, and in which order weights are read.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from itertools import product
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...backends.compiled import ENOUGH, loops
+from ..reduce.kernels import _array_type
+from .sliding import size_of
+
+BLOCK = 1 << 17  # elements of lines at a time, and of weights: a part of the second-level cache
+WASTE = 3  # places with those between rows, for each one that counts: where more are lost than is gained
+
+
+class Lines(NamedTuple):
+    """How images of three dimensions lie in lines."""
+
+    size: tuple[int, ...]  # places of an image in each dimension
+    moves: tuple[tuple[int, int], ...]  # the phase and the places to move by, for each position in a window
+    phases: int
+    reach: int  # places that are read behind the last one
+
+
+@lru_cache(512)
+def _lines(size: Any, kernel: Any, stride: Any, padding: Any, dilation: Any, count: Any) -> Lines:
+    places = tuple(
+        max(n + p, c, c + (k - 1) * d - p) if s == 1 else c + (k - 1) * d // s
+        for n, k, s, p, d, c in zip(size, kernel, stride, padding, dilation, count, strict=True)
+    )
+    pitch = (places[1] * places[2], places[2], 1)
+    moves = []
+    for offset in product(*map(range, kernel)):
+        phase = move = 0
+        for o, d, s, p in zip(offset, dilation, stride, pitch, strict=True):
+            phase = phase * s + o * d % s
+            move += o * d // s * p
+        moves.append((phase, move))
+    return Lines(places, tuple(moves), size_of(stride), max(m for _, m in moves))
+
+
+@lru_cache(512)
+def _taps(lines: Lines, channels: int, length: int, multiple: int = 1) -> Any:
+    """Where all positions of the window in so many channels are; the first again until there is a multiple."""
+    found = [(c * lines.phases + phase) * length + move for c in range(channels) for phase, move in lines.moves]
+    found += found[:1] * (-len(found) % multiple)
+    return np.array(found, np.int64)
+
+
+def _rounded(n: int, to: int) -> int:
+    return -(-n // to) * to
+
+
+def _three(values: Any, fill: int) -> tuple[int, ...]:
+    """One number for each of three dimensions; those that there are come last."""
+    return (fill,) * (3 - len(values)) + tuple(values)
+
+
+def _images(x: Any) -> Any:
+    """(number, channels, *space) with three dimensions of space."""
+    return x.reshape(*x.shape[:2], *_three(x.shape[2:], 1))
+
+
+def _integers(values: Any, fill: int) -> Any:
+    return np.array(_three(values, fill), np.int64)
+
+
+def _dense(x: Any) -> Any:
+    """Row by row, as loops want it: a gradient may be one number that is repeated."""
+    return x if x.flags.carray else np.array(x, order="C")
+
+
+_LARGE = np.empty(ENOUGH, np.float32)  # what the gate is asked for: the arrays themselves may have to be copied first
+
+
+def _loops(x: Any, other: Any, weights: int, *geometry: Any) -> Any:
+    """The compiled loops and the three-dimensional geometry, where they are for it; else None."""
+    if type(x) is not _array_type or x.dtype != np.float32 or not x.dtype.isnative or x.size < ENOUGH:
+        return None
+    if type(other) is not _array_type or other.dtype != x.dtype or weights > BLOCK:
+        return None
+    kernel, stride, padding = geometry[1:4]
+    if size_of(kernel) == 1 and all(s == 1 for s in stride) and not any(padding):
+        return None  # a product of matrices
+    fast = loops("convolutions", _LARGE)
+    if fast is None:
+        return None
+    return fast, tuple(_three(v, f) for v, f in zip(geometry, (1, 1, 1, 0, 1, 1), strict=True))
+
+
+class _Lying:
+    """Images side by side in lines, some at a time, and room for what is computed of them."""
+
+    def __init__(self, fast: Any, batch: int, channels: int, rows: int, lines: Lines, to: int) -> None:
+        each = size_of(lines.size)
+        self.some = max(1, min(batch, BLOCK // (each * (channels * lines.phases + rows))))
+        self.wide = _rounded(self.some * each, to)
+        self.length = _rounded(self.wide + lines.reach + fast.OVER, 16) + 16  # no power of two: lines would meet
+        self.laid = np.zeros((channels, lines.phases, self.length), np.float32)
+
+
+def correlate_direct(
+    x: Any, weight: Any, stride: Any, padding: Any, dilation: Any, groups: int, count: Any, bias: Any
+) -> Any:
+    """The convolution, or None where the loops are not for it."""
+    if bias is not None and bias.dtype != x.dtype:
+        return None
+    found = _loops(x, weight, weight.size, x.shape[2:], weight.shape[2:], stride, padding, dilation, count)
+    if found is None:
+        return None
+    fast, geometry = found
+    lines = _lines(*geometry)
+    if size_of(lines.size) > WASTE * size_of(count):
+        return None
+    out = np.empty((x.shape[0], weight.shape[0], *count), np.float32)
+    plus = np.empty(0, np.float32) if bias is None else np.ascontiguousarray(bias)
+    before = _integers(padding, 0)
+    steps = (_integers(stride, 1), np.ones(3, np.int64))
+    _weigh(fast, _dense(x), groups, lines, steps, before, [(np.zeros(3, np.int64), lines, weight)], plus, out)
+    return out
+
+
+def _weigh(
+    fast: Any, x: Any, groups: int, lines: Lines, steps: Any, before: Any, parts: Any, bias: Any, out: Any
+) -> None:
+    """Compute `out`, for each of some parts the places from a first one on, of lines of `x`.
+
+    Args:
+        steps: how windows move in `x`, and how far apart the places of a part are in `out`.
+        parts: the first place, lines with the moves of the part, and its weights, rows first.
+    """
+    batch, channels, outs = x.shape[0], x.shape[1], out.shape[1]
+    per = outs // groups
+    alone = per == 1
+    block = 1 if alone else fast.ROWS
+    lying = _Lying(fast, batch, channels, outs, lines, fast.ALONE if alone else fast.PLACES)
+    made = np.empty((groups, _rounded(per, block), lying.wide), np.float32)
+    size = np.array(lines.size, np.int64)
+    source, target = _images(x), _images(out)
+    ready = [
+        (first, _taps(part, channels // groups, lying.length), _packed(weights, groups, block))
+        for first, part, weights in parts
+    ]
+    for start in range(0, batch, lying.some):
+        images = source[start : start + lying.some]
+        fast.lay(images, steps[0], before, size, lying.laid)
+        many = len(images) * size_of(lines.size)
+        for first, taps, packed in ready:
+            fast.weigh(lying.laid.reshape(groups, -1), taps, packed, many, alone, made)
+            whole = made if made.shape[1] == per else np.ascontiguousarray(made[:, :per])
+            fast.put(whole.reshape(outs, -1), bias, size, first, steps[1], target[start : start + lying.some])
+
+
+def _packed(weight: Any, groups: int, rows: int) -> Any:
+    """Weights, (groups, blocks of rows, taps * rows): all rows of a block for one tap, then for the next."""
+    outs = weight.shape[0]
+    per, taps = outs // groups, size_of(weight.shape[1:])
+    whole = np.zeros((groups, _rounded(per, rows), taps), weight.dtype)
+    whole[:, :per] = weight.reshape(groups, per, taps)
+    turned = whole.reshape(groups, -1, rows, taps).swapaxes(2, 3)
+    return np.ascontiguousarray(turned).reshape(groups, -1, taps * rows)
+
+
+def input_direct(y: Any, weight: Any, size: Any, stride: Any, padding: Any, dilation: Any, groups: int) -> Any:
+    """The gradient by the input, of spatial size `size`, or None where the loops are not for it.
+
+    Elements at the same phase of the steps see the same positions of windows: for each phase this is a convolution of
+    `y` that moves by single steps.
+    """
+    count = y.shape[2:]
+    found = _loops(y, weight, weight.size, size, weight.shape[2:], stride, padding, dilation, count)
+    if found is None:
+        return None
+    fast, (extent, kernel, steps, before, apart, given) = found
+    reach = tuple((k - 1) * d // s for k, d, s in zip(kernel, apart, steps, strict=True))
+    places = tuple(
+        max(n + r, (m - 1 + p) // s + 1) for n, r, m, p, s in zip(given, reach, extent, before, steps, strict=True)
+    )
+    if size_of(places) > WASTE * size_of(given):
+        return None
+    batch, outs = y.shape[:2]
+    inner = weight.shape[1]
+    turned = weight.reshape(groups, outs // groups, inner, *kernel).swapaxes(1, 2)
+    turned = turned.reshape(groups * inner, outs // groups, *kernel)
+    lines = _lines_of(places, ())
+    parts, furthest = [], 0
+    for phase in product(*map(range, steps)):
+        seen = [[o for o in range(k) if o * d % s == r] for k, d, s, r in zip(kernel, apart, steps, phase, strict=True)]
+        skipped = [max(0, -((r - p) // s)) for r, p, s in zip(phase, before, steps, strict=True)]
+        first = [n * s + r - p for n, s, r, p in zip(skipped, steps, phase, before, strict=True)]
+        if any(f >= m for f, m in zip(first, extent, strict=True)) or not all(seen):
+            continue
+        pitch = (places[1] * places[2], places[2], 1)
+        moves = tuple(
+            (
+                0,
+                sum(
+                    (n + e - o * d // s) * i
+                    for n, e, o, d, s, i in zip(skipped, reach, at, apart, steps, pitch, strict=True)
+                ),
+            )
+            for at in product(*seen)
+        )
+        part = _lines_of(places, moves)
+        furthest = max(furthest, part.reach)
+        parts.append((np.array(first, np.int64), part, turned[(slice(None), slice(None), *np.ix_(*seen))]))
+    make = np.empty if len(parts) == size_of(steps) else np.zeros
+    out = make((batch, groups * inner, *size), np.float32)
+    lines = lines._replace(reach=furthest)
+    ends = (np.ones(3, np.int64), np.array(steps, np.int64))
+    none = np.empty(0, np.float32)
+    _weigh(fast, _dense(y), groups, lines, ends, np.array(reach, np.int64), parts, none, out)
+    return out
+
+
+def _lines_of(places: tuple[int, ...], moves: Any) -> Lines:
+    return Lines(places, moves, 1, max((m for _, m in moves), default=0))
+
+
+def weight_direct(y: Any, x: Any, kernel: Any, stride: Any, padding: Any, dilation: Any, groups: int) -> Any:
+    """The gradient by the weight, or None where the loops are not for it."""
+    count = y.shape[2:]
+    batch, channels, outs = x.shape[0], x.shape[1], y.shape[1]
+    per, inner = outs // groups, channels // groups
+    weights = outs * inner * size_of(kernel)
+    found = _loops(x, y, weights, x.shape[2:], kernel, stride, padding, dilation, count)
+    if found is None:
+        return None
+    fast, geometry = found
+    lines = _lines(*geometry)
+    if size_of(lines.size) > WASTE * size_of(count):
+        return None
+    lying = _Lying(fast, batch, channels, outs, lines, fast.LANES)
+    rows = 1 if per == 1 else _rounded(per, fast.DOT_ROWS)
+    wide = lying.wide + 16
+    spread = np.zeros((outs, 1, wide), np.float32)
+    given = spread.reshape(groups, per, wide) if rows == per else np.zeros((groups, rows, wide), np.float32)
+    taps = _taps(lines, inner, lying.length, fast.DOT_TAPS)
+    total = np.zeros((groups, rows, len(taps)), np.float32)
+    steps, before, size = _integers(stride, 1), _integers(padding, 0), np.array(lines.size, np.int64)
+    ones, none = np.ones(3, np.int64), np.zeros(3, np.int64)
+    images, grads = _images(_dense(x)), _images(_dense(y))
+    for start in range(0, batch, lying.some):
+        some = images[start : start + lying.some]
+        if len(some) < lying.some:
+            spread.fill(0)  # what is behind the last one counts, too
+        fast.lay(some, steps, before, size, lying.laid)
+        fast.lay(grads[start : start + lying.some], ones, none, size, spread)
+        if rows != per:
+            given[:, :per] = spread.reshape(groups, per, wide)
+        many = _rounded(len(some) * size_of(lines.size), fast.LANES)
+        fast.weigh_back(given, lying.laid.reshape(groups, -1), taps, many, total)
+    return np.ascontiguousarray(total[:, :per, : inner * size_of(kernel)]).reshape(outs, inner, *kernel)

@@ -1,0 +1,156 @@
+"""Convolution and pooling of few elements: windows are taken by a table of places, made once for each geometry.
+
+What a convolution of a few hundred elements costs is calls, not arithmetic. So all windows of the whole batch are
+taken by one index, and one product of matrices (or one reduction) does the rest.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...backends.numpy import as_intp
+from ..reduce.kernels import _add, _array_type, _maximum, _minimum
+from .sliding import size_of
+
+FEW = 4096  # elements of all windows
+
+
+class Table(NamedTuple):
+    """Where the windows of a geometry lie.
+
+    Attributes:
+        index: (batch, groups, channels / groups * kernel, places): places in the flat input; its size is a zero.
+        padded: does any window reach beyond the input?
+        size: the number of elements of the input.
+    """
+
+    index: Any
+    padded: bool
+    size: int
+
+
+@lru_cache(256)
+def _table(
+    shape: tuple[int, ...],
+    kernel: tuple[int, ...],
+    stride: tuple[int, ...],
+    padding: tuple[int, ...],
+    dilation: tuple[int, ...],
+    count: tuple[int, ...],
+    groups: int,
+) -> Table | None:
+    batch, channels, *space = shape
+    inner, size = size_of(space), size_of(shape)
+    if not 0 < batch * channels * size_of(kernel) * size_of(count) <= FEW or not size:
+        return None
+    inside: Any = np.ones((1, 1), bool)
+    place: Any = np.zeros((1, 1), np.int64)  # (kernel, places)
+    for n, k, s, p, d, c in zip(space, kernel, stride, padding, dilation, count, strict=True):
+        at = np.arange(k)[:, None] * d + np.arange(c) * s - p
+        fits = (at >= 0) & (at < n)
+        place = place[:, None, :, None] * n + at[None, :, None, :]
+        inside = inside[:, None, :, None] & fits[None, :, None, :]
+        place, inside = (a.reshape(a.shape[0] * k, a.shape[2] * c) for a in (place, inside))
+    images = np.arange(batch * channels).reshape(batch, groups, -1, 1, 1) * inner
+    index = np.where(inside, place + images, size).reshape(batch, groups, -1, place.shape[1])
+    return Table(as_intp(index), not inside.all(), size)
+
+
+def table_for(
+    a: Any, b: Any, shape: Any, kernel: Any, stride: Any, padding: Any, dilation: Any, count: Any, groups: int
+) -> Table | None:
+    """The table for an input of a shape, if it and the two operands are small arrays of NumPy's of one dtype."""
+    if type(a) is not _array_type or a.size > FEW or b.size > FEW or a.dtype != b.dtype:
+        return None
+    return _table(shape, kernel, stride, padding, dilation, tuple(count), groups)
+
+
+def columns(x: Any, table: Table, beyond: Any = 0) -> Any:
+    """All windows, in the shape of the table's index; `beyond` stands for what is beyond the input."""
+    flat = x.reshape(-1)
+    if table.padded:
+        whole = np.empty(table.size + 1, x.dtype)
+        whole[:-1], whole[-1] = flat, beyond
+        flat = whole
+    return flat.take(table.index)
+
+
+def output(x: Any, weight: Any, table: Table, count: Any, bias: Any) -> Any:
+    """The convolution at `count` places."""
+    groups = table.index.shape[1]
+    made = weight.reshape(groups, weight.shape[0] // groups, -1) @ columns(x, table)
+    made = made.reshape(x.shape[0], weight.shape[0], *count)
+    if bias is not None:
+        made += bias.reshape(-1, *(1,) * len(count))
+    return made
+
+
+def input_gradient(y: Any, weight: Any, table: Table, shape: Any) -> Any:
+    """The gradient of a convolution by its input of a shape."""
+    groups = table.index.shape[1]
+    matrix = weight.reshape(groups, weight.shape[0] // groups, -1).mT
+    made = matrix @ y.reshape(y.shape[0], groups, weight.shape[0] // groups, -1)
+    return placed(made.reshape(-1), table.index.reshape(-1), table, shape)
+
+
+def placed(values: Any, index: Any, table: Table, shape: Any) -> Any:
+    """Values added up at places of an input of a shape: the adjoint of taking them."""
+    out = np.zeros(table.size + 1, values.dtype)
+    np.add.at(out, index, values)
+    return out[:-1].reshape(shape)
+
+
+def weight_gradient(y: Any, x: Any, table: Table, shape: Any) -> Any:
+    """The gradient of a convolution by its weight of a shape."""
+    groups = table.index.shape[1]
+    given = y.reshape(y.shape[0], groups, y.shape[1] // groups, -1)
+    made = given @ columns(x, table).mT
+    return (made if len(made) == 1 else _add(made, 0)).reshape(shape)
+
+
+# -- pooling: each channel by itself; a geometry is (kernel, stride, padding, dilation, count) --
+
+
+def table_of_pool(a: Any, shape: Any, geometry: Any) -> Table | None:
+    """The table for pooling an input of a shape, if it and an operand are small arrays of NumPy's."""
+    if type(a) is not _array_type or a.size > FEW:
+        return None
+    kernel, stride, padding, dilation, count = geometry
+    lead, space = tuple(shape[: len(shape) - len(kernel)]), tuple(shape[len(shape) - len(kernel) :])
+    return _table((size_of(lead), 1, *space), kernel, stride, padding, dilation, count, 1)
+
+
+def _pooled(shape: Any, geometry: Any) -> Any:
+    return (*shape[: len(shape) - len(geometry[0])], *geometry[4])
+
+
+def pooled_sums(x: Any, table: Table, geometry: Any) -> Any:
+    """Sums over windows."""
+    return _add(columns(x, table), 2).reshape(_pooled(x.shape, geometry))
+
+
+def pooled_sums_back(g: Any, table: Table, shape: Any) -> Any:
+    """The adjoint of `pooled_sums`."""
+    return placed(g.reshape(table.index.shape[0], 1, 1, -1), table.index, table, shape)
+
+
+def pooled_maxima(x: Any, table: Table, geometry: Any, lowest: Any) -> tuple[Any, Any] | None:
+    """Maxima over windows and their positions; None for NaN, and where a maximum may be that of the padding."""
+    windows = columns(x, table, lowest)
+    best = _maximum(windows, 2)
+    top = _maximum(best, None)
+    if top != top or (table.padded and _minimum(best, None) == lowest):  # noqa: PLR0124 - NaN
+        return None
+    shape = _pooled(x.shape, geometry)
+    code = windows.argmax(2).astype(np.uint8 if windows.shape[2] <= 256 else np.int32)
+    return best.reshape(shape), code.reshape(shape)
+
+
+def pooled_maxima_back(g: Any, code: Any, table: Table, shape: Any) -> Any:
+    """Zeros with each element of `g` added where its maximum was."""
+    rows, _, _, places = table.index.shape
+    at = table.index[np.arange(rows)[:, None], 0, code.reshape(rows, places), np.arange(places)]
+    return placed(g.reshape(-1), at.reshape(-1), table, shape)

@@ -1,0 +1,320 @@
+"""Tensors from data, and what kind of tensor something is."""
+
+from __future__ import annotations
+
+import builtins
+import warnings
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ...backends import NUMPY, backend_of, backend_on
+from ...backends.numpy import quiet
+from ...base import dtypes
+from ...base.callers import depth_of_user
+from ...base.devices import as_device
+from ...base.dtypes import COMPLEX, as_dtype, dtype
+from ...base.errors import scalar_type
+from ...base.numbers import number_for
+from ...declare.generate.profiling import noted
+from ...tensor.tensor import Tensor, alias, wrap
+from .making import finish, usual
+from .numbers import (
+    as_lists,
+    check_fits,
+    check_numbers,
+    converted,
+    kind_of_numbers,
+    no_dtype_of,
+    plain_numbers,
+    sizes_of,
+    staging,
+    without_tensors,
+)
+
+_FLOATS = {float}
+_dtype = dtype  # also where a parameter is called so
+
+FUNCTIONS = "tensor as_tensor asarray from_numpy scalar_tensor is_tensor is_floating_point is_complex numel"
+
+
+@partial(noted, name="lift_fresh")
+def tensor(
+    data: Any, *, dtype: dtype | None = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False
+) -> Tensor:
+    """A new tensor with a copy of `data`: a number, nested lists, an array or a tensor.
+
+    Python floats give the default dtype, ints int64, bools bool.
+
+    Raises:
+        ValueError: for nested lists of unequal lengths.
+        TypeError: for what is no number.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.tensor([[1, 2], [3, 4]])
+        tensor([[1, 2],
+                [3, 4]])
+        >>> torch.tensor(2.5, requires_grad=True)
+        tensor(2.5000, requires_grad=True)
+    """
+    dtype = as_dtype("tensor", dtype)
+    as_device(device)
+    if dtype is None and (type(data) is float or (type(data) is list and set(map(type, data)) == _FLOATS)):
+        spec = usual(None, None, device, requires_grad)
+        if spec is not None:
+            with quiet():
+                numbers = np.array(data, spec.native)
+            return alias(numbers, spec, numbers.shape)
+    if isinstance(data, Tensor):
+        import warnings
+
+        warnings.warn(
+            "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
+            "sourceTensor.detach().clone().requires_grad_(True), rather than gradpack.tensor(sourceTensor).",
+            UserWarning,
+            stacklevel=depth_of_user(),
+        )
+        spec = data._spec
+        array = spec.backend.copy(spec.backend.cast(data._data, dtype or spec.dtype))
+        return finish(array, requires_grad, device)
+    backend = backend_of(type(data))
+    if backend is not None and not isinstance(data, np.generic | np.ndarray):
+        return finish(backend.copy(data if dtype is None else backend.cast(data, dtype)), requires_grad, device)
+    if backend is None and hasattr(data, "__array__") and not isinstance(data, list | tuple):
+        data = np.asarray(data)
+    if isinstance(data, np.generic | np.ndarray):
+        d = NUMPY.spec(np.asarray(data)).dtype
+        return finish(np.array(NUMPY.cast(np.asarray(data), dtype or d), order="C"), requires_grad, device)
+    array = None if dtype is dtypes.uint64 else plain_numbers(data)
+    if array is not None:
+        kind = {"b": dtypes.bool_, "i": dtypes.int64, "f": dtypes.get_default_dtype(), "c": dtypes.default_complex()}
+        d = dtype or kind[array.dtype.kind]
+    else:
+        if isinstance(data, str | bytes):
+            raise no_dtype_of(data)
+        sizes, data = sizes_of(data), as_lists(data)
+        d = dtype or kind_of_numbers(data) or dtypes.get_default_dtype()
+        if not sizes and not isinstance(data, bool | int | float | builtins.complex):
+            raise no_dtype_of(data)
+        check_numbers(data, sizes, d)
+        array = np.array(without_tensors(data), dtype=staging(d))
+    check_fits(array, d)
+    return finish(converted(array, d), requires_grad, device)
+
+
+@partial(noted, name="lift_fresh")
+def as_tensor(data: Any, dtype: dtype | None = None, device: Any = None) -> Tensor:
+    """`data` as a tensor, sharing its memory and history where possible.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> x = torch.ones(2, requires_grad=True)
+        >>> torch.as_tensor(x) is x
+        True
+    """
+    dtype = as_dtype("as_tensor", dtype)
+    if isinstance(data, np.ndarray) or (backend_of(type(data)) is not None and not isinstance(data, np.generic)):
+        data = wrap(data)
+    elif not isinstance(data, Tensor) and hasattr(data, "__cuda_array_interface__"):
+        data = wrap(_on_cuda(data))
+    if isinstance(data, Tensor):
+        if device is not None:
+            data = data.to(device)
+        return data if dtype is None or dtype is data._spec.dtype else data.to(dtype)
+    return tensor(data, dtype=dtype, device=device)
+
+
+def _on_cuda(data: Any) -> Any:
+    """The array of a CUDA device that another library's object shows by `__cuda_array_interface__`."""
+    as_device("cuda")
+    backend: Any = backend_on("cuda")
+    return backend.library.asarray(data)
+
+
+@partial(noted, name="lift_fresh")
+def asarray(
+    obj: Any,
+    *,
+    dtype: dtype | None = None,
+    device: Any = None,
+    copy: bool | None = None,
+    requires_grad: bool | None = None,
+) -> Tensor:
+    """A tensor of the elements of `obj`: the same memory if it can be, and history where there is one.
+
+    Args:
+        obj: a tensor, an array, a DLPack capsule, an object with a buffer (whose bytes are read as `dtype`), a number
+            or nested lists of numbers.
+        dtype: converted to it, unless None.
+        device: moved to it, unless None.
+        copy: True for memory of its own, False for the same memory or an error.
+        requires_grad: False detaches; None goes by `obj`.
+
+    Raises:
+        ValueError: if `copy` is False and it takes a copy.
+        RuntimeError: for a number of NumPy's, if `copy` is False.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.asarray([1, 2])
+        tensor([1, 2])
+        >>> torch.asarray(bytearray(b"ab"), dtype=torch.uint8)
+        tensor([97, 98], dtype=gradpack.uint8)
+    """
+    dtype = as_dtype("asarray", dtype)
+    shared = _sharing(obj, dtype)
+    if shared is None:
+        if copy is False:
+            if isinstance(obj, np.generic):
+                raise RuntimeError("can't alias NumPy scalars. Either remove copy=False or transform it in a ndarray. ")
+            raise ValueError("can't alias arbitrary sequence into a tensor.")
+        return tensor(obj, dtype=dtype, device=device, requires_grad=bool(requires_grad))
+    if requires_grad is None:
+        requires_grad = shared.requires_grad
+    out = shared if requires_grad or not shared.requires_grad else shared.detach()
+    converts = dtype is not None and dtype is not shared._spec.dtype
+    moves = device is not None and as_device(device) != shared.device
+    if copy is False and (converts or moves):
+        raise ValueError(
+            f"can't alias tensor with dtype '{scalar_type(shared._spec.dtype)}' into dtype '{scalar_type(dtype)}'."
+            if converts
+            else f"can't alias tensor from device '{shared.device}' to '{device}'."
+        )
+    if converts or moves:
+        out = out.to(device=shared.device if device is None else device, dtype=dtype or shared._spec.dtype)
+    elif copy:
+        out = out.clone()
+    return out if out.requires_grad or not requires_grad else out.detach().requires_grad_()
+
+
+def _sharing(obj: Any, d: dtype | None) -> Tensor | None:
+    """A tensor of the memory that `obj` has; None if it has none."""
+    from .exchange import from_dlpack, frombuffer
+
+    if isinstance(obj, Tensor):
+        return obj
+    if isinstance(obj, np.generic | int | float | builtins.complex | str | list | tuple):
+        return None
+    if isinstance(obj, np.ndarray) or backend_of(type(obj)) is not None:
+        return wrap(obj)
+    if type(obj).__name__ == "PyCapsule" or hasattr(obj, "__dlpack__"):
+        return from_dlpack(obj)
+    try:
+        memoryview(obj)
+    except TypeError:
+        return as_tensor(obj) if hasattr(obj, "__cuda_array_interface__") else None
+    return frombuffer(obj, dtype=d or dtypes.get_default_dtype())
+
+
+@partial(noted, name="lift_fresh")
+def from_numpy(ndarray: Any) -> Tensor:
+    """A tensor that shares the memory of a NumPy array.
+
+    Raises:
+        TypeError: for anything else, and for dtypes that tensors do not have.
+
+    Example::
+
+        >>> import numpy as np, gradpack as torch
+        >>> a = np.zeros(2)
+        >>> t = torch.from_numpy(a)
+        >>> a[0] = 7
+        >>> t
+        tensor([7., 0.], dtype=gradpack.float64)
+    """
+    if not isinstance(ndarray, np.ndarray):
+        kind = type(ndarray)
+        module = "" if kind.__module__ == "builtins" else kind.__module__ + "."
+        raise TypeError(f"expected np.ndarray (got {module}{kind.__name__})")
+    if any(s < 0 for s in ndarray.strides):
+        raise ValueError(
+            "At least one stride in the given numpy array is negative, and tensors with negative strides are not "
+            "currently supported. (You can probably work around this by making a copy of your array  with "
+            "array.copy().) "
+        )
+    if ndarray.itemsize and any(s % ndarray.itemsize for s in ndarray.strides):
+        raise ValueError(
+            "given numpy array strides not a multiple of the element byte size. Copy the numpy array to reallocate "
+            "the memory."
+        )
+    if not ndarray.flags.writeable:
+        from .exchange import NOT_WRITABLE
+
+        warnings.warn(NOT_WRITABLE.format("NumPy array"), UserWarning, stacklevel=depth_of_user())
+    return wrap(ndarray)
+
+
+@noted
+def scalar_tensor(
+    s: Any,
+    *,
+    dtype: dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+) -> Tensor:
+    """A 0-dim tensor of the default dtype unless another is given.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.scalar_tensor(2)
+        tensor(2.)
+    """
+    d = as_dtype("scalar_tensor", dtype) or dtypes.get_default_dtype()
+    number = number_for(s, d) if isinstance(s, int | float | builtins.complex) and d.category != COMPLEX else s
+    return tensor(number, dtype=d, device=device, requires_grad=requires_grad)
+
+
+def is_tensor(obj: Any, /) -> bool:
+    """Whether `obj` is a tensor.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.is_tensor(1)
+        False
+    """
+    return isinstance(obj, Tensor)
+
+
+def is_floating_point(input: Tensor) -> bool:
+    """Whether the dtype is a floating-point one.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.is_floating_point(torch.tensor(1))
+        False
+    """
+    return input._spec.dtype.is_floating_point
+
+
+def is_complex(input: Tensor) -> bool:
+    """Whether the dtype is a complex one.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.is_complex(torch.tensor(1j))
+        True
+    """
+    return input._spec.dtype.is_complex
+
+
+def numel(input: Tensor) -> int:
+    """The number of elements.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.numel(torch.ones(2, 3))
+        6
+    """
+    return input.numel()

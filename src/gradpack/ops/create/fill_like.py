@@ -1,0 +1,186 @@
+"""Tensors of one value, or of no value yet, in the shape, dtype and layout of another."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...backends import NUMPY
+from ...base import dtypes
+from ...base.devices import CPU, as_device
+from ...base.dtypes import as_dtype, dtype
+from ...base.modes import MODE
+from ...base.numbers import number_for
+from ...declare.batching.batch_tensor import is_batched, of_all_examples
+from ...declare.generate.profiling import noted
+from ...tensor.tensor import Tensor, alias
+from ..shape.memory_formats import in_format, like
+from .making import finish, made_in, settled
+
+FUNCTIONS = "zeros_like ones_like full_like empty_like"
+
+
+def _usual_like(input: Any, requires_grad: Any, *rest: Any) -> Any:
+    """The spec of another tensor of the same kind, if nothing else is asked for: `rest` are the other settings."""
+    if type(input) is not Tensor or requires_grad is not False or rest != _NO_SETTINGS:
+        return None
+    spec = input._spec
+    if not (spec.plain or spec is _INT64) or MODE.get().inference or not input._data.flags.c_contiguous:
+        return None
+    return spec
+
+
+_NO_SETTINGS = None, None, None  # dtype, device, memory_format
+_INT64 = NUMPY.spec_for(dtypes.int64, CPU)
+
+
+def _like(op: str, input: Tensor, d: dtype | None, device: Any) -> tuple[Tensor, Any, Any]:
+    """What the result is to be like, its backend, and what it is to be."""
+    if not isinstance(input, Tensor):
+        raise TypeError(f"{op}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
+    d = as_dtype(op, d)
+    if device is not None and input.is_meta and as_device(device).type != "meta":  # which has nothing to be copied
+        from .fill import empty
+
+        input = empty(input._shape, dtype=input.dtype)
+    spec = input._spec
+    if d is not None or device is not None:
+        spec = spec.backend.spec_for(d or spec.dtype, spec.device if device is None else as_device(device))
+    return input, spec.backend, spec
+
+
+@noted
+def zeros_like(
+    input: Tensor,
+    *,
+    dtype: dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+    memory_format: Any = None,
+) -> Tensor:
+    """Zeros of the shape, dtype and layout of `input`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.zeros_like(torch.ones(2))
+        tensor([0., 0.])
+    """
+    spec = _usual_like(input, requires_grad, dtype, device, memory_format)
+    if spec is not None:
+        array = np.zeros(input._shape, spec.native)
+        return alias(array, spec, input._shape)
+    if isinstance(input, np.ndarray | np.generic):
+        return np.zeros_like(input)  # formulas call it on arrays
+    if is_batched(input):
+        return of_all_examples(zeros_like, input, dtype=dtype, device=device)
+    input, backend, spec = _like("zeros_like", input, dtype, device)
+    if spec.numpy and input._data.flags.c_contiguous and memory_format is None:
+        return finish(np.zeros(input._shape, spec.native), requires_grad, device)
+    return finish(
+        in_format(backend.xp.zeros_like(input._data, dtype=spec.native, **like(input._data)), memory_format),
+        requires_grad,
+        device,
+    )
+
+
+@noted
+def ones_like(
+    input: Tensor,
+    *,
+    dtype: dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+    memory_format: Any = None,
+) -> Tensor:
+    """Ones of the shape, dtype and layout of `input`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.ones_like(torch.zeros(2))
+        tensor([1., 1.])
+    """
+    spec = _usual_like(input, requires_grad, dtype, device, memory_format)
+    if spec is not None:
+        array = np.empty(input._shape, spec.native)
+        array.fill(1)
+        return alias(array, spec, input._shape)
+    if isinstance(input, np.ndarray | np.generic):
+        return np.ones_like(input)
+    if is_batched(input):
+        return of_all_examples(ones_like, input, dtype=dtype, device=device)
+    input, backend, spec = _like("ones_like", input, dtype, device)
+    made = made_in(spec.native, lambda native: backend.xp.ones_like(input._data, dtype=native, **like(input._data)))
+    return finish(in_format(made, memory_format), requires_grad, device)
+
+
+@noted
+def full_like(
+    input: Tensor,
+    fill_value: Any,
+    *,
+    dtype: dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+    memory_format: Any = None,
+) -> Tensor:
+    """One value in the shape, dtype and layout of `input`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.full_like(torch.zeros(2), 7)
+        tensor([7., 7.])
+    """
+    spec = _usual_like(input, requires_grad, dtype, device, memory_format)
+    if spec is not None and type(fill_value) is float:
+        array = np.empty(input._shape, spec.native)
+        array.fill(number_for(fill_value, spec.dtype))
+        return alias(array, spec, input._shape)
+    if is_batched(input) and not isinstance(fill_value, Tensor):
+        return of_all_examples(full_like, input, fill_value, dtype=dtype, device=device)
+    input, backend, spec = _like("full_like", input, dtype, device)
+    value = fill_value.item() if isinstance(fill_value, Tensor) else fill_value
+    number = number_for(value, spec.dtype) if isinstance(value, int | float | complex) else value
+    made = made_in(
+        spec.native, lambda native: backend.xp.full_like(input._data, number, dtype=native, **like(input._data))
+    )
+    return finish(in_format(made, memory_format), requires_grad, device)
+
+
+@noted
+def empty_like(
+    input: Tensor,
+    *,
+    dtype: dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+    memory_format: Any = None,
+) -> Tensor:
+    """An uninitialised tensor of the shape, dtype and layout of `input`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.empty_like(torch.zeros(2)).shape
+        gradpack.Size([2])
+    """
+    spec = _usual_like(input, requires_grad, dtype, device, memory_format)
+    if spec is not None:
+        array = settled(np.empty(input._shape, spec.native))
+        return alias(array, spec, input._shape)
+    if is_batched(input):
+        return of_all_examples(empty_like, input, dtype=dtype, device=device)
+    input, backend, spec = _like("empty_like", input, dtype, device)
+    made = backend.xp.empty_like(input._data, dtype=spec.native, **like(input._data))
+    return finish(in_format(settled(made) if spec.numpy else made, memory_format), requires_grad, device)

@@ -1,0 +1,279 @@
+"""Adding into places of an array, some of them more than once: what the gradient of indexing does.
+
+Everything here is on arrays. `np.add.at` is fast in one form only: one dimension, contiguous, one
+dtype. So all forms are brought to that one, in portions that stay in the cache; and where few rows
+receive many wide ones (a small vocabulary), the rows are sorted and summed by segments. Where SciPy
+is there, a compiled loop adds large numbers of wide rows (`row_products`). Sums in float16 and
+bfloat16 are kept in float32 and rounded once.
+
+The functions take an `out` that is theirs to write to and return it: a library whose arrays cannot
+be written to brings its own versions of `add_rows` and `set_flat`.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from ...backends import spec_of
+from ...backends.compiled import dense, loops
+from ...backends.numpy import as_intp
+from ..pointwise.blockwise import is_numpy
+from ..reduce.kernels import SMALL, add_in_rows, reshaped
+from ..reduce.row_products import ENOUGH, added_rows
+
+PORTION = 1 << 16  # elements that are added at a time
+_WIDE = 32  # elements of a row, above which rows are added whole
+
+
+@lru_cache(512)
+def steps_along(shape: tuple[int, ...], dim: int, wanted: tuple[int, ...]) -> tuple[int, Any]:
+    """How far apart in the flat array of a shape neighbours along `dim` lie, and where their lines begin.
+
+    Args:
+        wanted: the shape of the index; the beginnings have size 1 along `dim`, and this one elsewhere.
+    """
+    ndim, stride, own = len(shape), 1, 1
+    starts: Any = np.zeros((1,) * ndim, np.int64)
+    for d in range(ndim - 1, -1, -1):
+        if d == dim:
+            own = stride
+        else:
+            starts = starts + (np.arange(wanted[d]) * stride).reshape((-1,) + (1,) * (ndim - 1 - d))
+        stride *= shape[d]
+    starts.flags.writeable = False
+    return own, starts
+
+
+def size_of(shape: Any) -> int:
+    """The number of elements of a shape."""
+    n = 1
+    for s in shape:
+        n *= s
+    return n
+
+
+def fresh(array: Any) -> Any:
+    """A row-major copy that may be written to."""
+    if is_numpy(array):
+        return array.copy()
+    return np.reshape(np.asarray(np.reshape(array, (-1,)), copy=True), array.shape)
+
+
+def flat_of(array: Any) -> Any:
+    """The elements in one dimension: the same memory if the array is row-major, else a copy to be stored."""
+    return array.reshape(-1) if is_numpy(array) else np.reshape(array, (-1,))
+
+
+def store(array: Any, flat: Any) -> Any:
+    """Write what was made of `flat_of(array)` back, unless that is where it was made; the array."""
+    if not (hasattr(array, "flags") and array.flags.c_contiguous and array.dtype == flat.dtype):
+        array[...] = narrowed(np.reshape(flat, array.shape), array.dtype)
+    return array
+
+
+def widened(array: Any) -> Any:
+    """The array, in float32 if it is float16 or bfloat16."""
+    if is_numpy(array) and array.itemsize > 2:
+        return array
+    return np.astype(array, np.float32) if spec_of(array).dtype.low else array
+
+
+def narrowed(array: Any, dtype: Any) -> Any:
+    return array if array.dtype == dtype else np.astype(array, dtype)
+
+
+def as_dtype(value: Any, dtype: Any) -> Any:
+    """A number, or an array, in a dtype; integers wrap around."""
+    value = np.asarray(value)
+    return value.astype(dtype) if is_numpy(value) else np.astype(value, dtype)
+
+
+def add_rows(out: Any, rows: Any, values: Any) -> Any:
+    """`out[rows[k]] += values[k]` for every k, for matrices; equal rows add up."""
+    n, width = values.shape
+    rows = np.astype(rows, np.int64, copy=False)
+    if not hasattr(np.add, "at"):
+        for k in range(n):
+            out[int(rows[k]), :] += values[k, :]
+        return out
+    if width >= _WIDE and n:
+        return out if values.size >= ENOUGH and added_rows(out, rows, values) else _add_wide(out, rows, values)
+    flat = out.reshape(-1)
+    if width == 1:
+        if is_numpy(flat) and out.dtype == values.dtype:
+            add_flat(flat, rows, values)
+        else:
+            np.add.at(flat, rows, values.reshape(-1))
+        return out
+    columns = np.arange(width)
+    step = max(1, PORTION // max(width, 1))
+    for start in range(0, n, step):
+        part = rows[start : start + step]
+        np.add.at(flat, (part[:, None] * width + columns).reshape(-1), values[start : start + step].reshape(-1))
+    return out
+
+
+def _add_wide(out: Any, rows: Any, values: Any) -> Any:
+    """The same for wide rows: portion by portion if few rows occur twice in one, in rounds in which every row occurs
+    once, or row by row where one occurs often.
+    """
+    order = np.argsort(rows, kind="stable")
+    ordered = rows[order]
+    step = max(1, PORTION // values.shape[1])
+    portion = order // step
+    again = order[:-1][(ordered[1:] == ordered[:-1]) & (portion[1:] == portion[:-1])]
+    if again.shape[0] <= rows.shape[0] // 16:
+        for start in range(0, rows.shape[0], step):
+            part = rows[start : start + step]
+            sums = np.take(out, as_intp(part), axis=0)
+            sums += values[start : start + step]
+            out[part] = sums  # of equal ones, the last
+        for k in again.tolist():
+            out[rows[k]] += values[k]
+        return out
+    starts = np.flatnonzero(np.concatenate((np.ones(1, bool), ordered[1:] != ordered[:-1])))
+    counts = np.diff(np.append(starts, rows.shape[0]))
+    most = int(counts.max())
+    if most > 64:
+        return _add_segments(out, ordered, values[order], starts)
+    rank = np.arange(rows.shape[0]) - np.repeat(starts, as_intp(counts))
+    for nr in range(most):
+        some = order[rank == nr] if most > 1 else order
+        for start in range(0, some.shape[0], step):
+            part = some[start : start + step]
+            out[rows[part]] += values[part]
+    return out
+
+
+def _add_segments(out: Any, rows: Any, values: Any, starts: Any) -> Any:
+    ends = [*starts[1:].tolist(), len(rows)]
+    for row, start, end in zip(rows[starts].tolist(), starts.tolist(), ends, strict=True):
+        out[row] += np.add.reduce(values[start:end], axis=0)
+    return out
+
+
+def add_flat(out: Any, places: Any, values: Any) -> Any:
+    """`out[places[k]] += values[k]` for vectors."""
+    if is_numpy(out) and out.dtype == values.dtype:
+        given = values.reshape(-1)
+        fast = loops("places", given, out) if given.size >= PORTION and out.flags.writeable else None
+        if fast is not None and places.size == given.size and _all_in(places, out.shape[0]):
+            fast.add_flat(out, places.reshape(-1), given)
+            return out
+        np.add.at(out, places, given)
+        return out
+    return np.reshape(add_rows(np.reshape(out, (-1, 1)), places, np.reshape(values, (-1, 1))), (-1,))
+
+
+def _all_in(places: Any, size: int) -> bool:
+    """Whether all places are below a size, none counted from the end, in an array that loops can read."""
+    if places.dtype != np.int64 or not dense(places) or not places.size:
+        return False
+    found: bool = np.maximum.reduce(places.view(np.uint64), None) < size  # as unsigned, negative ones are large
+    return found
+
+
+def set_flat(out: Any, places: Any, values: Any) -> Any:
+    """`out[places[k]] = values[k]` for vectors; of equal places the last one holds."""
+    if hasattr(out, "flags"):
+        out[places] = values
+        return out
+    values = np.broadcast_to(values, places.shape)
+    for k in range(places.shape[0]):
+        out[int(places[k])] = values[k]
+    return out
+
+
+def set_along(array: Any, dim: int, index: Any, values: Any) -> Any:
+    """`array` with `values` in the place of the slices that a vector of indices names along `dim`."""
+    before = (slice(None),) * dim
+    if hasattr(array, "flags"):
+        array[(*before, index)] = values
+        return array
+    values = np.broadcast_to(values, (*array.shape[:dim], index.shape[0], *array.shape[dim + 1 :]))
+    for k in range(index.shape[0]):
+        array[(*before, int(index[k]), ...)] = values[(*before, k, ...)]
+    return array
+
+
+def taken(array: Any, index: Any, dim: int) -> Any:
+    """`array[:, ..., index]` with an array of indices at `dim`."""
+    if hasattr(array, "flags"):
+        return np.take(array, as_intp(index), axis=dim) if dim else array[index]
+    found = np.take(array, np.reshape(counted_from_front(index, array.shape[dim]), (-1,)), axis=dim)
+    return np.reshape(found, (*array.shape[:dim], *index.shape, *array.shape[dim + 1 :]))
+
+
+def counted_from_front(index: Any, size: int) -> Any:
+    """Indices of which negative ones counted from the end."""
+    return np.where(index < 0, index + size, index)
+
+
+def add_along(out: Any, shape: Any, dim: int, index: Any, values: Any) -> Any:
+    """`out`, the flat array of a shape, with `values` added where `take(array, index, dim)` reads."""
+    if is_numpy(out) and is_numpy(values) and values.size < SMALL and out.dtype == values.dtype:
+        flat = index.reshape(-1)
+        if len(shape) == 1:
+            np.add.at(out, flat, values.reshape(-1))
+            return out
+        if len(shape) < 4 and flat.size and min(flat.tolist()) >= 0:  # one dimension is what it is fast in
+            stride, starts = steps_along(tuple(shape), dim, (*shape[:dim], 1, *shape[dim + 1 :]))
+            places = starts + (flat * stride).reshape((-1,) + (1,) * (len(shape) - 1 - dim))
+            np.add.at(out, places.reshape(-1), values.reshape(-1))
+            return out
+        given = values.reshape((*shape[:dim], flat.shape[0], *shape[dim + 1 :]))
+        np.add.at(out.reshape(shape), (*(slice(None),) * dim, flat) if dim else flat, given)
+        return out
+    index = np.reshape(counted_from_front(index, shape[dim]), (-1,))
+    before, after, n = size_of(shape[:dim]), size_of(shape[dim + 1 :]), index.shape[0]
+    if after == 1 and before > 1 and n and is_numpy(out) and is_numpy(values) and out.dtype == values.dtype:
+        add_in_rows(np.reshape(out, (before, shape[dim])), np.broadcast_to(index, (before, n)), values)
+        return out
+    if before != 1:  # the rows of all leading dimensions together
+        index = np.reshape(np.arange(before)[:, None] * shape[dim] + index[None, :], (-1,))
+    if not out.shape[0] or not n:
+        return out
+    rows = add_rows(np.reshape(out, (before * shape[dim], after)), index, np.reshape(values, (before * n, after)))
+    return np.reshape(rows, (-1,))
+
+
+def places_along(index: Any, dim: int, shape: Any) -> Any:
+    """Where in the flat array of a shape the elements lie that `gather(array, dim, index)` reads."""
+    ndim = len(shape)
+    if ndim == 1:
+        return index
+    if is_numpy(index) and index.size < SMALL:
+        stride, starts = steps_along(tuple(shape), dim, index.shape)
+        return (starts + (index if stride == 1 else index * stride)).reshape(-1)
+    others: Any = None
+    stride = own = 1
+    for d in range(ndim - 1, -1, -1):
+        if d == dim:
+            own = stride
+        else:
+            steps = reshaped(np.arange(index.shape[d]), (-1,) + (1,) * (ndim - 1 - d))
+            steps = steps if stride == 1 else steps * stride
+            others = steps if others is None else others + steps
+        stride *= shape[d]
+    if is_numpy(index) and index.size >= PORTION:
+        return _scaled_and_added(index, own, others.reshape((1,) * (ndim - others.ndim) + others.shape)).reshape(-1)
+    return reshaped((index if own == 1 else index * own) + others, (-1,))
+
+
+def _scaled_and_added(index: Any, stride: int, others: Any) -> Any:
+    """`index * stride + others`, in portions that stay in the cache; `others` is repeated as shapes demand."""
+    out = np.empty(index.shape, np.int64)
+    step = max(1, PORTION * len(index) // index.size)
+    for start in range(0, len(index), step):
+        part = slice(start, start + step)
+        np.multiply(index[part], stride, out=out[part])
+        np.add(out[part], others if len(others) == 1 else others[part], out=out[part])
+    return out
+
+
+def places_of(index: tuple[Any, ...], shape: Any) -> Any:
+    """Where in the flat array of a shape the elements lie that `array[index]` reads, in the shape of the result."""
+    return np.reshape(np.arange(size_of(shape)), tuple(shape))[index]

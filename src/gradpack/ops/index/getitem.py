@@ -1,0 +1,257 @@
+"""`x[...]` and `x[...] = value`: what stands between the brackets chooses the operations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...backends import spec_of
+from ...base import late
+from ...base.dtypes import bool_
+from ...base.foreign import is_foreign, mixed
+from ...base.modes import MODE
+from ...declare.dispatch.interpreter import apply
+from ...declare.generate.profiling import watched
+from ...declare.inplace.inplace import inplace
+from ...tensor.tensor import Tensor
+from ..reduce.kernels import reshaped
+from .index import _put, filling
+from .subscript import FULL, INDEX_DTYPES, parse
+from .writing import item_for, keep_apart, number_tensor, write_part
+
+
+def _view(input: Tensor, place: tuple[Any, ...] | None, last: str) -> Tensor:
+    if place is None:
+        return late._alias(input)
+    call = late._select if last == "select" else late._slice
+    if last == "unsqueeze":
+        whole = all(item is None or item is ... or item == FULL for item in place)
+        call = late._newaxis if whole else late._slice_newaxis
+    return call(input, place)
+
+
+def _getitem(self: Tensor, index: Any) -> Tensor:
+    """`x[index]`: ints, slices, None, Ellipsis, bools, index tensors, masks, lists and NumPy arrays, as in torch.
+
+    Without index tensors, lists and arrays the result is a view.
+
+    Raises:
+        IndexError: for what is out of bounds or no index.
+        ValueError: for a slice step that is not positive.
+    """
+    kind = type(index)
+    try:
+        if kind is int:
+            return late._select(self, (index, ...))
+        if kind is slice:
+            if _is_plain(index):
+                return late._slice(self, (index, ...))
+        elif kind is Tensor:
+            shape, d = index._shape, index._spec.dtype
+            if shape and (d in INDEX_DTYPES or (d is bool_ and shape == self._shape[: len(shape)])):
+                return late._index_along(self, index)
+        elif kind is tuple:
+            call: Any = None
+            dots = partial = False
+            for item in index:
+                t = type(item)
+                if t is int:
+                    call, partial = late._select, True
+                elif t is slice and _is_plain(item):
+                    if item.start is not None or item.stop is not None:
+                        call, partial = late._slice, True
+                    elif call is None:
+                        call = late._slice  # one that takes everything does not name the view
+                elif item is None:
+                    call = late._slice_newaxis if partial else late._newaxis
+                elif item is ... and not dots:
+                    dots = True
+                else:
+                    break
+            else:
+                if call is not None:
+                    return call(self, index if dots else (*index, ...))
+        elif index is None:
+            return late._newaxis(self, (None, ...))
+    except IndexError:
+        parse(index, self._shape)
+        raise
+    except RuntimeError:
+        if self._spec.numpy:
+            raise  # else: is it an index on the host?
+    place, last, indices = parse(index, self._shape)
+    if indices is None:
+        return _view(self, place, last)
+    indices = _beside(indices, self)
+    part = self if place is None else _view(self, place, last)
+    dim = next(d for d, i in enumerate(indices) if i is not None)
+    if dim + 1 == len(indices):
+        return late._index_along(part, indices[dim], dim)
+    if len(indices) == 2 and all(i._spec.dtype in INDEX_DTYPES for i in indices if i is not None):
+        return late._index_pair(part, *indices)
+    return watched(
+        late._index.op, "index", lambda *values: apply(late._index.op, values), (part, indices)
+    )  # straight to where a list is unwrapped
+
+
+def _beside(indices: Any, tensor: Tensor) -> Any:
+    """Indices on the device of a tensor: those on the host may be used with any."""
+    where = tensor._spec.device
+    if where.type == "cpu":
+        return indices
+    return [i.to(where) if i is not None and i._spec.device.type == "cpu" else i for i in indices]
+
+
+def _is_plain(item: slice) -> bool:
+    start, stop = item.start, item.stop
+    return item.step is None and (start is None or type(start) is int) and (stop is None or type(stop) is int)
+
+
+def _setitem(self: Tensor, index: Any, value: Any) -> None:
+    """`x[index] = value`: writes the elements that `x[index]` reads, broadcasting `value`.
+
+    A view of the elements is written to, so that the history of the whole tensor follows; with
+    index tensors it is `index_put_`, which wants a value of the same dtype.
+    """
+    is_tensor = isinstance(value, Tensor)
+    if not is_tensor and not isinstance(value, int | float | complex):
+        if is_foreign(value):
+            raise mixed("__setitem__")
+        raise TypeError(f"can't assign a {type(value).__name__} to a {self.type()}")
+    if type(index) is bool:
+        if not index:
+            return
+        index = None
+    place = _plain_place(index)
+    if place is None or not self._shape:
+        place, last, indices = parse(index, self._shape)
+    else:
+        last, indices = "slice", None
+    if is_tensor and value._view is not None and indices is None and _is_there(self, place, value):
+        self._counter[0] += 1
+        return
+    if is_tensor and value._counter is self._counter and value.numel():
+        if indices is not None and (value.numel() != 1 or [i for i in indices if i is not None and i.dtype != bool_]):
+            keep_apart(self, value)
+        elif value.numel() == 1:
+            value = value.clone()  # one number for all places, be it among them
+    mode = MODE.get()
+    if self._view is None and type(self._counter) is list and self._spec.whole and not mode.special:
+        apart = not is_tensor or value._view is None or value._counter is not self._counter
+        untracked = self._edge is None and apart and (not is_tensor or value._current_edge() is None)
+        if untracked or not mode.grad:
+            try:
+                array = self._data[... if place is None else place]
+            except (IndexError, OverflowError):
+                parse(index, self._shape)
+                raise
+            try:
+                if indices is None:
+                    _fill(self, array, value)
+                else:
+                    number = filling(self, indices, value) if is_tensor else number_tensor(value, self)
+                    kept = np.reshape(number._data, _without_leading_ones(number._shape))
+                    _put(array, [None if i is None else i._data for i in indices], kept, False)
+            except Exception:
+                raise
+            except BaseException:  # an interrupt: it may have been written to
+                self._counter[0] += 1
+                raise
+            self._counter[0] += 1
+            return
+    if not self._spec.numpy:
+        indices = indices if indices is None else _beside(indices, self)
+        if is_tensor and value._shape and value._spec.device.type == "cpu":
+            (value,) = _beside([value], self)
+    if not is_tensor:
+        value = number_tensor(value, self)
+    elif value._shape[:1] == (1,):
+        value = late.reshape(value, _without_leading_ones(value._shape))
+    try:
+        part = self if place is None else _view(self, place, last)
+    except IndexError:
+        parse(index, self._shape)
+        raise
+    if indices is not None:
+        given = [part, indices, filling(self, indices, value), False]
+        write_part(late._index_put.op, "index_put_", given, _put, indexed=True)
+    else:
+        _check_fits(value._shape, part._shape)
+        if value._counter is part._counter and value._shape != part._shape:
+            value = late.expand(
+                value, part._shape
+            )  # elements of the tensor itself, spread: read once before it is written
+        if part.numel() < _SMALL:
+            inplace(late._copied.op, "copy_", [part, value])
+        else:
+            write_part(late._copied.op, "copy_", [part, value], _overwrite)
+
+
+def _is_there(target: Tensor, place: Any, value: Tensor) -> bool:
+    """Whether a value is the very part that it is to be written to: what is left of `x[1:] += y` once `+=` was done."""
+    view: Any = value._view
+    return (
+        view.parent is target
+        and view.args == (place,)
+        and not target._relaid
+        and not value._relaid
+        and type(target._counter) is list
+        and target._spec.numpy
+    )
+
+
+_SMALL = 4096  # elements that are sooner copied once more than recorded at length
+
+
+def _plain_place(index: Any) -> tuple[Any, ...] | None:
+    """A subscript of ints and simple slices as NumPy reads it; None for any other."""
+    items = index if type(index) is tuple else (index,)
+    if not items:
+        return None
+    for item in items:
+        if type(item) is not int and not (type(item) is slice and _is_plain(item)):
+            return None
+    return (*items, ...)
+
+
+def _fill(target: Tensor, array: Any, value: Any) -> None:
+    """Write a number or an untracked tensor into a part of `target`'s array."""
+    backend, d = target._spec.backend, target._spec.dtype
+    if isinstance(value, Tensor):
+        shape = _without_leading_ones(value._shape)
+        _check_fits(shape, array.shape)
+        value = reshaped(backend.cast(value._data, d), shape)
+    else:
+        value = item_for(value, d)
+    array[...] = value
+
+
+def _overwrite(array: Any, source: Any) -> None:
+    spec = spec_of(array)
+    array[...] = spec.backend.cast(source, spec.dtype)
+
+
+def _without_leading_ones(shape: tuple[int, ...]) -> tuple[int, ...]:
+    start = 0
+    while start < len(shape) and shape[start] == 1:
+        start += 1
+    return shape[start:]
+
+
+def _check_fits(shape: tuple[int, ...], target: tuple[int, ...]) -> None:
+    if len(shape) > len(target):
+        raise RuntimeError(
+            f"the number of sizes provided ({len(target)}) must be greater or equal to the number of dimensions in the "
+            f"tensor ({len(shape)}): a value of shape {list(shape)} cannot be written into {list(target)}"
+        )
+    for back in range(1, len(shape) + 1):
+        if shape[-back] not in (1, target[-back]):
+            raise RuntimeError(
+                f"The expanded size of the tensor ({target[-back]}) must match the existing size ({shape[-back]}) at "
+                f"non-singleton dimension {len(target) - back}.  Target sizes: {list(target)}.  Tensor sizes: "
+                f"{list(shape)}"
+            )
+
+
+OPERATORS = {"__getitem__": _getitem, "__setitem__": _setitem}

@@ -1,0 +1,390 @@
+"""Masks and nonzero: places named by a bool tensor; and views written into a copy (`select_scatter` and its kin)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...backends import spec_of
+from ...backends.numpy import as_int64
+from ...base import late
+from ...base.errors import scalar_type, shapes_do_not_broadcast
+from ...declare.annotations import Array, Number
+from ...declare.batching.vmap_fallback import each_example
+from ...declare.decorators import general, linear, nondifferentiable
+from ...tensor.tensor import Tensor
+from ..reduce.kernels import _array_type
+from ..shape.shape import wrap_dim
+from .accumulate import as_dtype, flat_of, size_of
+from .subscript import FULL
+from .writing import own_value, value_form, write_part
+
+FUNCTIONS = "masked_fill masked_select masked_scatter nonzero argwhere select_scatter slice_scatter diagonal_scatter"
+METHODS = FUNCTIONS
+INPLACE = "masked_fill_ masked_scatter_"
+
+
+def _check_mask(op: str, mask: Any) -> None:
+    if not hasattr(mask, "dtype"):
+        raise TypeError(f"{op}(): argument 'mask' (position 2) must be Tensor, not {type(mask).__name__}")
+    if mask.dtype != np.bool:
+        if op == "masked_select":
+            raise RuntimeError("masked_select: expected BoolTensor for mask")
+        name = scalar_type(spec_of(mask).dtype)
+        raise RuntimeError(f"{op}_ only supports boolean masks, but got mask with dtype {name}")
+
+
+def _common(op: str, input: Any, mask: Any) -> Any:
+    """The shape that a tensor and a mask broadcast to."""
+    a, b = tuple(input.shape), tuple(mask.shape)
+    if a == b:
+        return a
+    try:
+        return np.broadcast_shapes(a, b)
+    except ValueError:
+        raise shapes_do_not_broadcast(op, a, b) from None
+
+
+@general(
+    input=lambda g, input_shape, mask: _fit(_masked_fill(g, mask, 0), input_shape),
+    jvp=lambda input_t, mask: _masked_fill(input_t, mask, 0),
+    structural=True,
+    name="masked_fill",
+    contiguous=True,
+    refuses="unsigned",
+    cost="cheap",
+    saved_as="mask",
+)
+def _masked_fill(input: Array, mask: Array, value: Array) -> Any:
+    """`input` with one number where `mask` holds."""
+    _check_mask("masked_fill", mask)
+    shape = _common("masked_fill", input, mask)
+    out = np.asarray(input if shape == input.shape else np.broadcast_to(input, shape), copy=True)
+    return _fill(out, mask, value)
+
+
+@linear(
+    input=lambda g, input_shape, mask: _fit(_masked_fill(g, mask, 0), input_shape),
+    value=lambda g, mask: late.sum(_kept(g, mask)),
+    promote=("input",),
+    structural=True,
+    name="masked_fill_tensor",
+    node="MaskedFillBackward1",
+    contiguous=True,
+    refuses="unsigned",
+    overlap="read_first",
+    saved_as="mask",
+)
+def _masked_fill_tensor(input: Array, mask: Array, value: Array) -> Any:
+    """`input` with the value of a 0-dim tensor where `mask` holds."""
+    return _masked_fill(input, mask, value)
+
+
+@linear(input=lambda g, mask: _kept(g, mask), structural=True, name="masked_keep")
+def _kept(input: Array, mask: Array) -> Any:
+    """`input` with zeros where `mask` does not hold."""
+    return np.where(mask, input, np.zeros((), dtype=input.dtype))
+
+
+def _fill(array: Any, mask: Any, value: Any) -> Any:
+    """Write one value into an array where a mask holds; returns the array."""
+    value = as_dtype(value, array.dtype)
+    if not hasattr(np, "copyto"):
+        return np.where(mask, value, array)
+    np.copyto(array, value, where=mask)
+    return array
+
+
+def _fill_inplace(array: Any, mask: Any, value: Any) -> None:
+    _check_mask("masked_fill_", mask)
+    shape = _common("masked_fill_", array, mask)
+    if tuple(shape) != tuple(array.shape):
+        raise RuntimeError(
+            f"output with shape {list(array.shape)} doesn't match the broadcast shape {list(shape)} in masked_fill_()"
+        )
+    _fill(array, mask, value)
+
+
+def _fit(g: Any, shape: Any) -> Any:
+    return g if tuple(g.shape) == tuple(shape) else late.sum_to_size(g, shape)
+
+
+def masked_fill(input: Tensor, mask: Tensor, value: Any, *, out: Any = None) -> Tensor:
+    """`input` with one value where `mask` holds; tensor and mask are broadcast.
+
+    Args:
+        value: a number, or a 0-dim tensor, which then gets the sum of the gradients there.
+
+    Raises:
+        RuntimeError: for a mask that is not bool or does not broadcast, a value with dimensions, or one
+            that does not fit into the dtype of `input`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.masked_fill(torch.zeros(3), torch.tensor([True, False, True]), -1.0)
+        tensor([-1.,  0., -1.])
+    """
+    op, value = value_form("masked_fill_", _masked_fill, _masked_fill_tensor, input, value)
+    return op(input, mask, value) if out is None else op(input, mask, value, out=out)
+
+
+def _method_masked_fill_(self: Tensor, mask: Tensor, value: Any) -> Tensor:
+    """In-place form of `masked_fill`: writes only where `mask` holds."""
+    op, value = value_form("masked_fill_", _masked_fill, _masked_fill_tensor, self, own_value(self, value))
+    return write_part(op.op, "masked_fill_", [self, mask, value], _fill_inplace, indexed=True)
+
+
+@linear(
+    input=lambda g, mask, input_shape: _fit(_spread(g, mask, _joint(mask, input_shape)), input_shape),
+    structural=True,
+    refuses="unsigned",
+    cost="dear",
+    overlap="apart",
+)
+def masked_select(input: Array, mask: Array) -> Any:
+    """The elements of `input` where `mask` holds, in one dimension; tensor and mask are broadcast.
+
+    Raises:
+        RuntimeError: for a mask that is not bool or does not broadcast.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.masked_select(torch.tensor([1, 2, 3]), torch.tensor([True, False, True]))
+        tensor([1, 3])
+    """
+    _check_mask("masked_select", mask)
+    shape = _common("masked_select", input, mask)
+    input, mask = np.broadcast_to(input, shape), np.broadcast_to(mask, shape)
+    return np.take(flat_of(input), np.nonzero(flat_of(mask))[0], axis=0)
+
+
+def _joint(mask: Any, shape: Any) -> tuple[int, ...]:
+    return np.broadcast_shapes(tuple(mask.shape), tuple(shape))
+
+
+@linear(input=lambda g, mask: masked_select(g, mask), structural=True, name="masked_select_backward")
+def _spread(input: Array, mask: Array, shape: Any = ()) -> Any:
+    """Zeros of `shape` with the elements of `input` one after the other where `mask` holds."""
+    out = np.zeros(tuple(shape), dtype=input.dtype)
+    out[np.broadcast_to(mask, tuple(shape))] = input
+    return out
+
+
+@linear(
+    input=lambda g, input_shape, mask: _fit(_masked_fill(g, mask, 0), input_shape),
+    source=lambda g, mask, source_shape: _front(masked_select(g, mask), source_shape),
+    promote=("input",),
+    structural=True,
+    contiguous=True,
+    refuses="unsigned",
+    saved_as="mask source_sym_sizes=source.shape",
+)
+def masked_scatter(input: Array, mask: Array, source: Array) -> Any:
+    """`input` with the elements of `source`, one after the other, where `mask` holds.
+
+    Raises:
+        RuntimeError: if `source` has fewer elements than `mask` has places, or another dtype; for a mask
+            that is not bool or does not broadcast.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> mask = torch.tensor([True, False, True])
+        >>> torch.masked_scatter(torch.zeros(3), mask, torch.tensor([1.0, 2.0, 3.0]))
+        tensor([1., 0., 2.])
+    """
+    _check_mask("masked_scatter", mask)
+    if source.dtype != input.dtype:
+        raise RuntimeError(
+            f"masked_scatter: expected self and source to have same dtypes but got {input.dtype} and {source.dtype}"
+        )
+    shape = _common("masked_scatter", input, mask)
+    mask = np.broadcast_to(mask, shape)
+    count = int(np.count_nonzero(mask))
+    if size_of(source.shape) < count:
+        raise RuntimeError(
+            f"masked_scatter: Number of elements of source < number of ones in mask ({size_of(source.shape)} < {count})"
+        )
+    out = np.asarray(np.broadcast_to(input, shape), copy=True)
+    out[mask] = flat_of(source)[:count]
+    return out
+
+
+@linear(
+    input=lambda g, input_shape: late._slice(late.reshape(g, (size_of(g.shape),)), (slice(0, input_shape[0]),)),
+    structural=True,
+    name="masked_scatter_backward",
+)
+def _front(input: Array, shape: Any = ()) -> Any:
+    """Zeros of `shape`, of which the first elements are those of `input`."""
+    out = np.zeros((size_of(shape),), dtype=input.dtype)
+    out[: input.shape[0]] = input
+    return np.reshape(out, tuple(shape))
+
+
+# -- nonzero --
+
+
+@nondifferentiable(result="index", promote=(), name="nonzero", refuses="unsigned")
+def _nonzero(input: Array) -> Any:
+    """The indices of all elements that are not zero, one row each."""
+    if not len(input.shape):
+        return np.zeros((int(bool(input)), 0), dtype=np.int64)
+    if type(input) is _array_type and input.ndim == 1:
+        return as_int64(input.nonzero()[0]).reshape(-1, 1)
+    return as_int64(np.stack(np.nonzero(input))).T  # as torch, which finds the indices of each dimension on their own
+
+
+def nonzero(input: Tensor, *, as_tuple: bool = False, out: Any = None) -> Any:
+    """The indices of the elements that are not zero.
+
+    Returns:
+        Of n elements in d dimensions a tensor of shape `(n, d)`; with `as_tuple` a tuple of d vectors, with
+        which a tensor can be indexed.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nonzero(torch.tensor([[0, 5], [7, 0]]))
+        tensor([[0, 1],
+                [1, 0]])
+    """
+    if not as_tuple:
+        return _nonzero(input) if out is None else _nonzero(input, out=out)
+    if out is not None:
+        raise RuntimeError("nonzero does not support the out kwarg when as_tuple is True")
+    return late.unbind(_nonzero(input if input._shape else late.reshape(input, (1,))), 1)
+
+
+def _method_nonzero(self: Tensor, *, as_tuple: bool = False) -> Any:
+    """The indices of the elements that are not zero."""
+    return nonzero(self, as_tuple=as_tuple)
+
+
+@each_example
+def argwhere(input: Tensor) -> Tensor:
+    """The indices of the elements that are not zero, one row each.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.argwhere(torch.tensor([0, 5, 7]))
+        tensor([[1],
+                [2]])
+    """
+    return _nonzero(input)
+
+
+# -- a copy with something else in a view --
+
+
+@linear(
+    input=lambda g, src_shape, dim, index: select_scatter(g, late.zeros_as(g, src_shape), dim, index),
+    src=lambda g, dim, index: late.select(g, dim, index),
+    promote=("input",),
+    structural=True,
+    axis=True,
+)
+def select_scatter(input: Array, src: Array, dim: int, index: int = 0) -> Any:
+    """`input` with `src` where `select(input, dim, index)` reads.
+
+    Raises:
+        IndexError: if `dim` or `index` is out of range.
+        RuntimeError: if the shape of `src` is not that of the part.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.select_scatter(torch.zeros(2, 2), torch.tensor([1.0, 2.0]), 1, 0)
+        tensor([[1., 0.],
+                [2., 0.]])
+    """
+    if not len(input.shape):
+        raise IndexError("select() cannot be applied to a 0-dim tensor.")
+    d = wrap_dim(dim, len(input.shape))
+    if not -input.shape[d] <= index < input.shape[d]:
+        raise IndexError(
+            f"select(): index {index} out of range for tensor of size {list(input.shape)} at dimension {d}"
+        )
+    return _with_part(input, (*(FULL,) * d, index, ...), src)
+
+
+@linear(
+    input=lambda g, src_shape, dim, start, end, step: slice_scatter(
+        g, late.zeros_as(g, src_shape), dim, start, end, step
+    ),
+    src=lambda g, dim, start, end, step: late._slice(g, _range_of(tuple(g.shape), dim, start, end, step)),
+    promote=("input",),
+    structural=True,
+    axis=True,
+    overlap="read_first",
+)
+def slice_scatter(
+    input: Array, src: Array, dim: int = 0, start: Number = None, end: Number = None, step: int = 1
+) -> Any:
+    """`input` with `src` at `start:end:step` of a dimension.
+
+    Raises:
+        IndexError: if `dim` is out of range.
+        RuntimeError: if the shape of `src` is not that of the part, or the step is not positive.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.slice_scatter(torch.zeros(4), torch.ones(2), 0, 1, 3)
+        tensor([0., 1., 1., 0.])
+    """
+    return _with_part(input, _range_of(input.shape, dim, start, end, step), src)
+
+
+def _range_of(shape: Any, dim: int, start: Any, end: Any, step: int) -> tuple[Any, ...]:
+    d = wrap_dim(dim, len(shape))
+    if not len(shape):
+        raise RuntimeError("slice_scatter() cannot be applied to a 0-dim tensor.")
+    if step <= 0:
+        raise RuntimeError("slice step must be positive")
+    return (*(FULL,) * d, slice(start, end, step), ...)
+
+
+@linear(
+    input=lambda g, src_shape, offset, dim1, dim2: diagonal_scatter(g, late.zeros_as(g, src_shape), offset, dim1, dim2),
+    src=lambda g, offset, dim1, dim2: late.diagonal(g, offset, dim1, dim2),
+    promote=("input",),
+    structural=True,
+)
+def diagonal_scatter(input: Array, src: Array, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
+    """`input` with `src` on the diagonal that `diagonal(input, offset, dim1, dim2)` reads.
+
+    Raises:
+        RuntimeError: if the shape of `src` is not that of the diagonal.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.diagonal_scatter(torch.zeros(2, 2), torch.tensor([1.0, 2.0]))
+        tensor([[1., 0.],
+                [0., 2.]])
+    """
+    out = np.asarray(input, copy=True)
+    part = late.diagonal(out, offset, dim1, dim2)
+    _check_part(src, part)
+    part[...] = src
+    return out
+
+
+def _with_part(input: Any, place: tuple[Any, ...], src: Any) -> Any:
+    out = np.asarray(input, copy=True)
+    _check_part(src, out[place])
+    out[place] = src
+    return out
+
+
+def _check_part(src: Any, part: Any) -> None:
+    if tuple(src.shape) != tuple(part.shape):
+        raise RuntimeError(
+            f"expected src to have a size equal to the slice of self. src size = {list(src.shape)}, slice size = "
+            f"{list(part.shape)}"
+        )

@@ -1,0 +1,160 @@
+"""Writing to a whole tensor: other elements, one value, zeros."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...backends import backend_of
+from ...base import late
+from ...base.dtypes import scalar_dtype
+from ...base.modes import MODE
+from ...base.numbers import number_for
+from ...declare.annotations import Array
+from ...declare.batching.batch_tensor import is_batched
+from ...declare.decorators import general, linear
+from ...declare.inplace.inplace import inplace
+from ...declare.signature.arguments import python_number
+from ...tensor.tensor import Tensor
+from ..create.convert import _to_device
+from .writing import own_value, write_part
+
+INPLACE = "copy_ fill_ zero_"
+
+
+def _is_free(tensor: Tensor) -> bool:
+    """Whether a write to the tensor is only a write: nothing to record, nobody to tell."""
+    mode, counter = MODE.get(), tensor._counter
+    if mode.special or not tensor._spec.numpy or type(counter) is not list or len(counter) != 1:
+        return False
+    view = tensor._view
+    return not mode.grad or (
+        tensor._edge is None and (view is None or (view.parent._edge is None and view.parent._view is None))
+    )
+
+
+def _method_copy_(self: Tensor, other: Any, non_blocking: Any = False) -> Tensor:
+    """Write the elements of `other` into this tensor, broadcasting and converting."""
+    if (
+        type(other) is Tensor
+        and other._spec is self._spec
+        and other._counter is not self._counter
+        and len(other._shape) <= len(self._shape)  # NumPy drops leading ones
+        and ((other._edge is None and other._view is None) or not MODE.get().grad)
+        and _is_free(self)
+    ):
+        try:
+            self._data[...] = other._data
+        except ValueError:
+            pass  # said in full below
+        else:
+            self._counter[0] += 1
+            return self
+    other = python_number(other)
+    if isinstance(other, int | float | complex):
+        from ..create.create import tensor
+
+        other = tensor(other, dtype=scalar_dtype(other))
+    if not isinstance(other, Tensor):
+        raise TypeError(f"copy_(): argument 'other' (position 1) must be Tensor, not {type(other).__name__}")
+    if other._spec.device != self._spec.device and not is_batched(other) and not is_batched(self):
+        other = _to_device(other, self._spec.device, None, bool(non_blocking))
+    if other is self and not (MODE.get().grad and self.requires_grad) and type(self._counter) is list:
+        self._counter[0] += 1  # also where several elements lie in one place, which no other write may be made to
+        return self
+    return inplace(_copied.op, "copy_", [self, other])
+
+
+@linear(
+    input=lambda g: late.zeros_like(g),
+    other=lambda g, other_shape: late.sum_to_size(g, other_shape),
+    promote=(),
+    result=None,
+    broadcasts=True,
+    node="CopyBackwards",
+    saved_as="",
+)
+def _copied(input: Array, other: Array) -> Any:
+    """`other` in the shape and dtype of `input`."""
+    if input.shape == other.shape and input.dtype == other.dtype:
+        return np.array(other)
+    common = np.broadcast_shapes(input.shape, other.shape)
+    if common != tuple(input.shape):
+        raise RuntimeError(
+            f"output with shape {list(input.shape)} doesn't match the broadcast shape {list(common)}: "
+            "the source of copy_ must broadcast to the target"
+        )
+    kind = backend_of(type(input))
+    return np.array(kind.cast(np.broadcast_to(other, input.shape), kind.spec(input).dtype))  # type: ignore[union-attr]
+
+
+def _full_of(input: Any, value: Any) -> Any:
+    kind = backend_of(type(input))
+    return np.array(kind.cast(np.broadcast_to(value, input.shape), kind.spec(input).dtype))  # type: ignore[union-attr]
+
+
+@linear(
+    input=lambda g: late.zeros_like(g),
+    value=lambda g: late.sum(g),
+    promote=(),
+    result=None,
+    scalars=False,
+    node="FillBackward3",
+    overlap="read_first",
+)
+def _filled(input: Array, value: Array) -> Any:
+    """`value` in the shape and dtype of `input`."""
+    return _full_of(input, value)
+
+
+@general(
+    input=lambda g: late.zeros_like(g),
+    jvp=lambda input_t: late.zeros_like(input_t),
+    structural=True,
+    node="FillBackward2",
+)
+def _filled_number(input: Array, value: Array) -> Any:
+    """The same for a number."""
+    return np.full(input.shape, value, input.dtype)
+
+
+@linear(input=lambda g: late.zeros_like(g), structural=True, node="ZeroBackward0")
+def _zeroed(input: Array) -> Any:
+    """Zeros in the shape and dtype of `input`."""
+    return np.zeros(input.shape, input.dtype)
+
+
+def _put_number(array: Any, value: Any) -> None:
+    array[...] = value
+
+
+def _put_zero(array: Any) -> None:
+    array[...] = 0
+
+
+def _method_fill_(self: Tensor, value: Any) -> Tensor:
+    """Write one value into every element: a number, or a tensor without dimensions."""
+    if type(value) is float and self._spec.plain and _is_free(self) and self._data.flags.writeable and value * 0 == 0:
+        number = number_for(value, self._spec.dtype)
+        self._counter[0] += 1
+        self._data.fill(number)
+        return self
+    if not isinstance(value, Tensor):
+        value = python_number(value)
+        if not isinstance(value, int | float | complex):
+            raise TypeError(f"fill_(): argument 'value' (position 1) must be Number, not {type(value).__name__}")
+        number = number_for(value, self._spec.dtype)
+        return write_part(_filled_number.op, "fill_", [self, number], _put_number, indexed=None)
+    if value.ndim:
+        raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got tensor with {value.ndim} dimensions.")
+    return inplace(_filled.op, "fill_", [self, own_value(self, value)])
+
+
+def _method_zero_(self: Tensor) -> Tensor:
+    """Write zeros into every element."""
+    if _is_free(self) and self._data.flags.writeable:
+        self._counter[0] += 1
+        self._data.fill(0)
+        return self
+    return write_part(_zeroed.op, "zero_", [self], _put_zero, indexed=None)

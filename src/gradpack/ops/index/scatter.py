@@ -1,0 +1,407 @@
+"""gather, scatter, scatter_add: places named by an index tensor of the same rank."""
+
+from __future__ import annotations
+
+import warnings
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from ...backends import spec_of
+from ...backends.numpy import as_intp
+from ...base import late
+from ...base.callers import depth_of_user
+from ...base.numbers import number_for
+from ...declare.annotations import Array
+from ...declare.decorators import general, linear
+from ...declare.inplace.inplace import inplace
+from ...tensor.tensor import Tensor
+from ..pointwise.blockwise import is_numpy
+from ..reduce.kernels import SMALL, _array_type, _maximum, add_in_rows, reshaped, set_in_rows, take_in_rows
+from ..shape.shape import wrap_dim
+from .accumulate import (
+    add_along,
+    add_flat,
+    as_dtype,
+    flat_of,
+    fresh,
+    narrowed,
+    places_along,
+    set_flat,
+    size_of,
+    steps_along,
+    store,
+    widened,
+)
+from .writing import keep_apart, number_tensor, write_part
+
+FUNCTIONS = "gather scatter scatter_add"
+METHODS = "gather scatter scatter_add"
+INPLACE = "scatter_ scatter_add_"
+
+FEW = 32  # indices, of which Python finds the largest before NumPy does
+_INT64 = np.dtype(np.int64)
+_UNSIGNED = {size: np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
+
+
+def check_index(op: str, index: Any) -> None:
+    """Raise unless `index` is an array of int32 or int64."""
+    if is_numpy(index) and index.dtype.kind == "i" and index.itemsize >= 4:
+        return
+    if not hasattr(index, "dtype"):
+        raise TypeError(f"{op}(): argument 'index' (position 3) must be Tensor, not {type(index).__name__}")
+    if index.dtype not in (np.int32, np.int64) and 0 not in index.shape:
+        raise RuntimeError(f"{op}(): Expected dtype int32/int64 for index, not {index.dtype}")
+
+
+def check_bounds(
+    index: Any, dim: int, size: int, low: int = 0, error: type[Exception] = RuntimeError, op: str = ""
+) -> None:
+    """Raise unless `low <= index < size` everywhere."""
+    if is_numpy(index) and low == 0:
+        if index.size < FEW and index.dtype.kind == "i":
+            found_all = index.ravel().tolist()
+            if not found_all or (max(found_all) < size and min(found_all) >= 0):
+                return
+        # Read as unsigned, negative indices are large: one pass instead of two.
+        unsigned = index.view(_UNSIGNED[index.itemsize])
+        if not index.size or _maximum(unsigned, None) < size:
+            return
+    if size_of(index.shape):
+        for found in (int(np.min(index)), int(np.max(index))):
+            if not low <= found < size:
+                where = f"{op}(): " if op else ""
+                raise error(f"{where}index {found} is out of bounds for dimension {dim} with size {size}")
+
+
+def places_in(op: str, shape: Any, dim: int, index: Any) -> Any:
+    """Where in the flat array of a shape the elements lie that `index` names along a dimension."""
+    if _are_few(index):
+        return _few_places(op, shape, dim, index).reshape(-1)
+    d = wrap_dim(dim, len(shape))
+    check_index(op, index)
+    if not size_of(index.shape):
+        return np.zeros((0,), dtype=np.int64)
+    shape, index = tuple(shape) or (1,), reshaped(index, tuple(index.shape) or (1,))
+    if index.dtype != np.int64:
+        index = np.astype(index, np.int64)
+    _check_shapes(op, shape, d, index.shape)
+    check_bounds(index, d, shape[d])
+    return places_along(index, d, shape)
+
+
+def _are_few(index: Any) -> bool:
+    """Whether an index is so short that what depends on shapes only is worth keeping."""
+    return type(index) is _array_type and 0 < index.size < SMALL and index.ndim > 0 and index.dtype is _INT64
+
+
+def _few_places(op: str, shape: Any, dim: int, index: Any) -> Any:
+    """`places_in` for few, in the shape of the index."""
+    if type(dim) is not int or not shape:
+        dim, shape = wrap_dim(dim, len(shape)), tuple(shape) or (1,)
+    d, size, stride, starts = _few_along(op, tuple(shape), dim, index.shape)
+    check_bounds(index, d, size)
+    if len(shape) == 1:
+        return index
+    return starts + index if stride == 1 else starts + index * stride
+
+
+@lru_cache(512)
+def _few_along(op: str, shape: Any, dim: int, wanted: Any) -> tuple[int, int, int, Any]:
+    """The dimension, its size and what `steps_along` says of it; raises for a shape `wanted` that does not fit."""
+    d = wrap_dim(dim, len(shape))
+    _check_shapes(op, shape, d, wanted)
+    return (d, shape[d], *steps_along(shape, d, wanted))
+
+
+def _check_shapes(op: str, shape: Any, d: int, wanted: Any) -> None:
+    """Raise unless an index of the shape `wanted` fits `shape` apart from dimension `d`."""
+    if len(shape) != len(wanted):
+        raise RuntimeError(
+            f"Index tensor must have the same number of dimensions as {'input' if op == 'gather' else 'self'} tensor: "
+            f"{op}() got an index of shape "
+            f"{list(wanted)} for a tensor of shape {list(shape)}"
+        )
+    for k, (n, m) in enumerate(zip(wanted, shape, strict=True)):
+        if k != d and n > m:
+            raise RuntimeError(
+                f"Size does not match at dimension {k} expected index {list(wanted)} to be no larger than self "
+                f"{list(shape)} apart from dimension {d} ({op}())"
+            )
+
+
+@linear(
+    input=lambda g, input_shape, dim, index, sparse_grad: late.spread(g, index, input_shape, dim, sparse_grad),
+    structural=True,
+    refuses="unsigned",
+    axis=True,
+    overlap="apart",
+)
+def gather(input: Array, dim: int, index: Array, *, sparse_grad: bool = False) -> Any:
+    """`out[i][j] = input[index[i][j]][j]` for `dim=0`, `input[i][index[i][j]]` for `dim=1`, and so on.
+
+    The result has the shape of `index`, maybe less than that of `input`; `sparse_grad` makes the gradient sparse.
+
+    Raises:
+        RuntimeError: for an index out of bounds, of another rank or dtype, or larger than `input`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.gather(torch.tensor([[1, 2], [3, 4]]), 1, torch.tensor([[0, 0], [1, 0]]))
+        tensor([[1, 1],
+                [4, 3]])
+    """
+    if _are_few(index) and is_numpy(input):
+        return input.reshape(-1).take(as_intp(_few_places("gather", input.shape, dim, index)))
+    if _in_rows(input, dim, index):
+        return take_in_rows(input, index)
+    vector = late.vector_along(input, dim, index)
+    if vector is not None:
+        return np.take(input, as_intp(vector), axis=dim)
+    places = places_in("gather", input.shape, dim, index)
+    if is_numpy(input):
+        return input.reshape(-1).take(as_intp(places)).reshape(index.shape)
+    return np.reshape(np.take(flat_of(input), as_intp(places), axis=0), index.shape)
+
+
+def _in_rows(input: Any, dim: int, index: Any) -> bool:
+    """Whether `gather` takes from rows of NumPy's that have the length of rows of `index`; raises as `places_in`."""
+    ndim = len(input.shape)
+    if ndim < 2 or dim not in (-1, ndim - 1) or not is_numpy(input) or not is_numpy(index) or _are_few(index):
+        return False
+    if input.shape[:-1] != index.shape[:-1] or not index.size:
+        return False
+    if index.dtype != np.int64 or not input.flags.c_contiguous:
+        return False
+    check_bounds(index, ndim - 1, input.shape[-1])
+    return True
+
+
+@linear(input=lambda g, index, dim: gather(g, dim, index), structural=True, name="gather_backward")
+def _gather_backward(input: Array, index: Array, shape: Any = (), dim: int = 0) -> Any:
+    """Zeros of `shape` with `input` added where `gather` reads."""
+    values = widened(input)
+    if _are_few(index) and is_numpy(values) and len(shape) == values.ndim:
+        places = _few_places("gather", shape, dim, index)
+        out = np.zeros(shape, values.dtype)
+        np.add.at(out.reshape(-1), places.reshape(-1), values.reshape(-1))
+        return narrowed(out, input.dtype)
+    if is_numpy(values) and values.flags.c_contiguous and len(shape) == values.ndim:
+        out = np.zeros(shape, values.dtype)
+        if _in_rows(out, dim, index):
+            add_in_rows(out, index, values)
+            return narrowed(out, input.dtype)
+    places = places_in("gather", shape, dim, index)
+    out = np.zeros((size_of(shape),), dtype=values.dtype)
+    return reshaped(narrowed(add_flat(out, places, values), input.dtype), tuple(shape))
+
+
+# -- scatter --
+
+
+@linear(
+    input=lambda g, dim, index: _scatter_value(g, dim, index, 0),
+    src=lambda g, dim, index: gather(g, dim, index),
+    promote=("input",),
+    structural=True,
+    name="scatter",
+    refuses="unsigned",
+)
+def _scatter(input: Array, dim: int, index: Array, src: Array) -> Any:
+    """`input` with `src`, of the shape of `index`, where `gather` would read."""
+    return set_places(fresh(input), dim, index, src)
+
+
+def set_places(array: Any, dim: int, index: Any, src: Any) -> Any:
+    if _are_few(index) and is_numpy(array) and array.flags.c_contiguous and src.shape == index.shape:
+        array.reshape(-1)[_few_places("scatter", array.shape, dim, index)] = src
+        return array
+    if array.dtype == src.dtype and is_numpy(src) and src.shape == index.shape and _in_rows(array, dim, index):
+        set_in_rows(array, index, np.ascontiguousarray(src))
+        return array
+    places = places_in("scatter", array.shape, dim, index)
+    return store(array, set_flat(flat_of(array), places, reshaped(src, (-1,))))
+
+
+@general(
+    input=lambda g, dim, index: _scatter_value(g, dim, index, 0),
+    jvp=lambda input_t, dim, index: _scatter_value(input_t, dim, index, 0),
+    structural=True,
+    name="scatter_value",
+    node="ScatterBackward1",
+    refuses="unsigned",
+)
+def _scatter_value(input: Array, dim: int, index: Array, value: Any = 0) -> Any:
+    """`input` with one number where `gather` would read."""
+    return set_value(fresh(input), dim, index, value)
+
+
+def set_value(array: Any, dim: int, index: Any, value: Any) -> Any:
+    vector = late.vector_along(array, dim, index)
+    if vector is not None:
+        array[(*(slice(None),) * (dim % array.ndim), vector)] = as_dtype(value, array.dtype)
+        return array
+    places = places_in("scatter", array.shape, dim, index)
+    return store(array, set_flat(flat_of(array), places, as_dtype(value, array.dtype)))
+
+
+@linear(
+    input=lambda g: g,
+    src=lambda g, dim, index: gather(g, dim, index),
+    promote=("input",),
+    structural=True,
+    name="scatter_add",
+    refuses="unsigned",
+)
+def _scatter_add(input: Array, dim: int, index: Array, src: Array) -> Any:
+    """`input` with `src`, of the shape of `index`, added where `gather` would read."""
+    return add_places(fresh(input), dim, index, src)
+
+
+def add_places(array: Any, dim: int, index: Any, src: Any) -> Any:
+    if _are_few(index) and is_numpy(array) and array.dtype is src.dtype and array.itemsize > 2:
+        if array.flags.c_contiguous and src.shape == index.shape:
+            places = _few_places("scatter_add", array.shape, dim, index)
+            np.add.at(array.reshape(-1), places.reshape(-1), src.reshape(-1))
+            return array
+    if array.dtype == src.dtype and is_numpy(src) and not spec_of(src).dtype.low and _in_rows(array, dim, index):
+        add_in_rows(array, index, np.ascontiguousarray(np.broadcast_to(src, index.shape)))
+        return array
+    vector = late.vector_along(array, dim, index) if is_numpy(src) and src.dtype == array.dtype else None
+    if vector is not None and src.shape == index.shape and not spec_of(src).dtype.low:
+        add_along(array.reshape(-1), array.shape, dim % array.ndim, vector, src)
+        return array
+    places = places_in("scatter_add", array.shape, dim, index)
+    return store(array, add_flat(widened(flat_of(array)), places, widened(src)))
+
+
+def source_for(op: str, input: Any, dim: int, index: Any, src: Any) -> Any:
+    """The part of `src` that `index` uses, after checks of what does not depend on values."""
+    if isinstance(src, Tensor) and isinstance(index, Tensor) and src._shape == index._shape:
+        if src._spec is input._spec:
+            return src
+    if not hasattr(src, "shape"):
+        raise TypeError(f"{op}(): argument 'src' (position 4) must be Tensor, not {type(src).__name__}")
+    if not hasattr(index, "shape"):
+        raise TypeError(f"{op}(): argument 'index' (position 3) must be Tensor, not {type(index).__name__}")
+    if src.dtype != input.dtype:
+        raise RuntimeError(
+            f"scatter(): Expected self.dtype to be equal to src.dtype, but {op}() got {input.dtype} and {src.dtype}"
+        )
+    wanted, given = tuple(index.shape), tuple(src.shape)
+    if wanted == given:
+        return src
+    if not size_of(wanted):
+        return late.reshape(late._slice(late.reshape(src, (size_of(given),)), (slice(0, 0),)), wanted)
+    if len(wanted or (1,)) != len(given or (1,)):
+        raise RuntimeError(
+            f"Index tensor must have the same number of dimensions as src tensor: {op}() got index {list(wanted)} and "
+            f"src {list(given)}"
+        )
+    if any(n > m for n, m in zip(wanted or (1,), given or (1,), strict=True)):
+        raise RuntimeError(
+            f"Expected index {list(wanted)} to be no larger than self {list(input.shape)} apart from dimension {dim} "
+            f"and to be no larger size than src {list(given)}"
+        )
+    part = late._slice(src, tuple(slice(0, n) for n in wanted)) if len(wanted) == len(given) else src
+    return late.reshape(part, wanted)
+
+
+def scatter(
+    input: Tensor,
+    dim: int,
+    index: Tensor,
+    src: Any = None,
+    *,
+    value: Any = None,
+    reduce: str | None = None,
+    out: Any = None,
+) -> Tensor:
+    """`input` with the elements of `src`, or one number, at the places that `index` names along `dim`.
+
+    `out[index[i][j]][j] = src[i][j]` for `dim=0`: the inverse of `gather`. Where several elements fall
+    on one place, the last one holds.
+
+    Args:
+        reduce: "add" or "multiply" what is there with the element instead. (With a tensor as `src`, torch
+            asks for `scatter_reduce`; here both have a gradient.)
+
+    Raises:
+        RuntimeError: for an index out of bounds, shapes that do not fit, or another dtype of `src`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.scatter(torch.zeros(2, 3), 1, torch.tensor([[0], [2]]), 5.0)
+        tensor([[5., 0., 0.],
+                [0., 0., 5.]])
+    """
+    op, args = _scatter_call("scatter", input, dim, index, src, value, reduce)
+    return op(*args) if out is None else op(*args, out=out)
+
+
+def _method_scatter_(
+    self: Tensor, dim: int, index: Tensor, src: Any = None, *, value: Any = None, reduce: str | None = None
+) -> Tensor:
+    """In-place form of `scatter`: writes only the elements that `index` names."""
+    op, args = _scatter_call("scatter_", self, dim, index, src, value, reduce)
+    keep_apart(self, index, src)
+    if op is late._scatter_prod:
+        return inplace(op.op, "scatter_", op.op.bind(args, {}))
+    return write_part(op.op, "scatter_", list(args), _KERNELS[op.op.name])
+
+
+def _scatter_call(name: str, input: Any, dim: int, index: Any, src: Any, value: Any, reduce: str | None) -> Any:
+    """The operation that a call of `scatter` means, and its arguments."""
+    if (src is None) == (value is None):
+        raise TypeError(f"{name}() takes either src, a tensor, or value, a number")
+    if reduce not in (None, "add", "multiply"):
+        raise RuntimeError(f"reduce argument must be either add or multiply, got {reduce}.")
+    if not hasattr(index, "shape"):
+        raise TypeError(f"{name}(): argument 'index' (position 3) must be Tensor, not {type(index).__name__}")
+    if isinstance(value, Tensor):
+        value = value.item()  # a number, as for torch
+    number = src if value is None else value
+    if not hasattr(number, "shape"):
+        if not isinstance(number, int | float | complex):
+            raise TypeError(f"{name}(): argument 'src' (position 4) must be Tensor, not {type(number).__name__}")
+        if isinstance(input, Tensor):
+            number = number_for(number, input._spec.dtype)
+        if reduce is None:
+            return _scatter_value, (input, dim, index, number)
+        src = late.expand(number_tensor(number, input), tuple(index.shape))
+    elif reduce is not None:
+        warnings.warn(
+            "the reduce argument of scatter with a tensor as src is deprecated: use scatter_reduce for more options",
+            UserWarning,
+            stacklevel=depth_of_user(),
+        )
+    source = source_for(name, input, dim, index, number if reduce is None else src)
+    if reduce is None:
+        return _scatter, (input, dim, index, source)
+    return (_scatter_add if reduce == "add" else late._scatter_prod), (input, dim, index, source)
+
+
+def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor, *, out: Any = None) -> Tensor:
+    """`input` with the elements of `src` added at the places that `index` names along `dim`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.scatter_add(torch.zeros(3), 0, torch.tensor([0, 0, 2]), torch.tensor([1.0, 2.0, 3.0]))
+        tensor([3., 0., 3.])
+    """
+    args = (input, dim, index, source_for("scatter_add", input, dim, index, src))
+    return _scatter_add(*args) if out is None else _scatter_add(*args, out=out)
+
+
+def _method_scatter_add_(self: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
+    """In-place form of `scatter_add`."""
+    values = [self, dim, index, source_for("scatter_add_", self, dim, index, src)]
+    keep_apart(self, index, src)
+    return write_part(_scatter_add.op, "scatter_add_", values, add_places)
+
+
+_KERNELS = {"scatter": set_places, "scatter_value": set_value, "scatter_add": add_places}

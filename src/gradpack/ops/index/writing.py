@@ -1,0 +1,160 @@
+"""In-place operations that write a part of a tensor: only that part is touched.
+
+`declare.inplace` runs an operation out of place and copies its result back, which is right for all
+of them. Where an operation leaves most elements as they are, this writes into the array itself and
+records the same node.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ...backends.numpy import hushed, unhush
+from ...backends.windows import overlap, writable
+from ...base.dtypes import dtype
+from ...base.modes import MODE
+from ...base.numbers import number_for
+from ...declare.batching.batch_tensor import is_batched
+from ...declare.dispatch.body_errors import explain
+from ...declare.dispatch.make_node import record
+from ...declare.generate.profiling import watched
+from ...declare.inplace.inplace import History, inplace
+from ...declare.inplace.write_checks import check_overlap, check_writable, tensors_in
+from ...declare.op import Op
+from ...declare.signature.arguments import python_number
+from ...tensor.tensor import Tensor, alias, wrap
+
+
+def write_part(
+    op: Op, name: str, values: list[Any], kernel: Callable[..., Any], *, indexed: bool | None = False
+) -> Tensor:
+    """The in-place form of `op` on `values`, of which the first is the tensor to write to.
+
+    `kernel` does on arrays what `op` does, in place: it is called with the arrays of all values.
+    What it refuses it must refuse before it writes.
+
+    Args:
+        indexed: whether an expanded tensor is written to all the same, with a warning; None: without one.
+    """
+    if MODE.get().profiler is not None:
+        return watched(op, name, lambda *given: _write_part(op, name, list(given), kernel, indexed), tuple(values))
+    return _write_part(op, name, values, kernel, indexed)
+
+
+def _write_part(op: Op, name: str, values: list[Any], kernel: Callable[..., Any], indexed: bool | None) -> Tensor:
+    target = values[0]
+    mode = MODE.get()
+    if not isinstance(target, Tensor) or mode.busy or not target._spec.whole or len(target._counter) > 1:
+        return inplace(op, name, values)
+    rest = values[1:]
+    if _is_apart(target, rest):
+        _written(op, values, target, kernel, History(target, None))
+        return target
+    others = tensors_in(rest)
+    others_need = mode.grad and any(v._current_edge() is not None for v in others)
+    check_writable(target, name, others_need, indexed=indexed)
+    if op.overlap != "read_first":
+        check_overlap(target, others)
+    edge = target._current_edge() if mode.grad else None
+    made = None
+    if edge is not None or others_need:
+        out = alias(target._data, target._spec, target._shape)
+        source = alias(target._data, target._spec, target._shape)
+        source._edge = edge
+        index = {p: i for i, p in enumerate(op.params)}
+        record(op, [source, *rest], index, [out], [], mode, target._spec.dtype, target._spec)
+        made = out._edge
+    history = History(target, made)
+    _written(op, values, target, kernel, history)
+    return target
+
+
+def _is_apart(target: Tensor, rest: list[Any]) -> bool:
+    """Whether a tensor and the others have no history and own their memory: nothing is to be checked or recorded."""
+    if target._edge is not None or target._view is not None or target._data.base is not None:
+        return False
+    if type(target._counter) is not list:
+        return False
+    for value in rest:
+        if isinstance(value, Tensor):
+            if value is target or value._edge is not None or value._view is not None or value._data.base is not None:
+                return False
+        elif isinstance(value, list | tuple):
+            return False
+    return True
+
+
+def _written(op: Op, values: list[Any], target: Tensor, kernel: Callable[..., Any], history: History) -> None:
+    counts = type(target._counter) is list
+    array, given = writable(target._data), [_arrays(v) for v in values[1:]]
+    written = False
+    for token in hushed:
+        try:
+            kernel(array, *given)
+            written = True
+            if counts:
+                target._counter[0] += 1
+            history.set()
+        except Exception as error:
+            raise explain(op, values, error) from None
+        except BaseException:  # an interrupt
+            if written:
+                history.set()
+            else:
+                if counts:
+                    target._counter[0] += 1
+                history.lose()
+            raise
+        finally:
+            unhush(token)
+        break
+
+
+def _arrays(value: Any) -> Any:
+    if isinstance(value, Tensor):
+        return value._data
+    return [_arrays(v) for v in value] if isinstance(value, list | tuple) else value
+
+
+def keep_apart(target: Any, *others: Any) -> None:
+    """Refuse operands that share memory with what is written to, where the places depend on them."""
+    if isinstance(target, Tensor) and not MODE.get().levels:
+        check_overlap(target, [v for v in others if isinstance(v, Tensor)], apart=True)
+
+
+def own_value(target: Tensor, value: Any) -> Any:
+    """The value to fill with: a copy, if it is an element of what is written to."""
+    if isinstance(value, Tensor) and not (value._shape or MODE.get().levels) and overlap(value._data, target._data):
+        return value.clone()
+    return value
+
+
+def item_for(value: Any, d: dtype) -> Any:
+    """The same for what is assigned to an index, of whatever dtype: an int has to have 64 bits with its sign."""
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        raise ValueError(f"Overflow when unpacking long long: {value}")
+    return number_for(value, d)
+
+
+def number_tensor(value: Any, like: Tensor) -> Tensor:
+    """A Python number as a 0-dim tensor of the dtype and device of `like`."""
+    spec = like._spec
+    array = spec.backend.asarray(item_for(value, spec.dtype), spec.dtype, spec.device)
+    return wrap(array)
+
+
+def value_form(name: str, number: Any, tensor: Any, input: Any, value: Any) -> tuple[Any, Any]:
+    """The operation for a value that is a number, or that for a 0-dim tensor; and the value as it wants it."""
+    if isinstance(value, Tensor):
+        if value._shape:
+            raise RuntimeError(
+                f"{name} only supports a 0-dimensional value tensor, but got tensor with {value.ndim} dimension(s)."
+            )
+        if value._spec.dtype is not input._spec.dtype and not is_batched(value):
+            number_for(value.item(), input._spec.dtype)
+        return tensor, value
+    value = python_number(value)
+    if not isinstance(value, int | float | complex):
+        raise TypeError(f"{name}(): argument 'value' must be Tensor or Number, not {type(value).__name__}")
+    return number, number_for(value, input._spec.dtype) if isinstance(input, Tensor) else value

@@ -1,0 +1,1 @@
+"""Linear algebra: products, factorisations, linear systems, eigenvalues."""

@@ -1,0 +1,179 @@
+"""What the modules of linear algebra share: checks of operands, forms of results, and transposes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...base import late
+from ...base.dtypes import FLOATING
+from ...base.errors import LinAlgError, scalar_type
+from ...base.modes import MODE
+from ...base.return_types import return_type
+from ...declare.batching.batch_tensor import is_batched
+from ...declare.dispatch.out_argument import put
+from ...declare.inplace.write_checks import refuse_grad
+from ...tensor.tensor import Tensor
+from ..create.making import beside
+from ..pointwise.operands import is_complex
+
+_array_type = np.ndarray  # NumPy's own, also where `np` is bound to another library
+_FEW = 64  # numbers, of which Python finds those that are not zero before NumPy does
+
+# -- operands --
+
+
+def matrices(name: str, input: Any, label: str = "A") -> None:
+    """Raise unless there are two dimensions at least."""
+    if len(input.shape) < 2:
+        raise RuntimeError(f"{name}: The input tensor {label} must have at least 2 dimensions.")
+
+
+def square(name: str, input: Any, label: str = "A") -> None:
+    """Raise unless these are square matrices."""
+    matrices(name, input, label)
+    if input.shape[-1] != input.shape[-2]:
+        raise RuntimeError(
+            f"{name}: {label} must be batches of square matrices, but they are {input.shape[-2]} by "
+            f"{input.shape[-1]} matrices"
+        )
+
+
+def floats(name: str, kernel: str = "", whole: str = "") -> Callable[[Any, Any, Any], None]:
+    """Make the `check=` of an operation that takes float32, float64, complex64 and complex128 only.
+
+    Args:
+        name: what the message for integers begins with.
+        kernel: what torch calls the kernel that low precision has none of; without it, the message is that of `name`.
+        whole: the same for integers.
+    """
+
+    def check(op: Any, values: Any, common: Any) -> None:
+        for value in values:
+            if isinstance(value, Tensor):
+                refuse_dtype(name, value._spec.dtype, kernel, whole)
+                return
+
+    return check
+
+
+def refuse_dtype(name: str, dtype: Any, kernel: str = "", whole: str = "") -> None:
+    """Raise what torch raises for integers and low precision."""
+    given = scalar_type(dtype)
+    if dtype.category < FLOATING:
+        if whole:
+            raise NotImplementedError(f"\"{whole}\" not implemented for '{given}': convert with .to(dtype) first")
+        raise RuntimeError(f"{name}: Expected a floating point or complex tensor as input. Got {given}")
+    if dtype.low:
+        if kernel:
+            raise NotImplementedError(f"\"{kernel}\" not implemented for '{given}': convert with .to(dtype) first")
+        raise RuntimeError(f"{name}: Low precision dtypes not supported. Got {given}")
+
+
+def same_dtype(name: str, a: Any, b: Any, labels: tuple[str, str] = ("A", "B")) -> None:
+    """Raise unless two tensors have one dtype."""
+    if isinstance(a, Tensor) and isinstance(b, Tensor) and a._spec.dtype is not b._spec.dtype:
+        raise RuntimeError(
+            f"{name}: Expected {labels[0]} and {labels[1]} to have the same dtype, but found {labels[0]} of type "
+            f"{scalar_type(a._spec.dtype)} and {labels[1]} of type {scalar_type(b._spec.dtype)} instead"
+        )
+
+
+def first_bad(info: Any) -> tuple[str, int] | None:
+    """Where the first matrix that failed stands, in torch's words, and its number; None if all are well."""
+    if type(info) is _array_type and info.size < _FEW and not any(info.ravel().tolist()):
+        return None
+    flat = np.reshape(info, (-1,))
+    bad = np.flatnonzero(flat)
+    if not bad.size:
+        return None
+    place = f"(Batch element {int(bad[0])}): " if len(info.shape) else ""
+    return place, int(flat[bad[0]])
+
+
+def array_of(value: Any) -> Any:
+    """The array of a tensor; an array itself."""
+    while is_batched(value):  # to look at values of all examples
+        value = value._data.value
+    return value._data if isinstance(value, Tensor) else value
+
+
+# -- transposes, for arrays and tensors --
+
+
+def adjoint_of(x: Any) -> Any:
+    """The conjugate transpose of matrices."""
+    return late.conj(x).mT
+
+
+def diagonal_of(x: Any) -> Any:
+    """The main diagonals of matrices."""
+    return late.diagonal(x, 0, -2, -1)
+
+
+def identity(n: int, like: Any, columns: int | None = None) -> Any:
+    """The identity matrix as an array or tensor like another."""
+    if isinstance(like, Tensor):
+        return beside(np.eye(n, columns, dtype=like._spec.native), like)
+    return np.eye(n, columns, dtype=like.dtype)
+
+
+def as_like(x: Any, other: Any) -> Any:
+    """Real values as complex ones where others are."""
+    if is_complex(other) and not is_complex(x):
+        return x * (1 + 0j)
+    return x
+
+
+# -- results --
+
+
+def result_type(name: str, fields: str) -> Any:
+    """A type of named tuples that torch has for the results of a function."""
+    return return_type(name, fields.split())
+
+
+def with_out(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function with `out=`: a tensor, or a tuple of as many as there are results."""
+    code = function.__code__
+    by_input = code.co_varnames[: code.co_argcount][:1] == ("input",)
+
+    def call(*args: Any, out: Any = None, **kwargs: Any) -> Any:
+        if "x" in kwargs and by_input and not args:  # NumPy's name of it, which torch takes too
+            kwargs["input"] = kwargs.pop("x")
+        if out is None:
+            return function(*args, **kwargs)
+        name = function.__name__
+        targets = tuple(out) if isinstance(out, tuple | list) else (out,)
+        for target in targets:
+            if not isinstance(target, Tensor):
+                raise TypeError(f"{name}(): argument 'out' must be Tensor, not {type(target).__name__}")
+        given = [v for group in args for v in (group if isinstance(group, tuple | list) else (group,))]
+        refuse_grad(name, *given, *kwargs.values(), *targets)
+        result = function(*args, **kwargs)
+        results = result if isinstance(result, tuple) else (result,)
+        if len(results) != len(targets):
+            raise TypeError(f"{name}(): expected {len(results)} tensors as 'out', got {len(targets)}")
+        for target, value in zip(targets, results, strict=True):
+            put(name, target, value)
+        if isinstance(result, tuple):
+            return type(result)(*targets) if hasattr(result, "_fields") else targets
+        return targets[0]
+
+    call.__name__, call.__qualname__ = function.__name__, function.__qualname__
+    call.__doc__, call.__module__ = function.__doc__, function.__module__
+    call.__wrapped__ = function  # type: ignore[attr-defined]
+    return call
+
+
+def followed(*tensors: Any) -> bool:
+    """Whether derivatives may be asked for of what is made of these tensors."""
+    mode = MODE.get()
+    if mode.levels or mode.forward:
+        return True
+    return bool(mode.grad) and any(isinstance(t, Tensor) and t.requires_grad for t in tensors)
+
+
+__all__ = ["LinAlgError", "matrices", "square"]

@@ -1,0 +1,343 @@
+"""Products of matrices and vectors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...base import late
+from ...base.errors import scalar_type
+from ...declare.annotations import Array
+from ...declare.decorators import bilinear
+from ...declare.dispatch.autocast import as_given
+from ...tensor.tensor import Tensor
+from ..nn.dropped import light
+from ..reduce.kernels import reshaped
+
+FUNCTIONS = "matmul mm bmm mv dot vdot inner outer ger tensordot"
+METHODS = "matmul mm bmm mv dot vdot inner outer ger"
+
+
+def _shapes_for_product(name: str, a: Any, b: Any) -> None:
+    """Raise torch's error where two shapes have no product."""
+    inner_b = b[-2] if len(b) > 1 else b[0]
+    if len(a) and len(b) and a[-1] != inner_b:
+        if len(a) == 1 and len(b) == 1:
+            raise RuntimeError(
+                f"inconsistent tensor size, expected tensor [{a[0]}] and src [{b[0]}] to have the same number of "
+                f"elements, but got {a[0]} and {b[0]} elements respectively: {name}()"
+            )
+        if len(a) == 2 and len(b) == 1:
+            raise RuntimeError(f"{name}(): size mismatch, got input ({a[0]}x{a[1]}), vec ({b[0]})")
+        raise RuntimeError(
+            f"mat1 and mat2 shapes cannot be multiplied ({'x'.join(map(str, a[-2:]))} and "
+            f"{'x'.join(map(str, b[-2:]))}): "
+            f"{name}() got {list(a)} and {list(b)}"
+        )
+
+
+def _blame_matmul(a: Any, b: Any) -> None:
+    if not len(a) or not len(b):
+        raise RuntimeError(f"both arguments to matmul need to be at least 1D, but they are {len(a)}D and {len(b)}D")
+    _shapes_for_product("matmul", a, b)
+    raise RuntimeError(f"matmul(): the batch dimensions of shapes {list(a)} and {list(b)} do not broadcast")
+
+
+@bilinear(
+    input=lambda g, input_shape, other: (
+        g @ other.mT if len(input_shape) > 1 and len(other.shape) > 1 else _left(g, input_shape, other)
+    ),
+    other=lambda g, input, other_shape: (
+        input.mT @ g if len(other_shape) > 1 and len(input.shape) > 1 else _right(g, input, other_shape)
+    ),
+    uniform=True,
+    dtypes="ifc",
+    blame=_blame_matmul,
+    node="MmBackward0",
+    light=light,
+    autocast="lower",
+    refuses="unsigned complex32",
+    saved_as={
+        "": (
+            "self=input mat2=other mat2_sym_sizes=other.shape mat2_sym_strides=other.strides "
+            "self_sym_sizes=input.shape self_sym_strides=input.strides"
+        ),
+        "DotBackward0": "self tensor=other",
+        "MvBackward0": "self vec=other",
+    },
+)
+def matmul(input: Array, other: Array) -> Any:
+    """Matrix product, batched over leading dimensions; vectors count as one row or column.
+
+    Raises:
+        RuntimeError: if the shapes have no product, or the dtypes differ.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.matmul(torch.eye(2), torch.tensor([3.0, 4.0]))
+        tensor([3., 4.])
+    """
+    return np.matmul(input, other)
+
+
+def _left(g: Any, shape: Any, other: Any) -> Any:
+    """The gradient of the left factor where one of the two is a vector."""
+    if len(shape) > 1:  # matrix @ vector
+        return late.unsqueeze(g, -1) * other
+    if len(other.shape) == 2:  # vector @ matrix
+        return matmul(other, g)
+    if len(other.shape) > 1:  # vector @ matrices
+        return late.squeeze(matmul(other, late.unsqueeze(g, -1)), -1)
+    return g * other
+
+
+def _right(g: Any, input: Any, shape: Any) -> Any:
+    """The gradient of the right factor where one of the two is a vector."""
+    if len(shape) > 1:  # vector @ matrix
+        return late.unsqueeze(input, -1) * late.unsqueeze(g, -2)
+    if len(input.shape) == 2:  # matrix @ vector
+        return matmul(g, input)
+    if len(input.shape) > 1:  # matrices @ vector
+        return late.squeeze(matmul(input.mT, late.unsqueeze(g, -1)), -1)
+    return g * input
+
+
+def _check_dims(name: str, *pairs: Any) -> None:
+    for label, array, wanted in pairs:
+        if len(array.shape) != wanted:
+            raise RuntimeError(f"{name}(): {label} must be a {wanted}-D tensor, got shape {list(array.shape)}")
+
+
+@bilinear(
+    input=lambda g, mat2: g @ mat2.mT,
+    mat2=lambda g, input: input.mT @ g,
+    uniform=True,
+    broadcasts=False,
+    dtypes="ifc",
+    autocast="lower",
+    refuses="unsigned",
+    overlap="read_first",
+    saved_as=(
+        "self mat2 mat2_sym_sizes=mat2.shape mat2_sym_strides=mat2.strides self_sym_sizes=input.shape "
+        "self_sym_strides=input.strides"
+    ),
+)
+def mm(input: Array, mat2: Array) -> Any:
+    """Product of two matrices, without broadcasting.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.mm(torch.ones(1, 2), torch.ones(2, 1))
+        tensor([[2.]])
+    """
+    _check_dims("mm", ("input", input, 2), ("mat2", mat2, 2))
+    _shapes_for_product("mm", input.shape, mat2.shape)
+    return np.matmul(input, mat2)
+
+
+@bilinear(
+    input=lambda g, mat2: g @ mat2.mT,
+    mat2=lambda g, input: input.mT @ g,
+    uniform=True,
+    broadcasts=False,
+    dtypes="ifc",
+    light=light,
+    autocast="lower",
+    refuses="unsigned complex32",
+    overlap="read_first",
+)
+def bmm(input: Array, mat2: Array) -> Any:
+    """Products of two batches of matrices.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.bmm(torch.ones(2, 1, 3), torch.ones(2, 3, 1)).shape
+        gradpack.Size([2, 1, 1])
+    """
+    _check_dims("bmm", ("batch1", input, 3), ("batch2", mat2, 3))
+    if input.shape[0] != mat2.shape[0] or input.shape[2] != mat2.shape[1]:
+        raise RuntimeError(
+            f"Expected size for first two dimensions of batch2 tensor to be: [{input.shape[0]}, {input.shape[2]}] but "
+            f"got: [{mat2.shape[0]}, {mat2.shape[1]}]. (bmm() of {list(input.shape)} and {list(mat2.shape)})"
+        )
+    return np.matmul(input, mat2)
+
+
+@bilinear(
+    input=lambda g, vec: late.unsqueeze(g, -1) * vec,
+    vec=lambda g, input: late.squeeze(matmul(input.mT, late.unsqueeze(g, -1)), -1),
+    uniform=True,
+    broadcasts=False,
+    dtypes="ifc",
+    refuses="unsigned complex32",
+    overlap="read_first",
+)
+def mv(input: Array, vec: Array) -> Any:
+    """Product of a matrix and a vector.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.mv(torch.eye(2), torch.tensor([1.0, 2.0]))
+        tensor([1., 2.])
+    """
+    _check_dims("mv", ("input", input, 2), ("vec", vec, 1))
+    _shapes_for_product("mv", input.shape, vec.shape)
+    return np.matmul(input, vec)
+
+
+@bilinear(
+    input=lambda g, tensor: g * tensor,
+    tensor=lambda g, input: g * input,
+    broadcasts=False,
+    dtypes="ifc",
+    uniform="dot : expected both vectors to have same dtype, but found {} and {}",
+    refuses="unsigned complex32",
+    overlap="read_first",
+)
+def dot(input: Array, tensor: Array) -> Any:
+    """Sum of the products of two vectors (no conjugate).
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.dot(torch.tensor([1, 2]), torch.tensor([3, 4]))
+        tensor(11)
+    """
+    if len(input.shape) != 1 or len(tensor.shape) != 1:
+        raise RuntimeError(
+            f"1D tensors expected, but got {len(input.shape)}D and {len(tensor.shape)}D tensors in dot()"
+        )
+    _shapes_for_product("dot", input.shape, tensor.shape)
+    return np.matmul(input, tensor)
+
+
+def vdot(input: Tensor, other: Tensor, *, out: Any = None) -> Tensor:
+    """Sum of the products of two vectors, the first conjugated.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.vdot(torch.tensor([1j]), torch.tensor([1j]))
+        tensor(1.+0.j)
+    """
+    first = input.conj() if input.is_complex() else input
+    made: Tensor = dot(first, other) if out is None else dot(first, other, out=out)
+    return made
+
+
+@bilinear(
+    input=lambda g, vec2: matmul(g, vec2),
+    vec2=lambda g, input: matmul(input, g),
+    node="MulBackward0",
+    broadcasts=False,
+    saved_as="self=input other=vec2",
+)
+def outer(input: Array, vec2: Array) -> Any:
+    """All products of elements of two vectors.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.outer(torch.tensor([1, 2]), torch.tensor([3, 4]))
+        tensor([[3, 4],
+                [6, 8]])
+    """
+    _check_dims("outer", ("input", input, 1), ("vec2", vec2, 1))
+    return reshaped(input, (*input.shape, 1)) * vec2
+
+
+ger = outer
+
+
+def inner(input: Tensor, other: Tensor, *, out: Any = None) -> Tensor:
+    """Sums of products over the last dimension of both.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.inner(torch.tensor([1, 2]), torch.tensor([3, 4]))
+        tensor(11)
+    """
+    if not input.ndim or not other.ndim:
+        return input * other if out is None else late.mul(input, other, out=out)
+    if input._shape[-1] != other._shape[-1]:
+        raise RuntimeError(
+            f"inner() the last dimension must match on both input tensors but got shapes {list(input._shape)} and "
+            f"{list(other._shape)}"
+        )
+    return _tensordot(input, other, ([-1], [-1]), out)
+
+
+@as_given
+def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Any = None) -> Tensor:
+    """Sums of products over several dimensions of both.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.tensordot(torch.ones(2, 3, 4), torch.ones(3, 4, 5), dims=2).shape
+        gradpack.Size([2, 5])
+    """
+    return _tensordot(a, b, dims, out)
+
+
+def _tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Any = None) -> Tensor:
+    if isinstance(dims, Tensor):
+        dims = dims.tolist()
+    if isinstance(dims, int):
+        if dims < 0 or dims > min(a.ndim, b.ndim):
+            raise RuntimeError(f"tensordot expects dims >= 0 and at most the number of dimensions, but got dims={dims}")
+        over_a, over_b = list(range(a.ndim - dims, a.ndim)), list(range(dims))
+    else:
+        over_a, over_b = ([d] if isinstance(d, int) else list(d) for d in dims)
+    if len(over_a) != len(over_b):
+        raise RuntimeError("both dimension lists should have same length")
+    over_a, over_b = [d % max(a.ndim, 1) for d in over_a], [d % max(b.ndim, 1) for d in over_b]
+    for i, j in zip(over_a, over_b, strict=True):
+        if a._shape[i] != b._shape[j]:
+            if a._shape[i] == 1:  # a dimension of size 1 is broadcast
+                b = b.sum(j, keepdim=True, dtype=b.dtype)
+                continue
+            if b._shape[j] == 1:
+                a = a.sum(i, keepdim=True, dtype=a.dtype)
+                continue
+            raise RuntimeError(
+                f"contracted dimensions need to match, but first has size {a._shape[i]} in dim {i} and second has "
+                f"size {b._shape[j]} in dim {j}"
+            )
+    rest_a = [d for d in range(a.ndim) if d not in over_a]
+    rest_b = [d for d in range(b.ndim) if d not in over_b]
+    inner_size = 1
+    for d in over_a:
+        inner_size *= a._shape[d]
+    shape_a, shape_b = [a._shape[d] for d in rest_a], [b._shape[d] for d in rest_b]
+    left = late.reshape(late.permute(a, (*rest_a, *over_a)), (_count(shape_a), inner_size))
+    right = late.reshape(late.permute(b, (*over_b, *rest_b)), (inner_size, _count(shape_b)))
+    if right._spec.dtype is not left._spec.dtype:
+        raise RuntimeError(
+            "tensordot: both inputs should have same dtype, but got "
+            f"{scalar_type(left._spec.dtype)} and {scalar_type(right._spec.dtype)}"
+        )
+    made = late.reshape(mm(left, right), (*shape_a, *shape_b))
+    if out is not None:
+        from ...declare.dispatch.out_argument import put
+
+        put("tensordot", out, made)
+        return out
+    return made
+
+
+def _count(shape: list[int]) -> int:
+    n = 1
+    for size in shape:
+        n *= size
+    return n
+
+
+OPERATORS = {"__matmul__": "matmul"}
+REFLECTED = {"__rmatmul__": "matmul"}

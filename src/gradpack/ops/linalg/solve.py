@@ -1,0 +1,268 @@
+"""Linear systems and inverses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...base import late
+from ...declare.annotations import Array
+from ...declare.decorators import general
+from ...tensor.tensor import Tensor
+from .check import LinAlgError, array_of, first_bad, floats, same_dtype, square, with_out
+from .lapack import solve as solve_rows
+
+FUNCTIONS = METHODS = "inverse"
+
+
+# -- inverse --
+
+
+@general(
+    A=lambda g, inverse: -(inverse.mT @ g @ inverse.mT),
+    jvp=lambda A_t, inverse: -(inverse @ A_t @ inverse),
+    results=("inverse", "info"),
+    differentiable=1,
+    result=None,
+    check=floats("linalg.inv"),
+    name="linalg_inv_ex",
+)
+def _inv(A: Array) -> Any:
+    """Inverses, and 0 for each or where the first zero on the diagonal of U stands."""
+    square("linalg.inv", A)
+    try:
+        return np.linalg.inv(A), np.zeros(A.shape[:-2], dtype=np.int32)
+    except np.linalg.LinAlgError:
+        eye = np.broadcast_to(np.eye(A.shape[-1], dtype=A.dtype), A.shape)
+        return solve_rows(A, eye)
+
+
+def _check_inverse(name: str, info: Any) -> None:
+    found = first_bad(array_of(info))
+    if found is not None:
+        raise LinAlgError(
+            f"{name}: {found[0]}The diagonal element {found[1]} is zero, the inversion could not be completed because "
+            "the input matrix is singular."
+        )
+
+
+@with_out
+def linalg_inv_ex(A: Tensor, *, check_errors: bool = False) -> Any:
+    """The inverse, without an error for singular matrices, as a named tuple (inverse, info).
+
+    Args:
+        A: square matrices, of shape (..., n, n).
+        check_errors: raise for singular matrices all the same.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.linalg.inv_ex(torch.eye(2)).info
+        tensor(0, dtype=gradpack.int32)
+    """
+    result = _inv(A)
+    if check_errors:
+        _check_inverse("torch.linalg.inv_ex", result.info)
+    return result
+
+
+@with_out
+def linalg_inv(A: Tensor) -> Any:
+    """The inverse of square matrices. With Y the inverse, its gradient is `-Y^H @ g @ Y^H`.
+
+    Args:
+        A: of shape (..., n, n), floating point or complex.
+
+    Raises:
+        linalg.LinAlgError: for a singular matrix.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.linalg.inv(torch.tensor([[2.0, 0.0], [0.0, 4.0]]))
+        tensor([[0.5000, 0.0000],
+                [0.0000, 0.2500]])
+    """
+    result = _inv(A)
+    _check_inverse("linalg.inv", result.info)
+    return result.inverse
+
+
+@with_out
+def inverse(input: Tensor) -> Any:
+    """The inverse of square matrices: `linalg.inv`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.inverse(torch.tensor([[2.0]]))
+        tensor([[0.5000]])
+    """
+    return linalg_inv(input)
+
+
+# -- general systems --
+
+
+def _vector(a: Any, b: Any) -> bool:
+    """Whether `b` is a batch of vectors: torch's rule."""
+    return len(b) == 1 or (len(a) - 1 == len(b) and tuple(a[:-1]) == tuple(b))
+
+
+def _solve_gradient(g: Any, A: Any, shape: Any, left: bool) -> Any:
+    return _solve_ex(A.mT, g, left)[0] if not _vector(A.shape, shape) else _column_solve(A.mT, g, left)
+
+
+def _column_solve(A: Any, b: Any, left: bool) -> Any:
+    return late.squeeze(_solve_ex(A, late.unsqueeze(b, -1), True)[0], -1)
+
+
+def _matrix_gradient(g: Any, A: Any, shape: Any, result: Any, left: bool) -> Any:
+    other = _solve_gradient(g, A, shape, left)
+    if _vector(A.shape, shape):
+        return -(late.unsqueeze(other, -1) * late.unsqueeze(result, -2))
+    return -(other @ result.mT) if left else -(result.mT @ other)
+
+
+@general(
+    A=lambda g, A, B_shape, result, left: _matrix_gradient(g, A, B_shape, result, left),
+    B=lambda g, A, B_shape, left: _solve_gradient(g, A, B_shape, left),
+    results=("result", "info"),
+    differentiable=1,
+    result=None,
+    broadcasts=True,
+    check=lambda op, values, common: _check_solve(values, common),
+    name="linalg_solve_ex",
+)
+def _solve_ex(A: Array, B: Array, left: bool = True) -> Any:
+    """Solutions, and 0 for each or where the first zero on the diagonal of U stands."""
+    square("linalg.solve", A)
+    vector = _vector(A.shape, B.shape)
+    if vector and not left:
+        raise RuntimeError("linalg.solve: Vector broadcasting of the left hand side is not supported for left=False. ")
+    rows = B[..., None] if vector else B
+    if A.shape[-1] != rows.shape[-2 if left else -1]:
+        raise RuntimeError(
+            "linalg.solve: Incompatible shapes of A and B for the equation "
+            f"{'AX = B' if left else 'XA = B'} ({A.shape[-2]}x{A.shape[-1]} and {rows.shape[-2]}x{rows.shape[-1]})"
+        )
+    if left:
+        x, info = solve_rows(A, rows)
+        return (x[..., 0] if vector else x), info
+    x, info = solve_rows(A.mT, rows.mT)
+    return x.mT, info
+
+
+_check_floats = floats("linalg.solve", kernel="lu_cpu")
+
+
+def _check_solve(values: Any, common: Any) -> None:
+    same_dtype("linalg.solve", values[0], values[1])
+    _check_floats(None, values, common)
+
+
+def _solved(A: Any, B: Any, left: bool, check: bool) -> Any:
+    if isinstance(A, Tensor) and isinstance(B, Tensor):
+        square("linalg.solve", A)
+        same_dtype("linalg.solve", A, B)
+    result = _solve_ex(A, B, left)
+    found = first_bad(array_of(result.info)) if check else None
+    if found is not None:
+        raise LinAlgError(f"torch.linalg.solve: {found[0]}The solver failed because the input matrix is singular.")
+    return result
+
+
+@with_out
+def linalg_solve(A: Tensor, B: Tensor, *, left: bool = True) -> Any:
+    """`X` with `A @ X = B`, or `X @ A = B` for `left=False`.
+
+    Args:
+        A: square matrices, of shape (..., n, n).
+        B: of shape (..., n, k), or vectors of shape (n,) or (..., n) where `A` has as many leading dimensions.
+
+    Raises:
+        linalg.LinAlgError: for a singular matrix.
+        RuntimeError: for shapes that do not fit, and for two dtypes.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.linalg.solve(torch.tensor([[2.0, 0.0], [0.0, 4.0]]), torch.tensor([2.0, 2.0]))
+        tensor([1.0000, 0.5000])
+    """
+    return _solved(A, B, left, True).result
+
+
+@with_out
+def linalg_solve_ex(A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = False) -> Any:
+    """As `solve`, without an error for singular matrices, as a named tuple (result, info).
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.linalg.solve_ex(torch.eye(1), torch.ones(1)).result
+        tensor([1.])
+    """
+    return _solved(A, B, left, check_errors)
+
+
+# -- tensors as matrices --
+
+
+@with_out
+def linalg_tensorinv(input: Tensor, ind: int = 2) -> Any:
+    """The inverse with respect to `tensordot` over the first `ind` dimensions.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.linalg.tensorinv(torch.eye(6).reshape(2, 3, 6), ind=2).shape
+        gradpack.Size([6, 2, 3])
+    """
+    if ind <= 0:
+        raise RuntimeError(f"Expected a strictly positive integer for 'ind', but got {ind}")
+    before, after = input._shape[:ind], input._shape[ind:]
+    rows, columns = _count(before), _count(after)
+    if rows != columns:
+        raise RuntimeError(
+            "Expected self to satisfy the requirement prod(self.shape[ind:]) == prod(self.shape[:ind]), but got "
+            f"{columns} != {rows}"
+        )
+    result = _inv(late.reshape(input, (columns, rows)))
+    _check_inverse("inv", result.info)
+    return late.reshape(result.inverse, (*after, *before))
+
+
+@with_out
+def linalg_tensorsolve(input: Tensor, other: Tensor, dims: Any = None) -> Any:
+    """`X` with `tensordot(input, X, X.ndim) = other`.
+
+    Args:
+        dims: dimensions of `input` that are moved to its end first.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.linalg.tensorsolve(torch.eye(6).reshape(2, 3, 6), torch.ones(2, 3)).shape
+        gradpack.Size([6])
+    """
+    if dims is not None:
+        dims = tuple(dims)
+        input = late.movedim(input, dims, tuple(range(input.ndim - len(dims), input.ndim)))
+    after = input._shape[other.ndim :]
+    rows, columns = other.numel(), _count(after)
+    if rows != columns:
+        raise RuntimeError(
+            "Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == prod(self.shape[:other.ndim]), "
+            f"but got {columns} != {rows}"
+        )
+    found = linalg_solve(late.reshape(input, (columns, rows)), late.reshape(other, (other.numel(),)))
+    return late.reshape(found, after)
+
+
+def _count(shape: Any) -> int:
+    n = 1
+    for size in shape:
+        n *= size
+    return n

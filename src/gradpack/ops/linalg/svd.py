@@ -1,0 +1,209 @@
+"""Singular values, with their vectors: determined as those of eigenvalues are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...base import late
+from ...declare.annotations import Array
+from ...declare.decorators import general
+from ...tensor.tensor import Tensor, wrap
+from ..pointwise.operands import is_complex
+from .check import LinAlgError, adjoint_of, as_like, diagonal_of, floats, followed, matrices, result_type, with_out
+from .spectral import gaps_of, no_phase
+
+FUNCTIONS = "svd"
+METHODS = "svd"
+
+
+# -- singular values --
+
+
+def _svd_gradient(g: Any, U: Any, S: Any, Vh: Any, A_shape: Any) -> Any:
+    g_u, g_s, g_vh = g
+    m, n = A_shape[-2:]
+    k = min(m, n)
+    U, Vh = U[..., :k], Vh[..., :k, :]
+    if g_u is None and g_vh is None:
+        return (U * g_s[..., None, :]) @ Vh if m >= n else U @ (g_s[..., None] * Vh)
+    g_u = None if g_u is None else g_u[..., :k]
+    g_v = None if g_vh is None else adjoint_of(g_vh[..., :k, :])
+    V = adjoint_of(Vh)
+    skew_u = None if g_u is None else _skew(adjoint_of(U) @ g_u)
+    skew_v = None if g_v is None else _skew(Vh @ g_v)
+    phase = None
+    if is_complex(U):
+        turns = [diagonal_of(s) for s in (skew_u, skew_v) if s is not None]
+        no_phase(
+            "svd_backward",
+            "singular vectors",
+            "phase term, making it ill-defined.",
+            late.imag(turns[0] if len(turns) == 1 else turns[0] + turns[1]) / 2,
+        )
+        of_u = 0 if skew_u is None else diagonal_of(skew_u)
+        of_v = 0 if skew_v is None else diagonal_of(skew_v)
+        phase = (of_u - of_v) / (4 * S)
+    gaps = gaps_of(S * S)
+    inner = None
+    if skew_u is not None:
+        inner = (_off_diagonal(skew_u) / gaps) * S[..., None, :]
+    if skew_v is not None:
+        term = S[..., None] * (_off_diagonal(skew_v) / gaps)
+        inner = term if inner is None else inner + term
+    middle = None if g_s is None else as_like(g_s, U)
+    if phase is not None:
+        middle = phase if middle is None else middle + phase
+    if middle is not None:
+        inner = inner + late.diag_embed(middle)
+    left = U @ inner
+    if m > k and g_u is not None:
+        rest = g_u - U @ (adjoint_of(U) @ g_u)
+        left = left + rest / S[..., None, :]
+    whole = left @ Vh
+    if n > k and g_v is not None:
+        rest = g_v - V @ (Vh @ g_v)
+        whole = whole + U @ adjoint_of(rest / S[..., None, :])
+    return whole
+
+
+def _skew(x: Any) -> Any:
+    return x - adjoint_of(x)
+
+
+def _off_diagonal(x: Any) -> Any:
+    return x - late.diag_embed(diagonal_of(x))
+
+
+@general(
+    A=lambda g, U, S, Vh, A_shape: _svd_gradient(g, U, S, Vh, A_shape),
+    results=("U", "S", "Vh"),
+    result=None,
+    holomorphic=False,
+    check=floats("linalg.svd", kernel="linalg_svd_cpu"),
+    name="linalg_svd",
+)
+def _svd(A: Array, full_matrices: bool = True) -> Any:
+    """Singular values, in descending order, and vectors."""
+    return decompose(A, full_matrices)
+
+
+def _lose(found: Any, lost: Any) -> Any:
+    """NaN in the place of what was found for some matrices of a batch."""
+    where_lost = np.reshape(lost, (*lost.shape, *(1,) * (len(found.shape) - len(lost.shape))))
+    return np.where(where_lost, np.nan, found).astype(found.dtype)
+
+
+def _empty_svd(A: Any, full: bool) -> tuple[Any, Any, Any]:
+    m, n = A.shape[-2:]
+    k, lead = min(m, n), A.shape[:-2]
+    S = np.zeros((*lead, k), dtype=np.real(A).dtype)
+    U, Vh = np.eye(m, m if full else k, dtype=A.dtype), np.eye(n if full else k, n, dtype=A.dtype)
+    return np.array(np.broadcast_to(U, (*lead, *U.shape))), S, np.array(np.broadcast_to(Vh, (*lead, *Vh.shape)))
+
+
+def decompose(A: Any, full: bool = False) -> tuple[Any, Any, Any]:
+    """Singular values and vectors of arrays. NaN is refused; infinities give NaN, as in torch.
+
+    Raises:
+        LinAlgError: for NaN, and where the iteration does not converge.
+    """
+    matrices("linalg.svd", A)
+    if not A.size:
+        return _empty_svd(A, full)
+    lost = ~np.all(np.isfinite(A), axis=(-2, -1))
+    reason = "the input matrix is ill-conditioned or has too many repeated singular values."
+    try:
+        if not np.any(lost):
+            U, S, Vh = np.linalg.svd(A, full_matrices=full)
+            return U, S, Vh
+        bad = np.flatnonzero(np.any(np.isnan(A), axis=(-2, -1)))
+        if not bad.size:
+            found = np.linalg.svd(np.where(lost[..., None, None], 0, A), full_matrices=full)
+            return _lose(found[0], lost), _lose(found[1], lost), _lose(found[2], lost)
+        place = f"(Batch element {int(bad[0])}): " if len(A.shape) > 2 else ""
+        reason = "the input matrix contained non-finite values."
+    except np.linalg.LinAlgError:
+        place = ""
+    raise LinAlgError(f"linalg.svd: {place}The algorithm failed to converge because {reason}") from None
+
+
+@general(result=None, promote=("A",), check=floats("linalg.svd", kernel="linalg_svd_cpu"))
+def _svdvals(A: Array) -> Any:
+    """Singular values, where no gradient is asked for."""
+    matrices("linalg.svd", A)
+    if not A.size or not np.all(np.isfinite(A)):
+        return decompose(A)[1]
+    return np.linalg.svd(A, compute_uv=False)
+
+
+def _check_driver(driver: Any) -> None:
+    if driver is not None:
+        raise RuntimeError(
+            "torch.linalg.svd: keyword argument `driver=` is only supported on CUDA inputs with cuSOLVER backend."
+        )
+
+
+@with_out
+def linalg_svd(A: Tensor, full_matrices: bool = True, *, driver: Any = None) -> Any:
+    """`A = U @ diag(S) @ Vh`, singular values in descending order, as a named tuple (U, S, Vh).
+
+    Args:
+        A: of shape (..., m, n).
+        full_matrices: all columns of U and rows of Vh, also those without a singular value; these have no gradient.
+        driver: None: there is a choice on CUDA only.
+
+    Raises:
+        RuntimeError: in backward, if a loss depends on the phase of complex vectors.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.linalg.svd(torch.tensor([[3.0, 0.0], [0.0, 4.0]])).S
+        tensor([4., 3.])
+    """
+    _check_driver(driver)
+    return _svd(A, full_matrices)
+
+
+@with_out
+def linalg_svdvals(A: Tensor, *, driver: Any = None) -> Any:
+    """Singular values, in descending order.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.linalg.svdvals(torch.tensor([[3.0, 0.0], [0.0, 4.0]]))
+        tensor([4., 3.])
+    """
+    _check_driver(driver)
+    return _svd(A, False)[1] if followed(A) else _svdvals(A)
+
+
+_SVD = result_type("svd", "U S V")
+
+
+@with_out
+def svd(input: Tensor, some: bool = True, compute_uv: bool = True) -> Any:
+    """`input = U @ diag(S) @ V^H`, as a named tuple (U, S, V).
+
+    Args:
+        some: only the columns of U and V that have a singular value.
+        compute_uv: False gives zeros for U and V.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.svd(torch.ones(3, 2)).V.shape
+        gradpack.Size([2, 2])
+    """
+    if isinstance(input, Tensor):
+        matrices("linalg.svd", input)
+    if not compute_uv:
+        S = linalg_svdvals(input)
+        m, n = input._shape[-2:]
+        zeros = [wrap(np.zeros((*input._shape[:-2], size, size), input._data.dtype)) for size in (m, n)]
+        return _SVD(zeros[0], S, zeros[1])
+    U, S, Vh = _svd(input, not some)
+    return _SVD(U, S, Vh.mH)

@@ -1,0 +1,1 @@
+"""Layers: affine maps, attention, normalisation, dropout, embeddings, losses, padding, resampling, recurrence."""

@@ -1,0 +1,169 @@
+"""`linear` and `bilinear`: products with a weight, plus a bias."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ...base import late
+from ...declare.annotations import Array, Setting
+from ...declare.decorators import general
+from ...declare.decorators import linear as linear_kind
+from ..reduce.kernels import add_up
+from .dropped import light
+
+FUNCTIONS = ""
+
+
+def _blame_linear(input: Any, weight: Any, bias: Any = ()) -> None:
+    rows = 1
+    for n in input[:-1]:
+        rows *= n
+    if not input or not weight or input[-1] != weight[-1]:
+        raise RuntimeError(
+            f"mat1 and mat2 shapes cannot be multiplied ({rows}x{input[-1] if input else ''} and "
+            f"{weight[-1] if weight else ''}x{weight[0] if weight else ''}): linear() got input {list(input)} and "
+            f"weight {list(weight)}"
+        )
+    raise RuntimeError(f"linear(): bias of shape {list(bias)} does not fit weight {list(weight)}")
+
+
+@general(
+    input=lambda g, weight: g @ weight if len(weight.shape) == 2 else late.unsqueeze(g, -1) * weight,
+    weight=lambda g, input, weight_shape: _weight_gradient(g, input, weight_shape),
+    bias=lambda g, bias_shape: (
+        _over_rows(g) if len(g.shape) > 1 and g.shape[-1:] == bias_shape else late.sum_to_size(g, bias_shape)
+    ),
+    uniform=True,
+    dtypes="ifc",
+    blame=_blame_linear,
+    node="AddmmBackward0",
+    light=light,
+    autocast="lower",
+    refuses="unsigned",
+    overlap="read_first",
+    saved_as=(
+        "alpha=:1 beta=:1 mat1=input mat2=weight.T mat1_sym_sizes=input.shape mat1_sym_strides=input.strides "
+        "mat2_sym_sizes=weight.T.shape mat2_sym_strides=weight.T.strides"
+    ),
+)
+def linear(input: Array, weight: Array, bias: Array = None) -> Any:
+    """`input @ weight.T + bias`.
+
+    Args:
+        input: shape (..., in_features).
+        weight: shape (out_features, in_features), or (in_features).
+        bias: shape (out_features), or () beside a vector as weight.
+
+    Raises:
+        RuntimeError: if the shapes do not fit, or the dtypes differ.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.functional.linear(torch.ones(1, 2), torch.ones(3, 2), torch.zeros(3))
+        tensor([[2., 2., 2.]])
+    """
+    if len(weight.shape) < 2:
+        out = np.matmul(input, weight)
+    elif len(input.shape) == 2:
+        out = np.matmul(input, weight.mT)
+    else:  # one large product is faster than one for each leading index
+        out = np.matmul(np.reshape(input, (math.prod(input.shape[:-1]), input.shape[-1])), weight.mT)
+        out = np.reshape(out, (*input.shape[:-1], weight.shape[0]))
+    if bias is None:
+        return out
+    if (len(bias.shape) > 1 and bias.shape[0] != 1) or (bias.shape and bias.shape[-1] not in (1, weight.shape[0])):
+        raise ValueError("bias")
+    if out.shape:
+        out += bias
+        return out
+    return out + bias
+
+
+def _weight_gradient(g: Any, input: Any, shape: Any) -> Any:
+    if len(shape) < 2:
+        return late.sum_to_size(late.unsqueeze(g, -1) * input, shape)
+    if len(input.shape) == 1:
+        return late.unsqueeze(g, -1) * input
+    if len(input.shape) > 2:
+        rows = math.prod(input.shape[:-1])
+        g = late.reshape(g, (rows, shape[0]))
+        input = late.reshape(input, (rows, shape[1]))
+    return g.mT @ input
+
+
+@linear_kind(input=lambda g, input_shape: late.expand(g, input_shape), node="SumBackward1")
+def _over_rows(input: Array) -> Any:
+    """The sum over all dimensions but the last."""
+    return add_up(input, 0 if len(input.shape) == 2 else tuple(range(len(input.shape) - 1)))
+
+
+@general(
+    input1=lambda g, input2, weight: einsum_product("bo,oij,bj->bi", g, weight, input2),
+    input2=lambda g, input1, weight: einsum_product("bo,oij,bi->bj", g, weight, input1),
+    weight=lambda g, input1, input2: einsum_product("bo,bi,bj->oij", g, input1, input2),
+    bias=lambda g, bias_shape: late.sum_to_size(g, bias_shape),
+    uniform=True,
+    dtypes="ifc",
+    refuses="unsigned",
+)
+def bilinear(input1: Array, input2: Array, weight: Array, bias: Array = None) -> Any:
+    """`input1 @ weight[k] @ input2 + bias[k]` for each output k.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.functional.bilinear(torch.ones(1, 2), torch.ones(1, 3), torch.ones(4, 2, 3))
+        tensor([[6., 6., 6., 6.]])
+    """
+    if input1.shape[-1] != weight.shape[1] or input2.shape[-1] != weight.shape[2]:
+        raise RuntimeError(
+            f"bilinear(): weight of shape {list(weight.shape)} does not fit inputs with last dimensions "
+            f"{input1.shape[-1]} and {input2.shape[-1]}"
+        )
+    if input1.shape[:-1] != input2.shape[:-1]:
+        raise RuntimeError(
+            f"bilinear(): input batch dimensions do not match: {list(input1.shape)} and {list(input2.shape)}"
+        )
+    half = np.matmul(
+        np.reshape(input1, (-1, input1.shape[-1])), np.reshape(np.moveaxis(weight, 1, 0), (weight.shape[1], -1))
+    )
+    half = np.reshape(half, (-1, weight.shape[0], weight.shape[2]))
+    out = np.sum(half * np.expand_dims(np.reshape(input2, (-1, input2.shape[-1])), 1), axis=-1)
+    out = np.reshape(out, (*input1.shape[:-1], weight.shape[0]))
+    return out if bias is None else out + bias
+
+
+@general(
+    first=lambda g, equation, second, third: _transposed(equation, 0, g, second, third),
+    second=lambda g, equation, first, third: _transposed(equation, 1, g, first, third),
+    third=lambda g, equation, first, second: _transposed(equation, 2, g, first, second),
+    node="EinsumBackward0",
+    autocast="lower",
+)
+def _triple(equation: Setting, first: Array, second: Array, third: Array) -> Any:
+    """An einsum of three operands whose letters each occur twice."""
+    return np.einsum(equation, first, second, third, optimize=True)
+
+
+def _transposed(equation: str, nr: int, g: Any, a: Any, b: Any) -> Any:
+    left, _, right = equation.partition("->")
+    terms = left.split(",")
+    rest = [t for i, t in enumerate(terms) if i != nr]
+    return _triple(f"{right},{','.join(rest)}->{terms[nr]}", g, a, b)
+
+
+def einsum_product(equation: str, g: Any, a: Any, b: Any) -> Any:
+    """`_triple` over any leading dimensions, which stand as the letter b."""
+    letters, _, out = equation.partition("->")
+    shapes = [x.shape for x in (g, a, b)]
+    lead = shapes[0][:-1]
+    flat = [
+        late.reshape(x, (-1, x.shape[-1])) if term.startswith("b") and len(term) == 2 else x
+        for x, term in zip((g, a, b), letters.split(","), strict=True)
+    ]
+    made = _triple(equation, *flat)
+    return late.reshape(made, (*lead, made.shape[-1])) if out.startswith("b") else made

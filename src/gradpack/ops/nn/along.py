@@ -1,0 +1,120 @@
+"""Linear maps along single dimensions of an array: padding by index, resizing, averages over parts.
+
+A map says for each of its results which elements it takes (its taps) and with which weights. It is
+made once for a description that can be hashed, and kept. Its adjoint puts things back.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...backends.compiled import loops
+from ...backends.numpy import as_intp
+from ..conv.sliding import size_of
+
+DENSE = 256  # elements along a dimension, up to which a product with a matrix along the last one is faster
+
+
+class Taps:
+    """A linear map from `size` elements to `index.shape[1]`.
+
+    Attributes:
+        index: (taps, results), the elements that are taken.
+        weight: (taps, results), float64; None for ones.
+        size: the number of elements that it takes from.
+    """
+
+    __slots__ = ("_back", "_matrices", "index", "size", "weight")
+
+    def __init__(self, index: Any, weight: Any, size: int) -> None:
+        self.index, self.weight, self.size = index, weight, size
+        self._matrices: dict[Any, Any] = {}
+        self._back: Taps | None = None
+
+    def matrix(self, dtype: Any) -> Any:
+        """The map as a matrix (results, size)."""
+        found = self._matrices.get(dtype)
+        if found is None:
+            count = self.index.shape[1]
+            whole = np.zeros((count, self.size))
+            weight = np.ones(self.index.shape) if self.weight is None else self.weight
+            np.add.at(whole, (np.broadcast_to(np.arange(count), self.index.shape), self.index), weight)
+            found = self._matrices[dtype] = whole.astype(dtype)
+        return found
+
+    def back(self) -> Taps:
+        """The adjoint as a map of its own; elements that take less than others get taps of weight zero."""
+        if self._back is None:
+            order = np.argsort(self.index.reshape(-1), kind="stable")
+            source = self.index.reshape(-1)[order]
+            weight = np.ones(source.size) if self.weight is None else self.weight.reshape(-1)[order]
+            counts = np.bincount(as_intp(source), minlength=self.size)
+            starts = np.cumsum(counts) - counts
+            depth = max(1, int(counts.max(initial=0)))
+            index = np.zeros((depth, self.size), np.int64)
+            factor = np.zeros((depth, self.size))
+            rank = np.arange(source.size) - starts[source]
+            index[rank, source] = order % self.index.shape[1]
+            factor[rank, source] = weight
+            if not np.any(factor != 1):
+                factor = None  # type: ignore[assignment]
+            self._back = Taps(index, factor, self.index.shape[1])
+        return self._back
+
+
+def taken(x: Any, taps: Taps, dim: int) -> Any:
+    """The map applied along a dimension (counted from the end: negative)."""
+    index, weight = taps.index, taps.weight
+    if dim == -1 and weight is not None and taps.size <= DENSE and x.dtype.kind in "fc" and x.size:
+        if np.isfinite(np.sum(x)):  # zeros in the matrix times infinity would be NaN
+            return np.matmul(x, taps.matrix(x.dtype).T)
+    fast = loops("along", x)
+    if fast is not None:
+        return _taken_by(fast, x, taps, x.ndim + dim)
+    shape = (-1,) + (1,) * (-1 - dim)
+    total: Any = None
+    for nr in range(index.shape[0]):
+        term = np.take(x, as_intp(index[nr]), axis=dim)
+        if weight is not None:
+            term *= np.reshape(weight[nr], shape).astype(x.dtype)
+        if total is None:
+            total = term
+        else:
+            total += term
+    return total
+
+
+def _taken_by(fast: Any, x: Any, taps: Taps, place: int) -> Any:
+    """The same by a compiled loop."""
+    before, after, count = x.shape[:place], x.shape[place + 1 :], taps.index.shape[1]
+    weight = np.ones(taps.index.shape, x.dtype) if taps.weight is None else taps.weight.astype(x.dtype)
+    index = np.ascontiguousarray(taps.index)
+    out = np.empty((*before, count, *after), x.dtype)
+    if size_of(after) == 1:
+        fast.elements_taken(x.reshape(-1, taps.size), index, weight, out.reshape(-1, count))
+    else:
+        fast.rows_taken(
+            x.reshape(size_of(before), taps.size, -1), index, weight, out.reshape(size_of(before), count, -1)
+        )
+    return out
+
+
+def put_back(g: Any, taps: Taps, dim: int) -> Any:
+    """The adjoint of the map along a dimension."""
+    if dim == -1 and taps.size * taps.index.shape[1] <= DENSE * DENSE and g.dtype.kind in "fc" and g.size:
+        if np.isfinite(np.sum(g)):
+            return np.matmul(g, taps.matrix(g.dtype))
+    back = taps.back()
+    if back.index.shape[0] <= 16 or taps.weight is not None:
+        return taken(g, back, dim)
+    # few elements that are taken often: sums of runs
+    place = g.ndim + dim
+    flat = taps.index[0]
+    order = np.argsort(flat, kind="stable")
+    ordered = flat[order]
+    starts = np.flatnonzero(np.concatenate((np.ones(1, bool), ordered[1:] != ordered[:-1])))
+    out = np.zeros((*g.shape[:place], taps.size, *g.shape[place + 1 :]), g.dtype)
+    out[(slice(None),) * place + (ordered[starts],)] = np.add.reduceat(np.take(g, order, axis=dim), starts, axis=place)
+    return out

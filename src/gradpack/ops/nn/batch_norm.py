@@ -1,0 +1,382 @@
+"""Normalisation over a batch: each channel to mean 0 and variance 1."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...base import late
+from ...base.dtypes import float32
+from ...base.errors import not_implemented_for
+from ...base.modes import MODE, using
+from ...declare.annotations import Array
+from ...declare.batching.batch_tensor import is_batched
+from ...declare.decorators import general, nondifferentiable
+from ...tensor.tensor import Tensor, wrap
+from ..conv.channels import as_channels, blocks, channel_dots, channel_sums, column, compiled, scaled
+from ..conv.products import over_places
+from ..conv.spatial import check_tensor
+from ..reduce.kernels import SMALL, _add, _array_type, reshaped
+from ..reduce.reduce import written
+from ..shape.memory_formats import rows_or_channels_last
+
+FUNCTIONS = "batch_norm instance_norm native_batch_norm _native_batch_norm_legit"
+
+
+@nondifferentiable(promote=("input",), dtypes="f", results=("mean", "var"), differentiable=0, result=None)
+def _batch_stats(input: Array) -> Any:
+    """Mean and (biased) variance of each channel."""
+    x = as_channels(input)
+    count = x.shape[0] * x.shape[2]
+    if type(x) is _array_type and x.size < SMALL and count:
+        mean = _add(x, (0, 2), np.float64) / count
+        off = x - mean[:, None]
+        return mean.astype(x.dtype), (_add(off * off, (0, 2)) / count).astype(x.dtype)
+    if (fast := compiled(x)) is not None:
+        made = np.empty(x.shape[1], x.dtype), np.empty(x.shape[1], x.dtype)
+        fast.statistics(x, *made)
+        return made
+    total = np.zeros(x.shape[1])
+    for part in blocks(x):
+        total += channel_sums(x[part])
+    mean = total / count
+    near = column(mean.astype(x.dtype))
+    squares = np.zeros(x.shape[1])
+    for part in blocks(x):
+        off = x[part] - near
+        squares += channel_dots(off, off)
+    # `near` is rounded: the difference is made good here
+    var = squares / count - (mean - near[:, 0].astype(mean.dtype)) ** 2
+    return mean.astype(x.dtype), np.maximum(var, 0).astype(x.dtype)
+
+
+def _gradients(
+    g: Any, input: Any, weight: Any, bias_shape: Any, mean: Any, rstd: Any, training: bool, eps: float, needs: Any
+) -> Any:
+    """Gradients of input, weight and bias; with y the normalised input and d = g * weight, that of the input is
+    rstd * (d - average(d) - y * average(d * y)), in evaluation rstd * d.
+    """
+    shape, x, g = input.shape, as_channels(input), as_channels(g)
+    mean, rstd = np.asarray(mean, dtype=x.dtype), np.asarray(rstd, dtype=x.dtype)
+    near = column(mean)
+    sums, dots = np.zeros(x.shape[1]), np.zeros(x.shape[1])
+    if (fast := compiled(x, g)) is not None:
+        return _gradients_compiled(fast, g, x, weight, mean, rstd, training, needs, shape)
+    made: Any = np.empty(x.shape, g.dtype) if needs[0] or needs[1] else None
+    if training or needs[1] or needs[2]:
+        for part in blocks(x):
+            given = g[part]
+            sums += channel_sums(given)
+            if made is not None and (training or needs[1]):
+                dots += channel_dots(np.subtract(x[part], near, out=made[part]), given)
+    factor = rstd if weight is None else rstd * weight
+    if needs[0]:
+        scale = column(factor)
+        count = x.shape[0] * x.shape[2] or 1
+        slope = column((-dots / count * (rstd * rstd)).astype(g.dtype))
+        level = column((sums / count).astype(g.dtype))
+        for part in blocks(x):
+            here = made[part]
+            if training:
+                here *= slope  # what is there is the input without its mean
+                here += g[part]
+                here -= level
+                here *= scale
+            else:
+                np.multiply(g[part], scale, out=here)
+        made = reshaped(made, shape)
+    weight_g = (dots * rstd).astype(g.dtype) if needs[1] else None
+    return made if needs[0] else None, weight_g, sums.astype(g.dtype) if needs[2] else None
+
+
+def _gradients_compiled(
+    fast: Any, g: Any, x: Any, weight: Any, mean: Any, rstd: Any, training: bool, needs: Any, shape: Any
+) -> Any:
+    """The same by compiled loops."""
+    sums, dots = np.zeros(x.shape[1]), np.zeros(x.shape[1])
+    mean, made = np.ascontiguousarray(mean), None
+    if training or needs[1] or needs[2]:
+        fast.sums(g, x, mean, sums, dots)
+    if needs[0]:
+        factor = rstd if weight is None else rstd * weight
+        along, level = (v * training / (x.size // x.shape[1]) * factor for v in (dots * (rstd * rstd), sums))
+        made = np.empty_like(x)
+        fast.combined(g, x, mean, *(np.ascontiguousarray(v, x.dtype) for v in (factor, -along, -level)), made)
+        made = reshaped(made, shape)
+    weight_g = (dots * rstd).astype(g.dtype) if needs[1] else None
+    return made, weight_g, sums.astype(g.dtype) if needs[2] else None
+
+
+def _meaning(input: Any, weight: Any, mean: Any, rstd: Any, training: bool, eps: float) -> Any:
+    """The same without its bias, composed of other operations."""
+    ends = (1, -1, *(1,) * (len(input.shape) - 2))
+    if training:
+        dims = (0, *range(2, len(input.shape)))
+        centred = input - late.mean(input, dims, True)
+        out = centred * late.rsqrt(late.mean(centred * centred, dims, True) + eps)
+    else:
+        out = (input - late.reshape(mean, ends)) * late.reshape(rstd, ends)
+    return out if weight is None else out * late.reshape(weight, ends)
+
+
+@general(
+    inputs=("input", "weight", "bias"),
+    joint=_gradients,
+    meaning=_meaning,
+    bias=lambda g: over_places(g),
+    node="NativeBatchNormBackward0",
+    dtypes="f",
+    uniform=True,
+    promote=("input", "weight", "bias"),
+    cost="cheap",
+    saved_as="eps input=input result1=mean result2=rstd training weight",
+)
+def _batch_norm(
+    input: Array,
+    weight: Array = None,
+    bias: Array = None,
+    mean: Array = None,
+    rstd: Array = None,
+    training: bool = True,
+    eps: Any = 0,
+) -> Any:
+    """(input - mean) * rstd * weight + bias; in training, `mean` and `rstd` are those of the input."""
+    mean, rstd = np.asarray(mean, dtype=input.dtype), np.asarray(rstd, dtype=input.dtype)
+    scale = rstd if weight is None else rstd * weight
+    x = as_channels(input)
+    if (fast := compiled(x)) is not None:
+        out, plus = np.empty_like(x), np.zeros(x.shape[1]) if bias is None else bias
+        fast.scaled(x, *(np.ascontiguousarray(v, x.dtype) for v in (mean, scale, plus)), out)
+        return rows_or_channels_last(reshaped(out, input.shape))
+    shift = -mean * scale if bias is None else bias - mean * scale
+    return rows_or_channels_last(reshaped(scaled(x, scale, shift), input.shape))
+
+
+# -- as torch has it --
+
+
+def _check(op: str, input: Any, training: bool, channels: int, **operands: Any) -> None:
+    for name, value in operands.items():
+        if value is None:
+            continue
+        if not isinstance(value, Tensor):
+            raise TypeError(f"{op}(): argument '{name}' must be Tensor, not {type(value).__name__}")
+        if value._shape != (channels,) and value.numel() != channels:
+            raise RuntimeError(f"{name} should contain {channels} elements not {value.numel()}")
+    if not training:
+        for name in ("running_mean", "running_var"):
+            if operands[name] is None:
+                raise RuntimeError(f"{name} must be defined in evaluation mode")
+
+
+_NOT_BATCHED = (
+    "Batch norm got a batched tensor as input while the running_mean or running_var, which will be updated in place, "
+    "were not batched.\nIf you are using a module and do not need eval mode, please set `track_running_stats` to be "
+    "False.If you are using a prebuilt module and do not need eval mode, please see the functorch website for "
+    "resources on how to patch your module to work with vmap"
+)
+
+
+def _update(running: Tensor | None, new: Any, momentum: float) -> None:
+    """Move a running statistic towards a new value: no write that autograd sees, as in torch."""
+    if running is None:
+        return
+    if MODE.get().levels:
+        if is_batched(new) and not is_batched(running):
+            raise RuntimeError(_NOT_BATCHED)
+        running.copy_(running * (1 - momentum) + new * momentum)
+        return
+    data, backend = running._data, running._spec.backend
+    backend.write(data, backend.bind(_mixed)(data, new._data, momentum))
+
+
+def _mixed(old: Any, new: Any, momentum: float) -> Any:
+    wide = old.astype(np.float64) * (1 - momentum) + np.asarray(new, dtype=np.float64) * momentum
+    return wide.astype(old.dtype)
+
+
+def _statistics(input: Tensor, running_mean: Any, running_var: Any, training: bool, momentum: float, eps: float) -> Any:
+    """Mean and 1 / standard deviation to normalise with; in training, the running ones follow."""
+    if training and input._spec.plain and not MODE.get().special:  # on arrays, which have no history
+        mean, var = _batch_stats.op.forward(input._data)
+        count = input._data.size // max(1, input._shape[1])
+        _update(running_mean, wrap(mean), momentum)
+        _update(running_var, wrap(var * (count / (count - 1) if count > 1 else np.nan)), momentum)
+        return wrap(mean), wrap(1 / np.sqrt(var + eps))
+    with using(grad=False, dual=0):
+        if not training:
+            wide = running_mean._spec.dtype.low
+            mean, var = (t.to(float32) if wide else t for t in (running_mean, running_var))
+            return mean, late.rsqrt(var + eps)
+        mean, var = _batch_stats(input.detach())
+        count = input.numel() // max(1, input._shape[1])
+        _update(running_mean, mean, momentum)
+        if running_var is not None:
+            _update(running_var, var * (count / (count - 1) if count > 1 else np.nan), momentum)
+        return mean, late.rsqrt(var + eps)
+
+
+def normalised(
+    op: str,
+    input: Any,
+    weight: Any,
+    bias: Any,
+    running_mean: Any,
+    running_var: Any,
+    training: bool,
+    momentum: float,
+    eps: float,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """The normalised input, and the mean and 1 / standard deviation that it was normalised with."""
+    check_tensor(op, input=input)
+    if input.ndim < 2 and input.numel():
+        raise RuntimeError(f"{op}(): Expected at least 2 dimensions for the input, but got shape {list(input._shape)}")
+    channels = input._shape[1] if input.ndim > 1 else input._shape[0]
+    _check(op, input, training, channels, running_mean=running_mean, running_var=running_var, weight=weight, bias=bias)
+    if not input.is_floating_point():
+        raise not_implemented_for(op, input.dtype)
+    if not input.numel():
+        out = (
+            input.clone()
+            if weight is None
+            else input * late.sum(weight) + late.sum(bias if bias is not None else weight)
+        )
+        zero = input.detach().new_zeros(0 if training else channels)
+        return out, zero, zero
+    mixed = input._spec.dtype.low and weight is not None and weight.dtype is float32
+    takes = float32 if mixed else input.dtype
+    for name, value in (("weight", weight), ("bias", bias)):  # before the running statistics are written to
+        if value is not None and value._spec is not input._spec and value.dtype is not takes:
+            raise RuntimeError(
+                f"{op}(): expected {name} to have dtype {takes} beside an input of {input.dtype}, but got "
+                f"{value.dtype}: convert one with .to(dtype)"
+            )
+    mean, rstd = _statistics(input, running_mean, running_var, training, momentum, eps)
+    given = input.to(float32) if mixed else input
+    wanted = float32 if given._spec.dtype.low else given.dtype
+    if mean.dtype is not wanted:
+        mean, rstd = mean.to(wanted), rstd.to(wanted)
+    out = _batch_norm(given, weight, bias, mean, rstd, training, eps)
+    return out.to(input.dtype) if mixed else out, mean, rstd
+
+
+def batch_norm(
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    training: bool,
+    momentum: float,
+    eps: float,
+    cudnn_enabled: bool = True,
+) -> Tensor:
+    """Bring each channel, over batch and space, to mean 0 and variance 1, then scale and shift it.
+
+    Args:
+        input: shape (batch, channels, *space).
+        weight, bias, running_mean, running_var: shape (channels), or None.
+        training: normalise by the statistics of the input, and move the running ones towards them;
+            else normalise by the running ones.
+
+    Raises:
+        RuntimeError: if the shapes do not fit.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.batch_norm(torch.tensor([[1.0], [3.0]]), None, None, None, None, True, 0.1, 1e-5, True)
+        tensor([[-1.0000],
+                [ 1.0000]])
+    """
+    return normalised("batch_norm", input, weight, bias, running_mean, running_var, training, momentum, eps)[0]
+
+
+def native_batch_norm(
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    training: bool,
+    momentum: float,
+    eps: float,
+    *,
+    out: Any = None,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """`batch_norm`, with the mean and 1 / standard deviation of the batch (empty in evaluation).
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.native_batch_norm(torch.tensor([[1.0], [3.0]]), None, None, None, None, True, 0.1, 0.0)[1:]
+        (tensor([2.]), tensor([1.]))
+    """
+    made, mean, rstd = normalised(
+        "native_batch_norm", input, weight, bias, running_mean, running_var, training, momentum, eps
+    )
+    if not training:
+        mean = rstd = input.detach().new_zeros(0)
+    results = made, mean.to(input.dtype), rstd.to(input.dtype)
+    if out is None:
+        return results
+    for result, target in zip(results, out, strict=True):
+        written("native_batch_norm", result, target, input)
+    given: tuple[Tensor, Tensor, Tensor] = out
+    return given
+
+
+def _native_batch_norm_legit(
+    input: Tensor, weight: Tensor | None, bias: Tensor | None, *rest: Any, out: Any = None
+) -> Any:
+    """`native_batch_norm`, by another name; the running mean and variance may be left out."""
+    return native_batch_norm(input, weight, bias, *(rest if len(rest) == 5 else (None, None, *rest)), out=out)
+
+
+def instance_norm(
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    use_input_stats: bool,
+    momentum: float,
+    eps: float,
+    cudnn_enabled: bool = True,
+) -> Tensor:
+    """`batch_norm` of each element of the batch by itself.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.instance_norm(torch.tensor([[[1.0, 3.0]]]), None, None, None, None, True, 0.1, 1e-5, True)
+        tensor([[[-1.0000,  1.0000]]])
+    """
+    check_tensor("instance_norm", input=input)
+    if not use_input_stats and (running_mean is None or running_var is None):
+        raise RuntimeError("Expected running_mean and running_var to be defined when use_input_stats is false")
+    if input.ndim < 2:
+        raise RuntimeError(f"instance_norm(): Expected at least 2 dimensions, but got shape {list(input._shape)}")
+    batch, channels = input._shape[:2]
+    for name, value in (
+        ("weight", weight),
+        ("bias", bias),
+        ("running_mean", running_mean),
+        ("running_var", running_var),
+    ):
+        if value is not None and value.numel() != channels:
+            raise RuntimeError(f"{name} should contain {channels} elements not {value.numel()}")
+
+    def each(t: Tensor | None) -> Tensor | None:
+        return None if t is None else t.repeat(batch)
+
+    means, variances = each(running_mean), each(running_var)
+    flat = late.reshape(input, (1, batch * channels, *input._shape[2:]))
+    out = batch_norm(flat, each(weight), each(bias), means, variances, use_input_stats, momentum, eps)
+    if use_input_stats:
+        for running, made in ((running_mean, means), (running_var, variances)):
+            if running is not None and made is not None and batch:
+                with using(grad=False):
+                    running.copy_(late.mean(late.reshape(made, (batch, channels)), 0))
+    return late.reshape(out, input._shape)

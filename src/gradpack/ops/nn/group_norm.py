@@ -1,0 +1,259 @@
+"""Normalisation over groups of channels, over neighbouring channels, and torch's native names of such operations."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ...base import late
+from ...base.dtypes import float32
+from ...base.errors import not_implemented_for
+from ...base.modes import using
+from ...declare.annotations import Array
+from ...declare.decorators import general
+from ...tensor.tensor import Tensor
+from ..conv.avg_pool import avg_pool2d
+from ..conv.channels import as_channels, blocks, compiled
+from ..conv.products import over_places
+from ..conv.sliding import size_of
+from ..conv.spatial import check_tensor
+from ..reduce.kernels import SMALL, add_up, dots, reshaped
+from ..reduce.row_products import add_multiples, repeated
+from ..shape.memory_formats import channels_as_in
+from .padding import pad
+
+FUNCTIONS = "group_norm native_group_norm native_layer_norm"
+
+
+def _meaning(input: Any, groups: int, weight: Any, eps: float) -> Any:
+    """Group normalisation without its bias, composed of other operations."""
+    shape = input.shape
+    rows = late.reshape(input, (shape[0] * groups, shape[1] // groups * size_of(shape[2:])))
+    centred = rows - late.mean(rows, 1, True)
+    out = late.reshape(centred * late.rsqrt(late.mean(centred * centred, 1, True) + eps), shape)
+    return out if weight is None else out * late.reshape(weight, (1, -1, *(1,) * (len(shape) - 2)))
+
+
+def _gradients(
+    g: Any, input: Any, groups: int, weight: Any, bias_shape: Any, eps: float, mean: Any, rstd: Any, needs: Any
+) -> Any:
+    """Gradients of input, weight and bias; with y the normalised input and d = g * weight, that of the
+    input is rstd * (d - average(d) - y * average(d * y)): a sum of multiples of g, of the input and of one.
+    """
+    shape = input.shape
+    batch, channels = shape[:2]
+    places = size_of(shape[2:])
+    each = channels // groups
+    x, g = as_channels(input), as_channels(g)
+    if (fast := compiled(x, g, weight, mean, rstd)) is not None:
+        by = np.ones(channels, x.dtype) if weight is None else weight
+        made = np.empty_like(x), np.empty_like(by), np.empty_like(by)
+        fast.group_norm_gradients(g, x, groups, by, reshaped(mean, (-1,)), reshaped(rstd, (-1,)), *made)
+        return tuple(reshaped(m, s) if n else None for m, s, n in zip(made, (shape, (-1,), (-1,)), needs, strict=True))
+    sums, products = np.empty((batch, channels), g.dtype), np.empty((batch, channels), g.dtype)
+    for part in blocks(x):
+        sums[part], products[part] = add_up(g[part], 2), dots(g[part], x[part])
+    mean, rstd = reshaped(mean, (batch, groups, 1)), reshaped(rstd, (batch, groups, 1))
+    by_group = (batch, groups, each)
+    sums, products = reshaped(sums, by_group), reshaped(products, by_group)
+    products = (products - sums * mean) * rstd  # of g and y
+    weight_g = reshaped(np.sum(products, axis=0), (channels,)) if needs[1] else None
+    bias_g = reshaped(np.sum(sums, axis=0), (channels,)) if needs[2] else None
+    if not needs[0]:
+        return None, weight_g, bias_g
+    factor = np.ones((groups, each), g.dtype) if weight is None else reshaped(weight, (groups, each))
+    count = each * places
+    slope = np.sum(products * factor, axis=2, keepdims=True) / count * rstd * rstd
+    level = mean * slope - np.sum(sums * factor, axis=2, keepdims=True) / count * rstd
+    by_channel = (batch, channels, 1)
+    of_g = reshaped(factor * rstd, by_channel)
+    of_x, of_one = (reshaped(np.repeat(v, each, axis=2), by_channel) for v in (-slope, level))
+    out = np.empty(x.shape, g.dtype)
+    for part in blocks(x):
+        here, rows = (reshaped(v[part], (-1, places)) for v in (out, x))
+        level, by_g, by_x = (reshaped(v[part], (-1,)) for v in (of_one, of_g, of_x))
+        repeated(level, here)
+        add_multiples(here, by_g, reshaped(g[part], (-1, places)))
+        add_multiples(here, by_x, rows)
+    return reshaped(out, shape), weight_g, bias_g
+
+
+@general(
+    inputs=("input", "weight", "bias"),
+    joint=_gradients,
+    meaning=_meaning,
+    bias=lambda g: over_places(g),
+    extra=("mean", "rstd"),
+    node="NativeGroupNormBackward0",
+    dtypes="f",
+    uniform=True,
+    cost="cheap",
+    saved_as="eps group=groups input=input result1=mean result2=rstd weight",
+)
+def _group_norm(input: Array, groups: int, weight: Array = None, bias: Array = None, eps: float = 1e-05) -> Any:
+    """Group normalisation, with mean and 1 / standard deviation of each group for backward."""
+    batch, channels = input.shape[:2]
+    count = channels // groups * size_of(input.shape[2:])
+    x = as_channels(input)
+    out = np.empty(x.shape, x.dtype)
+    mean, rstd = np.empty((batch * groups, 1), x.dtype), np.empty((batch * groups, 1), x.dtype)
+    if (fast := compiled(x, weight, bias)) is not None:
+        by = np.ones(channels, x.dtype) if weight is None else weight
+        plus = np.zeros(channels, x.dtype) if bias is None else bias
+        fast.group_norm(x, groups, by, plus, float(eps), out, reshaped(mean, (-1,)), reshaped(rstd, (-1,)))
+        return channels_as_in(reshaped(out, input.shape), input), mean, rstd
+    for part in blocks(x):
+        some = x[part].shape[0]
+        here = slice(part.start * groups, (part.start + some) * groups)
+        rows, made = reshaped(x[part], (some * groups, count)), reshaped(out[part], (some * groups, count))
+        mean[here] = add_up(rows, 1, True) / count
+        if weight is not None and x.size >= SMALL and _near_zero(rows, mean[here], rstd[here], eps):
+            factor = reshaped(reshaped(rstd[here], (some, groups, 1)) * reshaped(weight, (groups, -1)), (some, -1))
+            shift = factor * np.repeat(reshaped(mean[here], (some, groups)), channels // groups, axis=1)
+            shift = -shift if bias is None else bias - shift
+            lines = repeated(reshaped(shift, (-1,)), reshaped(out[part], (some * channels, -1)))
+            add_multiples(lines, reshaped(factor, (-1,)), reshaped(x[part], lines.shape))
+            continue
+        np.subtract(rows, mean[here], out=made)
+        rstd[here] = 1 / np.sqrt(reshaped(dots(made, made), (-1, 1)) / count + eps)
+        if weight is None:
+            made *= rstd[here]
+        else:
+            factor = reshaped(rstd[here], (some, groups, 1)) * reshaped(weight, (groups, -1))
+            out[part] *= reshaped(factor, (some, channels, 1))
+        if bias is not None:
+            out[part] += reshaped(bias, (-1, 1))
+    return channels_as_in(reshaped(out, input.shape), input), mean, rstd
+
+
+def _near_zero(rows: Any, mean: Any, rstd: Any, eps: float) -> bool:
+    """Whether means are so near to zero that squares need no centring; then `rstd` is filled."""
+    square = mean * mean
+    variance = reshaped(dots(rows, rows), (-1, 1)) / rows.shape[1] - square + eps
+    if not np.all(square <= 4 * variance):
+        return False
+    rstd[...] = 1 / np.sqrt(variance)
+    return True
+
+
+def group_norm(
+    input: Tensor,
+    num_groups: int,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: float = 1e-05,
+    cudnn_enabled: bool = True,
+) -> Tensor:
+    """Bring each of `num_groups` groups of channels to mean 0 and variance 1, then scale and shift each channel.
+
+    Args:
+        input: shape (batch, channels, *space).
+        weight, bias: shape (channels), or None.
+
+    Raises:
+        RuntimeError: if the shapes do not fit.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.group_norm(torch.tensor([[1.0, 3.0]]), 1)
+        tensor([[-1.0000,  1.0000]])
+    """
+    check_tensor("group_norm", input=input)
+    if input.ndim < 2:
+        raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {input.ndim}")
+    channels = input._shape[1]
+    if num_groups <= 0:
+        raise RuntimeError(f"Expected num groups to be greater than 0, got {num_groups}")
+    if channels % num_groups:
+        raise RuntimeError(
+            "Expected number of channels in input to be divisible by num_groups, but got input of shape "
+            f"{list(input._shape)} and num_groups={num_groups}"
+        )
+    for name, value in (("weight", weight), ("bias", bias)):
+        if value is not None and value._shape != (channels,):
+            raise RuntimeError(
+                f"Expected {name} to be a vector of size equal to the number of channels in input, but got {name} of "
+                f"shape {list(value._shape)} and input of shape {list(input._shape)}"
+            )
+    if not input.is_floating_point():
+        raise not_implemented_for("group_norm", input.dtype)
+    mixed = input._spec.dtype.low and weight is not None and weight.dtype is float32
+    given = input.to(float32) if mixed else input
+    out: Tensor = _group_norm(given, num_groups, weight, bias, eps)
+    return out.to(input.dtype) if mixed else out
+
+
+def _moments(rows: Tensor, eps: float) -> tuple[Tensor, Tensor]:
+    """Mean and 1 / standard deviation of each row, which no gradient follows."""
+    with using(grad=False):
+        wide = rows.detach().to(float32) if rows._spec.dtype.low else rows.detach()
+        mean = late.mean(wide, 1, True)
+        rstd = late.rsqrt(late.mean((wide - mean) ** 2, 1, True) + eps)
+        return mean.to(rows.dtype), rstd.to(rows.dtype)
+
+
+def native_group_norm(
+    input: Tensor, weight: Tensor | None, bias: Tensor | None, N: int, C: int, HxW: int, group: int, eps: float
+) -> tuple[Tensor, Tensor, Tensor]:
+    """`group_norm` of (N, C, *) with `HxW` places, and the mean and 1 / standard deviation of each group.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.native_group_norm(torch.tensor([[1.0, 3.0]]), None, None, 1, 2, 1, 1, 0.0)[1:]
+        (tensor([[2.]]), tensor([[1.]]))
+    """
+    out = group_norm(input, group, weight, bias, eps)
+    if not input.numel():
+        zero = input.detach().new_zeros((N, group)) + late.sum(input)  # of nothing: a zero with a history
+        return out, zero, zero
+    spread, mean = late.var_mean(late.reshape(input, (N * group, -1)), -1, correction=0)
+    return out, late.reshape(mean, (N, group)), late.reshape(late.rsqrt(spread + eps), (N, group))
+
+
+def native_layer_norm(
+    input: Tensor, normalized_shape: Any, weight: Tensor | None, bias: Tensor | None, eps: float
+) -> tuple[Tensor, Tensor, Tensor]:
+    """`layer_norm`, and the mean and 1 / standard deviation that each row was normalised with.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.native_layer_norm(torch.tensor([[1.0, 3.0]]), (2,), None, None, 0.0)[1:]
+        (tensor([[2.]]), tensor([[1.]]))
+    """
+    out = late.layer_norm(input, normalized_shape, weight, bias, eps)
+    ndim = len(normalized_shape)
+    lead = input._shape[: input.ndim - ndim]
+    shape = (*lead, *(1,) * ndim)
+    if not input.numel():
+        scale = math.nan if 0 in normalized_shape else 0.0
+        return out, input.detach().new_zeros(shape), input.detach().new_full(shape, scale)
+    mean, rstd = _moments(late.reshape(input, (math.prod(lead), -1)), eps)
+    return out, late.reshape(mean, shape), late.reshape(rstd, shape)
+
+
+def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Tensor:
+    """Divide by (k + alpha * the average square over `size` neighbouring channels) ** beta.
+
+    Raises:
+        ValueError: for an input of fewer than three dimensions.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.functional.local_response_norm(torch.ones(1, 2, 1), 2, alpha=2.0, beta=1.0)
+        tensor([[[0.5000],
+                 [0.3333]]])
+    """
+    if input.ndim < 3:
+        raise ValueError(f"Expected 3D or higher dimensionality input (got {input.ndim} dimensions)")
+    if not input.numel():
+        return input
+    squares = late.reshape(input * input, (input._shape[0], 1, input._shape[1], -1))
+    around = pad(squares, (0, 0, size // 2, (size - 1) // 2))
+    average_square = late.reshape(avg_pool2d(around, (size, 1), 1), input._shape)
+    return input / (average_square * alpha + k) ** beta

@@ -1,0 +1,185 @@
+"""`interpolate`, and the deprecated `upsample` functions."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any
+
+from ...base.callers import depth_of_user
+from ...base.dtypes import float64
+from ...base.errors import refuse
+from ...tensor.tensor import Tensor
+from ..conv.avg_pool import adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d
+from ..conv.spatial import check_tensor, is_int
+from .resample import RESIZE
+
+_PLAIN = ("nearest", "area", "nearest-exact")
+_NEEDS = {"linear": 1, "bilinear": 2, "trilinear": 3}  # spatial dimensions
+_LAYOUT = "(N, C, d1, d2, ...,dK) format and {} in ({}1, {}2, ...,{}K) format."
+
+
+def _sizes(input: Tensor, size: Any, scale_factor: Any, dim: int) -> tuple[Any, Any]:
+    """The new size and the scale factors, one of them None, each a number for every dimension."""
+    space = list(input._shape[2:])
+    if size is not None and scale_factor is not None:
+        raise ValueError("only one of size or scale_factor should be defined")
+    if size is not None:
+        if not isinstance(size, list | tuple):
+            return [size] * dim, None
+        if len(size) != dim:
+            raise ValueError(
+                "Input and output must have the same number of spatial dimensions, but got input with spatial "
+                f"dimensions of {space} and output size of {size}. Please provide input tensor in "
+                f"{_LAYOUT.format('output size', 'o', 'o', 'o')}"
+            )
+        if not all(is_int(n) or isinstance(n, Tensor) for n in size):
+            raise TypeError(
+                "expected size to be one of int or Tuple[int] or Tuple[int, int] or Tuple[int, int, int], but got size "
+                f"with types {[type(n) for n in size]}"
+            )
+        return [int(n) for n in size], None
+    if scale_factor is None:
+        raise ValueError("either size or scale_factor should be defined")
+    if not isinstance(scale_factor, list | tuple):
+        return None, [scale_factor] * dim
+    if len(scale_factor) != dim:
+        raise ValueError(
+            "Input and scale_factor must have the same number of spatial dimensions, but got input with spatial "
+            f"dimensions of {space} and scale_factor of shape {scale_factor}. Please provide input tensor in "
+            f"{_LAYOUT.format('scale_factor', 's', 's', 's')}"
+        )
+    return None, list(scale_factor)
+
+
+def interpolate(
+    input: Tensor,
+    size: Any = None,
+    scale_factor: Any = None,
+    mode: str = "nearest",
+    align_corners: bool | None = None,
+    recompute_scale_factor: bool | None = None,
+    antialias: bool = False,
+) -> Any:
+    """Resize (batch, channels, *space).
+
+    Args:
+        size: the new sizes of the spatial dimensions, or
+        scale_factor: what to multiply them with.
+        mode: "nearest", "nearest-exact", "area"; "linear" for one, "bilinear" and "bicubic" for two,
+            "trilinear" for three spatial dimensions; "lanczos" with antialias.
+        align_corners: do the outermost elements stay where they are?
+        recompute_scale_factor: compute with the ratio of the sizes rather than with `scale_factor`.
+        antialias: in shrinking, average over all elements in between (bilinear and bicubic).
+
+    Raises:
+        ValueError: unless there is one of size and scale_factor, and for options that the mode does not have.
+        NotImplementedError: for a mode that does not fit the number of dimensions.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.functional.interpolate(torch.tensor([[[1.0, 3.0]]]), size=4, mode="linear", align_corners=False)
+        tensor([[[1.0000, 1.5000, 2.5000, 3.0000]]])
+    """
+    check_tensor("interpolate", input=input)
+    if mode in _PLAIN and align_corners is not None:
+        raise ValueError(
+            "align_corners option can only be set with the interpolating modes: linear | bilinear | bicubic | trilinear"
+        )
+    dim = input.ndim - 2
+    output_size, factors = _sizes(input, size, scale_factor, dim)
+    if recompute_scale_factor and size is not None:
+        raise ValueError("recompute_scale_factor is not meaningful with an explicit size.")
+    if recompute_scale_factor or (mode == "area" and output_size is None):
+        output_size, factors = [int(n * f) for n, f in zip(input._shape[2:], factors, strict=True)], None
+    if antialias and not (mode in ("bilinear", "bicubic", "lanczos") and input.ndim == 4):
+        raise ValueError(
+            "Anti-alias option is restricted to bilinear, bicubic, and lanczos modes and requires a 4-D tensor as input"
+        )
+    if dim not in (1, 2, 3) or mode not in (*_PLAIN, *_NEEDS, "bicubic", "lanczos"):
+        raise _unsupported(input.ndim, mode)
+    if mode == "area":
+        return (adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d)[dim - 1](input, output_size)
+    if mode in _NEEDS and dim != _NEEDS[mode]:
+        raise NotImplementedError(f"Got {input.ndim}D input, but {mode} mode needs {_NEEDS[mode] + 2}D input")
+    if mode in ("bicubic", "lanczos") and dim != 2:
+        raise _unsupported(input.ndim, mode)
+    if mode == "lanczos" and align_corners:
+        raise ValueError("Lanczos mode does not support align_corners=True")
+    if mode == "lanczos" and not antialias:
+        raise ValueError("Lanczos mode requires antialias=True")
+    return _resize(input, output_size, factors, mode, bool(align_corners), antialias)
+
+
+def _unsupported(ndim: int, mode: str) -> NotImplementedError:
+    return NotImplementedError(
+        f"Input Error: Only 3D, 4D and 5D input Tensors supported (got {ndim}D) for the modes: nearest | linear | "
+        f"bilinear | bicubic | trilinear | lanczos | area | nearest-exact (got {mode})"
+    )
+
+
+_MAPS = {"bilinear": "linear", "trilinear": "linear", "bicubic": "cubic"}
+
+
+def _resize(input: Tensor, size: Any, factors: Any, mode: str, align_corners: bool, antialias: bool) -> Any:
+    refuse(f"upsample_{mode}", input._spec.dtype, "blic" if mode not in ("linear", "trilinear") else "bluic")
+    space = input._shape[2:]
+    if size is None:
+        for f in factors:
+            if not isinstance(f, int | float):
+                raise TypeError(f"interpolate(): scale_factor must be a number, not {type(f).__name__}")
+            if not math.isfinite(f):
+                raise RuntimeError(f"interpolate(): value cannot be converted to type int64_t without overflow: {f}")
+        size = [math.floor(float(n) * f) for n, f in zip(space, factors, strict=True)]
+    if not all(is_int(n) for n in size):
+        raise TypeError(f"interpolate(): size must be an int, not {type(size[0]).__name__}")
+    if min(space) <= 0 or min(size) <= 0:
+        raise RuntimeError(
+            f"Input and output sizes should be greater than 0, but got input {_named(space)} output {_named(size)}"
+        )
+    if not input._shape[1]:
+        raise RuntimeError(
+            f"Non-empty {input.ndim}D data tensor expected but got a tensor with sizes {list(input._shape)}"
+        )
+    name = _MAPS.get(mode, mode)
+    if antialias:
+        name += "-smooth"
+    double = input.dtype is float64
+    plan = tuple(
+        (name, n, int(m), align_corners, None if f is None else float(f), double)
+        for n, m, f in zip(space, size, factors or [None] * len(space), strict=True)
+    )
+    return RESIZE[name, len(space)](input, plan)
+
+
+def _named(sizes: Any) -> str:
+    return "(" + ", ".join(f"{name}: {n}" for name, n in zip("DHW"[3 - len(sizes) :], sizes, strict=True)) + ")"
+
+
+def upsample(
+    input: Tensor, size: Any = None, scale_factor: Any = None, mode: str = "nearest", align_corners: Any = None
+) -> Any:
+    """`interpolate`, by its old name, with a warning."""
+    warnings.warn(
+        "`nn.functional.upsample` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=depth_of_user()
+    )
+    return interpolate(input, size, scale_factor, mode, align_corners)
+
+
+def upsample_nearest(input: Tensor, size: Any = None, scale_factor: Any = None) -> Any:
+    """`interpolate(mode="nearest")`, by an old name, with a warning."""
+    warnings.warn(
+        "`nn.functional.upsample_nearest` is deprecated. Use `nn.functional.interpolate` instead.",
+        stacklevel=depth_of_user(),
+    )
+    return interpolate(input, size, scale_factor, mode="nearest")
+
+
+def upsample_bilinear(input: Tensor, size: Any = None, scale_factor: Any = None) -> Any:
+    """`interpolate(mode="bilinear", align_corners=True)`, by an old name, with a warning."""
+    warnings.warn(
+        "`nn.functional.upsample_bilinear` is deprecated. Use `nn.functional.interpolate` instead.",
+        stacklevel=depth_of_user(),
+    )
+    return interpolate(input, size, scale_factor, mode="bilinear", align_corners=True)

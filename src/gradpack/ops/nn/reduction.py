@@ -1,0 +1,126 @@
+"""What losses share: how they are averaged or summed, torch's old flags for it, and what they refuse.
+
+Inside, a reduction is torch's number: 0 for none, 1 for the mean, 2 for the sum.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any
+
+from ...base import late
+from ...base.callers import depth_of_user
+from ...base.errors import not_a_tensor
+from ...base.modes import MODE
+from ...tensor.tensor import Tensor
+from ..reduce.kernels import add_up
+
+NONE, MEAN, SUM = 0, 1, 2
+_NUMBERS = {"none": NONE, "mean": MEAN, "sum": SUM}
+
+
+def number_of(reduction: Any) -> int:
+    """The number of a reduction given by name.
+
+    Raises:
+        ValueError: for another name.
+    """
+    found = _NUMBERS.get(reduction) if isinstance(reduction, str) else None
+    if found is not None:
+        return found
+    if reduction == "elementwise_mean":
+        warnings.warn(
+            "reduction='elementwise_mean' is deprecated. Please use reduction='mean' instead.",
+            stacklevel=depth_of_user(),
+        )
+        return MEAN
+    raise ValueError(f"{reduction} is not a valid value for reduction")
+
+
+def kind_of(reduction: Any) -> int:
+    """The number of a reduction given by number or name."""
+    return reduction if isinstance(reduction, int) else number_of(reduction)
+
+
+def legacy(size_average: Any, reduce: Any, reduction: str) -> str:
+    """`reduction`, or what the two flags before it mean where one is given; torch warns of those."""
+    if size_average is None and reduce is None:
+        return reduction
+    meant = "none" if reduce is False else "sum" if size_average is False else "mean"
+    warnings.warn(
+        f"size_average and reduce args will be deprecated, please use reduction='{meant}' instead.",
+        stacklevel=depth_of_user(),
+    )
+    return meant
+
+
+def reduced(loss: Any, reduction: Any) -> Any:
+    """The loss of each element, their mean, or their sum; the reduction by name or number."""
+    kind = kind_of(reduction)
+    return late.mean(loss) if kind == MEAN else late.sum(loss) if kind == SUM else loss
+
+
+def reduce_array(each: Any, reduction: int) -> Any:
+    """The same on an array; the mean of nothing is nan."""
+    if reduction == NONE:
+        return each
+    return averaged(add_up(each), each.shape, reduction)
+
+
+def averaged(total: Any, shape: Any, reduction: int) -> Any:
+    """A sum over so many elements, or their mean."""
+    return total if reduction == SUM else total / count(shape)
+
+
+def count(shape: Any) -> float:
+    """The number of elements; nan for none, of which there is no mean."""
+    return math.prod(shape) or math.nan
+
+
+def spread_back(g: Any, shape: Any, reduction: int) -> Any:
+    """The gradient of each element's loss, from that of the reduced one (broadcasts to `shape`)."""
+    return g * (1 / count(shape)) if reduction == MEAN else g
+
+
+def check_name(reduction: Any) -> None:
+    """What losses that torch composes of others ask for.
+
+    Raises:
+        ValueError: for a name that there is not.
+        TypeError: for what is no name.
+    """
+    if reduction not in _NUMBERS:
+        kind = ValueError if isinstance(reduction, str) else TypeError
+        raise kind(f"{reduction} is not valid: a reduction is 'none', 'mean' or 'sum'")
+
+
+def same_size(input: Tensor, target: Tensor) -> None:
+    """Warn of a target of another shape, which is broadcast."""
+    if input._shape != target._shape:
+        warnings.warn(
+            f"Using a target size ({target.size()}) that is different to the input size ({input.size()}). "
+            "This will likely lead to incorrect results due to broadcasting. Please ensure they have the same size.",
+            stacklevel=depth_of_user(),
+        )
+
+
+def refuse_gradient(op: str, **tensors: Any) -> None:
+    """Raise if an argument that an operation does not differentiate by requires a gradient.
+
+    Raises:
+        RuntimeError: as torch does.
+    """
+    for name, value in tensors.items():
+        if isinstance(value, Tensor) and value.requires_grad and MODE.get().grad:
+            raise RuntimeError(
+                f"The function '{op}' is not differentiable with respect to argument '{name}'. "
+                "This input cannot have requires_grad True."
+            )
+
+
+def check_tensors(op: str, **arguments: Any) -> None:
+    """Raise TypeError for the first argument that is no tensor."""
+    for position, (name, value) in enumerate(arguments.items(), 1):
+        if not isinstance(value, Tensor):
+            raise not_a_tensor(op, name, position, value)

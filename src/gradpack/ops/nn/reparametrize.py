@@ -1,0 +1,52 @@
+"""What parametrisations of weights compute: directions and lengths, reflections of an orthogonal matrix."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...base import late
+from ...tensor.tensor import Tensor, wrap
+
+FUNCTIONS = "norm_except_dim _weight_norm"
+
+
+def norm_except_dim(v: Tensor, pow: int = 2, dim: int = 0) -> Tensor:
+    """The norm over all dimensions but one, which keeps its place; over all for `dim=-1`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.norm_except_dim(torch.tensor([[3.0, 4.0], [6.0, 8.0]]))
+        tensor([[ 5.],
+                [10.]])
+    """
+    if dim == -1:
+        return late.norm(v, pow)
+    others = tuple(d for d in range(v.ndim) if d != dim)
+    if not others:
+        return late.abs(v)
+    return late.norm(v, pow, others, True)
+
+
+def _weight_norm(v: Tensor, g: Tensor, dim: int = 0) -> Tensor:
+    """`v` with the length `g`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch._weight_norm(torch.tensor([[3.0, 4.0]]), torch.tensor([[10.0]]))
+        tensor([[6., 8.]])
+    """
+    return v * (g / norm_except_dim(v, 2, dim))
+
+
+def reflections(q: Tensor) -> Tensor:
+    """The Householder vectors whose product is a matrix with orthonormal columns: below the diagonal of the result.
+
+    The diagonal says by what signs to multiply the columns of that product.
+    """
+    packed, tau = np.linalg.qr(q._data, mode="raw")
+    out = np.ascontiguousarray(np.swapaxes(packed, -1, -2))
+    each = np.arange(min(out.shape[-2:]))
+    out[..., each, each] = np.sign(out[..., each, each]) * np.where(tau == 0, -1, 1)
+    return wrap(out)

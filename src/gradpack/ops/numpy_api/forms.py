@@ -1,0 +1,323 @@
+"""NumPy's functions, with NumPy's arguments, as compositions of ours: where more than names differ.
+
+Called by `numpy_protocol` with tensors; all of them differentiate.
+"""
+
+from __future__ import annotations
+
+import builtins
+from importlib import import_module
+from itertools import pairwise
+from typing import Any
+
+from ...base import dtypes
+from ...tensor.tensor import Tensor
+
+
+def found(name: str) -> Any:
+    """One of our functions, `linalg.svd` too; None if there is none of the name."""
+    module, _, name = name.rpartition(".")
+    if module in ("forms", "products"):
+        return getattr(import_module(f".{module}", __package__), name)
+    if module:
+        try:
+            return getattr(import_module(f"gradpack.{module}"), name, None)
+        except ImportError:
+            return None
+    from ..methods import EXPORTED, MODULE_OF, exported
+
+    if name in EXPORTED:
+        return EXPORTED[name]
+    return exported(name) if name in MODULE_OF else None
+
+
+def ours(name: str, *args: Any, **kwargs: Any) -> Any:
+    return found(name)(*args, **kwargs)
+
+
+def in_common_dtype(*tensors: Tensor) -> list[Tensor]:
+    """The operands in their common dtype, which products ask for."""
+    common = tensors[0]._spec.dtype
+    for t in tensors[1:]:
+        common = dtypes.promote_types(common, t._spec.dtype)
+    return [t.to(common) for t in tensors]
+
+
+def floating(a: Tensor) -> Tensor:
+    return a if a._spec.dtype.category >= dtypes.FLOATING else a.to(dtypes.get_default_dtype())
+
+
+# -- ufuncs --
+
+
+def cbrt(x: Tensor) -> Tensor:
+    root = ours("pow", ours("abs", x), 1 / 3)
+    return ours("copysign", root, x)
+
+
+def conjugate(x: Tensor) -> Tensor:
+    return ours("conj", x)
+
+
+def heaviside(x: Tensor, values: Tensor) -> Tensor:
+    return ours("heaviside", *in_common_dtype(x, values))
+
+
+def divmod(a: Any, b: Any) -> tuple[Tensor, Tensor]:
+    return ours("floor_divide", a, b), ours("remainder", a, b)
+
+
+def modf(x: Tensor) -> tuple[Tensor, Tensor]:
+    whole = ours("trunc", x)
+    return x - whole, whole
+
+
+# -- reductions --
+
+
+def _axes(axis: Any) -> dict[str, Any]:
+    return {} if axis is None else {"dim": axis}
+
+
+def mean(a: Tensor, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Tensor:
+    return ours("mean", a if dtype is not None else floating(a), axis, keepdims, dtype=dtype)
+
+
+def prod(a: Tensor, dim: Any = None, dtype: Any = None, keepdim: bool = False) -> Tensor:
+    if isinstance(dim, int):
+        return ours("prod", a, dim, keepdim, dtype=dtype)
+    axes = range(a.ndim) if dim is None else [i % a.ndim for i in dim]
+    for i in sorted(axes, reverse=True):
+        a = ours("prod", a, i, keepdim, dtype=dtype)
+    return a
+
+
+def ptp(a: Tensor, axis: Any = None, keepdims: bool = False) -> Tensor:
+    return ours("amax", a, **_axes(axis), keepdim=keepdims) - ours("amin", a, **_axes(axis), keepdim=keepdims)
+
+
+def var(
+    a: Tensor, axis: Any = None, dtype: Any = None, ddof: Any = 0, keepdims: bool = False, correction: Any = None
+) -> Tensor:
+    a = floating(a) if dtype is None else a.to(dtype)
+    return ours("var", a, axis, correction=ddof if correction is None else correction, keepdim=keepdims)
+
+
+def std(
+    a: Tensor, axis: Any = None, dtype: Any = None, ddof: Any = 0, keepdims: bool = False, correction: Any = None
+) -> Tensor:
+    a = floating(a) if dtype is None else a.to(dtype)
+    return ours("std", a, axis, correction=ddof if correction is None else correction, keepdim=keepdims)
+
+
+def quantile(a: Tensor, q: Any, axis: Any = None, method: str = "linear", keepdims: bool = False) -> Tensor:
+    a = floating(a)
+    if isinstance(q, Tensor):
+        q = q.to(a.dtype)
+    elif not isinstance(q, int | float):
+        q = ours("tensor", q, dtype=a.dtype)
+    return ours("quantile", a, q, axis, keepdims, interpolation=method)
+
+
+def percentile(a: Tensor, q: Any, axis: Any = None, method: str = "linear", keepdims: bool = False) -> Tensor:
+    q = q / 100 if isinstance(q, Tensor | int | float) else [x / 100 for x in q]
+    return quantile(a, q, axis, method, keepdims)
+
+
+def median(a: Tensor, axis: Any = None, keepdims: bool = False) -> Tensor:
+    """The mean of the two in the middle, where torch's takes the lower one."""
+    a = floating(a)
+    if axis is None:
+        values = ours("sort", ours("reshape", a, (-1,))).values
+        axis, shape = 0, (1,) * a.ndim
+    else:
+        values, shape = ours("sort", a, axis).values, None
+    n = values.shape[axis]
+    low, high = ours("select", values, axis, (n - 1) // 2), ours("select", values, axis, n // 2)
+    middle = low + 0.5 * (high - low)
+    if not keepdims:
+        return middle
+    return ours("unsqueeze", middle, axis) if shape is None else ours("reshape", middle, shape)
+
+
+def average(a: Tensor, axis: Any = None, weights: Any = None) -> Tensor:
+    if weights is None:
+        return mean(a, axis)
+    if weights.shape != a.shape:
+        weights = ours("reshape", weights, [n if i == axis % a.ndim else 1 for i, n in enumerate(a.shape)])
+        weights = ours("broadcast_to", weights, a.shape)
+    return ours("sum", a * weights, axis) / ours("sum", weights, axis)
+
+
+def _flat_first(name: str, a: Tensor, axis: Any, dtype: Any) -> Tensor:
+    return ours(name, ours("reshape", a, (-1,)) if axis is None else a, 0 if axis is None else axis, dtype=dtype)
+
+
+def cumsum(a: Tensor, axis: Any = None, dtype: Any = None) -> Tensor:
+    return _flat_first("cumsum", a, axis, dtype)
+
+
+def cumprod(a: Tensor, axis: Any = None, dtype: Any = None) -> Tensor:
+    return _flat_first("cumprod", a, axis, dtype)
+
+
+def running_max(a: Tensor, dim: int) -> Tensor:
+    return ours("cummax", a, dim).values
+
+
+def running_min(a: Tensor, dim: int) -> Tensor:
+    return ours("cummin", a, dim).values
+
+
+def diff(a: Tensor, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Tensor:
+    parts = [p if p is None or (isinstance(p, Tensor) and p.ndim) else _edge(a, p, axis) for p in (prepend, append)]
+    a = ours("cat", [p for p in (parts[0], a, parts[1]) if p is not None], axis)
+    for _ in range(n):
+        size = a.shape[axis]
+        a = ours("narrow", a, axis, 1, size - 1) - ours("narrow", a, axis, 0, size - 1)
+    return a
+
+
+def _edge(a: Tensor, value: Any, axis: int) -> Tensor:
+    shape = list(a.shape)
+    shape[axis] = 1
+    return ours("zeros", shape, dtype=a.dtype) + value
+
+
+def trapezoid(y: Tensor, x: Any = None, dx: float = 1.0, axis: int = -1) -> Tensor:
+    n = y.shape[axis]
+    means = (ours("narrow", y, axis, 1, n - 1) + ours("narrow", y, axis, 0, n - 1)) / 2
+    if x is None:
+        return ours("sum", means * dx, axis)
+    steps = diff(x, 1, -1 if x.ndim == 1 else axis)
+    if x.ndim == 1:
+        steps = ours("reshape", steps, [-1 if i == axis % y.ndim else 1 for i in range(y.ndim)])
+    return ours("sum", means * steps, axis)
+
+
+def trace(a: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tensor:
+    return ours("sum", ours("diagonal", a, offset, axis1, axis2), -1)
+
+
+# -- shapes --
+
+
+def reshape(a: Tensor, shape: Any) -> Tensor:
+    return ours("reshape", a, (shape,) if isinstance(shape, int) else tuple(shape))
+
+
+def ravel(a: Tensor) -> Tensor:
+    return ours("reshape", a, (-1,))
+
+
+def transpose(a: Tensor, axes: Any = None) -> Tensor:
+    return ours("permute", a, tuple(range(a.ndim))[::-1] if axes is None else tuple(axes))
+
+
+def expand_dims(a: Tensor, axis: Any) -> Tensor:
+    axes = (axis,) if isinstance(axis, int) else tuple(axis)
+    ndim = a.ndim + len(axes)
+    for i in sorted(i % ndim for i in axes):
+        a = ours("unsqueeze", a, i)
+    return a
+
+
+def squeeze(a: Tensor, axis: Any = None) -> Tensor:
+    if axis is None:
+        return ours("squeeze", a)
+    for i in (axis,) if isinstance(axis, int) else axis:
+        if a.shape[i] != 1:
+            raise ValueError(
+                f"cannot select an axis to squeeze out which has size not equal to one: axis {i} of a tensor of "
+                f"shape {list(a.shape)}"
+            )
+    return ours("squeeze", a, axis)
+
+
+def concatenate(arrays: Any, axis: Any = 0, dtype: Any = None) -> Tensor:
+    parts = [a if dtype is None else a.to(dtype) for a in arrays]
+    if axis is None:
+        parts, axis = [ours("reshape", a, (-1,)) for a in parts], 0
+    return ours("cat", parts, axis)
+
+
+def stack(arrays: Any, axis: int = 0) -> Tensor:
+    return ours("stack", list(arrays), axis)
+
+
+def array_split(ary: Tensor, indices_or_sections: Any, axis: int = 0) -> list[Tensor]:
+    where_ = indices_or_sections
+    n = ary.shape[axis]
+    if isinstance(where_, int):
+        least, more = builtins.divmod(n, where_)
+        bounds = [0]
+        for i in range(where_):
+            bounds.append(bounds[-1] + least + (i < more))
+    else:
+        bounds = [0, *(builtins.min(builtins.max(int(i) + (n if i < 0 else 0), 0), n) for i in where_), n]
+    return [ours("narrow", ary, axis, low, builtins.max(high - low, 0)) for low, high in pairwise(bounds)]
+
+
+def split(ary: Tensor, indices_or_sections: Any, axis: int = 0) -> list[Tensor]:
+    if isinstance(indices_or_sections, int) and ary.shape[axis] % indices_or_sections:
+        raise ValueError(
+            f"array split does not result in an equal division: {ary.shape[axis]} in {indices_or_sections} parts"
+        )
+    return array_split(ary, indices_or_sections, axis)
+
+
+def flip(m: Tensor, axis: Any = None) -> Tensor:
+    return ours("flip", m, tuple(range(m.ndim)) if axis is None else (axis,) if isinstance(axis, int) else axis)
+
+
+def take(a: Tensor, indices: Any, axis: Any = None) -> Tensor:
+    if axis is None:
+        a, axis = ours("reshape", a, (-1,)), 0
+    if not isinstance(indices, Tensor):
+        indices = ours("as_tensor", indices)
+    axis %= a.ndim
+    picked = ours("index_select", a, axis, ours("reshape", indices, (-1,)))
+    return ours("reshape", picked, (*a.shape[:axis], *indices.shape, *a.shape[axis + 1 :]))
+
+
+def where(condition: Any, x: Any = None, y: Any = None) -> Any:
+    if x is None:
+        return nonzero(condition)
+    return ours("where", condition, x, y)
+
+
+def clip(a: Tensor, a_min: Any = None, a_max: Any = None, min: Any = None, max: Any = None) -> Tensor:
+    return ours("clamp", a, min if a_min is None else a_min, max if a_max is None else a_max)
+
+
+def sort(a: Tensor, axis: Any = -1) -> Tensor:
+    return ours("sort", ours("reshape", a, (-1,)) if axis is None else a, -1 if axis is None else axis).values
+
+
+def argsort(a: Tensor, axis: Any = -1) -> Tensor:
+    return ours("argsort", ours("reshape", a, (-1,)) if axis is None else a, -1 if axis is None else axis)
+
+
+def nonzero(a: Tensor) -> Any:
+    return tuple(ours("unbind", ours("nonzero", a), 1))
+
+
+def imag(val: Tensor) -> Tensor:
+    return ours("imag", val) if val.is_complex() else ours("zeros_like", val)
+
+
+def pad(array: Tensor, pad_width: Any, mode: str = "constant", constant_values: Any = 0) -> Tensor:
+    if mode != "constant" or not isinstance(constant_values, int | float):
+        raise TypeError(f"numpy.pad() of a Tensor: mode must be 'constant' with one value, not {mode!r}")
+    width = pad_width
+    if isinstance(width, int):
+        width = [(width, width)] * array.ndim
+    elif isinstance(width[0], int):
+        width = [tuple(width) if len(width) == 2 else (width[0], width[0])] * array.ndim
+    elif len(width) == 1:
+        width = list(width) * array.ndim
+    for i, (before, after) in enumerate(width):
+        shapes = [[n if j != i else size for j, n in enumerate(array.shape)] for size in (before, after)]
+        front, back = (ours("full", s, constant_values, dtype=array.dtype) for s in shapes)
+        array = ours("cat", [front, array, back], i)
+    return array

@@ -1,0 +1,396 @@
+"""Activation functions."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ...base import late
+from ...base.errors import scalar_type
+from ...base.info import finfo
+from ...declare.annotations import Array, Number
+from ...declare.decorators import elementwise
+from ...declare.generate.tiling import looped
+from ...tensor.tensor import Tensor
+from .blockwise import SHORT_EXP2, compiled, is_numpy
+from .error_function import gelu_of
+from .exponential import _exp_of_negative
+from .large_elements import hardshrink_of_large
+from .selection import LARGE, limit, select
+
+FUNCTIONS = "relu selu celu threshold hardshrink"
+METHODS = "relu hardshrink"
+INPLACE = "relu_"
+
+
+@elementwise(grad=lambda g: g, input=lambda g: late.zeros_as(g, tuple(g.shape)), dtypes="fc")
+def _flat_gradient(grad: Array, input: Array) -> Any:
+    """A gradient that depends on its input in steps only."""
+    return np.where(True, grad, input)
+
+
+@elementwise(
+    input=lambda g, out: late.where(out <= 0, 0.0, g),
+    dtypes="if",
+    flat="ThresholdBackwardBackward0",
+    refuses="unsigned",
+    warns=False,
+)
+def relu(input: Array) -> Any:
+    """`max(input, 0)`. Keeps its result for backward, which the next layer keeps anyway.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.relu(torch.tensor([-1.0, 2.0]))
+        tensor([0., 2.])
+    """
+    return np.maximum(input, 0) if input.size < LARGE else limit(input, 0, None)
+
+
+@elementwise(
+    input=lambda g, input, approximate: late.gelu_backward(g, input, approximate),
+    dtypes="f",
+    blocks=False,
+    saved_as="approximate self",
+)
+def gelu(input: Array, *, approximate: str = "none") -> Any:
+    """`input * P(X <= input)` for a standard normal X.
+
+    Args:
+        approximate: "none", or "tanh" for the formula of Hendrycks and Gimpel (arXiv 1606.08415).
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.functional.gelu(torch.tensor([0.0, 1.0]))
+        tensor([0.0000, 0.8413])
+    """
+    if approximate == "none":
+        return gelu_of(input)
+    if approximate == "tanh":
+        made = compiled("error_functions", "gelu_by_tanh", input) if is_numpy(input) else None
+        return looped(gelu_by_tanh, input) if made is None else made
+    raise RuntimeError(f"gelu(): approximate argument must be either none or tanh, got {approximate!r}")
+
+
+def gelu_by_tanh(input: Any) -> Any:
+    """gelu with tanh in place of erf, on arrays."""
+    out = input * input
+    out *= CUBIC * SQRT_2_OVER_PI
+    out += SQRT_2_OVER_PI
+    out = np.tanh(out * input)
+    out += 1
+    out *= input
+    out *= 0.5
+    return out
+
+
+SQRT_2_OVER_PI = math.sqrt(2 / math.pi)
+CUBIC = 0.044715
+_LOG2_E = math.log2(math.e)
+
+
+@elementwise(input=lambda g, input: g * _silu_slope(input), dtypes="fc", refuses="complex32")
+def silu(input: Array) -> Any:
+    """`input * sigmoid(input)`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.functional.silu(torch.tensor([0.0, 1.0]))
+        tensor([0.0000, 0.7311])
+    """
+    return input / (_exp_of_negative(input) + 1)
+
+
+def _silu_slope(input: Any) -> Any:
+    s = late.sigmoid(input)
+    return s * (input * (1 - s) + 1)
+
+
+@elementwise(input=lambda g, input, beta, threshold: g * _softplus_slope(input, beta, threshold), dtypes="f")
+def softplus(input: Array, beta: Any = 1, threshold: Any = 20) -> Any:
+    """`log(1 + exp(beta * input)) / beta`, and `input` itself above the threshold.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.functional.softplus(torch.tensor([0.0]))
+        tensor([0.6931])
+    """
+    scaled = input * beta
+    return select(scaled > threshold, input, np.log1p(np.exp(np.minimum(scaled, threshold))) / beta)
+
+
+def _softplus_slope(input: Any, beta: Any, threshold: Any) -> Any:
+    scaled = input * beta
+    if threshold >= 17 and input.dtype == np.float32:  # there is 1 above anyway
+        return late.sigmoid(scaled)
+    return late.where(scaled > threshold, 1.0, late.sigmoid(scaled))
+
+
+@elementwise(
+    input=lambda g, input, negative_slope: late.where(input > 0, g, g * negative_slope),
+    dtypes="f",
+    flat=True,
+    compares=True,
+)
+def leaky_relu(input: Array, negative_slope: float = 0.01) -> Any:
+    """`input`, and `negative_slope * input` below zero.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.functional.leaky_relu(torch.tensor([-1.0, 1.0]))
+        tensor([-0.0100,  1.0000])
+    """
+    return (
+        np.maximum(input, input * negative_slope)
+        if 0 <= negative_slope <= 1
+        else select(input > 0, input, input * negative_slope)
+    )
+
+
+def _elu_body(input: Array, alpha: Any = 1.0, scale: Any = 1.0, input_scale: Any = 1.0) -> Any:
+    """`scale * input` above zero, `scale * alpha * (exp(input_scale * input) - 1)` below."""
+    return np.maximum(input, 0) * scale + np.expm1(np.minimum(input, 0) * input_scale) * (alpha * scale)
+
+
+def _elu_gradient(g: Any, input: Any, alpha: Any, scale: Any, input_scale: Any) -> Any:
+    return g * _elu_slope(input, alpha, scale, input_scale)
+
+
+def _declare_elu(name: str) -> Any:
+    return elementwise(input=_elu_gradient, dtypes="f", name=name, node=f"{name.strip('_').capitalize()}Backward0")(
+        _elu_body
+    )
+
+
+_elu, _celu = _declare_elu("_elu"), _declare_elu("_celu")
+
+
+def _elu_slope(input: Any, alpha: Any, scale: Any, input_scale: Any) -> Any:
+    factor = alpha * scale * input_scale
+    below = _exp_of_product(late.clamp_max(input, 0.0), input_scale)
+    below = below if factor == 1 else below * factor
+    return below if factor == scale else late.where(input > 0, float(scale), below)
+
+
+def _exp_of_product(x: Any, factor: float) -> Any:
+    if isinstance(x, Tensor):
+        return late.exp(x * factor)
+    return np.exp2(x * (factor * _LOG2_E)) if SHORT_EXP2 and x.dtype == np.float32 else np.exp(x * factor)
+
+
+def elu(input: Tensor, alpha: float = 1.0) -> Tensor:
+    """`input` above zero, `alpha * (exp(input) - 1)` below.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.functional.elu(torch.tensor([-1.0, 1.0]))
+        tensor([-0.6321,  1.0000])
+    """
+    return _elu(input, alpha)
+
+
+def celu(input: Tensor, alpha: float = 1.0) -> Tensor:
+    """`max(0, input) + min(0, alpha * (exp(input / alpha) - 1))`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.celu(torch.tensor([-1.0, 1.0]))
+        tensor([-0.6321,  1.0000])
+    """
+    if alpha == 0:
+        raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
+    return _celu(input, alpha, 1.0, 1.0 / alpha)
+
+
+def selu(input: Tensor) -> Tensor:
+    """The self-normalising elu (arXiv 1706.02515).
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.selu(torch.tensor([1.0]))
+        tensor([1.0507])
+    """
+    return _elu(input, SELU_ALPHA, SELU_SCALE)
+
+
+@elementwise(
+    input=lambda g, input: g * late.sigmoid(-input),
+    node="LogSigmoidBackward0",
+    dtypes="f",
+    contiguous=True,
+    overlap="read_first",
+)
+def logsigmoid(input: Array) -> Any:
+    """`log(sigmoid(input))`, without overflow.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.functional.logsigmoid(torch.tensor([0.0]))
+        tensor([-0.6931])
+    """
+    return np.minimum(input, 0) - np.log1p(np.exp(-np.abs(input)))
+
+
+@elementwise(input=lambda g, input: g * _mish_slope(input), dtypes="f")
+def mish(input: Array) -> Any:
+    """`input * tanh(softplus(input))`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.functional.mish(torch.tensor([1.0]))
+        tensor([0.8651])
+    """
+    e = np.exp(np.minimum(input, 20.0))  # above, the quotient is 1; tanh(log(1 + e)) is n / (n + 2)
+    n = e * (e + 2)
+    return input * (n / (n + 2))
+
+
+def _mish_slope(input: Any) -> Any:
+    e = late.exp(late.where(input > 20, 20.0, input))
+    n = e * (e + 2)
+    t = n / (n + 2)
+    return t + input * (e / (e + 1)) * (1 - t * t)
+
+
+@elementwise(
+    input=lambda g, input, min_val, max_val: late.where((input > min_val) & (input < max_val), g, 0.0),
+    dtypes="if",
+    flat=True,
+    refuses="unsigned",
+    compares=True,
+)
+def hardtanh(input: Array, min_val: float = -1.0, max_val: float = 1.0) -> Any:
+    """`input` limited to an interval.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.functional.hardtanh(torch.tensor([-2.0, 0.5]))
+        tensor([-1.0000,  0.5000])
+    """
+    return np.clip(input, min_val, max_val) if input.size < LARGE else limit(input, min_val, max_val)
+
+
+@elementwise(
+    input=lambda g, input: late.where((input > -3) & (input < 3), g * (1 / 6), 0.0),
+    dtypes="f",
+    flat=True,
+    compares=True,
+)
+def hardsigmoid(input: Array) -> Any:
+    """`relu6(input + 3) / 6`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.functional.hardsigmoid(torch.tensor([0.0]))
+        tensor([0.5000])
+    """
+    return np.clip(input * (1 / 6) + 0.5, 0.0, 1.0)
+
+
+@elementwise(input=lambda g, input: g * _hardswish_slope(input), dtypes="f", compares=True)
+def hardswish(input: Array) -> Any:
+    """`input * relu6(input + 3) / 6`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.functional.hardswish(torch.tensor([3.0]))
+        tensor([3.])
+    """
+    return input * np.clip(input + 3.0, 0.0, 6.0) * (1 / 6)  # the sum is exact where it is small
+
+
+def _hardswish_slope(input: Any) -> Any:
+    """`input / 3 + 1 / 2` between -3 and 3, 0 below and 1 above."""
+    if isinstance(input, Tensor):
+        return late.where(input <= -3, 0.0, late.where(input < 3, input / 3 + 0.5, 1.0))
+    inner = np.clip(input / 3, -1.0, 1.0)
+    return inner - np.trunc(inner) * 0.5 + 0.5  # the quotient is below 1 wherever the input is below 3
+
+
+def softsign(input: Tensor) -> Tensor:
+    """`input / (1 + |input|)`."""
+    return input / (late.abs(input) + 1)
+
+
+def tanhshrink(input: Tensor) -> Tensor:
+    """`input - tanh(input)`."""
+    return input - late.tanh(input)
+
+
+@elementwise(
+    input=lambda g, input, threshold: late.where(input <= threshold, 0.0, g),
+    dtypes="if",
+    flat="ThresholdBackwardBackward0",
+    refuses="unsigned",
+    compares=True,
+)
+def threshold(input: Array, threshold: Number, value: Array) -> Any:
+    """`input` above the threshold, `value` elsewhere; NaN stays.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.functional.threshold(torch.tensor([1.0, 3.0]), 2.0, -1.0)
+        tensor([-1.,  3.])
+    """
+    return select(input <= threshold, value, input)
+
+
+SELU_ALPHA, SELU_SCALE = 1.6732632423543772848170429916717, 1.0507009873554804934193349852946
+
+
+def softshrink(input: Tensor, lambd: float = 0.5, *, out: Any = None) -> Tensor:
+    """`input` moved towards zero by `lambd`, zero within."""
+    if not 0 <= lambd <= 3.4028234663852886e38:
+        name, most = scalar_type(input._spec.dtype), finfo(input._spec.dtype).max
+        raise RuntimeError(f"lambda must be in range [0, {most:g}] for input dtype {name}, but found {lambd}")
+    made: Tensor = _softshrink(input, lambd) if out is None else _softshrink(input, lambd, out=out)
+    return made
+
+
+@elementwise(
+    input=lambda g, input, lambd: late.where(late.abs(input) <= lambd, 0.0, g),
+    node="SoftshrinkBackward0",
+    dtypes="f",
+    rounds=True,
+    flat=True,
+    compares=True,
+)
+def _softshrink(input: Array, lambd: float = 0.5) -> Any:
+    """`input` moved towards zero by `lambd`."""
+    return input - limit(input, -lambd, lambd)
+
+
+@elementwise(
+    input=lambda g, input, lambd: late.where(late.abs(input) <= lambd, 0.0, g),
+    dtypes="f",
+    blocks=hardshrink_of_large,
+    rounds=True,
+    flat=True,
+    compares=True,
+)
+def hardshrink(input: Array, lambd: float = 0.5) -> Any:
+    """`input` where its absolute value exceeds `lambd`, zero elsewhere.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.functional.hardshrink(torch.tensor([0.3, 1.0]))
+        tensor([0., 1.])
+    """
+    return select(np.abs(input) <= lambd, 0.0, input)

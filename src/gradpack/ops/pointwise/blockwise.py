@@ -1,0 +1,77 @@
+"""A long formula on a large array, block by block, so that intermediate values stay in the cache.
+
+NumPy runs one instruction over the whole array before the next. Of a formula of twenty
+instructions on megabytes, each would go to main memory and back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...backends.compiled import ENOUGH, loops
+
+_array_type = np.ndarray  # NumPy's own, also where `np` is bound to another library
+BLOCK = 1 << 17  # bytes: three of these fit into the second-level cache of common processors
+
+try:
+    _features: Any = np._core._multiarray_umath.__cpu_features__  # type: ignore[attr-defined]
+except AttributeError:
+    _features = {}
+SHORT_EXP2: bool = _features.get("AVX512_SKX", False)  # NumPy has vectorised exp2, half as long as exp, for these only
+
+
+def is_numpy(array: Any) -> bool:
+    """Whether an array is NumPy's and so can be written to."""
+    return type(array) is _array_type
+
+
+def compiled(module: str, name: str, *arrays: Any) -> Any:
+    """What the compiled loop `name` makes of large arrays of float32, of one shape; None if it cannot."""
+    first = arrays[0]
+    if first.size < ENOUGH or first.dtype.char != "f" or any(a.shape != first.shape for a in arrays[1:]):
+        return None
+    fast = loops(module, *arrays)
+    if fast is None:
+        return None
+    out = np.empty(first.shape, first.dtype)
+    getattr(fast, name)(*[a.reshape(-1) for a in arrays], out.reshape(-1))
+    return out
+
+
+def aligned(size: int, dtype: Any) -> Any:
+    """An empty vector that starts with a cache line: NumPy's loops over two arrays run twice as fast then."""
+    native = np.dtype(dtype)
+    memory = np.empty(size * native.itemsize + 64, np.uint8)
+    start = -memory.ctypes.data % 64
+    return memory[start : start + size * native.itemsize].view(native)
+
+
+def blockwise(step: Callable[..., None], x: Any, spare: int, *others: Any) -> Any:
+    """An array of the shape, dtype and layout of `x`, filled by calling `step` for one block after another.
+
+    Args:
+        step: called as `step(x, out, *others, *buffers)`, it writes its result for the block `x` into `out`.
+        spare: the number of buffers.
+        others: more arrays of the shape of `x`, whose blocks `step` gets too.
+    """
+    arrays = (x, *others)
+    out = np.empty_like(x)
+    if out.flags.f_contiguous and all(a.flags.f_contiguous for a in arrays):
+        target, *sources = (a.T.reshape(-1) for a in (out, *arrays))
+    else:
+        if not out.flags.c_contiguous:
+            out = np.empty(x.shape, x.dtype)
+        target = out.reshape(-1)
+        sources = [np.ascontiguousarray(a).reshape(-1) for a in arrays]
+    size = BLOCK // x.itemsize
+    if x.size <= size:
+        step(sources[0], target, *sources[1:], *(np.empty_like(target) for _ in range(spare)))
+        return out
+    buffers = [aligned(size, x.dtype) for _ in range(spare)]
+    for start in range(0, x.size, size):
+        first, *more = (a[start : start + size] for a in sources)
+        step(first, target[start : start + size], *more, *(b[: first.size] for b in buffers))
+    return out

@@ -1,0 +1,275 @@
+"""Complex numbers: their parts, conjugates and angles.
+
+Gradients of these are not those of real formulas conjugated: each formula here says what becomes
+of a complex gradient, in torch's convention (the direction of steepest ascent).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ...backends.numpy import PAIR, paired
+from ...base import dtypes, late
+from ...base.dtypes import FLOATING
+from ...base.errors import scalar_type
+from ...declare.annotations import Array
+from ...declare.batching.batch_tensor import is_batched, of_all_examples
+from ...declare.decorators import elementwise, linear
+from ...declare.dispatch.autocast import in_float32
+from ...tensor.tensor import Tensor
+from .blockwise import is_numpy
+from .operands import is_complex, zeros_for
+
+FUNCTIONS = "real imag conj conj_physical resolve_conj angle view_as_real view_as_complex"
+METHODS = "conj conj_physical resolve_conj angle"
+INPLACE = "conj_physical_"
+
+
+def is_paired(array: Any) -> bool:
+    """Whether complex numbers are pairs of float16."""
+    return is_numpy(array) and array.dtype == PAIR
+
+
+def real(input: Any) -> Any:
+    """The real part: a view of a complex tensor, and a real tensor itself.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.real(torch.tensor([1 + 2j]))
+        tensor([1.])
+    """
+    return _real(input) if is_complex(input) else input
+
+
+@linear(input=lambda g: g, view="real", result="real", holomorphic=False, broadcasts=True, name="real")
+def _real(input: Array) -> Any:
+    """The real part."""
+    return input["real"] if is_paired(input) else np.real(input)
+
+
+def imag(input: Any) -> Any:
+    """The imaginary part: a view of a complex tensor.
+
+    Raises:
+        RuntimeError: for a real tensor.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.imag(torch.tensor([1 + 2j]))
+        tensor([2.])
+    """
+    if not is_complex(input):
+        raise RuntimeError("imag is not implemented for tensors with non-complex dtypes.")
+    return _imag(input)
+
+
+@linear(input=lambda g: g * 1j, view="real", result="real", holomorphic=False, broadcasts=True, name="imag")
+def _imag(input: Array) -> Any:
+    """The imaginary part."""
+    return input["imag"] if is_paired(input) else np.imag(input)
+
+
+@linear(
+    real=lambda g: _real(g),
+    imag=lambda g: _imag(g),
+    result="complex",
+    dtypes="bif",
+    holomorphic=False,
+    broadcasts=True,
+    name="complex",
+)
+def of_parts(real: Array, imag: Array) -> Any:
+    """`real + 1j * imag`, but that an infinite part leaves the other as it is, and zeros keep their signs."""
+    if not is_numpy(real) or not is_numpy(imag):
+        return real + 1j * imag
+    if real.shape == imag.shape and real.flags.c_contiguous and imag.flags.c_contiguous and real.dtype.char in "fd":
+        made = np.empty(real.shape, np.complex64 if real.dtype.char == "f" else np.complex128)
+    else:  # for its shape and strides
+        made = np.asarray(np.add(real, imag, dtype=np.result_type(real, np.complex64)))
+    made.real, made.imag = real, imag
+    return made
+
+
+@elementwise(input=lambda g: conj_physical(g), holomorphic=False, name="conj_physical")
+def _conj_physical(input: Array) -> Any:
+    """The complex conjugate."""
+    return np.conj(input)
+
+
+def conj_physical(input: Any, *, out: Any = None) -> Any:
+    """The complex conjugate, in memory of its own; a real tensor itself.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.conj_physical(torch.tensor([1 + 2j]))
+        tensor([1.-2.j])
+    """
+    if out is not None:
+        return _conj_physical(input, out=out)
+    return input if isinstance(input, Tensor) and not is_complex(input) else _conj_physical(input)
+
+
+def conj(input: Any) -> Any:
+    """The complex conjugate; a real tensor itself.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.conj(torch.tensor([1 + 2j]))
+        tensor([1.-2.j])
+    """
+    return _conj_physical(input) if is_complex(input) else input
+
+
+def resolve_conj(input: Tensor) -> Tensor:
+    """The tensor itself: conjugates are never postponed here.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.resolve_conj(torch.tensor([1 + 1j]).conj())
+        tensor([1.-1.j])
+    """
+    return input
+
+
+def angle(input: Any, *, out: Any = None) -> Any:
+    """The angle of a complex number in radians; of a real one, 0 or pi.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.angle(torch.tensor([1j, -1 + 0j]))
+        tensor([1.5708, 3.1416])
+    """
+    if isinstance(input, Tensor) and input._spec.dtype.category < FLOATING:
+        input = input.to(dtypes.get_default_dtype())
+    return _angle(input, out=out)
+
+
+@elementwise(
+    input=lambda g, input: _angle_slope(g, input),
+    jvp=lambda input_t, input: _angle_tangent(input_t, input),
+    result="real",
+    holomorphic=False,
+    name="angle",
+)
+def _angle(input: Array) -> Any:
+    """The angle in radians."""
+    if is_complex(input):
+        return np.arctan2(np.imag(input), np.real(input))
+    half_turn = np.where(input < 0, np.full_like(input, math.pi), 0.0)
+    return np.where(input != input, input, half_turn)  # noqa: PLR0124 - NaN
+
+
+def _angle_slope(g: Any, input: Any) -> Any:
+    if not is_complex(input):
+        return zeros_for(g)
+    size = late.abs(input)
+    return late.where(late.eq(size, 0), 0.0, g * (input * 1j) / (size * size))
+
+
+def _angle_tangent(tangent: Any, input: Any) -> Any:
+    if not is_complex(input):
+        return zeros_for(tangent)
+    size = late.abs(input)
+    return late.where(late.eq(size, 0), 0.0, imag(tangent * conj_physical(input)) / (size * size))
+
+
+@linear(input=lambda g: _view_as_complex(g), view="real", result="real", holomorphic=False)
+def view_as_real(input: Array) -> Any:
+    """A view of a complex tensor as a real one, with a last dimension for the two parts.
+
+    Raises:
+        RuntimeError: for a real tensor.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.view_as_real(torch.tensor([1 + 2j]))
+        tensor([[1., 2.]])
+    """
+    if is_paired(input):
+        return input[..., None].view(np.float16)
+    if not is_complex(input):
+        raise RuntimeError(f"view_as_real is only supported for complex tensors, not for {input.dtype}")
+    if not is_numpy(input):
+        return np.stack([np.real(input), np.imag(input)], axis=-1)
+    return input[..., None].view(np.float32 if input.itemsize == 8 else np.float64)
+
+
+@in_float32
+def view_as_complex(input: Tensor) -> Tensor:
+    """A view of a real tensor, whose last dimension holds the two parts, as a complex one.
+
+    Raises:
+        RuntimeError: if the tensor is not of float16, float32 or float64, the last dimension has not size 2, or the
+            parts do not lie next to each other.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.view_as_complex(torch.tensor([[1.0, 2.0]]))
+        tensor([1.+2.j])
+    """
+    if input.dtype not in (dtypes.float16, dtypes.float32, dtypes.float64):
+        raise RuntimeError(
+            "view_as_complex is only supported for half, float and double tensors, but got a tensor of scalar type: "
+            f"{scalar_type(input.dtype)}"
+        )
+    if not input._shape:
+        raise RuntimeError("Input tensor must have one or more dimensions")
+    if input._shape[-1] != 2:
+        raise RuntimeError("Tensor must have a last dimension of size 2")
+    if is_batched(input):
+        return of_all_examples(view_as_complex, input)
+    strides = input.stride() if input._spec.backend.aliasing else (1,)
+    if strides[-1] != 1:
+        raise RuntimeError("Tensor must have a last dimension with stride 1")
+    if any(s % 2 for s in strides[:-1]):
+        raise RuntimeError("Tensor must have a stride divisible by 2 for all but last dimension")
+    return _view_as_complex(input)
+
+
+@linear(
+    input=lambda g: view_as_real(g),
+    view="real",
+    result="complex",
+    holomorphic=False,
+    dtypes="f",
+    name="view_as_complex",
+    autocast="float32",
+)
+def _view_as_complex(input: Array) -> Any:
+    """Pairs along the last dimension as complex numbers; a view if they lie next to each other."""
+    shape = input.shape
+    if not shape:
+        raise RuntimeError("view_as_complex(): Input tensor must have one or more dimensions")
+    if shape[-1] != 2:
+        raise RuntimeError(f"Tensor must have a last dimension of size 2: view_as_complex() got shape {list(shape)}")
+    if is_numpy(input) and input.strides[-1] == input.itemsize and input.dtype in _OF_PARTS:
+        return input.view(_OF_PARTS[input.dtype])[..., 0]
+    made = np.astype(input[..., 0] + input[..., 1] * 1j, np.complex128 if input.itemsize == 8 else np.complex64)
+    return paired(made) if is_numpy(input) and input.dtype == np.float16 else made
+
+
+_OF_PARTS = {np.dtype(np.float16): PAIR, np.dtype(np.float32): np.complex64, np.dtype(np.float64): np.complex128}
+
+
+def _part(name: str, part: Any) -> property:
+    def get(self: Tensor) -> Tensor:
+        return part(self)
+
+    def put(self: Tensor, value: Any) -> None:
+        part(self)[...] = value
+
+    return property(get, put, doc=f"The {name} part.")
+
+
+PROPERTIES = {"real": _part("real", real), "imag": _part("imaginary", imag)}

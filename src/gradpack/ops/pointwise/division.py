@@ -1,0 +1,194 @@
+"""Division, and what is left of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...declare.annotations import Array
+from ...declare.decorators import elementwise
+from ...declare.inplace.inplace import inplace
+from ...tensor.tensor import Tensor
+from .operands import is_whole, no_gradient, zeros_for
+from .remainders import floor_divide_of, fmod_of, remainder_of
+
+FUNCTIONS = "div true_divide floor_divide remainder fmod"
+METHODS = FUNCTIONS
+INPLACE = "div_ true_divide_ floor_divide_ remainder_ fmod_"
+ALIASES = {"divide": "div"}
+OPERATORS = {"__truediv__": "div", "__floordiv__": "floor_divide", "__mod__": "remainder"}
+REFLECTED = {"__rtruediv__": "div", "__rfloordiv__": "floor_divide", "__rmod__": "remainder"}
+INPLACE_OPERATORS = {"__itruediv__": "div", "__ifloordiv__": "floor_divide", "__imod__": "remainder"}
+
+
+@elementwise(
+    input=lambda g, other: g / other,
+    other=lambda g, input, other: -g * ((input / other) / other),
+    result="float",
+    name="div",
+    numbers=True,
+)
+def true_divide(input: Array, other: Array) -> Any:
+    """`input / other`; integers give the default floating-point dtype.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.true_divide(torch.tensor([1, 2]), 2)
+        tensor([0.5000, 1.0000])
+    """
+    return input / other
+
+
+def div(input: Any, other: Any, *, rounding_mode: str | None = None, out: Any = None) -> Any:
+    """`input / other`, rounded if asked for.
+
+    Args:
+        rounding_mode: None, "trunc" (towards zero, as in C) or "floor" (as Python's `//`). With a mode integers
+            stay integers, and gradients are zero.
+
+    Raises:
+        RuntimeError: for an unknown mode, or an integer division by zero with a mode.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.div(torch.tensor([7, -7]), 2, rounding_mode="floor")
+        tensor([ 3, -4])
+    """
+    if rounding_mode is None:
+        return true_divide(input, other, out=out)
+    return _div_rounded(input, other, rounding_mode, _quotients(input, other), out=out)
+
+
+def _quotients(input: Any, other: Any) -> Any:
+    """The half precision that torch rounds quotients to before it cuts them off, else None."""
+    low = next((x for x in (input, other) if isinstance(x, Tensor) and x._spec.dtype.low), None)
+    if low is None:
+        return None
+    from ..create.convert import result_type
+
+    return low._spec.native if result_type(input, other) is low._spec.dtype else None
+
+
+@elementwise(
+    input=lambda g, rounding_mode: zeros_for(g),  # named for those who look at the node
+    other=lambda g, rounding_mode: zeros_for(g),
+    dtypes="if",
+    node="DivBackward2",
+    name="div_rounded",
+    refuses="unsigned",
+    numbers=True,
+)
+def _div_rounded(input: Array, other: Array, rounding_mode: str, narrow: Array = None) -> Any:
+    """`input / other`, rounded towards zero or down; before it is cut off, to the precision of `narrow`."""
+    if rounding_mode == "floor":
+        return floor_divide_of(input, _not_zero("div", input, other))
+    if rounding_mode != "trunc":
+        raise RuntimeError(
+            f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding_mode}'"
+        )
+    if not _are_whole(input, other):
+        if narrow is None:
+            return np.trunc(input / other)
+        a, b = (x if hasattr(x, "dtype") else np.asarray(x, dtype=narrow) for x in (input, other))
+        quotient = a / b
+        return np.trunc(quotient.astype(narrow)).astype(quotient.dtype)
+    floor = np.floor_divide(input, _not_zero("div", input, other))
+    return floor + ((floor * other != input) & ((input < 0) != (other < 0)))
+
+
+def _are_whole(*operands: Any) -> bool:
+    return all(is_whole(x) if hasattr(x, "dtype") else isinstance(x, int) for x in operands)
+
+
+def _not_zero(op: str, input: Any, other: Any) -> Any:
+    """The divisor; integers have no infinity to give for zero."""
+    if _are_whole(input, other) and (np.any(other == 0) if hasattr(other, "dtype") else other == 0):
+        raise RuntimeError(f"ZeroDivisionError: integer division by zero in {op}()")
+    return other
+
+
+def _refuse_gradient(name: str) -> Any:
+    raise no_gradient(name)
+
+
+@elementwise(
+    input=lambda g: _refuse_gradient("floor_divide"),
+    other=lambda g: _refuse_gradient("floor_divide"),
+    dtypes="if",
+    node="NotImplemented",
+    refuses="unsigned",
+    numbers=True,
+)
+def floor_divide(input: Array, other: Array) -> Any:
+    """`input / other`, rounded down; as in torch it has no derivative.
+
+    Raises:
+        RuntimeError: for an integer division by zero, and in backward.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.tensor([7, -7]) // 2
+        tensor([ 3, -4])
+    """
+    return floor_divide_of(input, _not_zero("floor_divide", input, other))
+
+
+@elementwise(
+    input=lambda g: g,
+    other=lambda g, input, other: -g * _div_rounded(input, other, "floor"),
+    dtypes="if",
+    rounds=True,
+    refuses="unsigned",
+)
+def remainder(input: Array, other: Array) -> Any:
+    """What is left of a division rounded down: it has the sign of `other`, as Python's `%`.
+
+    Raises:
+        RuntimeError: for an integer division by zero.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.remainder(torch.tensor([-3.0, 3.0]), 2)
+        tensor([1., 1.])
+    """
+    return remainder_of(input, _not_zero("remainder", input, other))
+
+
+@elementwise(
+    input=lambda g: g,
+    other=lambda g, input, other: -g * _div_rounded(input, other, "trunc"),
+    scalars=("other",),
+    dtypes="if",
+    rounds=True,
+    refuses="unsigned",
+)
+def fmod(input: Array, other: Array) -> Any:
+    """What is left of a division rounded towards zero: it has the sign of `input`, as C's fmod.
+
+    Raises:
+        RuntimeError: for an integer division by zero.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.fmod(torch.tensor([-3.0, 3.0]), 2)
+        tensor([-1.,  1.])
+    """
+    return fmod_of(input, _not_zero("fmod", input, other))
+
+
+def _method_div_(self: Tensor, other: Any, *, rounding_mode: str | None = None) -> Tensor:
+    """In-place form of `div`: writes the result into this tensor and returns it."""
+    if rounding_mode is None:
+        return inplace(true_divide.op, "div_", [self, other])
+    return inplace(_div_rounded.op, "div_", [self, other, rounding_mode, _quotients(self, other)])
+
+
+def _method_true_divide_(self: Tensor, other: Any) -> Tensor:
+    """In-place form of `true_divide`: writes the result into this tensor and returns it."""
+    return inplace(true_divide.op, "true_divide_", [self, other])

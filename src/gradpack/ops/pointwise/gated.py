@@ -1,0 +1,203 @@
+"""Activations that need more than one input or random numbers: `glu`, `rrelu`; and in-place forms of others."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ...backends.compiled import ENOUGH, loops
+from ...base import late
+from ...base.dtypes import FLOATING, float16
+from ...base.errors import not_implemented_for
+from ...declare.annotations import Array, Setting
+from ...declare.decorators import general
+from ...declare.inplace.inplace import inplace
+from ...tensor.tensor import Tensor, wrap
+from ..random.generator import Generator, source
+from ..reduce.dimensions import axis
+from ..reduce.kernels import _array_type
+from ..shape.shape import wrap_dim
+from .activation import SELU_ALPHA, SELU_SCALE, _celu, _elu, hardtanh, leaky_relu, relu
+from .activation import threshold as _threshold
+from .exponential import _exp_of_negative
+from .selection import LARGE
+
+FUNCTIONS = "rrelu rrelu_ celu_ selu_ threshold_"
+
+# -- glu --
+
+
+@general(input=lambda g, input, dim: _glu_back(g, input, dim), dtypes="f", name="glu")
+def _glu(input: Array, dim: int) -> Any:
+    """Half of `input` gated by the sigmoid of the other half."""
+    place = axis(dim, len(input.shape))
+    if type(input) is _array_type:
+        half, before = input.shape[place] // 2, (slice(None),) * place
+        a, b = input[(*before, slice(half))], input[(*before, slice(half, None))]
+        if input.dtype.char in "fd" and a.size >= LARGE and input.flags.c_contiguous:
+            halves = input.reshape(math.prod(input.shape[:place]), 2, -1)
+            fast = loops("gated", halves) if input.dtype.char == "f" else None
+            if fast is None:
+                return _gated(halves[:, 0], halves[:, 1]).reshape(a.shape)
+            out = np.empty(a.shape, input.dtype)
+            fast.glu(halves, out.reshape(len(halves), -1))
+            return out
+    else:
+        a, b = np.split(input, 2, axis=place)
+    return a / (np.exp(-b) + 1)
+
+
+_PORTION = 1 << 15  # elements
+
+
+def _gated(a: Any, b: Any) -> Any:
+    """The same for two matrices, whose rows are parts of longer ones: what is between is stored without gaps."""
+    out = np.empty(a.shape, a.dtype)
+    step = max(1, _PORTION // a.shape[1])
+    for start in range(0, len(a), step):
+        part = slice(start, start + step)
+        spare = _exp_of_negative(b[part])
+        spare += 1
+        np.divide(a[part], spare, out=out[part])
+    return out
+
+
+def _glu_back(g: Any, input: Any, dim: int) -> Any:
+    half = input.shape[dim] // 2
+    if type(g) is _array_type and type(input) is _array_type and input.size >= ENOUGH and input.dtype.char == "f":
+        fast = loops("gated", input, g)
+        if fast is not None:
+            out = np.empty(input.shape, input.dtype)
+            before = math.prod(input.shape[:dim])
+            fast.glu_gradient(g.reshape(before, -1), input.reshape(before, 2, -1), out.reshape(before, 2, -1))
+            return out
+    a, gate = late.narrow(input, dim, 0, half), late.sigmoid(late.narrow(input, dim, half, half))
+    first = g * gate
+    return late.cat((first, first * (1 - gate) * a), dim)
+
+
+def glu(input: Tensor, dim: int = -1) -> Tensor:
+    """Half of `input` gated by the sigmoid of the other half.
+
+    Raises:
+        RuntimeError: for a dimension of odd size.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.functional.glu(torch.zeros(4))
+        tensor([0., 0.])
+    """
+    if not input.ndim:
+        raise RuntimeError("glu does not support scalars because halving size must be even")
+    d = wrap_dim(dim, input.ndim)
+    if input._shape[d] % 2:
+        raise RuntimeError(f"Halving dimension must be even, but dimension {d} is size {input._shape[d]}")
+    return _glu(input, d)
+
+
+# -- rrelu --
+
+
+@general(
+    input=lambda g, noise: g * noise,
+    jvp=lambda input_t, noise: _scaled(input_t, noise),
+    extra=("noise",),
+    node="RreluWithNoiseBackward0",
+    dtypes="f",
+    name="rrelu",
+    contiguous=True,
+    flat=True,
+    cost="cheap",
+    draws="training",
+)
+def _rrelu(input: Array, lower: float, upper: float, training: bool, generator: Setting = None) -> Any:
+    """`input` above zero, below it times a number: a random one of an interval, or its middle."""
+    if training:
+        slope = source(generator).uniform(lower, upper, input.shape).astype(input.dtype)
+    else:
+        slope = np.asarray((lower + upper) / 2, input.dtype)
+    noise = np.where(input > 0, np.ones((), input.dtype), slope)
+    return input * noise, noise
+
+
+def _scaled(tangent: Any, noise: Any) -> Any:
+    return tangent * (noise if isinstance(noise, Tensor) or not isinstance(tangent, Tensor) else wrap(noise))
+
+
+def _checked(input: Any, lower: float, upper: float) -> None:
+    if isinstance(input, Tensor) and input._spec.dtype.category != FLOATING:
+        raise not_implemented_for("rrelu_with_noise_out_cpu", input._spec.dtype)
+    if lower > upper:
+        raise RuntimeError("Lower bound should be less than or equal to the upper bound")
+
+
+def rrelu(
+    input: Tensor, lower: float = 0.125, upper: float = 1 / 3, training: bool = False,
+    generator: Generator | None = None,
+) -> Tensor:  # fmt: skip
+    """`input` above zero; below it times a random number of `[lower, upper)` in training, else times their mean.
+
+    Source: Xu et al., 2015.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.rrelu(torch.tensor([-1.0, 1.0]), 0.25, 0.75)
+        tensor([-0.5000,  1.0000])
+    """
+    _checked(input, lower, upper)
+    if training and input._spec.dtype is float16:
+        raise not_implemented_for("rrelu_with_noise_out_cpu", float16)
+    return _rrelu(input, lower, upper, training, generator)
+
+
+def rrelu_(
+    input: Tensor, lower: float = 0.125, upper: float = 1 / 3, training: bool = False,
+    generator: Generator | None = None,
+) -> Tensor:  # fmt: skip
+    """In-place form of `rrelu`."""
+    _checked(input, lower, upper)
+    return inplace(_rrelu.op, "rrelu_", [input, lower, upper, training, generator])
+
+
+# -- in place --
+
+
+def relu_(input: Tensor) -> Tensor:
+    """In-place form of `relu`."""
+    return inplace(relu.op, "relu_", [input])
+
+
+def elu_(input: Tensor, alpha: float = 1.0) -> Tensor:
+    """In-place form of `elu`."""
+    return inplace(_elu.op, "elu_", [input, alpha, 1.0, 1.0])
+
+
+def celu_(input: Tensor, alpha: float = 1.0) -> Tensor:
+    """In-place form of `celu`."""
+    if alpha == 0:
+        raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
+    return inplace(_celu.op, "celu_", [input, alpha, 1.0, 1.0 / alpha])
+
+
+def selu_(input: Tensor) -> Tensor:
+    """In-place form of `selu`."""
+    return inplace(_elu.op, "selu_", [input, SELU_ALPHA, SELU_SCALE, 1.0])
+
+
+def leaky_relu_(input: Tensor, negative_slope: float = 0.01) -> Tensor:
+    """In-place form of `leaky_relu`."""
+    return inplace(leaky_relu.op, "leaky_relu_", [input, negative_slope])
+
+
+def hardtanh_(input: Tensor, min_val: float = -1.0, max_val: float = 1.0) -> Tensor:
+    """In-place form of `hardtanh`."""
+    return inplace(hardtanh.op, "hardtanh_", [input, min_val, max_val])
+
+
+def threshold_(input: Tensor, threshold: float, value: float) -> Tensor:
+    """In-place form of `threshold`."""
+    return inplace(_threshold.op, "threshold_", [input, threshold, value])

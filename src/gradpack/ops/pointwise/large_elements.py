@@ -1,0 +1,57 @@
+"""Bodies of elementwise operations for large arrays, where fewer steps do than for small ones.
+
+Each takes what the operation's own body takes, and leaves to that what is no dense array of floats.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...declare.generate.tiling import alike, compiled
+from .blockwise import blockwise
+
+
+def sign_of_large(plain: Callable[..., Any], input: Any) -> Any:
+    """-1, 0 or 1, as the difference of two bytes."""
+    made = compiled(_sign_of_number, input)
+    if made is not None:
+        return made
+    return blockwise(_sign, input, 1) if alike((input,)) == "f" else plain(input)
+
+
+def _sign_of_number(x: Any) -> Any:
+    return np.where(x > 0, 1.0, np.where(x < 0, -1.0, 0.0))
+
+
+def _sign(x: Any, out: Any, spare: Any) -> None:
+    above, below = spare.view(np.bool)[: x.size], spare.view(np.bool)[x.size : 2 * x.size]
+    np.greater(x, 0, out=above)
+    np.less(x, 0, out=below)
+    difference = above.view(np.int8)
+    np.copyto(out, np.subtract(difference, below.view(np.int8), out=difference))
+
+
+def hardshrink_of_large(plain: Callable[..., Any], input: Any, lambd: Any) -> Any:
+    """`input` where its absolute value exceeds `lambd`: as integers, the bits of absolute values are in their order."""
+    if alike((input,)) != "f" or type(lambd) not in (int, float) or not lambd >= 0:
+        return plain(input, lambd)
+    made = compiled(_shrink, input, lambd)
+    if made is not None:
+        return made
+    bits = np.dtype(f"i{input.itemsize}")
+    limit, last = np.asarray(lambd, input.dtype).view(bits), np.asarray(8 * input.itemsize - 1, bits)
+
+    def shrink(x: Any, out: Any, spare: Any) -> None:
+        kept = np.abs(x, out=spare).view(bits)
+        np.subtract(limit, kept, out=kept)  # negative where x is to be kept: so is NaN, which is above all
+        np.right_shift(kept, last, out=kept)
+        np.bitwise_and(kept, x.view(bits), out=out.view(bits))
+
+    return blockwise(shrink, input, 1)
+
+
+def _shrink(x: Any, lambd: Any) -> Any:
+    return np.where(np.abs(x) <= lambd, 0.0, x)

@@ -1,0 +1,256 @@
+"""Limits on the elements of a tensor."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ...base import late
+from ...base.dtypes import FLOATING
+from ...base.info import finfo
+from ...base.numbers import SAFE, number_for
+from ...declare.annotations import Array
+from ...declare.decorators import elementwise
+from ...declare.inplace.inplace import inplace
+from ...declare.inplace.text import function
+from ...tensor.tensor import Tensor
+from ..reduce.kernels import _array_type
+from .blockwise import blockwise, is_numpy
+from .operands import is_complex, is_number, is_whole
+from .selection import LARGE, limit, select
+
+FUNCTIONS = "clamp clamp_min clamp_max nan_to_num"
+METHODS = FUNCTIONS
+INPLACE = "clamp_ clamp_min_ clamp_max_ nan_to_num_"
+ALIASES = {"clip": "clamp"}
+
+
+def clamp(input: Tensor, min: Any = None, max: Any = None, *, out: Any = None) -> Tensor:
+    """`input`, limited from below by `min` and from above by `max`; where they cross, `max`.
+
+    Args:
+        min: a number or a tensor, or None for no limit.
+        max: likewise, and of the same kind as `min`.
+
+    The gradient goes to `input` where it is within the limits or on one of them, and to a limit where it applies.
+
+    Raises:
+        RuntimeError: if no limit is given; for complex numbers (NotImplementedError).
+        TypeError: for a number and a tensor together.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.clamp(torch.tensor([-1.0, 0.5, 2.0]), min=0, max=1)
+        tensor([0.0000, 0.5000, 1.0000])
+    """
+    return _clamp_for(input, min, max)(input, min, max, out=out)
+
+
+def _clamp_for(input: Any, min: Any, max: Any) -> Any:
+    """The operation for limits as they are: numbers are no operands where that cannot change the dtype."""
+    if min is None and max is None:
+        raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
+    if (isinstance(min, Tensor) and is_number(max)) or (is_number(min) and isinstance(max, Tensor)):
+        raise TypeError("clamp(): 'min' and 'max' are both to be tensors or both numbers, and one of each was given")
+    simple = isinstance(input, Tensor) and input._spec.dtype.category == FLOATING
+    return _clamp_to_numbers if simple and _is_limit(min, input) and _is_limit(max, input) else _clamp
+
+
+def _is_limit(value: Any, input: Tensor) -> bool:
+    """Whether a limit of floating numbers is a number, or none."""
+    if type(value) is not float or not -SAFE < value < SAFE:
+        if value is None or not isinstance(value, int | float):
+            return value is None
+        number_for(value, input._spec.dtype)
+    return True
+
+
+def _check_limits(op: Any, values: Any, common: Any) -> None:
+    kind = values[0]._spec.dtype if isinstance(values[0], Tensor) else common
+    for value in values[1:]:
+        if isinstance(value, int | float):
+            number_for(value, kind if kind.low else common)
+
+
+@elementwise(
+    input=lambda g, input, min, max: late.where(_within(input, min, max), g, 0.0),
+    promote=("input",),
+    dtypes="bif",
+    node="ClampBackward1",
+    name="clamp_to_numbers",
+    refuses="unsigned",
+    compares=True,
+)
+def _clamp_to_numbers(input: Array, min: Array = None, max: Array = None) -> Any:
+    """`input` between two numbers."""
+    return limit(input, min, max)
+
+
+@elementwise(
+    input=lambda g, input, min, max: late.where(_within(input, min, max), g, 0.0),
+    min=lambda g, input, min, max: late.where(_below(input, min, max), g, 0.0),
+    max=lambda g, input, min, max: late.where(_above(input, min, max), g, 0.0),
+    dtypes="if",
+    node="ClampBackward0",
+    name="clamp",
+    check=_check_limits,
+    refuses="unsigned",
+    compares=True,
+)
+def _clamp(input: Array, min: Array = None, max: Array = None) -> Any:
+    """`input` between two limits, which may be tensors."""
+    return limit(input, min, max)
+
+
+def _within(x: Any, low: Any, high: Any) -> Any:
+    if low is None or high is None:
+        return late.ge(x, low) if high is None else late.le(x, high)
+    return late.logical_and(late.ge(x, low), late.le(x, high))
+
+
+def _below(x: Any, low: Any, high: Any) -> Any:
+    """Where the result is `low`."""
+    return late.lt(x, low) if high is None else late.logical_and(late.lt(x, low), late.lt(low, high))
+
+
+def _above(x: Any, low: Any, high: Any) -> Any:
+    """Where the result is `high`."""
+    return late.gt(x, high) if low is None else late.logical_or(late.gt(x, high), late.lt(high, low))
+
+
+@elementwise(
+    input=lambda g, input, min: late.where(late.ge(input, min), g, 0.0),
+    min=lambda g, input, min: late.where(late.lt(input, min), g, 0.0),
+    scalars=("min",),
+    dtypes="bif",
+    node="ClampMinBackward0",
+    check=_check_limits,
+    refuses="unsigned",
+    compares=True,
+)
+def clamp_min(input: Array, min: Array) -> Any:
+    """`input`, limited from below.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.clamp_min(torch.tensor([-1.0, 2.0]), 0)
+        tensor([0., 2.])
+    """
+    return np.maximum(input, min) if input.size < LARGE else limit(input, min, None)
+
+
+@elementwise(
+    input=lambda g, input, max: late.where(late.le(input, max), g, 0.0),
+    max=lambda g, input, max: late.where(late.gt(input, max), g, 0.0),
+    scalars=("max",),
+    dtypes="bif",
+    node="ClampMaxBackward0",
+    check=_check_limits,
+    refuses="unsigned",
+    compares=True,
+)
+def clamp_max(input: Array, max: Array) -> Any:
+    """`input`, limited from above.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.clamp_max(torch.tensor([-1.0, 2.0]), 0)
+        tensor([-1.,  0.])
+    """
+    return np.minimum(input, max) if input.size < LARGE else limit(input, None, max)
+
+
+def nan_to_num(
+    input: Tensor,
+    nan: float | None = None,
+    posinf: float | None = None,
+    neginf: float | None = None,
+    *,
+    out: Any = None,
+) -> Tensor:
+    """`input` with numbers in the place of NaN and the infinities.
+
+    Args:
+        nan: instead of NaN; 0 if not given.
+        posinf: instead of the positive infinity; the largest number of the dtype if not given.
+        neginf: instead of the negative one.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nan_to_num(torch.tensor([float("nan"), float("-inf"), 2.0]), neginf=-1.0)
+        tensor([ 0., -1.,  2.])
+    """
+    return _nan_to_num(input, *_substitutes(input, nan, posinf, neginf), out=out)
+
+
+def _substitutes(input: Tensor, nan: Any, posinf: Any, neginf: Any) -> tuple[Any, Any, Any]:
+    kind = input._spec.dtype
+    limit = finfo(kind.to_real()).max if kind.category >= FLOATING else 0
+    return (nan or 0.0, limit if posinf is None else posinf, -limit if neginf is None else neginf)
+
+
+@elementwise(
+    input=lambda g, input: late.where(late.isfinite(input), g, 0.0),
+    name="nan_to_num",
+    holomorphic=False,
+    blocks=False,
+    refuses="complex32",
+)
+def _nan_to_num(input: Array, nan: float, posinf: float, neginf: float) -> Any:
+    """`input` with numbers in the place of NaN and the infinities."""
+    if is_whole(input):
+        return input * np.ones((), dtype=input.dtype)
+    if is_complex(input):
+        return np.nan_to_num(input, nan=nan, posinf=posinf, neginf=neginf)
+    if is_numpy(input) and input.size >= LARGE and input.dtype.char in "fd":
+        return blockwise(lambda x, out: _substitute(x, out, nan, posinf, neginf), input, 0)
+    if type(input) is _array_type and input.dtype.char in "fd":
+        flat = input.reshape(-1)
+        if flat.dot(flat) < math.inf:  # neither NaN nor infinity
+            return input.copy()
+    return _substituted(input, nan, posinf, neginf)
+
+
+def _substitute(x: Any, out: Any, nan: float, posinf: float, neginf: float) -> None:
+    """The same for a block, which mostly holds numbers only."""
+    finite = np.maximum.reduce(x) < np.inf and np.minimum.reduce(x) > -np.inf
+    np.copyto(out, x if finite else _substituted(x, nan, posinf, neginf))
+
+
+def _substituted(input: Any, nan: float, posinf: float, neginf: float) -> Any:
+    inside = (
+        np.minimum(np.maximum(input, neginf), posinf)
+        if neginf == -posinf and posinf == _largest(input.dtype)
+        else select(input == math.inf, posinf, select(input == -math.inf, neginf, input))
+    )
+    return select(input == input, inside, nan)  # noqa: PLR0124 - not NaN
+
+
+def _largest(native: Any) -> float:
+    return float(np.finfo(native).max) if native in (np.float32, np.float64) else math.inf
+
+
+def _method_clamp_(self: Tensor, min: Any = None, max: Any = None) -> Tensor:
+    """In-place form of `clamp`: writes the result into this tensor and returns it."""
+    which = _clamp_for(self, min, max)
+    if which is _clamp_to_numbers:
+        return _clamp_to_numbers_(self, min, max)
+    return inplace(which.op, "clamp_", [self, min, max])
+
+
+_clamp_to_numbers_ = function(
+    _clamp_to_numbers.op, "clamp_", lambda values: inplace(_clamp_to_numbers.op, "clamp_", list(values))
+)
+
+
+def _method_nan_to_num_(
+    self: Tensor, nan: float | None = None, posinf: float | None = None, neginf: float | None = None
+) -> Tensor:
+    """In-place form of `nan_to_num`: writes the result into this tensor and returns it."""
+    return inplace(_nan_to_num.op, "nan_to_num_", [self, *_substitutes(self, nan, posinf, neginf)])

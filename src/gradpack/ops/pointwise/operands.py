@@ -1,0 +1,69 @@
+"""What operations and formulas ask of their operands, be they tensors, arrays or numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...backends import spec_of
+from ...base import late
+from ...base.dtypes import BOOL
+from ...base.numbers import number_for
+from ...tensor.tensor import Tensor
+from .blockwise import is_numpy
+
+
+def no_gradient(op: str) -> RuntimeError:
+    """What torch raises in backward of an operation that has a gradient almost nowhere, or no formula."""
+    return RuntimeError(
+        f"derivative for aten::{op} is not implemented: detach() its operands, or compute it under no_grad()"
+    )
+
+
+def not_implemented(what: str) -> Any:
+    """Raise what torch raises in backward for an input that it has no formula for."""
+    raise NotImplementedError(
+        f"the derivative for '{what}' is not implemented: detach() that operand, or compute it under no_grad()"
+    )
+
+
+def is_bool(value: Any) -> bool:
+    """Whether a tensor or number is of bool."""
+    return value._spec.dtype.category == BOOL if isinstance(value, Tensor) else isinstance(value, bool)
+
+
+def is_complex(value: Any) -> bool:
+    """Whether a tensor, array or number is complex."""
+    if isinstance(value, Tensor):
+        return value._spec.dtype.is_complex
+    if is_numpy(value):
+        return bool(value.dtype.kind == "c")
+    if hasattr(value, "dtype"):
+        kind = getattr(value.dtype, "kind", "")
+        return kind == "c" if kind else bool(np.isdtype(value.dtype, "complex floating"))
+    return isinstance(value, complex)
+
+
+def is_whole(array: Any) -> bool:
+    """Whether an array is of integers or bool."""
+    kind = getattr(array.dtype, "kind", "")
+    return kind in "biu" if kind else bool(np.isdtype(array.dtype, ("integral", "bool")))
+
+
+def is_number(value: Any) -> bool:
+    """Whether an operand is a Python number rather than a tensor or array."""
+    return isinstance(value, int | float | complex)
+
+
+def factor_for(value: Any, array: Any) -> Any:
+    """A number that an array is multiplied by, as one of its dtype; refused if it does not fit."""
+    if is_number(array):
+        return value
+    number = number_for(value, spec_of(array).dtype)
+    return value if isinstance(number, complex) else number
+
+
+def zeros_for(g: Any) -> Any:
+    """The gradient of what changes nowhere, or only in jumps."""
+    return late.zeros_like(g) if isinstance(g, Tensor) else np.zeros_like(g)

@@ -1,0 +1,68 @@
+"""What backward of relu needs of a result that nothing else keeps: one bit for each element."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import prod
+from sys import _getframe
+from typing import Any
+
+import numpy as np
+
+from ...base.callers import place_of
+from ...base.modes import MODE
+from ...tensor.again import LEAST, Again, in_place_of
+from ...tensor.packed import Packed, PackedWithInfo
+from ...tensor.saved import tell
+from ...tensor.tensor import Tensor
+from ..reduce.kernels import _array_type
+
+
+class Bits(Again):
+    """Which elements of a result are not zero: comes back as ones and zeros."""
+
+    __slots__ = ("_dtype", "bits")
+
+    def __init__(self, result: Tensor) -> None:
+        super().__init__(result)
+        self.bits, self._dtype = np.packbits(result._data != 0), result._data.dtype
+
+    def made(self) -> Any:
+        ones = np.unpackbits(self.bits, count=prod(self._shape)).astype(self._dtype)
+        return np.reshape(ones, self._shape)
+
+    def held(self, tell: Callable[[Any], None]) -> Any:
+        """The array in memory that this keeps, for a meter."""
+        return (self.bits,)
+
+
+def keep_bits(result: Tensor) -> None:
+    """Have the relu that made `result`, if one did, keep bits of it in place of it.
+
+    For operations that do not keep their input themselves, such as pooling and dropout: then nothing else needs the
+    result. What hooks were given stays as they have it, unless they are a policy that says otherwise.
+    """
+    node: Any = result._edge
+    if type(node).__name__ != "ReluBackward0":
+        return
+    kept, array, mode = node.out, result._data, MODE.get()
+    if type(array) is not _array_type or array.nbytes < LEAST or mode.levels or mode.forward or mode.mutation:
+        return
+    if isinstance(kept, Packed):
+        counter, seen = kept.counter, kept.seen
+        if not getattr(getattr(kept.unpack, "__self__", None), "bits_for_relu", False):
+            return
+    else:
+        counter, seen = node.out_c, node.out_v
+        if kept is not array:
+            return
+    if counter is not result._counter or counter[0] != seen:
+        return  # backward is to say so
+    node.out = packed = in_place_of(result, Bits(result))
+    if mode.recorder is not None:
+        label = ("ReluBackward0", "out")
+        if hasattr(mode.recorder, "describe"):
+            packed.__class__ = PackedWithInfo
+            packed.info = mode.recorder.describe(result, label, node, place_of(_getframe(1)))
+            packed.info.policy, packed.info.packed_bytes = "bits", packed.handle.bits.nbytes
+        node.held = (tell(mode, "relu", label, result, packed, node),)

@@ -1,0 +1,1 @@
+"""Random numbers: generators, tensors of random numbers, and distributions with gradients."""

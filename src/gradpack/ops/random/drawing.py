@@ -1,0 +1,104 @@
+"""Random numbers under `vmap`: refused, drawn once for all examples, or for each, as `randomness` says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from itertools import product
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from ...base.modes import MODE, using
+from ...declare.batching.batch_tensor import all_examples, batched
+from ...tensor.tensor import Tensor
+
+if TYPE_CHECKING:
+    from ...declare.batching.level import VmapLevel
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+_SAME_OF_EACH = (
+    "Vmap does not currently support same randomness with a batched tensor input. Please file an issue with functorch"
+)
+_NO_OUT = (
+    "vmap: We do not support calling out variants of random operations inside of vmap. Please use non-out variants as "
+    "a workaround"
+)
+_SHAPE_ONLY = ("rand_like", "randn_like", "randint_like")
+_SIZED = ("rand", "randn")
+# One call for all examples draws for each of them what it needs.
+_BY_ELEMENT = (*_SHAPE_ONLY, "poisson", "bernoulli", "drawn", "_standard_gamma", "_sample_dirichlet")
+
+
+def drawing(function: _F) -> _F:
+    """A function that draws, as one that heeds the levels of `vmap`."""
+
+    @wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if not MODE.get().levels:
+            return function(*args, **kwargs)
+        return _of_levels(function, args, kwargs)
+
+    return call  # type: ignore[return-value]
+
+
+def _of_levels(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Numbers for each example of the levels that want different ones, in the order of the outermost level."""
+    levels = MODE.get().levels
+    name = function.__name__
+    values = [*args, *kwargs.values()]
+    given = range(len(values) if name in _SHAPE_ONLY else 1 if name == "drawn" else 0, len(values))
+    drawn: list[VmapLevel] = []
+    for depth in reversed(range(len(levels))):
+        level = levels[depth]
+        if level.randomness == "error":
+            raise level.refused_random()
+        if kwargs.get("out") is not None:
+            raise RuntimeError(_NO_OUT)
+        same = level.randomness == "same"
+        if same and not level.alike and any(level.has(values[i]) for i in given):
+            raise RuntimeError(_SAME_OF_EACH)
+        with using(levels=levels[:depth]):
+            values = [_outside(level, v, not same) for v in values]
+        if not same:
+            drawn.insert(0, level)
+    n = len(args)
+    with using(levels=()):
+        made = _drawn(function, drawn, values[:n], dict(zip(kwargs, values[n:], strict=True)))
+    for level in drawn:
+        made = batched(made, level)
+    return made
+
+
+def _outside(level: VmapLevel, value: Any, separate: bool) -> Any:
+    """An argument one level further out: of all examples, or that of the first one for all."""
+    if not isinstance(value, Tensor):
+        return value
+    if separate:
+        return all_examples(value, level)
+    return value._data.value[0] if level.has(value) else value
+
+
+def _drawn(function: Callable[..., Any], drawn: list[VmapLevel], args: list[Any], kwargs: dict[str, Any]) -> Any:
+    """What `function` draws for the examples of these levels, which its arguments have as first dimensions."""
+    if not drawn:
+        return function(*args, **kwargs)
+    sizes = tuple(level.size for level in drawn)
+    name = function.__name__
+    if name in _SIZED:
+        from ..create.making import shape_of
+
+        size = kwargs.pop("size", None)
+        return function(size=(*sizes, *shape_of(name, tuple(args) if size is None else (size,))), **kwargs)
+    if name in _BY_ELEMENT and len({v._shape for v in (*args, *kwargs.values()) if isinstance(v, Tensor)}) == 1:
+        return function(*args, **kwargs)
+    from ..shape.join import stack
+
+    def example(value: Any, place: tuple[int, ...]) -> Any:
+        return value[place] if isinstance(value, Tensor) else value
+
+    places = product(*map(range, sizes))
+    rows = [
+        function(*[example(v, at) for v in args], **{k: example(v, at) for k, v in kwargs.items()}) for at in places
+    ]
+    made = stack(rows)
+    return made.reshape((*sizes, *made._shape[1:]))

@@ -1,0 +1,194 @@
+"""Methods that fill a tensor with random numbers, in place."""
+
+from __future__ import annotations
+
+from inspect import signature
+from typing import Any
+
+import numpy as np
+
+from ...backends import backend_of
+from ...backends.numpy import NATIVE, quiet
+from ...base import dtypes, late
+from ...base.errors import cpp_name, refuse, scalar_type
+from ...base.info import finfo, iinfo
+from ...base.modes import MODE, Mode
+from ...declare.batching.errors import not_writable
+from ...declare.generate.profiling import noted
+from ...declare.inplace.inplace import inplace
+from ...declare.inplace.write_checks import check_writable
+from ...declare.signature.arguments import check, kinds_of
+from ...tensor.parameter import Parameter
+from ...tensor.tensor import Tensor, wrap
+from ..create.making import finish, on_device
+from .drawing import drawing
+from .floats import host_of, normal_array, uniform_array
+from .generator import Generator, source
+from .integers import _exact, bounds_for
+
+INPLACE = "uniform_ normal_ bernoulli_ random_ exponential_ geometric_ cauchy_ log_normal_"
+
+
+# What torch calls the fills that only some dtypes take, and those that they do not take.
+_KERNELS = {
+    "uniform_": ("check_uniform_bounds", "blui"),
+    "normal_": ("normal_kernel_cpu", "blui"),
+    "bernoulli_": ("bernoulli_scalar_cpu_", "c"),
+    "geometric_": ("geometric_cpu", "bc"),
+    "random_": ("random_", "c"),
+    "log_normal_": ("log_normal_cpu", "bluic"),
+}
+_NUMBERS = frozenset({int, float})
+_CONTINUOUS = {"exponential_": "Exponential", "cauchy_": "Cauchy"}
+
+
+def _kernel(name: str, d: Any) -> tuple[str, Any, str]:
+    kernel, letters = _KERNELS.get(name, (name, ""))
+    return kernel, d, letters
+
+
+def _is_plain_write(target: Any, mode: Mode) -> bool:
+    """Whether nobody is to know of a write to a tensor of float32 or float64 but its counter."""
+    return (
+        not mode.special
+        and (type(target) is Tensor or type(target) is Parameter)
+        and target._spec.plain
+        and target._view is None
+        and (target._edge is None or not mode.grad)
+        and type(target._counter) is list
+        and len(target._counter) == 1
+        and bool(target._data.flags.forc and target._data.flags.writeable)
+    )
+
+
+def _filled(name: str, draw: Any) -> Any:
+    shown = list(signature(draw).parameters.values())[2:]  # after the tensor and the generator
+    kinds = {n: k for n, k in kinds_of({p.name: p for p in shown}).items() if k[0] == "float"}
+
+    def method(self: Tensor, *args: Any, generator: Generator | None = None, **kwargs: Any) -> Tensor:
+        if kinds and not _NUMBERS.issuperset(map(type, (*args, *kwargs.values()))):
+            given = dict(zip(kinds, args, strict=False)) | kwargs
+            check(name, {n: k for n, k in kinds.items() if n in given}, given)
+        mode = MODE.get()
+        if _is_plain_write(self, mode):
+            with quiet():
+                self._data[...] = draw(self, generator, *args, **kwargs)
+                self._counter[0] += 1
+            return self
+        d, levels = self._spec.dtype, mode.levels
+        if levels and levels[-1].randomness == "different" and not levels[-1].has(self):
+            if any(map(levels[-1].has, args)):
+                raise not_writable(name)
+            raise RuntimeError(
+                "vmap: Cannot ask for different inplace randomness on an unbatched tensor. This will appear like same "
+                "randomness. If this is necessary for your usage, please file an issue with functorch."
+            )
+        refuse(*_kernel(name, d))
+        if name in _CONTINUOUS and d.category != dtypes.FLOATING:
+            raise RuntimeError(
+                f"{_CONTINUOUS[name]} distribution is a continuous probability distribution. dtype must be a floating "
+                f"point but you specified {d.name}"
+            )
+        if self._spec.numpy:
+            check_writable(self, name)  # before the generator moves on
+        return inplace(late._copied.op, name, [self, drawn(self, *args, generator=generator, **kwargs)])
+
+    @drawing
+    def drawn(t: Tensor, *args: Any, generator: Generator | None = None, **kwargs: Any) -> Tensor:
+        if t._spec.numpy:
+            return wrap(np.asarray(draw(t, generator, *args, **kwargs)))
+        made = on_device(draw, t._spec.device)(t, generator, *args, **kwargs)
+        return finish(backend_of(type(made)).ensure(made), False, t._spec.device)  # type: ignore[union-attr]
+
+    method.__name__ = method.__qualname__ = name
+    method.__doc__ = draw.__doc__
+    return noted(method)
+
+
+def _draw_uniform(t: Tensor, generator: Any, a: float = 0.0, b: float = 1.0, *, to: Any = None, **kw: Any) -> Any:
+    """Fill with uniform numbers from the first bound up to the second."""
+    a = kw.pop("from", a)
+    b = b if to is None else to
+    most = finfo(t._spec.dtype).max
+    for label, bound in (("from", a), ("to", b)):
+        if not -most <= bound <= most:
+            raise RuntimeError(f"{label} is out of bounds for {cpp_name(t._spec.dtype)}")
+    if a > b:
+        raise RuntimeError(f"uniform_ expects to return a [from, to) range, but found from={a} > to={b}")
+    if b - a > most:
+        raise RuntimeError(
+            f"uniform_ expects to-from <= std::numeric_limits<{scalar_type(t._spec.dtype)}>::max(), but found to={b} "
+            f"and from={a} which result in to-from to exceed the limit"
+        )
+    return uniform_array(generator, t._shape, NATIVE[t._spec.flow]) * (b - a) + a
+
+
+def _draw_normal(t: Tensor, generator: Any, mean: float = 0.0, std: float = 1.0) -> Any:
+    """Fill with normal numbers."""
+    if std < 0:
+        raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")
+    return normal_array(generator, t._shape, NATIVE[t._spec.flow]) * std + mean
+
+
+def _draw_bernoulli(t: Tensor, generator: Any, p: Any = 0.5) -> Any:
+    """Fill with zeros and ones."""
+    chance = host_of(p)
+    if np.any(np.asarray(chance) < 0) or np.any(np.asarray(chance) > 1):
+        raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p}")
+    return source(generator).random(t._shape) < chance
+
+
+_ABSENT = object()
+
+
+def _draw_random(t: Tensor, generator: Any, a: Any = None, b: Any = _ABSENT, *, to: Any = None, **kw: Any) -> Any:
+    """Fill with integers: all that the dtype holds, or below a bound, or between two; None is the end of 64 bits."""
+    bounded = "from" in kw or to is not None or b is not _ABSENT
+    a = kw.pop("from", a)
+    b = to if to is not None else None if b is _ABSENT else b
+    d = t._spec.dtype
+    if a is None and b is None:
+        least, most = 0, 1 if d.category == dtypes.BOOL else _exact(d) if d.is_floating_point else iinfo(d).max
+    elif bounded:
+        least, most = bounds_for(0 if a is None else a, b, d)
+    else:
+        least, most = bounds_for(0, a, d)
+    return source(generator).integers(least, most, t._shape, endpoint=True)
+
+
+def _draw_exponential(t: Tensor, generator: Any, lambd: float = 1.0) -> Any:
+    """Fill with exponential numbers of rate `lambd`."""
+    if lambd <= 0:
+        raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={lambd}")
+    return source(generator).exponential(1 / lambd, t._shape)
+
+
+def _draw_geometric(t: Tensor, generator: Any, p: float) -> Any:
+    """Fill with geometric numbers."""
+    if not 0 < p < 1:
+        raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={p}")
+    return source(generator).geometric(p, t._shape)
+
+
+def _draw_cauchy(t: Tensor, generator: Any, median: float = 0.0, sigma: float = 1.0) -> Any:
+    """Fill with Cauchy numbers."""
+    if sigma <= 0:
+        raise RuntimeError(f"cauchy_ expects sigma > 0.0, but found sigma={sigma}")
+    return source(generator).standard_cauchy(t._shape) * sigma + median
+
+
+def _draw_log_normal(t: Tensor, generator: Any, mean: float = 1.0, std: float = 2.0) -> Any:
+    """Fill with the exponentials of normal numbers."""
+    if std <= 0:
+        raise RuntimeError(f"log_normal_ expects std > 0.0, but found std={std}")
+    return source(generator).lognormal(mean, std, t._shape)
+
+
+_method_uniform_ = _filled("uniform_", _draw_uniform)
+_method_normal_ = _filled("normal_", _draw_normal)
+_method_bernoulli_ = _filled("bernoulli_", _draw_bernoulli)
+_method_random_ = _filled("random_", _draw_random)
+_method_exponential_ = _filled("exponential_", _draw_exponential)
+_method_geometric_ = _filled("geometric_", _draw_geometric)
+_method_cauchy_ = _filled("cauchy_", _draw_cauchy)
+_method_log_normal_ = _filled("log_normal_", _draw_log_normal)

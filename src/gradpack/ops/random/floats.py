@@ -1,0 +1,268 @@
+"""Tensors of random numbers: uniform, normal, and draws by probability."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...backends.numpy import PAIR, paired
+from ...base import dtypes
+from ...base.dtypes import dtype
+from ...base.errors import not_implemented_for, scalar_type, shapes_do_not_broadcast
+from ...base.modes import MODE
+from ...declare.generate.profiling import noted
+from ...declare.inplace.write_checks import refuse_grad
+from ...tensor.tensor import Tensor, alias
+from ..create.fill_like import zeros_like
+from ..create.making import _into_out, _native, dtype_for, filled, finish, on_device, shape_of, usual
+from ..pointwise.rounding import where
+from .drawing import drawing
+from .generator import Generator, source
+
+FUNCTIONS = "rand randn normal bernoulli multinomial"
+METHODS = "bernoulli multinomial"
+
+
+def uniform_array(generator: Generator | None, shape: Any, native: Any) -> Any:
+    """Uniform numbers in [0, 1) of a NumPy dtype."""
+    rng = source(generator)
+    if native in (np.float32, np.float64):
+        return rng.random(shape, dtype=native)
+    if native is PAIR:
+        return paired(uniform_array(generator, shape, np.dtype(np.complex64)))
+    if native.kind == "c":
+        return (rng.random(shape) + 1j * rng.random(shape)).astype(native)
+    made = rng.random(shape, dtype=np.float32).astype(native)
+    return np.where(made >= 1, native.type(0.99609375 if native.itemsize == 2 else 0), made).astype(native)
+
+
+def normal_array(generator: Generator | None, shape: Any, native: Any) -> Any:
+    """Standard normal numbers of a NumPy dtype."""
+    rng = source(generator)
+    if native in (np.float32, np.float64):
+        return rng.standard_normal(shape, dtype=native)
+    if native is PAIR:
+        return paired(normal_array(generator, shape, np.dtype(np.complex64)))
+    if native.kind == "c":
+        return ((rng.standard_normal(shape) + 1j * rng.standard_normal(shape)) * 0.5**0.5).astype(native)
+    return rng.standard_normal(shape, dtype=np.float32).astype(native)
+
+
+def host_of(value: Any) -> Any:
+    """The elements of a tensor in host memory; anything else as it is."""
+    return value._spec.backend.to_numpy(value._data) if isinstance(value, Tensor) else value
+
+
+def _check_floating(op: str, d: Any) -> None:
+    if d is not None and d.category < dtypes.FLOATING:
+        raise not_implemented_for(op, d)
+
+
+@noted
+@drawing
+def rand(
+    *sizes: Any,
+    size: Any = None,
+    generator: Generator | None = None,
+    names: Any = None,
+    out: Any = None,
+    dtype: dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """Uniform numbers in [0, 1).
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.rand(2, 3).shape
+        gradpack.Size([2, 3])
+    """
+    spec = usual(out, dtype, device, requires_grad)
+    if spec is not None and spec.plain:
+        array = source(generator).random(shape_of("rand", sizes if size is None else (size,)), spec.native)
+        return alias(array, spec, array.shape)
+    dtype = dtype_for("rand", out, dtype)
+    native = _native("rand", dtype, device)
+    _check_floating("check_uniform_bounds", dtype)
+    shape = shape_of("rand", sizes if size is None else (size,))
+    return filled(
+        "rand", out, finish(on_device(uniform_array, device)(generator, shape, native), requires_grad, device)
+    )
+
+
+@noted
+@drawing
+def randn(
+    *sizes: Any,
+    size: Any = None,
+    generator: Generator | None = None,
+    names: Any = None,
+    out: Any = None,
+    dtype: dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """Standard normal numbers.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.randn(2, 3, dtype=torch.float64).dtype
+        gradpack.float64
+    """
+    spec = usual(out, dtype, device, requires_grad)
+    if spec is not None and spec.plain:
+        array = source(generator).standard_normal(shape_of("randn", sizes if size is None else (size,)), spec.native)
+        return alias(array, spec, array.shape)
+    dtype = dtype_for("randn", out, dtype)
+    native = _native("randn", dtype, device)
+    _check_floating("normal_kernel_cpu", dtype)
+    shape = shape_of("randn", sizes if size is None else (size,))
+    return filled(
+        "randn", out, finish(on_device(normal_array, device)(generator, shape, native), requires_grad, device)
+    )
+
+
+@noted
+@drawing
+def normal(
+    mean: Any,
+    std: Any = 1.0,
+    size: Any = None,
+    *,
+    generator: Generator | None = None,
+    out: Any = None,
+    dtype: dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """Normal numbers with given means and standard deviations (numbers or tensors).
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.normal(torch.zeros(2), 1.0).shape
+        gradpack.Size([2])
+    """
+    if not isinstance(mean, Tensor) and not isinstance(std, Tensor):
+        if size is None:
+            raise TypeError("normal() missing required argument: 'size', as mean and std are numbers")
+        dtype = dtype_for("normal", out, dtype)
+        native = _native("normal", dtype, device)
+        _check_floating("normal_kernel_cpu", dtype)
+        if std < 0:
+            raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")
+        drawn = on_device(normal_array, device)(generator, shape_of("normal", (size,)), native)
+        drawn = (drawn * std + mean).astype(native)
+        return filled("normal", out, finish(drawn, requires_grad, device))
+    m, s = map(host_of, (mean, std))
+    place = (mean if isinstance(mean, Tensor) else std)._spec.device
+    if isinstance(std, Tensor) and std._spec.dtype.is_complex:
+        raise RuntimeError("normal expects standard deviation to be non-complex")
+    _check_floating("normal_kernel_cpu", (mean if isinstance(mean, Tensor) else std)._spec.dtype)
+    if isinstance(std, Tensor) and np.any(s < 0):
+        raise RuntimeError("normal expects all elements of std >= 0.0")
+    if not isinstance(std, Tensor) and std < 0:
+        raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")
+    if out is not None:
+        refuse_grad("normal", mean, std)
+    try:
+        shape = np.broadcast_shapes(np.shape(m), np.shape(s))
+    except ValueError:
+        raise shapes_do_not_broadcast("normal", np.shape(m), np.shape(s)) from None
+    native = (mean if isinstance(mean, Tensor) else std)._spec.native
+    drawn = np.asarray((normal_array(generator, shape, native) * s + m).astype(native))
+    return _into_out(out, _without_slope(drawn, place, mean, std))
+
+
+@noted
+@drawing
+def bernoulli(input: Tensor, p: Any = None, *, generator: Generator | None = None, out: Any = None) -> Tensor:
+    """Zeros and ones, with the probabilities in `input` (or `p`) of a one. No gradient flows.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.bernoulli(torch.ones(2))
+        tensor([1., 1.])
+    """
+    if p is None:
+        _check_floating("bernoulli_tensor_cpu_p_", input._spec.dtype)
+    if input._spec.dtype.is_complex:
+        raise not_implemented_for("bernoulli_scalar_cpu_", input._spec.dtype)
+    chance = host_of(input if p is None else p)
+    if np.any((chance < 0) | (chance > 1)) or np.any(np.isnan(chance)):
+        raise RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true, but got false.")
+    drawn = source(generator).random(input._shape) < chance
+    native = input._spec.native if out is None else out._spec.native
+    return filled("bernoulli", out, _without_slope(np.asarray(drawn.astype(native)), input._spec.device, input))
+
+
+def _without_slope(drawn: Any, device: Any, *sources: Any) -> Tensor:
+    """What was drawn, on a device, with a gradient and a tangent of zero by what it was drawn with, as in torch."""
+    made = finish(drawn, False, device)
+    for t in sources:
+        if isinstance(t, Tensor) and (t._tangents is not None or (t.requires_grad and MODE.get().grad)):
+            made = made + where(zeros_like(t, dtype=dtypes.bool_), t, 0.0)
+    return made
+
+
+def _bad_probabilities(weights: Any, entry_by_entry: bool) -> str:
+    """The sentence about weights that are no probabilities."""
+    if not entry_by_entry:
+        return "probability tensor contains either `inf`, `nan` or element < 0"
+    first = next(w for w in weights.flat if not 0 <= w < np.inf)
+    found = "= infinity or NaN" if first > 0 else "< 0"
+    return f"invalid multinomial distribution (encountering probability entry {found})"
+
+
+@noted
+@drawing
+def multinomial(
+    input: Tensor, num_samples: int, replacement: bool = False, *, generator: Generator | None = None, out: Any = None
+) -> Tensor:
+    """Indices drawn with probabilities proportional to each row of `input`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.multinomial(torch.tensor([0.0, 1.0]), 3, replacement=True)
+        tensor([1, 1, 1])
+    """
+    if not input.is_floating_point():
+        found = scalar_type(input._spec.dtype)
+        raise RuntimeError(f"multinomial only supports floating-point dtypes for input, got: {found}")
+    if input.ndim not in (1, 2):
+        raise RuntimeError(f"prob_dist must be 1 or 2 dim: got {input.ndim}")
+    if isinstance(out, Tensor) and out._spec.dtype is not dtypes.int64:
+        raise RuntimeError(f"multinomial expects Long tensor out, got: {scalar_type(out._spec.dtype)}")
+    if num_samples <= 0:
+        raise RuntimeError("cannot sample n_sample <= 0 samples")
+    if not replacement and num_samples > input._shape[-1]:
+        raise RuntimeError("cannot sample n_sample > prob_dist.size(-1) samples without replacement")
+    if input._shape[-1] > 1 << 24:
+        raise RuntimeError("number of categories cannot exceed 2^24")
+    weights = np.asarray(host_of(input), dtype=np.float64)
+    if np.any(weights < 0) or not np.all(np.isfinite(weights)):
+        raise RuntimeError(_bad_probabilities(weights, replacement and num_samples > 1))
+    totals = weights.sum(axis=-1, keepdims=True)
+    if np.any(totals <= 0):
+        raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
+    rng = source(generator)
+    if replacement:
+        edges = np.cumsum(weights / totals, axis=-1)
+        draws = rng.random((*weights.shape[:-1], num_samples))
+        index = (draws[..., None] >= edges[..., None, :-1]).sum(axis=-1)
+    else:
+        with np.errstate(divide="ignore"):
+            keys = rng.exponential(size=weights.shape) / weights  # the first arrivals of racing clocks
+        index = np.argsort(keys, axis=-1)[..., :num_samples]
+    return filled("multinomial", out, finish(index.astype(np.int64), False, input._spec.device))

@@ -1,0 +1,364 @@
+"""Running sums, products and extremes along a dimension."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ...base import dtypes, late
+from ...base.errors import cpp_name, not_implemented_for
+from ...declare.annotations import Array
+from ...declare.decorators import general, linear
+from ...declare.inplace.inplace import inplace
+from ...tensor.tensor import Tensor
+from ..index.accumulate import size_of
+from .dimensions import axis, numpy_names
+from .kernels import _array_type, float_kind
+from .many_lines import are_many, running, running_extreme, running_sums
+from .reduce import in_dtype
+from .row_products import add_repeated
+
+FUNCTIONS = "cumsum cumprod logcumsumexp cummax cummin"
+METHODS = FUNCTIONS
+INPLACE = "cumsum_ cumprod_"
+
+_WIDE = {"f": np.float64, "F": np.complex128}
+_PORTION = 1 << 15  # elements
+_accumulate: Any = np.add.accumulate
+
+
+# -- kernels --
+
+
+def _running(input: Any, place: int) -> Any:
+    """Sums of what stands before, in float64 for float32 (as in torch): long sums would drift."""
+    if type(input) is not _array_type:
+        return np.cumsum(input, axis=place)
+    wide = _WIDE.get(input.dtype.char)
+    if wide is None and not _by_slices(input.shape, place):
+        return np.cumsum(input, axis=place)
+    if not _by_slices(input.shape, place):
+        made = running_sums(input, place) if input.size > _PORTION else None
+        if made is not None:
+            return made
+        found = _by_products(input, place) if input.dtype.char == "f" and input.size > _PORTION else None
+        if found is not None:
+            return found
+        return (
+            _along_lines(input, place, wide)
+            if input.size > _PORTION
+            else _accumulate(input, place, wide).astype(input.dtype)
+        )
+    out = np.empty(input.shape, np.cumsum(input[:0].reshape(-1)).dtype)
+    source, target = np.moveaxis(input, place, 0), np.moveaxis(out, place, 0)
+    total = np.zeros(source.shape[1:], wide or out.dtype)
+    for k in range(source.shape[0]):
+        total += source[k]
+        target[k] = total
+    return out
+
+
+_LINE = 16  # elements whose running sums are one row of a product
+
+
+def _by_products(input: Any, place: int) -> Any:
+    """Running sums of float32 along the last dimension, in BLAS; None where that cannot be.
+
+    Short stretches are multiplied by a triangle of ones. What stands before each of them is added up in float64, so
+    that long sums do not drift, and then added to the stretch.
+    """
+    length = input.shape[place]
+    if place != input.ndim - 1 or length % (2 * _LINE) or length < 8 * _LINE or not input.flags.c_contiguous:
+        return None
+    out = np.empty(input.shape, np.float32)
+    source, target = input.reshape(-1, length), out.reshape(-1, length)
+    triangle = np.triu(np.ones((_LINE, _LINE), np.float32))
+    lines, width = max(1, 2 * _PORTION // length), min(length, 2 * _PORTION)
+    for first in range(0, len(source), lines):
+        some = slice(first, first + lines)
+        before = np.zeros((len(source[some]), 1))
+        for start in range(0, length, width):
+            stretches, made = (v[some, start : start + width].reshape(-1, _LINE) for v in (source, target))
+            np.matmul(stretches, triangle, out=made)
+            sums = np.empty((len(before), len(made) // len(before) + 1))
+            sums[:, 0], sums[:, 1:] = before[:, 0], made[:, -1].reshape(len(before), -1)
+            _accumulate(sums, 1, out=sums)
+            before = sums[:, -1:]
+            if not np.isfinite(before).all():  # infinity times the zeros of the triangle would be NaN
+                return None
+            add_repeated(made, sums[:, :-1].astype(np.float32).reshape(-1))
+    return out
+
+
+def _along_lines(input: Any, place: int, wide: Any) -> Any:
+    """The same along each line, for portions of lines whose wide sums stay in the cache."""
+    out = np.empty(input.shape, input.dtype)
+    source, target = np.moveaxis(input, place, -1), np.moveaxis(out, place, -1)
+    if source.ndim == 1:
+        target[...] = _accumulate(source, 0, wide)
+        return out
+    step = max(1, _PORTION // (source.size // source.shape[0]))
+    for start in range(0, source.shape[0], step):
+        target[start : start + step] = _accumulate(source[start : start + step], source.ndim - 1, wide)
+    return out
+
+
+def _by_slices(shape: tuple[int, ...], place: int) -> bool:
+    """Whether it is faster to take whole slices one after another than to run along each line."""
+    after = size_of(shape[place + 1 :])
+    return after >= 64 and after * size_of(shape[:place]) >= 512
+
+
+# -- sum --
+
+
+@linear(input=lambda g, dim: _cumsum_from_end(g, dim), result="sum", name="cumsum", contiguous=True)
+def _cumsum(input: Array, dim: int) -> Any:
+    """Running sums."""
+    place = axis(dim, len(input.shape))
+    return _running(input, place) if len(input.shape) else np.asarray(input, copy=True)
+
+
+@linear(input=lambda g, dim: _cumsum(g, dim))
+def _cumsum_from_end(input: Array, dim: int) -> Any:
+    """Sums of what stands from each element to the end: the adjoint of `cumsum`."""
+    place = axis(dim, len(input.shape))
+    if not len(input.shape):
+        return np.asarray(input, copy=True)
+    back: Any = (*(slice(None),) * place, slice(None, None, -1), ...)
+    if type(input) is _array_type and input.dtype.char == "f" and input.size > _PORTION:
+        made = running_sums(input, place, True)
+        if made is not None:
+            return made
+        found = _by_products(input[back].copy(), place) if place == input.ndim - 1 else None
+        if found is not None:
+            return np.ascontiguousarray(found[back])
+    return np.ascontiguousarray(_running(input[back], place)[back])
+
+
+def cumsum(input: Any, dim: Any = None, *, dtype: Any = None, out: Any = None, axis: Any = None) -> Any:
+    """The sums of all elements up to each, along a dimension.
+
+    Args:
+        dtype: convert `input` to this dtype before. Integers and bool give int64 by default.
+
+    Raises:
+        IndexError: for a dimension out of range.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.cumsum(torch.tensor([1, 2, 3]), 0)
+        tensor([1, 3, 6])
+    """
+    return _called(_cumsum, "cumsum", input, dim, dtype, out, axis)
+
+
+def _called(op: Any, name: str, input: Any, dim: Any, dtype: Any, out: Any, axis: Any) -> Any:
+    dim = axis if dim is None else dim
+    if dim is None:
+        raise TypeError(f"{name}() missing 1 required positional argument: 'dim'")
+    if not hasattr(dim, "__index__"):
+        raise TypeError(f"{name}(): argument 'dim' must be int, not {type(dim).__name__}")
+    if dtype is None and isinstance(out, Tensor) and isinstance(input, Tensor) and out.dtype is not input.dtype:
+        dtype = out.dtype  # torch computes in the dtype of `out`
+    if dtype is None:
+        return op(input, dim) if out is None else op(input, dim, out=out)
+    if dtype is dtypes.bool_:
+        raise not_implemented_for(f"{name}_out_cpu", dtype)
+    return in_dtype(lambda x, d, _: op(x, d), name, input, dtype, out, dim, False)
+
+
+# -- product --
+
+
+@general(
+    input=lambda g, input, out, dim: (
+        late.shifted(out, dim, 1, 1) * late.recurrence(late.shifted(input, dim, -1, 0), g, dim, True)
+    ),
+    result="sum",
+    name="cumprod",
+    contiguous=True,
+    refuses="complex32",
+)
+def _cumprod(input: Array, dim: int) -> Any:
+    """Running products."""
+    place = axis(dim, len(input.shape))
+    if not len(input.shape):
+        return np.asarray(input, copy=True)
+    return (
+        running(np.multiply, input) if float_kind(input) and are_many(input, place) else np.cumprod(input, axis=place)
+    )
+
+
+def cumprod(input: Any, dim: Any = None, *, dtype: Any = None, out: Any = None, axis: Any = None) -> Any:
+    """The products of all elements up to each, along a dimension. The gradient is exact where elements are zero.
+
+    Args:
+        dtype: convert `input` to this dtype before. Integers and bool give int64 by default.
+
+    Raises:
+        IndexError: for a dimension out of range.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.cumprod(torch.tensor([1, 2, 3]), 0)
+        tensor([1, 2, 6])
+    """
+    return _called(_cumprod, "cumprod", input, dim, dtype, out, axis)
+
+
+def _written(name: str, op: Any) -> Any:
+    def method(self: Tensor, dim: Any, *, dtype: Any = None) -> Tensor:
+        if dtype is not None and dtype is not self._spec.dtype:
+            raise RuntimeError(
+                f"Bad in-place call: input tensor dtype {cpp_name(self._spec.dtype)} and output tensor dtype "
+                f"{cpp_name(dtype)} should match"
+            )
+        return inplace(op.op, name, [self, dim])
+
+    method.__name__ = method.__qualname__ = name
+    method.__doc__ = f"In-place form of `{name[:-1]}`."
+    return method
+
+
+_method_cumsum_, _method_cumprod_ = _written("cumsum_", _cumsum), _written("cumprod_", _cumprod)
+
+
+# -- the logarithm of a running sum of exponentials --
+
+
+@numpy_names
+@general(
+    input=lambda g, input, out, dim, input_dtype: _shares(g, input, out, dim, input_dtype),
+    dtypes="fc",
+    contiguous=True,
+    refuses="complex32",
+    compares=True,
+)
+def logcumsumexp(input: Array, dim: int) -> Any:
+    """`log(cumsum(exp(input)))` along a dimension, without overflow.
+
+    Raises:
+        RuntimeError: for integers and bool (NotImplementedError).
+        IndexError: for a dimension out of range.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.logcumsumexp(torch.tensor([1000.0, 1000.0]), 0)
+        tensor([1000.0000, 1000.6932])
+    """
+    place = axis(dim, len(input.shape))
+    if not len(input.shape):
+        return np.asarray(input, copy=True)
+    return accumulated(_add_exponentials if float_kind(input) == "c" else np.logaddexp, input, place)
+
+
+def _shares(g: Any, input: Any, out: Any, dim: int, input_dtype: Any) -> Any:
+    """To each element its part of the gradients of the sums that it is in."""
+    if input_dtype is not None and input_dtype.low:  # of a large sum, rounded, the difference to an element says little
+        input = late._to_copy(input, dtypes.computed_in(input_dtype))
+        out = logcumsumexp(input, dim)
+    return late.exp(input - out) * late.recurrence(_ratios(out, late.shifted(out, dim, -1, math.inf)), g, dim, True)
+
+
+def _ratios(out: Any, following: Any) -> Any:
+    """Each sum of exponentials by the one after it, from their logarithms; 1 where both are 0 or infinite."""
+    no_number = late.logical_and(late.eq(out, following), late.ne(out - out, 0))
+    return late.exp(late.where(no_number, 0.0, out - following))
+
+
+def accumulated(function: Any, input: Any, place: int) -> Any:
+    """`function` of all elements up to each, along a dimension."""
+    n = input.shape[place]
+    if hasattr(function, "accumulate") and type(input) is _array_type and not _by_slices(input.shape, place):
+        return function.accumulate(input, axis=place)
+    if not n:
+        return np.asarray(input, copy=True)
+    lines = np.moveaxis(input, place, 0)
+    y = lines[0, ...]
+    out = [y]
+    for k in range(1, n):
+        y = function(y, lines[k, ...])
+        out.append(y)
+    return np.stack(out, axis=place)
+
+
+def _add_exponentials(a: Any, b: Any) -> Any:
+    """`log(exp(a) + exp(b))` for complex numbers, on the branch of the logarithm where the larger one is."""
+    first = np.real(a) >= np.real(b)
+    large, small = np.where(first, a, b), np.where(first, b, a)
+    gone = ~np.isfinite(np.real(large)) | (np.real(small) == -np.inf)
+    step = np.where(gone, np.zeros_like(large), small - large)
+    return np.where(gone, large, large + np.log1p(np.exp(step)))
+
+
+# -- running extremes --
+
+
+def _running_extreme(function: Any, input: Any, dim: int) -> tuple[Any, Any]:
+    place = axis(dim, len(input.shape))
+    if not len(input.shape):
+        return np.asarray(input, copy=True), np.zeros((), dtype=np.int64)
+    if are_many(input, place):
+        return running_extreme(function, input)
+    values = accumulated(function, input, place)
+    new = input == values
+    if float_kind(input):
+        new = new | (input != input)  # noqa: PLR0124 - NaN stays, and only NaN differs from itself
+    steps = np.arange(input.shape[place], dtype=np.int32)
+    steps = np.reshape(steps, tuple(-1 if i == place else 1 for i in range(len(input.shape))))
+    indices = accumulated(np.maximum, np.where(new, steps, np.zeros_like(steps)), place)
+    return values, np.astype(indices, np.int64)
+
+
+@numpy_names
+@general(
+    input=lambda g, indices, input_shape, dim: late._gather_backward(g, indices, input_shape, dim),
+    jvp=lambda input_t, indices, dim: late.gather(input_t, dim, indices),
+    results=("values", "indices"),
+    differentiable=1,
+    dtypes="bif",
+    contiguous=True,
+    refuses="unsigned",
+)
+def cummax(input: Array, dim: int) -> Any:
+    """The largest element up to each, and where it is, as a named tuple (values, indices): of equal ones the last.
+
+    Raises:
+        RuntimeError: for complex numbers (NotImplementedError).
+        IndexError: for a dimension out of range.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.cummax(torch.tensor([1.0, 3.0, 2.0]), 0).values
+        tensor([1., 3., 3.])
+    """
+    return _running_extreme(np.maximum, input, dim)
+
+
+@numpy_names
+@general(
+    input=lambda g, indices, input_shape, dim: late._gather_backward(g, indices, input_shape, dim),
+    jvp=lambda input_t, indices, dim: late.gather(input_t, dim, indices),
+    results=("values", "indices"),
+    differentiable=1,
+    dtypes="bif",
+    contiguous=True,
+    refuses="unsigned",
+)
+def cummin(input: Array, dim: int) -> Any:
+    """The smallest element up to each, and where it is: as `cummax`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.cummin(torch.tensor([3.0, 1.0, 2.0]), 0).values
+        tensor([3., 1., 1.])
+    """
+    return _running_extreme(np.minimum, input, dim)

@@ -1,0 +1,157 @@
+"""What reductions share: which dimensions they take, and how a gradient gets those back.
+
+Functions on values take arrays and Tensors alike, as formulas do.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from inspect import signature
+from typing import Any
+
+import numpy as np
+
+from ...backends import spec_of
+from ...base import late
+from ..shape.shape import wrap_dim, wrap_dims
+from .kernels import float_kind
+
+_array_type = np.ndarray  # NumPy's own, also where `np` is bound to another library
+_scalar_type = np.generic
+
+
+def axes(dim: Any, ndim: int) -> Any:
+    """The dimensions to reduce over as arrays take them: None for all, one int, or a tuple.
+
+    Raises:
+        IndexError: for a dimension out of range.
+        RuntimeError: for a dimension given twice.
+        TypeError: for what is no dimension.
+    """
+    if type(dim) is int and -ndim <= dim < ndim:
+        return dim
+    if dim is None:
+        return None
+    if hasattr(dim, "__index__"):
+        found: Any = wrap_dim(dim, ndim)
+        return found if ndim else None
+    if not isinstance(dim, list | tuple):
+        raise TypeError(f"argument 'dim' must be an int or a tuple of ints, not {type(dim).__name__}")
+    return (wrap_dims(dim, ndim) or None) if ndim else (wrap_dims(dim, ndim) and None)
+
+
+def axis(dim: Any, ndim: int) -> int:
+    """The one dimension of an operation that takes no more.
+
+    Raises:
+        TypeError: for anything but an int.
+        IndexError: if it is out of range.
+    """
+    if not hasattr(dim, "__index__"):
+        raise TypeError(f"argument 'dim' must be int, not {type(dim).__name__}")
+    return wrap_dim(dim, ndim)
+
+
+def kept(shape: Any, dim: Any) -> tuple[int, ...]:
+    """The shape of a reduction that keeps its dimensions, with size 1."""
+    over = axes(dim, len(shape))
+    if over is None:
+        return (1,) * len(shape)
+    if type(over) is int:
+        return (*shape[:over], 1, *shape[over + 1 :]) if over != -1 else (*shape[:-1], 1)
+    return tuple(1 if i in over else n for i, n in enumerate(shape))
+
+
+def dropped(shape: Any, dim: Any) -> tuple[int, ...]:
+    """The shape of a reduction that drops its dimensions."""
+    over = axes(dim, len(shape))
+    if over is None:
+        return ()
+    gone = {d % len(shape) for d in ((over,) if type(over) is int else over)}
+    return tuple(n for i, n in enumerate(shape) if i not in gone)
+
+
+def count(shape: Any, dim: Any = None) -> int:
+    """How many elements go into one element of a reduction."""
+    if dim is None:
+        return math.prod(shape)
+    over = axes(dim, len(shape))
+    if type(over) is int:
+        return int(shape[over])
+    n = 1
+    for i in range(len(shape)) if over is None else (over,) if type(over) is int else over:
+        n *= shape[i]
+    return n
+
+
+def restored(value: Any, shape: Any, dim: Any, keepdim: bool) -> Any:
+    """A result of reducing `shape`, with the dimensions that it lost as dimensions of size 1."""
+    return value if keepdim else late.reshape(value, kept(shape, dim))
+
+
+def spread(g: Any, shape: Any) -> Any:
+    """The one element of `g` everywhere: the adjoint of a sum over all dimensions."""
+    if (type(g) is _array_type or isinstance(g, _scalar_type)) and not g.ndim:
+        # an array without strides over a copy that cannot be written to: a tenth of broadcast_to
+        return _array_type(shape, g.dtype, g.tobytes(), 0, (0,) * len(shape))
+    return late.expand(g, shape)
+
+
+def spread_over(g: Any, shape: Any, dim: Any, keepdim: bool) -> Any:
+    """`g` repeated along the dimensions that were summed over: the adjoint of such a sum."""
+    if type(g) is not _array_type or not g.flags.c_contiguous or not g.size or g.dtype.kind == "V":
+        return late.expand(restored(g, shape, dim, keepdim), shape)
+    over = axes(dim, len(shape))
+    if over is None:
+        return spread(g.reshape(()), shape)
+    over = (over % len(shape),) if type(over) is int else over
+    steps = iter(g.strides)
+    strides = tuple(
+        0 * next(steps) if i in over and keepdim else 0 if i in over else next(steps) for i in range(len(shape))
+    )
+    out = _array_type(shape, g.dtype, g, 0, strides)
+    out.flags.writeable = False
+    return out
+
+
+def check_floating(message: str, array: Any) -> None:
+    """Raise a RuntimeError with `message`, in which {} stands for the dtype, unless it is floating or complex."""
+    if float_kind(array) == "":
+        raise RuntimeError(message.format(spec_of(array).dtype))
+
+
+def check_bool(op: str, keepdim: Any) -> None:
+    if type(keepdim) is not bool:
+        raise TypeError(f"{op}(): argument 'keepdim' must be bool, not {type(keepdim).__name__}")
+
+
+# What torch's arguments are called by NumPy.
+_NUMPY_NAMES = (
+    ("axis", "dim"), ("keepdims", "keepdim"), ("x", "input"), ("a", "input"), ("x1", "input"), ("x2", "other"),
+)  # fmt: skip
+
+
+def numpy_names(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, which also takes the names that NumPy gives to its arguments, as torch does."""
+    renamed: list[tuple[str, str]] = []
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if kwargs:
+            if not renamed:
+                own = signature(function).parameters
+                renamed.extend(pair for pair in _NUMPY_NAMES if pair[1] in own and pair[0] not in own)
+            for theirs, ours in renamed:
+                if theirs in kwargs and ours not in kwargs:
+                    kwargs[ours] = kwargs.pop(theirs)
+            if "dim" in kwargs and type(kwargs["dim"]) is list:
+                kwargs["dim"] = tuple(kwargs["dim"])
+        if len(args) > 1 and type(args[1]) is list:
+            args = (args[0], tuple(args[1]), *args[2:])
+        return function(*args, **kwargs)
+
+    call.__dict__.update(function.__dict__)
+    call.__name__, call.__qualname__ = function.__name__, function.__qualname__
+    call.__doc__, call.__module__ = function.__doc__, function.__module__
+    call.__wrapped__ = getattr(function, "__wrapped__", function)  # type: ignore[attr-defined]
+    return call

@@ -1,0 +1,348 @@
+"""Sums, products and maxima on arrays, in the form that is fast for NumPy's.
+
+`numpy.sum` along short rows, and over leading dimensions of narrow arrays, spends its time between
+the rows. A product with a vector of ones does the same in BLAS; the parts that it adds up one
+after another are short, so that rounding errors stay as small as those of pairwise summation.
+Arrays of other libraries take the plain form.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from ...backends.compiled import dense, loops
+from ...backends.numpy import as_intp
+from .row_products import ENOUGH, added_in_rows
+
+_array_type = np.ndarray  # NumPy's own, also where `np` is bound to another library
+_add: Any = np.add.reduce
+_multiply: Any = np.multiply.reduce
+_maximum: Any = np.maximum.reduce
+_minimum: Any = np.minimum.reduce
+
+SMALL = 4096  # elements, below which no detour pays
+ROWS = 1 << 15  # elements of rows that go through the cache together
+CHUNK = 1024  # elements that BLAS may add up one after another
+
+
+def float_kind(array: Any) -> str:
+    """Give "f" for real floating point numbers, "c" for complex ones, "" for others."""
+    if type(array) is _array_type:
+        kind = array.dtype.kind
+        return kind if kind in "fc" else "f" if kind == "V" else ""
+    return (
+        "f" if np.isdtype(array.dtype, "real floating") else "c" if np.isdtype(array.dtype, "complex floating") else ""
+    )
+
+
+def add_up(x: Any, over: Any = None, keepdims: bool = False) -> Any:
+    """The sum over dimensions (None: all), as `numpy.sum`."""
+    if type(x) is not _array_type:
+        x = np.astype(x, np.int64) if np.isdtype(x.dtype, "bool") else x
+        return np.sum(x, axis=over, keepdims=keepdims)
+    if x.size < SMALL or x.dtype.char not in "fd" or not x.flags.c_contiguous:
+        return _add(x, over, None, None, keepdims)
+    ndim = x.ndim
+    dims = list(range(ndim)) if over is None else [over % ndim] if type(over) is int else sorted(d % ndim for d in over)
+    if dims[-1] - dims[0] != len(dims) - 1:
+        return _add(x, over, None, None, keepdims)
+    shape = x.shape
+    before, middle, after = _size(shape[: dims[0]]), _size(shape[dims[0] : dims[-1] + 1]), _size(shape[dims[-1] + 1 :])
+    if after >= CHUNK:  # NumPy adds whole rows of this length to one another: as fast as it gets
+        return _add(x, over, None, None, keepdims)
+    out = _rows(x.reshape(before, middle)) if after == 1 else _columns(x.reshape(before, middle, after))
+    ends = (1,) * len(dims) if keepdims else ()
+    return out.reshape((*shape[: dims[0]], *ends, *shape[dims[-1] + 1 :]))
+
+
+def reshaped(x: Any, shape: tuple[int, ...]) -> Any:
+    """`numpy.reshape`, which takes four times as long to call."""
+    return x.reshape(shape) if type(x) is _array_type else np.reshape(x, shape)
+
+
+def broadcast(x: Any, shape: tuple[int, ...]) -> Any:
+    """`numpy.broadcast_to` for a shape that is known to fit: an array over the same memory, not to be written to."""
+    if type(x) is not _array_type or not x.size or x.dtype.kind == "V" or not x.flags.c_contiguous:
+        return np.broadcast_to(x, shape)
+    new = len(shape) - x.ndim
+    steps = [s if n == m else 0 for n, m, s in zip(x.shape, shape[new:], x.strides, strict=True)]
+    for i in range(new - 1, -1, -1):  # as in torch, where a dimension of one element has a stride, too
+        steps.insert(0, (shape[i + 1] * steps[0] if steps else x.itemsize) if shape[i] == 1 else 0)
+    out = _array_type(shape, x.dtype, x, 0, tuple(steps))
+    out.flags.writeable = False
+    return out
+
+
+@lru_cache(64)
+def averaging(count: int, native: Any) -> Any:
+    """A column whose product with rows of `count` elements is their mean."""
+    column = np.full((count, 1), 1 / count if count else math.nan, native)
+    column.flags.writeable = False
+    return column
+
+
+@lru_cache(64)
+def ones_column(count: int, native: Any) -> Any:
+    """A column whose product with rows of `count` elements is their sum: half the time of a reduction of few."""
+    column = np.ones((count, 1), native)
+    column.flags.writeable = False
+    return column
+
+
+def mean_of_rows(rows: Any) -> Any:
+    """The mean of each row of a matrix, as a column."""
+    count = rows.shape[1]
+    if type(rows) is _array_type and rows.size < SMALL and rows.dtype.char in "fd":
+        return rows @ averaging(count, rows.dtype)
+    return add_up(rows, 1, True) / count
+
+
+def _size(shape: tuple[int, ...]) -> int:
+    n = 1
+    for s in shape:
+        n *= s
+    return n
+
+
+def _rows(x: Any) -> Any:
+    """Sums of the rows of a matrix."""
+    count, length = x.shape
+    if length <= CHUNK:
+        return x @ np.ones(length, x.dtype)
+    whole = length - length % CHUNK
+    if count > 1 and length < 3 * CHUNK:
+        return _add(x, 1)
+    parts = x[:, :whole].reshape(count, -1, CHUNK)
+    out = _add(parts @ np.ones(CHUNK, x.dtype), 1)
+    return out if whole == length else out + x[:, whole:] @ np.ones(length - whole, x.dtype)
+
+
+def _columns(x: Any) -> Any:
+    """Sums over the middle of three dimensions."""
+    before, middle, after = x.shape
+    if middle <= CHUNK:
+        return np.matmul(np.ones(middle, x.dtype), x)
+    if before > 1:
+        return _add(x, 1)
+    whole = middle - middle % CHUNK
+    out = _columns(np.matmul(np.ones(CHUNK, x.dtype), x[0, :whole].reshape(-1, CHUNK, after))[None])
+    return out if whole == middle else out + np.matmul(np.ones(middle - whole, x.dtype), x[:, whole:])
+
+
+def square_sum(x: Any, over: Any = None, keepdims: bool = False) -> Any:
+    """The sum of squares of real numbers over dimensions."""
+    if type(x) is _array_type and x.size >= SMALL and x.dtype.char in "fd":
+        if over is None and not keepdims and x.flags.c_contiguous:
+            flat = x.reshape(-1)
+            whole = flat.shape[0] - flat.shape[0] % CHUNK
+            parts, rest = flat[:whole].reshape(-1, CHUNK), flat[whole:]
+            return _add(np.vecdot(parts, parts), None) + np.vecdot(rest, rest)
+        if over in (-1, x.ndim - 1) and x.shape[-1] <= CHUNK:
+            out = np.vecdot(x, x)
+            return out[..., None] if keepdims else out
+    return add_up(x * x, over, keepdims)
+
+
+def dots(x: Any, y: Any) -> Any:
+    """The sum of products of each row of two matrices or stacks of them; those of long rows in parts, which is exacter.
+
+    BLAS adds up one after another: of 20 million numbers of single precision the fifth digit is wrong.
+    """
+    n = x.shape[-1]
+    if type(x) is not _array_type or n <= _LONG:
+        return np.vecdot(x, y)
+    whole = n - n % CHUNK
+    parts = (*x.shape[:-1], whole // CHUNK, CHUNK)
+    out = _add(np.vecdot(x[..., :whole].reshape(parts), y[..., :whole].reshape(parts)), -1)
+    return out if whole == n else out + np.vecdot(x[..., whole:], y[..., whole:])
+
+
+_LONG = 1 << 18
+
+
+def multiply_up(x: Any, over: Any = None, keepdims: bool = False) -> Any:
+    """The product over one dimension (None: all), as `numpy.prod`."""
+    if type(x) is not _array_type:
+        return np.prod(x, axis=over, keepdims=keepdims)
+    if x.size >= SMALL and x.dtype.kind in "fc" and x.flags.c_contiguous and over in (None, -1, x.ndim - 1):
+        lead, length = ((1,) * x.ndim, x.size) if over is None else ((*x.shape[:-1], 1), x.shape[-1])
+        rows, step = x.reshape(-1, length), max(1, 4 * ROWS // length)
+        if over is None:
+            out = _products(_folded(x.reshape(-1))[None])
+        else:
+            out = np.empty(len(rows), x.dtype)
+            fast = loops("running", x)
+            if fast is not None:
+                fast.rows_multiplied(rows, out)
+                return out.reshape(lead if keepdims else x.shape[:-1])
+            for start in range(0, len(rows), step):
+                out[start : start + step] = _products(rows[start : start + step])
+        return out.reshape(lead if keepdims else x.shape[:-1] if over is not None else ())
+    return _multiply(x, over, None, None, keepdims)
+
+
+def _folded(vector: Any) -> Any:
+    """A vector that fits into the cache and has the same product."""
+    if vector.size < 2 * ROWS:
+        return vector
+    whole = vector.size - vector.size % ROWS
+    out = vector[:ROWS].copy()
+    for start in range(ROWS, whole, ROWS):
+        out *= vector[start : start + ROWS]
+    out[: vector.size - whole] *= vector[whole:]
+    return out
+
+
+def _products(rows: Any) -> Any:
+    """Products of the rows of a matrix: one half times the other, whole vectors instead of element after element.
+
+    Of many rows, what is short then: every element times the next, all rows in one.
+    """
+    length, odd, many = rows.shape[1], None, len(rows) > 32
+    while length > (1 if many else 8):
+        if many and length <= 64 and not length % 2:
+            flat, length = rows.reshape(-1), length // 2
+            rows = (flat[::2] * flat[1::2]).reshape(-1, length)
+            continue
+        half = length // 2
+        if length % 2:
+            odd = rows[:, -1] if odd is None else odd * rows[:, -1]
+        rows, length = rows[:, :half] * rows[:, half : 2 * half], half
+    out = rows[:, 0]
+    if length > 1:
+        out = _multiply(rows, 1)
+    return out if odd is None else out * odd
+
+
+def largest(x: Any, over: Any = None, keepdims: bool = False) -> Any:
+    """The maxima over dimensions (None: all); NaN where there is any."""
+    return _extreme(x, over, keepdims, False)
+
+
+def smallest(x: Any, over: Any = None, keepdims: bool = False) -> Any:
+    """The minima over dimensions (None: all); NaN where there is any."""
+    return _extreme(x, over, keepdims, True)
+
+
+def _extreme(x: Any, over: Any, keepdims: bool, least: bool) -> Any:
+    if type(x) is not _array_type:
+        return (np.min if least else np.max)(x, axis=over, keepdims=keepdims)
+    short = x.size >= SMALL and type(over) is int and over in (-1, x.ndim - 1) and x.shape[-1] <= 2 * CHUNK
+    if not short or not x.flags.c_contiguous:
+        return (_minimum if least else _maximum)(x, over, None, None, keepdims)
+    length = x.shape[-1]
+    rows = x.reshape(-1, length)
+    if length <= 16:
+        function: Any = np.minimum if least else np.maximum
+        out = rows[:, 0].copy()
+        for k in range(1, length):
+            function(out, rows[:, k], out=out)
+    else:  # searching for the place of the maximum is vectorised, reducing short rows is not
+        places = rows.argmin(-1) if least else rows.argmax(-1)
+        places += np.arange(0, x.size, length)
+        out = x.reshape(-1).take(places)
+    return out.reshape((*x.shape[:-1], 1) if keepdims else x.shape[:-1])
+
+
+def take_along(x: Any, indices: Any, place: int) -> Any:
+    """`numpy.take_along_axis`."""
+    if type(x) is not _array_type:
+        return np.take_along_axis(x, indices, axis=place)
+    if x.ndim == 1:
+        return x[indices]
+    if place in (-1, x.ndim - 1) and x.flags.c_contiguous and indices.size:
+        if x.shape[:-1] == indices.shape[:-1] and indices.size > PLACES and indices.dtype == np.int64:
+            if np.maximum.reduce(indices.view(np.uint64), None) < x.shape[-1]:  # negative ones are large then
+                return take_in_rows(x, indices)
+        return x.reshape(-1)[(indices.reshape(-1, indices.shape[-1]) + _starts(x)).reshape(indices.shape)]
+    return np.take_along_axis(x, indices, place)
+
+
+PLACES = 1 << 14  # indices that are worked on at a time, beside the elements that they name
+
+
+def _row_portions(table: Any, length: int) -> Any:
+    """For portions of rows of indices: their slice, and the places that they name in these rows of this length."""
+    step = max(1, min(len(table), PLACES // max(1, table.shape[1])))
+    starts = np.empty((step, table.shape[1]), np.int64)  # written out: adding a column to rows takes longer
+    starts[:] = np.arange(0, step * length, length)[:, None]
+    buffer = np.empty_like(starts)
+    for start in range(0, len(table), step):
+        some = table[start : start + step]
+        yield slice(start, start + len(some)), np.add(some, starts[: len(some)], out=buffer[: len(some)])
+
+
+def take_in_rows(x: Any, indices: Any) -> Any:
+    """Elements of rows by place, in portions that stay in the cache; the places are known to be right."""
+    table, rows = indices.reshape(-1, indices.shape[-1]), x.reshape(-1, x.shape[-1])
+    if table.size < SMALL:
+        return x.reshape(-1)[(table + _starts(x)).reshape(indices.shape)]
+    out = np.empty(table.shape, x.dtype)
+    fast = loops("places", x) if dense(table) else None
+    if fast is not None:
+        fast.take_in_rows(rows, table, out)
+        return out.reshape(indices.shape)
+    for part, places in _row_portions(table, x.shape[-1]):
+        np.take(rows[part].reshape(-1), as_intp(places), out=out[part], mode="clip")  # "raise" would copy what it takes
+    return out.reshape(indices.shape)
+
+
+def add_in_rows(out: Any, indices: Any, values: Any) -> None:
+    """Add `values` to elements of the rows of `out` by place; the places are known to be right."""
+    table, rows = indices.reshape(-1, indices.shape[-1]), out.reshape(-1, out.shape[-1])
+    given = values.reshape(table.shape)
+    if table.size < SMALL:
+        np.add.at(out.reshape(-1), (table + _starts(out)).reshape(-1), given.reshape(-1))
+        return
+    fast = loops("places", given, out) if dense(table) and out.flags.writeable else None
+    if fast is not None:
+        fast.add_in_rows(rows, table, given)
+        return
+    if table.size >= ENOUGH and added_in_rows(rows, table, given):
+        return
+    for part, places in _row_portions(table, out.shape[-1]):
+        np.add.at(rows[part].reshape(-1), places.reshape(-1), given[part].reshape(-1))
+
+
+def set_in_rows(out: Any, indices: Any, values: Any) -> None:
+    """Write `values` to elements of the rows of `out` by place; the places are known to be right."""
+    table, rows = indices.reshape(-1, indices.shape[-1]), out.reshape(-1, out.shape[-1])
+    given = values.reshape(table.shape)
+    fast = loops("places", given, out) if dense(table) and out.flags.writeable else None
+    if fast is not None:
+        fast.set_in_rows(rows, table, given)
+        return
+    for part, places in _row_portions(table, out.shape[-1]):
+        rows[part].reshape(-1)[places.reshape(-1)] = given[part].reshape(-1)
+
+
+def placed_along(shape: tuple[int, ...], indices: Any, values: Any, place: int) -> Any:
+    """Zeros of a shape with `values` where `indices` say along a dimension."""
+    if type(values) is not _array_type:  # where arrays cannot be written to by index
+        steps = np.reshape(np.arange(shape[place]), tuple(-1 if i == place else 1 for i in range(len(shape))))
+        found = np.zeros(shape, dtype=values.dtype)
+        for k in range(indices.shape[place]):
+            nth = np.asarray([k])
+            found = np.where(steps == np.take(indices, nth, axis=place), np.take(values, nth, axis=place), found)
+        return found
+    out = np.zeros(shape, values.dtype)
+    if out.ndim == 1:
+        out[indices] = values
+    elif place in (-1, out.ndim - 1) and indices.size:
+        out.reshape(-1)[indices.reshape(-1, indices.shape[-1]) + _starts(out)] = values.reshape(-1, indices.shape[-1])
+    else:
+        np.put_along_axis(out, indices, values, place)
+    return out
+
+
+def _starts(x: Any) -> Any:
+    return np.arange(0, x.size, x.shape[-1])[:, None]
+
+
+def exp_into(x: Any) -> Any:
+    """The exponential, in the memory of `x` if that is NumPy's."""
+    return np.exp(x, out=x) if type(x) is _array_type else np.exp(x)

@@ -1,0 +1,340 @@
+"""Sorting, and what is found by it: top k, k-th value, median.
+
+NaN is larger than every number. Equal elements keep their order, in descending sorts too.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...backends.compiled import loops
+from ...backends.numpy import as_int64
+from ...base import late
+from ...declare.annotations import Array
+from ...declare.decorators import general, nondifferentiable
+from .dimensions import axis, check_bool, numpy_names
+from .extremes import _evenly_or_nan, check_not_empty, picked
+from .kernels import SMALL, _array_type, float_kind, take_along
+
+FUNCTIONS = "median nanmedian sort argsort msort topk kthvalue"
+METHODS = FUNCTIONS
+
+_FEW = 16  # the first so many elements of a line are found by putting each where it belongs
+
+
+def _order(input: Any, place: int, descending: bool) -> Any:
+    """The indices that sort along a dimension."""
+    if not descending:
+        return as_int64(np.argsort(input, axis=place, stable=True))
+    if type(input) is _array_type:
+        turned: Any = (*(slice(None),) * place, slice(None, None, -1))
+        return input.shape[place] - 1 - as_int64(input[turned].argsort(place, stable=True))[turned]
+    backwards = np.argsort(np.flip(input, axis=place), axis=place, stable=True)
+    return input.shape[place] - 1 - np.flip(backwards, axis=place)
+
+
+def _sorted(input: Any, dim: int, descending: bool) -> tuple[Any, Any]:
+    place = axis(dim, len(input.shape))
+    if not len(input.shape):
+        return np.asarray(input, copy=True), np.zeros((), dtype=np.int64)
+    indices = _order(input, place, descending)
+    return take_along(input, indices, place), indices
+
+
+@numpy_names
+@general(
+    input=lambda g, indices, input_shape, dim: late.place_along(g, indices, input_shape, dim, True),
+    jvp=lambda input_t, indices, dim: picked(input_t, indices, dim, True),
+    results=("values", "indices"),
+    differentiable=1,
+    dtypes="bif",
+)
+def sort(input: Array, dim: int = -1, descending: bool = False, *, stable: bool | None = False) -> Any:
+    """The elements sorted along a dimension, and where they were, as a named tuple (values, indices).
+
+    Every sort is stable; NaN is larger than every number.
+
+    Raises:
+        RuntimeError: for complex numbers.
+        IndexError: for a dimension out of range.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.sort(torch.tensor([3.0, 1.0, 2.0]), descending=True).indices
+        tensor([0, 2, 1])
+    """
+    return _sorted(input, dim, descending)
+
+
+@numpy_names
+@nondifferentiable(result="index", promote=("input",), dtypes="bif")
+def argsort(input: Array, dim: int = -1, descending: bool = False, *, stable: Any = False) -> Any:
+    """The indices that sort along a dimension.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.argsort(torch.tensor([3.0, 1.0, 2.0]))
+        tensor([1, 2, 0])
+    """
+    if type(dim) is bool:
+        raise TypeError("argsort(): argument 'dim' must be int, not bool")
+    return _sorted(input, dim, descending)[1]
+
+
+def msort(input: Any, *, out: Any = None) -> Any:
+    """The elements sorted along the first dimension.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.msort(torch.tensor([3.0, 1.0, 2.0]))
+        tensor([1., 2., 3.])
+    """
+    from ..create.making import _into_out
+
+    made = sort(input, 0)[0]
+    return made if out is None else _into_out(out, made, "msort")
+
+
+@numpy_names
+@general(
+    input=lambda g, indices, input_shape, dim: late.place_along(g, indices, input_shape, dim, True),
+    jvp=lambda input_t, indices, dim: picked(input_t, indices, dim, True),
+    results=("values", "indices"),
+    differentiable=1,
+    dtypes="if",
+    refuses="unsigned",
+)
+def topk(input: Array, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
+    """The `k` largest or smallest elements along a dimension, as a named tuple (values, indices).
+
+    Args:
+        sorted: False allows any order; they come sorted all the same.
+
+    Raises:
+        RuntimeError: if there are fewer than `k`; for bool and complex numbers.
+        IndexError: for a dimension out of range.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.topk(torch.tensor([3.0, 1.0, 2.0]), 2).values
+        tensor([3., 2.])
+    """
+    if type(dim) is bool:
+        raise TypeError("topk(): argument 'dim' (position 2) must be int, not bool")
+    place = axis(dim, len(input.shape))
+    n = input.shape[place] if len(input.shape) else 1
+    if not 0 <= k <= n:
+        raise RuntimeError(f"selected index k out of range: topk() of {n} elements cannot give {k}")
+    if not len(input.shape):
+        return _sorted(input, dim, False)
+    fast = loops("places", input) if 0 < k <= _FEW and 8 * k < n and place == len(input.shape) - 1 else None
+    if fast is not None:
+        values, where = (np.empty((*input.shape[:-1], k), kind) for kind in (input.dtype, np.int64))
+        fast.top(input.reshape(-1, n), largest, values.reshape(-1, k), where.reshape(-1, k))
+        return values, where
+    if 0 < 8 * k < n:  # first which ones, in the order of their places, then their order
+        some = np.argpartition(input, n - k if largest else k, axis=place)
+        some = np.take(as_int64(some), np.arange(n - k, n) if largest else np.arange(k), axis=place)
+        some = np.sort(some, axis=place)
+        order = _order(take_along(input, some, place), place, largest)
+        indices = take_along(some, order, place)
+    else:
+        indices = np.asarray(_order(input, place, largest)[(*(slice(None),) * place, slice(k))], copy=True)
+    return take_along(input, indices, place), indices
+
+
+def _rank(input: Any, k: int, place: int) -> tuple[Any, Any]:
+    """The element of rank `k`, from 0, along a dimension, and its index in a stable sort; dimensions are kept."""
+    if input.size < SMALL:
+        indices = np.take(_order(input, place, False), np.asarray([k]), axis=place)
+        return take_along(input, indices, place), indices
+    values = np.take(np.partition(input, k, axis=place), np.asarray([k]), axis=place)
+    same, less = input == values, input < values
+    if float_kind(input):
+        nan, number = input != input, input == input  # noqa: PLR0124 - only NaN differs from itself
+        missing = values != values  # noqa: PLR0124
+        same, less = same | (nan & missing), less | (number & missing)
+    nth = k + 1 - np.count_nonzero(less, axis=place, keepdims=True)
+    return values, as_int64(np.argmax(np.cumsum(same, axis=place) == nth, axis=place, keepdims=True))
+
+
+def _ranked(op: str, find: Any, input: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
+    """`find(input, place)` where there is something to be found, in the shape that `keepdim` asks for."""
+    check_bool(op, keepdim)
+    place = axis(dim, len(input.shape))
+    check_not_empty(op, input.shape, dim)
+    if not len(input.shape):
+        return np.asarray(input, copy=True), np.zeros((), dtype=np.int64)
+    if not input.size:
+        values = np.sum(input, axis=place, keepdims=True)
+        indices = np.zeros(values.shape, dtype=np.int64)
+    else:
+        values, indices = find(input, place)
+    return (values, indices) if keepdim else (np.squeeze(values, place), np.squeeze(indices, place))
+
+
+@numpy_names
+@general(
+    input=lambda g, indices, input_shape, dim, keepdim: late.place_along(g, indices, input_shape, dim, keepdim),
+    jvp=lambda input_t, indices, dim, keepdim: picked(input_t, indices, dim, keepdim),
+    results=("values", "indices"),
+    differentiable=1,
+    dtypes="if",
+    refuses="unsigned",
+    overlap="apart",
+)
+def kthvalue(input: Array, k: int, dim: int = -1, keepdim: bool = False) -> Any:
+    """The `k`-th smallest element along a dimension, counted from 1, as a named tuple (values, indices).
+
+    Raises:
+        RuntimeError: if there is no k-th; for bool and complex numbers (NotImplementedError).
+        IndexError: for a dimension out of range.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.kthvalue(torch.tensor([3.0, 1.0, 2.0]), 2).values
+        tensor(2.)
+    """
+    place = axis(dim, len(input.shape))
+    n = input.shape[place] if len(input.shape) else 1
+    if n and not 1 <= k <= n:
+        raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {place}: {k} of {n}")
+    return _ranked("kthvalue", lambda x, d: _rank(x, k - 1, d), input, dim, keepdim)
+
+
+# -- medians --
+
+
+def _median(input: Any, place: int) -> tuple[Any, Any]:
+    values, indices = _rank(input, (input.shape[place] - 1) // 2, place)
+    if not float_kind(input):
+        return values, indices
+    nan = input != input  # noqa: PLR0124 - only NaN differs from itself
+    missing = np.any(nan, axis=place, keepdims=True)
+    indices = np.where(missing, np.argmax(np.astype(nan, np.int8), axis=place, keepdims=True), indices)
+    return take_along(input, indices, place), indices
+
+
+def _nanmedian(input: Any, place: int) -> tuple[Any, Any]:
+    order = _order(input, place, False)
+    numbers = np.count_nonzero(input == input, axis=place, keepdims=True)  # noqa: PLR0124
+    indices = take_along(order, np.maximum(numbers - 1, 0) // 2, place)
+    return take_along(input, indices, place), indices
+
+
+def _of_all(find: Any, input: Any) -> Any:
+    flat = np.reshape(input, (-1,))
+    if not flat.shape[0]:
+        empty = np.nan if float_kind(input) else np.iinfo(input.dtype).min
+        return np.asarray(empty, dtype=input.dtype)
+    return np.reshape(find(flat, 0)[0], ())
+
+
+@general(
+    input=lambda g, input, out: _evenly_or_nan(g, input, out),
+    dtypes="if",
+    node="MedianBackward0",
+    refuses="unsigned",
+    compares=True,
+)
+def _median_all(input: Array) -> Any:
+    """The median of all elements."""
+    return _of_all(_median, input)
+
+
+@general(
+    input=lambda g, input, out: _evenly_or_nan(g, input, out),
+    dtypes="if",
+    node="NanmedianBackward0",
+    refuses="unsigned",
+    compares=True,
+)
+def _nanmedian_all(input: Array) -> Any:
+    """The median of all elements that are not NaN."""
+    return _of_all(_nanmedian, input)
+
+
+@general(
+    input=lambda g, indices, input_shape, dim, keepdim: late.place_along(g, indices, input_shape, dim, keepdim),
+    jvp=lambda input_t, indices, dim, keepdim: picked(input_t, indices, dim, keepdim),
+    results=("values", "indices"),
+    differentiable=1,
+    dtypes="if",
+    name="median",
+    node="MedianBackward1",
+    refuses="unsigned",
+)
+def _median_dim(input: Array, dim: int, keepdim: bool = False) -> Any:
+    """Medians along a dimension, and where they are."""
+    return _ranked("median", _median, input, dim, keepdim)
+
+
+@general(
+    input=lambda g, indices, input_shape, dim, keepdim: late.place_along(g, indices, input_shape, dim, keepdim),
+    jvp=lambda input_t, indices, dim, keepdim: picked(input_t, indices, dim, keepdim),
+    results=("values", "indices"),
+    differentiable=1,
+    dtypes="if",
+    name="nanmedian",
+    node="NanmedianBackward1",
+    refuses="unsigned",
+)
+def _nanmedian_dim(input: Array, dim: int, keepdim: bool = False) -> Any:
+    """Medians along a dimension of what is not NaN, and where they are."""
+    return _ranked("nanmedian", _nanmedian, input, dim, keepdim)
+
+
+def median(
+    input: Any, dim: Any = None, keepdim: Any = None, *, out: Any = None, axis: Any = None, keepdims: Any = None
+) -> Any:
+    """The median: of all elements one value, along a dimension a named tuple (values, indices).
+
+    Of an even number of elements it is the lower of the two in the middle. NaN if there is any.
+
+    Raises:
+        RuntimeError: for bool and complex numbers (NotImplementedError).
+        IndexError: for a dimension out of range, or of size 0.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.median(torch.tensor([4.0, 1.0, 3.0, 2.0]))
+        tensor(2.)
+    """
+    return _either("median", _median_all, _median_dim, input, dim, keepdim, out, axis, keepdims)
+
+
+def nanmedian(
+    input: Any, dim: Any = None, keepdim: Any = None, *, out: Any = None, axis: Any = None, keepdims: Any = None
+) -> Any:
+    """The median of what is not NaN: as `median`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nanmedian(torch.tensor([4.0, float("nan"), 3.0]))
+        tensor(3.)
+    """
+    return _either("nanmedian", _nanmedian_all, _nanmedian_dim, input, dim, keepdim, out, axis, keepdims)
+
+
+def _either(
+    op: str, of_all: Any, along: Any, input: Any, dim: Any, keepdim: Any, out: Any, axis: Any, keepdims: Any
+) -> Any:
+    dim = axis if dim is None else dim
+    keepdim = keepdims if keepdim is None else keepdim
+    more = {} if out is None else {"out": out}
+    if dim is None:
+        if keepdim is not None:
+            raise TypeError(f"{op}(): keepdim needs a dim")
+        return of_all(input, **more)
+    if not hasattr(dim, "__index__"):
+        raise TypeError(f"{op}(): argument 'dim' must be int, not {type(dim).__name__}")
+    return along(input, dim, False if keepdim is None else keepdim, **more)

@@ -1,0 +1,169 @@
+"""Reductions of stretches of a dimension that have lengths of their own."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ...backends.numpy import as_int64, as_intp
+from ...base import dtypes, late
+from ...base.errors import not_a_tensor, not_implemented_for
+from ...declare.batching.vmap_fallback import looking_at
+from ...declare.dispatch.out_argument import put
+from ...declare.inplace.write_checks import refuse_grad
+from ...tensor.tensor import Tensor
+from ..create.making import beside
+from ..random.floats import host_of
+from ..shape.shape import wrap_dim
+
+FUNCTIONS = "segment_reduce _segment_reduce _softmax_backward_data"
+
+_START = {"sum": 0.0, "mean": 0.0, "prod": 1.0, "max": -math.inf, "min": math.inf}
+_SAME = {"amax": "max", "amin": "min"}
+_SCATTERED = {"sum": "sum", "mean": "sum", "prod": "prod", "max": "amax", "min": "amin"}
+
+
+@looking_at("lengths", "offsets")
+def segment_reduce(
+    data: Tensor,
+    reduce: str,
+    *,
+    lengths: Tensor | None = None,
+    indices: Tensor | None = None,
+    offsets: Tensor | None = None,
+    axis: int = 0,
+    unsafe: bool = False,
+    initial: Any = None,
+    out: Any = None,
+) -> Tensor:
+    """Reduce segments of a dimension: the first `lengths[0]` elements, the next `lengths[1]` ones, and so on.
+
+    Args:
+        reduce: "sum", "mean", "prod", "max" or "min".
+        lengths: how long the segments along `axis` are, its last dimension; those before are the same as of `data`.
+        offsets: instead, where the segments begin, and where the last one ends.
+        axis: the last dimension of `lengths`.
+        unsafe: do not check that the lengths add up to the size of `data`.
+        initial: what each reduction begins with; an empty segment gives it. Else 0, NaN, 1, -inf or inf.
+
+    Raises:
+        RuntimeError: for another reduction, or lengths that do not fit.
+        NotImplementedError: for data that is not of a floating-point dtype.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.segment_reduce(torch.tensor([1.0, 2.0, 3.0]), "sum", lengths=torch.tensor([2, 1]))
+        tensor([3., 3.])
+    """
+    if not isinstance(data, Tensor):
+        raise not_a_tensor("segment_reduce", "data", 1, data)
+    kind = _SAME.get(reduce, reduce)
+    if kind not in _START:
+        raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
+    sizes = _sizes(data, lengths, indices, offsets, axis, unsafe)
+    if not data._spec.dtype.is_floating_point:
+        raise not_implemented_for("_segment_reduce_cpu", data._spec.dtype)
+    axis = sizes.ndim - 1
+    made = _reduced(data, kind, sizes, axis, initial)
+    if out is None:
+        return made
+    refuse_grad("segment_reduce", data, out)
+    put("segment_reduce", out, made)
+    result: Tensor = out
+    return result
+
+
+def _sizes(data: Tensor, lengths: Any, indices: Any, offsets: Any, axis: int, unsafe: bool) -> Any:
+    """The lengths of the segments as an array of int64."""
+    if not data.numel() and lengths is None and offsets is None:
+        raise RuntimeError("segment_reduce(): Either lengths or offsets must be defined.")
+    axis = wrap_dim(axis, data.ndim)
+    if indices is not None:
+        raise RuntimeError("segment_reduce(): indices based reduction is not supported yet.")
+    given = lengths if offsets is None else offsets
+    if given is None:
+        raise RuntimeError("segment_reduce(): Either lengths or offsets must be defined.")
+    name = "lengths" if offsets is None else "offsets"
+    if given._spec.dtype not in (dtypes.int32, dtypes.int64):
+        raise not_implemented_for(f"_segment_reduce_{name}_cpu_kernel1", given._spec.dtype)
+    if data.ndim < given.ndim:
+        raise RuntimeError(f"segment_reduce(): Expected data.dim() >= {name}.dim(), but got {data.ndim} < {given.ndim}")
+    if axis != given.ndim - 1:
+        raise RuntimeError(f"segment_reduce(): Expected axis to be the last dimension of {name} but got {axis}.")
+    if given._shape[:-1] != data._shape[:axis]:
+        raise RuntimeError(
+            f"segment_reduce(): {name} of shape {list(given._shape)} does not fit data of shape {list(data._shape)}"
+        )
+    array = host_of(given).astype(np.int64)
+    sizes = np.diff(array, axis=-1) if offsets is not None else array
+    if not unsafe:
+        if sizes.size and np.min(sizes) < 0:
+            raise RuntimeError("segment_reduce(): lengths contains negative value!")
+        if offsets is None and not np.all(np.sum(sizes, axis=-1) == data._shape[axis]):
+            raise RuntimeError(
+                "segment_reduce(): Expected all rows of lengths along axis to sum to data.size(lengths.dim()-1) when "
+                "!unsafe."
+            )
+    return sizes
+
+
+def _reduced(data: Tensor, kind: str, sizes: Any, axis: int, initial: Any) -> Tensor:
+    shape, count = data._shape, sizes.shape[-1]
+    n = shape[axis]
+    rows = np.reshape(sizes, (-1, count))
+    # For each element the number of its segment; what comes after the last one goes to one more, cut off below.
+    rest_of_row = np.maximum(n - np.sum(rows, axis=-1, keepdims=True), 0)
+    lengths = np.concatenate([rows, rest_of_row], axis=-1)
+    number = as_int64(np.repeat(np.tile(np.arange(count + 1), rows.shape[0]), as_intp(np.reshape(lengths, (-1,)))))
+    number = np.reshape(number, (rows.shape[0], -1))[:, :n]
+    lead, rest = shape[:axis], shape[axis + 1 :]
+    index = late.expand(late.reshape(beside(number, data), (*lead, n, *(1,) * len(rest))), shape)
+    start = _START[kind] if initial is None else float(initial)
+    base = late.full((*lead, count + 1, *rest), start, dtype=data._spec.dtype, device=data.device)
+    made = late.narrow(late.scatter_reduce(base, axis, index, data, _SCATTERED[kind]), axis, 0, count)
+    if kind != "mean":
+        return made
+    divisor = np.reshape(rows, (*sizes.shape, *(1,) * len(rest)))
+    empty = beside(divisor == 0, data)
+    made = made / beside(np.maximum(divisor, 1), data).to(data._spec.dtype)
+    result: Tensor = late.where(empty, math.nan if initial is None else start, made)
+    return result
+
+
+def _segment_reduce(data: Tensor, reduce: str, **more: Any) -> Tensor:
+    """`segment_reduce`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch._segment_reduce(torch.tensor([1.0, 2.0, 3.0]), "max", lengths=torch.tensor([2, 1]))
+        tensor([2., 3.])
+    """
+    return segment_reduce(data, reduce, **more)
+
+
+def _softmax_backward_data(
+    grad_output: Tensor, output: Tensor, dim: int, input_dtype: Any, *, grad_input: Any = None
+) -> Tensor:
+    """The gradient of a softmax, of whose result `output` it is computed.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch._softmax_backward_data(torch.tensor([1.0, 0.0]), torch.tensor([0.5, 0.5]), 0, torch.float32)
+        tensor([ 0.2500, -0.2500])
+    """
+    if output._spec.dtype.low:
+        grad_output, output = grad_output.to(dtypes.float32), output.to(dtypes.float32)
+    weighted = grad_output * output
+    made: Tensor = weighted - output * late.sum(weighted, dim, True)
+    if made._spec.dtype is not input_dtype:
+        made = made.to(input_dtype)
+    if grad_input is None:
+        return made
+    put("_softmax_backward_data", grad_input, made)
+    result: Tensor = grad_input
+    return result

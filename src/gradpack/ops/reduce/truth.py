@@ -1,0 +1,98 @@
+"""Questions about all elements: any, all, how many."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...backends.numpy import as_int64
+from ...base import dtypes, late
+from ...declare.annotations import Array, Dim
+from ...declare.decorators import nondifferentiable
+from ...tensor.tensor import Tensor
+from .dimensions import axes, numpy_names
+from .kernels import _array_type
+from .reduce import named
+
+FUNCTIONS = "any all count_nonzero"
+METHODS = FUNCTIONS
+
+_and: Any = np.logical_and.reduce
+_or: Any = np.logical_or.reduce
+
+
+@nondifferentiable(result="bool", structural=True, name="any", promote=("input",), contiguous=True)
+def _any(input: Array, dim: Dim = None, keepdim: bool = False) -> Any:
+    """Whether any element is not zero."""
+    if dim is not None and not hasattr(dim, "__index__") and not len(dim):
+        return np.asarray(input != 0)
+    over = axes(dim, len(input.shape))
+    if type(input) is _array_type:
+        return _or(input, over, None, None, keepdim)
+    return np.any(input, axis=over, keepdims=keepdim)
+
+
+@nondifferentiable(result="bool", structural=True, name="all", promote=("input",), contiguous=True)
+def _all(input: Array, dim: Dim = None, keepdim: bool = False) -> Any:
+    """Whether all elements are not zero."""
+    if dim is not None and not hasattr(dim, "__index__") and not len(dim):
+        return np.asarray(input != 0)
+    over = axes(dim, len(input.shape))
+    if type(input) is _array_type:
+        return _and(input, over, None, None, keepdim)
+    return np.all(input, axis=over, keepdims=keepdim)
+
+
+def any(
+    input: Any, dim: Any = None, keepdim: bool = False, *, out: Any = None, axis: Any = None, keepdims: Any = None
+) -> Any:
+    """Whether any element is not zero: of all, or over some dimensions. NaN is not zero.
+
+    The result is bool, and uint8 for uint8. `dim=()` reduces nothing.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.any(torch.tensor([[0, 1], [0, 0]]), 1)
+        tensor([ True, False])
+    """
+    return _truth(_any, input, dim, keepdim, out, axis, keepdims)
+
+
+def all(
+    input: Any, dim: Any = None, keepdim: bool = False, *, out: Any = None, axis: Any = None, keepdims: Any = None
+) -> Any:
+    """Whether all elements are not zero: of all, or over some dimensions. True where there are none.
+
+    The result is bool, and uint8 for uint8. `dim=()` reduces nothing.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.all(torch.tensor([[0, 1], [1, 1]]), 1)
+        tensor([False,  True])
+    """
+    return _truth(_all, input, dim, keepdim, out, axis, keepdims)
+
+
+def _truth(call: Any, input: Any, dim: Any, keepdim: Any, out: Any, axis: Any, keepdims: Any) -> Any:
+    dim, keepdim = named(call.op.name, dim, keepdim, axis, keepdims)
+    if out is not None:
+        return call(input, dim, keepdim, out=out)
+    found = call(input, dim, keepdim)
+    return late._to_copy(found, dtypes.uint8) if isinstance(input, Tensor) and input.dtype is dtypes.uint8 else found
+
+
+@numpy_names
+@nondifferentiable(result="index", promote=("input",), contiguous=True)
+def count_nonzero(input: Array, dim: Dim = None) -> Any:
+    """How many elements are not zero: of all, or over some dimensions.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.count_nonzero(torch.tensor([[0, 1], [2, 3]]), 0)
+        tensor([1, 2])
+    """
+    return as_int64(np.count_nonzero(input, axis=axes(dim, len(input.shape))))

@@ -1,0 +1,243 @@
+"""Which values there are: unique, unique_consecutive, mode, isin."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...backends.numpy import as_int64
+from ...base import dtypes, late
+from ...base.errors import scalar_type
+from ...declare.annotations import Array
+from ...declare.decorators import general, nondifferentiable
+from ...tensor.tensor import Tensor
+from ..pointwise.operands import not_implemented
+from .dimensions import axis, numpy_names
+from .extremes import picked
+from .kernels import float_kind, take_along
+from .order import _ranked
+
+FUNCTIONS = "unique unique_consecutive mode isin"
+METHODS = "unique unique_consecutive mode isin"
+
+
+# -- unique --
+
+
+def _differs(ordered: Any) -> Any:
+    """For each row but the first, whether it differs from the row before; NaN differs from NaN."""
+    changed = ordered[1:] != ordered[:-1]
+    return np.any(np.reshape(changed, (changed.shape[0], -1)), axis=1) if len(ordered.shape) > 1 else changed
+
+
+def _grouped(ordered: Any) -> tuple[Any, Any]:
+    """Where runs of equal rows begin, and the number of the run of each row."""
+    n = ordered.shape[0]
+    first = np.ones((n,), dtype=bool)
+    if n > 1:
+        first[1:] = _differs(ordered)
+    return as_int64(np.flatnonzero(first)), as_int64(np.cumsum(first)) - 1
+
+
+def _counts(starts: Any, n: int) -> Any:
+    return np.diff(np.append(starts, n))
+
+
+def _unique_rows(rows: Any, consecutive: bool) -> tuple[Any, Any, Any]:
+    """The different rows, which of them each row is, and how often each occurs."""
+    n = rows.shape[0]
+    if not n:
+        return rows, np.zeros((0,), dtype=np.int64), np.zeros((0,), dtype=np.int64)
+    if consecutive:
+        starts, number = _grouped(rows)
+        return rows[starts], number, _counts(starts, n)
+    if len(rows.shape) == 1:
+        order = np.argsort(rows, stable=True)
+    else:
+        flat = np.reshape(rows, (n, -1))
+        order = np.lexsort(tuple(flat[:, k] for k in range(flat.shape[1] - 1, -1, -1)))
+    ordered = rows[order]
+    starts, number = _grouped(ordered)
+    inverse = np.empty((n,), dtype=np.int64)
+    inverse[order] = number
+    return ordered[starts], inverse, _counts(starts, n)
+
+
+@general(
+    input=lambda g: not_implemented("_unique2"),
+    results=("output", "inverse_indices", "counts"),
+    differentiable=1,
+    dtypes="bif",
+    name="_unique2",
+)
+def _unique_all(input: Array, consecutive: bool = False) -> Any:
+    """The different elements, which of them each element is, and how often each occurs."""
+    values, inverse, counts = _unique_rows(np.reshape(input, (-1,)), consecutive)
+    return values, np.reshape(inverse, input.shape), counts
+
+
+@general(
+    input=lambda g: not_implemented("unique_dim"),
+    results=("output", "inverse_indices", "counts"),
+    differentiable=1,
+    dtypes="bif",
+    name="_unique_dim",
+    node="UniqueDimBackward0",
+)
+def _unique_dim(input: Array, dim: int = 0, consecutive: bool = False) -> Any:
+    """The different slices along a dimension, which of them each is, and how often each occurs."""
+    place = axis(dim, len(input.shape))
+    if not len(input.shape):
+        return np.reshape(input, (1,)), np.zeros((), dtype=np.int64), np.ones((1,), dtype=np.int64)
+    if not input.size and tuple(input.shape).count(0) > 1:
+        raise RuntimeError(
+            f"Number of zero sized dimensions is more than one, so unique cannot be applied: shape {list(input.shape)}"
+        )
+    if not input.size and input.shape[place]:
+        raise RuntimeError(
+            "There are 0 sized dimensions, and they aren't selected, so unique cannot be applied: got shape "
+            f"{list(input.shape)} and dim {dim}"
+        )
+    values, inverse, counts = _unique_rows(np.moveaxis(input, place, 0), consecutive)
+    return np.moveaxis(np.ascontiguousarray(values), 0, place), inverse, counts
+
+
+def unique(
+    input: Tensor, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False, dim: Any = None
+) -> Any:
+    """The different elements in increasing order, or the different slices along a dimension. NaN differs from NaN.
+
+    Args:
+        sorted: False allows any order; they come sorted all the same.
+        return_inverse: give which of them each element is as well.
+        return_counts: give how often each occurs as well.
+
+    Raises:
+        NotImplementedError: for complex numbers; and in backward, as there is no gradient.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.unique(torch.tensor([3, 1, 3]), return_counts=True)
+        (tensor([1, 3]), tensor([1, 2]))
+    """
+    return _chosen("unique", input, return_inverse, return_counts, dim, False)
+
+
+def unique_consecutive(
+    input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: Any = None
+) -> Any:
+    """The elements without those that equal the one before; or so with slices along a dimension.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.unique_consecutive(torch.tensor([1, 1, 2, 1]))
+        tensor([1, 2, 1])
+    """
+    return _chosen("unique_consecutive", input, return_inverse, return_counts, dim, True)
+
+
+def _chosen(op: str, input: Any, inverse: bool, counts: bool, dim: Any, consecutive: bool) -> Any:
+    if not isinstance(input, Tensor):
+        raise TypeError(f"{op}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
+    found = _unique_all(input, consecutive) if dim is None else _unique_dim(input, dim, consecutive)
+    wanted = [found[0], *([found[1]] if inverse else []), *([found[2]] if counts else [])]
+    return wanted[0] if len(wanted) == 1 else tuple(wanted)
+
+
+# -- mode --
+
+
+@numpy_names
+@general(
+    input=lambda g, indices, input_shape, dim, keepdim: late.place_along(g, indices, input_shape, dim, keepdim),
+    jvp=lambda input_t, indices, dim, keepdim: picked(input_t, indices, dim, keepdim),
+    results=("values", "indices"),
+    differentiable=1,
+    dtypes="bif",
+    refuses="unsigned",
+)
+def mode(input: Array, dim: int = -1, keepdim: bool = False) -> Any:
+    """The most frequent element along a dimension, the smallest of several; a named tuple (values, indices).
+
+    The index is that of its last occurrence.
+
+    Raises:
+        IndexError: for a dimension out of range, or of size 0.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.mode(torch.tensor([[2, 1, 2], [3, 5, 4]])).values
+        tensor([2, 3])
+    """
+    return _ranked("mode", _mode, input, dim, keepdim)
+
+
+def _mode(input: Any, place: int) -> tuple[Any, Any]:
+    order = as_int64(np.argsort(input, axis=place, stable=True))
+    ordered = np.moveaxis(take_along(input, order, place), place, -1)
+    n = ordered.shape[-1]
+    step = np.broadcast_to(np.arange(n), ordered.shape)
+    last = np.ones(ordered.shape, dtype=bool)  # where a run of equal elements ends
+    last[..., :-1] = ordered[..., 1:] != ordered[..., :-1]
+    first = np.ones(ordered.shape, dtype=bool)
+    first[..., 1:] = last[..., :-1]
+    begin = np.maximum.accumulate(np.where(first, step, 0), axis=-1)
+    length = np.where(last, step - begin + 1, 0)
+    best = np.moveaxis(np.argmax(length, axis=-1, keepdims=True), -1, place)
+    indices = take_along(order, best, place)
+    return take_along(input, indices, place), indices
+
+
+# -- isin --
+
+
+@nondifferentiable(result="bool", promote=("elements", "test_elements"), dtypes="bif", name="isin", refuses="unsigned")
+def _isin(elements: Array, test_elements: Array, assume_unique: bool = False, invert: bool = False) -> Any:
+    """Which of `elements` are among `test_elements`."""
+    tests, found = np.reshape(test_elements, (-1,)), elements
+    if tests.shape[0] <= 8:
+        hit = np.zeros(found.shape, dtype=bool)
+        for k in range(tests.shape[0]):
+            hit |= found == tests[k]
+    else:
+        tests = np.sort(tests)
+        if float_kind(tests):
+            tests = tests[tests == tests]  # noqa: PLR0124 - NaN is nowhere
+        place = np.searchsorted(tests, np.reshape(found, (-1,)))
+        near = tests[np.minimum(place, max(tests.shape[0] - 1, 0))] if tests.shape[0] else None
+        hit = np.zeros(found.shape, dtype=bool) if near is None else np.reshape(near, found.shape) == found
+    return ~hit if invert else hit
+
+
+def _tensors(*values: Any) -> list[Tensor]:
+    """Numbers as tensors of no dimensions, which count for less in the choice of a dtype."""
+    return [v if isinstance(v, Tensor) else late.scalar_tensor(v, dtype=dtypes.scalar_dtype(v)) for v in values]
+
+
+def isin(
+    elements: Any, test_elements: Any, *, assume_unique: bool = False, invert: bool = False, out: Any = None
+) -> Any:
+    """Which of `elements` are among `test_elements`; either may be a number.
+
+    Args:
+        assume_unique: a promise that no element occurs twice; nothing depends on it.
+        invert: which are not.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.isin(torch.tensor([1, 2, 3]), torch.tensor([2, 3]))
+        tensor([False,  True,  True])
+    """
+    if not isinstance(elements, Tensor) and not isinstance(test_elements, Tensor):
+        raise TypeError("isin() takes a tensor as elements or test_elements, or as both, and got two numbers")
+    elements, test_elements = _tensors(elements, test_elements)
+    for t in elements, test_elements:
+        if t._spec.dtype.category in (dtypes.BOOL, dtypes.COMPLEX):
+            raise RuntimeError(f"Unsupported input type encountered for isin(): {scalar_type(t._spec.dtype)}")
+    more = {} if out is None else {"out": out}
+    return _isin(elements, test_elements, assume_unique, invert, **more)

@@ -1,0 +1,70 @@
+"""Tensors brought to a common shape."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...declare.generate.profiling import noted
+from ...tensor.tensor import Tensor
+from .shape import _ints, expand
+
+FUNCTIONS = "broadcast_to broadcast_tensors broadcast_shapes"
+METHODS = "broadcast_to"
+
+
+def broadcast_to(input: Tensor, size: Any) -> Tensor:
+    """Broadcast to a shape without copying.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.broadcast_to(torch.tensor([1, 2]), (2, 2))
+        tensor([[1, 2],
+                [1, 2]])
+    """
+    return expand(input, tuple(size))
+
+
+def _method_broadcast_to(self: Tensor, *sizes: Any, size: Any = None) -> Tensor:
+    """Broadcast to a shape without copying."""
+    return expand(self, _ints(sizes if size is None else (size,)))
+
+
+def broadcast_shapes(*shapes: Any) -> Any:
+    """The shape that several shapes broadcast to.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.broadcast_shapes((2, 1), (3,))
+        gradpack.Size([2, 3])
+    """
+    from ...base.size import Size
+
+    sizes = [(s,) if isinstance(s, int) else tuple(s) for s in shapes]
+    if any(n < 0 for size in sizes for n in size):
+        raise ValueError(f"Attempting to broadcast a dimension with negative length! The shapes are {sizes}")
+    try:
+        return Size(np.broadcast_shapes(*sizes))
+    except ValueError:
+        raise RuntimeError(
+            "Shape mismatch: objects cannot be broadcast to a single shape: " + ", ".join(str(list(s)) for s in sizes)
+        ) from None
+
+
+@noted
+def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
+    """The tensors, each expanded to their common shape; those of that shape themselves.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> [t.shape for t in torch.broadcast_tensors(torch.ones(2, 1), torch.ones(3))]
+        [gradpack.Size([2, 3]), gradpack.Size([2, 3])]
+    """
+    if len(tensors) == 1 and isinstance(tensors[0], list | tuple):
+        tensors = tuple(tensors[0])
+    shape = tuple(broadcast_shapes(*[t._shape for t in tensors]))
+    return tuple(t if t._shape == shape else expand(t, shape) for t in tensors)

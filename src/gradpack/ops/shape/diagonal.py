@@ -1,0 +1,287 @@
+"""Diagonals and triangles of matrices."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from ...backends.numpy import NATIVE
+from ...base import dtypes, late
+from ...base.dtypes import dtype
+from ...base.errors import dim_out_of_range
+from ...declare.annotations import Array
+from ...declare.decorators import linear
+from ...declare.generate.profiling import noted
+from ...tensor.tensor import Tensor
+from ..create.making import finish
+from ..index.accumulate import size_of
+from ..reduce.kernels import SMALL, _array_type
+from .shape import wrap_dim
+
+FUNCTIONS = "tril triu tril_indices triu_indices diag diagonal diag_embed diagflat"
+METHODS = "tril triu diag diagonal diag_embed diagflat"
+INPLACE = "tril_ triu_"
+
+
+def _check_matrix(op: str, input: Any, diagonal: Any) -> None:
+    if len(input.shape) < 2:
+        raise RuntimeError(f"{op}: input tensor must have at least 2 dimensions, and this one has {len(input.shape)}")
+    if not hasattr(diagonal, "__index__"):
+        raise TypeError(f"{op}(): argument 'diagonal' (position 2) must be int, not {type(diagonal).__name__}")
+
+
+@linear(
+    input=lambda g, diagonal: tril(g, diagonal),
+    structural=True,
+    contiguous=True,
+    refuses="unsigned",
+    overlap="read_first",
+)
+def tril(input: Array, diagonal: int = 0) -> Any:
+    """The lower triangle of a matrix or batch of matrices, zeros elsewhere.
+
+    Args:
+        diagonal: the last diagonal to keep: 0 the main one, positive above it, negative below.
+
+    Raises:
+        RuntimeError: for fewer than two dimensions.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.tril(torch.ones(2, 3))
+        tensor([[1., 0., 0.],
+                [1., 1., 0.]])
+    """
+    _check_matrix("tril", input, diagonal)
+    if type(input) is _array_type and input.size < SMALL:
+        return np.where(_kept(*input.shape[-2:], diagonal.__index__(), True), input, _zero(input.dtype))
+    return np.tril(input, k=diagonal)
+
+
+@linear(
+    input=lambda g, diagonal: triu(g, diagonal),
+    structural=True,
+    contiguous=True,
+    refuses="unsigned",
+    overlap="read_first",
+)
+def triu(input: Array, diagonal: int = 0) -> Any:
+    """The upper triangle of a matrix or batch of matrices, zeros elsewhere.
+
+    Args:
+        diagonal: the first diagonal to keep.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.triu(torch.ones(2, 3), diagonal=1)
+        tensor([[0., 1., 1.],
+                [0., 0., 1.]])
+    """
+    _check_matrix("triu", input, diagonal)
+    if type(input) is _array_type and input.size < SMALL:
+        return np.where(_kept(*input.shape[-2:], diagonal.__index__(), False), input, _zero(input.dtype))
+    return np.triu(input, k=diagonal)
+
+
+@lru_cache(128)
+def _kept(rows: int, columns: int, diagonal: int, lower: bool) -> Any:
+    """Where a triangle of a matrix lies."""
+    whole = np.ones((rows, columns), bool)
+    made = np.tril(whole, diagonal) if lower else np.triu(whole, diagonal)
+    made.flags.writeable = False
+    return made
+
+
+@lru_cache(32)
+def _zero(native: Any) -> Any:
+    return np.zeros((), native)
+
+
+@noted
+def tril_indices(
+    row: int,
+    col: int,
+    offset: int = 0,
+    *,
+    dtype: dtype = dtypes.int64,
+    device: Any = None,
+    layout: Any = None,
+    pin_memory: bool = False,
+) -> Tensor:
+    """Row and column numbers of the lower triangle of a `row` by `col` matrix, as a tensor of two rows.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.tril_indices(2, 2)
+        tensor([[0, 1, 1],
+                [0, 0, 1]])
+    """
+    return _triangle_indices("tril_indices", np.tril_indices, row, col, offset, dtype, device)
+
+
+@noted
+def triu_indices(
+    row: int,
+    col: int,
+    offset: int = 0,
+    *,
+    dtype: dtype = dtypes.int64,
+    device: Any = None,
+    layout: Any = None,
+    pin_memory: bool = False,
+) -> Tensor:
+    """Row and column numbers of the upper triangle of a `row` by `col` matrix, as a tensor of two rows.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.triu_indices(2, 2, offset=1)
+        tensor([[0],
+                [1]])
+    """
+    return _triangle_indices("triu_indices", np.triu_indices, row, col, offset, dtype, device)
+
+
+def _triangle_indices(name: str, indices: Any, row: int, col: int, offset: int, d: dtype, device: Any) -> Tensor:
+    for label, n in (("row", row), ("col", col)):
+        if n < 0:
+            raise RuntimeError(f"{label} must be non-negative, got {n} ({name}())")
+    if d not in (dtypes.int64, dtypes.int32):
+        raise NotImplementedError(f'"{name}" not implemented for {d.name}: dtype is int64 or int32')
+    return finish(np.stack(indices(row, offset, col)).astype(NATIVE[d]), False, device)
+
+
+# -- diagonals --
+
+
+@linear(
+    input=lambda g, input_shape, offset, dim1, dim2: _diagonal_backward(g, input_shape, offset, dim1, dim2),
+    view=True,
+    structural=True,
+)
+def diagonal(input: Array, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
+    """A diagonal with respect to two dimensions, as the last dimension of a view.
+
+    Args:
+        offset: which one: positive above the main diagonal, negative below.
+
+    Raises:
+        IndexError: if a dimension is out of range.
+        RuntimeError: if the two are the same.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.diagonal(torch.tensor([[1, 2], [3, 4]]))
+        tensor([1, 4])
+    """
+    if type(input) is _array_type and input.ndim == 2 and dim1 == 0 and dim2 == 1 and type(offset) is int:
+        height, width = input.shape
+        if -height <= offset <= width:
+            found = input.diagonal(offset)
+            if input.flags.writeable:
+                found.flags.writeable = True  # which NumPy takes away
+            return found
+    a, b = _two_dims(dim1, dim2, len(input.shape))
+    moved = np.moveaxis(input, (a, b), (-2, -1))
+    height, width = moved.shape[-2:]
+    moved = moved[..., max(-offset, 0) :, max(offset, 0) :]
+    n = max(min(height - max(-offset, 0), width - max(offset, 0)), 0)
+    square = moved[..., :n, :n]
+    # NumPy's own `diagonal` gives a view that cannot be written to; that of einsum can.
+    return np.einsum("...ii->...i", square) if hasattr(np, "einsum") else np.linalg.diagonal(square)
+
+
+def _two_dims(dim1: int, dim2: int, ndim: int) -> tuple[int, int]:
+    a, b = wrap_dim(dim1, ndim), wrap_dim(dim2, ndim)
+    if a == b:
+        raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
+    return a, b
+
+
+@linear(input=lambda g, offset, dim1, dim2: diagonal(g, offset, dim1, dim2), structural=True, name="diagonal_backward")
+def _diagonal_backward(input: Array, shape: Any = (), offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
+    """Zeros of `shape` with `input` on a diagonal."""
+    out = np.zeros(tuple(shape), dtype=input.dtype)
+    if type(out) is _array_type and out.ndim == 2 and offset == 0 and dim1 == 0 and dim2 == 1:
+        count = min(out.shape)
+        out.reshape(-1)[: count * (out.shape[1] + 1) : out.shape[1] + 1] = input
+        return out
+    diagonal(out, offset, dim1, dim2)[...] = input
+    return out
+
+
+@linear(input=lambda g, offset, dim1, dim2: diagonal(g, offset, dim1, dim2), structural=True)
+def diag_embed(input: Array, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
+    """Matrices with the last dimension of `input` on a diagonal, zeros elsewhere.
+
+    Args:
+        offset: on which diagonal.
+        dim1, dim2: the dimensions of the result that the matrices are in.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.diag_embed(torch.tensor([1, 2]), offset=1)
+        tensor([[0, 1, 0],
+                [0, 0, 2],
+                [0, 0, 0]])
+    """
+    if type(input) is _array_type and input.ndim == 1 and offset == 0 and dim1 == -2 and dim2 == -1:
+        count = input.shape[0]
+        out = np.zeros((count, count), input.dtype)
+        out.reshape(-1)[:: count + 1] = input
+        return out
+    ndim = len(input.shape) + 1
+    a, b = _two_dims(dim1, dim2, ndim)
+    if not len(input.shape):
+        raise dim_out_of_range(dim1, 0)
+    n = input.shape[-1] + abs(offset)
+    rest = iter(input.shape[:-1])
+    out = np.zeros(tuple(n if k in (a, b) else next(rest) for k in range(ndim)), dtype=input.dtype)
+    diagonal(out, offset, dim1, dim2)[...] = input
+    return out
+
+
+def diag(input: Tensor, diagonal: int = 0, *, out: Any = None) -> Tensor:
+    """The diagonal of a matrix, as a copy; or the matrix with a vector on its diagonal.
+
+    Raises:
+        RuntimeError: for other than one or two dimensions.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.diag(torch.tensor([[1, 2], [3, 4]]), 1)
+        tensor([2])
+        >>> torch.diag(torch.tensor([1, 2]))
+        tensor([[1, 0],
+                [0, 2]])
+    """
+    if input.ndim == 1:
+        return diag_embed(input, diagonal) if out is None else diag_embed(input, diagonal, out=out)
+    if input.ndim != 2:
+        raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {input.ndim}D")
+    part = _diagonal_of(input, diagonal)
+    return late.clone(part) if out is None else late.clone(part, out=out)
+
+
+_diagonal_of = diagonal
+
+
+def diagflat(input: Tensor, offset: int = 0) -> Tensor:
+    """A matrix with all elements of `input` on a diagonal.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.diagflat(torch.tensor([[1], [2]]))
+        tensor([[1, 0],
+                [0, 2]])
+    """
+    return diag_embed(late.reshape(input, (size_of(input._shape),)), offset)

@@ -1,0 +1,274 @@
+"""Joining tensors and taking them apart: cat, stack, split and their kin."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from ...backends import backend_of
+from ...base import late
+from ...base.callers import depth_of_user
+from ...declare.annotations import Array
+from ...declare.decorators import linear
+from ...declare.generate.profiling import noted
+from ...tensor.tensor import Tensor
+from ..index.subscript import FULL
+from .memory_formats import rows_or_channels_last
+from .shape import wrap_dim
+
+FUNCTIONS = "cat concat concatenate stack block_diag meshgrid"
+
+
+# -- joining --
+
+
+@linear(
+    tensors=lambda g, tensors_shape, dim: _parts(g, tensors_shape, dim),
+    lists=("tensors",),
+    structural=True,
+    name="cat",
+    autocast="widest",
+    overlap="apart",
+)
+def _cat(tensors: Array, dim: int = 0) -> Any:
+    """Arrays one after the other along a dimension."""
+    try:
+        made = np.concatenate(tensors, axis=dim)  # torch's words, and what it alone allows, only where this fails
+    except Exception:
+        joined = _joinable(tensors, dim)
+        made = np.concatenate(joined, axis=dim if len(joined) > 1 or joined[0].shape != (0,) else 0)
+    return rows_or_channels_last(made)
+
+
+def _joinable(tensors: Any, dim: int) -> list[Any]:
+    """Those that have elements to join: empty vectors fit to anything."""
+    for nr, t in enumerate(tensors):
+        if not len(t.shape):
+            raise RuntimeError(f"zero-dimensional tensor (at position {nr}) cannot be concatenated (cat())")
+    joined = [t for t in tensors if tuple(t.shape) != (0,)]
+    if not joined:  # whatever the dimension
+        return list(tensors[:1])
+    shape = joined[0].shape
+    d = wrap_dim(dim, len(shape))
+    for nr, t in enumerate(tensors):
+        if tuple(t.shape) == (0,):
+            continue
+        if len(t.shape) != len(shape):
+            raise RuntimeError(
+                f"Tensors must have same number of dimensions: got {len(shape)} and {len(t.shape)} (cat())"
+            )
+        wrong = [k for k in range(len(shape)) if k != d and t.shape[k] != shape[k]]
+        if wrong:
+            raise RuntimeError(
+                f"Sizes of tensors must match except in dimension {d}. Expected size {shape[wrong[0]]} but got size "
+                f"{t.shape[wrong[0]]} for tensor number {nr} in the list. (cat())"
+            )
+    return joined
+
+
+def _parts(g: Any, shapes: Any, dim: int) -> list[Any]:
+    """The parts of a joined tensor that the tensors of these shapes were."""
+    d = wrap_dim(dim, len(g.shape))
+    found = []
+    start = 0
+    for shape in shapes:
+        if tuple(shape) == (0,) and len(g.shape) != 1:
+            found.append(late.zeros_as(g, (0,)))
+            continue
+        found.append(late._slice(g, (*(FULL,) * d, slice(start, start + shape[d]), ...)))
+        start += shape[d]
+    return found
+
+
+def _sequence(op: str, tensors: Any) -> list[Any]:
+    if isinstance(tensors, Tensor) or not isinstance(tensors, list | tuple):
+        raise TypeError(
+            f"{op}(): argument 'tensors' (position 1) must be tuple of Tensors, not {type(tensors).__name__}"
+        )
+    if any(isinstance(t, Tensor) for t in tensors):
+        for nr, t in enumerate(tensors):
+            if not isinstance(t, Tensor):
+                raise TypeError(f"expected Tensor as element {nr} in argument 0, but got {type(t).__name__} ({op}())")
+    elif tensors and backend_of(type(tensors[0])) is None:
+        raise TypeError(f"expected Tensor as element 0 in argument 0, but got {type(tensors[0]).__name__} ({op}())")
+    return list(tensors)
+
+
+def cat(tensors: Any, dim: int = 0, *, axis: int | None = None, out: Any = None) -> Tensor:
+    """Join tensors along a dimension that they have; sizes agree in all others.
+
+    The result has the promoted dtype of all. Empty vectors are left out, as in torch.
+
+    Raises:
+        ValueError: for no tensors.
+        RuntimeError: for tensors of no dimension, of different ranks or sizes.
+        IndexError: if `dim` is out of range.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.cat((torch.zeros(2, 1), torch.ones(2, 2)), dim=1)
+        tensor([[0., 1., 1.],
+                [0., 1., 1.]])
+    """
+    if (type(tensors) is not tuple and type(tensors) is not list) or not tensors:
+        tensors = _sequence("cat", tensors)
+        if not tensors:
+            raise ValueError("torch.cat(): expected a non-empty list of Tensors")
+    if axis is not None:
+        dim = axis
+    return _cat(tensors, dim) if out is None else _cat(tensors, dim, out=out)
+
+
+concat = concatenate = cat
+
+
+@linear(
+    tensors=lambda g, tensors_shape, dim: [late.select(g, dim, i) for i in range(len(tensors_shape))],
+    lists=("tensors",),
+    structural=True,
+    name="stack",
+    contiguous=True,
+    autocast="widest",
+)
+def _stack(tensors: Array, dim: int = 0) -> Any:
+    """Arrays of one shape along a new dimension."""
+    shape = tensors[0].shape
+    for nr, t in enumerate(tensors):
+        if t.shape != shape:
+            raise RuntimeError(
+                f"stack expects each tensor to be equal size, but got {list(shape)} at entry 0 and {list(t.shape)} at "
+                f"entry {nr}"
+            )
+    d = wrap_dim(dim, len(shape) + 1)
+    if d == 0:  # twice as fast as np.stack, which adds a dimension to each
+        return np.reshape(np.concatenate(tensors, axis=None), (len(tensors), *shape))
+    return np.stack(tensors, axis=d)
+
+
+def stack(tensors: Any, dim: int = 0, *, axis: int | None = None, out: Any = None) -> Tensor:
+    """Join tensors of one shape along a new dimension.
+
+    Raises:
+        RuntimeError: for no tensors, or tensors of different shapes.
+        IndexError: if `dim` is out of range.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.stack((torch.tensor([1, 2]), torch.tensor([3, 4])), dim=1)
+        tensor([[1, 3],
+                [2, 4]])
+    """
+    if (type(tensors) is not tuple and type(tensors) is not list) or not tensors:
+        tensors = _some("stack", tensors)
+    if axis is not None:
+        dim = axis
+    return _stack(tensors, dim) if out is None else _stack(tensors, dim, out=out)
+
+
+def _some(op: str, tensors: Any) -> list[Any]:
+    tensors = _sequence(op, tensors)
+    if not tensors:
+        raise RuntimeError(f"{op} expects a non-empty TensorList")
+    return tensors
+
+
+@linear(
+    tensors=lambda g, tensors_shape: _blocks(g, tensors_shape), lists=("tensors",), structural=True, name="block_diag"
+)
+def _block_diag(tensors: Array) -> Any:
+    """Matrices along the diagonal of a larger one, zeros elsewhere."""
+    shapes = [_matrix_shape(t.shape) for t in tensors]
+    for nr, t in enumerate(tensors):
+        if len(t.shape) > 2:
+            raise RuntimeError(
+                f"torch.block_diag: Input tensors must have 2 or fewer dimensions. Input {nr} has "
+                f"{len(t.shape)} dimensions"
+            )
+    height, width = (int(np.sum(np.asarray([s[k] for s in shapes]))) for k in (0, 1))
+    out = np.zeros((height, width), dtype=tensors[0].dtype)
+    row = column = 0
+    for t, (m, n) in zip(tensors, shapes, strict=True):
+        out[row : row + m, column : column + n] = np.reshape(t, (m, n))
+        row, column = row + m, column + n
+    return out
+
+
+def _matrix_shape(shape: Any) -> tuple[int, int]:
+    return (1,) * (2 - len(shape)) + tuple(shape) if len(shape) < 2 else tuple(shape)
+
+
+def _blocks(g: Any, shapes: Any) -> list[Any]:
+    found = []
+    row = column = 0
+    for shape in shapes:
+        m, n = _matrix_shape(shape)
+        found.append(late.reshape(late._slice(g, (slice(row, row + m), slice(column, column + n))), tuple(shape)))
+        row, column = row + m, column + n
+    return found
+
+
+def block_diag(*tensors: Any) -> Tensor:
+    """A matrix with the given ones along its diagonal; a vector counts as a row, a number as a 1x1 matrix.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.block_diag(torch.tensor([[1, 2]]), torch.tensor(3))
+        tensor([[1, 2, 0],
+                [0, 0, 3]])
+    """
+    for nr, t in enumerate(tensors):
+        if not isinstance(t, Tensor):
+            raise TypeError(f"expected Tensor as element {nr} in argument 0, but got {type(t).__name__} (block_diag())")
+    return _block_diag(list(tensors)) if tensors else late.zeros(1, 0)
+
+
+@noted
+def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
+    """Coordinates of a grid: each vector expanded along the dimensions of the others.
+
+    Args:
+        indexing: "ij" (matrix order, the default) or "xy" (the first two dimensions exchanged).
+
+    Raises:
+        RuntimeError: for tensors of more than one dimension or of different dtypes, or another `indexing`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.meshgrid(torch.tensor([1, 2]), torch.tensor([3, 4]), indexing="ij")[1]
+        tensor([[3, 4],
+                [3, 4]])
+    """
+    if len(tensors) == 1 and isinstance(tensors[0], list | tuple):
+        tensors = tuple(tensors[0])
+    if not tensors:
+        raise RuntimeError("meshgrid expects a non-empty TensorList")
+    if indexing is None:
+        warnings.warn(
+            "meshgrid: in an upcoming release of torch, it will be required to pass the indexing argument.",
+            UserWarning,
+            stacklevel=depth_of_user(),
+        )
+    elif indexing not in ("ij", "xy"):
+        raise RuntimeError(f'meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}')
+    for t in tensors:
+        if t.ndim > 1:
+            raise RuntimeError(f"meshgrid: Expected 0D or 1D tensor in the tensor list but got: {list(t._shape)}")
+        if t._spec.dtype is not tensors[0]._spec.dtype:
+            raise RuntimeError("meshgrid expects all tensors to have the same dtype")
+    swap = indexing == "xy" and len(tensors) > 1
+    if swap:
+        tensors = (tensors[1], tensors[0], *tensors[2:])
+    sizes = tuple(t.numel() for t in tensors)
+    n = len(sizes)
+    grids = [
+        late.expand(late.reshape(t, tuple(-1 if k == d else 1 for k in range(n))), sizes) for d, t in enumerate(tensors)
+    ]
+    if swap:
+        grids[:2] = grids[1::-1]
+    return tuple(grids)

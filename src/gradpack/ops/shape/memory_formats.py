@@ -1,0 +1,114 @@
+"""Arrays in the order of memory that a `memory_format` asks for."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+
+from ...base.memory_formats import order_of
+from ...declare.batching.batch_tensor import BatchedData
+from ...declare.batching.errors import NO_FORMAT
+from ..pointwise.blockwise import is_numpy
+
+
+def laid_out(array: Any, wanted: Any) -> Any:
+    """A copy in a memory format; None and `preserve_format` keep the order of strides."""
+    name = getattr(wanted, "name", None)
+    if name in (None, "preserve_format"):
+        return np.array(array)
+    order = order_of(wanted, array.ndim)
+    if order is None:
+        return np.array(array, order="C")
+    back = tuple(order.index(i) for i in range(array.ndim))
+    return np.transpose(np.array(np.transpose(array, order), order="C"), back)
+
+
+def is_laid_out(array: Any, wanted: Any) -> bool:
+    """Whether an array is in a memory format, without gaps."""
+    name = getattr(wanted, "name", None)
+    if name in (None, "contiguous_format"):
+        return bool(array.flags.c_contiguous)
+    if type(array) is BatchedData:
+        raise RuntimeError(NO_FORMAT)
+    if name == "preserve_format" or array.ndim != {"channels_last": 4, "channels_last_3d": 5}.get(name):
+        if name == "preserve_format":
+            raise RuntimeError("preserve memory format is unsupported by the contiguous operator")
+        return False
+    return bool(np.transpose(array, order_of(wanted, array.ndim)).flags.c_contiguous)
+
+
+def counts_as(array: Any, wanted: Any) -> bool:
+    """Whether `to` takes an array as being in a memory format: what has no channels last counts as contiguous."""
+    last = wanted.name.startswith("channels_last")
+    if last and type(array) is BatchedData:
+        raise RuntimeError(NO_FORMAT)
+    return is_kept(wanted) or not hasattr(array, "strides") or _channels_are_last(array) == last
+
+
+def like(array: Any) -> dict[str, Any]:
+    """The options of `numpy.zeros_like` and its kin for a layout as in torch; other libraries know none."""
+    return {"order": order_like(array)} if is_numpy(array) else {}
+
+
+def order_like(array: Any) -> Literal["C", "K"]:
+    """The order of a copy of an array: its own, but row by row if it was expanded."""
+    return "C" if 0 in getattr(array, "strides", ()) else "K"
+
+
+def rows_or_channels_last(array: Any) -> Any:
+    """The same numbers row by row in memory, unless they are images whose channels are last there."""
+    if not is_numpy(array) or array.flags.c_contiguous:
+        return array
+    order = _CHANNELS_LAST.get(array.ndim)
+    if order is not None and np.transpose(array, order).flags.c_contiguous:
+        return array
+    return np.ascontiguousarray(array)
+
+
+def channels_as_in(array: Any, input: Any) -> Any:
+    """What was computed of images, with the channels last in memory where those of the images are."""
+    if not is_numpy(input) or input.flags.c_contiguous or not _channels_are_last(input) or not is_numpy(array):
+        return array
+    order = _CHANNELS_LAST[input.ndim]
+    back = tuple(order.index(i) for i in range(array.ndim))
+    return np.transpose(np.array(np.transpose(array, order), order="C"), back)
+
+
+def _channels_are_last(array: Any) -> bool:
+    """Whether the strides of images say that the channels are last in memory; there may be gaps."""
+    order = _CHANNELS_LAST.get(array.ndim)
+    if order is None:
+        return False
+    least = 0
+    for i in reversed(order):
+        n, step = array.shape[i], array.strides[i]
+        if n == 1 and i != 1:
+            continue  # NumPy may have any stride there; as in torch, that of a single channel tells
+        if not n or step < least:
+            return False
+        least = step * n
+    return True
+
+
+_CHANNELS_LAST = {4: (0, 2, 3, 1), 5: (0, 2, 3, 4, 1)}
+
+
+def in_format(array: Any, wanted: Any) -> Any:
+    """A new array, which nobody else has, in a memory format."""
+    return array if wanted is None or is_kept(wanted) or is_laid_out(array, wanted) else laid_out(array, wanted)
+
+
+def as_beside(array: Any, other: Any, wanted: Any) -> Any:
+    """A new array, which nobody else has, in a memory format; without one in the order of another array."""
+    if wanted is not None and not is_kept(wanted):
+        return in_format(array, wanted)
+    if not is_numpy(array) or not is_numpy(other) or other.flags.c_contiguous:
+        return array
+    made = np.empty_like(other, dtype=array.dtype, order=order_like(other))
+    made[...] = array
+    return made
+
+
+def is_kept(wanted: Any) -> bool:
+    return getattr(wanted, "name", None) == "preserve_format"

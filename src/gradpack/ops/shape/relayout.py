@@ -1,0 +1,334 @@
+"""In-place operations that give a tensor other sizes, strides or memory, and write no element."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from ...backends.windows import memory_of, reach, writable
+from ...base import late
+from ...base.memory_formats import FORMATS, order_of
+from ...base.modes import MODE
+from ...declare.inplace.write_checks import check_history, refuse_inference, tensors_in
+from ...declare.op import REGISTRY
+from ...graph.node import AccumulateGrad, variant_of
+from ...tensor.leaf import renew_leaf
+from ...tensor.storage import UntypedStorage
+from ...tensor.tensor import Tensor, alias
+from .shape import _ints
+from .strided import as_strided
+
+METHODS = (  # the first ones are no functions of their own, as in torch
+    "t_ transpose_ swapaxes_ swapdims_ squeeze_ unsqueeze_ is_set_to untyped_storage share_memory_ is_shared _view_func"
+)
+INPLACE = "as_strided_ resize_ resize_as_ set_ apply_ map_ map2_ fill_diagonal_"
+
+
+def _relaid(name: str, node: str, target: Tensor, change: Any) -> Tensor:
+    """Make `target` what `change` makes of it: a view of its own memory."""
+    refuse_inference(target)
+    check_history(target)
+    source = alias(target._data, target._spec, target._shape)
+    source._edge = target._current_edge() if MODE.get().grad else None
+    source._tangents = target._tangents
+    made = change(source)
+    edge = made._edge
+    if edge is not None:
+        edge.__class__ = variant_of(type(edge), node)
+    _become(target, made)
+    if MODE.get().grad and edge is not None:
+        target._edge = edge
+        if target._view is not None:
+            target._view.version = target._counter[0]
+    if target._tangents is not None:
+        target._tangents = made._tangents
+    return target
+
+
+def _become(target: Tensor, made: Tensor) -> None:
+    target._data, target._shape = made._data, made._shape
+    target._relaid = True
+    if type(target._edge) is AccumulateGrad:
+        target._remains.follow(target)
+    if type(target._counter) is list:
+        target._counter[0] += 1
+
+
+def _method_t_(self: Tensor) -> Tensor:
+    """In-place form of `t`."""
+    return _relaid("t_", "TBackward1", self, REGISTRY["t"].public)
+
+
+def _method_transpose_(self: Tensor, dim0: int, dim1: int) -> Tensor:
+    """In-place form of `transpose`."""
+    return _relaid("transpose_", "TransposeBackward1", self, lambda x: late.transpose(x, dim0, dim1))
+
+
+_method_swapdims_ = _method_transpose_
+
+
+def _method_swapaxes_(self: Tensor, axis0: int, axis1: int) -> Tensor:
+    """In-place form of `swapaxes`."""
+    return _method_transpose_(self, axis0, axis1)
+
+
+def _method_squeeze_(self: Tensor, dim: Any = None) -> Tensor:
+    """In-place form of `squeeze`."""
+    node = "SqueezeBackward3" if dim is None else "SqueezeBackward5" if type(dim) is tuple else "SqueezeBackward4"
+    return _relaid("squeeze_", node, self, lambda x: late.squeeze(x, dim))
+
+
+def _method_unsqueeze_(self: Tensor, dim: int) -> Tensor:
+    """In-place form of `unsqueeze`."""
+    return _relaid("unsqueeze_", "UnsqueezeBackward1", self, lambda x: late.unsqueeze(x, dim))
+
+
+def _method_as_strided_(self: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
+    """In-place form of `as_strided`."""
+    return _relaid("as_strided_", "AsStridedBackward1", self, lambda x: as_strided(x, size, stride, storage_offset))
+
+
+_MOST = 2**63 - 1
+
+
+def _check_size(target: Tensor, shape: tuple[int, ...]) -> None:
+    """Refuse what no memory could hold."""
+    if prod(shape) > _MOST:
+        raise RuntimeError("numel: integer multiplication overflow")
+    if prod(max(n, 1) for n in shape) > _MOST:
+        raise RuntimeError("Stride calculation overflowed")
+    if prod(shape) * target._spec.dtype.itemsize > _MOST:
+        raise RuntimeError(f"Storage size calculation overflowed with sizes={list(shape)}")
+
+
+def _resized(target: Tensor, shape: tuple[int, ...], order: tuple[int, ...] | None = None) -> Tensor:
+    """With `order`, the dimensions lie in that order in memory, else row by row."""
+    refuse_inference(target)
+    if target.requires_grad and not MODE.get().inference:
+        raise RuntimeError("cannot resize variables that require grad")
+    if any(n < 0 for n in shape):
+        raise RuntimeError(f"resize_(): sizes must not be negative, but got {list(shape)}")
+    if shape == target._shape and order is None:
+        return target
+    _check_size(target, shape)
+    memory = memory_of(target._data)
+    strides = contiguous_strides(shape)
+    first = target.storage_offset() if memory is not None else 0
+    needed = first + reach(shape, strides)
+    if memory is None or needed > memory.size:
+        grown = np.zeros(needed, target._data.dtype)
+        old = np.reshape(target._data, (-1,)) if memory is None else memory
+        grown[: old.size] = old
+        memory = grown
+    array = memory[first : first + reach(shape, strides)]
+    if order is None:
+        array = array.reshape(shape)
+    else:  # the dimensions as they lie in memory
+        back = sorted(range(len(shape)), key=order.__getitem__)
+        array = array.reshape([shape[d] for d in order]).transpose(back)
+    _become(target, alias(array, target._spec, tuple(shape)))
+    return target
+
+
+def contiguous_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Row-major strides, in elements."""
+    strides: list[int] = []
+    step = 1
+    for n in reversed(shape):
+        strides.append(step)
+        step *= max(n, 1)
+    return tuple(reversed(strides))
+
+
+def _method_resize_(self: Tensor, *sizes: Any, size: Any = None, memory_format: Any = None) -> Tensor:
+    """Other sizes for the same memory, row by row; more memory if it does not suffice. New elements are zeros.
+
+    Raises:
+        RuntimeError: if the tensor requires grad.
+    """
+    shape = _ints(sizes if size is None else (size,))
+    return _resized(self, shape, order_of(memory_format, len(shape)))
+
+
+def _method_resize_as_(self: Tensor, the_template: Tensor, *, memory_format: Any = None) -> Tensor:
+    """The sizes of another tensor: see `resize_`."""
+    order = order_of(memory_format, the_template.ndim)
+    if memory_format is FORMATS["preserve_format"] and the_template.ndim > 1 and not the_template.is_contiguous():
+        strides = the_template.stride()
+        order = tuple(sorted(range(the_template.ndim), key=lambda d: -strides[d]))
+    return _resized(self, the_template._shape, order)
+
+
+def _method_set_(
+    self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = None, stride: Any = None
+) -> Tensor:
+    """Take over the memory, sizes and strides of another tensor; of none, be empty.
+
+    `x.set_(tensor)`, `x.set_(tensor_or_storage, storage_offset, size, stride)`, `x.set_()`.
+    """
+    if not isinstance(source, Tensor | UntypedStorage) and hasattr(source, "untyped"):
+        source = source.untyped()
+    check_history(self, any(t.requires_grad for t in tensors_in([source])))
+    refuse_inference(self)
+    spec = self._spec
+    if source is None:
+        made = alias(np.zeros(0, spec.native), spec, (0,))
+    elif isinstance(source, Tensor) and size is None:
+        if source._spec is not spec:
+            raise RuntimeError(
+                f"Could not set tensor of type {source.dtype} to a tensor of type {self.dtype}: convert it first"
+            )
+        made = alias(source._data, spec, source._shape)
+    else:
+        flat = source._flat(spec) if isinstance(source, UntypedStorage) else memory_of(source._data)
+        if flat is None:
+            raise RuntimeError("set_(): the source's memory is not one whole array: clone() it first")
+        shape = (flat.size,) if size is None else tuple(size)
+        strides = contiguous_strides(shape) if stride is None else tuple(stride)
+        made = as_strided(alias(flat, spec, flat.shape), shape, strides, storage_offset)
+    _become(self, made)
+    if self._edge is not None and self.grad_fn is not None:
+        self._edge = None
+    elif self._edge is not None:  # graphs that were made before lead to the leaf as it was
+        renew_leaf(self)
+    return self
+
+
+def _refuse_grad(name: str, *tensors: Tensor) -> None:
+    for t in tensors:
+        if isinstance(t, Tensor) and t.requires_grad:
+            raise RuntimeError(
+                f"Can't call {name}() on Variable that requires grad. Use var.detach().{name}() instead."
+            )
+
+
+def _mapped(name: str, target: Tensor, others: tuple[Tensor, ...], function: Any) -> Tensor:
+    _refuse_grad(name, target, *others)
+    if not callable(function):
+        raise TypeError(f"'{type(function).__name__}' object is not callable")
+    for which, other in zip(("other",) if len(others) < 2 else ("x", "y"), others, strict=False):
+        if other._spec is not target._spec:
+            raise TypeError(f"{name}: expected {target.type()} for '{which}' (got {other.type()})")
+    columns = [late.expand(o.detach(), target._shape).tolist() if target._shape else o.item() for o in others]
+    array = writable(target._data)
+    if not target._shape:
+        array[...] = _number(function(target.item(), *columns), target)
+        return target
+    for place in np.ndindex(target._shape):
+        given = [_at(c, place) for c in columns]
+        array[place] = _number(function(array[place].item(), *given), target)
+    return target
+
+
+def _number(value: Any, target: Tensor) -> Any:
+    """What a function of the user's gave, as a number for a tensor."""
+    if isinstance(value, Tensor):
+        value = value.item()
+    kind = target._spec.dtype
+    if kind.is_complex or isinstance(value, int | float):
+        return value
+    wanted = (
+        "must be real number, not {}" if kind.is_floating_point else "{!r} object cannot be interpreted as an integer"
+    )
+    raise TypeError(wanted.format(type(value).__name__))
+
+
+def _at(nested: Any, place: tuple[int, ...]) -> Any:
+    for i in place:
+        nested = nested[i]
+    return nested
+
+
+def _method_apply_(self: Tensor, callable: Any) -> Tensor:
+    """Replace each element by what `callable` makes of it, as a Python number. Slow."""
+    return _mapped("apply_", self, (), callable)
+
+
+def _method_map_(self: Tensor, tensor: Tensor, callable: Any) -> Tensor:
+    """Replace each element by `callable(element, other_element)`. Slow."""
+    return _mapped("map_", self, (tensor,), callable)
+
+
+def _method_map2_(self: Tensor, x: Tensor, y: Tensor, callable: Any) -> Tensor:
+    """Replace each element by `callable(element, x_element, y_element)`. Slow."""
+    return _mapped("map2_", self, (x, y), callable)
+
+
+def _method_fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
+    """Write a number on the main diagonal; with `wrap`, on again below a tall matrix's end.
+
+    Raises:
+        RuntimeError: for fewer than two dimensions, or more of different sizes.
+    """
+    n = len(self._shape)
+    if n < 2:
+        raise RuntimeError("dimensions must larger than 1")
+    if n > 2 and len(set(self._shape)) > 1:
+        raise RuntimeError("all dimensions of input must be of equal length")
+    rows, columns = self._shape[0], self._shape[1]
+    if memory_of(self._data) is None:
+        for start in range(0, rows, columns + 1) if wrap and n == 2 else (0,):
+            part = self if start == 0 else late.narrow(self, 0, start, rows - start)
+            for _ in range(n - 1):
+                part = late.diagonal(part)
+            part.fill_(fill_value)
+        return self
+    size = min(self._shape)
+    strides = self.stride()
+    step = sum(strides)
+    offset = self.storage_offset()
+    as_strided(self, (size,), (step,), offset).fill_(fill_value)
+    if wrap and n == 2 and rows > columns + 1:
+        per_block = strides[0] * (columns + 1)
+        count = rows * strides[0]
+        start = per_block
+        while start < count:
+            left = min(columns, rows - start // strides[0])
+            as_strided(self, (left,), (step,), offset + start).fill_(fill_value)
+            start += per_block
+    return self
+
+
+def _method_is_set_to(self: Tensor, tensor: Tensor) -> Any:
+    """Whether both have the same memory, offset, sizes and strides."""
+    return self._shape == tensor._shape and self.stride() == tensor.stride() and self.data_ptr() == tensor.data_ptr()
+
+
+def _method_untyped_storage(self: Tensor) -> UntypedStorage:
+    """The memory that the tensor is a view of, as bytes."""
+    return UntypedStorage(self)
+
+
+def _method_share_memory_(self: Tensor) -> Tensor:
+    """Move the memory, with all views of it, to where processes share it: a child that is forked afterwards, or gets
+    the tensor through a queue of `multiprocessing`, reads and writes the same. Returns the tensor itself.
+    """
+    from ...tensor.sharing import share
+
+    share([self])
+    return self
+
+
+def _method_is_shared(self: Tensor) -> Any:
+    """Whether other processes can share the memory: see `share_memory_`."""
+    from ...tensor.sharing import is_shared
+
+    return is_shared(self)
+
+
+def _method__view_func(self: Tensor, new_base: Tensor) -> Tensor:
+    """The view that this tensor is of its base, taken of another base.
+
+    Raises:
+        RuntimeError: if the tensor is no view.
+    """
+    from ...tensor.views import chain_of
+
+    if self._view is None:
+        raise RuntimeError("_view_func() is only for views: this tensor has no base")
+    made = new_base
+    for step in chain_of(self):
+        made = step.again(made)
+    return made

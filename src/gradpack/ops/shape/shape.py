@@ -1,0 +1,345 @@
+"""Shape: the same elements under other sizes. Most results are views."""
+
+from __future__ import annotations
+
+import builtins
+import math
+from typing import Any
+
+import numpy as np
+
+from ...base import late
+from ...base.dtypes import dtype as dtype_type
+from ...base.errors import dim_out_of_range, scalar_type
+from ...declare.annotations import Array, Dim, Setting, Sizes
+from ...declare.batching.batch_tensor import is_batched, of_all_examples
+from ...declare.decorators import linear
+from ...tensor.tensor import Tensor
+from ..reduce.kernels import broadcast, reshaped
+from .memory_formats import laid_out, order_like
+
+FUNCTIONS = "reshape squeeze unsqueeze flatten ravel unflatten clone detach"
+METHODS = "squeeze unsqueeze flatten ravel unflatten expand reshape view view_as reshape_as expand_as clone"
+
+
+def wrap_dim(dim: Any, ndim: int) -> int:
+    """A dimension counted from the front."""
+    if type(dim) is int and 0 <= dim < ndim:
+        return dim
+    low, high = (-1, 1) if ndim == 0 else (-ndim, ndim)
+    if not hasattr(dim, "__index__"):
+        raise TypeError(f"a dimension must be int, not {type(dim).__name__}")
+    dim = dim.__index__()
+    if not low <= dim < high:
+        raise dim_out_of_range(dim, ndim)
+    return dim + (ndim or 1) if dim < 0 else dim
+
+
+def wrap_dims(dims: Any, ndim: int) -> tuple[int, ...]:
+    """Several dimensions counted from the front, none of them twice."""
+    out = tuple([d if type(d) is int and 0 <= d < ndim else wrap_dim(d, ndim) for d in dims])
+    if len(set(out)) != len(out):
+        twice = next(d for d in out if out.count(d) > 1)
+        raise RuntimeError(f"dim {twice} appears multiple times in the list of dims")
+    return out
+
+
+def _ints(values: tuple[Any, ...]) -> tuple[int, ...]:
+    """`f(2, 3)` and `f((2, 3))` alike."""
+    if len(values) == 1 and type(values[0]) is tuple:
+        values = values[0]
+    for v in values:
+        if type(v) is not int:
+            break
+    else:
+        return values
+    if (len(values) == 1 and not hasattr(values[0], "__index__")) or (
+        len(values) == 1 and isinstance(values[0], Tensor) and values[0].ndim
+    ):
+        values = tuple(values[0])
+    for v in values:
+        if not hasattr(v, "__index__"):
+            raise TypeError(f"a shape must be a tuple of ints, but found element of type {type(v).__name__}")
+    return tuple(v if type(v) is int else v.__index__() for v in values)
+
+
+def infer(shape: tuple[int, ...], old: tuple[int, ...]) -> tuple[int, ...]:
+    """A shape with its one -1 worked out."""
+    count = math.prod(old)
+    if shape and min(shape) >= 0 and math.prod(shape) == count:
+        return shape
+    known, unknown = 1, -1
+    for i, n in enumerate(shape):
+        if n == -1:
+            if unknown >= 0:
+                raise RuntimeError("only one dimension can be inferred")
+            unknown = i
+        elif n < -1:
+            raise RuntimeError(f"invalid shape dimension {n} at index {i} of shape {list(shape)}")
+        else:
+            known *= n
+    if unknown >= 0:
+        if known == 0 and count == 0:
+            raise RuntimeError(
+                f"cannot reshape tensor of 0 elements into shape {list(shape)} because the unspecified dimension "
+                "size -1 can be any value and is ambiguous"
+            )
+        if known == 0 or count % known:
+            raise RuntimeError(f"shape '{list(shape)}' is invalid for input of size {count}: the input is {list(old)}")
+        return (*shape[:unknown], count // known, *shape[unknown + 1 :])
+    if known != count:
+        raise RuntimeError(f"shape '{list(shape)}' is invalid for input of size {count}: the input is {list(old)}")
+    return shape
+
+
+@linear(input=lambda g, input_shape: reshape(g, input_shape), view="maybe", structural=True, node="ViewBackward0")
+def reshape(input: Array, shape: Sizes) -> Any:
+    """The same elements in another shape; one size may be -1. A view where the strides allow.
+
+    Raises:
+        RuntimeError: if the number of elements differs.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.reshape(torch.arange(4), (2, -1))
+        tensor([[0, 1],
+                [2, 3]])
+    """
+    return np.reshape(input, infer(tuple(shape), input.shape))
+
+
+def _method_reshape(self: Tensor, *sizes: Any, shape: Any = None) -> Tensor:
+    """The same elements in another shape: `x.reshape(2, 3)` or `x.reshape((2, 3))`."""
+    return reshape(self, _ints(sizes if shape is None else (shape,)))
+
+
+def _method_view(self: Tensor, *shape: Any, size: Any = None, dtype: Any = None) -> Tensor:
+    """A view of another shape, or of another dtype of the same bits.
+
+    Raises:
+        RuntimeError: if the strides do not allow a view.
+    """
+    if dtype is not None or (shape and isinstance(shape[0], dtype_type)):
+        return _reinterpret(self, dtype if dtype is not None else shape[0])
+    sizes = infer(_ints(shape if size is None else (size,)), self._shape)
+    out = reshape(self, sizes)
+    if out._view is not None and out._spec.numpy:
+        return out
+    made, given = out, self
+    while is_batched(made) and is_batched(given):
+        made, given = made._data.value, given._data.value
+    if made._view is None and made.numel() and made._spec.backend.aliasing and made is not given:
+        raise RuntimeError(
+            f"view size is not compatible with input tensor's size and stride (at least one dimension spans across "
+            f"two contiguous subspaces): {list(self._shape)} with strides {self.stride()} cannot be viewed as "
+            f"{list(sizes)}. Use .reshape(...) instead."
+        )
+    return out
+
+
+def _reinterpret(self: Tensor, d: Any) -> Tensor:
+    """The same bits as another dtype. Not differentiable, even where it is the same dtype, as in torch."""
+    from ...tensor.tensor import alias
+
+    spec = self._spec.backend.spec_for(d, self._spec.device)
+    if is_batched(self) and (self._shape or d.itemsize == self._spec.dtype.itemsize):
+        return of_all_examples(_reinterpret, self, d)
+    _check_sizes(self, self._spec.dtype, spec.dtype)
+    data = self._data.view(spec.native)
+    out: Tensor = alias(data, spec, tuple(data.shape))
+    out._counter = self._counter
+    return out
+
+
+def _check_sizes(tensor: Tensor, old: Any, new: Any) -> None:
+    """Refuse to see elements as others of another size where those would not lie in place."""
+    if old.itemsize == new.itemsize:
+        return
+    ratio = new.itemsize // old.itemsize  # 0 where elements become smaller
+    to = f"to view {scalar_type(old)} as {scalar_type(new)} (different element sizes)"
+    if not tensor.ndim:
+        raise RuntimeError(f"self.dim() cannot be 0 {to}")
+    strides = tensor.stride()
+    if strides[-1] != 1:
+        raise RuntimeError(f"self.stride(-1) must be 1 {to}, but got {strides[-1]}")
+    if not ratio:
+        return
+    found = {"self.size(-1)": tensor._shape[-1], "self.storage_offset()": tensor.storage_offset()}
+    found |= {f"self.stride({i})": s for i, s in enumerate(strides[:-1])}
+    for what, value in found.items():
+        if value % ratio:
+            raise RuntimeError(f"{what} must be divisible by {ratio} {to}, but got {value}")
+
+
+def _method_view_as(self: Tensor, other: Tensor) -> Tensor:
+    """View this tensor in the shape of `other`."""
+    return _method_view(self, other._shape)
+
+
+def _method_reshape_as(self: Tensor, other: Tensor) -> Tensor:
+    """Reshape this tensor to the shape of `other`."""
+    return reshape(self, other._shape)
+
+
+@linear(input=lambda g, input_shape: late.sum_to_size(g, input_shape), view=True, structural=True)
+def expand(input: Array, size: Sizes) -> Any:
+    """Broadcast to a shape without copying; -1 keeps a size.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.tensor([[1], [2]]).expand(2, 3)
+        tensor([[1, 1, 1],
+                [2, 2, 2]])
+    """
+    size = tuple(size)
+    extra = len(size) - len(input.shape)
+    if extra < 0:
+        raise RuntimeError(
+            f"expand(): the number of sizes provided ({len(size)}) must be greater or equal to the number of "
+            f"dimensions in the tensor ({len(input.shape)})"
+        )
+    full = []
+    for i, n in enumerate(size):
+        old = input.shape[i - extra] if i >= extra else 1
+        if n == -1:
+            if i < extra:
+                raise RuntimeError(
+                    "expand(): The expanded size of the tensor (-1) isn't allowed in a leading, non-existing "
+                    f"dimension {i}"
+                )
+            n = old
+        elif old not in (1, n):
+            raise RuntimeError(
+                f"The expanded size of the tensor ({n}) must match the existing size ({old}) at non-singleton "
+                f"dimension {i}.  Target sizes: {list(size)}.  Tensor sizes: {list(input.shape)}"
+            )
+        full.append(n)
+    return broadcast(input, tuple(full))
+
+
+def _method_expand(self: Tensor, *sizes: Any, size: Any = None, implicit: bool = False) -> Tensor:
+    """Broadcast to a shape without copying; -1 keeps a size."""
+    return expand(self, _ints(sizes if size is None else (size,)))
+
+
+def _method_expand_as(self: Tensor, other: Tensor) -> Tensor:
+    """Expand this tensor to the shape of `other`."""
+    return expand(self, other._shape)
+
+
+# Their formulas name `dim` for those who look at the node.
+@linear(
+    input=lambda g, input_shape, dim: reshape(g, input_shape),
+    view=True,
+    structural=True,
+    axis=True,
+    saved_as={"SqueezeBackward0": "self_sym_sizes=input.shape", "": "dim self_sym_sizes=input.shape"},
+)
+def squeeze(input: Array, dim: Dim = None) -> Any:
+    """Drop dimensions of size 1: all, or those named.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.squeeze(torch.zeros(1, 2, 1)).shape
+        gradpack.Size([2])
+    """
+    n = len(input.shape)
+    dims = tuple(builtins.range(n)) if dim is None else wrap_dims((dim,) if hasattr(dim, "__index__") else dim, n)
+    return reshaped(input, tuple([s for i, s in enumerate(input.shape) if s != 1 or i not in dims]))
+
+
+@linear(
+    input=lambda g, input_shape, dim: reshape(g, input_shape), view=True, structural=True, axis=True, saved_as="dim"
+)
+def unsqueeze(input: Array, dim: int) -> Any:
+    """Insert a dimension of size 1.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.unsqueeze(torch.zeros(3), 0).shape
+        gradpack.Size([1, 3])
+    """
+    place = wrap_dim(dim, len(input.shape) + 1)
+    return reshaped(input, (*input.shape[:place], 1, *input.shape[place:]))
+
+
+def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
+    """Join a range of dimensions into one.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.flatten(torch.zeros(2, 3, 4), 1).shape
+        gradpack.Size([2, 12])
+    """
+    n = input.ndim
+    first, last = wrap_dim(start_dim, n), wrap_dim(end_dim, n)
+    if first > last:
+        raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
+    if n == 0:
+        return reshape(input, (1,))
+    if first == last:
+        return input
+    count = 1
+    for s in input._shape[first : last + 1]:
+        count *= s
+    return reshape(input, (*input._shape[:first], count, *input._shape[last + 1 :]))
+
+
+def ravel(input: Tensor) -> Tensor:
+    """A one-dimensional tensor of all elements.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.ravel(torch.tensor([[1, 2], [3, 4]]))
+        tensor([1, 2, 3, 4])
+    """
+    return (reshape(input, (-1,)) if input.numel() else reshape(input, (0,))).contiguous()
+
+
+def unflatten(input: Tensor, dim: int, sizes: Any) -> Tensor:
+    """Split one dimension into several.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.unflatten(torch.zeros(2, 12), 1, (3, -1)).shape
+        gradpack.Size([2, 3, 4])
+    """
+    d = wrap_dim(dim, input.ndim)
+    sizes = tuple(sizes)
+    if not sizes:
+        raise RuntimeError("unflatten: sizes must be non-empty")
+    inner = infer(sizes, (input._shape[d],))
+    return reshape(input, (*input._shape[:d], *inner, *input._shape[d + 1 :]))
+
+
+@linear(input=lambda g: g, structural=True)
+def clone(input: Array, *, memory_format: Setting = None) -> Any:
+    """A copy with its own storage, in the graph.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> x = torch.ones(1, requires_grad=True)
+        >>> torch.clone(x).grad_fn.name()
+        'CloneBackward0'
+    """
+    return np.array(input, order=order_like(input)) if memory_format is None else laid_out(input, memory_format)
+
+
+def detach(input: Tensor) -> Tensor:
+    """The same storage, out of the graph.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.detach(torch.ones(1, requires_grad=True)).requires_grad
+        False
+    """
+    return input.detach()

@@ -1,0 +1,202 @@
+"""Strides: views by steps through the storage, windows along a dimension, and copies in row-major order."""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any
+
+import numpy as np
+
+from ...backends.windows import Window, memory_of, reach
+from ...base.memory_formats import order_of
+from ...base.modes import MODE
+from ...declare.annotations import Array, Setting, Sizes
+from ...declare.batching.batch_tensor import batched, is_batched
+from ...declare.decorators import linear
+from ...tensor.tensor import Tensor
+from .memory_formats import is_laid_out, laid_out
+from .shape import wrap_dim
+
+FUNCTIONS = "as_strided"
+METHODS = "as_strided contiguous unfold"
+
+
+def as_strided(input: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
+    """A view with sizes, strides and offset given in elements of the storage.
+
+    Raises:
+        RuntimeError: if that leaves the storage.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.as_strided(torch.arange(4), (2, 2), (1, 1))
+        tensor([[0, 1],
+                [1, 2]])
+    """
+    if is_batched(input):
+        return _of_all_examples(input, tuple(size), tuple(stride), storage_offset)
+    own = input.storage_offset()
+    offset = own if storage_offset is None else storage_offset
+    size, stride = tuple(size), tuple(stride)
+    if len(size) != len(stride):
+        raise RuntimeError("mismatch in length of strides and shape")
+    if any(s < 0 for s in stride):
+        raise RuntimeError(f"as_strided: Negative strides are not supported at the moment, got strides: {list(stride)}")
+    if offset < 0:
+        raise RuntimeError(f"Tensor: invalid storage offset {offset}")
+    memory = memory_of(input._data)
+    if memory is None:
+        raise RuntimeError("as_strided(): the tensor's memory is not one whole array: clone() it first")
+    if offset + reach(size, stride) > memory.size and 0 not in size:
+        item = input.element_size()
+        raise RuntimeError(
+            f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {offset}, and itemsize {item} "
+            f"requiring a storage size of {(offset + reach(size, stride)) * item} are out of bounds for storage of "
+            f"size {memory.nbytes}"
+        )
+    at = Window((input._shape, input.stride()), own, (size, stride), offset)
+    return _as_strided(input, size, stride, offset, at)
+
+
+def _of_all_examples(
+    input: Tensor, size: tuple[int, ...], stride: tuple[int, ...], storage_offset: int | None
+) -> Tensor:
+    """`as_strided` under `vmap`: the same steps from where each example begins. They stay within the example."""
+    if len(size) != len(stride):
+        raise RuntimeError(
+            "Tensor.as_strided(size, stride, ...): size and stride must have the same length! Got size "
+            f"{list(size)} and stride {list(stride)}"
+        )
+    data = input._data
+    base = input.storage_offset()
+    offset = base if storage_offset is None else storage_offset
+    high = base + reach(input._shape, input.stride())
+    if 0 not in size and (offset < base or offset + reach(size, stride) > high):
+        raise RuntimeError(
+            f"result = tensor.as_strided({list(size)}, {list(stride)}, {offset}) can access memory outside of `tensor`."
+            f" `result` can access some memory in range [{offset}, {offset + reach(size, stride)}], but `tensor` can "
+            f"only access some memory in range [{base}, {high}]. This is not supported inside of vmap, please try to "
+            "rewrite the `as_strided` call as a sequence of PyTorch view operations"
+        )
+    mode = MODE.get()
+    try:
+        MODE.set(mode.replace(levels=mode.levels[: mode.levels.index(data.level)]))
+        whole = data.value
+        made = as_strided(whole, (whole._shape[0], *size), (whole.stride(0), *stride), offset)
+    finally:
+        MODE.set(mode)
+    return batched(made, data.level)
+
+
+@linear(
+    input=lambda g, size, stride, storage_offset, at: _part_spread(g, at),  # the first three for `_saved_size` and kin
+    jvp=lambda input_t, input, size, stride, storage_offset, at: _tangent(
+        input_t, input, (size, stride, storage_offset, at)
+    ),
+    view=True,
+    structural=True,
+    node="AsStridedBackward0",
+    saved_as="size storage_offset stride",
+)
+def _as_strided(input: Array, size: Sizes, stride: Sizes, storage_offset: int, at: Setting) -> Any:
+    """`as_strided`, with where the result lies beside the input."""
+    memory = memory_of(input)
+    repeated = 0 in stride  # a place for several elements: written to with care only
+    if 0 in size:
+        return np.zeros(size, input.dtype)
+    return np.lib.stride_tricks.as_strided(
+        memory[storage_offset:], size, tuple(s * memory.itemsize for s in stride), writeable=not repeated
+    )
+
+
+def _tangent(input_t: Any, input: Any, where: tuple[Any, ...]) -> Any:
+    """The same part of the tangent, if it lies in memory as the tensor does; else what would be there if it did."""
+    size, stride, offset, at = where
+    memory = memory_of(input_t._data)
+    if (
+        memory is not None
+        and offset + reach(size, stride) <= memory.size
+        and input_t.stride() == input.stride()
+        and input_t.storage_offset() == input.storage_offset()
+    ):
+        return _as_strided(input_t, *where)
+    return _part_taken(input_t, at)
+
+
+@linear(input=lambda g, at: _part_spread(g, at), structural=True, node="AsStridedBackward0")
+def _part_taken(input: Array, at: Setting) -> Any:
+    """The part of a tensor where one of its views was: what `at` knows."""
+    return at.take(input)
+
+
+@linear(input=lambda g, at: _part_taken(g, at), structural=True, node="AsStridedBackward1")
+def _part_spread(input: Array, at: Setting) -> Any:
+    """Zeros in the shape of the base with `input` where one of its views was."""
+    return at.spread(input)
+
+
+def _method_contiguous(self: Tensor, memory_format: Any = None) -> Tensor:
+    """The tensor itself if it is row-major without gaps (or in another memory format), else a copy that is.
+
+    Raises:
+        RuntimeError: for a format of another number of dimensions.
+    """
+    if memory_format is None:
+        return self if self._data.flags.c_contiguous else _contiguous(self)
+    if not is_batched(self):
+        order_of(memory_format, self.ndim)
+    return self if is_laid_out(self._data, memory_format) else _contiguous(self, memory_format)
+
+
+@linear(input=lambda g: g, structural=True, node="CloneBackward0")
+def _contiguous(input: Array, memory_format: Setting = None) -> Any:
+    """A row-major copy, or one in another memory format."""
+    return np.array(input, order="C") if memory_format is None else laid_out(input, memory_format)
+
+
+@linear(
+    input=lambda g, input_shape, dimension, size, step: _unfold_backward(g, input_shape, dimension, size, step),
+    view=True,
+    structural=True,
+)
+def unfold(input: Array, dimension: int, size: int, step: int) -> Any:
+    """All windows of `size` along a dimension, `step` apart, as a last dimension. A view.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.arange(4).unfold(0, 2, 1)
+        tensor([[0, 1],
+                [1, 2],
+                [2, 3]])
+    """
+    d = wrap_dim(dimension, len(input.shape))
+    length = input.shape[d] if len(input.shape) else 1
+    if size < 0 or step <= 0:
+        raise RuntimeError(f"size is {size} but must be >= 0" if size < 0 else f"step is {step} but must be > 0")
+    if size > length:
+        raise RuntimeError(f"maximum size for tensor at dimension {d} is {length} but size is {size}")
+    if not len(input.shape):
+        return np.reshape(input, (1,))[:size]
+    windows = np.lib.stride_tricks.sliding_window_view(input, size, axis=d, writeable=True)
+    return windows[(slice(None),) * d + (slice(None, None, step),)]
+
+
+@linear(
+    input=lambda g, dimension, size, step: unfold(g, dimension, size, step),
+    structural=True,
+    node="UnfoldBackwardBackward0",
+)
+def _unfold_backward(input: Array, shape: Sizes, dimension: int, size: int, step: int) -> Any:
+    """Zeros of `shape` with the windows added back."""
+    out = np.zeros(tuple(shape), input.dtype)
+    if not len(shape):
+        return np.reshape(np.sum(input), ()) if size else out
+    d = wrap_dim(dimension, len(shape))
+    count = input.shape[d]
+    for k in builtins.range(size):
+        place = (slice(None),) * d + (slice(k, k + (count - 1) * step + 1, step),)
+        if count:
+            out[place] += input[..., k]
+    return out

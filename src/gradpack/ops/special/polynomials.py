@@ -1,0 +1,183 @@
+"""Orthogonal polynomials. Like torch's, they have no derivative.
+
+Each family obeys p[k + 1] = (a * x + b) * p[k] - c * p[k - 1] with numbers a, b and c that depend on k. Elements of
+different degrees go up that ladder together, each as far as its degree says. Chebyshev polynomials within
+(-1, 1) are trigonometric functions, which is used where the ladder is long.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...declare.annotations import Array
+from ...declare.decorators import nondifferentiable
+from ..pointwise.operands import is_number
+
+FUNCTIONS = ""
+
+
+_CHEBYSHEV: dict[str, Callable[..., Any]] = {
+    "t": lambda n, angle: np.cos(n * angle),
+    "u": lambda n, angle: np.sin((n + 1) * angle) / np.sin(angle),
+    "v": lambda n, angle: np.cos((n + 0.5) * angle) / np.cos(angle / 2),
+    "w": lambda n, angle: np.sin((n + 0.5) * angle) / np.sin(angle / 2),
+}
+# The values at 1; those at -1 are the second, with the sign of (-1) ** n.
+_ENDS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
+    "t": (np.ones_like, np.ones_like),
+    "u": (lambda n: n + 1, lambda n: n + 1),
+    "v": (np.ones_like, lambda n: 2 * n + 1),
+    "w": (lambda n: 2 * n + 1, np.ones_like),
+    "p": (np.ones_like, np.ones_like),
+}
+# The polynomial of degree 1, and a, b, c of the step from degree k.
+_FIRST: dict[str, Callable[..., Any]] = {
+    "t": lambda x: x,
+    "u": lambda x: 2 * x,
+    "v": lambda x: 2 * x - 1,
+    "w": lambda x: 2 * x + 1,
+    "h": lambda x: 2 * x,
+    "he": lambda x: x,
+    "l": lambda x: 1 - x,
+    "p": lambda x: x,
+}
+_STEP: dict[str, Callable[..., Any]] = {
+    "h": lambda k: (2, 0, 2 * k),
+    "he": lambda k: (1, 0, k),
+    "l": lambda k: (-1 / (k + 1), (2 * k + 1) / (k + 1), k / (k + 1)),
+    "p": lambda k: ((2 * k + 1) / (k + 1), 0, k / (k + 1)),
+}
+_LONG = 6  # degrees above this by trigonometry, where possible
+
+
+@nondifferentiable(result="float", promote=("x", "degree"), scalars=True, dtypes="biF")
+def _polynomial(x: Array, degree: Array, family: str = "t", shifted: bool = False) -> Any:
+    """The polynomial of a family and degree, 0 for a negative degree; `shifted` from [-1, 1] to [0, 1]."""
+    if is_number(degree) and not shifted and (family not in _CHEBYSHEV or degree <= _LONG):
+        return _climb(x, int(degree), family)
+    if is_number(x):
+        x = np.asarray(x, dtype=degree.dtype)
+    if is_number(degree):
+        degree = np.asarray(degree, dtype=x.dtype)
+    if shifted:
+        x = 2 * x - 1
+    x, degree = np.broadcast_arrays(x, np.trunc(degree))
+    ladder = np.asarray(degree > 1)
+    value = np.where(degree < 0, 0.0, np.where(degree == 0, 1.0, _FIRST[family](x)))
+    value = np.asarray(value, dtype=x.dtype)
+    if family in ("h", "he"):
+        too_high = degree > _limit(x)
+        value, ladder = np.where(too_high, np.nan, value), ladder & ~too_high
+    if family in _ENDS:
+        plus, minus = _ENDS[family]
+        end = np.abs(x) == 1
+        at_end = np.where(x > 0, plus(degree), minus(degree) * (1 - 2 * np.abs(np.remainder(degree, 2))))
+        value, ladder = np.where(end & (degree > 0), at_end, value), ladder & ~end
+    if family in _CHEBYSHEV:
+        inside = ladder & (np.abs(x) < 1) & (degree > _LONG)
+        if np.any(inside):
+            angle = np.arccos(np.where(inside, x, 0.5))
+            value, ladder = np.where(inside, _CHEBYSHEV[family](degree, angle), value), ladder & ~inside
+    if not np.any(ladder):
+        return value
+    before, last = np.ones_like(x), _FIRST[family](x)
+    step = _STEP.get(family, lambda k: (2, 0, 1))
+    for k in range(1, int(np.max(np.where(ladder, degree, 1.0)))):
+        a, b, c = step(k)
+        before, last = last, (a * x + b) * last - c * before
+        value = np.where(ladder & (degree == k + 1), last, value)
+    return value
+
+
+def _climb(x: Any, n: int, family: str) -> Any:
+    """The polynomial of one degree everywhere."""
+    if n < 1 or (family in ("h", "he") and n > _limit(x)):
+        return np.full_like(x, 0.0 if n < 0 else 1.0 if n == 0 else np.nan)
+    before, last = np.ones_like(x), _FIRST[family](x)
+    step = _STEP.get(family, lambda k: (2, 0, 1))
+    for k in range(1, n):
+        a, b, c = step(k)
+        before, last = last, (a * x + b) * last - c * before
+    return last
+
+
+def _limit(x: Any) -> int:
+    """The degree above which torch gives up on Hermite polynomials."""
+    return 512 if x.dtype == np.float64 else 128
+
+
+def _family(name: str, family: str, shifted: bool, words: str, example: str) -> Any:
+    def function(x: Any, n: Any, *, out: Any = None) -> Any:
+        if out is None:
+            return _polynomial(x, n, family, shifted)
+        return _polynomial(x, n, family, shifted, out=out)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"""{words} of degree `n`, at `x`: 0 for a negative degree.
+
+    Either may be a number. There is no derivative, as in torch.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.special.{name}(torch.tensor([0.5, 2.0]), torch.tensor([2, 3]))
+        {example}
+    """
+    return function
+
+
+chebyshev_polynomial_t = _family(
+    "chebyshev_polynomial_t", "t", False, "The Chebyshev polynomial of the first kind", "tensor([-0.5000, 26.0000])"
+)
+chebyshev_polynomial_u = _family(
+    "chebyshev_polynomial_u", "u", False, "The Chebyshev polynomial of the second kind", "tensor([ 0., 56.])"
+)
+chebyshev_polynomial_v = _family(
+    "chebyshev_polynomial_v", "v", False, "The Chebyshev polynomial of the third kind", "tensor([-1., 41.])"
+)
+chebyshev_polynomial_w = _family(
+    "chebyshev_polynomial_w", "w", False, "The Chebyshev polynomial of the fourth kind", "tensor([ 1., 71.])"
+)
+shifted_chebyshev_polynomial_t = _family(
+    "shifted_chebyshev_polynomial_t",
+    "t",
+    True,
+    "The Chebyshev polynomial of the first kind on [0, 1]",
+    "tensor([-1., 99.])",
+)
+shifted_chebyshev_polynomial_u = _family(
+    "shifted_chebyshev_polynomial_u",
+    "u",
+    True,
+    "The Chebyshev polynomial of the second kind on [0, 1]",
+    "tensor([ -1., 204.])",
+)
+shifted_chebyshev_polynomial_v = _family(
+    "shifted_chebyshev_polynomial_v",
+    "v",
+    True,
+    "The Chebyshev polynomial of the third kind on [0, 1]",
+    "tensor([ -1., 169.])",
+)
+shifted_chebyshev_polynomial_w = _family(
+    "shifted_chebyshev_polynomial_w",
+    "w",
+    True,
+    "The Chebyshev polynomial of the fourth kind on [0, 1]",
+    "tensor([ -1., 239.])",
+)
+hermite_polynomial_h = _family(
+    "hermite_polynomial_h", "h", False, "The physicist's Hermite polynomial", "tensor([-1., 40.])"
+)
+hermite_polynomial_he = _family(
+    "hermite_polynomial_he", "he", False, "The probabilist's Hermite polynomial", "tensor([-0.7500,  2.0000])"
+)
+laguerre_polynomial_l = _family(
+    "laguerre_polynomial_l", "l", False, "The Laguerre polynomial", "tensor([ 0.1250, -0.3333])"
+)
+legendre_polynomial_p = _family(
+    "legendre_polynomial_p", "p", False, "The Legendre polynomial", "tensor([-0.1250, 17.0000])"
+)
