@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import runpy
 import subprocess
 import sys
@@ -45,6 +46,25 @@ def run(code):
 )
 def test_everything_works_as_the_first_call(use):
     assert "tensor" in run(f"import gradpack as t; print(repr({use}))").lower()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="each module is the first one in a process that is forked")
+def test_each_module_may_be_the_first_to_be_loaded():
+    told = run("""
+import os, gradpack
+from gradpack.ops import lazy_names, methods
+from gradpack.tensor.described import TensorBase
+for module, (functions, attributes, ops) in lazy_names.LAZY.items():
+    child = os.fork()
+    if not child:
+        methods.load(module)
+        missing = [n for n in attributes.split() if type(vars(TensorBase)[n]) is methods.Later]
+        missing += [n for n in functions.split() if not hasattr(gradpack, n)]
+        os._exit(bool(missing))
+    if os.waitpid(child, 0)[1]:
+        print(module)
+""")
+    assert told == ""
 
 
 def test_what_is_not_needed_is_not_imported():

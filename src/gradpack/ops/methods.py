@@ -136,7 +136,9 @@ def _attach(module: ModuleType) -> set[str]:
         for name, target in getattr(module, table, {}).items():
             value = target
             if isinstance(target, str):
-                value = make(REGISTRY[target], name) if target in REGISTRY else getattr(module, target)
+                value = (
+                    make(REGISTRY[target], name) if target in REGISTRY or target in _OPS else getattr(module, target)
+                )
             if name in vars(TensorBase) and isinstance(vars(TensorBase)[name], FunctionType):
                 raise TypeError(f"Tensor.{name} is given twice")
             setattr(TensorBase, name, value)
