@@ -28,7 +28,6 @@ from .base.size import Size  # noqa: E402
 from .base.threads import get_num_threads, set_num_threads  # noqa: E402
 from .base.when_imported import when_imported as _when_imported  # noqa: E402
 from .ops import methods as _methods  # noqa: E402
-from .ops.create.create import tensor as tensor  # noqa: E402 - the function, not the subpackage of that name
 from .tensor.tensor import Tensor  # noqa: E402
 
 if _TYPE_CHECKING:  # imported when they are first asked for
@@ -55,6 +54,7 @@ if _TYPE_CHECKING:  # imported when they are first asked for
     from .amp.grad_scaler import GradScaler as GradScaler
     from .as_torch import install_as_torch as install_as_torch
     from .func import vmap as vmap
+    from .ops.create.create import tensor as tensor
     from .serialization import load as load
     from .serialization import save as save
     from .tensor.printing import set_printoptions as set_printoptions
@@ -63,7 +63,7 @@ if _TYPE_CHECKING:  # imported when they are first asked for
     from .tensor.typed import typename as typename
 
 _methods.attach()
-globals().update(_methods.EXPORTED)
+globals()["tensor"] = _methods.exported("tensor")  # the function, not the subpackage of that name
 globals().update(_dtypes.DTYPES)
 globals().update(_dtypes.ALIASES)
 globals().update(_FORMATS)

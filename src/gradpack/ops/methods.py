@@ -120,7 +120,9 @@ def _attach(module: ModuleType) -> set[str]:
         given.add(name)
 
     for name in _words(module, "FUNCTIONS"):
-        EXPORTED[name] = door(getattr(module, name), name, "gradpack")
+        EXPORTED[name] = value = door(getattr(module, name), name, "gradpack")
+        if isinstance(value, FunctionType):  # what pickles of functions name
+            value.__module__ = "gradpack"
     for name in _words(module, "METHODS"):
         add(name, _method(module, name))
     for name in _words(module, "INPLACE"):
