@@ -1,4 +1,4 @@
-"""Saved tensors under control: ways of keeping them, chosen by what they are, and a meter."""
+"""Policies for saved tensors (compress, offload, recompute), chosen per tensor, and tools that measure them."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
