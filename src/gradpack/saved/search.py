@@ -128,7 +128,7 @@ def _hopes(it: Assignment, trials: Trials) -> Table:
 
 
 def _sums(it: Assignment, sizes: Table, seconds: Table, order: Table) -> tuple[Table, Table]:
-    """Return cumulative sums of sizes and seconds of the best change of each item, sorted by `order`; inf is left out."""
+    """Return cumulative sums of sizes and seconds of each item's best change, sorted by `order`, without inf."""
     ways = order.argmin(1)
     places = np.argsort(order[it.at, ways], kind="stable")
     places = places[np.isfinite(order[it.at, ways][places])]
