@@ -20,7 +20,7 @@ from .scope import bypass, forbid, name, propagate
 from .spill import Disk
 from .store import keep
 
-if TYPE_CHECKING:  # imported when it is first asked for
+if TYPE_CHECKING:  # imported at first use, by `__getattr__`
     from . import torch as torch
 
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from .choices import NEVER, Item, Limits
 
-Table = Any  # of floats
+Table = Any  # a NumPy array of floats
 _LOOK, _NUMBER, _CHANGE = 1e-4, 4e-9, 2e-5  # assumed seconds: of `trials`, per entry of its table, of one change
 
 

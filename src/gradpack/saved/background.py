@@ -113,7 +113,7 @@ class Crew:
             return self._calls.popleft()
 
 
-_MOST = 8  # threads of all policies together
+_MOST = 8  # most threads, for all policies together
 _crew = Crew(_MOST)
 
 
@@ -190,7 +190,7 @@ class Workers:
         with self._lock:
             if self._queue:
                 return self._queue.popleft()
-            self._threads = max(0, self._threads - 1)  # an interrupt may have come before it was counted
+            self._threads = max(0, self._threads - 1)  # an interrupt may have come before the thread was counted
             return None
 
     def _after_fork(self) -> None:

@@ -320,7 +320,7 @@ class Book:
         self.settle()
         at = self._at(now)
         if begins and not any(self._passes.values()):
-            self._pass = None  # so that a span begins
+            self._pass = None  # so that `_phase` begins a new span
         depth = 0 if running is None else running.depth + 1
         if begins:
             self._passes[get_ident()] = depth

@@ -38,7 +38,7 @@ _shared = Shared()
 
 try:
     from time import thread_time
-except ImportError:  # as in a browser, where there is one thread
+except ImportError:  # not available in a browser, where there is only one thread
     from time import process_time as thread_time
 
 

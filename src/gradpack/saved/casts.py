@@ -141,7 +141,7 @@ def fp16(min_bytes: int = LEAST) -> Stored:
 
 
 def fp8(format: str = "e4m3", min_bytes: int = LEAST) -> Stored:
-    """Keep floating-point tensors in eight bits, scaled so that the largest value of each storage still fits.
+    """Keep floating-point tensors in 8 bits, scaled so that the largest value of each storage is representable.
 
     Args:
         format: "e4m3", with 4 bits of precision, or "e5m2", with 3 and more range.

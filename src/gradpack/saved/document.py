@@ -32,7 +32,7 @@ class Totals:
 
     saves: int = 0
     storages: int = 0
-    saved_bytes: int = 0  # every save counted, as hooks see it
+    saved_bytes: int = 0  # of all saves, counting a tensor as often as it is saved
     distinct_bytes: int = 0  # every storage once each time that it began to be held; without parameters and buffers
     parameter_bytes: int = 0
     packed_bytes: int = 0

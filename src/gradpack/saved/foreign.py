@@ -195,7 +195,7 @@ def tensor_like(array: Any, like: Any, counter: list[int]) -> Any:
     """Return a tensor of an array, of the library, dtype and device that `like`, a `Memory.like`, describes."""
     if type(like) is tuple:
         spec, shape = like
-        if not spec.backend.is_numpy:  # of a device without streams
+        if not spec.backend.is_numpy:  # a device without streams
             array = spec.backend.asarray(array, spec.dtype, spec.device)
         out = alias(array, spec, shape)
         out._counter = counter

@@ -23,7 +23,7 @@ KINDS = ("input", "output", "parameter", "buffer", "constant", "mask", "index", 
 
 _STATS = frozenset({"mean", "rstd", "invstd", "var", "lse", "logsumexp", "alpha", "norm"})
 _MASKS = frozenset({"mask", "kept", "noise"})
-_EXACT = frozenset({"log_softmax", "logsumexp", "ctc"})  # beside the operations of `ops/loss*.py`
+_EXACT = frozenset({"log_softmax", "logsumexp", "ctc"})  # like the operations in `ops/loss*.py`
 
 _ordinal = count().__next__
 _serial = count(1).__next__

@@ -31,7 +31,7 @@ class Means:
     def __init__(self, name: str, policy: Policy, ratio: float, guess: float, steady: bool, where: Any = None) -> None:
         self.name, self.policy = name, policy
         self.on_disk = name == "disk"
-        self.from_device = name == "cpu"  # only for what lies on one
+        self.from_device = name == "cpu"  # only for tensors of other devices than the CPU
         self.lossy = name in ("bf16", "quantize")
         self._ratio, self._steady = ratio, steady
         self._pack, self._unpack = (rate((name, where, kind), guess / 2, steady) for kind in ("pack", "unpack"))
@@ -100,7 +100,7 @@ class Entry:
         self.form = ""
         self.sizes = [0, 0, 0]
         self.slots: list[ref[Slot]] = []
-        self.stuck: set[str] = set()  # forms that it cannot take
+        self.stuck: set[str] = set()  # forms whose conversion failed
         self.is_start = False  # whether a recipe starts from it: then it must not be rounded
         ledger.endings.watch(self, self.sizes)
 

@@ -34,7 +34,7 @@ class Meter(Block):
     """
 
     now: int  # bytes kept at this moment
-    peak: int  # the most there were
+    peak: int  # the maximum of `now`
     curve: list[tuple[float, int]]  # seconds since the start, bytes; one entry per change
 
     def __init__(self, parameters: Iterable[Tensor] = ()) -> None:

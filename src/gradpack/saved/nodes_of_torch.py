@@ -18,9 +18,9 @@ from .info import Learned, is_exact
 from .stage import COMPARING
 
 _SLOTS = {"self": "input", "result": "out", "output": "out", "logsumexp": "lse", "log_sumexp": "lse"}
-_NORM = {"result1": "mean", "result2": "rstd"}  # of layers that normalise
+_NORM = {"result1": "mean", "result2": "rstd"}  # saved by normalisation layers
 _STATS = ("mean", "rstd", "lse")
-_MOST = 1 << 16  # entries of a table
+_MOST = 1 << 16  # most entries of a table
 
 
 def found_in(node: Any, packed: object) -> str | None:

@@ -179,7 +179,7 @@ class Recompute(Policy):
         self.at_least = at_least
         self.name = f"recompute(at_least={at_least})"
         self._notes = Notes()
-        self._kept = Living()  # storages that are held for backward
+        self._kept = Living()  # storages of tensors that are kept
         self._watch = Watch(self._notes, cheap=True)
 
     def watches(self) -> tuple[OpMode, ...]:

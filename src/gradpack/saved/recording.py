@@ -134,7 +134,7 @@ class Record(Block):
 
     @property
     def totals(self) -> Totals:
-        """Sums over all saves."""
+        """Counts and bytes, summed over all saves."""
         self._book.look()
         return self._book.totals
 

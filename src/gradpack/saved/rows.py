@@ -23,7 +23,7 @@ class Row:
     storage: int  # the number of its storage: rows with the same number share it
     storage_bytes: int  # of the whole storage
     saved_at: float
-    phase: str  # "forward" or "backward": saves of the graph that create_graph makes are in backward
+    phase: str  # "forward" or "backward"; saves under create_graph=True are "backward"
     module: str = ""  # the path of the module whose forward was running, "" outside of modules
     file: str = ""
     line: int = 0

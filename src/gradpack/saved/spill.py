@@ -150,7 +150,7 @@ class ExtentFile:
         self.fd, name = mkstemp(prefix="gradpack-", dir=self.directory)
         os.unlink(name)
         self.process = os.getpid()
-        self.size = 0  # of the file
+        self.size = 0  # bytes of the file
         self.lent = Endings()  # watches the living extents
         self._step = step
         self._end = 0  # the end of the last extent in use

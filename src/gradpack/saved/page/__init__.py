@@ -107,7 +107,7 @@ def longest(calls: Sequence[dict[str, Any]], count: int = 5000) -> list[dict[str
 
 def as_script(value: Any) -> str:
     """Return JSON that is safe in a script element: <, > and & are escaped."""
-    text = json.dumps(value, separators=(",", ":"), allow_nan=False)  # ASCII: all else is escaped
+    text = json.dumps(value, separators=(",", ":"), allow_nan=False)  # ASCII only
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
