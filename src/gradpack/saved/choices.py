@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-NEVER = 1e6  # seconds: the penalty of what must not be, larger than any real cost
+NEVER = 1e6  # seconds: the penalty of a choice that must not be made, larger than any real cost
 
 
 class Limits(NamedTuple):

@@ -1,6 +1,6 @@
 """Measured times of operations, and of packing and unpacking, shared by all budgets of the process.
 
-They are shared because measurements are noisy: with costs of its own for each, a budget with more room could choose a
+They are shared because measurements are noisy: if each budget had costs of its own, one with more room could choose a
 slower plan than one with less.
 """
 

@@ -109,9 +109,9 @@ def _padded(size: int) -> int:
 class _Check:
     """A 64-bit checksum: a hash of the column sums of each block's 8-byte words. As fast as memory, unlike crc32.
 
-    Rows are shorter than pages, so that swapped pages add to other columns. (A weighted sum of words would detect
-    less: float64 numbers that differ in sign only differ in the highest bit, and that times an even difference of
-    weights is zero modulo 2**64.)
+    The length of a row is no multiple of a page, so that swapped pages add to other columns. (A weighted sum of words
+    would detect less: float64 numbers that differ in sign only differ in the highest bit, and that times an even
+    difference of weights is zero modulo 2**64.)
     """
 
     __slots__ = ("_hash",)

@@ -131,7 +131,7 @@ class DeviceRecord(Record):
         return departure.source
 
     def flat(self) -> Any:
-        """Unpack the bytes to the device, as uint8. Tensors that are in use at the same time share them."""
+        """Unpack the elements to the device. Tensors that are in use at the same time share the array."""
         if self._here is not None:
             return self._here
         self._finish_ahead()

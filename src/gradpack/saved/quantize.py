@@ -237,7 +237,7 @@ def _buffers(size: int) -> Any:
 
 @cache
 def _uniform(seed: int, size: int) -> Any:
-    """Return `size` evenly spaced float32 numbers in [0, 1), in random order: a random one is uniform."""
+    """Return `size` evenly spaced float32 numbers between 0 and 1, in random order: a random one is uniform."""
     table = aligned(size, np.float32)
     table[:] = np.random.default_rng(seed).permutation(np.arange(size, dtype=np.float32) + np.float32(0.5))
     table /= np.float32(size)
