@@ -71,9 +71,7 @@ class Pool:
             slab = self._slab(nbytes, cap)
             if slab is None:
                 return np.empty(nbytes, np.uint8)
-            array = np.frombuffer(
-                memoryview(slab.memory), np.uint8
-            )  # a new owner, so that each loan is a storage of its own
+            array = np.frombuffer(memoryview(slab.memory), np.uint8)  # each loan is a storage of its own
             lent = _Lent(array, self._ended.append)
             lent.key, lent.slab = id(array), slab
             self._lent[lent.key] = lent
