@@ -1,4 +1,4 @@
-"""Saved tensors under control: ways of keeping them, chosen by what they are, and a meter."""
+"""Policies for saved tensors (compress, offload, recompute), chosen per tensor, and tools that measure them."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -20,7 +20,7 @@ from .scope import bypass, forbid, name, propagate
 from .spill import Disk
 from .store import keep
 
-if TYPE_CHECKING:  # imported when it is first asked for
+if TYPE_CHECKING:  # imported at first use, by `__getattr__`
     from . import torch as torch
 
 

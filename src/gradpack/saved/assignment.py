@@ -1,9 +1,9 @@
-"""A way of keeping for each of many tensors, and what it and every single change of it come to.
+"""An assignment of one choice (keep, recompute, compress, ...) to each tensor, and the effect of every single change.
 
-All is held in tables, so that all changes are tried at once: one entry for each tensor and each of its ways, with one
-number for each moment at which a limit may be passed. Few moments are such. Between two at which something ends,
-no more is held than at the last one at which something begins; and where all tensors together stay below, nothing
-has to be watched. The numbers are bytes, and floats, which hold them exactly.
+All is held in tables, so that all changes are evaluated at once: one entry for each tensor and each of its choices,
+with the bytes held at each moment at which a limit may be exceeded. There are few such moments. Between two releases,
+memory is highest after the last allocation; and a limit that all tensors together cannot exceed is not watched.
+Bytes are stored as floats, which represent them exactly.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ import numpy as np
 
 from .choices import NEVER, Item, Limits
 
-Table = Any  # of floats
-_LOOK, _NUMBER, _CHANGE = 1e-4, 4e-9, 2e-5  # seconds: looking at all changes, for each number, and making one
+Table = Any  # a NumPy array of floats
+_LOOK, _NUMBER, _CHANGE = 1e-4, 4e-9, 2e-5  # assumed seconds: of `trials`, per entry of its table, of one change
 
 
 class Trials(NamedTuple):
-    """What changes come to, for each way of each item; those to what is chosen already come to nothing.
+    """The effect of changing each item to each of its choices; zero for the choice that it has.
 
     Attributes:
-        seconds: that it takes more.
-        more: that is held more, at the moments at which a change may pass a limit.
-        over: what is held beyond limits at these moments now.
-        columns: which of the moments that are watched these are.
+        seconds: added to a step, for each item and choice; negative where time is saved.
+        more: bytes added at the moments at which a change may exceed a limit: (items, choices, moments).
+        over: bytes held now at these moments, minus the limit.
+        columns: the slice of the watched moments that these are.
     """
 
     seconds: Table
@@ -37,18 +37,18 @@ class Trials(NamedTuple):
 
 
 class Assignment:
-    """For each item that has a choice the place of the one that it has.
+    """The choices made for all items. Items with more than one allowed choice are indexed by their "place".
 
     Attributes:
-        numbers: the items, as `places` are numbered: those with more than one choice.
-        ways: for each place the numbers of the choices that are allowed.
-        chosen: for each place which of them it is.
-        seconds: what all choices cost in a step.
-        over: what is held beyond a limit, for each moment that is watched of each limit. Below, it is less than 0.
-        price: what each way costs, with what is unpacked once more for it, and of it for others. Infinite: no way.
-        held: what each way holds, at each of those moments.
-        largest: the most that a way holds at a moment.
-        work: seconds that looking at changes may have taken. No clock is looked at: it goes by their number.
+        numbers: for each place the index of its item.
+        ways: for each place the indices of the allowed choices.
+        chosen: for each place the position in `ways` of the current choice.
+        seconds: the cost of all choices in a step.
+        over: bytes held minus the limit, for each watched moment of each limit; negative where there is room.
+        price: seconds for each place and way, with additional unpacking for it and for its users; inf if not allowed.
+        held: bytes that each way holds at each watched moment: (places, ways, moments).
+        largest: the most bytes that any way holds at any moment.
+        work: estimated seconds of search so far, from the number of changes, without reading a clock.
     """
 
     def __init__(self, items: Sequence[Item], allowed: Sequence[Sequence[int]], limits: Limits) -> None:
@@ -66,7 +66,7 @@ class Assignment:
         self._never = len(moments)
 
         self.price = np.full((count, most), np.inf)
-        self._again = np.zeros((count, most))  # what having an item once more costs, for each that is made of it
+        self._again = np.zeros((count, most))  # seconds to unpack an item once more, for each recomputation from it
         self._made = [[item.choices[n].is_made_again for n in ns] for item, ns in self._each()]
         self._needs: list[tuple[int, ...]] = [()] * count
         self._users: list[list[int]] = [[] for _ in range(count)]
@@ -80,20 +80,20 @@ class Assignment:
         for p, needs in enumerate(self._needs):
             for q in needs:
                 self._users[q].append(p)
-        self._asked = [self._never] * count  # when items are needed first, for others that are made of them
+        self._asked = [self._never] * count  # when each item is first needed to recompute others from it
         self._watch(moments, allowed, limits)
         self.chosen = np.zeros(count, np.intp)
-        self.is_made = [False] * count  # is it made again?
-        self._stirs: dict[int, Table | None] = {}  # what was found out for `trials`
+        self.is_made = [False] * count  # is it recomputed?
+        self._stirs: dict[int, Table | None] = {}  # cached results of `_stirred`
         self.seconds = float(self.price[:, 0].sum()) if count else 0.0
 
     def _each(self) -> list[tuple[Item, list[int]]]:
         return [(self.items[i], ns) for i, ns in zip(self.numbers, self.ways, strict=True)]
 
     def _watch(self, moments: list[int], allowed: Sequence[Sequence[int]], limits: Limits) -> None:
-        """Finds what each way holds when, and at which moments that may be too much."""
+        """Compute the bytes that each way holds over time, and select the moments at which a limit may be exceeded."""
         count, most = self.price.shape
-        kinds, whens = [np.zeros(0, np.intp)], [np.zeros(0, np.intp)]  # of what is watched
+        kinds, whens = [np.zeros(0, np.intp)], [np.zeros(0, np.intp)]  # limit and moment of each watched column
         held, over = [np.zeros((count, most, 0))], [np.zeros(0)]
         for k, limit in enumerate(limits):
             if limit >= sum([2 * max(c.takes[k] for c in item.choices) for item in self.items]):
@@ -127,11 +127,11 @@ class Assignment:
 
     @property
     def excess(self) -> float:
-        """How far limits are passed: bytes beyond one, at every moment that is watched."""
+        """The bytes beyond the limits, summed over all watched moments."""
         return float(np.maximum(self.over, 0.0).sum())
 
     def all(self) -> list[int]:
-        """The numbers of the choices of all items."""
+        """Return the index of the current choice of every item, those with a single choice included."""
         chosen = [0] * len(self.items)
         for i, ns, k in zip(self.numbers, self.ways, self.chosen.tolist(), strict=True):
             chosen[i] = ns[k]
@@ -140,12 +140,12 @@ class Assignment:
     # --- changes ---
 
     def set(self, chosen: Any) -> None:
-        """Changes to these choices."""
+        """Set the choices of all places to `chosen`."""
         for p in np.flatnonzero(self.chosen != chosen).tolist():
             self.change(p, int(chosen[p]))
 
     def change(self, p: int, k: int) -> None:
-        """Gives an item another choice."""
+        """Set the choice of place `p` to `k`, and update prices, bytes and seconds."""
         self.work += _CHANGE
         before = int(self.chosen[p])
         self.seconds += float(self.price[p, k] - self.price[p, before])
@@ -168,11 +168,11 @@ class Assignment:
                 self._ask(q, asked)
 
     def _asks(self, p: int, is_made: bool) -> dict[int, int]:
-        """What is needed first for others at another moment than so far, if an item is made again, or is not."""
+        """Return the new time of first need by others, for each place where recomputing `p`, or not, changes it."""
         asked: dict[int, int] = {}
         wait = set(self._needs[p])
         while wait:
-            q = max(wait)  # what needs an item comes after it
+            q = max(wait)  # items are recomputed only from earlier ones: process the latest first
             wait.remove(q)
             now = self._never
             for user in self._users[q]:
@@ -185,7 +185,7 @@ class Assignment:
         return asked
 
     def _ask(self, q: int, asked: int) -> None:
-        """From another moment on an item is needed for others."""
+        """Set the time at which item `q` is first needed by others, and update the bytes it holds if recomputed."""
         for k, made in enumerate(self._made[q]):
             if made:
                 more = self._sooner(q, k, asked)
@@ -195,7 +195,7 @@ class Assignment:
         self._asked[q] = asked
 
     def _sooner(self, q: int, k: int, asked: int) -> Table:
-        """What it holds more if an item that is made again is needed first for others at another moment."""
+        """Return the bytes added at each watched moment if recomputed item `q` is first needed by others at `asked`."""
         i = self.numbers[q]
         base = self._first[i] if self.items[i].choices[self.ways[q][k]].stays else self._last[i]
         now, before = min(base, asked), min(base, self._asked[q])
@@ -205,8 +205,8 @@ class Assignment:
     # --- all changes at once ---
 
     def trials(self) -> Trials:
-        """What changing to each way would come to, each by itself."""
-        near = np.flatnonzero(self.over > -2 * self.largest)  # at other moments no change passes a limit
+        """Return the effect of each single change: each item to each of its choices, all others unchanged."""
+        near = np.flatnonzero(self.over > -2 * self.largest)  # at other moments no single change exceeds a limit
         columns = slice(near[0], near[-1] + 1) if near.size else slice(0, 0)
         held = self.held[:, :, columns]
         more = held - held[self.at, self.chosen][:, None]
@@ -221,7 +221,7 @@ class Assignment:
         return Trials(self.price - self.price[self.at, self.chosen][:, None], more, self.over[columns], columns)
 
     def _stirred(self, p: int) -> Table | None:
-        """What other items hold more once an item is made again, or is so no more."""
+        """Return the bytes added by other items if `p` becomes recomputed, or stops being so; None if none change."""
         found = None
         for q, asked in self._asks(p, not self.is_made[p]).items():
             if self.is_made[q]:
@@ -231,14 +231,14 @@ class Assignment:
         return found
 
     def unpacking(self) -> Table:
-        """The part of the seconds of each change that others pay who are made of the item, as long as they are."""
+        """Return the part of each change's seconds that is due to recomputing other items from the changed one."""
         asking = np.array([sum([self.is_made[user] for user in users]) for users in self._users])
         more: Table = asking[:, None] * (self._again - self._again[self.at, self.chosen][:, None])
         return more
 
 
 def _moments(items: Sequence[Item]) -> list[int]:
-    """When something may be held most: the last moments at which something begins before something ends."""
+    """Return the moments at which memory can peak: the last allocation before each release."""
     begins = {item.born for item in items}
     begins |= {i.first for i in items if i.first < i.last or any(c.needs for c in i.choices)}
     ends = sorted({item.last for item in items})

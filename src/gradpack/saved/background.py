@@ -1,7 +1,7 @@
-"""Work that goes on beside the program: a few threads, started when first needed, and a limit in bytes.
+"""Background work: a few threads, started when first needed, and a limit on the bytes in flight.
 
-A job is a function without arguments. Nothing is kept of it once it is done but its error. All policies share the
-threads, which end when there is nothing to do; they are daemons: a program that ends waits for none of them.
+A job is a function without arguments; once it is done only its error is kept. All policies share the threads, which
+end when idle. They are daemon threads: the interpreter does not wait for them at exit.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from weakref import WeakSet
 
 from ..base.threads import started
 
-_PATIENCE = 1.0  # seconds: who does a job may be gone
+_PATIENCE = 1.0  # seconds to wait before checking again: the thread that runs a job may be gone
 
 
 class Job:
-    """One piece of work, for a thread or for whoever needs it first: see `Workers.finish`.
+    """One piece of work, run by a background thread or by the first thread that needs it: see `Workers.finish`.
 
     Attributes:
-        nbytes: that it deals with, as long as they count as under way.
-        error: what it has raised.
-        done: has it been done?
+        nbytes: the bytes that it counts as in flight; 0 once it is done.
+        error: the exception that it raised, or None.
+        done: whether it is finished.
     """
 
     __slots__ = ("_takers", "_waiting", "done", "error", "nbytes", "work")
@@ -33,15 +33,15 @@ class Job:
         self.work, self.nbytes = work, 0
         self.error: BaseException | None = None
         self.done = False
-        self._takers: list[int] = []  # the threads that wanted to do it: the first one does
-        self._waiting = allocate_lock()  # open once it is done
+        self._takers: list[int] = []  # ids of the threads that tried to run it: the first one runs it
+        self._waiting = allocate_lock()  # released once it is done
         self._waiting.acquire()
 
     def run(self, finished: Callable[[Job], None] | None = None) -> bool:
-        """Do the work unless somebody else does or did, and say whether it was done here.
+        """Run the work unless another thread runs or ran it; return whether it was run here.
 
-        `finished` is called before anybody hears that the job is done. An interrupt of the program leaves the job as it
-        was, to be done by whoever needs it; what else it raises is raised again where the result is asked for.
+        `finished` is called before `done` is set. A KeyboardInterrupt in the main thread propagates and leaves the
+        job to be run later; any other exception is kept as `error` and raised where the result is needed.
         """
         me = get_ident()
         try:
@@ -67,25 +67,25 @@ class Job:
         return True
 
     def wait(self) -> None:
-        """Wait until somebody else has done it, for so long that it may as well be tried here."""
+        """Wait until another thread has done it, at most `_PATIENCE` seconds; then the caller may try to run it."""
         if not self.done and self._waiting.acquire(timeout=_PATIENCE):
             self._waiting.release()
 
 
 class Crew:
-    """Threads that do the jobs of all `Workers`; as many as there is work for, up to `most`."""
+    """The threads that run the jobs of all `Workers`: started on demand, at most `most`."""
 
     def __init__(self, most: int) -> None:
         self.most = most
         self._team: list[threading.Thread] = []
-        self._calls: deque[Workers] = deque()  # who wants one more thread
+        self._calls: deque[Workers] = deque()  # each entry asks for one thread
         self._idle = 0
-        self._lock = threading.Lock()  # to be entered, and not the condition: see graph/parallel.py
+        self._lock = threading.Lock()  # `with` is used on it, never on the condition: see graph/parallel.py
         self._wake = threading.Condition(self._lock)
         self.process = os.getpid()
 
     def call(self, workers: Workers) -> bool:
-        """Have one more thread do jobs of `workers`, until there are none left. False where there are no threads."""
+        """Ask for one more thread to run jobs of `workers` until none is left; False if no thread can be started."""
         with self._lock:
             self._calls.append(workers)
             self._wake.notify()
@@ -100,37 +100,37 @@ class Crew:
             return True
 
     def called(self) -> Workers | None:
-        """Wait for a call; None after some time without."""
+        """Return the next `Workers` that asks for a thread; None after five idle seconds."""
         with self._lock:
             while not self._calls:
                 self._idle += 1
                 woken = self._wake.wait(timeout=5.0)
                 self._idle -= 1
                 if not woken and not self._calls:
-                    me = threading.current_thread()  # which answers no other call: another one is to be started
+                    me = threading.current_thread()  # it ends now, so the next call has to start another thread
                     self._team = [thread for thread in self._team if thread is not me]
                     return None
             return self._calls.popleft()
 
 
-_MOST = 8  # threads of all policies together
+_MOST = 8  # most threads, for all policies together
 _crew = Crew(_MOST)
 
 
 def crew() -> Crew:
-    """The threads of this process."""
+    """Return the `Crew` of this process, a new one after a fork."""
     global _crew
-    if _crew.process != os.getpid():  # a fork: those are the parent's
+    if _crew.process != os.getpid():  # forked: threads exist in the parent only
         _crew = Crew(_MOST)
     return _crew
 
 
 class Workers:
-    """Does jobs in the order in which they came, while no more than `window` bytes are under way.
+    """A queue of jobs, run in order in the background, with at most `window` bytes in flight.
 
     Args:
-        count: how many threads may do them at a time.
-        window: bytes. Who adds a job beyond it waits for the oldest, or does it.
+        count: how many threads may run its jobs at a time.
+        window: bytes. Adding a job beyond it first waits for the oldest job, or runs it.
     """
 
     def __init__(self, count: int, window: int) -> None:
@@ -140,16 +140,16 @@ class Workers:
         self._queue: deque[Job] = deque()
         self._unfinished: deque[Job] = deque()
         self._lock = threading.Lock()
-        self._threads = 0  # that do jobs of this one now, or were called for it
+        self._threads = 0  # threads that run jobs of this queue now, or were asked for
         self._process = os.getpid()
 
     def add(self, work: Callable[[], None], nbytes: int) -> Job:
-        """A job for `work`, which deals with `nbytes`. May wait for others, to keep within the window."""
+        """Queue `work`, which counts as `nbytes` in flight, and return its job. May wait for older jobs first."""
         self._after_fork()
         while (oldest := self._too_much(nbytes)) is not None:
             self.finish(oldest)
         job, alone = Job(work), False
-        with self._lock:  # in an order in which no interrupt leaves anything under way that nobody finishes
+        with self._lock:  # in this order an interrupt leaves no job counted that is not in `_unfinished`
             self._unfinished.append(job)
             self.under_way, job.nbytes = self.under_way + nbytes, nbytes
             self.peak = max(self.peak, self.under_way)
@@ -158,18 +158,18 @@ class Workers:
                 _settle_before_forks(self)
                 alone = not crew().call(self)
                 self._threads += not alone
-        if alone and not self._threads:  # nobody else will do it
+        if alone and not self._threads:  # there is no thread to run it
             self._queue.clear()
             self.drain()
         return job
 
     def finish(self, job: Job) -> None:
-        """Wait for a job; do it here if nobody has begun."""
+        """Wait for a job; run it here if no thread has begun it."""
         while not job.done and not job.run(self._finished):
             job.wait()
 
     def drain(self) -> None:
-        """Wait for all that was added."""
+        """Wait for all jobs."""
         for job in list(self._unfinished):
             self.finish(job)
 
@@ -186,20 +186,20 @@ class Workers:
             self.under_way, job.nbytes = self.under_way - job.nbytes, 0
 
     def next(self) -> Job | None:
-        """The next job of a thread that was called; None if there is none left for it."""
+        """Return the next job for a background thread; None if the queue is empty, and the thread is to leave."""
         with self._lock:
             if self._queue:
                 return self._queue.popleft()
-            self._threads = max(0, self._threads - 1)  # an interrupt may have come before it was counted
+            self._threads = max(0, self._threads - 1)  # an interrupt may have come before the thread was counted
             return None
 
     def _after_fork(self) -> None:
-        if self._process != os.getpid():  # the threads are the parent's
+        if self._process != os.getpid():  # forked: threads exist in the parent only
             self.__init__(self.count, self.window)  # type: ignore[misc]
 
 
 def _bare(error: BaseException) -> BaseException:
-    """The error without what was running: frames keep their callers, and those what is to be written, and the job."""
+    """Return the error with all tracebacks removed: their frames would keep the job and its arrays alive."""
     step: BaseException | None = error
     while step is not None:
         step.__traceback__ = None
@@ -220,7 +220,7 @@ _registered: list[bool] = []
 
 
 def _settle_before_forks(workers: Workers) -> None:
-    """Have a fork wait for what is under way: in the child there is nobody to finish it, or to give a lock back."""
+    """Make forks wait for jobs in flight: the child has no thread to finish them or to release their locks."""
     if not _registered and hasattr(os, "register_at_fork"):
         _registered.append(True)
         os.register_at_fork(before=_settle_all)

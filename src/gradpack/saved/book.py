@@ -1,4 +1,4 @@
-"""The book that a recording keeps: one row for each saved tensor, what is held on whose account, and when."""
+"""The data of a recording: one row for each saved tensor, and which bytes were held for which row, and when."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from .rows import Row
 from .storage import arrays_in, owner
 from .timeline import ASIDE, IN_MEMORY, TICK, Label, Timeline
 
-_EXEMPT = ("parameter", "buffer")  # alive anyway: the model holds them
-_SHARES = 100  # ids of sharing rows to list
+_EXEMPT = ("parameter", "buffer")  # not counted: the model keeps them alive anyway
+_SHARES = 100  # ids to list of rows that share the memory
 
-Key = tuple[str, int]  # what is held: ("storage", its number), or ("stored", ...), ("disk", ...), ("packed", ...)
-# When, and either the id of a row and the backward pass in which it was released, or what was stored and how.
+Key = tuple[str, int]  # a piece of memory: ("storage", its number), or ("stored", ...), ("disk", ...), ("packed", ...)
+# (time, row id, id of the backward pass that released it, or None), or (time, key, (bytes by storage, bytes on disk)).
 Note = tuple[float, Any, Any]
 
 
 class Hold:
-    """Lies beside a saved tensor for as long as a node keeps it. Its death is the release."""
+    """An object that a node keeps beside a saved tensor: its `__del__` notes when the tensor is released."""
 
     __slots__ = ("_id", "_notes")
 
@@ -39,25 +39,25 @@ class Hold:
         self._notes, self._id = notes, row
 
     def __del__(self) -> None:
-        # This may run at any moment, in any thread: so only leave a note.
+        # May run at any moment, in any thread: only append a note, which `Book.settle` processes.
         running = RUN.get()
         self._notes.append((perf_counter(), self._id, None if running is None else id(running)))
 
 
 @dataclass(slots=True)
 class _Held:
-    """Some memory that saved tensors keep alive."""
+    """One piece of memory that saved tensors keep alive."""
 
     label: Label
-    size: int  # that counts
-    row: Row  # which is charged with it
-    saves: dict[int | Key, None] = field(default_factory=dict)  # who holds it now: ids of rows, and what is stored
-    parts: list[Key] = field(default_factory=list)  # of what is stored: what it consists of now
+    size: int  # bytes counted; 0 for parameters and buffers
+    row: Row  # the row that is charged with it
+    saves: dict[int | Key, None] = field(default_factory=dict)  # its holders now: ids of rows, and keys ("stored", ...)
+    parts: list[Key] = field(default_factory=list)  # of a key ("stored", ...): the memory that it consists of now
 
 
 @dataclass(slots=True)
 class _Live:
-    """A row that is not released, and what it holds."""
+    """A row that is not released yet, and the keys of the memory that it holds."""
 
     row: Row
     info: SavedInfo
@@ -66,9 +66,9 @@ class _Live:
 
 
 class Book:
-    """What was saved, row by row. `Record` writes it and reads from it.
+    """All rows and totals of a recording. `Record` writes and reads them.
 
-    Times that come in are those of `perf_counter`; those that go out are seconds since the start.
+    Arguments that are times are of `perf_counter`; times in rows and spans are seconds since the start.
     """
 
     def __init__(self, limit: int) -> None:
@@ -82,22 +82,22 @@ class Book:
         self.lock = RLock()
         self._live: dict[int, _Live] = {}
         self._held: dict[Any, _Held] = {}
-        self._fresh: list[_Live] = []  # it is not known yet what would make them again
+        self._fresh: list[_Live] = []  # rows whose recomputation cost is not known yet
         self._parameters: set[int] = set()
         self._places: dict[Any, tuple[str, int, str]] = {}
         self._pass: int | None = None  # the backward pass of the last span
-        self._passes: dict[int, int] = {}  # that are going on inside of each other, by thread
-        self._beyond = 0  # rows beyond the limit since some were forgotten
+        self._passes: dict[int, int] = {}  # for each thread, how many backward passes are running, nested
+        self._beyond = 0  # rows added beyond the limit since `_forget_some` ran last
 
     @property
     def seconds(self) -> float:
-        """From the start to the last entry."""
+        """Seconds from the start to the last entry."""
         return self._last - self.start
 
     # --- saves ---
 
     def add(self, info: SavedInfo, tensor: Tensor, packed: Packed | None, now: float, running: Any) -> Hold:
-        """Take in one saved tensor."""
+        """Add a row for a saved tensor; return the `Hold` that its node keeps with it."""
         self.settle()
         if self._fresh and self._fresh[0].info.node is not info.node:
             self._find_costs()
@@ -152,7 +152,7 @@ class Book:
         )
 
     def _hold_packed(self, live: _Live, handle: Any) -> None:
-        """Count what a pack hook returned: of our policies, what they keep; else what is told of it, or its arrays."""
+        """Count what a pack hook returned: what our policies keep; else `info.packed_bytes`, or the arrays in it."""
         row, told = live.row, live.info.packed_bytes
         handle = unwrapped(handle)
         if hasattr(handle, "held"):
@@ -166,7 +166,7 @@ class Book:
                 self._hold(row, ("storage", number), size, row.id)
 
     def _hold_stored(self, live: _Live, handle: Any) -> None:
-        """Count what a policy has stored. Tensors that share it hold it together."""
+        """Count what a policy has stored, once for all tensors that share it."""
         stored = getattr(handle, "record", handle)
         key = ("stored", storage_number(stored))
         row, held = live.row, self._held.get(key)
@@ -175,7 +175,7 @@ class Book:
             held = self._held[key] = _Held((row.tier, row.kind), 0, row)
             notes, weak = self.notes, ref(stored)
 
-            def tell(parts: Any) -> None:  # on whatever thread
+            def tell(parts: Any) -> None:  # may be called on any thread
                 mine = weak()
                 if mine is not None:
                     sizes = _sizes(arrays_in(parts, _no_more))
@@ -189,7 +189,7 @@ class Book:
         held.saves[row.id] = None
 
     def _keep(self, key: Key, held: _Held, sizes: dict[int, int], on_disk: int) -> None:
-        """What something stored consists of now."""
+        """Set the memory that a stored record consists of now: bytes by storage number, and bytes on disk."""
         before, held.parts = held.parts, []
         row = held.row
         row.packed_bytes = sum(sizes.values()) + on_disk
@@ -206,7 +206,7 @@ class Book:
         row.until = None
 
     def _hold(self, row: Row, key: Key, size: int, holder: int | Key, tier: str = "") -> None:
-        """Count some memory once, on account of the row that is the first to hold it."""
+        """Count a piece of memory once, charged to the first row that holds it, and add a holder."""
         totals = self.totals
         if holder == row.id:
             self._live[row.id].keys.append(key)
@@ -237,7 +237,7 @@ class Book:
                 shares.append(row.id)
 
     def _find_costs(self) -> None:
-        """Find out what would make the last rows again. Only now is known all that their operation saved."""
+        """Set the recomputation cost of the newest rows, now that everything that their operation saved is known."""
         for live in self._fresh:
             found = cost(live.made, lambda number: ("storage", number) in self._held)
             if found is not None:
@@ -247,7 +247,7 @@ class Book:
     # --- releases ---
 
     def settle(self) -> None:
-        """Take in the notes of what was let go of."""
+        """Process the notes of released tensors and of records that were stored."""
         notes = self.notes
         if notes and self._fresh:
             self._find_costs()
@@ -272,7 +272,7 @@ class Book:
             self._forget_some()
 
     def _drop(self, key: Key, holder: int | Key) -> None:
-        """One holder lets go of some memory; the last one frees it."""
+        """Remove one holder of a piece of memory; the last one frees it."""
         held = self._held[key]
         del held.saves[holder]
         if held.saves:
@@ -287,13 +287,13 @@ class Book:
 
     def _change(self, held: _Held, by: int) -> None:
         at = self._last - self.start
-        self._last += TICK  # so that for each moment there is one answer
+        self._last += TICK  # so that no two changes have the same time
         self.timeline.change(held.label, by, at)
         if held.label[0] not in ASIDE:
             held.row.change(at, by)
 
     def _forget_some(self) -> None:
-        """Beyond the limit, keep the rows of what is held now and of what was held at the peak."""
+        """Delete rows beyond the limit, except those of memory that is held now or was held at the peak."""
         peak = self.timeline.peak_at
         for row in [row for row in self.rows.values() if row.id >= self.limit and row.id not in self._live]:
             if not row.held_at(peak) and not (row.charged and row.until is None):
@@ -302,7 +302,7 @@ class Book:
         self._beyond = 0
 
     def look(self) -> None:
-        """Bring everything up to now."""
+        """Process all notes, and update costs and times of all rows."""
         with self.lock:
             self.settle()
             self._find_costs()
@@ -316,11 +316,11 @@ class Book:
         return self._last - self.start
 
     def backward(self, begins: bool, now: float, running: Any) -> None:
-        """Take in that a backward pass begins or ends. One inside of another is part of it."""
+        """Note that a backward pass begins or ends. A nested pass counts as part of the outer one."""
         self.settle()
         at = self._at(now)
         if begins and not any(self._passes.values()):
-            self._pass = None  # so that a span begins
+            self._pass = None  # so that `_phase` begins a new span
         depth = 0 if running is None else running.depth + 1
         if begins:
             self._passes[get_ident()] = depth
@@ -329,7 +329,7 @@ class Book:
             self._passes[get_ident()] = depth
 
     def _phase(self, at: float, running: int | None) -> str:
-        """Which phase a moment is in. Each backward pass is one, and forward is what comes before."""
+        """Extend or add a span, and return its name: "backward" for each backward pass, "forward" for all before."""
         name = "forward" if running is None else "backward"
         last = self.spans[-1] if self.spans else None
         same = name == "forward" or running == self._pass or (any(self._passes.values()) and self._pass is not None)
@@ -344,19 +344,19 @@ class Book:
 
 
 def unwrapped(handle: Any) -> Any:
-    """What a policy packed, without the note of a combined policy of which one of its parts packed it."""
+    """Return the innermost packed object: a combined policy wraps it to note which of its parts packed it."""
     while hasattr(handle, "packed") and hasattr(handle, "policy"):
         handle = handle.packed
     return handle
 
 
 def _sizes(arrays: Iterable[Any]) -> dict[int, int]:
-    """Bytes of the memory behind each array, by the number of that memory."""
+    """Return the bytes of the storage of each array, by storage number."""
     return {storage_number(whole): int(whole.nbytes) for whole in map(owner, arrays)}
 
 
 def _no_more(arrays: object) -> None:
-    """What is called with arrays that come later, where none are asked for."""
+    """A `tell` callback that ignores the arrays."""
 
 
 def _copy_times(live: _Live) -> None:

@@ -1,4 +1,4 @@
-"""A limit in bytes for what autograd holds, and the fastest way found to stay within."""
+"""`budget`: a limit in bytes for saved tensors, and the plan of least time found that stays within it."""
 
 from __future__ import annotations
 
@@ -27,28 +27,28 @@ from .rounds import Round, Row, Shared, adopted, better, is_due, planned
 from .storage import owner
 from .ways import ways_to
 
-_PLANS = 16  # kinds of steps that are remembered
-_ROWS = 10_000  # that a round may have, where nothing goes backward
-_STEP = 3  # what a step takes, for what the operations of its forward pass took
-_EFFORT = 0.2  # how long planning may take, for what the operations of a forward pass took
-_LEAST, _MOST = 0.002, 0.1  # seconds of it
-_SHARE, _AHEAD = 0.004, 0.3  # of the time of steps, and steps' time, that planning may take
-_CREDIT = 0.01  # seconds of it that no step has to be worth
+_PLANS = 16  # plans to remember: one for each kind of step
+_ROWS = 10_000  # most rows of a round, where no backward pass ends it
+_STEP = 3  # time of a whole step, as a multiple of the time of its forward operations
+_EFFORT = 0.2  # time to spend on one plan, as a part of the time of the forward operations,
+_LEAST, _MOST = 0.002, 0.1  # but at least and at most so many seconds
+_SHARE, _AHEAD = 0.004, 0.3  # share of all steps' time that planning may take; steps' time granted in advance
+_CREDIT = 0.01  # seconds of planning granted in any case
 _shared = Shared()
 
 try:
     from time import thread_time
-except ImportError:  # as in a browser, where there is one thread
+except ImportError:  # not available in a browser, where there is only one thread
     from time import process_time as thread_time
 
 
 class Budget(Policy):
-    """What `budget` returns.
+    """A policy that keeps saved tensors within limits of bytes: the result of `budget`.
 
     Attributes:
-        limit, ram, disk: bytes that are allowed: where tensors lie, in host memory, on disk.
-        held, in_ram, on_disk: bytes that are held now.
-        peak, ram_peak, disk_peak: and the most there were.
+        limit, ram, disk: bytes allowed on the tensors' device, in host memory, on disk.
+        held, in_ram, on_disk: bytes held there now.
+        peak, ram_peak, disk_peak: the most bytes held there so far.
         planning: seconds of processor time spent on making plans.
     """
 
@@ -68,13 +68,13 @@ class Budget(Policy):
         self._notes = Notes()
         self._watch = Watch(self._notes, cheap=False, steady=steady)
         self._entries: dict[tuple[int, int], tuple[ref[Any], ref[Entry]]] = {}
-        self._others = Living()  # storages of buffers, which stay in memory anyway
+        self._others = Living()  # storages of parameters and buffers, which stay in memory anyway
         self._number = 0
         self._round = Round()
         self._plans: list[BudgetPlan] = []
         self.planning = 0.0
-        self._efforts = self._credit = 0.0  # seconds that planning has taken, and may take before steps add to that
-        self._took = 0.0  # that it took last
+        self._efforts = self._credit = 0.0  # seconds that planning has taken, and may take in advance of any steps
+        self._took = 0.0  # seconds of the last planning
 
     held = property(lambda self: self._ledger.memory)
     in_ram = property(lambda self: self._ledger.host)
@@ -98,13 +98,13 @@ class Budget(Policy):
         with self._lock:
             if self._round.uses or not self._entries:
                 self._begin()
-        super().__enter__()  # last: where planning is interrupted nothing has been entered
+        super().__enter__()  # last: if planning is interrupted, nothing has been entered
         return self
 
     # --- rounds ---
 
     def _begin(self) -> None:
-        """Learns from the round that is over, and begins another one."""
+        """End the current round, make or improve the plan for steps like it, and begin the next round."""
         done, spent = self._round, self._watch.spent
         self._round = Round(spent)
         forward = spent - done.began
@@ -119,7 +119,7 @@ class Budget(Policy):
         elif followed is not None:
             followed.followed += 1
             self._plans.remove(followed)
-            now_and_then = not followed.followed & (followed.followed - 1)  # less and less often
+            now_and_then = not followed.followed & (followed.followed - 1)  # after 1, 2, 4, 8, ... rounds
             if done.uses and now_and_then and not self._watch.steady:
                 others = self._plans_of_others(done)
                 planning = is_due(followed, self._means) and self._may_plan(effort, forward)
@@ -129,20 +129,20 @@ class Budget(Policy):
             _shared.add(self._plans[0])
         took = thread_time() - start
         self.planning += took
-        if self._watch.steady:  # no clock counts
+        if self._watch.steady:  # measured times must not have an effect
             took = 0.0
         if planning:
             took = self._took = max(took, effort)
         self._efforts += took
 
     def _plans_of_others(self, done: Round) -> list[BudgetPlan]:
-        """Plans of other budgets for steps like this one; none where each run is to plan the same."""
+        """Return plans of other budgets for steps like this; none with a seed, where each run must plan the same."""
         return [] if self._watch.steady else [plan for plan in _shared.like(done.keys) if plan not in self._plans]
 
     def _may_plan(self, effort: float, forward: float) -> bool:
-        """Whether planning is worth it: one step in 250 is spent on it, and a third of one before.
+        """Return whether there is time left for planning: 1/250 of the time of all steps, and a third of a step ahead.
 
-        Steps that never come again are not planned for ever: they are kept within the limits as they go.
+        So a program whose steps never repeat does not plan each of them: eviction keeps those within the limits.
         """
         self._credit = self._credit or _CREDIT + _AHEAD * _STEP * forward
         allowed = self._credit + _SHARE * _STEP * self._watch.spent
@@ -151,7 +151,7 @@ class Budget(Policy):
     # --- packing ---
 
     def __saved_info__(self, tensor: Tensor, label: tuple[str, str], node: Any = None, where: Any = None) -> Any:
-        """As little as will do as long as a step goes as planned, unless somebody takes notes."""
+        """Return a cheap `Brief` while a step follows its plan and no recorder is active, else a `SavedInfo`."""
         round_ = self._round
         goes_on = bool(self._plans) and (round_.choice is not None or not round_.rows)
         return (
@@ -224,7 +224,7 @@ class Budget(Policy):
         return Entry(self._ledger, whole.nbytes, self._number, row, away)
 
     def _look(self, entry: Entry, slot: Slot) -> None:
-        """Takes note of what making the tensor again would take, and of how well it can be packed."""
+        """Note the cost of recomputing the tensor, and sample how well each means packs it."""
         row: Row = entry.row
         if row.fixed:
             return
@@ -238,7 +238,7 @@ class Budget(Policy):
                     self._sample(means, entry, slot)
 
     def _runs(self, wanted: Value) -> tuple[list[Took], tuple[int, ...]]:
-        """What the operations took that making a value again runs, and the rows that it starts from."""
+        """Return the times of the operations that recompute a value, and the numbers of the rows they start from."""
         took: list[Took] = []
         needs: set[int] = set()
         stack, seen = [wanted], {wanted}
@@ -252,20 +252,20 @@ class Budget(Policy):
                 seen.add(source)
                 slot = None if source.slot is None else source.slot()
                 if slot is not None:
-                    if self._round.has(slot.entry.row):  # what an earlier round has saved is held anyway
+                    if self._round.has(slot.entry.row):  # rows of earlier rounds are held anyway
                         needs.add(slot.entry.row.number)
                 elif not source.held and not source.is_tiny and source.call is not None:
                     stack.append(source)
         return took, tuple(sorted(needs))
 
     def _sample(self, means: Means, entry: Entry, slot: Slot) -> None:
-        """Packs a part of the tensor to see how much smaller it gets."""
+        """Pack the first 64 KiB of the tensor, and note the ratio and the time."""
         tensor = slot.form
         part = tensor.reshape(-1)[: (1 << 16) // tensor.dtype.itemsize].clone()
         info = described(part)
         try:
-            means.policy.pack(part, info)  # a library may have to be loaded
-        except Exception:  # it is there, and broken in whatever way: do without
+            means.policy.pack(part, info)  # untimed: this may load a library
+        except Exception:  # an installed but broken library: do without these means
             self._means.remove(means)
             return
         start = perf_counter()
@@ -295,28 +295,27 @@ def budget(
     seed: int | None = None,
     min_bytes: int = 4096,
 ) -> Budget:
-    """Hold no more than `limit` bytes for backward, and lose as little time with it as can be found.
+    """Keep at most `limit` bytes of saved tensors, at the least cost in time that planning finds.
 
-    The first step is measured. From then on a plan says for each tensor whether to keep it, to make it again in
-    backward, to compress it, to copy it from its device to host memory, or to write it to disk. At any moment, in the
-    first step too and where a step goes another way than any step before (other shapes, another branch), what is held
-    is made smaller before the limit is passed: first what costs least for its bytes and for how long it will not be
-    used. All is exact, unless `lossy` allows rounding.
+    The first step is measured. From then on a plan says for each tensor whether to keep it, to recompute it in
+    backward, to compress it, to copy it from its device to host memory, or to write it to disk. In the first step, and
+    in steps that differ from all before (other shapes, another branch), tensors are evicted before the limit is
+    exceeded: first those that cost least for their bytes and for the time until they are used. Gradients are exact,
+    unless `lossy` allows rounding.
 
-    What counts: each storage once, however many operations saved it, in the form in which it is held; and what is
-    made again before it is needed. Parameters and buffers do not count, nor does what the program itself holds, nor
-    what the operation that runs just now is given.
+    Each storage counts once, however many operations saved it, in the form in which it is held; so do tensors that are
+    recomputed or unpacked early for others. Parameters and buffers do not count, nor do tensors that only the program
+    itself holds, nor the operands of the running operation.
 
     Args:
-        limit: bytes, or text such as "512 MiB", where tensors lie: on their device, or in the memory of the host.
-        ram: bytes of host memory, for what is there of tensors of a device, and of those of the CPU, so that for these
-            the smaller of both counts. Default: as many as `limit` lets tensors of the CPU have, and any number for
-            those of a device.
+        limit: bytes, or text such as "512 MiB", in the memory of the tensors' device, which may be the CPU.
+        ram: bytes of host memory, for CPU tensors (for which the smaller of `limit` and `ram` applies) and for copies
+            of tensors of other devices. Default: no limit beside `limit`.
         disk: bytes that may be written to a temporary file. Default: none.
-        lossy: may tensors be rounded? Never what a loss, a norm or an index depends on.
+        lossy: whether tensors may be rounded. Those that losses, statistics or indices depend on never are.
         directory: where the file lies; by default the system's folder for temporary files.
-        seed: decide by bytes and kinds of operations instead of the clock, so that each run makes the same plan, and
-            rounds with random numbers from this seed.
+        seed: plan by bytes and kinds of operations instead of measured times, so that each run makes the same plan,
+            and round with random numbers from this seed.
         min_bytes: smaller storages are always kept.
 
     Returns:
@@ -325,10 +324,10 @@ def budget(
         would cost.
 
     Raises:
-        ValueError, TypeError: for no number of bytes.
-        OSError: for a directory that cannot be written to; in the forward pass, when the disk is full; in backward, at
-            the tensor that needs it, when what comes back from disk is not what was written.
-        RuntimeError: in the forward pass, where something cannot be held within the limit. It says what would help.
+        ValueError, TypeError: if `limit`, `ram` or `disk` is no number of bytes.
+        OSError: if the directory cannot be written to; in the forward pass, if the disk is full; in backward, when the
+            tensor is unpacked, if its bytes on disk have changed.
+        RuntimeError: in the forward pass, if a tensor cannot be held within the limit. It says what would help.
 
     Example::
 

@@ -1,4 +1,4 @@
-"""Fewer bits by another dtype: bfloat16, float16, and floats of eight bits."""
+"""Policies that cast saved tensors to a smaller dtype: bfloat16, float16, and 8-bit floats."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from .info import SavedInfo
 from .stage import Lossy, Parts, arguments, check_bytes
 from .store import Stored
 
-LEAST = 1024  # bytes: below, a tensor is left alone
+LEAST = 1024  # bytes: smaller tensors are kept as they are
 
 
 class Cast(Lossy):
-    """Rounds to the nearest value of a smaller dtype."""
+    """Cast to a smaller dtype, rounding to the nearest value."""
 
     def __init__(self, name: str, to: Any, min_bytes: int) -> None:
         check_bytes(name, min_bytes=min_bytes)
@@ -39,7 +39,7 @@ class Cast(Lossy):
 
 
 class Eight(Cast):
-    """Floats of eight bits, each storage scaled so that its largest value is the largest of the dtype."""
+    """Cast to an 8-bit float dtype, with one scale per storage that maps its largest value to the dtype's largest."""
 
     coarse = True
 
@@ -85,7 +85,7 @@ def _values(to: Any) -> Any:
 
 @cache
 def _codes(to: Any) -> Any:
-    """The code of eight bits for each float16: rounding twice costs little, and a table is much faster."""
+    """Return a table of the 8-bit code of each float16: rounding twice loses little, and a table is much faster."""
     with quiet():
         halves = np.arange(65536, dtype=np.uint16).view(np.float16).astype(np.float32)
         return halves.astype(to).view(np.uint8)
@@ -105,8 +105,8 @@ def _eight_bits(part: Any, scale: float, to: Any) -> Any:
 def bf16(min_bytes: int = LEAST) -> Stored:
     """Keep floating-point tensors as bfloat16: half the bytes of float32, its range, and 8 bits of precision.
 
-    Each value is rounded to the nearest, at most one part in 256 away. Integers, parameters, and what losses and
-    statistics depend on stay as they are.
+    Each value is rounded to the nearest: the relative error is at most 1/256. Integers, parameters, and tensors that
+    losses and statistics depend on are kept as they are.
 
     Args:
         min_bytes: smaller tensors stay as they are.
@@ -126,7 +126,7 @@ def bf16(min_bytes: int = LEAST) -> Stored:
 
 
 def fp16(min_bytes: int = LEAST) -> Stored:
-    """Keep floating-point tensors as float16: 11 bits of precision, but nothing beyond 65504, which becomes inf.
+    """Keep floating-point tensors as float16: 11 bits of precision; values beyond 65504 become inf.
 
     Args:
         min_bytes: smaller tensors stay as they are.
@@ -141,7 +141,7 @@ def fp16(min_bytes: int = LEAST) -> Stored:
 
 
 def fp8(format: str = "e4m3", min_bytes: int = LEAST) -> Stored:
-    """Keep floating-point tensors in eight bits, scaled so that the largest value of each storage still fits.
+    """Keep floating-point tensors in 8 bits, scaled so that the largest value of each storage is representable.
 
     Args:
         format: "e4m3", with 4 bits of precision, or "e5m2", with 3 and more range.

@@ -1,6 +1,6 @@
-"""The ways in which each of many tensors may be kept, and what choosing one for each comes to. Plain data.
+"""The ways in which each saved tensor may be kept, and the cost of choosing one for each, as plain data.
 
-`outcome` is the definition; `assignment` comes to the same, and is quick where one choice changes.
+`outcome` defines the cost; `assignment` computes the same, incrementally where one choice changes.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-NEVER = 1e6  # seconds: no plan is that bad otherwise
+NEVER = 1e6  # seconds: the penalty of a choice that must not be made, larger than any real cost
 
 
 class Limits(NamedTuple):
-    """Bytes that are allowed: where tensors lie, on disk, in host memory."""
+    """Bytes allowed: on the tensors' device (`limit`), on disk, in host memory."""
 
     limit: int
     disk: int = 0
@@ -26,16 +26,16 @@ class Choice:
     """One way of keeping a tensor.
 
     Attributes:
-        name: "keep", "recompute", or what else there is.
-        nbytes: held in memory from when it is saved until it is used last: that of the device where the tensor lives.
-        disk: bytes on disk meanwhile.
-        host: bytes in host memory meanwhile, as far as they are limited.
-        seconds: what it costs in a step.
-        needs: the tensors, by number, that using this one asks for. Those that are made again themselves are in
-            memory from that moment on, and what is packed is unpacked once more.
-        fetch: the part of `seconds` that unpacking takes.
-        rounds: does it come back inexactly? Then nothing may be made again from it.
-        stays: is it in memory from its first use to the last? If not, it is had anew for each.
+        name: "keep", "recompute", or the name of a `Means`, such as "disk".
+        nbytes: bytes in the memory of the tensor's device, from saving to last use.
+        disk: bytes on disk in that time.
+        host: bytes in host memory in that time.
+        seconds: the time that it adds to a step.
+        needs: indices of the items that recomputing this one starts from. Those that are recomputed themselves are in
+            memory from that moment on, and those that are packed are unpacked once more.
+        fetch: the part of `seconds` for unpacking.
+        rounds: whether it is lossy. Then no other item may be recomputed from it.
+        stays: whether the unpacked tensor is held from the first use to the last. If not, each use unpacks it anew.
     """
 
     name: str
@@ -50,12 +50,12 @@ class Choice:
 
     @cached_property
     def takes(self) -> tuple[int, int, int]:
-        """What it takes of each limit."""
+        """The bytes that count against each limit, in the order of `Limits`."""
         return self.nbytes, self.disk, self.host
 
     @property
     def anew(self) -> float:
-        """What having it once more costs."""
+        """Seconds for unpacking or recomputing it once more."""
         return self.seconds if self.is_made_again else self.fetch
 
     @cached_property
@@ -65,13 +65,13 @@ class Choice:
 
 @dataclass(frozen=True)
 class Item:
-    """A saved tensor: how it may be kept, and from when until when.
+    """A saved tensor: the choices for it, and its lifetime. Times are integers that give the order only.
 
     Attributes:
         choices: the first is to keep it as it is.
-        born: when it was saved; any numbers that tell the order.
+        born: when it is saved.
         first: when it is used first.
-        last: when it is used last, and then let go of.
+        last: when it is used last, and then freed.
     """
 
     choices: tuple[Choice, ...]
@@ -82,14 +82,15 @@ class Item:
 
 @dataclass
 class Outcome:
-    """What a plan comes to.
+    """The cost of a plan.
 
     Attributes:
-        seconds: paid in a step.
-        peak: bytes in memory at most, and `when`.
-        disk: bytes on disk at most.
-        host: limited bytes in host memory at most.
-        back: from when on tensors are in memory again that were not kept, for others or for another use.
+        seconds: added to a step.
+        peak: most bytes in the tensors' memory.
+        when: the time of that peak.
+        disk: most bytes on disk.
+        host: most bytes in host memory.
+        back: for items that were not kept, the time from which they are in memory again until their last use.
     """
 
     seconds: float
@@ -104,12 +105,12 @@ class Outcome:
 
 
 def outcome(items: Sequence[Item], chosen: Sequence[int]) -> Outcome:
-    """What choosing `chosen[i]` for each item comes to."""
-    moments: list[tuple[int, int, int, int]] = []  # when, and how many bytes more of each kind
+    """Return the cost of choosing `items[i].choices[chosen[i]]` for each item."""
+    moments: list[tuple[int, int, int, int]] = []  # (time, bytes added in memory, on disk, in host memory)
     seconds = 0.0
-    asked: dict[int, int] = {}  # when items that are made again are needed first, for others
+    asked: dict[int, int] = {}  # when items are first needed to recompute others
     back: dict[int, int] = {}
-    for i in range(len(items) - 1, -1, -1):  # what needs an item comes after it
+    for i in range(len(items) - 1, -1, -1):  # an item is needed by later ones only
         item = items[i]
         choice = item.choices[chosen[i]]
         seconds += choice.seconds
@@ -126,7 +127,7 @@ def outcome(items: Sequence[Item], chosen: Sequence[int]) -> Outcome:
             its = items[needed].choices[chosen[needed]]
             asked[needed] = min(asked.get(needed, made), made)
             seconds += its.fetch + NEVER * its.rounds
-    moments.sort()  # at one moment, what goes comes first
+    moments.sort()  # at equal times, bytes are freed before others are added
     now = peak = disk = most_disk = host = most_host = 0
     when = items[0].born if items else 0
     for moment, more, more_disk, more_host in moments:

@@ -1,4 +1,4 @@
-"""Keep saved tensors in fewer bits: pairs of functions for `saved_tensors_hooks`."""
+"""Pack and unpack functions for `saved_tensors_hooks` that keep saved tensors in fewer bits."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ Hooks = tuple[Callable[[Tensor], Any], Callable[[Any], Tensor]]
 
 
 def bfloat16(parameters: Iterable[Tensor] = (), at_least: int = 65536) -> Hooks:
-    """A pack and an unpack function that keep float32 tensors as bfloat16: half the bytes.
+    """Return a pack and an unpack function that keep float32 tensors as bfloat16: half the bytes.
 
     bfloat16 has the range of float32 and 8 bits of precision: each value is rounded to the nearest,
-    at most one part in 256 away. What is kept as it is: other dtypes; the storages of `parameters`,
-    which stay in memory anyway, so that a copy would only add to it; and what is small, because it
-    would save little and is often one number per row (a mean, a logarithm of a sum) that a whole row
-    depends on. A tensor that several operations save is packed once.
+    with a relative error of at most 1/256. Kept as they are: other dtypes; the storages of `parameters`,
+    which stay in memory anyway, so that a copy would only add to it; and small tensors, which save
+    little and often hold one statistic per row (a mean, a logsumexp) that the whole row depends on.
+    A tensor that several operations save is packed once.
 
-    Use it around the body of a model and leave the loss outside: a logarithm of probabilities
-    in 8 bits costs far more precision than all the rest.
+    Use it around the body of a model and leave the loss outside: log-probabilities with 8 bits of
+    precision lose far more than all the rest.
 
     Args:
-        parameters: tensors whose storages to leave alone, under any view.
+        parameters: tensors whose storages are kept as they are, also when a view of them is saved.
         at_least: smaller tensors, in bytes, are kept as they are.
 
     Returns:
@@ -49,7 +49,7 @@ def bfloat16(parameters: Iterable[Tensor] = (), at_least: int = 65536) -> Hooks:
     def pack(tensor: Tensor) -> Any:
         if tensor.dtype is not float32 or tensor.nbytes < at_least or tensor._data in exempt:
             return tensor
-        return (low(tensor),)  # the tuple says that it was packed: it may be bfloat16 by itself
+        return (low(tensor),)  # the tuple marks it as packed: an unpacked tensor may be bfloat16, too
 
     def unpack(packed: Any) -> Tensor:
         return packed[0].to(float32) if isinstance(packed, tuple) else packed

@@ -1,7 +1,7 @@
-"""What operations and ways of keeping tensors take on this machine, as all budgets of the process have measured it.
+"""Measured times of operations, and of packing and unpacking, shared by all budgets of the process.
 
-They share what they find out: with costs of its own, each distorted by something else that went on meanwhile, one
-budget would hold for dear what another one holds for cheap, and more room could come to more time.
+They are shared because measurements are noisy: if each budget had costs of its own, one with more room could choose a
+slower plan than one with less.
 """
 
 from __future__ import annotations
@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections import deque
 from typing import Any
 
-LATENCY = 2e-5  # seconds for packing or unpacking anything at all
-TELLING = 1 << 15  # bytes from which on it tells what a byte costs
-_SAMPLES = 16  # that count, the newest
+LATENCY = 2e-5  # seconds of packing or unpacking, whatever the size
+TELLING = 1 << 15  # bytes: smaller calls do not count as samples of the rate
+_SAMPLES = 16  # the newest samples, which count
 _QUARTILE = 4
-_KINDS = 10_000  # of calls that are remembered
+_KINDS = 10_000  # kinds of calls to remember
 
 
 class Took:
-    """The least seconds that any call of one kind took: what was in the way of others is no cost of theirs."""
+    """The minimum time, in seconds, of calls of one kind: noise only makes a call longer."""
 
     __slots__ = ("seconds",)
 
@@ -26,10 +26,10 @@ class Took:
 
 
 class Rate:
-    """Seconds for a byte: the lower quartile of what was measured last.
+    """Seconds per byte: the lower quartile of the newest measurements.
 
-    Most of what disturbs a measurement makes it longer; but a write may be waited for at one time and not at another,
-    so that the least is no cost to reckon with. A guess is the first sample: a way that was slow once is tried again.
+    Most noise makes a measurement longer, but a write may be waited for in one call and not in another, so that the
+    minimum would be too low. A guess is the first sample, so that means that were slow once are tried again.
     """
 
     __slots__ = ("_samples", "seconds")
@@ -49,12 +49,12 @@ _rates: dict[Any, Rate] = {}
 
 
 def took(kind: Any) -> Took:
-    """What calls of one kind took, in the whole process."""
+    """Return the `Took` of one kind of calls, shared by the whole process."""
     if len(_calls) >= _KINDS:
         _calls.clear()
     return _calls.setdefault(kind, Took())
 
 
 def rate(what: Any, guess: float, steady: bool) -> Rate:
-    """Seconds for a byte of something, in the whole process; where no clock is to count, a guess of one's own."""
+    """Return the `Rate` of `what`, shared by the whole process; with `steady`, a separate one that stays the guess."""
     return Rate(guess) if steady else _rates.setdefault(what, Rate(guess))

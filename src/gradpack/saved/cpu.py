@@ -1,4 +1,4 @@
-"""Saved tensors of another device, in host memory."""
+"""`cpu`: a policy that offloads saved tensors of other devices to host memory."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ WINDOW = "256 MiB"
 
 
 class OnHost(Stage):
-    """Arrays of a device come to the stages of a policy as copies in host memory: there is nothing left to do."""
+    """A stage that does nothing: a policy copies arrays of a device to host memory before its stages see them."""
 
     tier = "cpu"
     looks = False
@@ -37,27 +37,27 @@ class OnHost(Stage):
 def cpu(
     min_bytes: int = LEAST, *, window: int | str = WINDOW, ahead: int | str = WINDOW, pinned: int | str | None = None
 ) -> Stored:
-    """Keep saved tensors of other devices in host memory until backward needs them there. Exact.
+    """Offload saved tensors of other devices to host memory until backward needs them. Exact.
 
-    Where the device has streams, copies go on beside the program. A tensor leaves the device when its copy is done,
-    and comes back before it is needed, in the order in which the last backward of a graph like this one asked for
-    what it had saved, at first in the reverse order of saving. What backward asks for sooner than that costs time,
-    and nothing else; what has not left yet is used as it is, and who writes to it in place waits for the copy.
-    A storage that is saved several times, or in several views, is copied once. What is on the CPU already stays as it
-    is, uncopied; the check for in-place writes watches over it. `policy.transfers` counts what was copied.
+    Where the device has streams, copies are asynchronous. A tensor is freed on the device when its copy is done, and
+    prefetched before it is needed, in the order in which the last backward of a similar graph unpacked its saved
+    tensors, at first in the reverse order of saving. A wrong order costs time only. A tensor whose copy is not done
+    is used as it is, and an in-place write to it waits for the copy. A storage that is saved several times, or in
+    several views, is copied once. CPU tensors are kept as they are, under the usual version check.
+    `policy.transfers` counts the copies.
 
     Args:
         min_bytes: smaller tensors stay where they are.
-        window: bytes that may wait on the device until they are copied: a number, or text such as "256 MiB". Who
-            saves more waits. With 0 each copy is waited for.
-        ahead: bytes of the device that what comes back may take before it is used, or between two uses. With 0
-            nothing is fetched ahead.
-        pinned: bytes of host memory that all policies together may pin, by default half of what the machine has. It
-            is used again in every step. Beyond it copies use ordinary memory, and are waited for.
+        window: bytes that may wait on the device for their copy: a number, or text such as "256 MiB". Saving more
+            waits for the oldest copy. With 0 every copy is synchronous.
+        ahead: bytes on the device for tensors that are prefetched, or held between two uses. With 0 nothing is
+            prefetched.
+        pinned: bytes of host memory that all policies together may pin, by default half of the machine's memory. It
+            is reused in every step. Beyond it copies use pageable memory, and are synchronous.
 
     Raises:
-        ValueError: for a negative number of bytes, or text that is none.
-        Exception: in backward, at the tensor that needs it: what went wrong in its copy.
+        ValueError: for a negative number of bytes, or text that is no size.
+        Exception: in backward, where the tensor is unpacked: the error of its copy.
 
     Example::
 

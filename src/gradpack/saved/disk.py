@@ -1,8 +1,8 @@
-"""Saved tensors in a file that has no name, written and read beside the program.
+"""`disk`: a policy that offloads saved tensors to an unlinked temporary file, written and read in the background.
 
-The file cannot outlive the process: its name is gone before the first byte is written. Reads and
-writes go around the page cache where the system allows it, through aligned blocks of one megabyte, so
-that what leaves memory does not come back as cache. Every piece carries a checksum.
+The file cannot outlive the process: it is unlinked before the first byte is written. Reads and writes
+use O_DIRECT where the system allows it, through aligned blocks of 1 MiB, so that offloaded tensors do
+not fill the page cache. Every array has a checksum.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from .store import Stored
 LEAST = 16384
 _ALIGN = 4096
 _BLOCK = 1 << 20
-_COLUMNS = 1023  # words: no two pages of a block begin at the same column
+_COLUMNS = 1023  # 8-byte words per row of a checksum: no two pages of a block begin at the same column
 
 _local = threading.local()
 
 
 def _block() -> Any:
-    """An aligned block of memory of this thread."""
+    """Return this thread's aligned buffer of `_BLOCK` bytes."""
     block = getattr(_local, "block", None)
     if block is None:
         memory = np.zeros(_BLOCK + _ALIGN, np.uint8)
@@ -38,7 +38,7 @@ def _block() -> Any:
 
 
 class _File(ExtentFile):
-    """The file, with checksums."""
+    """An `ExtentFile` with direct I/O and checksums."""
 
     __slots__ = ("checks", "is_direct", "reserve")
 
@@ -102,16 +102,16 @@ class _File(ExtentFile):
 
 
 def _padded(size: int) -> int:
-    """Bytes of whole sectors."""
+    """Return `size` rounded up to a multiple of `_ALIGN`."""
     return -(-size // _ALIGN) * _ALIGN
 
 
 class _Check:
-    """A checksum of 64 bits: of the sums of columns of words, of each block. As fast as memory, which crc32 is not.
+    """A 64-bit checksum: a hash of the column sums of each block's 8-byte words. As fast as memory, unlike crc32.
 
-    Rows are not as long as pages are, so that pages which change places add to other columns. (Weights in place of
-    columns see less: of float64 numbers that differ in sign only, words differ by their highest bit, and an even
-    difference of weights times that is zero modulo 2**64.)
+    The length of a row is no multiple of a page, so that swapped pages add to other columns. (A weighted sum of words
+    would detect less: float64 numbers that differ in sign only differ in the highest bit, and that times an even
+    difference of weights is zero modulo 2**64.)
     """
 
     __slots__ = ("_hash",)
@@ -132,7 +132,7 @@ class _Check:
 
 
 def _around_cache(fd: int) -> bool:
-    """Have reads and writes go around the page cache, if the file system can."""
+    """Set O_DIRECT on a file; return False if the system or file system does not support it."""
     flag = getattr(os, "O_DIRECT", 0)
     if not flag:
         return False
@@ -151,7 +151,7 @@ def _around_cache(fd: int) -> bool:
 
 
 class Piece:
-    """The place of one array in the file, free again when this object dies."""
+    """The extent of one array in the file, which is freed when this object dies."""
 
     __slots__ = ("__weakref__", "checksum", "dtype", "file", "shape", "size", "start")
 
@@ -162,7 +162,7 @@ class Piece:
 
 
 class OnDisk(Stage):
-    """Writes arrays to a file and reads them back."""
+    """A stage that writes arrays to a file and reads them back."""
 
     background = 0
     tier = "disk"
@@ -176,14 +176,14 @@ class OnDisk(Stage):
         self.window, self.min_bytes = window, min_bytes
         self._how = (directory, max(step, _ALIGN), reserve, direct, checksum)
         self._lock = threading.Lock()
-        self._file = _File(*self._how)  # now, so that a folder that cannot be written to shows here
+        self._file = _File(*self._how)  # opened now, so that a folder that cannot be written to raises here
         given = arguments(min_bytes=None if min_bytes == LEAST else min_bytes)
         self.name = f"disk({', '.join(filter(None, ['' if directory is None else repr(str(directory)), given]))})"
 
     @property
     def file(self) -> _File:
         with self._lock:
-            if self._file.process != os.getpid():  # a fork: the file is the parent's
+            if self._file.process != os.getpid():  # forked: the file belongs to the parent
                 self._file = _File(*self._how)
             return self._file
 
@@ -192,7 +192,7 @@ class OnDisk(Stage):
 
     def encode(self, parts: Parts, drawn: Any) -> tuple[Parts, Any]:
         file = self.file
-        # Scales and the like of a few bytes are not worth a block of the file.
+        # Small arrays, such as the scales of `quantize`, stay in memory: they are not worth a block of the file.
         stays = [part.nbytes < min(self.min_bytes, _ALIGN) for part in parts]
         pieces = [None if stay else file.put(part) for part, stay in zip(parts, stays, strict=True)]
         return tuple([part for part, stay in zip(parts, stays, strict=True) if stay]), pieces
@@ -203,11 +203,11 @@ class OnDisk(Stage):
 
 
 class DiskPolicy(Stored):
-    """`disk()`, which knows its file."""
+    """A `Stored` policy with a disk stage: the result of `disk`."""
 
     @property
     def bytes_on_disk(self) -> int:
-        """The bytes of the file that are in use."""
+        """Bytes in use in the file."""
         return sum(stage.file.in_use for stage, _ in self.steps if isinstance(stage, OnDisk))
 
 
@@ -224,24 +224,24 @@ def disk(
     checksum: bool = True,
     min_bytes: int = LEAST,
 ) -> DiskPolicy:
-    """Keep saved tensors in a temporary file until backward needs them. Exact.
+    """Offload saved tensors to a temporary file until backward needs them. Exact.
 
-    Two threads write while the program goes on, and read ahead in the order of the last backward. Backward that comes
-    before the write is done uses the tensor in memory; an in-place write to it waits. The file has no name and is
-    readable by nobody else; it is gone when the process ends, however it ends.
+    Two background threads write, and prefetch in the order of the last backward. If backward needs a tensor before it
+    is written, it uses the one in memory; an in-place write to it waits. The file is unlinked, so that no other user
+    can open it, and it is gone when the process ends, however it ends.
 
     Args:
-        directory: where the file is to be; by default the system's folder for temporary files.
-        window: bytes that may wait to be written; who saves more waits.
+        directory: the folder of the file; by default the system's folder for temporary files.
+        window: bytes that may wait to be written; saving more waits for the oldest write.
         step: by how many bytes the file grows.
-        reserve: bytes of the disk to leave free.
-        direct: go around the page cache where the file system can.
-        checksum: notice when what comes back is not what was written.
+        reserve: bytes to leave free on the disk.
+        direct: use O_DIRECT, to bypass the page cache, where the file system supports it.
+        checksum: raise in backward if the bytes read are not those that were written.
         min_bytes: smaller tensors stay in memory.
 
     Raises:
-        OSError: here, when the file cannot be made; in backward, at the tensor that needs it, when the disk was full,
-            could not be read, or gave back something else.
+        OSError: here, if the file cannot be created; in backward, where the tensor is unpacked, if it could not be
+            written or read, or has changed on disk.
 
     Example::
 

@@ -1,4 +1,4 @@
-"""A recording as plain data, from which the table, the traces and the page are made."""
+"""A recording as a JSON-serializable dict, the source of the table, the traces and the HTML page."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from .timeline import Timeline
 
 FORMAT = "gradpack.saved.record"
 VERSION = 1
-_SOON = 1e-6  # seconds: changes so soon after a moment are of that moment
+_SOON = 1e-6  # seconds: changes this close after a moment count as of that moment
 
 Estimates = dict[str, Callable[[Row], tuple[int, float] | None]]
 
 
 @dataclass(slots=True)
 class Span:
-    """A stretch of time with a name. `end` is None while it goes on."""
+    """A named interval of time, in seconds. `end` is None while it lasts."""
 
     name: str
     start: float
@@ -28,12 +28,12 @@ class Span:
 
 @dataclass(slots=True)
 class Totals:
-    """Sums over everything that was recorded, forgotten rows as well."""
+    """Sums over all saves, including those whose rows were forgotten."""
 
     saves: int = 0
     storages: int = 0
-    saved_bytes: int = 0  # every save counted, as hooks see it
-    distinct_bytes: int = 0  # every memory once for each time that it came to be held, parameters not
+    saved_bytes: int = 0  # of all saves, counting a tensor as often as it is saved
+    distinct_bytes: int = 0  # every storage once each time that it began to be held; without parameters and buffers
     parameter_bytes: int = 0
     packed_bytes: int = 0
     pack_ms: float = 0.0
@@ -51,17 +51,17 @@ def document(
     estimates: Estimates,
     forgotten: int = 0,
 ) -> dict[str, Any]:
-    """All that was recorded, as JSON can hold it.
+    """Return the whole recording as a dict that JSON can hold.
 
     Args:
-        title: names what was recorded.
-        seconds: how long it took.
+        title: the name of the recording.
+        seconds: its duration.
         rows: the saved tensors, in the order of saving.
         timeline: bytes held over time.
         spans: forward and backward.
         totals: sums over all saves.
-        estimates: for each policy, from a row to the bytes that it would save and the milliseconds
-            that it would take, None where it cannot be used.
+        estimates: for each policy, a function from a row to (bytes saved, milliseconds), or to None where
+            the policy does not apply.
         forgotten: how many saved tensors have no row.
     """
     spans = list(spans)
@@ -104,7 +104,7 @@ def document(
 
 
 def _ns(moment: float | None) -> float | None:
-    """To the nanosecond: more digits say nothing, and order is kept."""
+    """Return seconds rounded to nanoseconds, which keeps the order of moments."""
     return None if moment is None else round(moment, 9)
 
 
@@ -127,7 +127,7 @@ def _row(row: Row, estimates: Estimates, peak: float) -> dict[str, Any]:
 
 
 def _sums(rows: Iterable[Row], moment: float, key: Callable[[Row], str]) -> dict[str, int]:
-    """Bytes held at a moment for each key, the largest first."""
+    """Return the bytes held at a moment, summed by key, the largest first."""
     found: Counter[str] = Counter()
     for row in rows:
         found[key(row)] += row.held_at(moment)
@@ -135,10 +135,10 @@ def _sums(rows: Iterable[Row], moment: float, key: Callable[[Row], str]) -> dict
 
 
 def _in_all(name: str, peak: Iterable[dict[str, Any]], held: int) -> dict[str, Any]:
-    """What a policy would do to all that is held at the peak.
+    """Return the estimated effect of applying one policy to everything held at the peak.
 
-    What is recomputed is made from what is kept: so of two tensors of which one is made from the other,
-    the larger is dropped and the other is not.
+    A tensor can be recomputed only from tensors that are kept: of two of which one is recomputed from
+    the other, only the larger counts as dropped.
     """
     fits = [row for row in peak if row["what_if"][name] is not None]
     if name == "recompute":
@@ -157,7 +157,7 @@ def _in_all(name: str, peak: Iterable[dict[str, Any]], held: int) -> dict[str, A
 
 
 def size(count: float) -> str:
-    """A number of bytes for people: `38.2 MiB`."""
+    """Format a number of bytes, as `38.2 MiB`."""
     for unit in ("B", "KiB", "MiB", "GiB"):
         if abs(count) < 1024:
             return f"{count:.0f} {unit}" if unit == "B" or abs(count) >= 100 else f"{count:.1f} {unit}"

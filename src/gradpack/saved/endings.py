@@ -1,8 +1,7 @@
-"""Notes of what has died, taken without running any code of Python's.
+"""Notes of objects that have died, taken without running Python code at their death.
 
-A `__del__` may run at any moment, and so may an interrupt of the program: one that comes just then is lost together
-with whatever the `__del__` was to do. The callback of a weak reference that is a method written in C is not
-interrupted.
+A `__del__` may run at any moment. A KeyboardInterrupt that arrives inside of it is discarded, and so is the rest of
+the `__del__`. A weak reference whose callback is a C method, `deque.append`, cannot be interrupted.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from weakref import ref
 
 
 class Ending(ref[Any]):
-    """A weak reference to what may die, and what is to be known then."""
+    """A weak reference to an object, with data (`told`) to use after its death."""
 
     __slots__ = ("told",)
 
@@ -22,7 +21,7 @@ class Ending(ref[Any]):
 
 
 class Endings:
-    """What lives, and what has died since somebody asked."""
+    """A set of watched objects, and a queue of those that have died."""
 
     __slots__ = ("_alive", "_over")
 
@@ -31,14 +30,14 @@ class Endings:
         self._over: deque[Ending] = deque()
 
     def watch(self, thing: Any, told: Any) -> Ending:
-        """Note when `thing` has died, with `told`."""
+        """Watch `thing`: after its death `over` yields the returned `Ending`, which holds `told`."""
         ending = Ending(thing, self._over.append)
         ending.told = told
         self._alive[id(ending)] = ending
         return ending
 
     def over(self) -> Iterator[Ending]:
-        """Those of what has died; each once."""
+        """Iterate over the endings of objects that have died, and remove them: each is yielded once."""
         while self._over:
             ending = self._over.popleft()
             self._alive.pop(id(ending), None)

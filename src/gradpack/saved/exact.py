@@ -1,4 +1,4 @@
-"""The cheapest plan there is for a few tensors, by looking at all that may be cheaper than the best one so far."""
+"""Branch and bound: the optimal plan for a few tensors."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from .choices import Item, Limits, outcome
 def cheapest(
     items: Sequence[Item], allowed: Sequence[Sequence[int]], limits: Limits, known: list[int] | None, nodes: int
 ) -> list[int] | None:
-    """A plan within limits that takes less time than `known`; None if there is none.
+    """Return the plan of least time within the limits that is faster than `known`; None if there is none.
 
-    At most `nodes` partial plans are looked at: where there would be more, it is the best of those.
+    At most `nodes` partial plans are examined; if there are more, the result is the best plan among those.
     """
     return _Search(items, allowed, limits, known, nodes).found
 
 
 class _Search:
-    """Choices are made for one item after the other, the largest first, the quickest choice first.
+    """A depth-first search over choices: items from the largest to the smallest, choices from the fastest on.
 
-    What is left open counts with the least of its bytes and of its time: no plan that begins like this is better.
+    Open items count with their smallest bytes and shortest time, which is a lower bound for all plans of a branch.
     """
 
     def __init__(
@@ -41,10 +41,10 @@ class _Search:
             tuple(min(items[i].choices[n].takes[k] for n in ns) for k in range(len(limits)))
             for i, ns in enumerate(allowed)
         ]
-        self.rest = [0.0]  # what the last items of the order cost at least
+        self.rest = [0.0]  # rest[k]: the least seconds of the items from position k of the order on
         for i in reversed(self.order):
             self.rest.insert(0, self.rest[0] + items[i].choices[self.numbers[i][0]].seconds)
-        moments = sorted({item.born for item in items})  # when what is held may be most
+        moments = sorted({item.born for item in items})  # memory can peak only when a tensor is saved
         self.spans = [[t for t, m in enumerate(moments) if item.born <= m < item.last] for item in items]
         self.held = [[0] * len(moments) for _ in limits]
         for i, span in enumerate(self.spans):
@@ -62,7 +62,7 @@ class _Search:
     def _within(self, span: Sequence[int]) -> bool:
         return all(held[t] <= limit for held, limit in zip(self.held, self.limits, strict=True) for t in span)
 
-    def _choose(self, at: int, seconds: float) -> None:  # as deep as there are items, which are few
+    def _choose(self, at: int, seconds: float) -> None:  # the recursion is as deep as there are items, which are few
         if at == len(self.order):
             result = outcome(self.items, self.chosen)
             if result.seconds < self.least and result.fits(self.limits):

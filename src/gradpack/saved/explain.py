@@ -1,4 +1,4 @@
-"""A plan in words: what was chosen for each tensor, why, and what the next best would cost."""
+"""The explanation of a plan: the choice for each tensor, the reason, and the cost of the next best choice."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from .planner import Plan
 
 @dataclass(frozen=True)
 class Explained:
-    """What a plan says of one tensor.
+    """The explanation of the choice for one tensor.
 
     Attributes:
-        label: which it is: slot, operation, module, shape.
-        nbytes: of its storage.
-        chosen: how it is kept.
-        seconds: what that costs in a step.
-        why: the reason.
-        next_best: the cheapest other way that fits, None if there is none.
-        next_seconds: how much longer, or shorter, a step would take with it.
+        label: slot, operation, module and shape.
+        nbytes: the bytes of its storage.
+        chosen: the name of the choice, such as "keep" or "recompute".
+        seconds: the time that the choice adds to a step.
+        why: the reason, as text.
+        next_best: the fastest other choice that fits the limits, None if there is none.
+        next_seconds: the change of the step's time with that choice; negative if the step would be faster.
     """
 
     label: str
@@ -44,13 +44,13 @@ def _price(choice: Choice, whole: int) -> str:
 
 
 class BudgetPlan:
-    """How a budget keeps the tensors of steps like the one that it has measured.
+    """A budget's plan for steps that save the same tensors as the step that was measured.
 
     Attributes:
-        limits: bytes that are allowed: where tensors lie, on disk, in host memory.
-        peak, disk_peak, host_peak: bytes that the plan holds at most.
-        seconds: that it adds to a step, as far as known.
-        fits: is it within the limits? If not, what is held is made smaller as the step goes.
+        limits: bytes allowed on the tensors' device, on disk, in host memory.
+        peak, disk_peak, host_peak: the most bytes that the plan holds there.
+        seconds: the estimated time that it adds to a step.
+        fits: whether it is within the limits. If not, tensors are evicted during the step.
     """
 
     def __init__(self, keys: list[Any], rows: Sequence[Any], items: list[Item], plan: Plan, limits: Limits) -> None:
@@ -59,13 +59,13 @@ class BudgetPlan:
         found = plan.outcome
         self.fits, self.seconds = plan.fits, found.seconds
         self.peak, self.disk_peak, self.host_peak = found.peak, found.disk, found.host
-        self.followed = 0  # rounds
-        self.number = self.looked = next(_numbers)  # when it was made, and when others were looked at last
-        self.rates: list[float] = []  # what packing and unpacking took when it was made, for each byte
+        self.followed = 0  # how many rounds have followed it
+        self.number = self.looked = next(_numbers)  # its serial number, and the newest other plan compared with it
+        self.rates: list[float] = []  # seconds per byte of packing and unpacking when it was made
         self._items, self._plan = items, plan
 
     def choices_among(self, items: Sequence[Item]) -> list[int]:
-        """The numbers of this plan's choices among those that there are now."""
+        """Return the indices of this plan's choices among the choices of `items`; 0, to keep, where one is missing."""
         found = []
         for number, item in enumerate(items):
             mine = self.choice(number)
@@ -74,7 +74,7 @@ class BudgetPlan:
         return found
 
     def is_worse(self, other: BudgetPlan) -> bool:
-        """Whether it takes clearly more time than another one, by what the other one takes things to cost."""
+        """Return whether `other` is clearly better, by its own costs: over 5 % faster, or the only one that fits."""
         mine = outcome(other._items, self.choices_among(other._items))
         return other.fits and (not self.fits or not mine.fits(self.limits) or other.seconds < 0.95 * mine.seconds)
 
@@ -82,7 +82,7 @@ class BudgetPlan:
         return self._items[number].choices[self._plan.chosen[number]]
 
     def explain(self) -> list[Explained]:
-        """For each storage that was saved, in order: what was chosen, why, and what the next best would cost."""
+        """Return one `Explained` for each storage that was saved, in the order of saving."""
         return [self._explained(number) for number in range(len(self._items))]
 
     def _explained(self, number: int) -> Explained:
@@ -124,7 +124,7 @@ class BudgetPlan:
         return f"there is room for it: {cheapest.name!r} would cost {_price(cheapest, whole)}"
 
     def __str__(self) -> str:
-        """A table, and the sums."""
+        """Return a summary line, and a table of all tensors."""
         rows = self.explain()
         kinds = Counter[str]()
         for row in rows:

@@ -1,7 +1,7 @@
-"""The memory behind a tensor, ours or that of an installed torch, so that policies treat both alike.
+"""The memory of a tensor, of gradpack or of an installed torch, behind one interface for policies.
 
-A storage is known by what it is while it lives, never by its address alone: once it is gone, the next
-one may lie at the same place.
+A storage is identified by its object while that lives, never by its address alone: after it is freed,
+another one may have the same address.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from .storage import Layout, dense, in_order, owner
 
 
 class Memory:
-    """Where a tensor lies.
+    """The memory of a tensor; this class is for NumPy arrays in host memory.
 
     Attributes:
-        data: its array.
-        whole: the array of all the memory that it keeps alive.
-        key: stands for that memory, and is unique while it lives.
-        alive: says whether it does.
+        data: the tensor's array.
+        whole: the array that owns the storage.
+        key: an identifier of the storage, unique while the storage lives.
+        alive: a function that returns whether the storage lives.
         tensor: the tensor itself.
-        like: what `tensor_like` needs to make it again.
-        guards: can it tell of writes?
-        is_far: does it take time to come to host memory?
+        like: the argument for `tensor_like` that makes such a tensor again.
+        guards: whether `guard` works, so that in-place writes can be waited for.
+        is_far: whether the elements must be copied from a device.
     """
 
     __slots__ = ("_counter", "alive", "data", "guards", "key", "like", "tensor", "version", "whole")
@@ -52,28 +52,28 @@ class Memory:
         self.guards = True
 
     def address(self, array: Any) -> int:
-        """Where the first element of an array of this library lies."""
+        """Return the address of the first element of an array."""
         found: int = array.__array_interface__["data"][0]
         return found
 
     def dense(self) -> tuple[Any, Layout, bool]:
-        """The distinct elements of `data` without gaps, how they lay, and whether they lie there still."""
+        """Return the distinct elements of `data` as a contiguous array, its layout, and whether it shares memory."""
         elements, layout = dense(self.data)
         return elements, layout, bool(np.may_share_memory(elements, self.data))
 
     def copied(self, array: Any) -> Any:
-        """Other memory with the same elements."""
+        """Return a copy of an array."""
         return array.copy()
 
     def guard(self, record: Any) -> None:
-        """Have `record.before_write()` called before the memory is written to."""
+        """Register a call of `record.before_write()` before each in-place write to the storage."""
         counter = self._counter
         counter[1:] = [entry for entry in counter[1:] if entry[0]() is not None]
         counter.append((ref(record), _guard_ref))
 
 
 class _Alive:
-    """Whether something is: holds it weakly."""
+    """A function that returns whether an object still exists, without keeping it alive."""
 
     __slots__ = ("_what",)
 
@@ -85,7 +85,7 @@ class _Alive:
 
 
 class _Guard:
-    """Stands among those who are to be told of writes, beside the modes that allow mutation."""
+    """An entry in a version counter's list of observers that forwards `before_write` to a record."""
 
     def before_write(self, record: Any) -> None:
         record.before_write()
@@ -96,7 +96,7 @@ _guard_ref = ref(_guard)
 
 
 def memory_of(tensor: Any) -> Memory | None:
-    """Where a tensor lies, ours or torch's; None if it is in memory, but no array of NumPy's."""
+    """Return the memory of a tensor, of gradpack or torch; None for a CPU tensor that is no strided NumPy array."""
     if isinstance(tensor, Tensor):
         if type(tensor._data) is _array_type:
             return Memory(tensor)
@@ -111,12 +111,12 @@ def memory_of(tensor: Any) -> Memory | None:
 
 
 class DeviceMemory(Memory):
-    """Where a tensor lies on a device with streams.
+    """The memory of a tensor on a device with streams.
 
     Attributes:
-        streams: those of the device.
-        native: the dtype that the library's arrays have.
-        counter: of the tensor, which counts the writes.
+        streams: the streams of the device.
+        native: the dtype of the library's arrays.
+        counter: the tensor's version counter.
     """
 
     __slots__ = ("counter", "native", "streams")
@@ -141,7 +141,7 @@ class DeviceMemory(Memory):
 
 
 class RemoteMemory(Memory):
-    """Where a tensor lies that is on another device. Its elements are copied from there when they are asked for."""
+    """The memory of a tensor on a device without streams. `fetch` copies its elements to the host."""
 
     __slots__ = ()
 
@@ -155,12 +155,12 @@ class RemoteMemory(Memory):
         self.guards = False
 
     def fetch(self) -> Any:
-        """A copy of the elements in host memory."""
+        """Return a copy of the elements in host memory, as a contiguous NumPy array."""
         return np.array(self.tensor._spec.backend.to_numpy(self.tensor._data), order="C")
 
 
 class _TorchMemory(Memory):
-    """Where a tensor of an installed torch lies."""
+    """The memory of a CPU tensor of an installed torch."""
 
     __slots__ = ()
 
@@ -177,7 +177,7 @@ class _TorchMemory(Memory):
         if root.numel() * root.element_size() == storage.nbytes():
             flat = plain.as_strided((storage.nbytes() // tensor.element_size(),), (1,), 0)
             self.whole = _array(torch, flat)
-        else:  # a part that counts its own writes, as unsafe_chunk makes them: others may write to the rest unseen
+        else:  # a part with its own version counter, as of unsafe_chunk: writes to the rest are not seen here
             self.whole = self.data
             self.key = storage._cdata, tensor.storage_offset(), tensor.shape, tensor.stride()
         held: Any = StorageWeakRef(storage)
@@ -192,10 +192,10 @@ def _array(torch: Any, tensor: Any) -> Any:
 
 
 def tensor_like(array: Any, like: Any, counter: list[int]) -> Any:
-    """A tensor around an array, like the one whose `Memory.like` this is."""
+    """Return a tensor of an array, of the library, dtype and device that `like`, a `Memory.like`, describes."""
     if type(like) is tuple:
         spec, shape = like
-        if not spec.backend.is_numpy:  # of a device without streams
+        if not spec.backend.is_numpy:  # a device without streams
             array = spec.backend.asarray(array, spec.dtype, spec.device)
         out = alias(array, spec, shape)
         out._counter = counter
@@ -207,12 +207,12 @@ def tensor_like(array: Any, like: Any, counter: list[int]) -> Any:
 
 
 def _writable(array: Any) -> Any:
-    """The same, also where it is expanded: NumPy shows that for reading only, which torch warns of."""
+    """Return the array, as a writable view if NumPy made it read-only, as an expanded one: torch warns of those."""
     return array if array.flags.writeable else np.asarray(_Shown(array))
 
 
 class _Shown:
-    """What NumPy makes an array of that shows the memory of another one, which it keeps."""
+    """An object with an `__array_interface__` from which NumPy makes a writable view of another array's memory."""
 
     def __init__(self, array: Any) -> None:
         self.array = array
@@ -221,7 +221,7 @@ class _Shown:
 
 
 def described(tensor: Any) -> SavedInfo:
-    """What can be known of a tensor by itself: neither the operation nor the slot."""
+    """Return the `SavedInfo` of a tensor alone: node and slot are empty."""
     if isinstance(tensor, Tensor):
         return SavedInfo(tensor, ("", ""))
     torch = sys.modules.get("torch")

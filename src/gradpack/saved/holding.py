@@ -1,4 +1,4 @@
-"""What a budget holds, in which form, and how it stays within its limits."""
+"""The storages that a budget holds, the form of each, and the eviction that keeps them within the limits."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from .ways import Ways, ways_to, written
 
 
 class Holding:
-    """Entries within limits of bytes: where tensors lie, in host memory, and on disk.
+    """All entries of a budget, within limits of bytes on the tensors' device, in host memory and on disk.
 
-    Whatever is to be held comes through `take_in` or `join`, and both make room before they take.
+    Tensors enter through `take_in` or `join`, and both make room first.
     """
 
     def __init__(self, name: str, limits: Limits, means: list[Means]) -> None:
@@ -33,12 +33,12 @@ class Holding:
         self.ledger = Ledger()
         self.lock = RLock()
         self._newest = 0
-        self._living: dict[int, ref[Entry]] = {}  # those that are kept as they are, by number
-        self._wholes: dict[int, tuple[ref[Any], ref[Entry]]] = {}  # and by the memory that they keep
-        self._flying: deque[ref[Entry]] = deque()  # what is being written to disk, and in memory until that is done
+        self._living: dict[int, ref[Entry]] = {}  # entries that are kept as they are, by number
+        self._wholes: dict[int, tuple[ref[Any], ref[Entry]]] = {}  # the same, by the id of the owner of their memory
+        self._flying: deque[ref[Entry]] = deque()  # entries that are being written to disk, still in memory
 
     def take_in(self, entry: Entry, form: str | None) -> None:
-        """Holds a new entry in the form that is planned, or in any that leaves the limit alone."""
+        """Hold a new entry in the planned form, or, if that fails or there is none, in any form that fits."""
         self._newest = entry.number
         if form is not None and form != "keep" and self._move(entry, form):
             return
@@ -53,7 +53,7 @@ class Holding:
         self._wholes[id(whole)] = ref(whole, _discards(self._wholes, id(whole))), ref(entry)
 
     def join(self, entry: Entry, slot: Slot) -> None:
-        """One more tensor of a storage that is held: in the same form, if that can be."""
+        """Add another tensor of a storage that is held: in the same form if possible."""
         if entry.form == "keep" or (entry.form != "recompute" and self._packs(entry, slot, entry.form)):
             return
         if entry.form == "recompute":
@@ -66,7 +66,7 @@ class Holding:
         self._keep(entry, entry.memory + entry.nbytes)
 
     def _make_room(self, entry: Entry) -> None:
-        """Makes what is held smaller until an entry fits as it is, or packs the entry itself."""
+        """Evict until an entry fits as it is, or has itself been packed. Raise RuntimeError if neither is possible."""
         while not self._has_room(*entry.takes("keep", entry.nbytes)):
             if not self._land() and not self._evict(entry):
                 raise self._refused(entry)
@@ -74,12 +74,12 @@ class Holding:
                 return
 
     def _has_room(self, memory: int, host: int) -> bool:
-        """For so many bytes more, where tensors lie and in host memory."""
+        """Return whether `memory` more bytes fit on the tensors' device, and `host` more in host memory."""
         ledger = self.ledger
         return (memory <= 0 or ledger.memory + memory <= self.limit) and (host <= 0 or ledger.host + host <= self.ram)
 
     def _land(self) -> bool:
-        """Waits for the oldest write to disk; False if there is none."""
+        """Wait for the oldest write to disk, which frees its memory; return False if there is none."""
         while self._flying:
             entry = self._flying.popleft()()
             if entry is not None and entry.host:
@@ -89,9 +89,9 @@ class Holding:
         return False
 
     def _evict(self, new: Entry) -> bool:
-        """Moves the entry that costs least for its bytes and for the time until it is used, DTR's measure."""
+        """Evict the entry of least cost per byte and per age, the heuristic of DTR; return False if there is none."""
         best: tuple[float, int, Entry, str] | None = None
-        short = int(self._has_room(new.takes("keep", new.nbytes)[0], 0))  # of what: 0 where it lies, 1 host memory
+        short = int(self._has_room(new.takes("keep", new.nbytes)[0], 0))  # what is short: 0 device, 1 host memory
         for entry in self._candidates(new):
             now = entry.takes("keep", entry.nbytes)
             for name, seconds, nbytes in self._options(entry):
@@ -141,10 +141,10 @@ class Holding:
         return self.ledger.host + int(entry.nbytes * means.ratio(entry.row.key)) <= self.ram
 
     def _move(self, entry: Entry, name: str) -> bool:
-        """Gives an entry another form; says whether it could."""
+        """Convert an entry to the form `name`; return whether that was possible."""
         slots = entry.living()
         if not all(slot.is_whole for slot in slots):
-            return False  # somebody wrote to it: backward has to say so
+            return False  # modified in place: keep it, so that the version check in backward raises
         if name == "recompute":
             return self._drop(entry, slots)
         means = next(m for m in self.means if m.name == name)
@@ -174,11 +174,11 @@ class Holding:
         return True
 
     def _drop(self, entry: Entry, slots: list[Slot]) -> bool:
-        """Has an entry made again."""
+        """Drop an entry that can be recomputed; return whether that was possible."""
         forms = [slot.form for slot in slots]
         form, memory = entry.form, entry.memory
         if form:
-            entry.becomes(form, 0)  # it goes, if all goes well: what recipes hold may take its place
+            entry.becomes(form, 0)  # do not count it meanwhile: what recipes hold may take its room
         for slot in slots:
             if not self._recipe(slot):
                 for other, before in zip(slots, forms, strict=True):
@@ -190,7 +190,7 @@ class Holding:
         return True
 
     def _fly(self, entry: Entry) -> None:
-        """Lets a write to disk go on beside the program if there is room for what it writes meanwhile."""
+        """Let a write to disk go on in the background if there is room for its data until then, else wait for it."""
         self._flying.append(ref(entry))
         while not self._has_room(*entry.takes(entry.form, entry.nbytes)):
             if len(self._flying) == 1 or not self._land():
@@ -200,7 +200,7 @@ class Holding:
         entry.becomes(entry.form, entry.nbytes, entry.disk)
 
     def _packs(self, entry: Entry, slot: Slot, name: str) -> bool:
-        """Packs one more tensor of an entry."""
+        """Pack another tensor of an entry in the entry's form; return whether that was possible."""
         means = next((m for m in self.means if m.name == name), None)
         if means is None:
             return False
@@ -219,7 +219,7 @@ class Holding:
         return True
 
     def _recipe(self, slot: Slot) -> bool:
-        """Has a tensor made again in backward, if what that starts from is held anyway."""
+        """Replace a tensor by a recipe if everything that this starts from is held anyway; return whether it is."""
         value = slot.value
         recipe = value.known_recipe()
         if recipe is None:
@@ -242,11 +242,11 @@ class Holding:
                 stack.extend(s for s in one.sources if type(s) is Recipe)
 
     def room(self, array: Any, away: bool, on_host: bool = True) -> bool:
-        """Whether an array may be held that was made again, or unpacked, for others who need it.
+        """Return whether there is room to hold a recomputed or unpacked array for further uses; if so, count it.
 
         Args:
-            away: is it of a tensor that lies on a device?
-            on_host: and if so, is it in host memory nevertheless?
+            away: whether the tensor is on a device other than the CPU.
+            on_host: whether the array is in host memory, which matters only for such a tensor.
         """
         whole = owner(array)
         size = whole.nbytes
@@ -257,7 +257,7 @@ class Holding:
                 return True
             kept = self._wholes.get(id(whole))
             entry = None if kept is None or kept[0]() is not whole else kept[1]()
-            if entry is not None and entry.form == "keep":  # a view of it: from now on it counts for itself
+            if entry is not None and entry.form == "keep":  # memory of a kept entry: from now on counted here instead
                 del self._wholes[id(whole)]
                 entry.becomes("keep", entry.memory - size, entry.disk)
             elif not self._has_room(*takes):
@@ -266,7 +266,7 @@ class Holding:
             return True
 
     def fetch(self, slot: Slot) -> Tensor:
-        """The tensor again. What was unpacked stays for others who need it as long as there is room."""
+        """Unpack a tensor. The unpacked storage is held for its other uses as long as there is room."""
         tensor = slot.tensor()
         record = getattr(slot.form, "record", None)
         if record is not None and record.holding is not None:
@@ -298,7 +298,7 @@ class Holding:
             return self._has_room(array.nbytes, array.nbytes)
 
     def _counts(self, thing: Any, nbytes: int | None = None) -> None:
-        """Counts an array, or what holds one, as long as it lives. What is of a device counts in both places."""
+        """Count `nbytes` as long as `thing` lives, both as memory of the tensors' device and as host memory."""
         with self.lock:
             size = thing.nbytes if nbytes is None else nbytes
             self.ledger.watch(thing, size, size)
@@ -326,18 +326,18 @@ class Holding:
 
 
 def _settled(entry: Entry) -> None:
-    """Waits until an entry is on disk. If that goes wrong it is told here: it was to make room."""
+    """Wait until an entry is on disk. A failed write raises here, because it was to make room."""
     for slot in entry.living():
         record = slot.form.record
         record.settle()
         error = None if record.job is None else record.job.error
         if error is not None:
-            error.__traceback__ = None  # which holds what was to be written: a cycle
+            error.__traceback__ = None  # its frames would keep the data of the write alive, in a cycle
             raise copy(error)
 
 
 def _tiny(ways: Ways) -> int:
-    """The bytes of what is tiny that somebody has to hold from now on."""
+    """Return the bytes of the tiny arrays that a recipe would keep alive from now on."""
     return sum(
         way.array.nbytes
         for value, way in ways.items()

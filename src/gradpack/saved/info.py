@@ -1,4 +1,4 @@
-"""`SavedInfo`: what is known of a saved tensor, without unpacking it and without holding it."""
+"""`SavedInfo`: the metadata of a saved tensor, which neither unpacks it nor keeps it alive."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ KINDS = ("input", "output", "parameter", "buffer", "constant", "mask", "index", 
 
 _STATS = frozenset({"mean", "rstd", "invstd", "var", "lse", "logsumexp", "alpha", "norm"})
 _MASKS = frozenset({"mask", "kept", "noise"})
-_EXACT = frozenset({"log_softmax", "logsumexp", "ctc"})  # beside the operations of `ops/loss*.py`
+_EXACT = frozenset({"log_softmax", "logsumexp", "ctc"})  # like the operations in `ops/loss*.py`
 
 _ordinal = count().__next__
 _serial = count(1).__next__
@@ -37,18 +37,18 @@ _serials: dict[int, tuple[ref[Any], int]] = {}
 
 
 def is_exact(op: Op) -> bool:
-    """Whether what an operation saves is to be left alone by lossy policies."""
+    """Return whether lossy policies must not round what an operation saves, as for losses."""
     return op.name.lstrip("_") in _EXACT or op.forward.__module__.rpartition(".")[2].startswith("loss")
 
 
 class Learned:
-    """Who saves a tensor of another library, as an earlier step has shown.
+    """The node and slot that save a tensor of an installed torch, learned in an earlier step.
 
     Attributes:
         label: the name of the node, and the slot.
-        names: of the operation, the library's own first.
-        exact: is it to be left alone by lossy policies?
-        kind: what `SavedInfo.kind` is, if this says it; else "".
+        names: the names of the operation, torch's first.
+        exact: whether lossy policies must not round it.
+        kind: the value for `SavedInfo.kind` if node and slot imply it, else "".
     """
 
     __slots__ = ("exact", "kind", "label", "names")
@@ -58,26 +58,26 @@ class Learned:
 
 
 class SavedInfo:
-    """What one saved tensor is. Informed pack hooks get it beside the tensor; `saved.record()` keeps it.
+    """The metadata of one saved tensor. A policy's `pack` gets it with the tensor; `saved.record()` lists it.
 
     Attributes:
-        node_name: the node that saves it, as torch names it: "MulBackward0".
-        slot: under which name: "input", "other", "out", "mask".
-        kind: one of "input", "output" (of the very operation that saves it), "parameter", "buffer", "constant" (no
-            gradient goes there), "mask", "index", "stat" (a mean, a norm: one number that many depend on).
-        shape: its sizes.
-        dtype, device: of its elements.
-        nbytes: bytes of its distinct elements: an expanded tensor counts what there is.
+        node_name: the name of the node that saves it, as in torch: "MulBackward0".
+        slot: the name under which the node saves it: "input", "other", "out", "mask".
+        kind: one of "input", "output" (of the operation that saves it), "parameter", "buffer", "constant" (needs no
+            gradient), "mask", "index", "stat" (a mean, a norm: one number that many elements depend on).
+        shape: the shape of the tensor.
+        dtype, device: the dtype and device of the tensor.
+        nbytes: bytes of its distinct elements: expanded dimensions count as one element.
         strides: in elements, or None where the array library has none.
-        version: how often its storage had been written to.
-        offset: of its first element within the storage, in bytes.
-        ordinal: counts all saved tensors, in the order of saving.
-        name: what `saved.name` called it, or None.
+        version: the version of the tensor when it was saved.
+        offset: bytes from the start of the storage to the first element.
+        ordinal: a serial number, in the order of saving.
+        name: the name that `saved.name` gave it, or None.
         where: the place in the user's program: `file`, `line`, `function`; or None.
-        exact: do a loss or statistics depend on it, so that lossy policies are to leave it alone?
-        learned: of a tensor of an installed torch: what `saved.torch` has learned about it; None otherwise.
-        pack_seconds, unpack_seconds, unpacks: what hooks took, and how often it was unpacked.
-        packed_bytes, policy, tier: what a policy notes: the bytes it keeps, the policies that applied, and where
+        exact: whether a loss or statistics depend on it, so that lossy policies must not round it.
+        learned: for a tensor of an installed torch, what `saved.torch` has learned about it; None otherwise.
+        pack_seconds, unpack_seconds, unpacks: the time spent in hooks, and how often it was unpacked.
+        packed_bytes, policy, tier: set by the policy: the bytes it keeps, the policies that applied, and where
             the bytes are ("memory", "disk", ...).
     """
 
@@ -151,7 +151,7 @@ class SavedInfo:
     def of_foreign(
         cls, shape: tuple[int, ...], strides: tuple[int, ...], dtype: dtype, version: int, kind: str
     ) -> SavedInfo:
-        """Of a tensor of another library: what its hooks are given does not say who saves it."""
+        """Make the info of a tensor of another library, whose hooks are not told node and slot."""
         spec = NUMPY.spec_for(dtype, CPU)
         distinct = dtype.itemsize
         for n, stride in zip(shape, strides, strict=True):
@@ -168,7 +168,7 @@ class SavedInfo:
         return self
 
     def learn(self, learned: Learned) -> None:
-        """Take in who saves it."""
+        """Set node, slot and kind from what an earlier step has shown."""
         self.learned = learned
         self.node_name, self.slot = learned.label
         if learned.kind and self.kind in ("input", "constant"):
@@ -204,7 +204,7 @@ class SavedInfo:
 
     @property
     def op(self) -> str:
-        """The operation: "mul", or what stands for one: the class of a `Function`, "checkpoint"."""
+        """The name of the operation, such as "mul"; else of what saves it: the class of a `Function`, "checkpoint"."""
         if self.learned is not None:
             return self.learned.names[0]
         op = self._op
@@ -214,13 +214,13 @@ class SavedInfo:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All that the operation goes by."""
+        """All names of the operation, and that of the node."""
         known = (self.op,) if self.learned is None else self.learned.names
         return (*known, self.node_name)
 
     @property
     def node(self) -> Any:
-        """The node that saves it; None once it is gone."""
+        """The node that saves it; None once the node is freed."""
         return None if self._node is None else self._node()
 
     @property
@@ -233,12 +233,12 @@ class SavedInfo:
 
     @property
     def module(self) -> str:
-        """The module that was being called: "blocks.0.mlp.1"; "" for the outermost, or outside of all."""
+        """The path of the module that was running, "blocks.0.mlp.1"; "" for the outermost, or outside of modules."""
         return "" if self._call is None else self._call.path
 
     @property
     def modules(self) -> tuple[str, ...]:
-        """The classes of the modules that were being called, from the outermost in."""
+        """The class names of the modules that were running, from the outermost to the innermost."""
         found = []
         call = self._call
         while call is not None:
@@ -249,13 +249,13 @@ class SavedInfo:
 
     @property
     def storage(self) -> int | None:
-        """A number for the memory that it lies in: the same for views, never given again. None if that is gone."""
+        """A number for its storage, the same for views and never reused; None once the storage is freed."""
         whole = self._owner()
         return None if whole is None else storage_number(whole)
 
     @property
     def storage_bytes(self) -> int:
-        """The size of all the memory that it keeps alive; 0 if that is gone."""
+        """The bytes of the whole storage that it keeps alive; 0 once the storage is freed."""
         whole = self._owner()
         return 0 if whole is None else int(whole.nbytes)
 
@@ -292,7 +292,7 @@ class SavedInfo:
 
 
 def storage_number(whole: Any) -> int:
-    """A number for an array that owns its memory, never given to another."""
+    """Return a number for an array that owns its memory; it is never reused."""
     key = id(whole)
     found = _serials.get(key)
     if found is not None and found[0]() is whole:
@@ -308,7 +308,7 @@ def storage_number(whole: Any) -> int:
 
 
 class Brief:
-    """Stands for a `SavedInfo`, which takes time to find out, until somebody asks."""
+    """A cheap stand-in for a `SavedInfo`, which `full` makes when it is needed."""
 
     __slots__ = (
         "_node",
@@ -331,9 +331,9 @@ class Brief:
 
     @property
     def node(self) -> Any:
-        """The node that saves it; None once it is gone."""
+        """The node that saves it; None once the node is freed."""
         return None if self._node is None else self._node()
 
     def full(self, tensor: Tensor) -> SavedInfo:
-        """All that is known of the tensor."""
+        """Return the `SavedInfo` of the tensor."""
         return SavedInfo(tensor, self.label, self.node, self._where)

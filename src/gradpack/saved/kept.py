@@ -1,4 +1,4 @@
-"""What a policy has packed: one record for each storage and version, one handle for each saved tensor."""
+"""Packed data of policies: one record for each storage and version, one handle for each saved tensor."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from .storage import undense
 
 
 class How(NamedTuple):
-    """How something is to be stored.
+    """How a storage is to be packed.
 
     Attributes:
         steps: the stages that it goes through.
-        workers: who does that beside the program; None for nobody.
-        order: what it is fetched in.
-        row: the last size of the array, 1 if it is not known.
-        known: is it known which operation saves it?
-        sign: what else than its size tells it from others in the order.
+        workers: the queue that packs it in the background; None to pack it at once.
+        order: the order in which records are prefetched.
+        row: the size of the array's last dimension, 1 if not known.
+        known: whether the operation that saves it is known.
+        sign: identifies the record in the order, together with its size.
     """
 
     steps: tuple[Stage, ...]
@@ -38,12 +38,12 @@ class How(NamedTuple):
 
 
 class Record:
-    """What was packed of one storage, at one version.
+    """The packed data of one storage at one version.
 
     Args:
-        flat: its elements in host memory, or None if they never come there.
-        layout: how they lay, if they were put together.
-        alive: says whether the memory that they came from is.
+        flat: its elements in host memory, 1-D; None if they never come there.
+        layout: the layout for `undense` if only a tensor's distinct elements are packed, None for a whole storage.
+        alive: a function that returns whether the original storage still exists.
         size: bytes of the elements.
     """
 
@@ -75,20 +75,20 @@ class Record:
 
     def __init__(self, flat: Any, layout: Any, how: How, alive: Callable[[], bool], size: int) -> None:
         self._workers = how.workers
-        self.told: tuple[Any, ...] = ()  # are called with the arrays that it consists of, once it is stored
+        self.told: tuple[Any, ...] = ()  # callbacks, called with the arrays that it consists of once it is stored
         self._source: Any = flat
         self.layout, self.steps, self.alive, self._order = layout, how.steps, alive, how.order
         self._parts: Any = None
         self._extras: list[Any] = []
         self._lock = threading.Lock()
-        self._again: ref[Any] | None = None  # what was unpacked last, while somebody uses it
-        self._strong: Any = None  # the same, while others are to come
+        self._again: ref[Any] | None = None  # the array that was unpacked last, weakly
+        self._strong: Any = None  # the same, while further uses in the pass are expected
         self.handles = 0
-        self.asked = self.uses = 0  # how often somebody did, and how often they will in a pass
-        self.nbytes = self.size = size  # the second is that of what was packed
+        self.asked = self.uses = 0  # how often it was unpacked in all, and how often it will be in one backward pass
+        self.nbytes = self.size = size  # bytes after packing (set in `encode`), and before
         self.job: Job | None = None
         self._ahead: Job | None = None
-        self.counter = [0]  # of what was unpacked
+        self.counter = [0]  # the version counter of the unpacked array
         self._drawn = tuple([stage.draw(how.row, how.known) for stage in how.steps])
         self._place = how.order.packed(self, how.sign)
 
@@ -98,27 +98,27 @@ class Record:
 
     @property
     def bytes_on_disk(self) -> int:
-        """What is in a file of it."""
+        """The bytes of this record in a file."""
         pieces = [piece for extra in self._extras if isinstance(extra, list) for piece in extra]
         return sum(piece.size for piece in pieces if hasattr(piece, "file"))
 
     @property
     def arrays(self) -> tuple[Any, ...]:
-        """What is in memory of it."""
+        """The arrays of this record in memory: the source before it is packed, the packed arrays after."""
         return (self._source,) if self._parts is None else self._parts
 
     @property
     def error(self) -> BaseException | None:
-        """Why it could not be stored."""
+        """The exception that packing raised in the background, or None."""
         return None if self.job is None else self.job.error
 
     @property
     def holding(self) -> Any:
-        """What is held because somebody is to ask for it again; None if nothing is."""
+        """The unpacked array that is held for further uses; None if none is."""
         return self._strong
 
     def encode(self) -> None:
-        """Store it. On the thread of the program, or on another one."""
+        """Run all stages on the source. Called on the program's thread or on a background thread."""
         parts: tuple[Any, ...] = (self._source,)
         extras = []
         for stage, drawn in zip(self.steps, self._drawn, strict=True):
@@ -132,14 +132,14 @@ class Record:
             tell(parts)
 
     def settle(self) -> None:
-        """Wait until it is stored. What goes wrong shows when it is unpacked."""
+        """Wait until it is packed. An error is raised when it is unpacked."""
         if self.job is not None and self._workers is not None:
             self._workers.finish(self.job)
 
     before_write = settle
 
     def flat(self) -> Any:
-        """The elements again, as one array without dimensions. Tensors that are in use at a time share it."""
+        """Unpack the elements as a 1-D array. Tensors that are in use at the same time share it."""
         self._finish_ahead()
         self.asked += 1
         array = self._forwarded()
@@ -157,13 +157,13 @@ class Record:
         return array
 
     def _finish_ahead(self) -> None:
-        """Wait for what is being fetched. Its error shows where it is tried again."""
+        """Wait for the prefetch in flight. If it failed, unpacking is tried again, and raises there."""
         ahead, self._ahead = self._ahead, None
         if ahead is not None and self._workers is not None:
             self._workers.finish(ahead)
 
     def _forwarded(self) -> Any:
-        """What was to be stored, if that has not come so far, and would give it back as it is."""
+        """Return the source, read-only, if it is not packed yet and all stages are lossless; else None."""
         source = self._source
         job = self.job
         if source is None or job is None or job.done or not all(stage.lossless for stage in self.steps):
@@ -189,7 +189,7 @@ class Record:
         return array
 
     def fetch(self) -> None:
-        """Unpack it before it is asked for."""
+        """Prefetch: unpack it in the background before it is needed."""
         workers = self._workers
         if workers is None or self._ahead is not None or self._strong is not None or self._parts is None:
             return
@@ -206,32 +206,32 @@ class Record:
 
     @property
     def is_last(self) -> bool:
-        """Whether whoever asks now is the last one in this pass."""
+        """Whether the current use is the last one expected in this backward pass."""
         return self.handles < 2 or self.asked % self.uses == 0
 
     def _tell_order(self) -> None:
-        """Somebody has asked for it: what comes next is fetched."""
+        """Note in the order that it was unpacked, which prefetches the next records."""
         self._order.unpacked(self._place, -(-self.asked // max(self.uses, 1)))
 
     @property
     def can_wait(self) -> bool:
-        """Whether it can be fetched before it is asked for."""
+        """Whether it can be prefetched."""
         return self._workers is not None
 
     @property
     def is_waiting(self) -> bool:
-        """Whether it was fetched, and nobody has asked for it yet."""
+        """Whether it was prefetched and not used yet."""
         return self._ahead is not None
 
     def release(self) -> None:
-        """Do not hold what was unpacked, or fetched."""
+        """Drop the unpacked or prefetched array that is held."""
         self._strong = self._ahead = None
 
     def tensor(self, recipe: Any, like: Any) -> Any:
-        """One of the tensors: `recipe` says where in the memory it lies, None that it is all of it."""
+        """Unpack one tensor. `recipe` is (shape, dtype, byte offset, strides) in the storage; None for all of it."""
         flat = self.flat()
         if type(like) is not tuple and not flat.flags.writeable:
-            flat = flat.copy()  # torch knows no memory that must not be written to
+            flat = flat.copy()  # torch has no read-only tensors
         if recipe is None:
             array = undense(flat, self.layout)
         else:
@@ -241,13 +241,13 @@ class Record:
 
 
 def afresh(error: BaseException) -> BaseException:
-    """An exception to raise that has been raised elsewhere, without whatever was running there.
+    """Return a copy, without traceback, of an exception from another thread, to be raised here.
 
-    Each time another one: what is raised refers to who raises it, who would so hold itself.
+    A new copy each time: a raised exception refers to the raising frames, and would keep the record alive in a cycle.
     """
     try:
         new = copy(error)
-    except Exception:  # of a class that asks for more than it tells
+    except Exception:  # its class cannot be copied from its `args`
         new = RuntimeError(f"{type(error).__name__}: {error}")
     new.__traceback__ = None
     if hasattr(new, "__notes__"):
@@ -256,7 +256,7 @@ def afresh(error: BaseException) -> BaseException:
 
 
 class Handle:
-    """Stands in the graph for one saved tensor: what was packed, and where in it the tensor lies."""
+    """The packed form of one saved tensor: a record, and the place of the tensor in its storage."""
 
     __slots__ = ("like", "recipe", "record")
 
@@ -266,7 +266,7 @@ class Handle:
         record.uses += 1
 
     def __del__(self) -> None:
-        record = getattr(self, "record", None)  # there is none where an interrupt came before
+        record = getattr(self, "record", None)  # missing if `__init__` was interrupted
         if record is not None:
             record.handles -= 1
 
@@ -275,7 +275,7 @@ class Handle:
         return self.record.nbytes
 
     def held(self, tell: Callable[[Any], None]) -> Any:
-        """The arrays in memory that this keeps; `tell` is called with others that come later."""
+        """Return the arrays that this keeps in memory; `tell` is called with those that replace them once packed."""
         if tell not in self.record.told:
             self.record.told += (tell,)
         return self.record.arrays

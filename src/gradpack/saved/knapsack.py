@@ -1,7 +1,7 @@
-"""The cheapest changes that free enough at one moment: exact, where tensors do not depend on each other.
+"""The changes of least time that free enough bytes at one moment, as a knapsack problem.
 
-Where a budget is a little too small a few changes will do, and what matters is that their sizes add up to just enough.
-That is a knapsack, and is solved as one: the least time for every number of bytes, one tensor after the other.
+If a budget is only a little too small, a few changes suffice, and their sizes should add up to just enough. Dynamic
+programming finds the least time for every number of bytes freed. Optimal where tensors do not depend on each other.
 """
 
 from __future__ import annotations
@@ -10,14 +10,15 @@ import numpy as np
 
 from .assignment import Assignment
 
-_PARTS = 512  # of what is to be freed: sizes are rounded down to them
-_LOOK = 2e-5  # seconds that one tensor takes
+_PARTS = 512  # units into which the bytes to free are divided; sizes are rounded down to units
+_LOOK = 2e-5  # assumed seconds for one tensor
 
 
 def enough(it: Assignment) -> list[int] | None:
-    """For each place the way that frees enough of what is held most beyond a limit, if all are kept; None if none do.
+    """Return a way for each place so that the fullest moment, with all tensors kept, is brought within its limit.
 
-    What others are made of, and other moments, are not looked at.
+    None if nothing is over a limit, or no choices free enough. Ignores other moments, and recomputation of one tensor
+    from another.
     """
     it.set([0] * len(it.chosen))
     fullest = int(it.over.argmax())
@@ -26,10 +27,10 @@ def enough(it: Assignment) -> list[int] | None:
         return None
     it.work += _LOOK * len(it.chosen)
     held = it.held[:, :, fullest]
-    freed = np.clip((held[:, :1] - held) * (_PARTS / most), 0, _PARTS).astype(np.intp)  # no more than is freed
+    freed = np.clip((held[:, :1] - held) * (_PARTS / most), 0, _PARTS).astype(np.intp)  # in units, rounded down
     price = np.where((freed > 0) & np.isfinite(it.price), it.price, np.inf)
     price[:, 0], freed[:, 0] = 0.0, 0
-    least = np.full(_PARTS + 1, np.inf)  # seconds, for each number of parts that are freed
+    least = np.full(_PARTS + 1, np.inf)  # least[n]: the least seconds that free n units
     least[0] = 0.0
     parts, ways = np.arange(_PARTS + 1), []
     for mine, costs in zip(freed, price, strict=True):

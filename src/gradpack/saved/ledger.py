@@ -1,4 +1,4 @@
-"""What a budget holds: entries, one for each storage, in one form or another, and the sum of their bytes."""
+"""The entries of a budget, one for each storage in its current form, and the sums of their bytes."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from .recipes import Handle, Value
 
 
 class Means:
-    """A way of making what is kept smaller, and what is known of its cost.
+    """A policy that a budget may use to free memory, and its measured cost.
 
-    Attributes:
+    Args:
         name: "lossless", "disk", ...
-        policy: what packs and unpacks.
-        ratio: bytes in memory after to before, as far as known.
-        guess: seconds for each byte, of packing and unpacking, where nothing was measured yet.
-        where: what else it depends on, as the folder of a file.
-        steady: does nothing that is measured count?
+        policy: the policy that packs and unpacks.
+        ratio: the initial guess of packed bytes in memory divided by original bytes.
+        guess: the initial guess of the seconds per byte of packing and unpacking together.
+        steady: ignore measured times, so that plans are reproducible.
+        where: what else the times depend on, such as the folder of a file.
     """
 
     def __init__(self, name: str, policy: Policy, ratio: float, guess: float, steady: bool, where: Any = None) -> None:
         self.name, self.policy = name, policy
         self.on_disk = name == "disk"
-        self.from_device = name == "cpu"  # only for what lies on one
+        self.from_device = name == "cpu"  # only for tensors of other devices than the CPU
         self.lossy = name in ("bf16", "quantize")
         self._ratio, self._steady = ratio, steady
         self._pack, self._unpack = (rate((name, where, kind), guess / 2, steady) for kind in ("pack", "unpack"))
@@ -51,16 +51,16 @@ class Means:
 
     @property
     def rates(self) -> tuple[float, float]:
-        """Seconds for each byte, of packing and of unpacking, as far as known now."""
+        """Seconds per byte of packing and of unpacking."""
         return self._pack.seconds, self._unpack.seconds
 
     def packed(self, key: Any, before: int, after: int) -> None:
-        """Note how much smaller packing made something."""
+        """Note the bytes before and after packing for a kind of tensors."""
         if before:
             self._ratios[key] = max(after / before, self._ratios.get(key, 0.0))
 
     def took(self, nbytes: int, seconds: float) -> None:
-        """Note what packing took, with what was waited for to make room for it."""
+        """Note the seconds that packing `nbytes` took, waiting included."""
         if not self._steady:
             self._pack.measured(nbytes, seconds)
 
@@ -74,10 +74,10 @@ class Entry:
 
     Attributes:
         form: "" before it is taken in, "keep", "recompute" or the name of a `Means`.
-        nbytes: of the storage.
-        away: does it lie on a device? Then only what is kept as it is takes memory there.
-        sizes: the bytes that its form takes, where the tensor lies, in host memory and on disk.
-        row: where the round takes note of it.
+        nbytes: bytes of the storage.
+        away: whether it is on a device other than the CPU. Then only the form "keep" takes memory there.
+        sizes: bytes of its form on the tensor's device, in host memory and on disk.
+        row: its row in the round.
     """
 
     __slots__ = (
@@ -100,8 +100,8 @@ class Entry:
         self.form = ""
         self.sizes = [0, 0, 0]
         self.slots: list[ref[Slot]] = []
-        self.stuck: set[str] = set()  # forms that it cannot take
-        self.is_start = False  # is anything to be made again from it? Then it must come back exactly
+        self.stuck: set[str] = set()  # forms whose conversion failed
+        self.is_start = False  # whether a recipe starts from it: then it must not be rounded
         ledger.endings.watch(self, self.sizes)
 
     memory = property(lambda self: self.sizes[0])
@@ -112,7 +112,7 @@ class Entry:
         return [slot for known in self.slots if (slot := known()) is not None]
 
     def takes(self, form: str, nbytes: int) -> tuple[int, int]:
-        """What so many bytes of a form take, where the tensor lies and in host memory."""
+        """Return how `nbytes` of a form count on the tensor's device and in host memory."""
         return (nbytes, nbytes) if not self.away else (nbytes, 0) if form == "keep" else (0, nbytes)
 
     def becomes(self, form: str, nbytes: int, disk: int = 0) -> None:
@@ -122,30 +122,30 @@ class Entry:
 
 
 class Slot:
-    """Stands in the graph for one saved tensor."""
+    """The packed form of one saved tensor, which the budget may convert to another form later."""
 
     __slots__ = ("__weakref__", "entry", "form", "info", "kept", "told", "value", "version")
 
     def __init__(self, entry: Entry, tensor: Tensor, info: Any, value: Value) -> None:
         self.entry, self.info, self.value = entry, info, value
-        # Without its history: the node that made it would hold itself.
+        # Without grad_fn: a node that saves its own output would keep itself alive.
         self.form: Any = alias(tensor._data, tensor._spec, tensor._shape)
         self.form._counter = tensor._counter
         self.version = tensor._counter[0]
-        self.kept: Means | None = None  # what packed it
-        self.told: Callable[[Any], None] | None = None  # hears of the arrays of forms that come later
+        self.kept: Means | None = None  # the means that packed it
+        self.told: Callable[[Any], None] | None = None  # callback, called with each later form
         entry.slots.append(ref(self))
         if value.slot is None or value.slot() is None:
             value.slot = ref(self)
 
     def becomes(self, form: Any, kept: Means | None) -> None:
-        """Gives it another form: a `Handle`, or what a policy has packed."""
+        """Set another form: a recomputation `Handle`, or what a policy has packed."""
         self.form, self.kept = form, kept
         if self.told is not None:
             self.told(form)
 
     def held(self, tell: Callable[[Any], None]) -> Any:
-        """What it keeps, for a meter."""
+        """Return the current form, for a meter; `tell` is called with later ones."""
         self.told = tell
         return (self.form,)
 
@@ -154,7 +154,7 @@ class Slot:
         return self.kept is not None and self.kept.lossy
 
     def described(self) -> SavedInfo:
-        """All that is known of the tensor, which it still has."""
+        """Return the full `SavedInfo`; only while the tensor itself is held."""
         if type(self.info) is Brief:
             self.info = self.info.full(self.form)
         known: SavedInfo = self.info
@@ -162,7 +162,7 @@ class Slot:
 
     @property
     def is_whole(self) -> bool:
-        """Whether it still has the tensor, as it was."""
+        """Whether it holds the tensor itself, not modified since."""
         return isinstance(self.form, Tensor) and self.form._counter[0] == self.version
 
     def tensor(self) -> Tensor:
@@ -179,7 +179,7 @@ class Slot:
 
 
 class Held:
-    """What recipes start from: a tensor that a slot has in whatever form."""
+    """A source of recipes: a tensor that a slot holds in any form."""
 
     __slots__ = ("_fetch", "_slot")
 
@@ -208,12 +208,12 @@ class Held:
 
 
 class Ledger:
-    """The bytes of all entries that live, and those of arrays that are held beside.
+    """The sums of the bytes of all living entries, and of other arrays that are counted (see `watch`).
 
     Attributes:
-        peak, host_peak, disk_peak: the most there were where tensors lie, in host memory and on disk.
-        endings: of entries and arrays, with the bytes that they took.
-        watched: arrays that are held beside.
+        peak, host_peak, disk_peak: the most bytes on the tensors' device, in host memory and on disk.
+        endings: watches entries and arrays, and knows the bytes to subtract at their death.
+        watched: the other arrays, by id.
     """
 
     __slots__ = ("_disk", "_host", "_memory", "disk_peak", "endings", "host_peak", "peak", "watched")
@@ -258,14 +258,14 @@ class Ledger:
         return self._disk
 
     def watch(self, array: Any, memory: int, host: int) -> None:
-        """Counts an array, or what stands for one, until it is gone."""
+        """Count the bytes of an array, or of an object that holds one, until it dies."""
         key = id(array)
         self.watched[key] = self.endings.watch(array, (memory, host, 0, key))
         self.change(memory, host, 0)
 
 
 def packed_bytes(packed: Any) -> tuple[int, int]:
-    """The bytes in memory and on disk of what a policy returned, once it is stored."""
+    """Return the bytes in memory and on disk of what a policy's `pack` returned, once it is stored."""
     record = getattr(packed, "record", None)
     if record is not None and record.tier == "disk":
         return 0, int(record.size)

@@ -1,4 +1,4 @@
-"""Exact compression of saved tensors, by a codec of an optional library or of Python itself."""
+"""`lossless`: a policy that compresses saved tensors exactly, with an optional library or zlib."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from .stage import Parts, Stage, check_bytes
 from .store import Stored
 
 LEAST = 4096
-_WHOLE = 1 << 30  # bytes that go into one piece of a codec
+_WHOLE = 1 << 30  # bytes: larger arrays are not compressed
 
 Codec = tuple[Callable[[Any], bytes], Callable[[Any, Any, int], Any]]
 
 
 class Lossless(Stage):
-    """Compresses each array; keeps it as it is where that saves nothing."""
+    """A stage that compresses each array, or keeps it as it is if that saves nothing."""
 
     def __init__(self, codec: str, level: int | None, min_bytes: int) -> None:
         if codec not in _CODECS:
@@ -64,7 +64,7 @@ class Lossless(Stage):
 
 
 def _shuffled(part: Any) -> Any:
-    """First bytes of all elements, then second bytes, ...: bytes of a kind compress better beside each other."""
+    """Return the first bytes of all elements, then all second bytes, and so on, which compresses better."""
     return np.ascontiguousarray(part.view(np.uint8).reshape(part.size, -1).T)
 
 
@@ -81,7 +81,7 @@ def _zlib(library: Any, level: int | None) -> Codec:
 
 
 def _zstandard(library: Any, level: int | None) -> Codec:
-    # The objects of this library may not be shared by threads, and cost little to make.
+    # A new object for each call: they must not be shared by threads, and are cheap to make.
     return (
         lambda part: library.ZstdCompressor(level=1 if level is None else level).compress(_shuffled(part)),
         lambda packed, dtype, size: _unshuffled(library.ZstdDecompressor().decompress(packed), dtype, size),
@@ -116,7 +116,7 @@ def _pcodec(library: Any, level: int | None) -> Codec:
         if part.dtype.str[1:] not in kinds:
             other = unsigned.get(part.itemsize)
             if other is None:
-                return b"\0" * part.nbytes  # cannot: as it is
+                return b"\0" * part.nbytes  # not supported: a result this long makes `encode` keep the array
             part = part.view(other)
         return library.standalone.simple_compress(part, library.ChunkConfig(compression_level=level or 4))
 
@@ -141,7 +141,7 @@ _MODULES = {
 
 
 def lossless(codec: str = "blosc2", level: int | None = None, min_bytes: int = LEAST) -> Stored:
-    """Compress saved tensors, exactly. What does not get smaller stays as it is.
+    """Compress saved tensors exactly. Tensors that do not get smaller are kept as they are.
 
     Args:
         codec: "blosc2" (fast), "pcodec" (small), "zstandard", all of the extra `gradpack[compress]`; or "zlib", which

@@ -1,4 +1,4 @@
-"""One bit for each element of a mask."""
+"""`mask`: a policy that keeps masks as one bit per element."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from .info import SavedInfo
 from .stage import Parts, Stage, check_bytes
 from .store import Stored
 
-_LOOK = 256  # elements that are looked at first
+_LOOK = 256  # elements to test first
 
 
 class Bits(Stage):
-    """Keeps arrays of two values, 0 and another one, as bits. Exact: others stay as they are."""
+    """A stage that packs arrays with only two values, 0 and one other, as bits, and keeps other arrays. Exact."""
 
     def __init__(self, min_bytes: int) -> None:
         check_bytes("mask", min_bytes=min_bytes)
@@ -45,10 +45,10 @@ class Bits(Stage):
 
 
 def _other(part: Any) -> Any:
-    """The value beside 0 of an array that has no more; None if it has more."""
+    """Return the other value of a flat array that has only 0 and one more value; None for any other array."""
     if part.dtype == np.bool_:
         return True
-    for some in (part[:_LOOK], part):  # most that are no masks show it soon
+    for some in (part[:_LOOK], part):  # most arrays that are no masks fail the first test
         if not some.size:
             return None
         least, largest = some.min(), some.max()
@@ -61,7 +61,7 @@ def _other(part: Any) -> Any:
 
 
 def mask(min_bytes: int = 64) -> Stored:
-    """Keep masks as bits: tensors of bool, and constants with no other value than 0 and one more. Exact.
+    """Keep masks as bits: bool tensors, and constants whose only values are 0 and one other. Exact.
 
     Example::
 

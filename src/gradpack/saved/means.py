@@ -1,4 +1,4 @@
-"""The ways in which a budget may make smaller what is kept."""
+"""The means that a budget may use to free memory: other policies, with a first guess of their cost."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .store import Stored
 
 
 class Later(Policy):
-    """A policy that is made when it is first needed: a file is opened, or a library loaded, no sooner."""
+    """A policy that is created at first use, so that a file is opened or a library loaded only if needed."""
 
     def __init__(self, name: str, make: Any) -> None:
         self.name = name
@@ -38,14 +38,14 @@ class Later(Policy):
 
 
 def _at_once(policy: Stored) -> Stored:
-    """The policy without work beside the program: what waits for that, or was fetched ahead, would be in memory."""
+    """Make a policy synchronous: tensors waiting to be packed, or prefetched, would take memory beyond the limit."""
     for stage, _ in policy.steps:
         stage.background = None
     return policy
 
 
 def check_folder(directory: Any) -> None:
-    """Raise OSError unless files can be made in a folder: before any are needed, in the middle of a step."""
+    """Raise OSError if a folder does not exist or cannot be written to, before a step needs it."""
     name = os.fspath(directory)
     if not os.path.isdir(name):
         error: type[OSError] = NotADirectoryError if os.path.exists(name) else FileNotFoundError
@@ -55,12 +55,13 @@ def check_folder(directory: Any) -> None:
 
 
 def means_of(disk: int, lossy: bool, directory: Any, seed: int | None, min_bytes: int) -> list[Means]:
-    """What is allowed. The numbers, ratio and seconds for a byte, are a guess until something was measured.
+    """Return the means that the arguments allow. The ratio and seconds per byte are guesses, until measured.
 
-    The disk writes one tensor at a time beside the program and reads nothing ahead: what waits in memory would count.
+    The disk writes one tensor at a time in the background and prefetches nothing: tensors waiting in memory would
+    count against the limit.
     """
     steady = seed is not None
-    # A hard limit leaves no room for copies on their way.
+    # Synchronous, because a hard limit leaves no room for copies in flight.
     found = [Means("cpu", Later("cpu", lambda: cpu(min_bytes, window=0, ahead=0)), 1.0, 4e-10, steady)]
     if find_spec("blosc2") is not None:
         found.append(Means("lossless", Later("lossless", lambda: lossless(min_bytes=min_bytes)), 0.9, 1.5e-9, steady))

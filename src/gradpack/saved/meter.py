@@ -1,4 +1,4 @@
-"""Measure the bytes that autograd keeps between forward and backward."""
+"""`meter`: measure the bytes that autograd keeps between forward and backward."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .storage import Storages, arrays_in, owner
 
 
 class _Watch(ref[Any]):
-    """A weak reference to an array that knows how many bytes its death frees."""
+    """A weak reference to an array, with the bytes that are freed when the array dies."""
 
     __slots__ = ("key", "size")
 
@@ -27,14 +27,14 @@ class _Watch(ref[Any]):
 class Meter(Block):
     """Counts the bytes of all storages that were saved for backward and are still alive.
 
-    Each storage counts once, whole, however many operations saved it and under however many views.
-    What a pack function returned counts if it is an array or a tensor, or a tuple, list or dict of
-    them. Parameters do not count. A tensor that the program itself still holds does count: it
-    cannot be freed, but backward would keep it otherwise.
+    Each storage counts once, in full, however many operations saved it or views of it. The result of
+    a pack hook counts if it is an array or a tensor, or a tuple, list or dict of them. Parameters do
+    not count. A tensor that the program itself still holds does count, because the graph would keep
+    it alive anyway.
     """
 
     now: int  # bytes kept at this moment
-    peak: int  # the most there were
+    peak: int  # the maximum of `now`
     curve: list[tuple[float, int]]  # seconds since the start, bytes; one entry per change
 
     def __init__(self, parameters: Iterable[Tensor] = ()) -> None:
@@ -43,7 +43,7 @@ class Meter(Block):
         self._exempt = Storages(parameters)
         self._live: dict[int, _Watch] = {}
         self._start = perf_counter()
-        self._lock = RLock()  # policies store on threads of theirs
+        self._lock = RLock()  # policies also store on background threads
         me = ref(self)
 
         def tell(packed: object) -> None:
@@ -59,27 +59,27 @@ class Meter(Block):
 
     @property
     def _outer(self) -> Any:
-        """Who records around this one."""
+        """The recorder of the enclosing block, or None."""
         return self._entered[0].outer.recorder if self._entered else None
 
     def describe(self, tensor: Tensor, label: tuple[str, str], node: Any, where: Any) -> Any:
-        """What the tape calls for a note of a tensor that it saves: a recorder around this one may want it."""
+        """Return the `SavedInfo` of a tensor that is being saved, for a recorder of an enclosing block."""
         return SavedInfo(tensor, label, node, where)
 
     def note(self, info: Any, tensor: Tensor, packed: Packed | None) -> Any:
-        """What the tape calls for each tensor that it saves."""
+        """Count a tensor that is being saved, and what its pack hook returned. Called for each saved tensor."""
         self._watch(tensor._data)
         if packed is not None:
             self._watch_all(packed.handle)
         return None if self._outer is None else self._outer.note(info, tensor, packed)
 
     def ran(self, op: Any, values: Sequence[Any], outs: Sequence[Tensor], seconds: float) -> None:
-        """What the tape calls for each operation that ran."""
+        """Forward the call after each operation to the recorder of the enclosing block."""
         if self._outer is not None:
             self._outer.ran(op, values, outs, seconds)
 
     def backward(self, begins: bool) -> None:
-        """What the tape calls when a backward pass begins or ends."""
+        """Forward the begin and the end of backward passes to the recorder of the enclosing block."""
         if self._outer is not None:
             self._outer.backward(begins)
 
@@ -109,7 +109,7 @@ class Meter(Block):
 
 
 def _on_death(meter: ref[Meter]) -> Any:
-    # Through a weak reference: the meter holds the watches, and they must not hold the meter.
+    # Weakly: the meter holds the watches, and a strong reference back would be a cycle.
     def died(watch: _Watch) -> None:
         me = meter()
         if me is not None and me._live.get(watch.key) is watch:
@@ -120,12 +120,12 @@ def _on_death(meter: ref[Meter]) -> Any:
 
 
 def meter(parameters: Iterable[Tensor] = ()) -> Meter:
-    """A context manager that measures what the tape keeps while it is open.
+    """Return a context manager that measures the bytes of saved tensors while it is open.
 
-    It slows every operation down, so take times without it.
+    It slows down every operation: measure times without it.
 
     Args:
-        parameters: tensors whose storages do not count, under any view.
+        parameters: tensors whose storages do not count, also when a view of them is saved.
 
     Returns:
         A `Meter`: `peak` and `now` in bytes, and `curve`, the bytes after each change with the

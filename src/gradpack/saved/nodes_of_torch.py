@@ -1,7 +1,7 @@
-"""What the nodes of an installed torch save: under which names of ours, and what may be done to it.
+"""The saved tensors of an installed torch's nodes: which operation and slot they belong to, in gradpack's names.
 
-A pack hook of torch is not told who saves a tensor. An unpack hook is called while that node runs, so
-what one step shows is known in the next.
+A pack hook of torch is not told which node saves a tensor. But an unpack hook runs while that node
+runs, so that what one backward pass shows is known in the next step.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from ..ops.methods import load_all
 from .info import Learned, is_exact
 
 _SLOTS = {"self": "input", "result": "out", "output": "out", "logsumexp": "lse", "log_sumexp": "lse"}
-_NORM = {"result1": "mean", "result2": "rstd"}  # of layers that normalise
+_NORM = {"result1": "mean", "result2": "rstd"}  # saved by normalisation layers
 _STATS = ("mean", "rstd", "lse")
-_MOST = 1 << 16  # entries of a table
+_MOST = 1 << 16  # most entries of a table
 
 
 def found_in(node: Any, packed: object) -> str | None:
-    """Under which name a node of torch saves what a pack hook returned: "self", "saved_tensors[1]"."""
+    """Return the name under which a node of torch saves a packed object, "self" or "saved_tensors[1]", or None."""
     for name in _raw_names(type(node)):
         value = getattr(node, name, None)
         several = isinstance(value, tuple)
         for nr, saved in enumerate(value if isinstance(value, tuple) else (value,)):
             try:
                 is_it = saved is not None and saved.data is packed
-            except RuntimeError:  # it is freed already
+            except RuntimeError:  # already freed
                 continue
             if is_it:
                 short = name.removeprefix("_raw_saved_")
@@ -50,7 +50,7 @@ def _raw_names(kind: type) -> list[str]:
 
 @cache
 def _operations() -> dict[str, list[Op]]:
-    """Our operations by the name of their node, which is torch's."""
+    """Return gradpack's operations by the name of their node, which is the same as torch's."""
     import_module("..nn.functional", __package__)
     load_all()
     found: dict[str, list[Op]] = {}
@@ -61,7 +61,7 @@ def _operations() -> dict[str, list[Op]]:
 
 @cache
 def learned(node_name: str, slot: str) -> Learned:
-    """What it means that a node of torch saves something in a slot."""
+    """Return operation names, kind and exactness of what a node of torch saves in a slot."""
     words = re.sub(r"Backward\d*$", "", node_name)
     own = words if node_name.endswith("Backward") else re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", words).lower()
     ops = _operations().get(node_name, [])
@@ -75,16 +75,16 @@ def learned(node_name: str, slot: str) -> Learned:
 
 
 class Table:
-    """What was learned: for tensors that look alike, in the order in which the call of a module saves them."""
+    """The learned facts, by the look of a tensor and its ordinal among those that look the same in a module's call."""
 
     __slots__ = ("_alike", "_known")
 
     def __init__(self) -> None:
         self._known: dict[tuple[Any, int], Learned] = {}
-        self._alike: dict[Any, Learned | None] = {}  # None: they are saved by several
+        self._alike: dict[Any, Learned | None] = {}  # None: tensors of this look are saved by several nodes or slots
 
     def find(self, look: Any, nr: int) -> Learned | None:
-        """Who saves the `nr`th tensor that looks so."""
+        """Return the fact for tensor `nr` of a look; if there is none, the one that all of this look share, or None."""
         found = self._known.get((look, nr))
         return self._alike.get(look) if found is None else found
 

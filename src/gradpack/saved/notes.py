@@ -1,4 +1,4 @@
-"""The notes on what was computed, found by the arrays that it is in."""
+"""A weak map from arrays to the `Value` that notes how they were computed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .recipes import Value
 
 
 class Notes:
-    """The values that are known, by their arrays, weakly."""
+    """The known values, by array; keeps no array alive."""
 
     __slots__ = ("__weakref__", "_known")
 
@@ -18,7 +18,7 @@ class Notes:
         self._known: dict[int, tuple[ref[Any], Value]] = {}
 
     def find(self, tensor: Tensor) -> Value | None:
-        """The value that a tensor shows, if it is known and was not written to since."""
+        """Return the value of a tensor; None if it is not known, or was modified in place since."""
         known = self._known.get(id(tensor._data))
         if known is None or known[0]() is not tensor._data:
             return None
@@ -26,7 +26,7 @@ class Notes:
         return value if value.counter is tensor._counter and value.counter[0] == value.version else None
 
     def take(self, tensor: Tensor) -> Value:
-        """The value of an operand; one without a call if nothing is known of it."""
+        """Return the value of an operand; a new one without a call if none is known."""
         found = self.find(tensor)
         return self.add(Value(tensor._data, tensor._spec, tensor._counter), tensor._data) if found is None else found
 

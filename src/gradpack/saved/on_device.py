@@ -1,7 +1,7 @@
-"""What was packed of memory on a device: copied to the host beside the program, kept there, and copied back ahead.
+"""Packed data of device memory: copied to the host asynchronously, kept there, and prefetched for backward.
 
-Stages work on host memory. A policy all of whose stages leave it as it is, such as `cpu()`, needs no thread and no
-waiting: one stream copies out, another back. Until a copy is done, who asks gets what has not left yet.
+Stages work on host memory. A policy whose stages do not look at the elements, such as `cpu()`, needs no thread and
+does not block: one stream copies out, another one back. Until a copy is done, unpacking returns the source itself.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from .stage import Limits
 from .storage import strides_of
 from .transfers import Arrival, Departure, Transfers, staging_of
 
-LIMITS = Limits(64 << 20, 64 << 20, half_of_memory())  # of policies that say nothing
+LIMITS = Limits(64 << 20, 64 << 20, half_of_memory())  # the default
 
 
 class DeviceRecord(Record):
-    """One storage of a device.
+    """The packed data of one storage of a device.
 
     Args:
-        array: all its elements, without gaps.
-        layout: how they lay, if they were put together.
-        is_shared: may others write to them?
-        limits: of copies.
-        stats: where those are counted.
+        array: all its elements, contiguous.
+        layout: the layout for `undense` if only a tensor's distinct elements are packed, None for a whole storage.
+        is_shared: whether `array` is the program's memory, which in-place writes may change.
+        limits: the limits of its copies.
+        stats: the counts to which copies are added.
     """
 
     __slots__ = ("_counter", "_departure", "_error", "_here", "_limits", "_native", "_staging", "_stats", "_where")
@@ -45,13 +45,13 @@ class DeviceRecord(Record):
         self._departure: Departure | None = None
         self._error: Exception | None = None
         self._here = None if how.steps else array
-        self._where: Any = None  # the home of `_again`
+        self._where: Any = None  # the stream for which `_again` was unpacked
         host = None
         if how.steps:
             try:
                 self._departure = Departure(staging, array, limits.pinned, stats)
                 host = self._departure.host.view(NUMPY.native_of(memory.tensor.dtype))
-            except Exception as error:  # raised where the tensor is asked for
+            except Exception as error:  # raised when it is unpacked
                 self._error = error.with_traceback(None)
         super().__init__(host, layout, how, memory.alive, array.nbytes)
         if self._departure is not None and is_shared:
@@ -59,7 +59,7 @@ class DeviceRecord(Record):
 
     @property
     def is_as_it_was(self) -> bool:
-        """Whether no stage looks at the elements: then they are stored as soon as they are in host memory."""
+        """Whether no stage looks at the elements, so that packing need not wait for the copy to the host."""
         return not any(stage.looks for stage in self.steps)
 
     @property
@@ -100,10 +100,10 @@ class DeviceRecord(Record):
         self._land(departure)
         if self._error is None:
             super().encode()
-            departure.host = None  # what is pinned is free for others
+            departure.host = None  # the pinned memory can be reused
 
     def _land(self, departure: Departure) -> None:
-        """Wait for the copy to the host. What went wrong shows where the tensor is asked for."""
+        """Wait for the copy to the host. An error is raised when it is unpacked."""
         try:
             departure.finish()
         except Exception as error:
@@ -116,7 +116,7 @@ class DeviceRecord(Record):
             self._land(departure)
 
     def is_in_flight(self) -> bool:
-        """Whether it is kept on the device until it is copied, as far as can be told without waiting."""
+        """Return whether the source is still kept on the device for a copy that is not done; does not block."""
         return self._departure is not None and not self._departure.look()
 
     def before_write(self) -> None:
@@ -124,14 +124,14 @@ class DeviceRecord(Record):
             self._departure.before_write()
 
     def _forwarded(self) -> Any:
-        """What has not left the device, if it would come back as it is."""
+        """Return the source on the device if it is still there and all stages are lossless; else None."""
         departure = self._departure
         if departure is None or not all(stage.lossless for stage in self.steps):
             return self._here
         return departure.source
 
     def flat(self) -> Any:
-        """The bytes again, on the device. Tensors that are in use at a time share them."""
+        """Unpack the elements to the device. Tensors that are in use at the same time share the array."""
         if self._here is not None:
             return self._here
         self._finish_ahead()
@@ -171,7 +171,7 @@ class DeviceRecord(Record):
         elif source is self._here:
             counter = self.counter
         else:
-            counter = self._counter  # it is what was saved, and is checked as that
+            counter = self._counter  # the saved memory itself, under its own version counter
             self._stats.add(forwarded=1)
             self._tell_order()
         out = alias(self._staging.streams.shown(source, offset, shape, strides, self._native), spec, shape)
@@ -179,13 +179,13 @@ class DeviceRecord(Record):
         return out
 
     def _used(self, home: Any) -> Any:
-        """What was unpacked last, if somebody uses it still."""
+        """Return the array that was unpacked last for this stream, if it is still in use and unmodified."""
         if self._again is None or self.counter[0] or self._where != home:
             return None
         return self._again()
 
     def _arrival(self, home: Any) -> Arrival:
-        """Begin to copy it back."""
+        """Begin the copy back to the device."""
         departure = self._departure
         after = departure.event if departure is not None and self.is_as_it_was else None
         arrival = Arrival(self._staging, self._decoded_anew(), home, after, self._limits.pinned, self._stats)
@@ -219,15 +219,15 @@ class DeviceRecord(Record):
             if self._strong is None:
                 try:
                     self._strong = self._arrival(home)
-                except Exception:  # no memory, say: who asks for it tries again, and hears of it
+                except Exception:  # such as out of memory: unpacking tries again, and raises there
                     self._strong = None
 
 
 class Flight:
-    """The copies to the host that are under way, oldest first, in no more than `window` bytes.
+    """The copies to the host that are in flight, oldest first, at most `window` bytes.
 
     Attributes:
-        peak: the most bytes there were.
+        peak: the most bytes in flight so far.
     """
 
     def __init__(self, window: int) -> None:
@@ -237,7 +237,7 @@ class Flight:
         self._lock = RLock()
 
     def add(self, record: DeviceRecord) -> None:
-        """One more. Waits for the oldest until all fit."""
+        """Add a copy, and wait for the oldest until all in flight fit into the window."""
         with self._lock:
             self._records.append(ref(record))
         records = self._under_way()
@@ -250,11 +250,11 @@ class Flight:
         self.peak = max(self.peak, size)
 
     def bytes(self) -> int:
-        """The bytes that are kept on devices only until they are copied."""
+        """Return the bytes in flight, which are kept on the device only until they are copied."""
         return sum([record.size for record in self._under_way()])
 
     def drain(self) -> None:
-        """Wait for all."""
+        """Wait for all copies."""
         for record in self._under_way():
             record.settle()
 

@@ -1,8 +1,8 @@
-"""In which order saved tensors are unpacked: as it was the last time, so that they can be fetched before.
+"""The order in which saved tensors are unpacked, predicted from earlier steps, for prefetching.
 
-A round is everything that was packed since nothing was left of the last. Rounds that pack the same
-sizes for the same operations in the same order are taken to unpack in the same order; where there is
-none to compare with, the last packed comes first. A wrong guess costs time only.
+A round is all records packed from a moment when none was alive until none is alive again. Rounds that
+pack the same sizes for the same operations in the same order are expected to unpack in the same order;
+for the first of its kind, the reverse order of packing is assumed. A wrong prediction costs time only.
 """
 
 from __future__ import annotations
@@ -13,49 +13,49 @@ from itertools import islice
 from typing import Any
 from weakref import ref
 
-AHEAD = 4  # how many to fetch, at most, before they are asked for
-HELD = 3  # how many to hold, at most, because they will be asked for again
-ON_DEVICE = 64  # how many at most of either where bytes are counted instead
-LONGEST = 1 << 16  # a round, where graphs overlap so that there is always something left
-REMEMBERED = 8  # how many kinds of rounds
+AHEAD = 4  # most records to prefetch
+HELD = 3  # most unpacked records to hold for further uses
+ON_DEVICE = 64  # the same for both on a device, where bytes are limited, too
+LONGEST = 1 << 16  # most records of a round, where graphs overlap so that some are always alive
+REMEMBERED = 8  # kinds of rounds to remember
 
 
 class Round:
-    """What was packed since the last time that nothing was left."""
+    """The records packed since the last time that none was alive."""
 
     __slots__ = ("at", "can_wait", "kind", "passes", "records", "unpacked")
 
     def __init__(self) -> None:
         self.records: list[ref[Any]] = []
         self.unpacked: list[int] = []
-        self.kind = 0  # of the sizes so far
-        self.at = 0  # how far the order of the last one is through
-        self.can_wait = False  # whether there is a record that can be fetched ahead
-        self.passes = 1  # of backward that have begun, as far as unpacking shows
+        self.kind = 0  # a hash of the sizes and signs so far
+        self.at = 0  # the position in the order of the last round of this kind
+        self.can_wait = False  # whether any record can be prefetched
+        self.passes = 1  # backward passes begun, judged by how often records were unpacked
 
 
 class Order:
-    """The order of one policy. Fetches ahead, up to so many bytes.
+    """The order of one policy's records; prefetches them, within a window of bytes.
 
     Attributes:
-        window: bytes that may be fetched and not asked for yet. On a device also those that are held.
-        is_on_device: are there no limits but bytes?
+        window: bytes that may be prefetched and not used yet; on a device, also bytes held for further uses.
+        is_on_device: whether records are on a device: then bytes are the limit, rather than `AHEAD` and `HELD`.
     """
 
     def __init__(self, window: int) -> None:
         self.window = window
         self.is_on_device = False
-        self._fetched: deque[ref[Any]] = deque()  # and perhaps not asked for yet
+        self._fetched: deque[ref[Any]] = deque()  # prefetched records, some of them not used yet
         self._now = Round()
-        self._seen: OrderedDict[int, list[int]] = OrderedDict()  # kind of round -> what was unpacked, in order
+        self._seen: OrderedDict[int, list[int]] = OrderedDict()  # kind of round -> indices of records as unpacked
         self._held: deque[ref[Any]] = deque()
 
     def on_device(self, window: int) -> None:
-        """From now on there are records of a device."""
+        """Switch to the limits for records of a device."""
         self.window, self.is_on_device = window, True
 
     def packed(self, record: Any, sign: Any) -> tuple[Round, int]:
-        """Note that a record was packed; its place. Rounds are of one kind whose records have the same signs."""
+        """Note that a record was packed; return its place. Rounds with equal sizes and signs are of one kind."""
         now = self._now
         is_over = len(now.records) >= LONGEST or all(found() is None for found in reversed(now.records))
         if now.records and is_over:
@@ -67,7 +67,7 @@ class Order:
         return now, len(now.records) - 1
 
     def unpacked(self, place: tuple[Round, int], passes: int) -> None:
-        """Note that a record was unpacked, and in how many passes so far, and fetch the next ones."""
+        """Note that a record was unpacked, in its `passes`-th backward pass, and prefetch the next ones."""
         round_, index = place
         round_.passes = max(round_.passes, passes)
         if len(round_.unpacked) < 4 * len(round_.records):
@@ -81,7 +81,7 @@ class Order:
             if record is None:
                 continue
             met.add(one)
-            if record.asked < record.uses * round_.passes:  # somebody is to ask for it still
+            if record.asked < record.uses * round_.passes:  # it will be used again in this pass
                 size += record.size
                 if size > self.window and (self.is_on_device or size > record.size):
                     return
@@ -91,11 +91,11 @@ class Order:
                 return
 
     def _following(self, round_: Round, index: int) -> Iterable[int]:
-        """What is to be unpacked after a record, as the last round of this kind went, or by the order of packing."""
+        """Return the indices expected after a record, from the last round of this kind, or in reverse of packing."""
         last = self._seen.get(round_.kind)
         if last is None:
             return range(index - 1, -1, -1)
-        for start in (round_.at, 0):  # from where it was, or else from anywhere
+        for start in (round_.at, 0):  # search from the current position on, then from the start
             try:
                 round_.at = last.index(index, start) + 1
                 break
@@ -104,7 +104,7 @@ class Order:
         return islice(last, round_.at, None)
 
     def _fetch(self, record: Any) -> None:
-        """Fetch a record, unless what was fetched before and not asked for fills the window: then that goes first."""
+        """Prefetch a record; first drop older prefetched records that are not used yet if the window is full."""
         waiting = [found for known in self._fetched if (found := known()) is not None and found.is_waiting]
         size = record.size + sum([found.size for found in waiting])
         for found in waiting:
@@ -118,7 +118,7 @@ class Order:
             self._fetched.append(ref(record))
 
     def holds(self, record: Any) -> None:
-        """Note that a record holds what was unpacked of it: few do at a time."""
+        """Note that a record holds its unpacked array for further uses, and release the oldest if too many do."""
         self._held.append(ref(record))
         while self._held and self._is_too_much():
             oldest = self._held.popleft()()

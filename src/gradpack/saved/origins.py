@@ -1,6 +1,6 @@
-"""Where the contents of memory came from: which operation made them, of what, in what time.
+"""The operation that computed the contents of each storage, its inputs and its time.
 
-From this follows what it would take to make a saved tensor again instead of keeping it.
+From these `cost` estimates what recomputing a saved tensor would take, instead of keeping it.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from ..tensor.tensor import Tensor
 from .info import storage_number
 from .storage import owner
 
-_DEPTH = 64  # operations in a row; the history of what is older is not kept
+_DEPTH = 64  # longest chain of operations whose history is kept
 _RANDOM = ("dropout", "rand", "bernoulli", "normal", "multinomial", "poisson", "rrelu", "uniform", "exponential_")
 
 
 class Made:
-    """One result of an operation: how long that took, and what went in."""
+    """One result of an operation, with the operation's time in milliseconds and its inputs."""
 
     __slots__ = ("again", "depth", "inputs", "ms", "number", "version")
 
-    again: bool  # would the operation give the same again?
+    again: bool  # whether running the operation again gives the same result
     depth: int
 
     def __init__(self, number: int, version: int, ms: float, inputs: Sequence[Made], again: bool) -> None:
@@ -34,7 +34,7 @@ class Made:
 
 
 class Origins:
-    """What made the contents of each piece of memory that is alive."""
+    """For each living storage, the operation result that is in it."""
 
     __slots__ = ("__weakref__", "_made")
 
@@ -42,7 +42,7 @@ class Origins:
         self._made: dict[int, tuple[ref[Any], Made]] = {}
 
     def add(self, op: Any, values: Iterable[Any], outs: Sequence[Tensor], seconds: float) -> None:
-        """Take in that an operation ran."""
+        """Note the results of an operation that took `seconds`."""
         tensors = [v for value in values for v in (value if isinstance(value, list | tuple) else (value,))]
         inputs = [self._input(v) for v in tensors if isinstance(v, Tensor)]
         known = {made.number for made in inputs}
@@ -50,7 +50,7 @@ class Origins:
         for out in outs:
             whole = owner(out._data)
             number = storage_number(whole)
-            if number in known:  # a view: it shows what was there
+            if number in known:  # a view or in-place result: the storage of an input
                 continue
             made = Made(number, int(out._counter[0]), seconds * 1e3, inputs, again)
             self._made[number] = ref(whole, _forget(ref(self), number)), made
@@ -63,17 +63,17 @@ class Origins:
         root = tensor
         while root._view is not None:
             root = root._view.parent
-        # Nobody knows what made it. A parameter is there again whenever it is needed.
+        # Its origin is not known. Only a parameter counts as available without being saved.
         return Made(number, version, 0.0, (), bool(root._is_param))
 
     def of(self, number: int | None, version: int) -> Made | None:
-        """What made the contents of a piece of memory, if that is known."""
+        """Return the operation result in a storage at a version, None if it is not known."""
         found = None if number is None else self._made.get(number)
         return None if found is None or found[1].version != version else found[1]
 
 
 def _forget(origins: ref[Origins], number: int) -> Callable[[Any], None]:
-    # Through a weak reference: what the origins hold must not hold them.
+    # Weakly: a strong reference back to the origins, which hold this callback, would be a cycle.
     def forget(dead: Any) -> None:
         me = origins()
         if me is not None:
@@ -83,10 +83,10 @@ def _forget(origins: ref[Origins], number: int) -> Callable[[Any], None]:
 
 
 def cost(made: Made | None, is_held: Callable[[int], bool]) -> tuple[float, list[int]] | None:
-    """Milliseconds to make something again from what is held, and the pieces of memory that this needs.
+    """Return the milliseconds to recompute a result from held storages, and the numbers of those storages.
 
-    None if it cannot be made: something that went in is neither held nor can be made again itself, or
-    an operation drew random numbers.
+    None if that is not possible: an input is neither held nor can be recomputed itself, or an operation
+    drew random numbers.
     """
     if made is None or not made.again:
         return None

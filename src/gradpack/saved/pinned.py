@@ -1,7 +1,7 @@
-"""Pinned memory, in slabs of exactly the sizes that were asked for, which are used again and again.
+"""A pool of pinned host memory, in slabs of exactly the requested sizes, which are reused.
 
-Asking the system for it takes milliseconds, and what is pinned is lost to everybody else: so slabs are kept, and
-there is a limit to them. Beyond it, there is memory that is not pinned: copies from and to it are slower.
+Allocating pinned memory takes milliseconds, and it is not available to other processes: so slabs are kept, up to a
+limit. Beyond it the pool returns pageable memory, from and to which copies are slower.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 
 class Slab:
-    """A piece of pinned memory.
+    """A block of pinned memory.
 
     Attributes:
-        memory: all of it, an array of uint8.
-        event: when the device is done with it; None if it never had to do with it.
+        memory: the whole block, as an array of uint8.
+        event: recorded after the last copy from or to it; None before the first copy.
     """
 
     __slots__ = ("event", "memory")
@@ -36,7 +36,7 @@ class Slab:
 
 
 class _Lent(ref[Any]):
-    """A weak reference to an array that shows a slab. Its end is that of the loan."""
+    """A weak reference to an array in a slab. The slab is returned when the array dies."""
 
     __slots__ = ("key", "slab")
 
@@ -48,44 +48,44 @@ class Pool:
     """The pinned memory of one device.
 
     Attributes:
-        total: bytes that are pinned, in use or not.
-        made: how many slabs were asked of the system.
+        total: pinned bytes, in use or not.
+        made: how many slabs were allocated.
     """
 
     def __init__(self, streams: Streams) -> None:
         self._streams = streams
         self.total = self.made = 0
-        self._idle: OrderedDict[int, list[Slab]] = OrderedDict()  # by size, those not used for longest first
+        self._idle: OrderedDict[int, list[Slab]] = OrderedDict()  # by size, the least recently used size first
         self._lent: dict[int, _Lent] = {}
-        self._ended: deque[_Lent] = deque()  # arrays die at any moment, in any thread: so this is but a note
+        self._ended: deque[_Lent] = deque()  # arrays die at any moment, in any thread: only note it here
         self._lock = RLock()
 
     def take(self, nbytes: int, cap: int) -> Any:
-        """An array of `nbytes` uint8 with any content. It is pinned, unless that were more than `cap` in all.
+        """Return an uninitialized uint8 array of `nbytes`, pinned unless the pool would then exceed `cap` bytes.
 
-        The device may still use the memory: `slab(array).event` says until when. It goes back when nothing shows it
-        any more.
+        The device may still use the memory: wait for `slab(array).event` before use. The slab is returned to the pool
+        when the array and all views of it are gone.
         """
         with self._lock:
             self._settle()
             slab = self._slab(nbytes, cap)
             if slab is None:
                 return np.empty(nbytes, np.uint8)
-            array = np.frombuffer(memoryview(slab.memory), np.uint8)  # its own owner, for those who count memory
+            array = np.frombuffer(memoryview(slab.memory), np.uint8)  # each loan is a storage of its own
             lent = _Lent(array, self._ended.append)
             lent.key, lent.slab = id(array), slab
             self._lent[lent.key] = lent
             return array
 
     def slab(self, array: Any) -> Slab | None:
-        """The slab in which an array lies, if it lies in one."""
+        """Return the slab that an array is in, or None."""
         whole = owner(array)
         lent = self._lent.get(id(whole))
         return lent.slab if lent is not None and lent() is whole else None
 
     @property
     def in_use(self) -> int:
-        """Bytes that are lent."""
+        """Pinned bytes in use."""
         with self._lock:
             self._settle()
             return sum(lent.slab.memory.nbytes for lent in self._lent.values())
@@ -94,7 +94,7 @@ class Pool:
         found = self._idle.get(nbytes)
         if found:
             self._idle.move_to_end(nbytes)
-            return found.pop(0)  # the one that the device is most likely to be done with
+            return found.pop(0)  # the oldest, whose copies are most likely done
         self._shrink(cap - nbytes)
         if self.total + nbytes > cap:
             return None
@@ -107,7 +107,7 @@ class Pool:
         return Slab(memory)
 
     def _shrink(self, most: int) -> None:
-        """Give slabs back to the system that nobody uses, until there are `most` bytes or all are in use."""
+        """Free unused slabs until at most `most` bytes are pinned or all are in use."""
         while self.total > most and self._idle:
             size, slabs = next(iter(self._idle.items()))
             if slabs:
@@ -127,8 +127,8 @@ class Pool:
 
 
 def half_of_memory() -> int:
-    """Half of what the machine has, in bytes."""
+    """Return half of the machine's physical memory, in bytes; 16 GiB if the system does not tell."""
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
-    except (AttributeError, ValueError, OSError):  # a system that does not say
+    except (AttributeError, ValueError, OSError):  # not available on this system
         return 16 << 30

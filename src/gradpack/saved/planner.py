@@ -1,7 +1,7 @@
-"""Which saved tensor to keep in which way, so that what is held stays within limits and the least time is paid.
+"""Choose how to keep each saved tensor, so that memory stays within limits and the step takes the least time.
 
-Plain functions on plain data: nothing here knows tensors. The plan is exact where there are few tensors and close
-to it where there are many; the same question gives the same answer.
+These are functions on plain data, independent of tensors. The plan is optimal for few tensors, as far as `effort`
+allows, and approximate for many. It is deterministic.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from .exact import cheapest
 from .knapsack import enough
 from .search import climb, descend, improve
 
-EFFORT = 0.03  # seconds that planning may take, about
-FEW = 10  # tensors for which all plans are looked at, as far as they may be cheaper
-_NODE = 1e-5  # seconds that looking at a part of a plan takes
-_NODES = 500  # that are looked at in any case
+EFFORT = 0.03  # default seconds that planning may take, approximately
+FEW = 10  # most tensors for which branch and bound is used
+_NODE = 1e-5  # assumed seconds for one partial plan
+_NODES = 500  # partial plans that are examined in any case
 
 
 @dataclass
 class Plan:
-    """For each item the number of its choice, and what that comes to.
+    """For each item the index of its choice, and the outcome.
 
     Attributes:
-        fits: is it within the limits?
-        least: the fewest bytes that any plan found would hold, where none fits.
+        fits: whether it is within the limits.
+        least: if it does not fit, its peak, the lowest that was found.
     """
 
     chosen: list[int]
@@ -44,17 +44,14 @@ def plan(
     effort: float = EFFORT,
     start: Sequence[int] | None = None,
 ) -> Plan:
-    """The cheapest way of keeping `items` within limits in bytes, as far as found.
-
-    If nothing fits, what holds the fewest bytes.
+    """Return the fastest plan found for keeping `items` within limits of bytes; if none fits, the smallest.
 
     Args:
-        limit: where tensors live.
-        disk: on disk.
-        host: in host memory.
-        effort: seconds that improving on a first plan is worth. No clock is looked at: it is so many changes that are
-            tried.
-        start: choices that may be good, which were found before: where they fit the plan takes no more time.
+        limit: bytes on the tensors' device.
+        disk: bytes on disk.
+        host: bytes in host memory.
+        effort: seconds to spend on improving a first plan. No clock is read: it stands for a number of changes to try.
+        start: choices that were found before: if they fit, the plan takes no more time than they do.
     """
     limits = Limits(limit, disk, host)
     allowed = [_worthwhile(item, limits) for item in items]
@@ -80,7 +77,7 @@ def plan(
 
 
 def _from_choices(it: Assignment, start: Sequence[int]) -> None:
-    """Takes choices that were found before, and climbs from there, if that comes to less time."""
+    """Start from choices that were found before and climb; keep the result only if it is faster."""
     best, chosen = it.seconds, it.chosen.copy()
     it.set([ns.index(start[i]) if start[i] in ns else 0 for i, ns in zip(it.numbers, it.ways, strict=True)])
     if it.fits:
@@ -90,7 +87,7 @@ def _from_choices(it: Assignment, start: Sequence[int]) -> None:
 
 
 def _from_one_moment(it: Assignment) -> None:
-    """Takes what is cheapest at the fullest moment, makes it good at others, if that comes to less time."""
+    """Solve the fullest moment as a knapsack, then repair other moments; keep the result only if it is faster."""
     best, chosen = it.seconds, it.chosen.copy()
     found = enough(it)
     if found is not None:
@@ -107,7 +104,7 @@ def _made(items: Sequence[Item], chosen: list[int], fits: bool = True) -> Plan:
 
 
 def _worthwhile(item: Item, limits: Limits) -> list[int]:
-    """The choices of an item that may be of use, whatever the others are; the first is always one."""
+    """Return the indices of an item's choices that fit the limits and are not dominated; 0 is always included."""
     fitting = [
         n for n, c in enumerate(item.choices) if not n or all(t <= l for t, l in zip(c.takes, limits, strict=True))
     ]
@@ -115,7 +112,7 @@ def _worthwhile(item: Item, limits: Limits) -> list[int]:
 
 
 def _beats(item: Item, m: int, n: int) -> bool:
-    """Whether one choice is as good as another in every way, and better or named first."""
+    """Return whether choice `m` dominates `n`: at least as good in every way, and better in one or listed first."""
     a, b = item.choices[m], item.choices[n]
     if not n or a.needs or a.is_made_again or (a.rounds and not b.rounds) or (a.stays and not b.stays):
         return False
@@ -124,7 +121,7 @@ def _beats(item: Item, m: int, n: int) -> bool:
 
 
 def _smallest(it: Assignment) -> list[int]:
-    """The ways that hold the fewest bytes in memory, of those what leaves nothing in memory early for others."""
+    """Return for each place the way with the fewest bytes; of equals, one not recomputed, then the fastest."""
     found = []
     for i, ns in zip(it.numbers, it.ways, strict=True):
         choices = [it.items[i].choices[n] for n in ns]

@@ -1,6 +1,6 @@
-"""What a policy is: a way of keeping saved tensors, as a context manager, a decorator and a pair of plain hooks.
+"""`Policy`: a way of keeping saved tensors, as a context manager, a decorator and a pair of pack and unpack hooks.
 
-A policy has `pack(tensor, info)` and `unpack(packed)`. It leaves a tensor as it is by returning it from `pack`.
+A policy has `pack(tensor, info)` and `unpack(packed)`. If `pack` returns the tensor itself, it is kept as it is.
 """
 
 from __future__ import annotations
@@ -44,35 +44,35 @@ class Policy:
     """
 
     name = "policy"
-    # What tells `pack` what it packs, also where it is one of a pair of hooks.
+    # Makes the `info` argument of `pack`, also where policy.pack is one of a pair of hooks.
     __saved_info__: Callable[..., Any] = SavedInfo
 
     def pack(self, tensor: Any, info: Any = None) -> Any:
-        """What to keep of `tensor`: anything that `unpack` understands, or `tensor` itself to leave it as it is.
+        """Return the packed form of `tensor`: anything that `unpack` accepts, or `tensor` itself to keep it as it is.
 
         Args:
-            tensor: what is saved.
-            info: what is known of it, a `SavedInfo`; None where another library calls.
+            tensor: the saved tensor.
+            info: its metadata, a `SavedInfo`; None where another library calls.
         """
         return tensor
 
     def unpack(self, packed: Any) -> Any:
-        """The tensor again, from what `pack` returned."""
+        """Return the tensor for what `pack` returned: same shape and dtype."""
         return packed
 
     def wait(self) -> None:
-        """Wait until what was packed is where it is to be. What a policy does in `pack` itself is done already."""
+        """Wait for all packing in the background. A policy that does all its work in `pack` returns at once."""
 
-    # Does it see itself to writes to tensors that it keeps a while? Else what comes back after a write is looked at.
+    # Whether it handles in-place writes to saved tensors itself; if not, unpacked tensors are checked after a write.
     guards_writes = False
-    bits_for_relu = False  # may relu keep bits in place of what this has packed, where nothing else needs its result?
+    bits_for_relu = False  # may relu keep bits instead of its packed result, where nothing else needs that result?
 
     def watches(self) -> tuple[OpMode, ...]:
-        """What must see the operations of the block, beside what they save. Needed by few policies."""
+        """Return modes that observe the operations of the block; empty for most policies."""
         return ()
 
     def hooks(self) -> tuple[Callable[[Any], Any], Callable[[Any], Any]]:
-        """The policy as a plain pair, `(pack, unpack)`, for `torch.autograd.graph.saved_tensors_hooks`."""
+        """Return the pair `(pack, unpack)` for `torch.autograd.graph.saved_tensors_hooks`."""
         return self.pack, self.unpack
 
     def __iter__(self) -> Iterator[Callable[[Any], Any]]:
@@ -105,17 +105,17 @@ class Policy:
         min_bytes: int = 0,
         fn: Callable[[SavedInfo], bool] | None = None,
     ) -> Policy:
-        """This policy for some tensors; all others stay as they are. What is given must hold together.
+        """Return this policy restricted to tensors that meet all given conditions; others are kept as they are.
 
         Args:
             op: the operation or its node: "mul", "MulBackward0".
-            slot: under which name the node saves it: "out".
+            slot: the name under which the node saves it: "out".
             kind: "input", "output", "parameter", "buffer", "constant", "mask", "index" or "stat".
-            module: the module that was being called, or one around it: "blocks.0", "blocks.*.mlp".
+            module: the module that was running, or one that contains it: "blocks.0", "blocks.*.mlp".
             dtype: a dtype, or several.
-            name: what `saved.name` called the tensor.
-            min_bytes: smaller tensors stay as they are.
-            fn: any function of the `SavedInfo`.
+            name: the name that `saved.name` gave the tensor.
+            min_bytes: smaller tensors are kept as they are.
+            fn: a function of the `SavedInfo` that returns a bool.
 
         Names may be patterns with `*` and `?`, or several.
 
@@ -144,7 +144,7 @@ class Policy:
 
 
 class Selected(Policy):
-    """A policy for the tensors that a function of their `SavedInfo` chooses."""
+    """A policy restricted to the tensors for which a function of their `SavedInfo` returns True."""
 
     def __init__(self, policy: Policy, select: Select) -> None:
         self.policy, self.select = policy, select
@@ -168,7 +168,7 @@ class Selected(Policy):
 
 
 class Chain(Policy):
-    """Two policies: what the first leaves as it is, the second gets."""
+    """Two policies: the second one gets the tensors that the first one does not pack."""
 
     def __init__(self, first: Policy, second: Policy) -> None:
         self.first, self.second = first, second
@@ -196,7 +196,7 @@ class Chain(Policy):
 
 
 class Packed:
-    """What one of several policies has packed."""
+    """A packed object, with the policy that packed it."""
 
     __slots__ = ("packed", "policy")
 
@@ -204,5 +204,5 @@ class Packed:
         self.policy, self.packed = policy, packed
 
     def held(self, tell: Callable[[Any], None]) -> Any:
-        """What it keeps, for a meter."""
+        """Return what it keeps, for a meter."""
         return (self.packed,)

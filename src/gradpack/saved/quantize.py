@@ -1,4 +1,4 @@
-"""Eight, four or two bits for each number, and a scale and a least value for each group of them."""
+"""`quantize`: a policy that keeps 8, 4 or 2 bits per element, and a scale and a minimum per group of elements."""
 
 from __future__ import annotations
 
@@ -17,21 +17,23 @@ from .stage import Lossy, Parts, arguments, check_bytes
 from .store import Stored
 
 LEAST = 1024
-_WIDTH = 768  # about so many groups lie side by side; elements of one group are as far apart
+_WIDTH = 768  # approximate number of groups side by side, which is the stride of the elements of one group
 _WIDEST = 1536
 
 
 class Quantize(Lossy):
-    """Maps each group of numbers to whole numbers from 0 to 2**bits - 1.
+    """Map each group of elements linearly to the integers from 0 to 2**bits - 1.
 
-    The groups of a block lie side by side, so that NumPy works along rows, all groups at a time. Where
-    the number of groups is a multiple of the last size, a group is one feature of many rows: features
-    differ more than rows do. Scales are kept as bfloat16, rounded so that no value is out of range.
+    The groups of a block are its columns, so that NumPy works along rows, on all groups at a time. Where
+    the number of groups is a multiple of the last dimension's size, a group is one feature of many rows:
+    features differ more than rows do. Minimum and scale are bfloat16, rounded so that no value is out of
+    range.
 
-    The noise that is added before cutting off is subtracted again in decoding. So the error is uniform
-    between minus and plus half a step whatever the value, its mean is zero, and its variance is that of
-    rounding to the nearest, half of what rounding up or down at random gives. In hooks of torch, where
-    nobody says whose tensor it is, noise stays in: then the least of a group, the zeros of relu, is exact.
+    This is subtractive dithering: noise is added before truncation and subtracted in decoding. So the
+    error is uniform within half a step whatever the value, with mean zero and the variance of rounding
+    to nearest, half of that of stochastic rounding. In hooks of an installed torch, where the saving
+    operation is not known, the noise is not subtracted: then the minimum of a group, such as the zeros of
+    relu, is exact.
     """
 
     coarse = True
@@ -98,7 +100,7 @@ class Quantize(Lossy):
                 fast.extremes(block, low, step)
             low = _down(low)
             step -= low
-            if not np.isfinite(step).all():  # inf or nan: one would spoil its whole group
+            if not np.isfinite(step).all():  # a single inf or nan would spoil its whole group: do not quantize
                 return None
             step *= 1 / (self.top - _SPARE)
             step = _up(step)
@@ -139,7 +141,7 @@ class Quantize(Lossy):
         per = 8 // self.bits
         out = np.empty(size, np.float32)
         least, step = (scales.astype(np.uint32) << np.uint32(16)).view(np.float32)
-        if noise is not None:  # what was added before cutting off is taken away again: 0.5 less on the average
+        if noise is not None:  # floor(x + noise) - noise is half a step too small on average
             least = least + step * _HALF
         fast = None if noise is None else loops("quantized", out)
         at = done = 0
@@ -164,12 +166,12 @@ class Quantize(Lossy):
 
 
 _GROUPS = {8: 256, 4: 64, 2: 32}
-_HALF = np.float32(0.5)  # added before cutting off, rounds to the nearest
-_SPARE = 2**-6  # of a step: so that the largest value, with a noise just below 1, stays within the code
+_HALF = np.float32(0.5)  # added before truncation, rounds to the nearest
+_SPARE = 2**-6  # of a step: margin so that the largest value plus noise, which is below 1, does not overflow the code
 
 
 def _down(x: Any) -> Any:
-    """The nearest float32 not above that has the bits of a bfloat16 only. In place."""
+    """Round float32 values down to bfloat16 precision, in place."""
     bits = x.view(np.uint32)
     bits += (bits >> np.uint32(31)) * np.uint32(0xFFFF)
     bits &= np.uint32(0xFFFF0000)
@@ -177,7 +179,7 @@ def _down(x: Any) -> Any:
 
 
 def _up(x: Any) -> Any:
-    """The nearest not below, of what is not negative. In place."""
+    """Round float32 values that are not negative up to bfloat16 precision, in place."""
     bits = x.view(np.uint32)
     bits += np.uint32(0xFFFF)
     bits &= np.uint32(0xFFFF0000)
@@ -185,7 +187,7 @@ def _up(x: Any) -> Any:
 
 
 def _blocks(size: int, rows: int, width: int) -> list[tuple[int, int, int]]:
-    """(start, rows, width) of the blocks of a flat array; each column is a group."""
+    """Return (start, rows, width) of each block of a 1-D array of `size` elements; each column is a group."""
     found = []
     whole = rows * width
     start = 0
@@ -202,7 +204,7 @@ def _blocks(size: int, rows: int, width: int) -> list[tuple[int, int, int]]:
 
 
 def _pack(codes: Any, bits: int, into: Any) -> None:
-    """Whole numbers of few bits, several rows in one byte."""
+    """Pack codes of 4 or 2 bits, shape (rows, width), into `into`: several rows per byte."""
     per, full = 8 // bits, len(into)
     np.copyto(into, codes[:full])
     for i in range(1, per):
@@ -211,7 +213,7 @@ def _pack(codes: Any, bits: int, into: Any) -> None:
 
 
 def _unpack(packed: Any, bits: int, count: int) -> Any:
-    """The first `count` rows of them, a byte for each."""
+    """Undo `_pack`: return the first `count` rows, one byte per code."""
     per, full = 8 // bits, len(packed)
     mask = np.uint8(2**bits - 1)
     out = np.empty((count, packed.shape[1]), np.uint8)
@@ -226,7 +228,7 @@ _local = threading.local()
 
 
 def _buffers(size: int) -> Any:
-    """Work space of this thread."""
+    """Return this thread's float32 work buffer of at least `size` elements."""
     known = getattr(_local, "buffer", None)
     if known is None or known.size < size:
         known = _local.buffer = aligned(size, np.float32)
@@ -235,7 +237,7 @@ def _buffers(size: int) -> Any:
 
 @cache
 def _uniform(seed: int, size: int) -> Any:
-    """Evenly spaced numbers from 0 to below 1 in random order: any one of them, drawn at random, is uniform."""
+    """Return `size` evenly spaced float32 numbers between 0 and 1, in random order: a random one is uniform."""
     table = aligned(size, np.float32)
     table[:] = np.random.default_rng(seed).permutation(np.arange(size, dtype=np.float32) + np.float32(0.5))
     table /= np.float32(size)
@@ -243,7 +245,7 @@ def _uniform(seed: int, size: int) -> Any:
 
 
 class _Noise:
-    """Windows of a table at places drawn at random: drawing all numbers each time would cost more than the rest."""
+    """Noise from windows at random positions of one table: drawing every number would cost more than all the rest."""
 
     __slots__ = ("_random", "_seed")
 
@@ -263,15 +265,15 @@ def quantize(
 ) -> Stored:
     """Keep floating-point tensors in 8, 4 or 2 bits for each element.
 
-    Within a group of elements, values are mapped linearly to whole numbers, from the least of the group to its
-    largest. Integers, parameters, and what losses and statistics depend on stay as they are.
+    Within a group of elements, values are mapped linearly to integers, from the minimum of the group to its maximum.
+    Integers, parameters, and tensors that losses and statistics depend on are kept as they are.
 
     Args:
         bits: 8, 4 or 2.
-        group: how many elements share a scale: fewer are more exact, and cost 4 bytes for each group. By default 256,
-            64 or 32.
-        stochastic: add noise before rounding and take it away after, so that the mean over many draws is the exact
-            value. If False, round to the nearest: the error is as large, but depends on the value.
+        group: how many elements share a scale. Smaller groups are more exact, and each costs 4 bytes. By default 256
+            for 8 bits, 64 for 4, 32 for 2.
+        stochastic: add noise before rounding and subtract it after, so that the result is unbiased. If False, round to
+            the nearest: the error is as large, but depends on the value.
         seed: the same seed gives the same gradients.
         min_bytes: smaller tensors stay as they are.
 

@@ -1,12 +1,12 @@
-"""How a tensor was made, so that it can be made again.
+"""How a tensor was computed, so that it can be recomputed.
 
-`Value` and `Call` are notes on every operation that ran: they hold settings, but no array that is not
-tiny, and reach back through a bounded number of operations. What is noted of an array ends with it. A
-`Recipe` is made of them for a tensor that is not kept: it holds the arrays that it starts from (`Anchor`),
-and is shared by all that need the same result.
+`Value` and `Call` are notes on the operations that ran: they hold non-tensor arguments and tiny arrays
+only, and reach back through a bounded number of operations. The note of an array dies with it. A `Recipe`
+is made of them for a tensor that is dropped: it holds the arrays that it starts from (`Anchor`), and is
+shared by all saved tensors that need the same result.
 
-A recipe is followed at most once in a backward pass. What comes out is held by those who will still
-ask for it in this pass, and by nobody else: it dies with the last of them, at the latest with the pass.
+A recipe is run at most once in a backward pass. Its result is held only by those who will still use it
+in this pass: it is freed after its last use, at the latest at the end of the pass.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from ..tensor.tensor import Tensor, alias
 from .costs import Took
 from .storage import owner
 
-TINY = 1024  # bytes: storages as small as this are held by the notes on what was made of them
-DEEPEST = 32  # operations that a recipe may chain
+TINY = 1024  # bytes: storages up to this size are kept alive by the notes on what was computed from them
+DEEPEST = 32  # longest chain of operations in a recipe
 
 
 class Call:
@@ -41,9 +41,9 @@ class Call:
     def __init__(self, op: Op, values: list[Any], drawn: Any, took: Took, tiny: list[Any]) -> None:
         self.op = op
         self.took = took
-        self.tiny = tiny  # arrays of arguments, which live as long as this
+        self.tiny = tiny  # tiny argument arrays, kept alive by this
         self.values = values
-        self.drawn = drawn  # the states of generators that it drew from, None if it drew nothing
+        self.drawn = drawn  # the generator states that it drew from, None if it drew nothing
         self.depth = 1 + max((v.call.depth for v in self.sources() if v.call is not None), default=0)
 
     def sources(self) -> Iterator[Value]:
@@ -54,7 +54,7 @@ class Call:
                 yield from (v for v in value if type(v) is Value)
 
     def again(self, arrays: list[Any]) -> Any:
-        """The results of the operation on these arrays, which stand for its sources in order."""
+        """Run the operation again on these arrays, one for each of `sources()` in order, and return its results."""
         left = iter(arrays)
         values = [
             _tensor(v, next(left))
@@ -82,7 +82,7 @@ class Call:
 
 
 class Value:
-    """An array at one version, and the call that made it, if that is known. Does not keep the array alive."""
+    """An array at one version, and the call that computed it, if known. Does not keep the array alive."""
 
     __slots__ = (
         "__weakref__",
@@ -104,19 +104,19 @@ class Value:
         self._array = ref(array)
         self.spec, self.counter, self.version = spec, counter, counter[0]
         self.call, self.nr = call, nr
-        self.held = False  # does the user hold it anyway?
+        self.held = False  # whether the program holds it anyway, such as a parameter
         self.anchor: Any = None
         self.recipe: Any = None
-        self.slot: Any = None  # who keeps it in some form, weakly
+        self.slot: Any = None  # a weak reference to the budget's `Slot` that holds it in some form
 
     def current(self) -> Any:
-        """The array, if it is still there and as it was."""
+        """Return the array if it still exists at the same version, else None."""
         array = self._array()
         return array if array is not None and self.counter[0] == self.version else None
 
     @property
     def has_way(self) -> bool:
-        """Whether an anchor or a recipe is there already."""
+        """Whether it has an anchor or a recipe already."""
         return (self.anchor is not None and self.anchor() is not None) or self.known_recipe() is not None
 
     def known_recipe(self) -> Recipe | None:
@@ -134,10 +134,10 @@ def _tensor(value: Value, array: Any) -> Tensor:
 
 
 class _Kept(Mutation):
-    """What anchors stand for. Copies are made before somebody writes to it, by the means of mutation mode."""
+    """The arrays of all anchors. An array is copied before an in-place write to it, as by mutation mode."""
 
     def before_write(self, handle: Any) -> None:
-        """Copies it, where there is room. Where there is none backward will find that it was written to."""
+        """Copy the anchor's array if there is room for it. If not, the version check in backward will raise."""
         kept = self.original.get(handle)
         if kept is None or (handle.room is not None and not handle.room(kept._data)):
             return
@@ -150,11 +150,11 @@ _KEPT = _Kept()
 
 
 class Anchor:
-    """Holds an array that recipes start from. A write in place leaves it a copy of what was there.
+    """Holds an array that recipes start from, and a copy of its contents after an in-place write to it.
 
     Attributes:
-        room: says whether there may be a copy of an array; None if there always may.
-        copied: hears of it.
+        room: a function that returns whether an array may be copied; None if it always may.
+        copied: a callback that gets the copy.
     """
 
     __slots__ = ("__weakref__", "copied", "counter", "room", "spec", "version")
@@ -167,7 +167,7 @@ class Anchor:
         self.counter, self.version, self.spec = value.counter, value.version, value.spec
         _KEPT.original[self] = _tensor(value, array)
         counter: Any = self.counter
-        # The entry goes when the anchor goes, and the cycle that it makes with it.
+        # The entry is removed when the anchor dies, so that no cycle remains.
         counter.append((ref(self, lambda gone: _strike(counter, gone)), ref(_KEPT)))
 
     @property
@@ -188,7 +188,7 @@ def _strike(counter: list[Any], gone: Any) -> None:
 
 
 def anchor_of(value: Value, array: Any) -> Anchor:
-    """What holds the array of a value: the one anchor that there is of it."""
+    """Return the anchor of a value, of which there is at most one; make it if there is none."""
     found: Anchor | None = None if value.anchor is None else value.anchor()
     if found is None:
         found = Anchor(value, array)
@@ -197,7 +197,7 @@ def anchor_of(value: Value, array: Any) -> Anchor:
 
 
 class Recipe:
-    """How to make one tensor again. Holds what that starts from."""
+    """How to recompute one tensor. Keeps alive the arrays that it starts from."""
 
     __slots__ = (
         "__weakref__",
@@ -215,14 +215,14 @@ class Recipe:
 
     def __init__(self, value: Value, sources: list[Any]) -> None:
         self.value = value
-        # For each source of the call a Recipe, or what has its `array`, and perhaps a `recipe` that makes it.
+        # For each source of the call a Recipe, or an Anchor or `ledger.Held` with its `array`, and perhaps a `recipe`.
         self.sources = sources
-        self.room: Callable[[Any], bool] | None = None  # says whether a result may be held for others
-        self.told: Callable[[Any], None] | None = None  # hears of what is made again
+        self.room: Callable[[Any], bool] | None = None  # returns whether a result may be held for further uses
+        self.told: Callable[[Any], None] | None = None  # callback that gets recomputed arrays
         self.users: list[ref[Recipe]] = []
         self.handles: list[ref[Handle]] = []
-        self.waiting: list[Any] = []  # results of sources that this will need in the pass that goes on
-        self.run: Any = None  # the pass in which it was followed last, weakly
+        self.waiting: list[Any] = []  # results of its sources, held until this needs them in the current pass
+        self.run: Any = None  # a weak reference to the backward pass in which it was run last
         self._again: Any = None
         self._counter = [0]
         for source in sources:
@@ -231,7 +231,7 @@ class Recipe:
                 source.users.append(ref(self))
 
     def living(self) -> tuple[Any, list[int]] | None:
-        """The array and its counter, if somebody still holds it: the one that was saved, or the one made again."""
+        """Return the saved or the recomputed array with its version counter, if one still exists; else None."""
         array = self.value.current()
         if array is not None:
             return array, self.value.counter
@@ -239,7 +239,7 @@ class Recipe:
         return None if array is None or self._counter[0] else (array, self._counter)
 
     def follow(self, arrays: list[Any]) -> Any:
-        """Runs the call on the arrays of its sources."""
+        """Run the call on the arrays of its sources, and return the array of the result."""
         call = self.value.call
         assert call is not None
         made = call.again(arrays)
@@ -251,7 +251,7 @@ class Recipe:
         return made._data
 
     def held(self, tell: Callable[[Any], None]) -> list[Any]:
-        """The arrays that this and the recipes before it hold; `tell` is called with those that are made again."""
+        """Return the arrays of all anchors that this needs; `tell` is called with arrays when they are recomputed."""
         found: list[Any] = []
         stack, seen = [self], {self}
         while stack:
@@ -267,23 +267,23 @@ class Recipe:
 
 
 class Handle:
-    """Stands in the graph for a tensor that is not kept."""
+    """The packed form of a tensor that is dropped, to be recomputed by a recipe."""
 
     __slots__ = ("__weakref__", "recipe", "run", "waiting")
 
     def __init__(self, recipe: Recipe) -> None:
         self.recipe = recipe
-        self.waiting: Any = None  # the tensor made again, until this handle is asked for it
+        self.waiting: Any = None  # the recomputed array, until this handle is unpacked
         self.run: Any = None
         recipe.handles = [handle for handle in recipe.handles if handle() is not None]
         recipe.handles.append(ref(self))
 
     def held(self, tell: Callable[[Any], None]) -> list[Any]:
-        """What it keeps, for a meter."""
+        """Return the arrays that it keeps alive, for a meter."""
         return self.recipe.held(tell)
 
     def tensor(self) -> Tensor:
-        """The tensor, made again unless it was already in this backward pass."""
+        """Unpack the tensor: recompute it unless it still exists."""
         run = RUN.get()
         found = self.recipe.living()
         if found is None:
@@ -298,7 +298,7 @@ class Handle:
 
 
 def _make(wanted: Recipe, run: Any, asking: Handle) -> None:
-    """Follows a recipe, and first those that it needs; without recursion."""
+    """Run a recipe, after those that it needs, without recursion; hold the results for later uses in the pass."""
     known: dict[Recipe, Any] = {}
     needs: dict[Recipe, list[Any]] = {}
     order = _in_order(wanted, known, needs)
@@ -323,7 +323,7 @@ def _make(wanted: Recipe, run: Any, asking: Handle) -> None:
 
 
 def _in_order(wanted: Recipe, known: dict[Recipe, Any], needs: dict[Recipe, list[Any]]) -> list[Recipe]:
-    """The recipes to follow, sources first. What needs not be followed goes to `known`."""
+    """Return the recipes to run, sources first; arrays that still exist are put into `known` instead."""
     order: list[Recipe] = []
     opened: set[Recipe] = set()
     done: set[Recipe] = set()
@@ -347,7 +347,7 @@ def _in_order(wanted: Recipe, known: dict[Recipe, Any], needs: dict[Recipe, list
 
 
 def _hand_out(recipe: Recipe, made: Any, run: Any, touched: list[ref[Any]]) -> None:
-    """Lets those hold a result who will ask for it in this pass."""
+    """Give a result to all handles and recipes that will still use it in this pass, to keep it alive."""
     for known in recipe.handles:
         handle = known()
         if handle is not None and not _was_in(handle, run):
@@ -365,7 +365,7 @@ def _was_in(thing: Any, run: Any) -> bool:
 
 
 def _let_go(touched: list[ref[Any]]) -> None:
-    """At the end of a pass: nobody holds anything any more."""
+    """Free the results that are still held at the end of a pass."""
     for known in touched:
         thing = known()
         if type(thing) is Handle:

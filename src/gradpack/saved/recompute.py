@@ -1,4 +1,4 @@
-"""Drop saved tensors that cheap operations can make again from what is kept anyway."""
+"""`recompute`: a policy that drops saved tensors which cheap operations can recompute from what is kept anyway."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ from .recipes import DEEPEST, TINY, Anchor, Call, Handle, Value, anchor_of
 from .storage import owner
 from .ways import ways_to, written
 
-_CHEAP, _DEAR = 1e-9, 8e-9  # seconds for each byte that is made, where no clock is to decide
-_AGAIN = 1 / 15  # the part of all multiplications of products that may be done once more
+_CHEAP, _DEAR = 1e-9, 8e-9  # assumed seconds per byte of the result, where times are not measured
+_AGAIN = 1 / 15  # the part of all multiplications in matrix products that may be recomputed
 
 
 class Watch(OpMode):
-    """Takes note of the operations of a block: what made each tensor, of what, and how long it took.
+    """A mode that notes for each tensor the operation that computed it, its operands and its time.
 
     Args:
-        cheap: only of those that are worth running again without asking what they cost, and of few products.
-        steady: do not look at the clock: what an operation takes goes by its kind and the bytes that it makes.
+        cheap: note only operations that are cheap by their kind, and a limited number of matrix products.
+        steady: do not measure: estimate times from the kind of the operation and the bytes of its result.
 
     Attributes:
-        away: seconds that packing took, which operations did not.
-        spent: seconds that all operations took together.
+        away: seconds spent in packing, to be subtracted from the measured times of operations.
+        spent: seconds of all operations together.
     """
 
     observes = True
@@ -43,7 +43,7 @@ class Watch(OpMode):
     def __init__(self, notes: Notes, cheap: bool, steady: bool = False) -> None:
         super().__init__()
         self.notes, self.cheap, self.steady = notes, cheap, steady
-        self.multiplied = self.again = 0  # multiplications of products, and of those of which there are notes
+        self.multiplied = self.again = 0  # multiplications of all matrix products, and of those that were noted
         self.away = self.spent = 0.0
         self._took: dict[tuple[Op, int, int], Took] = {}
 
@@ -97,7 +97,7 @@ class Watch(OpMode):
         note(self.notes, op, args, outs, drawn, took, self.cheap)
 
     def _affords(self, factor: Any, out: Tensor) -> bool:
-        """Whether a product may be computed once more: few may, and those are small beside what came before them."""
+        """Return whether a matrix product may be recomputed: all such together are at most `_AGAIN` of the work."""
         size = out.numel() * (factor._shape[-1] if isinstance(factor, Tensor) and factor._shape else 1)
         self.multiplied += size
         if self.again + size > _AGAIN * self.multiplied:
@@ -106,7 +106,7 @@ class Watch(OpMode):
         return True
 
     def find(self, tensor: Tensor) -> Value | None:
-        """The value that a tensor shows, also if it is the result of the operation that saves it just now."""
+        """Return the value of a tensor, also while the operation that computes and saves it still runs; or None."""
         found = self.notes.find(tensor)
         running = RUNNING.get()
         if (found is None or found.call is None) and running is not None and tensor._edge is not None:
@@ -117,12 +117,12 @@ class Watch(OpMode):
         return found
 
 
-# The operation that runs now, its arguments and what it has drawn; None outside of those that are noted.
+# The running operation, its arguments and the generator states drawn from; None unless it is to be noted.
 RUNNING: ContextVar[Any] = ContextVar("gradpack noted operation", default=None)
 
 
 def note(notes: Notes, op: Op, values: Any, outs: list[Tensor], drawn: list[Tensor], took: Took, cheap: bool) -> None:
-    """Notes that `op` made `outs` of `values`, unless it could not be run again just so."""
+    """Note that `op` computed `outs` from `values`, unless it could not be run again with the same result."""
     mode = MODE.get()
     if mode.forward or mode.levels or mode.inference:
         return
@@ -141,7 +141,7 @@ def note(notes: Notes, op: Op, values: Any, outs: list[Tensor], drawn: list[Tens
         if out._spec.layout is not strided or any(t._data is out._data for t in tensors):
             continue
         found = notes.find(out)
-        if found is not None:  # it was saved while the operation ran
+        if found is not None:  # noted already, as it was saved while the operation ran
             if found.call is None:
                 found.call, found.nr = call, nr
             continue
@@ -154,7 +154,7 @@ _UNKNOWN = object()
 
 
 def _operand(notes: Notes, value: Any, tensors: list[Tensor]) -> Any:
-    """An argument as a note holds it."""
+    """Return an argument with tensors replaced by their values; `_UNKNOWN` if it cannot be noted."""
     if isinstance(value, Tensor):
         if value._spec.layout is not strided or type(value._counter) is InferenceCounter:
             return _UNKNOWN
@@ -171,7 +171,7 @@ def _operand(notes: Notes, value: Any, tensors: list[Tensor]) -> Any:
 
 
 class Recompute(Policy):
-    """What `recompute` returns."""
+    """A policy that drops saved tensors and recomputes them in backward: the result of `recompute`."""
 
     guards_writes = True
 
@@ -179,19 +179,19 @@ class Recompute(Policy):
         self.at_least = at_least
         self.name = f"recompute(at_least={at_least})"
         self._notes = Notes()
-        self._kept = Living()  # storages that are held for backward
+        self._kept = Living()  # storages of tensors that are kept
         self._watch = Watch(self._notes, cheap=True)
 
     def watches(self) -> tuple[OpMode, ...]:
-        self._watch.multiplied = self._watch.again = 0  # each block is like the first
+        self._watch.multiplied = self._watch.again = 0  # so that every block makes the same decisions
         return (self._watch,)
 
     def __saved_info__(self, tensor: Tensor, label: tuple[str, str], node: Any = None, where: Any = None) -> Any:
-        """As little as will do, unless somebody takes notes."""
+        """Return a cheap `Brief`, or a full `SavedInfo` if a recorder is active."""
         return Brief(label, node, where) if MODE.get().recorder is None else SavedInfo(tensor, label, node, where)
 
     def pack(self, tensor: Any, info: Any = None) -> Any:
-        """A recipe for the tensor, or the tensor itself."""
+        """Return a handle of a recipe for the tensor, or the tensor itself to keep it."""
         if tensor._spec.layout is not strided or tensor._data.nbytes < self.at_least or is_held(tensor):
             return tensor
         value = self._watch.find(tensor)
@@ -251,20 +251,20 @@ class Living:
 
 
 def recompute(at_least: int = 65536) -> Recompute:
-    """Keep no saved tensor that cheap operations can make again, exactly, from what is kept anyway.
+    """Drop saved tensors that cheap operations can recompute exactly from what is kept anyway.
 
-    Every operation of the block is noted. A tensor that is saved is dropped if elementwise operations,
-    normalisations, softmax, dropout, views and the like lead to it from what is held already (saved tensors,
-    parameters, what is small): backward runs them again, once in a pass for all that need the result, with the same
-    random numbers. Results of convolutions, attention, reductions and of anything else are kept, and so is one in a
-    chain of 32; of products of matrices those are computed again that together take at most a fifteenth of the
-    multiplications of all. No part of the program needs to be named, and the values are the same to the last bit.
+    Every operation of the block is noted. A saved tensor is dropped if cheap operations (elementwise, normalisations,
+    softmax, dropout, views and the like) compute it from what is held anyway: other saved tensors, parameters, tiny
+    tensors. Backward runs these again, once per pass for all that need the result, with the same random numbers.
+    Results of all other operations, such as convolutions, attention and reductions, are kept, and so is at least one
+    in a chain of 32; of matrix products, some are recomputed, with at most a fifteenth of all multiplications. Unlike
+    `torch.utils.checkpoint`, no part of the program needs to be marked; results are the same to the last bit.
 
-    A write in place to what a tensor is to be made from leaves it a copy of what was there. Where that cannot be,
-    backward raises, as it does for a saved tensor that was written to.
+    Before an in-place write to a tensor that others are to be recomputed from, its contents are copied. Where that is
+    not possible, backward raises, as it does for a saved tensor that was modified in place.
 
     Args:
-        at_least: smaller tensors, in bytes, are kept. An operation of the block takes some 20 microseconds longer,
+        at_least: smaller tensors, in bytes, are kept. Each operation of the block takes some 20 microseconds longer,
             so that small tensors are not worth it.
 
     Raises:

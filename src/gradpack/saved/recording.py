@@ -1,4 +1,4 @@
-"""Record what autograd saves: which tensors, how large, for whom, how long."""
+"""`record`: list all tensors that autograd saves, with their size, node, place in the program and lifetime."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from .transfers import ALL, Transfers
 
 
 class Record(Block):
-    """What operations saved while the block was open. Made by `record()`.
+    """The saved tensors of all operations that ran while the block was open: the result of `record()`.
 
-    Everything can be read at any time, inside of the block as well. Unpacks nothing, and keeps no
-    tensor alive. What is let go of after the block still shows.
+    It can be read at any time, inside of the block as well. It unpacks nothing and keeps no tensor
+    alive. Releases after the block are still recorded.
     """
 
     def __init__(self, title: str = "saved tensors", limit: int = 20_000) -> None:
@@ -32,16 +32,16 @@ class Record(Block):
         self.title = title
         self._book = Book(limit)
         self._end: float | None = None
-        self._moved = copy(ALL), copy(ALL)  # what was copied until the block began, and until it ended
+        self._moved = copy(ALL), copy(ALL)  # the counts of transfers at the begin and the end of the block
 
-    # --- what the tape calls ---
+    # --- called by autograd ---
 
     def describe(self, tensor: Tensor, label: tuple[str, str], node: Any, where: Any) -> SavedInfo:
-        """A note of a tensor that is being saved."""
+        """Return the `SavedInfo` of a tensor that is being saved."""
         return SavedInfo(tensor, label, node, where)
 
     def note(self, info: SavedInfo, tensor: Tensor, packed: Packed | None) -> Any:
-        """Take in a saved tensor. Whoever keeps it keeps the answer beside it, and lets go of both together."""
+        """Add a saved tensor. The node keeps the returned object beside it, and releases both together."""
         now = perf_counter()
         with self._book.lock:
             hold = self._book.add(info, tensor, packed, now, RUN.get())
@@ -49,14 +49,14 @@ class Record(Block):
         return hold if outer is None else (hold, outer.note(info, tensor, packed))
 
     def ran(self, op: Any, values: Sequence[Any], outs: Sequence[Tensor], seconds: float) -> None:
-        """Take in that an operation ran."""
+        """Note an operation that ran, its operands, results and time."""
         with self._book.lock:
             self._book.origins.add(op, values, outs, seconds)
         if self._outer is not None:
             self._outer.ran(op, values, outs, seconds)
 
     def backward(self, begins: bool) -> None:
-        """Take in that a backward pass begins, or ends."""
+        """Note that a backward pass begins or ends."""
         now = perf_counter()
         with self._book.lock:
             self._book.backward(begins, now, RUN.get())
@@ -65,7 +65,7 @@ class Record(Block):
 
     @property
     def _outer(self) -> Any:
-        """Who records around this one."""
+        """The recorder of the enclosing block, or None."""
         return self._entered[0].outer.recorder if self._entered else None
 
     def _changes(self) -> dict[str, Any]:
@@ -82,32 +82,32 @@ class Record(Block):
 
     __exit__ = Exit(Block._last, _over)
 
-    # --- what users read ---
+    # --- public interface ---
 
     @property
     def rows(self) -> list[Row]:
-        """One for each saved tensor, in the order of saving."""
+        """One row for each saved tensor, in the order of saving."""
         self._book.look()
         return list(self._book.rows.values())
 
     @property
     def curve(self) -> list[tuple[float, int]]:
-        """The bytes that backward keeps in memory after each change: (seconds since the start, bytes)."""
+        """The bytes of saved tensors in memory after each change: (seconds since the start, bytes)."""
         self._book.look()
         return self._book.timeline.curve()
 
     @property
     def now(self) -> int:
-        """Bytes that backward keeps in memory now: each piece of memory once, parameters and buffers not.
+        """The bytes of saved tensors in memory now: each storage once, without parameters and buffers.
 
-        Of what comes from a device, those that are there.
+        For tensors of a device, the bytes on that device.
         """
         self._book.look()
         return self._book.timeline.in_memory
 
     @property
     def tiers(self) -> dict[str, int]:
-        """Bytes that backward keeps now in each place: "memory", "disk", "cpu" for what comes from a device."""
+        """The bytes of saved tensors now in each place: "memory", "disk", and "cpu" for those offloaded to the host."""
         self._book.look()
         found: dict[str, int] = {}
         for (tier, _), size in self._book.timeline.now.items():
@@ -116,25 +116,25 @@ class Record(Block):
 
     @property
     def transfers(self) -> Transfers:
-        """What policies copied between devices and the host while the block was open, in whatever thread."""
+        """Counts of the copies between devices and the host while the block was open, of all policies and threads."""
         before, now = self._moved
         return now.since(before)
 
     @property
     def peak(self) -> int:
-        """The most bytes that there were."""
+        """The maximum of the bytes of saved tensors in memory."""
         self._book.look()
         return self._book.timeline.peak
 
     @property
     def peak_at(self) -> float:
-        """When that was, in seconds since the start."""
+        """The time of the peak, in seconds since the start."""
         self._book.look()
         return self._book.timeline.peak_at
 
     @property
     def totals(self) -> Totals:
-        """Sums over all saves."""
+        """Counts and bytes, summed over all saves."""
         self._book.look()
         return self._book.totals
 
@@ -142,7 +142,7 @@ class Record(Block):
         return f"<{self.title}: {self.totals.saves} saves, peak {self.peak} bytes, now {self.now}>"
 
     def document(self) -> dict[str, Any]:
-        """Everything as plain data, as JSON can hold it."""
+        """Return the whole recording as a dict that JSON can hold."""
         from .what_if import estimates
 
         rows, book = self.rows, self._book
@@ -151,29 +151,29 @@ class Record(Block):
         return document(self.title, seconds, rows, book.timeline, book.spans, book.totals, estimates(), book.forgotten)
 
     def table(self, top: int | None = 20) -> Any:
-        """Tables to print with rich: the `top` largest of what is held at the peak, and what other ways would give.
+        """Return tables for rich: the `top` largest saved tensors at the peak, and estimates for other policies.
 
         Raises:
-            ImportError: without rich, which the extra `cli` brings.
+            ImportError: without rich, which the extra `cli` installs.
         """
         from .tables import tables
 
         return tables(self.document(), top)
 
     def json(self) -> str:
-        """The document as JSON."""
+        """Return the document as JSON text."""
         from .traces import as_json
 
         return as_json(self.document())
 
     def trace(self) -> str:
-        """A trace for Perfetto (ui.perfetto.dev) and chrome://tracing: counters, phases and the life of each tensor."""
+        """Return a trace for Perfetto and chrome://tracing: counters, phases and the lifetime of each tensor."""
         from .traces import as_trace
 
         return as_trace(self.document())
 
     def html(self, flame: Sequence[dict[str, Any]] | None = None) -> str:
-        """One page that needs nothing else: bytes over time, a map of what is held, a table.
+        """Return a self-contained HTML page: bytes over time, a treemap of what is held, a table.
 
         Args:
             flame: calls to draw below, as nested dicts of `name`, `start`, `duration` and `children`.
@@ -183,10 +183,10 @@ class Record(Block):
         return page(self.document(), flame)
 
     def write(self, file: str | PathLike[str]) -> None:
-        """Write to a file what its name asks for: `.html`, `.trace.json` or `.json`.
+        """Write the page, trace or document to a file, by its ending: `.html`, `.trace.json` or `.json`.
 
         Raises:
-            ValueError: for any other name.
+            ValueError: for any other ending.
         """
         endings = {".html": self.html, ".trace.json": self.trace, ".json": self.json}
         for ending, make in endings.items():
@@ -199,20 +199,20 @@ class Record(Block):
 
 
 def record(title: str = "saved tensors", limit: int = 20_000) -> Record:
-    """A context manager that lists every tensor that operations save for backward while it is open.
+    """Return a context manager that lists every tensor that operations save for backward while it is open.
 
     Args:
-        title: names what is recorded, in reports.
-        limit: how many saved tensors to list. Of later ones those are listed that were held at the
-            peak or are held still; all others are counted only.
+        title: the title of reports.
+        limit: how many saved tensors to list. Later ones are listed only if they were held at the peak
+            or are still held; all others are counted only.
 
     Returns:
         A `Record`: `rows`, `peak`, `curve`, `totals`, `now`; as reports `table()`, `json()`,
         `trace()`, `html()` and `write(file)`.
 
-    A piece of memory counts from the moment at which the first operation saves something in it
-    until the last has let go, whole and once; parameters and buffers do not count. Under hooks, what
-    counts is what they keep. Recording slows operations down, so take times without it.
+    A storage counts once, in full, from the moment at which the first operation saves a tensor in it
+    until the last one is released; parameters and buffers do not count. Under hooks, the packed
+    objects count instead. Recording slows operations down: measure times without it.
 
     Example::
 

@@ -1,4 +1,4 @@
-"""One step as a budget sees it: what was saved and used in which order, and the plan that is made of that."""
+"""A round, which is one step as a budget sees it: what was saved and unpacked in which order; and plans for it."""
 
 from __future__ import annotations
 
@@ -15,20 +15,21 @@ from .ledger import Means
 from .planner import Plan, plan
 
 Key = tuple[Any, ...]
-_KINDS = 1000  # of steps, after which those are forgotten that nobody plans for any more
-_CHANGED = 0.75  # of what it was, or the other way round: by as much has a cost changed
+_KINDS = 1000  # kinds of steps; beyond it, those without living plans are forgotten
+_CHANGED = 0.75  # a cost has changed if it is less than this part of the old one, or the other way round
 
 
 class Row:
-    """What happened to one storage in a round.
+    """One storage in a round: when it was saved and used, and how it may be kept.
 
     Attributes:
-        key: node, slot, shape and dtype of the tensor that was saved of it first.
-        took: what the operations that making it again would run took, None if there is no way to.
-        needs: the numbers of the rows that this would start from.
-        fixed: it can be kept only.
-        away: it lies on a device.
-        exact: lossy means are not for it.
+        key: node, slot, shape and dtype of the first tensor saved of it, and its bytes.
+        born, first, last: when it was saved, used first and used last; -1 before it is used.
+        took: the times of the operations that recomputing it would run, None if it cannot be recomputed.
+        needs: the numbers of the rows that recomputing would start from.
+        fixed: whether it must be kept as it is.
+        away: whether it is on a device other than the CPU.
+        exact: whether lossy means must not be used.
     """
 
     __slots__ = ("_info", "away", "born", "exact", "first", "fixed", "key", "last", "nbytes", "needs", "number", "took")
@@ -43,23 +44,23 @@ class Row:
         self._info: Any = None
 
     def describe(self, info: SavedInfo) -> None:
-        """What is known of a row that no plan knows."""
+        """Set the metadata of a row that is in no plan."""
         self._info = info
         self.exact = info.exact or info.kind in ("stat", "mask", "index")
 
     @property
     def label(self) -> str:
-        """Which tensor it is, for people."""
+        """A readable name of the tensor: slot, operation, module, shape."""
         info = self._info
         return f"{info.slot!r} of {info.op}{f' in {info.module}' if info.module else ''} {list(info.shape)}"
 
     @property
     def seconds(self) -> float | None:
-        """What making it again would take, None if there is no way to."""
+        """Seconds to recompute it, None if it cannot be recomputed."""
         return None if self.took is None else sum([took.seconds for took in self.took])
 
     def learn(self, other: Row) -> None:
-        """What was found out of the same row of another round."""
+        """Copy recomputation costs and metadata from the same row of an earlier round."""
         self.took, self.needs = other.took, other.needs
         self.exact, self._info = other.exact, other._info
 
@@ -70,12 +71,12 @@ class Row:
 
 
 class Round:
-    """What was saved since the last round ended, and the plan that it follows as long as it goes as planned.
+    """The storages saved since the last round ended, and the plan that they match so far.
 
     Attributes:
-        choice: what the plan says of the last row; None once the round goes another way than any plan.
-        uses: how often something was unpacked.
-        began: how many seconds operations had taken when it began.
+        choice: the plan's choice for the last row; None once the round matches no plan.
+        uses: how often a tensor was unpacked.
+        began: the total seconds of operations when it began.
     """
 
     __slots__ = ("_asked", "began", "choice", "clock", "keys", "planned", "rows", "uses")
@@ -90,7 +91,7 @@ class Round:
         self.choice: Choice | None = None
 
     def tick(self, node: Any = None) -> int:
-        """The time. It goes on unless the node that asks has asked last."""
+        """Advance the logical clock and return it; consecutive calls for one node get the same time."""
         asking = None if node is None else ref(node)
         if asking is None or asking is not self._asked:
             self.clock += 1
@@ -104,14 +105,14 @@ class Round:
         planned = self.planned
         if planned is None or at >= len(planned.keys) or planned.keys[at] != row.key:
             if at and planned is None:
-                return  # the round has gone its own way already
+                return  # the round has already left all plans
             planned = self.planned = next((p for p in plans if p.keys[: at + 1] == self.keys), None)
         self.choice = None if planned is None else planned.choice(at)
         if planned is not None:
             row.learn(planned.rows[at])
 
     def has(self, row: Row) -> bool:
-        """Whether a row is of this round."""
+        """Return whether a row is of this round."""
         return row.number < len(self.rows) and self.rows[row.number] is row
 
     def withdraw(self) -> None:
@@ -128,9 +129,9 @@ def planned(
     old: BudgetPlan | None = None,
     others: Sequence[BudgetPlan] = (),
 ) -> BudgetPlan:
-    """The plan for rounds like this one, which may take so many seconds to make.
+    """Make a plan for rounds like this one, with about `effort` seconds of search.
 
-    It takes no longer than an old one, nor than those of `others` that are within the limits, too.
+    It is no slower than `old` and than those of `others`, as far as these fit within the limits.
     """
     items = _items(round_, means)
     start = _best_of([*([] if old is None else [old]), *others], items, limits)
@@ -148,7 +149,7 @@ def _made(round_: Round, means: Sequence[Means], items: list[Item], plan: Plan, 
 
 
 def _best_of(plans: Sequence[BudgetPlan], items: Sequence[Item], limits: Limits) -> list[int] | None:
-    """The choices of the plan that takes the least time of those that fit, by what things cost now."""
+    """Return the choices of the fastest plan that fits, by current costs; None if none fits."""
     best: tuple[float, list[int]] | None = None
     for known in plans:
         chosen = known.choices_among(items)
@@ -159,14 +160,14 @@ def _best_of(plans: Sequence[BudgetPlan], items: Sequence[Item], limits: Limits)
 
 
 def is_due(plan: BudgetPlan, means: Sequence[Means]) -> bool:
-    """Whether a plan is to be made anew: after its first round, and where ways turned out to cost something else."""
+    """Return whether to make a plan again: after its first round, and when measured rates have changed."""
     now = [rate for m in means for rate in m.rates]
     pairs = zip(now, plan.rates, strict=False)
     return plan.followed == 1 or any(not _CHANGED * a < b < a / _CHANGED for a, b in pairs)
 
 
 def better(round_: Round, means: Sequence[Means], effort: float, others: Sequence[BudgetPlan] = ()) -> BudgetPlan:
-    """The plan that a round has followed, or another one if that is better by what was learned of costs meanwhile."""
+    """Return the plan that a round has followed, or a new one if that is clearly better by current costs."""
     old = round_.planned
     assert old is not None
     new = planned(round_, means, old.limits, effort, old, others)
@@ -175,7 +176,7 @@ def better(round_: Round, means: Sequence[Means], effort: float, others: Sequenc
 
 
 def adopted(round_: Round, means: Sequence[Means], others: Sequence[BudgetPlan]) -> BudgetPlan:
-    """The same without a search: another one is the best of those that others have made since."""
+    """Like `better`, but without a search: only newer plans of other budgets are compared."""
     old = round_.planned
     assert old is not None
     newer = [other for other in others if other.number > old.looked]
@@ -197,9 +198,10 @@ def _in_place_of(old: BudgetPlan, new: BudgetPlan) -> BudgetPlan:
 
 
 class Shared:
-    """The plans of all budgets of the process that live, by the step that they are for.
+    """The living plans of all budgets of the process, by the kind of step.
 
-    With less room nothing can be faster than with more: so the plan of one budget is looked at for another one.
+    A plan that fits less room also fits more: so every budget considers the plans of others, and a larger budget is
+    not slower than a smaller one.
     """
 
     def __init__(self) -> None:
@@ -213,7 +215,7 @@ class Shared:
         self._known[kind] = [*left, ref(plan)]
 
     def like(self, keys: Sequence[Key]) -> list[BudgetPlan]:
-        """The plans for steps that save the same."""
+        """Return the plans that fit, for steps that save the same tensors."""
         known = self._known.get(_kind(keys), ())
         return [plan for found in known if (plan := found()) is not None and plan.fits and plan.keys == keys]
 
@@ -238,6 +240,6 @@ def _item(row: Row, means: Sequence[Means], end: int) -> Item:
                 choices.append(Choice(m.name, on_host * size, *costs, rounds=m.lossy, host=size))
     if row.first < 0:
         return Item(tuple(choices), row.born, end, end)
-    if row.first < row.last:  # may as well be had twice
+    if row.first < row.last:  # used more than once: it may also be unpacked or recomputed for each use
         choices += [replace(c, seconds=c.seconds + c.anew, stays=False) for c in choices[1:]]
     return Item(tuple(choices), row.born, row.first, row.last)

@@ -1,4 +1,4 @@
-"""Where policies apply and where not: `bypass`, `forbid`, `propagate`; and `name`, which they choose by."""
+"""Where policies apply: `bypass`, `forbid` and `propagate`; and `name`, which gives tensors names to select by."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _FIELDS = ("hooks", "forbidden", "recorder", "mutation", "ops")
 
 
 class bypass:  # noqa: N801 - reads as a keyword
-    """No policies and no hooks in this block, whatever is around it: saved tensors stay as they are.
+    """Disable all policies and saved tensor hooks in this block: saved tensors are kept as they are.
 
     Also a decorator.
 
@@ -44,10 +44,10 @@ class bypass:  # noqa: N801 - reads as a keyword
 
 
 def forbid(message: str) -> Any:
-    """Entering a policy, or hooks, in this block raises RuntimeError with `message`. Also a decorator.
+    """Make entering a policy or hooks in this block raise RuntimeError with `message`. Also a decorator.
 
     Raises:
-        RuntimeError: on entry, if some are active already: `bypass` switches them off.
+        RuntimeError: on entry, if policies or hooks are active already: `bypass` disables them.
 
     Example::
 
@@ -65,10 +65,10 @@ def forbid(message: str) -> Any:
 
 
 def propagate(function: F) -> F:
-    """`function`, to be run by another thread, under the policies that are active here and now.
+    """Return `function` wrapped so that it runs, in any thread, under the policies that are active now.
 
-    A thread starts without any, as it starts with grad mode on. Tasks of asyncio need no help: they start with those
-    of the task that made them.
+    A new thread starts without policies, as it starts with grad mode enabled. Tasks of asyncio inherit those of the
+    task that creates them.
 
     Example::
 
@@ -99,10 +99,10 @@ def propagate(function: F) -> F:
 
 
 def name(tensor: Tensor, name: str) -> Tensor:
-    """Give a tensor a name that policies choose by and reports show; returns it.
+    """Give a tensor a name, which `Policy.where(name=...)` selects by and reports show; return the tensor.
 
-    Operations that save the tensor after this see the name. If the one that made it has saved it before, the policy
-    that is active gets to choose again.
+    Operations that save the tensor after this see the name. If the operation that computed it has already saved it,
+    the active policy packs it again.
 
     Example::
 
@@ -123,6 +123,6 @@ def name(tensor: Tensor, name: str) -> Tensor:
             packed = getattr(node, slot, None)
             if isinstance(packed, PackedWithInfo) and op.saves(slot) == "result" and packed.unpack == hooks[1]:
                 packed.info.name = name
-                packed.handle = None  # let go of it first: packing again would find it
+                packed.handle = None  # drop it first, or packing again would reuse it
                 packed.handle = hooks[0](lent(tensor, node), packed.info)
     return tensor

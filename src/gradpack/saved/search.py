@@ -1,8 +1,8 @@
-"""Looks for the cheapest way of keeping tensors within limits, a few changes at a time.
+"""Local search for the fastest choices within the limits, a few changes at a time.
 
-First it goes down: changes what frees most for its time until the limits hold. Then it goes up again, with what saves
-most time for its room. Where neither helps any more it makes a change that does harm, and looks whether going down and
-up from there is a gain: what passes a limit has to be made good, and what frees room may give it to others.
+`descend` makes the changes that free the most bytes per second until the limits hold. `climb` makes those that save
+the most time for their bytes while the limits hold. When neither finds any, `improve` makes a single change for the
+worse, which exceeds a limit or costs time, and keeps it if descending and climbing from there saves time in all.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ import numpy as np
 
 from .assignment import Assignment, Table, Trials
 
-_LEAST = 1e-12  # seconds: differences below are none
-_PART = 4  # of what is beyond a limit, that is made good before all changes are looked at again
-_AT_ONCE = 8  # of so many items one gets another choice before that
-_TIGHT = 0.25  # of the largest tensor: where there is less room than that changes stand in each other's way
+_LEAST = 1e-12  # seconds: smaller differences count as none
+_PART = 4  # `descend` evaluates all changes again after 1/4 of the excess is removed
+_AT_ONCE = 8  # `climb` evaluates all changes again after 1/8 of the items have changed
+_TIGHT = 0.25  # a moment is tight if its room is below this part of the largest tensor
 
 
 def descend(it: Assignment, still: int = -1, spare: float = float("inf")) -> bool:
-    """Makes changes until the limits hold. False if that cannot be: then some may have been made.
+    """Make changes until the limits hold. Return False if that fails; some changes may have been made then.
 
     Args:
-        still: the place of an item that is to stay as it is.
-        spare: seconds that this may cost.
+        still: the place of an item that must not change.
+        spare: seconds that the changes may add.
     """
     most = it.seconds + spare
     while not it.fits:
@@ -39,7 +39,7 @@ def descend(it: Assignment, still: int = -1, spare: float = float("inf")) -> boo
 
 
 def _made_good(it: Assignment, prices: Table, excess: float, most: float) -> bool:
-    """Makes the cheapest changes, for a part of what is beyond the limits. False if there is none."""
+    """Make the changes of least price until a part of the excess is removed. Return False if none helps."""
     found = False
     for p, k in _in_order(prices):
         before, now = int(it.chosen[p]), it.excess
@@ -54,7 +54,7 @@ def _made_good(it: Assignment, prices: Table, excess: float, most: float) -> boo
 
 
 def climb(it: Assignment, still: int = -1) -> None:
-    """Makes changes that save time, as long as there are some within the limits."""
+    """Make changes that save time until none is left that stays within the limits."""
     found = -1
     while found:
         trials = it.trials()
@@ -75,7 +75,7 @@ def climb(it: Assignment, still: int = -1) -> None:
 
 
 def _in_order(prices: Table) -> Any:
-    """The places and ways of finite prices, the lowest first; of each place one."""
+    """Iterate over (place, way) in the order of price: for each place its cheapest way, if that is finite."""
     ways = prices.argmin(1)
     lowest = prices[np.arange(len(ways)), ways]
     for p in np.argsort(lowest, kind="stable").tolist():
@@ -85,7 +85,7 @@ def _in_order(prices: Table) -> Any:
 
 
 def improve(it: Assignment, stop: float) -> None:
-    """Saves time as long as that is found and the limits hold, until so much work is done."""
+    """Repeat single changes followed by `descend` and `climb` while they save time, until `it.work` reaches `stop`."""
     found = True
     while found:
         best, chosen = it.seconds, it.chosen.copy()
@@ -105,9 +105,10 @@ def improve(it: Assignment, stop: float) -> None:
 
 
 def _hopes(it: Assignment, trials: Trials) -> Table:
-    """For each change the seconds more that it takes at best, with others that it leaves room for, or that make room.
+    """Return a lower estimate of the seconds that each change adds in all, with the changes that follow from it.
 
-    As if there were one moment only, and parts of changes as well.
+    Those are changes that save time in the room it frees, or that free the room it needs. The estimate relaxes the
+    problem to a single moment and to fractional changes.
     """
     seconds = trials.seconds
     slack = -trials.over
@@ -127,7 +128,7 @@ def _hopes(it: Assignment, trials: Trials) -> Table:
 
 
 def _sums(it: Assignment, sizes: Table, seconds: Table, order: Table) -> tuple[Table, Table]:
-    """Sums of sizes and of seconds of changes, one of each item, in an order; without those that are infinite in it."""
+    """Return cumulative sums of sizes and seconds of each item's best change, sorted by `order`, without inf."""
     ways = order.argmin(1)
     places = np.argsort(order[it.at, ways], kind="stable")
     places = places[np.isfinite(order[it.at, ways][places])]

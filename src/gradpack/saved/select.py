@@ -1,4 +1,4 @@
-"""Which saved tensors a policy applies to: functions of their `SavedInfo`, made of patterns."""
+"""The conditions of `Policy.where`: functions of a `SavedInfo`, built from patterns."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .info import KINDS, SavedInfo
 
 
 class Select:
-    """Whether a saved tensor is chosen: all of what was asked for must hold. `str()` shows what that was."""
+    """A function that returns whether a `SavedInfo` meets all conditions; `str()` shows them."""
 
     __slots__ = ("_tests", "_text")
 
@@ -28,10 +28,10 @@ class Select:
 
 
 def selector(**asked: Any) -> Select:
-    """The selection that `Policy.where` describes.
+    """Return the selection for the arguments of `Policy.where`.
 
     Raises:
-        ValueError: for a kind that there is not, or if nothing was asked for.
+        ValueError: for an unknown kind, or if no condition is given.
         TypeError: if `min_bytes` is no int, or `fn` cannot be called.
     """
     asked = {key: value for key, value in asked.items() if value is not None and value != 0}
@@ -39,7 +39,7 @@ def selector(**asked: Any) -> Select:
         raise ValueError(
             "where(): say which tensors: by op=, slot=, kind=, module=, dtype=, name=, min_bytes= or fn=(a function)"
         )
-    # The cheapest first: a pattern of modules is looked at last.
+    # Cheap tests first, module patterns and functions last.
     order = ("min_bytes", "kind", "dtype", "slot", "op", "name", "module", "fn")
     tests = tuple(_TESTS[key](asked[key]) for key in sorted(asked, key=order.index))
     shown = ", ".join(f"{key}={getattr(value, '__name__', repr(value))}" for key, value in asked.items())

@@ -1,4 +1,4 @@
-"""One bit for each element: is it above zero? All that the backward of relu asks of its result."""
+"""A stage that keeps one bit per element, whether it is above zero: all that relu's backward needs of its result."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .stage import Parts, Stage
 
 
 class Signs(Stage):
-    """Comes back as ones and zeros."""
+    """Pack `x > 0` as bits; unpack ones and zeros."""
 
     name = "signs()"
     lossless = False

@@ -1,8 +1,7 @@
-"""Keep saved tensors on disk: a pair of functions for `saved_tensors_hooks`.
+"""`Disk`: pack and unpack functions for `saved_tensors_hooks` that keep saved tensors on disk.
 
-All of them lie in one temporary file that has no name any more, so that nothing is left behind
-however the process ends. The file grows in steps, and the place of a tensor that died is used
-again.
+All of them are in one unlinked temporary file, so that nothing is left behind however the process
+ends. The file grows in steps, and the extents of freed tensors are reused.
 """
 
 from __future__ import annotations
@@ -26,23 +25,23 @@ _NOT_SUPPORTED = {EINVAL, ENOSYS, EOPNOTSUPP}
 class Disk:
     """Hooks that write saved tensors to a private temporary file and read them back.
 
-    Values, dtypes, shapes and the order of strides come back exactly. Reading and writing wait for
-    the operating system; what it caches of the file it drops when memory gets short. A tensor that
-    several operations save is written once.
+    Values, dtypes, shapes and the order of strides are restored exactly. Reads and writes are
+    synchronous, through the page cache of the operating system. A tensor that several operations
+    save is written once.
 
     Args:
-        directory: where the file lies; by default the system's folder for temporary files.
-        parameters: tensors whose storages to leave in memory, under any view.
+        directory: the folder of the file; by default the system's folder for temporary files.
+        parameters: tensors whose storages stay in memory, also when a view of them is saved.
         at_least: smaller tensors, in bytes, stay in memory.
         step: by how many bytes the file grows.
 
     `in_use` and `peak` are the bytes of tensors in the file now and at most, `size` the bytes of
-    the file. `close()`, or leaving a `with` block, gives the disk space back at once; without, it is
-    given back when the last tensor in the file is gone.
+    the file. `close()`, or leaving a `with` block, frees the disk space at once; otherwise it is
+    freed when the last tensor in the file is gone.
 
     Raises:
-        OSError: when the file cannot be made or the disk is full (in pack), or when it cannot be
-            read (in unpack).
+        OSError: if the file cannot be created; in pack, if the disk is full; in unpack, if the file
+            cannot be read.
 
     Example::
 
@@ -87,17 +86,17 @@ class Disk:
         self._write = once(file.write)
 
     def pack(self, tensor: Tensor) -> Any:
-        """Writes the tensor; returns its place in the file, or the tensor if that stays in memory."""
+        """Write the tensor and return its `Extent`, or return the tensor itself if it stays in memory."""
         if tensor.nbytes < self.at_least or not isinstance(tensor._data, np.ndarray) or tensor._data in self._exempt:
             return tensor
-        if self._file.process != os.getpid():  # a fork: the file is the parent's
+        if self._file.process != os.getpid():  # forked: the file belongs to the parent
             self._use(self._open())
         extent = self._write(tensor)
         self.peak = max(self.peak, self._file.in_use)
         return extent
 
     def unpack(self, packed: Any) -> Tensor:
-        """Reads what `pack` wrote, into new memory."""
+        """Read the tensor that `pack` wrote, into new memory."""
         return packed.read() if isinstance(packed, Extent) else packed
 
     def __iter__(self) -> Iterator[Callable[..., Any]]:
@@ -112,7 +111,7 @@ class Disk:
         return self._file.size
 
     def close(self) -> None:
-        """Gives the disk space back. What is still in the file cannot be unpacked any more."""
+        """Free the disk space. Tensors that are still in the file can no longer be unpacked."""
         self._file.close()
 
     def __enter__(self) -> Disk:
@@ -123,7 +122,7 @@ class Disk:
 
 
 class Extent:
-    """The place of one tensor in the file. The place is free when this object dies."""
+    """The extent of one tensor in the file, which is freed when this object dies."""
 
     __slots__ = ("__weakref__", "_dtype", "_file", "_layout", "length", "start")
 
@@ -139,7 +138,7 @@ class Extent:
 
 
 class ExtentFile:
-    """An unlinked file, and which parts of it are free."""
+    """An unlinked temporary file, with a list of its free extents."""
 
     __slots__ = ("_end", "_free", "_lock", "_step", "_used", "directory", "fd", "lent", "process", "size")
 
@@ -151,10 +150,10 @@ class ExtentFile:
         self.fd, name = mkstemp(prefix="gradpack-", dir=self.directory)
         os.unlink(name)
         self.process = os.getpid()
-        self.size = 0  # of the file
-        self.lent = Endings()  # the places of what is in the file
+        self.size = 0  # bytes of the file
+        self.lent = Endings()  # watches the living extents
         self._step = step
-        self._end = 0  # nothing was ever put beyond
+        self._end = 0  # the end of the last extent in use
         self._used = 0
         self._free: list[tuple[int, int]] = []  # (start, length) by start, no two adjacent
         self._lock = allocate_lock()
@@ -176,7 +175,7 @@ class ExtentFile:
 
     def _write_all(self, contents: Any, start: int, whole: int) -> None:
         done = 0
-        while done < contents.nbytes:  # the system may take less than it is given
+        while done < contents.nbytes:  # a write may be partial
             try:
                 count = os.pwrite(self.fd, contents[done:], start + done)
             except OSError as error:
@@ -208,7 +207,7 @@ class ExtentFile:
         self.close()
 
     def _place(self, length: int) -> int:
-        """Where to put this many bytes: the first gap that is large enough, else the end."""
+        """Allocate an extent and return its start: the first gap that is large enough, else the end of the file."""
         if self.fd < 0:
             raise OSError("this Disk is closed: make another one, and keep it open until backward is done")
         self._bury()
@@ -235,10 +234,10 @@ class ExtentFile:
         self.size = size
 
     def _room(self, more: int) -> None:
-        """Raise if the file had better not grow so much."""
+        """Raise OSError if the file must not grow by `more` bytes; does nothing here."""
 
     def _bury(self) -> None:
-        """Makes the places of dead extents free, joined with their free neighbours."""
+        """Free the extents of dead objects, and merge them with adjacent free extents."""
         for ending in self.lent.over():
             start, length = ending.told
             self._used -= length
@@ -264,7 +263,7 @@ class ExtentFile:
 
 
 def _extend(fd: int, size: int, wanted: int) -> None:
-    """Reserves the blocks, so that a full disk shows now and not in the middle of a write."""
+    """Grow the file and reserve its blocks, so that a full disk raises here and not in the middle of a write."""
     if hasattr(os, "posix_fallocate"):
         try:
             os.posix_fallocate(fd, size, wanted - size)

@@ -1,6 +1,6 @@
-"""A stage: one step that turns the arrays of a saved tensor into others, and back.
+"""`Stage`: one step that encodes the arrays of a saved tensor as other arrays, and decodes them.
 
-Policies that store are made of stages, one after the other: `quantize(8) >> disk()` has two.
+A `Stored` policy is a sequence of stages: `quantize(8) >> disk()` has two.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from .info import SavedInfo
 
 Parts = tuple[Any, ...]  # contiguous arrays
 
-OTHERS = frozenset({"parameter", "buffer"})  # stay in memory anyway: a copy would only add to it
+OTHERS = frozenset({"parameter", "buffer"})  # kinds that stay in memory anyway: a copy would only add to it
 
 
 class Limits(NamedTuple):
-    """How much memory copies from and to a device may take.
+    """Limits in bytes of the memory that copies from and to a device may take.
 
     Attributes:
-        window: bytes that are kept on the device only until they are copied.
-        ahead: bytes that are copied back before they are asked for, or held because they will be asked for again.
-        pinned: bytes of pinned memory, of all policies together.
+        window: bytes kept on the device only until they are copied to the host.
+        ahead: bytes on the device that are prefetched, or held for further uses.
+        pinned: bytes of pinned host memory, of all policies together.
     """
 
     window: int
@@ -30,19 +30,19 @@ class Limits(NamedTuple):
 
 
 class Stage:
-    """What a policy does with arrays.
+    """One encoding step of a policy.
 
     Attributes:
-        name: as the user would write it.
-        lossless: does `decode` give back exactly what `encode` got?
-        coarse: is it so inexact that a quotient of two decoded tensors means nothing?
-        background: how many bytes are worth running it beside the program; None for never.
-        window: how many bytes may then be under way.
-        policy: the class of policies with such a stage, if it is a special one.
-        tier: where the bytes are, "" for where they were.
-        min_bytes: smaller tensors are left alone.
-        looks: does `encode` look at the elements, so that they must be in host memory before?
-        limits: of copies from and to a device, if it says.
+        name: the call that makes it, as text.
+        lossless: whether `decode` restores exactly what `encode` got.
+        coarse: whether it is so inexact that a quotient of two decoded tensors is meaningless.
+        background: from how many bytes on it runs in the background; None for never.
+        window: how many bytes may then be in flight.
+        policy: the class of policies with such a stage, if not `Stored`.
+        tier: where the encoded bytes are, such as "disk"; "" if the stage does not move them.
+        min_bytes: smaller tensors are kept as they are.
+        looks: whether `encode` reads the elements, so that they must be in host memory first.
+        limits: the limits of copies from and to a device, None for the default.
     """
 
     name = "stage"
@@ -57,24 +57,24 @@ class Stage:
     limits: Limits | None = None
 
     def takes(self, info: SavedInfo) -> bool:
-        """Whether it applies to a tensor. Those that stay in memory anyway are left alone."""
+        """Return whether it applies to a tensor: not to small ones, nor to parameters and buffers."""
         return info.nbytes >= self.min_bytes and info.kind not in OTHERS
 
     def draw(self, row: int, known: bool) -> Any:
-        """What one encoding depends on beside the arrays: asked for in the order of packing.
+        """Return what one encoding depends on beside the arrays, such as a random seed. Called in packing order.
 
         Args:
-            row: the last size of the first array, 1 if it is not known.
-            known: is it known which operation saves it? If not, backward may compare it with zero.
+            row: the size of the first array's last dimension, 1 if not known.
+            known: whether the operation that saves it is known. If not, its backward may compare it with zero.
         """
         return None
 
     def encode(self, parts: Parts, drawn: Any) -> tuple[Parts, Any]:
-        """Other arrays instead of `parts`, and whatever else decoding needs. May run on another thread."""
+        """Return arrays that replace `parts`, and anything else that `decode` needs. May run on another thread."""
         raise TypeError(f"{type(self).__name__} has no encode")
 
     def decode(self, parts: Parts, extra: Any) -> Parts:
-        """What `encode` was given."""
+        """Return the arrays that `encode` was given, exactly so if the stage is lossless."""
         raise TypeError(f"{type(self).__name__} has no decode")
 
     def __repr__(self) -> str:
@@ -82,10 +82,10 @@ class Stage:
 
 
 class Lossy(Stage):
-    """A stage for floating-point values that need not come back exactly.
+    """A stage that rounds floating-point tensors.
 
-    It leaves alone what is no number to round: integers, parameters, what losses and statistics depend on, and what
-    backward compares.
+    It does not apply to integers, parameters, tensors that losses and statistics depend on, and tensors that backward
+    compares.
     """
 
     lossless = False
@@ -103,12 +103,12 @@ class Lossy(Stage):
 
 
 def arguments(**given: Any) -> str:
-    """Arguments as the user would write them, without those that are None."""
+    """Format keyword arguments as source text, without those that are None."""
     return ", ".join(f"{key}={value!r}" for key, value in given.items() if value is not None)
 
 
 def check_bytes(policy: str, **given: Any) -> None:
-    """Raise unless each is a number of bytes."""
+    """Raise ValueError if any value is not an int of at least 0."""
     for key, value in given.items():
         if isinstance(value, bool) or not isinstance(value, int) or value < 0:
             raise ValueError(f"{policy}(): {key} is a number of bytes, 0 or more, not {value!r}")

@@ -1,7 +1,7 @@
-"""Which memory a tensor lies in, and how its elements are laid out there.
+"""The storage of a tensor, and the layout of its elements in it.
 
-A storage is recognised by the array that owns it, held weakly: an address is taken again by the
-next array once the first is gone, so an address alone would confuse the two.
+A storage is identified by a weak reference to the array that owns it, not by its address, which may be
+reused by another array once the first one is freed.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _Kept = TypeVar("_Kept")
 
 
 def owner(array: Any) -> Any:
-    """The array whose memory this one shows: the last array on the way along `.base`."""
+    """Return the array that owns this one's memory: the last one of the chain of `.base`."""
     kind = type(array)
     while isinstance(base := getattr(array, "base", None), np.ndarray) or type(base) is kind:
         array = base
@@ -26,15 +26,15 @@ def owner(array: Any) -> Any:
 
 
 def same_memory(a: Any, b: Any) -> bool:
-    """Whether two arrays show memory of one owner."""
+    """Return whether two arrays share one storage."""
     return a is b or owner(a) is owner(b)
 
 
 def arrays_in(packed: object, tell: Callable[[object], None]) -> Iterator[Any]:
-    """The arrays in what a pack hook returned: arrays, tensors, and tuples, lists and dicts of them.
+    """Iterate over the arrays in the result of a pack hook: an array, a tensor, or tuples, lists and dicts of them.
 
-    What a policy of ours returned has a method `held`, which tells its arrays, and calls `tell` with those that it
-    will consist of later, on whatever thread, when a job of its own is done.
+    The packed objects of gradpack's policies have a method `held`, which returns their arrays, and calls `tell` with
+    the arrays that replace them later, on any thread, when a background job is done.
     """
     if isinstance(packed, Tensor):
         yield packed._data
@@ -46,11 +46,11 @@ def arrays_in(packed: object, tell: Callable[[object], None]) -> Iterator[Any]:
     elif hasattr(packed, "held"):
         yield from arrays_in(packed.held(tell), tell)
     elif hasattr(packed, "nbytes") and hasattr(packed, "shape") and type(packed).__weakrefoffset__:
-        yield packed  # a scalar of NumPy's looks like an array, but nobody can tell when it is gone
+        yield packed  # NumPy scalars are excluded: they allow no weak references
 
 
 class Storages:
-    """A fixed set of storages, such as those of a model's parameters. Keeps none of them alive."""
+    """A fixed set of storages, such as those of a model's parameters, held weakly."""
 
     __slots__ = ("_known",)
 
@@ -65,10 +65,10 @@ class Storages:
 
 
 def once(make: Callable[[Tensor], _Kept]) -> Callable[[Tensor], _Kept]:
-    """`make`, called once for tensors that show the same elements of one storage at one version.
+    """Return `make`, memoized for tensors that are the same view of one storage at one version.
 
-    An operation saves its tensors without asking who else saved them, so the same values are often
-    packed twice. What `make` returns is remembered weakly, so it must allow weak references.
+    Several operations often save the same tensor, which would then be packed several times. Results of
+    `make` are remembered weakly, so they must allow weak references.
     """
     known: dict[tuple[Any, ...], tuple[ref[Any], ref[Any]]] = {}
 
@@ -76,7 +76,7 @@ def once(make: Callable[[Tensor], _Kept]) -> Callable[[Tensor], _Kept]:
         array = tensor._data
         whole = owner(array)
         key: tuple[Any, ...] = (id(whole), tensor._version)
-        if getattr(array, "strides", None) is not None:  # other libraries' arrays show all of their storage
+        if getattr(array, "strides", None) is not None:  # arrays without strides are never views of a part
             key += (tensor._spec.backend.address(array), array.shape, array.strides, array.dtype)
         found = known.get(key)
         if found is not None and found[0]() is whole and (kept := found[1]()) is not None:
@@ -97,24 +97,24 @@ Layout = tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]
 
 
 def dense(array: Any) -> tuple[Any, Layout]:
-    """The distinct elements of an array as a contiguous one, and what `undense` needs to undo it.
+    """Return the distinct elements of an array as a contiguous array, and the layout for `undense`.
 
-    Dimensions of stride zero (from `expand`) shrink to one element, and the rest is put in the
-    order of memory: a transposed array is not copied.
+    Dimensions of stride zero (from `expand`) shrink to size 1, and the others are permuted to the
+    order of memory, so that a transposed array is not copied.
     """
     small, layout = in_order(array)
     return np.ascontiguousarray(small), layout
 
 
 def in_order(array: Any) -> tuple[Any, Layout]:
-    """The distinct elements of an array in the order of memory, as a view of it, and how they lay."""
+    """Return a view of the distinct elements of an array in the order of memory, and the layout for `undense`."""
     small = array[tuple(slice(1) if not stride and size else slice(None) for size, stride in shape_of(array))]
     order = tuple(sorted(range(small.ndim), key=lambda dim: -abs(small.strides[dim])))
     return small.transpose(order), (array.shape, small.shape, order)
 
 
 def strides_of(layout: Layout, itemsize: int) -> tuple[int, ...]:
-    """The strides, in bytes, of what `undense` makes of contiguous elements."""
+    """Return the strides, in bytes, of the array that `undense` makes of contiguous elements."""
     shape, small, order = layout
     found, step = [0] * len(shape), itemsize
     for dim in reversed(order):
@@ -128,7 +128,7 @@ def shape_of(array: Any) -> Iterable[tuple[int, int]]:
 
 
 def undense(elements: Any, layout: Layout) -> Any:
-    """What `dense` was given: same shape, same values, same order of strides."""
+    """Undo `dense`: return an array of the original shape, values and order of strides."""
     shape, small, order = layout
     back = sorted(range(len(order)), key=order.__getitem__)
     array = elements.reshape([small[dim] for dim in order]).transpose(back)

@@ -1,8 +1,8 @@
-"""Policies that store arrays: each storage once per version, whatever views of it are saved.
+"""`Stored`: policies made of stages, which pack each storage once per version, whatever views of it are saved.
 
-What is packed is the memory behind a tensor, and a recipe says where in it the tensor lies. Tensors
-that share memory share what was packed of it, and come back as views of one unpacked array. A slice
-much smaller than the memory that it would keep alive is copied instead.
+The whole storage of a tensor is packed, and shape, offset and strides say where in it the tensor is.
+Tensors that share a storage share its packed data, and are unpacked as views of one array. Of a slice
+much smaller than its storage only the elements are packed.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from .stage import Limits, Stage
 from .storage import dense
 from .transfers import Transfers
 
-SMALL = 4  # a view of less than one part in so many of its memory is copied
+SMALL = 4  # of a view of less than 1/4 of its storage only the elements are packed
 
-_SIGNS_ONLY = ("ReluBackward0", "out")  # whose backward asks which elements are above zero, and nothing else
+_SIGNS_ONLY = ("ReluBackward0", "out")  # a saved tensor of which backward needs only `x > 0`
 
 Step = tuple[Stage, Select | None]
 
 
 class Stored(Policy):
-    """A policy made of stages. Combining two makes one with the stages of both.
+    """A policy made of stages. `a >> b` is one policy with the stages of both.
 
     Attributes:
-        transfers: what it has copied between devices and the host.
+        transfers: the counts of its copies between devices and the host.
     """
 
     guards_writes = bits_for_relu = True
@@ -43,7 +43,7 @@ class Stored(Policy):
     def __init__(self, *steps: Step) -> None:
         self.steps = steps
         self.name = " >> ".join(_shown(step) for step in steps) or "keep()"
-        self._known: dict[Any, ref[Record]] = {}  # by the memory that they were packed of, while that is there
+        self._known: dict[Any, ref[Record]] = {}  # by storage, version and stages
         self._records: set[ref[Record]] = set()
         windows = [stage.window for stage, _ in steps if stage.background is not None]
         self._workers = Workers(2, min(windows)) if windows else None
@@ -51,14 +51,14 @@ class Stored(Policy):
         own = Limits(min(windows), min(windows), LIMITS.pinned) if windows else LIMITS
         self._limits = next((stage.limits for stage, _ in steps if stage.limits is not None), own)
         self.transfers = Transfers()
-        self._flight: Flight | None = None  # of copies from devices, once there are some
+        self._flight: Flight | None = None  # the copies from devices, once there are any
 
     def pack(self, tensor: Any, info: Any = None) -> Any:
         if info is None:
             info = described(tensor)
         steps = self._steps_for(info)
         label = (info.node_name, info.slot)
-        # Of another library's tensors, label and node are not known, or are what the last step had.
+        # Not for tensors of another library, whose label is unknown, or a guess from the last step.
         if isinstance(tensor, Tensor) and label == _SIGNS_ONLY and any(stage.coarse for stage in steps):
             steps = (SIGNS, *(stage for stage in steps if stage.lossless))
         memory = memory_of(tensor) if steps or not self.steps else None
@@ -137,7 +137,7 @@ class Stored(Policy):
             flat = flat.copy()
         record = Record(flat, layout, how, memory.alive, flat.nbytes)
         self._start(record, workers)
-        if workers is not None and is_shared and memory.guards:  # who writes to it waits until it is stored
+        if workers is not None and is_shared and memory.guards:  # in-place writes wait until it is packed
             memory.guard(record)
         return self._entered(key, record)
 
@@ -151,7 +151,7 @@ class Stored(Policy):
         return record
 
     def _start(self, record: Record, workers: Workers | None) -> None:
-        """Have it stored: beside the program, or now."""
+        """Pack a record: in the background, or at once without workers."""
         if workers is None:
             record.encode()
             return
@@ -187,11 +187,11 @@ class Stored(Policy):
 
     @property
     def packed_bytes(self) -> int:
-        """The bytes in memory of all that this policy keeps now."""
+        """The bytes in memory of all records of this policy."""
         return sum(record.nbytes for found in list(self._records) if (record := found()) is not None)
 
     def wait(self) -> None:
-        """Wait until all that was packed is stored. Errors show when it is unpacked."""
+        """Wait until all records are packed. Errors are raised when they are unpacked."""
         if self._workers is not None:
             self._workers.drain()
         if self._flight is not None:
@@ -214,7 +214,7 @@ def _is_dense(array: Any) -> bool:
 
 
 def keep() -> Stored:
-    """Saved tensors as they are, but a slice of less than a quarter of its memory is copied, so that the rest can go.
+    """Keep saved tensors as they are, but copy slices of less than a quarter of their storage, so that it can be freed.
 
     Example::
 

@@ -1,4 +1,4 @@
-"""A recording as tables for a terminal. Needs rich, which the extra `cli` brings."""
+"""Format a recording as tables for a terminal. Needs rich, which the extra `cli` installs."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from .document import size
 
 
 def tables(document: dict[str, Any], top: int | None = 20) -> Any:
-    """What can be printed with rich: a summary, the largest of what is held at the peak, and other ways of keeping.
+    """Return an object for rich to print: a summary, the largest tensors at the peak, and estimates of other policies.
 
     Args:
-        document: what `Record.document()` gives.
+        document: the result of `Record.document()`.
         top: how many tensors to list; None for all.
 
     Raises:

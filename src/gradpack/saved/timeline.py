@@ -1,20 +1,20 @@
-"""Bytes held over time, told apart by labels."""
+"""The bytes held over time, for each label of tier and kind."""
 
 from __future__ import annotations
 
 from array import array
 from collections.abc import Sequence
 
-Label = tuple[str, str]  # a tier ("memory", "cpu", "disk"), and what it is that lies there
+Label = tuple[str, str]  # (tier, kind): the tier is "memory", "cpu" or "disk"
 IN_MEMORY = "memory"
-TICK = 2e-9  # seconds: between two changes there is this much at least
-ASIDE = frozenset({"cpu", "disk"})  # not the memory where tensors are: on the host what comes from a device, in a file
+TICK = 2e-9  # seconds: the least time between two changes
+ASIDE = frozenset({"cpu", "disk"})  # tiers of offloaded bytes, which do not count as memory of the tensors' device
 
 
 class Timeline:
-    """What was held when: one entry for each change, 18 bytes each.
+    """The changes of the bytes held, 18 bytes for each.
 
-    The peak is that of all tiers that are not aside: what must fit into memory at once.
+    The peak is the most bytes in memory at once, without the tiers in `ASIDE`.
     """
 
     __slots__ = ("_labels", "_numbers", "_sizes", "_times", "labels", "now", "peak", "peak_at")
@@ -34,7 +34,7 @@ class Timeline:
         return len(self._times)
 
     def change(self, label: Label, by: int, at: float) -> bool:
-        """Add a change of `by` bytes, not before the last one. Says whether this is a new peak."""
+        """Add a change of `by` bytes at a time not before the last one; return whether this is a new peak."""
         number = self._numbers.get(label)
         if number is None:
             number = self._numbers[label] = len(self.labels)
@@ -52,11 +52,11 @@ class Timeline:
 
     @property
     def in_memory(self) -> int:
-        """Bytes held now, without those that are aside."""
+        """Bytes held now, without the tiers in `ASIDE`."""
         return sum(size for (tier, _), size in self.now.items() if tier not in ASIDE)
 
     def curve(self) -> list[tuple[float, int]]:
-        """The bytes in memory after each change, with its time."""
+        """Return (seconds, bytes in memory) after each change."""
         aside = {number for label, number in self._numbers.items() if label[0] in ASIDE}
         held, found = 0, []
         for at, number, by in zip(self._times, self._labels, self._sizes, strict=True):
@@ -66,10 +66,10 @@ class Timeline:
         return found
 
     def bands(self, count: int = 1000) -> tuple[list[float], list[list[int]]]:
-        """At most about `count` moments, and for each label the bytes at these moments.
+        """Return at most about `count` moments, and for each label the bytes held from each moment to the next.
 
         Of many changes close to each other, those with the most and the fewest bytes in memory are
-        shown, so that no peak is lost. The bytes hold from their moment on to the next.
+        included, so that no peak is lost.
         """
         picked = self._pick(count)
         times: list[float] = []
@@ -84,7 +84,7 @@ class Timeline:
         return times, series
 
     def _pick(self, count: int) -> set[int] | range:
-        """Which changes to show: all, or of each stretch of time the first, last, highest and lowest."""
+        """Return the indices of the changes to show: all, or first, last, highest and lowest of each interval."""
         total = len(self._times)
         if total <= count:
             return range(total)

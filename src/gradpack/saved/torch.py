@@ -1,9 +1,9 @@
-"""The same policies in an installed torch, as sound there as here.
+"""Policies for the saved tensors of an installed torch, with the same checks as in gradpack.
 
-Torch asks hooks no more than to turn a tensor into something and back. What is added here: which module
-runs, what is a parameter (by its storage, so that `weight.t()` is one), which operation saves the tensor
-and in which slot (learned in the first backward pass, known from the second step on), and torch's check for
-writes in place, which its hooks switch off.
+Torch's pack and unpack hooks get nothing but the tensor. This adds: the running module, parameters and
+buffers (by storage, so that `weight.t()` is one), the operation that saves the tensor and its slot (learned
+in the first backward pass, known from the second step on), and the version check for in-place writes, which
+torch omits under hooks.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ def _torch(who: str) -> Any:
 
 
 class Hooks:
-    """What `hooks` returns: a block that may be entered again, and a decorator."""
+    """A reusable context manager and decorator that applies a policy to torch's saved tensors: see `hooks`."""
 
     def __init__(self, torch: Any, policy: Policy, model: Any) -> None:
         self.policy, self.model = policy, model
         self._torch = torch
         self._table = Table()
-        self._local = threading.local()  # which module this thread is in
+        self._local = threading.local()  # the running module of each thread
         self._lock = threading.Lock()
         self._observed = 0  # how many blocks are open
         self._removers: list[Any] = []
@@ -76,7 +76,7 @@ class Hooks:
 
     @property
     def known(self) -> list[tuple[str, str, str]]:
-        """What was learned so far: module, name of the node and slot, of each tensor that a step saves."""
+        """The learned (module, node name, slot) of each tensor that a step saves."""
         return [(look[0], *fact.label) for look, fact in self._table.facts()]
 
     def _kinds(self) -> dict[int, Any]:
@@ -111,14 +111,14 @@ class Hooks:
 
 
 def _noting(local: Any, name: str) -> tuple[Callable[..., None], Callable[..., None]]:
-    """What a module calls before and after its forward."""
+    """Return a forward pre-hook and a forward hook that keep track of the running module in `local.call`."""
 
     def before(module: Any, args: Any) -> None:
         local.call = Called(module, getattr(local, "call", None), name)
 
     def after(module: Any, args: Any, result: Any) -> None:
         call = getattr(local, "call", None)
-        while call is not None and call.module() is not module:  # those within it that did not come to their end
+        while call is not None and call.module() is not module:  # inner calls whose forward hook did not run
             call = call.outer
         if call is not None:
             local.call = call.outer
@@ -133,24 +133,25 @@ def _storages(torch: Any, tensors: Any) -> Iterator[Any]:
 
 
 def hooks(policy: Policy, model: Any = None) -> Hooks:
-    """A policy for all that an installed torch saves for backward in a block.
+    """Apply a policy to all tensors that an installed torch saves for backward in a block.
 
-    With `saved_tensors_hooks(*policy)` a policy sees no more than tensors. Here it gets a `SavedInfo` as it does in
-    gradpack. `where(op=..., slot=...)` choose from the second step on: the first backward pass shows who saves what,
-    and from then on lossy policies also leave alone what losses depend on. Where a step goes another way than those
-    before, a tensor may be taken for unknown, or for another that looks like it in the same module: then it is chosen
-    or not as that one would be, and comes back as any other. A saved tensor that is kept as it is, or in its own
-    memory, is checked for writes in place as torch does without hooks; writes by way of `.data` are not seen.
+    With `saved_tensors_hooks(*policy)` a policy sees only tensors. Here it gets a `SavedInfo`, as in gradpack.
+    `where(op=..., slot=...)` apply from the second step on: the first backward pass shows which node saves which
+    tensor, and from then on lossy policies also skip tensors that losses depend on. If a step differs from those
+    before, a tensor may be unknown, or be confused with a similar one of the same module: then it is selected as that
+    one would be, and is restored as usual. A saved tensor that is kept as it is, or unpacked in its own memory, is
+    checked for in-place modification, as in torch without hooks; writes through `.data` are not detected.
 
-    Names are torch's, as `where(op="addmm")` or the node's `where(op="AddmmBackward0")`; of slots, `self` is "input"
-    and `result` is "out". What other hooks see, such as those of `torch.utils.checkpoint` in this block, is theirs.
+    Names are torch's: `where(op="addmm")`, or that of the node, `where(op="AddmmBackward0")`; of slots, `self` is
+    "input" and `result` is "out". Inner hooks, such as those of `torch.utils.checkpoint`, take precedence.
 
     Args:
-        policy: any policy that does not need to see gradpack's own operations.
-        model: a module of torch. Its parameters and buffers are known under any view, and where the modules in it run.
+        policy: any policy except `recompute` and `budget`.
+        model: a `torch.nn.Module`, to recognise its parameters and buffers, and to know which of its modules runs.
 
     Returns:
-        A context manager and decorator. It learns: use the same one for every step. `known` lists what it knows.
+        A context manager and decorator. Use the same one for every step, because it learns. `known` lists what it has
+        learned.
 
     Raises:
         TypeError: if `policy` is no policy, or `model` no module.
@@ -185,7 +186,7 @@ def hooks(policy: Policy, model: Any = None) -> Hooks:
 
 
 class _Around(Policy):
-    """The hooks that a meter was opened in, as a policy."""
+    """The saved tensor hooks of the enclosing block, as a policy."""
 
     name = "the hooks around the meter"
 
@@ -200,7 +201,7 @@ class _Around(Policy):
 
 
 class TorchMeter(Meter):
-    """What `meter` returns: a `saved.Meter` of what torch saves."""
+    """A `saved.Meter` for the saved tensors of an installed torch: the result of `meter`."""
 
     __slots__ = ("_blocks", "_torch")
 
@@ -224,7 +225,7 @@ class TorchMeter(Meter):
         self._blocks.close()
 
     def saved(self, tensor: Any, packed: Any) -> None:
-        """What hooks call for each tensor that torch saves."""
+        """Count a saved tensor and its packed form. Called by `Pass.pack` for each tensor that torch saves."""
         self._watch(tensor)
         if packed is not None:
             self._watch_all(packed)
@@ -237,14 +238,14 @@ class TorchMeter(Meter):
 
 
 def meter(model: Any = None) -> TorchMeter:
-    """A context manager that measures the bytes that torch keeps for backward in a block.
+    """Return a context manager that measures the bytes that an installed torch keeps for backward in a block.
 
-    Each storage counts once, whole, for as long as it lives, and what a policy keeps in place of it counts, too.
-    Parameters and buffers of `model` do not. It may stand around `hooks` or within; what a function such as
-    `torch.utils.checkpoint` keeps by hooks of its own is not seen.
+    Each storage counts once, in full, as long as it lives, and so do the packed objects of a policy. Parameters and
+    buffers of `model` do not count. It may enclose `hooks` or be inside of it. Tensors packed by inner hooks, such as
+    those of `torch.utils.checkpoint`, are not seen.
 
     Args:
-        model: a module of torch.
+        model: a `torch.nn.Module`.
 
     Returns:
         A `saved.Meter`: `peak` and `now` in bytes, and the `curve` of them over time.

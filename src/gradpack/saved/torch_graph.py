@@ -1,4 +1,4 @@
-"""What stands in the graph of an installed torch for a saved tensor, and how it comes to stand there."""
+"""The packed forms of saved tensors in the graph of an installed torch, and the hooks that make them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _METERS = threading.local()
 
 
 def metering() -> list[Any]:
-    """The meters of torch that this thread has open."""
+    """Return the open `TorchMeter`s of this thread."""
     found: list[Any] | None = getattr(_METERS, "open", None)
     if found is None:
         found = _METERS.open = []
@@ -26,7 +26,7 @@ def metering() -> list[Any]:
 
 
 class Called(Call):
-    """One call of a module: counts the tensors that look alike and are saved in it."""
+    """One call of a module, with a count of its saved tensors by their look."""
 
     __slots__ = ("counts",)
 
@@ -37,7 +37,7 @@ class Called(Call):
 
 
 class _Round:
-    """What was packed outside of modules since nothing was left of the last: counts the same."""
+    """The same count for tensors saved outside of modules, until no packed object of the round is alive."""
 
     __slots__ = ("__weakref__", "counts")
 
@@ -46,14 +46,15 @@ class _Round:
 
 
 class _Held:
-    """One saved tensor.
+    """The packed form of one saved tensor.
 
     Attributes:
-        packed: what the policy made of it; None if it left the tensor alone.
-        same: the tensor as it was saved, without its history, or, if there is something packed, without its
-            memory: it still counts the writes to that.
-        storage: the memory, weakly.
-        look, nr: how it looks, and how many that look so the call of the module, or the round, had before it.
+        packed: what the policy's `pack` returned; None if the tensor is kept as it is.
+        same: the detached tensor; if it was packed, without its memory, but with the same version counter.
+        seen: the version at which it was saved.
+        storage: a weak reference to the storage, if it was packed.
+        look: module, producer, number of dimensions, dtype and kind.
+        nr: how many saved tensors with this look the module's call, or the round, had before it.
     """
 
     __slots__ = ("info", "look", "nr", "packed", "policy", "producer", "round", "same", "seen", "storage", "table")
@@ -97,7 +98,7 @@ class _Held:
         return result
 
     def _shares(self, result: Any) -> bool:
-        """Whether a tensor shows the memory that was saved, which is there still."""
+        """Return whether a tensor lies in the storage that was saved, if that still exists."""
         storage = None if self.storage is None else self.storage()
         if storage is None or result.device != storage.device or not result.numel():
             return False
@@ -130,7 +131,7 @@ def _dtype_of(tensor: Any) -> Any:
 
 
 class Pass:
-    """One block: packs with one policy, and keeps neither model nor tensors alive."""
+    """The pack and unpack hooks of one block. Keeps neither model nor tensors alive."""
 
     __slots__ = ("_kinds", "_local", "_policy", "_round", "_table", "_torch")
 
@@ -140,7 +141,7 @@ class Pass:
 
     def pack(self, tensor: Any) -> Any:
         torch = self._torch
-        same = tensor.detach()  # with its history it would hold the graph that holds it
+        same = tensor.detach()  # with grad_fn it would keep alive the graph that holds it
         if type(tensor) not in (torch.Tensor, torch.nn.Parameter) or tensor.layout is not torch.strided:
             return _Alone(same, same._version, tensor)
         if _dtype_of(tensor) is None:
@@ -166,7 +167,7 @@ class Pass:
         else:
             held.storage = ref(tensor.untyped_storage())
             held.same = watch = tensor.detach()
-            watch.data = watch.new_empty(0)  # the count of writes stays, the memory can go
+            watch.data = watch.new_empty(0)  # keeps the version counter, but not the memory
         for one in metering():
             one.saved(tensor, held.packed)
         return held
@@ -192,7 +193,7 @@ class Pass:
 
 
 class _Alone:
-    """A tensor that policies do not take, such as a sparse one: it stays as it is, and is checked."""
+    """A saved tensor that policies do not support, such as a sparse one: kept as it is, with the version check."""
 
     __slots__ = ("same", "seen", "whose")
 

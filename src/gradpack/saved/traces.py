@@ -1,4 +1,4 @@
-"""A recording for other programs: JSON, and a trace that Perfetto and chrome://tracing draw."""
+"""Export a recording as JSON, and as a trace for Perfetto and chrome://tracing."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any
 
 
 def as_json(document: dict[str, Any]) -> str:
-    """The whole document, indented."""
+    """Return the document as indented JSON text."""
     return json.dumps(document, indent=1, allow_nan=False) + "\n"
 
 
 def as_trace(document: dict[str, Any]) -> str:
-    """Events of the Trace Event Format: counters of the bytes held, spans, and every tensor's life.
+    """Return Trace Event Format JSON: counters of the bytes held, spans, and the lifetime of every tensor.
 
     Times are in microseconds. Counters are tracks `saved for backward, memory` and one for each other tier,
     with one series for each kind. A tensor is an asynchronous event from its saving to its release.

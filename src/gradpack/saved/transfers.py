@@ -1,7 +1,7 @@
-"""Copies between a device and the host that go on beside the program, each way on a stream of its own.
+"""Asynchronous copies between a device and the host, with one stream for each direction.
 
-A source stays alive until its copy is done, and what arrives is waited for by the stream that uses it, not by the
-host. The host waits only where memory is to be free again: see `Departure.finish`.
+A source is kept alive until its copy is done. The stream that uses an arriving copy waits for it; the host does not.
+The host waits only where memory is to be freed: see `Departure.finish`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Staging:
-    """What all policies share of one device: a stream for each direction, and pinned memory."""
+    """The copy streams, one for each direction, and the pinned memory of a device, shared by all policies."""
 
     def __init__(self, streams: Streams) -> None:
         self.streams = streams
@@ -31,7 +31,7 @@ _LOCK = RLock()
 
 
 def staging_of(streams: Streams) -> Staging:
-    """The staging of a device."""
+    """Return the staging of a device, made at first use."""
     with _LOCK:
         found: Staging | None = streams.staging
         if found is None:
@@ -41,15 +41,15 @@ def staging_of(streams: Streams) -> Staging:
 
 @dataclass(slots=True)
 class Transfers:
-    """What a policy has copied between devices and the host.
+    """Counts of a policy's copies between devices and the host.
 
     Attributes:
-        out, back: how many copies to the host, and to the device.
+        out, back: the number of copies to the host, and to the device.
         bytes_out, bytes_back: their bytes.
-        hits: how often what was asked for was on its way back, or there.
-        misses: how often it was not: its copy began only then.
-        forwarded: how often it had not left the device yet.
-        waited_ms: how long the host waited for copies.
+        hits: how often an unpacked tensor had been prefetched.
+        misses: how often it had not, so that its copy began only then.
+        forwarded: how often it was still on the device, and was used there.
+        waited_ms: milliseconds that the host waited for copies.
     """
 
     out: int = 0
@@ -62,14 +62,14 @@ class Transfers:
     waited_ms: float = 0.0
 
     def add(self, **more: float) -> None:
-        """Count, here and for all."""
+        """Add to these counts, and to those of all policies (`ALL`)."""
         with _LOCK:
             for counts in (self, ALL):
                 for name, by in more.items():
                     setattr(counts, name, getattr(counts, name) + by)
 
     def since(self, before: Transfers) -> Transfers:
-        """What was added to these counts since they were others."""
+        """Return the difference of these counts and earlier ones."""
         names = [field.name for field in fields(self)]
         return Transfers(*[getattr(self, name) - getattr(before, name) for name in names])
 
@@ -80,23 +80,23 @@ class Transfers:
         )
 
 
-ALL = Transfers()  # of all policies
+ALL = Transfers()  # the counts of all policies
 
 
 class Departure:
     """A copy to the host.
 
     Attributes:
-        source: the array of the device, until the copy is done or somebody writes to the array.
-        host: where its bytes go.
-        event: when they are there.
+        source: the array of the device; None once the copy is done, or before an in-place write to the array.
+        host: the destination in host memory, an array of uint8.
+        event: recorded after the copy.
     """
 
     __slots__ = ("_home", "_staging", "_stats", "event", "host", "source")
 
     def __init__(self, staging: Staging, source: Any, cap: int, stats: Transfers) -> None:
         streams = staging.streams
-        self.source: Any = None  # what dies half-made has nothing to hold
+        self.source: Any = None  # for `__del__`, if this method raises
         self._staging, self._stats = staging, stats
         self._home = home = streams.current()
         self.host = host = staging.pool.take(source.nbytes, cap)
@@ -112,18 +112,18 @@ class Departure:
         stats.add(out=1, bytes_out=source.nbytes)
 
     def look(self) -> bool:
-        """Let go of the source if the copy is done, and say whether it is gone."""
+        """Release the source if the copy is done; return whether it is released."""
         if self.source is not None and self._staging.streams.passed(self.event):
             self.source = None
         return self.source is None
 
     def finish(self) -> None:
-        """Let the host wait until the copy is done."""
+        """Make the host wait until the copy is done, and release the source."""
         start, streams = perf_counter(), self._staging.streams
         try:
             streams.synchronize(self.event)
         except Exception:
-            if self.source is not None:  # nobody knows whether the device is done with it
+            if self.source is not None:  # the device may still be reading it
                 streams.hold(self.source, self._home, self.event)
             raise
         finally:
@@ -131,7 +131,7 @@ class Departure:
             self.source = None
 
     def before_write(self) -> None:
-        """Let who writes to the source now wait for the copy, on the device."""
+        """Make the current stream, which is about to write to the source, wait for the copy."""
         streams, source = self._staging.streams, self.source
         if source is not None:
             streams.wait(streams.current(), self.event)
@@ -148,19 +148,19 @@ class Arrival:
     """A copy to the device.
 
     Attributes:
-        array: its bytes there, as uint8. To be used on the stream `home`.
-        asked: has anybody asked for it yet?
+        array: its bytes on the device, as uint8. To be used on the stream `home`.
+        asked: whether it was used yet.
     """
 
     __slots__ = ("_event", "_staging", "array", "asked", "home")
 
     def __init__(self, staging: Staging, data: Any, home: Any, after: Any, cap: int, stats: Transfers) -> None:
-        """Begin to copy.
+        """Begin the copy.
 
         Args:
             data: a contiguous array in host memory.
             home: the stream that will use it.
-            after: an event, after which `data` is there; None if it is.
+            after: an event after which `data` is complete; None if it is already.
         """
         streams, pool = staging.streams, staging.pool
         self._staging, self.home, self.asked = staging, home, False
@@ -170,7 +170,7 @@ class Arrival:
         if slab is None:
             host, slab = self._staged(host, cap, stats)
         self.array = streams.empty(host.nbytes, home)
-        streams.wait(staging.back, streams.record(home))  # which may still use the memory for what was there
+        streams.wait(staging.back, streams.record(home))  # `home` may still use the memory's former contents
         if after is not None:
             streams.wait(staging.back, after)
         streams.to_device(host, self.array, staging.back)
@@ -180,7 +180,7 @@ class Arrival:
         stats.add(back=1, bytes_back=host.nbytes)
 
     def _staged(self, host: Any, cap: int, stats: Transfers) -> tuple[Any, Any]:
-        """The bytes in pinned memory, or as they are if there is none."""
+        """Return a copy of the bytes in pinned memory and its slab; the bytes themselves and None if there is none."""
         pool = self._staging.pool
         place = pool.take(host.nbytes, cap)
         slab = pool.slab(place)
@@ -194,7 +194,7 @@ class Arrival:
         return place, slab
 
     def taken(self) -> Any:
-        """The array. What its stream does from now on comes after the copy."""
+        """Return the array; all later work on the stream `home` waits for the copy."""
         self.asked = True
         event, self._event = self._event, None
         if event is not None:

@@ -1,4 +1,4 @@
-"""From notes on what was computed, the way to make a tensor again that holds the fewest bytes beside what is held."""
+"""Search the notes for the way to recompute a tensor that keeps the fewest additional bytes alive."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any
 from .recipes import Recipe, Value
 from .storage import owner
 
-LARGEST = 64  # operations and operands that a search looks at
+LARGEST = 64  # values that a search examines
 
 
 class Way:
-    """How to have a value in backward: `array` is to be held; or, without one, its call is to be run again.
+    """How to obtain a value in backward: hold `array`, or, if that is None, run its call again.
 
-    `extra` are the storages to hold for it that nobody holds yet, with their bytes.
+    `extra` maps the ids of the storages that must be held additionally for it to their bytes.
     """
 
     __slots__ = ("array", "extra")
@@ -33,9 +33,9 @@ _FREE: dict[int, int] = {}
 
 
 def ways_to(wanted: Value, is_held: Held) -> Ways:
-    """A way for every value that making `wanted` again goes through, and for itself: None where there is none.
+    """Return a way for `wanted` and every value that recomputing it uses; None for values without a way.
 
-    `is_held(value, array)` says whether somebody holds it anyway; the array is None if it is gone.
+    `is_held(value, array)` returns whether a value is held anyway; the array is None if it no longer exists.
     """
     ways: Ways = {}
     ways[wanted] = _through_call(wanted, ways, is_held)
@@ -57,7 +57,7 @@ def _through_call(value: Value, ways: Ways, is_held: Held) -> Way | None:
     return Way(None, extra)
 
 
-def _way(value: Value, ways: Ways, is_held: Held) -> Way | None:  # as deep as notes reach back, which is not far
+def _way(value: Value, ways: Ways, is_held: Held) -> Way | None:  # the depth of the notes bounds the recursion
     array = value.current()
     if value.has_way or is_held(value, array):
         return Way(array, _FREE)
@@ -70,7 +70,7 @@ def _way(value: Value, ways: Ways, is_held: Held) -> Way | None:  # as deep as n
 
 
 def written(wanted: Value, ways: Ways, hold: Callable[[Value, Any], Any]) -> Recipe:
-    """The recipe that the ways describe. `hold(value, array)` gives what holds a value that a recipe starts from."""
+    """Return the recipe that the ways describe. `hold(value, array)` returns the holder of an array it starts from."""
     call = wanted.call
     assert call is not None
     return wanted.remember(Recipe(wanted, [_source(value, ways, hold) for value in call.sources()]))

@@ -1,7 +1,7 @@
-"""What other ways of keeping saved tensors would save, and what they would take on this machine.
+"""Estimates of the bytes that other policies would save, and of their time on this machine.
 
-Each policy is tried once per process, on a small and on a large tensor; what lies between is a line. Work
-that a policy does beside the program counts as if the program waited for it.
+Each policy is timed once per process, on a small and on a large tensor; times are linear in the bytes.
+Background work counts as if the program waited for it.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ from .rows import Row
 
 _SMALL, _LARGE = 1 << 10, 1 << 20  # elements
 _TRIES = 5
-_WIDE = {"float32": 4, "float64": 8}  # what is wide enough to gain from fewer bits
+_WIDE = {"float32": 4, "float64": 8}  # bytes per element of the dtypes that rounding makes smaller
 _EXACT = ("parameter", "buffer", "stat", "mask", "index")
 
 
 class Way(NamedTuple):
-    """What keeping tensors some other way takes."""
+    """The measured cost of a policy."""
 
-    kept: float  # bytes in memory for each element
+    kept: float  # bytes in memory per element
     fixed: float  # milliseconds to pack and unpack, whatever the size
-    per_byte: float  # and for each byte of what is packed
+    per_byte: float  # milliseconds per byte of the tensor
 
     def ms(self, size: int) -> float:
         return self.fixed + self.per_byte * size
 
 
 def estimates() -> Estimates:
-    """For each way, from a row to the bytes that it would save and the milliseconds that it would take."""
+    """Return for each policy a function from a row to (bytes saved, milliseconds), or None if it does not apply."""
     return {"bf16": lambda row: _rounded("bf16", row), "int8": lambda row: _rounded("int8", row)} | {
         "recompute": _recomputed,
         "disk": _on_disk,
@@ -45,7 +45,7 @@ def estimates() -> Estimates:
 
 
 def _rounded(name: str, row: Row) -> tuple[int, float] | None:
-    """Of a float that is kept as it is, and that rounding does not spoil."""
+    """Estimate a rounding policy, for floating-point tensors that are kept as they are and may be rounded."""
     if not row.charged or row.dtype not in _WIDE or row.kind in _EXACT or row.exact or row.packed_bytes is not None:
         return None
     way = _ways()[name]
@@ -64,7 +64,7 @@ def _on_disk(row: Row) -> tuple[int, float] | None:
 
 @cache
 def _ways() -> dict[str, Way]:
-    """What packing and unpacking take here, whatever modes are on."""
+    """Return the measured cost of each policy, measured in an empty context, without active modes."""
     return Context().run(_try_all)
 
 
@@ -83,7 +83,7 @@ def _try(policy: Any) -> Way:
 
 
 def _measured(policy: Any, elements: int) -> tuple[float, int]:
-    """The least milliseconds of some tries, as what is in the way of one only makes it longer; and the bytes kept."""
+    """Return the minimum milliseconds of `_TRIES` runs, since noise only adds, and the bytes kept."""
     best, kept = float("inf"), 0
     for _ in range(_TRIES):
         tensor = linspace(-1, 1, elements)

@@ -1,6 +1,6 @@
-"""A recording as one HTML page: bytes over time, a map of what is held, a table, and the calls.
+"""A recording as one HTML page: bytes over time, a treemap of what is held, a table, and a flame graph.
 
-The page asks for nothing from anywhere: style, script and data are inside of it.
+The page is self-contained: style, script and data are inside of it.
 """
 
 from __future__ import annotations
@@ -71,13 +71,13 @@ script-src 'unsafe-inline'">
 
 
 def page(document: dict[str, Any], flame: Sequence[dict[str, Any]] | None = None) -> str:
-    """The text of the page.
+    """Return the HTML text of the page.
 
     Args:
-        document: what `Record.document()` gives.
-        flame: calls to draw as bars: each a dict of `name`, `start`, `duration` (microseconds) and
-            `children`, a list of the same, as `flame()` of a profiler gives. Of very many, the longest
-            are drawn. None for no such picture.
+        document: the result of `Record.document()`.
+        flame: calls to draw as a flame graph: each a dict of `name`, `start`, `duration` (microseconds)
+            and `children`, a list of the same, as from `flame()` of a profiler. Of very many, only the
+            longest are drawn. None for no flame graph.
     """
     shown = document if flame is None else document | {"flame": longest(flame)}
     return _PAGE.format(
@@ -90,7 +90,7 @@ def page(document: dict[str, Any], flame: Sequence[dict[str, Any]] | None = None
 
 
 def longest(calls: Sequence[dict[str, Any]], count: int = 5000) -> list[dict[str, Any]]:
-    """About `count` nested calls: all that take at least as long as the last of these."""
+    """Return the nested calls that are at least as long as the `count`-th longest one."""
     durations: list[float] = []
     stack = list(calls)
     while stack:
@@ -106,8 +106,8 @@ def longest(calls: Sequence[dict[str, Any]], count: int = 5000) -> list[dict[str
 
 
 def as_script(value: Any) -> str:
-    """JSON that may stand in a script element: nothing in it ends the element or is read as markup."""
-    text = json.dumps(value, separators=(",", ":"), allow_nan=False)  # ASCII: all else is escaped
+    """Return JSON that is safe in a script element: <, > and & are escaped."""
+    text = json.dumps(value, separators=(",", ":"), allow_nan=False)  # ASCII only
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 

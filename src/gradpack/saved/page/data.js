@@ -1,5 +1,5 @@
 "use strict";
-// What is computed from the document, without a page: tests call these functions under node.
+// Functions of the document that do not need the DOM, so that tests can call them under node.
 
 const COLOURS = ["input", "output", "stat", "mask", "index", "constant", "parameter", "buffer"];
 const colourOf = (kind) => `var(--${COLOURS.includes(kind) ? kind : "other"})`;
@@ -66,8 +66,8 @@ function squarify(sizes, x, y, w, h) {
 }
 
 const place = (row) => (row.file ? `${row.file.split(/[\\/]/).pop()}:${row.line}` : "");
-const aside = (tier) => tier === "disk" || tier === "cpu"; // not the memory where tensors are
-// The bytes in memory that were held on account of a row at a moment.
+const aside = (tier) => tier === "disk" || tier === "cpu"; // tiers of offloaded bytes, not in memory
+// The bytes in memory that were charged to a row at a moment.
 function heldAt(row, t) {
   let held = 0;
   for (const [at, now] of row.changes) {
@@ -83,7 +83,7 @@ const PATHS = {
   line: (r) => [place(r) || "(no line)", `${r.op} · ${r.slot}`, r.module || "(no module)"],
 };
 
-// A tree of what is held on account of the rows: {name, size, kind, children, path}.
+// A tree of the bytes held for the rows: nodes are {name, size, kinds, children, path}.
 function tree(rows, by) {
   const root = { name: "all", size: 0, kinds: {}, children: new Map(), path: [] };
   for (const row of rows) {
@@ -107,7 +107,7 @@ function tree(rows, by) {
 const largestKind = (node) => Object.entries(node.kinds).sort((a, b) => b[1] - a[1])[0]?.[0] ?? "other";
 const sorted = (node) => [...node.children.values()].filter((n) => n.size > 0).sort((a, b) => b.size - a.size);
 
-// From rows to those that have every word of the text somewhere, of the kind, and held at the moment.
+// The rows that contain every word of the text, are of the kind, and are held at the moment.
 function filter(rows, text, kind, moment, by, path) {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   return rows.filter((row) => {
@@ -124,7 +124,7 @@ function filter(rows, text, kind, moment, by, path) {
   });
 }
 
-// Sorted by what `key` gives, nothing last either way.
+// The rows sorted by `key(row)`, empty values last in both directions.
 function sortRows(rows, key, down) {
   const nothing = (v) => v === null || v === undefined || v === "";
   return rows.map((row) => [key(row), row]).sort(([a], [b]) => {

@@ -1,5 +1,5 @@
 "use strict";
-// The little that drawing needs. Text goes in as text nodes only, so nothing of it is ever taken for markup.
+// Helpers for drawing. Text is inserted as text nodes only, so that it is never parsed as markup.
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -23,7 +23,7 @@ const fits = (text, width, size = 6.6) => {
   return text.length <= room ? text : room < 3 ? "" : `${text.slice(0, room - 1)}…`;
 };
 
-// Lines beside the pointer: pairs of a name and a value, or one text.
+// The tooltip beside the pointer: pairs of a name and a value, or one text.
 function tip(event, lines) {
   const box = byId("tip");
   box.replaceChildren(...lines.map((line) =>

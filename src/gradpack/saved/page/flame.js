@@ -1,7 +1,7 @@
 "use strict";
-// Where the time went: one bar for each call, its own calls below it.
+// The flame graph: one bar for each call, the calls that it made below it.
 
-// The calls of each thread by themselves, in the order of their first call.
+// The calls of each thread separately, in the order of the threads' first calls.
 function byThread(calls) {
   const found = new Map();
   for (const call of [...calls].sort((a, b) => a.start - b.start)) {

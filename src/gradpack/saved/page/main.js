@@ -1,5 +1,5 @@
 "use strict";
-// Puts the parts together. Whatever the reader chooses lies in one state that all of them draw from.
+// Puts the parts together. All of them draw from one state, which holds the user's choices.
 
 const doc = JSON.parse(byId("data").textContent);
 const state = { moment: doc.peak.at, range: null, by: "module", path: [], kind: "", text: "", held: true,

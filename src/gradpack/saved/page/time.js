@@ -2,7 +2,7 @@
 // Bytes over time: one step-shaped area for each kind, forward and backward behind them.
 
 const CHART = { left: 68, right: 14, top: 46, bottom: 26, height: 320 };
-const ROOM = 40; // above the highest level: names of the phases, and the peak's label
+const ROOM = 40; // pixels above the highest level, for the names of phases and the peak's label
 
 // For each moment the sums up to and including each series, drawn as steps.
 function stack(series) {

@@ -1,9 +1,9 @@
 "use strict";
-// Where the bytes come from: rectangles within rectangles, as large as what is held.
+// The treemap: nested rectangles whose areas are the bytes held.
 
 const BAR = 17; // height of the strip with the name of a box
 
-// What to draw of a tree within x, y, w, h: boxes with names, and the cells without anything inside.
+// The rectangles to draw for a tree within x, y, w, h: open ones with a name and children inside, and plain cells.
 function layout(node, x, y, w, h, depth, found = []) {
   const children = sorted(node);
   const rectangles = squarify(children.map((child) => child.size), x, y, w, h);
@@ -11,7 +11,7 @@ function layout(node, x, y, w, h, depth, found = []) {
     const [cx, cy, cw, ch] = rectangles[i];
     if (cw < 1.5 || ch < 1.5) return;
     let only = child;
-    while (only.children.size === 1) only = [...only.children.values()][0]; // nothing to choose from inside
+    while (only.children.size === 1) only = [...only.children.values()][0]; // skip levels with a single child
     const open = depth > 1 && only.children.size > 0 && cw > 64 && ch > 48;
     const name = [child.name, ...only.path.slice(child.path.length)].join(" › ");
     found.push({ node: only, name, x: cx, y: cy, w: cw, h: ch, open });
