@@ -7,6 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 from weakref import ref
 
+from .autograd.current_pass import current_node, execution_order
 from .autograd.forward_ad import _set_fwd_grad_enabled as _set_forward
 from .autograd.grad_mode import (
     is_grad_enabled,
@@ -15,9 +16,8 @@ from .autograd.grad_mode import (
     set_grad_enabled,
     set_multithreading_enabled,
 )
-from .autograd.running import current_node, execution_order
 from .autograd.saved_hooks import leave_saved_tensors_hooks, saved_tensors_hooks
-from .autograd.stopping import DelayedError, Error, UndefinedGrad, UndefinedGradBackward
+from .autograd.undefined_grad import DelayedError, Error, UndefinedGrad, UndefinedGradBackward
 from .base.errors import LinAlgError as _LinAlgError
 from .base.modes import MODE, RUN
 from .declare.dispatch.saved_attributes import SavedTensor

@@ -9,9 +9,9 @@ import xml.etree.ElementTree as ET
 import pytest
 
 import gradpack as torch
-from gradpack.autograd.draw import saved_memory
+from gradpack.autograd.drawing.draw import saved_memory
+from gradpack.autograd.drawing.draw_layout import lay_out, layers_of
 from gradpack.autograd.graph import GraphDrawing, draw
-from gradpack.autograd.layered import lay_out, layers_of
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -29,7 +29,7 @@ ANYWHERE = {
     "ops/reduce/unique": "numbers, which count for less in the choice of a dtype",
     "optim/optimizer": "counts of steps are in host memory",
 }
-OWN = {"autograd/function_node", "autograd/function_tangents"}  # have a `zeros` of their own, of shape and spec
+OWN = {"autograd/functions/node", "autograd/functions/tangents"}  # have a `zeros` of their own, of shape and spec
 
 
 def trees(*folders: str) -> Iterator[tuple[str, ast.Module]]:

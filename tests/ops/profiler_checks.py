@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from gradpack.autograd.aten_names import aten_name
 from gradpack.autograd.profiler import profile
+from gradpack.autograd.profiling.aten_names import aten_name
 from tests.ops.cases import Case
 from tests.ops.layout_checks import _same_results
 

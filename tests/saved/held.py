@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from weakref import WeakSet
 
-from gradpack.saved.ledger import Slot
-from gradpack.saved.recipes import Anchor, Handle, Recipe
+from gradpack.saved.budgets.accounting import Slot
+from gradpack.saved.policies.recompute_graph import Anchor, Handle, Recipe
 from gradpack.saved.storage import owner
 from gradpack.tensor.tensor import Tensor
 

@@ -9,9 +9,9 @@ import threading
 
 import pytest
 
-from gradpack.saved import background
-from gradpack.saved.background import Job, Workers
-from gradpack.saved.endings import Endings
+from gradpack.saved.finalizers import Endings
+from gradpack.saved.policies import background
+from gradpack.saved.policies.background import Job, Workers
 
 
 def test_an_interrupted_job_is_done_by_whoever_needs_it():

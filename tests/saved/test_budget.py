@@ -14,9 +14,9 @@ import pytest
 import gradpack as torch
 from gradpack import saved
 from gradpack.base.sizes import in_bytes
-from gradpack.saved.choices import outcome
-from gradpack.saved.holding import Holding
-from gradpack.saved.ledger import Entry, Slot
+from gradpack.saved.budgets.accounting import Entry, Slot
+from gradpack.saved.budgets.choices import outcome
+from gradpack.saved.budgets.residency import Holding
 from gradpack.saved.storage import owner
 
 F = torch.nn.functional

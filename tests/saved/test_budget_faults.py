@@ -15,7 +15,7 @@ from tests.saved.held import Look
 
 import gradpack as torch
 from gradpack import saved
-from gradpack.saved.disk import OnDisk
+from gradpack.saved.policies.disk import OnDisk
 
 ONE = 64 * 64 * 4  # bytes of a tensor
 THREE = 3 * ONE
@@ -179,7 +179,7 @@ def test_an_error_in_the_middle_of_backward(error, exact):
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, ZeroDivisionError])
 def test_an_error_while_something_is_made_again(monkeypatch, error):
-    from gradpack.saved import recipes
+    from gradpack.saved.policies import recompute_graph as recipes
 
     x = leaf()
     exact = leaf()
@@ -232,7 +232,7 @@ def test_a_hook_of_the_user_that_raises(exact):
 
 @pytest.mark.parametrize("error", [ImportError, RuntimeError])
 def test_a_library_that_is_broken_is_done_without(monkeypatch, exact, error):
-    from gradpack.saved import means
+    from gradpack.saved.budgets import methods as means
 
     def broken(*args, **options):
         raise error("half installed")

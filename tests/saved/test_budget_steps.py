@@ -97,7 +97,7 @@ def test_evaluation_in_between(net, policy):
 
 
 def test_nobody_ever_goes_backward(net, policy, monkeypatch):
-    monkeypatch.setattr(sys.modules["gradpack.saved.budget"], "_ROWS", 50)
+    monkeypatch.setattr(sys.modules["gradpack.saved.budgets.budget"], "_ROWS", 50)
     with policy:
         for _ in range(20):
             net(batch(64)).square().mean()

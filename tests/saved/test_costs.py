@@ -8,9 +8,9 @@ import pytest
 
 import gradpack as torch
 from gradpack import saved
-from gradpack.saved import costs
-from gradpack.saved.costs import LATENCY, TELLING, Rate
-from gradpack.saved.ledger import Means
+from gradpack.saved.budgets import costs
+from gradpack.saved.budgets.accounting import Means
+from gradpack.saved.budgets.costs import LATENCY, TELLING, Rate
 
 
 @pytest.fixture
@@ -71,7 +71,9 @@ def test_a_second_budget_knows_what_operations_took(alone):
 
 
 def test_a_plan_is_made_anew_when_ways_turn_out_to_cost_something_else(alone, monkeypatch):
-    monkeypatch.setattr(import_module("gradpack.saved.budget"), "_CREDIT", 1.0)  # however slow planning is just now
+    monkeypatch.setattr(
+        import_module("gradpack.saved.budgets.budget"), "_CREDIT", 1.0
+    )  # however slow planning is just now
     x = torch.randn(64, 64, requires_grad=True)
     policy = saved.budget("40 KiB", disk="1 MiB")
 

@@ -7,7 +7,7 @@ from tests.saved.sim_steps import COUNT, SIZE, chain, error, leaf, masked, measu
 
 import gradpack as torch
 from gradpack import saved
-from gradpack.saved.stage import Lossy
+from gradpack.saved.policies.codec import Lossy
 from gradpack.testing import sim
 from gradpack.testing.sim.backend import SimBackend
 

@@ -9,8 +9,8 @@ from tests.saved.sim_steps import SIZE, chain, leaf, pinned_in_use
 
 import gradpack as torch
 from gradpack import saved
-from gradpack.saved.on_device import DeviceRecord
-from gradpack.saved.transfers import Arrival, Departure, Transfers, staging_of
+from gradpack.saved.policies.on_device import DeviceRecord
+from gradpack.saved.policies.transfers import Arrival, Departure, Transfers, staging_of
 from gradpack.testing import sim
 from gradpack.testing.sim.copies import SimStreams
 

@@ -9,9 +9,9 @@ from random import Random
 import pytest
 from tests.saved.best_plan import best_of_all, best_of_many
 
-from gradpack.saved.assignment import Assignment
-from gradpack.saved.choices import Choice, Item, Limits, outcome
-from gradpack.saved.planner import plan
+from gradpack.saved.budgets.assignment import Assignment
+from gradpack.saved.budgets.choices import Choice, Item, Limits, outcome
+from gradpack.saved.budgets.planner import plan
 
 
 def problem(random, count, nested=True, with_disk=True):

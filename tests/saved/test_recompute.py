@@ -10,7 +10,8 @@ import pytest
 
 import gradpack as torch
 from gradpack.base.modes import using
-from gradpack.saved import recipes, recompute
+from gradpack.saved import recompute
+from gradpack.saved.policies import recompute_graph as recipes
 from gradpack.saved.storage import owner
 
 F = torch.nn.functional

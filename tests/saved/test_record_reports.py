@@ -9,8 +9,8 @@ import pytest
 import gradpack as torch
 from gradpack import saved
 from gradpack.saved import record
-from gradpack.saved.document import size
-from gradpack.saved.timeline import Timeline
+from gradpack.saved.recorder.document import size
+from gradpack.saved.recorder.timeline import Timeline
 
 
 @pytest.fixture(scope="module")

@@ -10,10 +10,10 @@ import pytest
 
 import gradpack as torch
 from gradpack import saved
-from gradpack.saved import planner
-from gradpack.saved.choices import Limits
-from gradpack.saved.costs import Took
-from gradpack.saved.rounds import Round, Row, Shared, adopted, better, planned
+from gradpack.saved.budgets import planner
+from gradpack.saved.budgets.choices import Limits
+from gradpack.saved.budgets.costs import Took
+from gradpack.saved.budgets.step_profile import Round, Row, Shared, adopted, better, planned
 
 
 def round_of(seed, count=30):
@@ -94,7 +94,7 @@ def step(policy):
 @pytest.mark.parametrize("seed", [None, 0])
 def test_budgets_share_what_they_plan(monkeypatch, seed):
     shared = Shared()
-    monkeypatch.setattr(import_module("gradpack.saved.budget"), "_shared", shared)
+    monkeypatch.setattr(import_module("gradpack.saved.budgets.budget"), "_shared", shared)
     small, large = (saved.budget(n * 64 * 64 * 4, seed=seed, min_bytes=0) for n in (6, 9))
     for _ in range(3):
         step(small)

@@ -10,7 +10,7 @@ import pytest
 import gradpack as torch
 from gradpack import saved
 from gradpack.base.modes import _FIELDS, MODE
-from gradpack.saved.stage import Stage
+from gradpack.saved.policies.codec import Stage
 
 F = torch.nn.functional
 

@@ -8,7 +8,7 @@ import pytest
 
 import gradpack as torch
 from gradpack import nn, saved
-from gradpack.saved.store import Handle
+from gradpack.saved.policies.storage_policy import Handle
 
 hooks = torch.autograd.graph.saved_tensors_hooks
 

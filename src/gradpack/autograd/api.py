@@ -17,8 +17,8 @@ from ..tensor import node_methods as _node_methods  # noqa: F401 - hangs them on
 from ..tensor.hooks import retain_grad
 from ..tensor.tensor import Tensor, alias
 from .arguments import batch_size, flag, inputs_of, seeds_of, sequence
+from .backward_pass import captured, run
 from .edges import GradientEdge, get_gradient_edge, input_edge, root_edge  # noqa: F401 - asked for here
-from .passes import captured, run
 
 
 def backward(

@@ -10,10 +10,10 @@ from typing import Any, ClassVar
 
 from ..base.modes import MODE, without_grad
 from ..tensor.tensor import Tensor
-from .function_apply import call
-from .function_context import FunctionCtx
-from .function_node import BackwardCFunction
-from .stopping import DelayedError
+from .functions.apply import call
+from .functions.context import FunctionCtx
+from .functions.node import BackwardCFunction
+from .undefined_grad import DelayedError
 
 __all__ = [
     "BackwardCFunction",

@@ -9,8 +9,8 @@ from ..base.modes import MODE, TRANSFORMS
 from ..tensor.tensor import Tensor
 from .api import grad
 from .arguments import flag
+from .backward_pass import rows_of
 from .edges import input_edge, root_edge
-from .passes import rows_of
 
 Tensors = tuple[Tensor, ...]
 

@@ -14,14 +14,14 @@ from ..tensor.tensor import Tensor
 from .api import grad
 
 if TYPE_CHECKING:
-    from .jacobian_checks import GradcheckError
+    from .gradchecks.jacobian_checks import GradcheckError
 
 __all__ = ["GradcheckError", "gradcheck", "gradgradcheck"]
 
 
 def __getattr__(name: str) -> Any:
     if name == "GradcheckError":
-        from .jacobian_checks import GradcheckError
+        from .gradchecks.jacobian_checks import GradcheckError
 
         return GradcheckError
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -82,9 +82,9 @@ def gradcheck(
         >>> torch.autograd.gradcheck(torch.sin, (x,))
         True
     """
-    from .jacobian_checks import Comparison, GradcheckError, check_scaled
-    from .numerical import as_tuple, differentiable_outputs
-    from .undefined_checks import check_undefined, check_undefined_forward
+    from .gradchecks.jacobian_checks import Comparison, GradcheckError, check_scaled
+    from .gradchecks.numerical import as_tuple, differentiable_outputs
+    from .gradchecks.undefined_checks import check_undefined, check_undefined_forward
 
     assert check_forward_ad or check_backward_ad, (
         "Expected at least one of check_forward_ad or check_backward_ad to be True"
@@ -98,7 +98,7 @@ def gradcheck(
     given = as_tuple(inputs)
     try:
         if any(isinstance(x, Tensor) and x.is_sparse for x in given):
-            from .sparse_inputs import check_kinds, without_sparse
+            from .gradchecks.sparse_inputs import check_kinds, without_sparse
 
             check_kinds(func, given)
             func, given = without_sparse(func, given, bool(masked))
@@ -174,8 +174,8 @@ def _check_nothing_to_differentiate(
     func: Callable[..., Any], inputs: Sequence[Any], outputs: Sequence[Any], eps: float
 ) -> None:
     """Results that require no gradient must not depend on inputs that do."""
-    from .jacobian_checks import GradcheckError
-    from .numerical import as_tuple, numerical_jacobians
+    from .gradchecks.jacobian_checks import GradcheckError
+    from .gradchecks.numerical import as_tuple, numerical_jacobians
 
     numbers = [i for i, t in enumerate(outputs) if t.is_floating_point() or t.is_complex()]
     if not numbers:
@@ -227,7 +227,7 @@ def gradgradcheck(
         >>> torch.autograd.gradgradcheck(torch.sin, (x,))
         True
     """
-    from .numerical import as_tuple, differentiable_outputs
+    from .gradchecks.numerical import as_tuple, differentiable_outputs
 
     if not (check_fwd_over_rev or check_rev_over_rev):
         raise AssertionError("Expected at least one of check_fwd_over_rev or check_rev_over_rev to be True")
@@ -275,7 +275,7 @@ def gradgradcheck(
 def _seed_like(output: Tensor, strided: bool) -> Tensor:
     """Random numbers of the shape of an output, in double precision."""
     from ..ops.random.floats import randn
-    from .jacobian_checks import stacked
+    from .gradchecks.jacobian_checks import stacked
 
     dtype = complex128 if output.is_complex() else float64
     made = randn(output.shape, dtype=dtype, device=output.device).to(output.dtype)

@@ -23,10 +23,10 @@ from .saved_hooks import (
     save_on_cpu,
     saved_tensors_hooks,
 )
-from .stopping import DelayedError, UndefinedGrad
+from .undefined_grad import DelayedError, UndefinedGrad
 
 if TYPE_CHECKING:  # imported when they are first asked for
-    from .draw import GraphDrawing, draw
+    from .drawing.draw import GraphDrawing, draw
 
 __all__ = [
     "GradientEdge",
@@ -260,5 +260,5 @@ def _check_flag(enabled: Any) -> None:
 
 def __getattr__(name: str) -> Any:
     if name in ("GraphDrawing", "draw"):
-        return getattr(import_module(f"{__package__}.draw"), name)
+        return getattr(import_module(f"{__package__}.drawing.draw"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -15,13 +15,13 @@ from warnings import warn
 
 from ..base.exits import Exit
 from ..base.modes import MODE
-from .nvprof import EnforceUnique, load_nvprof, parse_nvprof_trace
-from .profiler_blocks import record_function
-from .profiler_emit import emit_itt, emit_nvtx
-from .profiler_kineto import MemRecordsAcc
-from .profiler_recorder import Recorder
-from .profiler_steps import KinetoStepTracker
 from .profiler_util import DeviceType, EventList, FunctionEvent, FunctionEventAvg, ProfilerActivity
+from .profiling.blocks import record_function
+from .profiling.emit import emit_itt, emit_nvtx
+from .profiling.kineto import MemRecordsAcc
+from .profiling.nvprof import EnforceUnique, load_nvprof, parse_nvprof_trace
+from .profiling.recorder import Recorder
+from .profiling.steps import KinetoStepTracker
 
 _UNFINISHED = "<unfinished torch.autograd.profile>"
 
@@ -130,7 +130,7 @@ class profile:  # noqa: N801 - torch's name
         if use_device is not None and use_device not in ("cuda", "xpu", "mtia", "hpu"):
             warn(f"The {use_device} is not a valid device option.", stacklevel=2)
         elif use_device is not None:
-            from .profiler_device import clock_of
+            from .profiling.device import clock_of
 
             self._clock = clock_of(use_device)
             self.use_device = None if self._clock is None else use_device
@@ -202,7 +202,7 @@ class profile:  # noqa: N801 - torch's name
         if self._clock is None:
             self._recorder = Recorder(**options)
         else:
-            from .profiler_device import DeviceRecorder
+            from .profiling.device import DeviceRecorder
 
             self._recorder = DeviceRecorder(self._clock, **options)
         if self.with_modules:
@@ -228,7 +228,7 @@ class profile:  # noqa: N801 - torch's name
         return self._events
 
     def _built(self) -> EventList:
-        from .profiler_build import build
+        from .profiling.build import build
 
         if self._recorder is None:
             nothing = EventList(profile_memory=self.profile_memory, with_flops=self.with_flops)
@@ -236,8 +236,8 @@ class profile:  # noqa: N801 - torch's name
             return nothing
         events = build(self._recorder, use_device=self.use_device, with_flops=self.with_flops)
         if self._clock is not None:
-            from .profiler_build import thread_number
-            from .profiler_device import DeviceRecorder, add_device_times
+            from .profiling.build import thread_number
+            from .profiling.device import DeviceRecorder, add_device_times
 
             if isinstance(self._recorder, DeviceRecorder):
                 add_device_times(events, self._recorder, thread_number)
@@ -286,7 +286,7 @@ class profile:  # noqa: N801 - torch's name
             metadata: goes in beside the events, at the top.
             use_python_export: accepted: there is no other way.
         """
-        from .profiler_trace import write_trace
+        from .profiling.trace import write_trace
 
         flags = {n: int(getattr(self, n)) for n in ("with_stack", "record_shapes", "with_modules", "profile_memory")}
         given = {"trace_id": self.trace_id, "deviceProperties": [], **flags, **(metadata or {})}

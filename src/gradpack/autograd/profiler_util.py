@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from .profiler_events import (
+from .profiling.events import (
     DeviceType,
     FormattedTimesMixin,
     FunctionEvent,
@@ -15,11 +15,11 @@ from .profiler_events import (
     Kernel,
     ProfilerActivity,
 )
-from .profiler_kineto import EventMetadata, MemRecordsAcc, StringTable
-from .profiler_table import as_device, build_table
-from .profiler_table import format_memory as _format_memory  # noqa: F401 - as torch calls it
-from .profiler_table import format_share as _format_time_share  # noqa: F401
-from .profiler_table import format_time as _format_time  # noqa: F401
+from .profiling.kineto import EventMetadata, MemRecordsAcc, StringTable
+from .profiling.table import as_device, build_table
+from .profiling.table import format_memory as _format_memory  # noqa: F401 - as torch calls it
+from .profiling.table import format_share as _format_time_share  # noqa: F401
+from .profiling.table import format_time as _format_time  # noqa: F401
 
 OUT_OF_MEMORY_EVENT_NAME = "[OutOfMemory]"
 _METRICS = ["self_cpu_time_total", "self_cuda_time_total", "self_xpu_time_total", "self_privateuse1_time_total"]
@@ -105,7 +105,7 @@ class EventList(list[Any]):
 
     def export_chrome_trace(self, path: str) -> None:
         """Write the events as a trace that chrome://tracing and Perfetto open."""
-        from .profiler_trace import write_trace
+        from .profiling.trace import write_trace
 
         write_trace(path, self, self._memory, {})
 

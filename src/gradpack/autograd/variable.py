@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..tensor.tensor import Tensor
-from .passes import queue_callback
+from .backward_pass import queue_callback
 
 __all__ = ["Variable", "VariableMeta"]
 

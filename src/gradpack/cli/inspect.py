@@ -22,7 +22,7 @@ from .problem import Problem, check_writable, positive, write
 if TYPE_CHECKING:
     from ..autograd.profiler import profile
     from ..saved import Record
-    from ..saved.budget import Budget
+    from ..saved.budgets.budget import Budget
 
 ENDINGS = (".html", ".trace.json", ".json")
 INTERRUPTED = 130
@@ -184,7 +184,7 @@ def report(
 ) -> int:
     """Writes and prints what was recorded. Returns 1 if that failed."""
     from ..saved.page import longest, page
-    from ..saved.traces import as_json, as_trace
+    from ..saved.recorder.traces import as_json, as_trace
 
     sys.stdout.flush()
     document = recording.document()
@@ -226,7 +226,7 @@ def print_tables(document: dict[str, Any], top: int) -> None:
     except ImportError:
         print(f"{document['summary']} (for tables: pip install 'gradpack[cli]')", file=sys.stderr)
         return
-    from ..saved.tables import tables
+    from ..saved.recorder.tables import tables
 
     console = Console(stderr=True, highlight=False, markup=False)
     if not console.is_terminal:

@@ -13,8 +13,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from ..autograd.profiler_recorder import Recorder
-from ..autograd.profiler_table import format_memory
+from ..autograd.profiling.recorder import Recorder
+from ..autograd.profiling.table import format_memory
 from ..base.devices import device as device_type
 from ..base.modes import MODE, Mode
 from ..tensor.memory import Tracker, held

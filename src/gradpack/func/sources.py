@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from textwrap import indent
 from typing import TYPE_CHECKING, Any
 
-from ..autograd.passes import captured
+from ..autograd.backward_pass import captured
 from ..base.dtypes import FLOATING
 from ..base.modes import MODE, TRANSFORMS, Transform
 from ..base.tree import tree_map

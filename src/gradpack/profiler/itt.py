@@ -7,7 +7,7 @@ from contextvars import ContextVar
 from importlib.util import find_spec
 from typing import Any
 
-from ..autograd.profiler_emit import _library
+from ..autograd.profiling.emit import _library
 from ..base.exits import block, surely
 
 _depth: ContextVar[int] = ContextVar("gradpack itt depth", default=0)

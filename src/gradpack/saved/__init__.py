@@ -3,22 +3,22 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from .budget import budget
-from .casts import bf16, fp8, fp16
+from .budgets.budget import budget
 from .codecs import bfloat16
-from .cpu import cpu
-from .disk import disk
 from .info import SavedInfo
-from .lossless import lossless
-from .masks import mask
 from .meter import Meter, meter
+from .policies.casts import bf16, fp8, fp16
+from .policies.cpu import cpu
+from .policies.disk import disk
+from .policies.lossless import lossless
+from .policies.masks import mask
+from .policies.quantize import quantize
+from .policies.recompute import recompute
+from .policies.storage_policy import keep
 from .policy import Policy
-from .quantize import quantize
-from .recompute import recompute
-from .recording import Record, record
+from .recorder.recording import Record, record
 from .scope import bypass, forbid, name, propagate
 from .spill import Disk
-from .store import keep
 
 if TYPE_CHECKING:  # imported at first use, by `__getattr__`
     from . import torch as torch

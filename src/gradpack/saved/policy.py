@@ -11,8 +11,8 @@ from typing import Any, TypeVar
 from ..autograd.decorate import decorate
 from ..base.modes import MODE, OpMode
 from ..base.scopes import LEAVE, enter
-from .foreign import described
 from .info import SavedInfo
+from .memory_handles import described
 from .select import Select, selector
 
 F = TypeVar("F", bound=Callable[..., Any])

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..tensor.tensor import Tensor, wrap
-from .endings import Endings
+from .finalizers import Endings
 from .storage import Layout, Storages, dense, once, undense
 
 _NOT_SUPPORTED = {EINVAL, ENOSYS, EOPNOTSUPP}

@@ -9,8 +9,8 @@ from weakref import ref
 from ..base import dtypes
 from ..base.errors import saved_was_modified
 from ..nn.calls import Call
-from .foreign import described
 from .info import SavedInfo
+from .memory_handles import described
 from .nodes_of_torch import Table, found_in, learned
 from .policy import Policy
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gradpack.backends.compiled import flags, loops
-from gradpack.saved.quantize import Quantize
+from gradpack.saved.policies.quantize import Quantize
 
 pytest.importorskip("numba")
 GROUPS = {8: 256, 4: 64, 2: 32}

@@ -117,7 +117,7 @@ def _converted(tensor: Tensor, d: dtype, memory_format: Any = None) -> Tensor:
 
 
 def _to_device(tensor: Tensor, target: device, d: dtype | None, non_blocking: bool) -> Tensor:
-    from ...autograd.transfer import to_device
+    from ...autograd.device_copy import to_device
 
     moved = to_device(tensor, target, non_blocking)
     return moved if d is None or d is moved._spec.dtype else _converted(moved, d)

@@ -1,0 +1,1 @@
+"""The parts of `Function`: its call, context, node, saved tensors, `jvp` and `vmap`."""

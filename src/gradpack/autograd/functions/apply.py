@@ -1,0 +1,294 @@
+"""What calling a user's `Function` does: run its forward, give the results their history."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Collection
+from typing import Any
+
+from ...base.callers import depth_of_user
+from ...base.dtypes import FLOATING
+from ...base.modes import MODE, TRANSFORMS, Mode, within_function
+from ...declare.batching.batch_tensor import outside
+from ...declare.dispatch.tangents import tangent_of
+from ...declare.generate.profiling import FUNCTION as FUNCTION_CALL
+from ...declare.generate.profiling import watched
+from ...graph.node import AccumulateGrad, Node, Nowhere, Slot, next_seq
+from ...tensor.tensor import InferenceCounter, Tensor, alias
+from ...tensor.views import FUNCTION, MULTIPLE, mark_view
+from .node import BackwardCFunction, start
+
+_MANY_WITH_VIEW = (
+    "If your Function modifies inplace an input that is a view of another Tensor, your Function cannot return more "
+    "than one Tensor. This is not supported by the current autograd engine. You should either make sure the input is "
+    "not a view (using .clone() for example) or make your Function only return one Tensor (potentially splitting it "
+    "into two Functions: one doing the inplace that returns a single Tensor and a second one that does the other "
+    "operations). You can ask on the forum https://discuss.pytorch.org/ if you need help to do this change."
+)
+
+
+_NO_INPUT = (
+    "ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that have been mutated should be "
+    "passed to ctx.mark_dirty()."
+)
+
+
+def call(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any], with_setup: bool) -> Any:
+    """Call `cls.forward` and record the call."""
+    if MODE.get().profiler is not None:
+        values = (*args, *kwargs.values())
+        return watched(cls, cls.__name__, lambda *_: _call(cls, args, kwargs, with_setup), values, FUNCTION_CALL)
+    return _call(cls, args, kwargs, with_setup)
+
+
+def _call(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any], with_setup: bool) -> Any:
+    if with_setup:
+        bound = inspect.signature(cls.forward).bind(*args, **kwargs)
+        bound.apply_defaults()
+        args, kwargs = bound.args, bound.kwargs
+    mode = MODE.get()
+    if kwargs and not (with_setup and mode.levels):
+        args, kwargs = _by_position(cls, args, kwargs, with_setup), {}
+    kind = cls._backward_cls
+    if mode.levels or TRANSFORMS.get():
+        if not with_setup and not _only_inner(mode):
+            raise RuntimeError(
+                "In order to use an autograd.Function with functorch transforms (vmap, grad, jvp, jacrev, ...), it "
+                "must override the setup_context staticmethod. For more details, please see "
+                "https://pytorch.org/docs/main/notes/extending.func.html"
+            )
+        if mode.levels:
+            from ...base.tree import tree_leaves
+            from .vmap import call_mapped
+
+            level = mode.levels[-1]
+            if any(map(level.has, tree_leaves(args))) or any(isinstance(v, Tensor) for v in kwargs.values()):
+                return call_mapped(cls, level, args, kwargs, with_setup)
+            with outside():
+                return call(cls, args, kwargs, with_setup)
+        kind = _in_transforms(cls)
+    needs = tuple([isinstance(a, Tensor) and a._current_edge() is not None for a in args])
+    edges: tuple[Node | None, ...] = tuple(
+        [None if type(a._edge) is Nowhere else a._edge for a in args if isinstance(a, Tensor)]
+    )
+    seq = next_seq()
+    ctx = start(kind, edges, seq)
+    ctx.needs_input_grad = needs
+    try:
+        return _run(cls, ctx, edges if mode.grad and True in needs else None, seq, args, mode, with_setup)
+    finally:  # of what was marked, results hold the node
+        ctx.to_save = ctx.saved_for_forward = ctx.non_differentiable = ctx.dirty_tensors = None
+
+
+def _run(cls: Any, ctx: BackwardCFunction, edges: Any, seq: int, args: Any, mode: Mode, with_setup: bool) -> Any:
+    """Run the forward of a call, and make a node of its `ctx` where `edges` are not None."""
+    pushed: list[Any] | None = None
+    if mode.forward:
+        pushed = [tangent_of(a) for a in args]
+        if all(t is None for t in pushed):
+            pushed = None
+    try:
+        MODE.set(within_function(mode))
+        if with_setup:
+            output = cls.forward(*args)
+            cls.setup_context(ctx, args, output)
+        else:
+            output = cls.forward(ctx, *args)
+    finally:
+        MODE.set(mode)
+    given = output if isinstance(output, tuple) else (output,)
+    node = None if edges is None else ctx._settle(edges, seq)
+    results = _results(cls, ctx, node, args, given, with_setup)
+    if pushed is not None:
+        from .tangents import tangents_of_results
+
+        tangents = tangents_of_results(ctx, args, pushed, given, results)
+        for result, tangent in zip(results, tangents, strict=True):
+            if tangent is not None:
+                result._tangents = tangent
+    if node is not None:
+        if ctx.to_save is not None:
+            ctx._save(ctx.to_save, results, node, mode)
+        if mode.anomaly is not None:
+            mode.anomaly.note(node)
+    return tuple(results) if isinstance(output, tuple) else results[0]
+
+
+def _only_inner(mode: Mode) -> bool:
+    """Whether all functional transforms that are going on are parts of functions of `autograd`."""
+    return all(level.inner for level in mode.levels) and all(t.inner for t in TRANSFORMS.get())
+
+
+def _in_transforms(cls: Any) -> Any:
+    """The class of a `Function`'s nodes inside of a functional transform: the usual one under another name."""
+    found = cls.__dict__.get("_generated_cls")
+    if found is None:
+        body = {"__slots__": (), "__module__": cls._backward_cls.__module__}
+        found = cls._generated_cls = type(f"{cls.__name__}GeneratedBackward", (cls._backward_cls,), body)
+    return found
+
+
+def _by_position(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any], with_setup: bool) -> tuple[Any, ...]:
+    """The arguments with those given by name in their places."""
+    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    params = [p for p in inspect.signature(cls.forward).parameters.values() if p.kind in kinds]
+    params = params if with_setup else params[1:]
+    names = [p.name for p in params]
+    values = list(args)
+    for name in kwargs:
+        if name not in names:
+            raise TypeError(f"forward() got an unexpected keyword argument '{name}'")
+        if names.index(name) < len(args):
+            raise TypeError(f"forward() got multiple values for argument '{name}'")
+    for p in params[len(args) : max(map(names.index, kwargs)) + 1]:
+        if p.name not in kwargs:
+            raise TypeError(f"forward() missing required argument: '{p.name}' (position {len(values)})")
+        values.append(kwargs[p.name])
+    return tuple(values)
+
+
+def _results(
+    cls: Any, ctx: BackwardCFunction, node: BackwardCFunction | None, args: Any, given: tuple[Any, ...], setup: bool
+) -> list[Any]:
+    """The results as the user gets them.
+
+    Inputs that are returned as they are become new tensors; dirty ones keep their identity.
+    """
+    inputs = {id(a): i for i, a in enumerate(args) if isinstance(a, Tensor)}
+    dirty = _dirty(ctx, given) if ctx.dirty_tensors is not None else ()
+    constant = _constant(ctx) if ctx.non_differentiable is not None else ()
+    kept = set(map(id, (*(ctx.to_save or ()), *(ctx.saved_for_forward or ())))) if setup else ()
+    many = sum(isinstance(t, Tensor) for t in given) > 1
+    results: list[Any] = []
+    differentiable = 0
+    for nr, t in enumerate(given):
+        if not isinstance(t, Tensor):
+            results.append(t)
+            continue
+        is_input, is_dirty = id(t) in inputs, id(t) in dirty
+        counts = node is not None and t._spec.dtype.category >= FLOATING and id(t) not in constant
+        if not counts:
+            made = _without_history(t, is_input, is_dirty, kept)
+            if made._view is not None and not (is_input and is_dirty):
+                made._view.meta = FUNCTION
+            results.append(made)
+            continue
+        differentiable += 1
+        edge: Any = node if len(given) == 1 else Slot(node, nr, len(given))  # type: ignore[arg-type]
+        made = t
+        if is_dirty:
+            _rebase(cls, t, edge, is_input, many)
+        else:
+            if is_input:
+                made = _same(t, kept)
+            made._edge = edge
+        if made._view is not None:
+            if not is_dirty:
+                made._view.meta = FUNCTION
+            if not made.is_inference() and not is_dirty:
+                made._view.version = made._counter[0]
+        results.append(made)
+    if differentiable > 1:
+        for t in results:
+            if isinstance(t, Tensor) and t._view is not None:
+                t._view.meta = MULTIPLE
+    if node is not None:
+        node._arguments = [(a._shape, a._spec) if isinstance(a, Tensor) else None for a in args]
+        silent = () if ctx.__dict__.get("_materialize_non_diff_grads", True) else constant
+        node._results = [
+            (r._shape, r._spec) if isinstance(r, Tensor) and id(t) not in silent else None
+            for r, t in zip(results, given, strict=True)
+        ]
+        if ctx is not node:
+            ctx._arguments, ctx._results = node._arguments, node._results
+    return results
+
+
+def _dirty(ctx: BackwardCFunction, given: tuple[Any, ...]) -> set[int]:
+    marked = ctx.dirty_tensors
+    if not isinstance(marked, tuple):
+        raise RuntimeError(
+            f"autograd internal error: dirty_tensors attribute is expected to be a tuple but is {type(marked).__name__}"
+        )
+    found = set()
+    for i, t in enumerate(marked):
+        if not isinstance(t, Tensor):
+            raise RuntimeError(f"mark_dirty can only accept variables, but argument {i} is of type {type(t).__name__}")
+        found.add(id(t))
+        if type(t._counter) is not InferenceCounter:
+            t._counter[0] += 1
+        if not any(t is o for o in given):
+            raise RuntimeError(
+                "Some elements marked as dirty during the forward method were not returned as output. The inputs that "
+                "are modified inplace must all be outputs of the Function."
+            )
+    return found
+
+
+def _constant(ctx: BackwardCFunction) -> set[int]:
+    marked = ctx.non_differentiable
+    if not isinstance(marked, tuple):
+        raise RuntimeError(
+            "autograd internal error: non_differentiable attribute is expected to be a tuple but is "
+            f"{type(marked).__name__}"
+        )
+    for t in marked:
+        if not isinstance(t, Tensor):
+            raise RuntimeError(f"mark_non_differentiable only accepts variable arguments, but got {type(t).__name__}")
+    return set(map(id, marked))
+
+
+def _without_history(t: Tensor, is_input: bool, is_dirty: bool, kept: Collection[int]) -> Tensor:
+    """A result that autograd is not to follow."""
+    if not t.requires_grad:
+        return _same(t, kept) if is_input and not is_dirty else t
+    if is_input:
+        return t.detach()
+    if t._view is None:
+        if t.is_leaf:
+            t.requires_grad = False
+        else:
+            t._edge = None
+    return t
+
+
+def _rebase(cls: Any, t: Tensor, edge: Any, is_input: bool, many: bool) -> None:
+    """Make the call the history of a result that forward wrote to, one of `many`."""
+    from ...declare.inplace.inplace import set_history
+    from ...declare.inplace.write_checks import check_writable
+
+    if (t._edge is None or type(t._edge) in (AccumulateGrad, Nowhere)) and t.requires_grad:
+        raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
+    if not is_input:
+        if t._view is not None:
+            raise RuntimeError(_NO_INPUT)
+        warnings.warn(_NO_INPUT, stacklevel=depth_of_user())
+    elif many and t._view is not None:
+        raise RuntimeError(_MANY_WITH_VIEW)
+    check_writable(t, cls.__name__, True)
+    set_history(t, edge)
+    if t._view is not None:
+        t._view.version = -1  # its own history is made again from that of the base
+
+
+def _same(t: Tensor, kept: Collection[int]) -> Tensor:
+    """An input that is returned as it is: a view of it, without history.
+
+    Args:
+        kept: the identities of what `setup_context` has saved.
+    """
+    if id(t) in kept:
+        raise RuntimeError(
+            "An input that has been returned as-is as output is being saved for backward. This is not supported if you "
+            "override setup_context. You should return and save a view of the input instead, e.g. with x.view_as(x) or "
+            "setup ctx inside the forward function itself."
+        )
+    made: Tensor = alias(t._data, t._spec, t._shape)
+    made._counter = t._counter
+    mark_view(made, t, _identity, (), FUNCTION)
+    return made
+
+
+def _identity(x: Tensor) -> Tensor:
+    return x.view_as(x)

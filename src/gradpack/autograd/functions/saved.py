@@ -1,0 +1,66 @@
+"""What a `Function` has saved: as its node keeps it, and as `ctx._raw_saved_tensors` shows it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...base.modes import MODE
+from ...declare.dispatch.saved_attributes import SavedTensor
+from ...tensor.packed import Packed, pack_input
+from ...tensor.saved import FREED
+
+
+class Saved:
+    """One entry of `save_for_backward`, as the node keeps it."""
+
+    __slots__ = ("edge", "hold", "nr", "value", "version")
+
+    value: Any  # a Tensor, a Packed, or None
+    version: int
+    edge: Any  # the history to give back to what hooks unpack
+    nr: int | None  # which result of the node it is, if it is one
+    hold: Any  # what a recorder gave, to keep as long
+
+
+class SavedOfFunction(SavedTensor):
+    """One saved tensor of a `Function` before unpacking, to register hooks on."""
+
+    __slots__ = ("_entry",)
+
+    _entry: Saved
+
+    @classmethod
+    def of(cls, node: Any, entry: Saved) -> SavedOfFunction:
+        made: SavedOfFunction = object.__new__(cls)
+        made._node, made._slot, made._entry = node, "saved_tensors", entry
+        return made
+
+    @property
+    def _saved(self) -> Any:
+        return FREED if self._node._saved is FREED else self._entry.value
+
+    def register_hooks(self, pack_hook: Any = None, unpack_hook: Any = None, /) -> None:
+        """Pack this saved tensor now with `pack_hook`; `unpack_hook` gives it back when it is needed.
+
+        Raises:
+            RuntimeError: if it is None, has been freed, or has hooks already.
+        """
+        saved = self._saved
+        usable = callable(pack_hook) and callable(unpack_hook)
+        if not usable or saved is None or saved is FREED or isinstance(saved, Packed):
+            super().register_hooks(pack_hook, unpack_hook)  # which says what is wrong
+            return
+        mode = MODE.get().replace(hooks=(pack_hook, unpack_hook), mutation=None)
+        self._entry.value = pack_input(mode, saved.detach(), (type(self._node).__name__, "saved_tensors"))
+
+    def unpack(self) -> Any:
+        """The tensor, or None.
+
+        Raises:
+            RuntimeError: if it was freed, or written to.
+        """
+        return self._node._unpack(0, self._entry)
+
+
+SavedOfFunction.__name__ = SavedOfFunction.__qualname__ = "SavedTensor"
+SavedOfFunction.__module__ = SavedTensor.__module__

@@ -1,0 +1,292 @@
+"""What gradcheck compares: Jacobians, batches, missing gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from ...declare.batching.level import mapped
+from ...ops.create.fill_like import zeros_like
+from ...ops.pointwise.compare import allclose
+from ...ops.random import floats as _random
+from ...ops.random import like as _random_like
+from ...tensor.tensor import Tensor
+from ..api import grad
+from .numerical import (
+    Component,
+    along_axes,
+    as_tuple,
+    backward_jacobians,
+    differentiable_inputs,
+    differentiable_outputs,
+    forward_directions,
+    forward_jacobians,
+    numerical_jacobians,
+    quotient,
+)
+
+
+class GradcheckError(RuntimeError):
+    """Raised by `gradcheck` and `gradgradcheck` where derivatives are wrong."""
+
+
+def real(t: Tensor) -> Tensor:
+    return t.real if t.is_complex() else t
+
+
+def _imaginary(t: Tensor) -> Tensor:
+    return t.imag if t.is_complex() else zeros_like(t)
+
+
+def _whole(t: Tensor) -> Tensor:
+    return t
+
+
+class Comparison:
+    """One function at one point, with the tolerances."""
+
+    def __init__(
+        self,
+        func: Callable[..., Any],
+        inputs: Sequence[Any],
+        returned: Sequence[Any],
+        eps: float,
+        atol: float,
+        rtol: float,
+        fast: bool,
+    ) -> None:
+        self.func, self.inputs, self.eps, self.atol, self.rtol, self.fast = func, inputs, eps, atol, rtol, fast
+        self.sources = differentiable_inputs(inputs)
+        self._places = [i for i, t in enumerate(returned) if t.requires_grad]
+        self._numerical: list[list[list[Tensor]]] | None = None
+
+    def outputs(self, *inputs: Any) -> tuple[Tensor, ...]:
+        return differentiable_outputs(self.func(*inputs))
+
+    def numerical(self) -> list[list[list[Tensor]]]:
+        """For each input and output: the derivative along each axis of the input."""
+        if self._numerical is None:
+            self._numerical = numerical_jacobians(self.outputs, self.inputs, self.eps)
+        return self._numerical
+
+    # -- backward --
+
+    def backward(self, outputs: Sequence[Tensor], nondet_tol: float, check_dtypes: bool) -> None:
+        for nr, output in enumerate(outputs):
+            parts: list[tuple[str, Component]] = [("", _whole)]
+            if output.is_complex():
+                parts = [
+                    ("While considering the imaginary part of complex outputs only, ", _imaginary),
+                    ("While considering the real part of complex outputs only, ", real),
+                ]
+            for prefix, component in parts:
+                if self.fast:
+                    self._backward_fast(nr, output, component, prefix, nondet_tol, check_dtypes)
+                else:
+                    self._backward_slow(nr, output, component, prefix, nondet_tol, check_dtypes)
+
+    def _backward_slow(
+        self, nr: int, output: Tensor, component: Component, prefix: str, nondet_tol: float, check_dtypes: bool
+    ) -> None:
+        analytical = backward_jacobians(output, self.sources, component)
+        for i, a in enumerate(analytical):
+            n = along_axes(self.numerical()[i][nr], component)
+            self._compare(n, a, f"{prefix}Jacobian mismatch for output {nr:d} with respect to input {i:d},\n")
+        if check_dtypes:
+            _check_dtypes(component(output), self.sources)
+        again = backward_jacobians(output, self.sources, component)
+        _check_determinism(analytical, again, nondet_tol)
+
+    def _backward_fast(
+        self, nr: int, output: Tensor, component: Component, prefix: str, nondet_tol: float, check_dtypes: bool
+    ) -> None:
+        value = component(output)
+        v = direction(value)
+        gradients = self._gradients(value, v)
+        for i, (x, g) in enumerate(zip(self.sources, gradients, strict=True)):
+            u = direction(real(x))
+            analytical, numerical = (real(g) * u).sum(), self._moved(x, u, nr, component, v)
+            if x.is_complex():
+                analytical = analytical + 1j * (_imaginary(g) * u).sum()
+                numerical = numerical + 1j * self._moved(x, 1j * u, nr, component, v)
+            atol = self.atol * float(u.sum()) * float(v.sum())
+            if not _close(numerical, analytical, self.rtol, atol):
+                slow_a = backward_jacobians(output, self.sources, component)[i]
+                slow_n = along_axes(self.numerical()[i][nr], component)
+                title = f"{prefix}Jacobian mismatch for output {nr:d} with respect to input {i:d},\n"
+                raise GradcheckError(_told_fast(title, numerical, analytical, slow_n, slow_a))
+        if check_dtypes:
+            _check_dtypes(value, self.sources)
+        _check_determinism(gradients, self._gradients(value, v), nondet_tol)
+
+    def _gradients(self, value: Tensor, v: Tensor) -> list[Tensor]:
+        """The gradients of v . value, zeros for those that are not there."""
+        found = grad(value, self.sources, v, retain_graph=True, allow_unused=True)
+        found = [zeros_like(x) if g is None else g for x, g in zip(self.sources, found, strict=True)]
+        return [g.to_dense() if g.is_sparse else g for g in found]
+
+    def _moved(self, x: Tensor, u: Tensor, nr: int, component: Component, v: Tensor) -> Tensor:
+        """How fast v . f changes when x moves along u."""
+        difference = quotient(lambda: self.outputs(*self.inputs), x.data, u * self.eps)[nr]
+        return (component(difference / self.eps) * v).sum()
+
+    def _compare(self, numerical: Tensor, analytical: Tensor, title: str) -> None:
+        if not _close(numerical, analytical, self.rtol, self.atol):
+            raise GradcheckError(f"{title}numerical:{numerical}\nanalytical:{analytical}\n")
+
+    # -- forward --
+
+    def forward(self) -> None:
+        axes_of = ("real", "imaginary")
+        complex_inputs = any(x.is_complex() for x in self.sources)
+        if self.fast:
+            for i, x in enumerate(self.sources):
+                for axis in range(2 if x.is_complex() else 1):
+                    self._forward_fast(i, x, axis, self._prefix(axes_of[axis], complex_inputs))
+            return
+        analytical = forward_jacobians(self.outputs_of_duals, self.inputs)
+        for i, by_output in enumerate(analytical):
+            for nr, axes in enumerate(by_output):
+                for axis, a in enumerate(axes):
+                    prefix = self._prefix(axes_of[axis], complex_inputs)
+                    title = f"{prefix}Jacobian computed with forward mode mismatch for output {nr:d} with respect to input {i:d},\n"  # noqa: E501
+                    self._compare(self.numerical()[i][nr][axis], a, title)
+
+    @staticmethod
+    def _prefix(axis: str, complex_inputs: bool) -> str:
+        return f"While considering the {axis} part of complex inputs only, " if complex_inputs else ""
+
+    def outputs_of_duals(self, *inputs: Any) -> tuple[Tensor, ...]:
+        """The same results as `outputs`: chosen by place, for duals of detached inputs may require no gradient."""
+        returned = as_tuple(self.func(*inputs))
+        return tuple(returned[i] for i in self._places)
+
+    def _forward_fast(self, i: int, x: Tensor, axis: int, prefix: str) -> None:
+        u = direction(real(x)) * (1j if axis else 1.0)
+        tangents = forward_directions(self.outputs_of_duals, self.inputs, i, u.to(x.dtype))
+        differences = quotient(lambda: self.outputs(*self.inputs), x.data, u * self.eps)
+        for nr, (tangent, difference) in enumerate(zip(tangents, differences, strict=True)):
+            v = direction(real(tangent))
+            analytical, numerical = (tangent * v).sum(), (difference / self.eps * v).sum()
+            atol = self.atol * float((u.imag if axis else u).sum()) * float(v.sum())
+            if not _close(numerical, analytical, self.rtol, atol):
+                title = f"{prefix}Jacobian computed with forward mode mismatch for output {nr:d} with respect to input {i:d},\n"  # noqa: E501
+                slow_n = self.numerical()[i][nr][axis]
+                slow_a = forward_jacobians(self.outputs_of_duals, self.inputs)[i][nr][axis]
+                raise GradcheckError(_told_fast(title, numerical, analytical, slow_n, slow_a))
+
+    # -- batches --
+
+    def batched(self, outputs: Sequence[Tensor]) -> None:
+        for nr, output in enumerate(outputs):
+            seeds = [_random_like.randn_like(output) for _ in range(2)]
+            one_by_one = [grad(output, self.sources, s, retain_graph=True, allow_unused=True) for s in seeds]
+            try:
+                together = grad(
+                    output, self.sources, stacked(seeds), retain_graph=True, allow_unused=True, is_grads_batched=True
+                )
+            except RuntimeError as error:
+                raise GradcheckError(f"While computing batched gradients, got: {error}\n\n{_BACKWARD}") from error
+            for i, (x, batch) in enumerate(zip(self.sources, together, strict=True)):
+                expected = stacked([zeros_like(x) if g[i] is None else g[i] for g in one_by_one])
+                _check_batch(zeros_like(expected) if batch is None else batch, expected, i, nr, _BACKWARD)
+
+    def batched_forward(self) -> None:
+        """Tangents of two directions at once, by `vmap`, are those of one after the other."""
+        from ..forward_push import push_forward
+
+        for i, x in enumerate(self.sources):
+            directions = [_random_like.randn_like(x) for _ in range(2)]
+            one_by_one = [forward_directions(self.outputs_of_duals, self.inputs, i, d) for d in directions]
+            place = next(k for k, v in enumerate(self.inputs) if v is x)
+
+            def pushed(columns: tuple[Tensor, ...], place: int = place, x: Tensor = x) -> Any:
+                def call(values: list[Tensor]) -> Any:
+                    given: list[Any] = [v.detach() if isinstance(v, Tensor) else v for v in self.inputs]
+                    given[place] = values[0]
+                    return self.outputs_of_duals(*given), None
+
+                return push_forward(call, [x.detach()], [columns[0]], inner=True)[1]
+
+            try:
+                together = mapped(pushed, (stacked(directions),))
+            except RuntimeError as error:
+                raise GradcheckError(f"While computing batched gradients, got: {error}\n\n{_FORWARD}") from error
+            for nr, found in enumerate(together):
+                _check_batch(found, stacked([row[nr] for row in one_by_one]), i, nr, _FORWARD)
+
+
+_BACKWARD = (
+    "gradcheck or gradgradcheck failed while testing batched gradient computation, which runs backward under vmap. To "
+    "leave that out, pass check_batched_grad=False."
+)
+_FORWARD = (
+    "gradcheck failed while testing batched gradient computation with forward-mode AD, which runs the function under "
+    "vmap. To leave that out, pass check_batched_forward_grad=False."
+)
+
+
+def stacked(tensors: Sequence[Tensor]) -> Tensor:
+    from ...ops.shape.join import stack
+
+    return stack(list(tensors))
+
+
+def _check_batch(batch: Tensor, expected: Tensor, i: int, nr: int, why: str) -> None:
+    if not allclose(batch, expected, rtol=1e-5, atol=1e-8, equal_nan=True):
+        raise GradcheckError(f"For output {nr} and input {i}:\n\n{why}\n\nGot:\n{batch}\n\nExpected:\n{expected}")
+
+
+def direction(like: Tensor) -> Tensor:
+    """Random numbers between 0 and 1, as a vector of length 1: no direction is orthogonal to another."""
+    made = _random.rand(like.shape, dtype=like.dtype, device=like.device)
+    length = (made * made).sum().sqrt()
+    return made / length if made.numel() else made
+
+
+def _close(numerical: Tensor, analytical: Tensor, rtol: float, atol: float) -> bool:
+    numerical = numerical.to(analytical.dtype) if not numerical.is_complex() else numerical
+    analytical = analytical.to(numerical.dtype)
+    return bool(allclose(analytical, numerical, rtol, atol))
+
+
+def _told_fast(title: str, numerical: Tensor, analytical: Tensor, slow_n: Tensor, slow_a: Tensor) -> str:
+    worst = float((slow_n - slow_a).abs().max()) if slow_n.numel() else 0.0
+    return (
+        f"{title}numerical:{numerical.item()}\nanalytical:{analytical.item()}\n\n"
+        "These are products of the Jacobians with random vectors (fast mode). The Jacobians themselves, element by "
+        f"element (slow mode):\n\nNumerical:\n {slow_n}\nAnalytical:\n{slow_a}\n\n"
+        f"The max per-element difference (slow mode) is: {worst}.\n"
+    )
+
+
+def _check_determinism(first: Iterable[Tensor], second: Iterable[Tensor], tolerance: float) -> None:
+    for a, b in zip(first, second, strict=True):
+        if a.numel() and float((a - b).abs().max()) > tolerance:
+            raise GradcheckError(
+                "Backward is not reentrant, i.e., running backward with same input and grad_output multiple times "
+                "gives different values, although analytical gradient matches numerical gradient. The tolerance for "
+                f"nondeterminism was {tolerance}: if the operation is random by its nature, give a larger nondet_tol."
+            )
+
+
+def _check_dtypes(value: Tensor, sources: list[Tensor]) -> None:
+    seed = zeros_like(value)
+    for x, g in zip(sources, grad(value, sources, seed, retain_graph=True, allow_unused=True), strict=True):
+        if g is not None and g.dtype != x.dtype:
+            raise GradcheckError(f"Gradient has dtype mismatch: {g.dtype} for an input of {x.dtype}")
+        if g is not None and g.shape != x.shape:
+            raise GradcheckError(f"Analytical gradient has incorrect size: {g.shape} for an input of {x.shape}")
+
+
+def check_scaled(outputs: Sequence[Tensor], sources: list[Tensor]) -> None:
+    """Gradients of zero give zeros."""
+    seeds = [zeros_like(o) for o in outputs]
+    for nr, g in enumerate(grad(list(outputs), sources, seeds, retain_graph=True, allow_unused=True)):
+        if g is not None and g.layout is not sources[nr].layout:
+            raise GradcheckError(f"grad is incorrect layout ({g.layout} is not {sources[nr].layout})")
+        if g is not None and bool((g != 0).any()):
+            raise GradcheckError(f"backward not multiplied by grad_output: zeros give another gradient of input {nr}")
+
+
+GradcheckError.__module__ = "gradpack.autograd.gradcheck"

@@ -1,0 +1,180 @@
+"""Jacobians by finite differences, by backward and by forward mode, as gradcheck compares them.
+
+A Jacobian here is a matrix with a row for each element of an input and a column for each element of
+an output. Of a complex input, x + iy, a row holds d/dx + i d/dy: torch's convention for gradients.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from ...ops.create.fill import zeros
+from ...ops.create.fill_like import zeros_like
+from ...tensor.tensor import Tensor
+from ..api import grad
+
+Outputs = tuple[Tensor, ...]
+Component = Callable[[Tensor], Tensor]  # of a complex output its real or imaginary part, else the output itself
+
+
+def as_tuple(value: Any) -> tuple[Any, ...]:
+    """What a function returned, as a tuple."""
+    if isinstance(value, tuple):
+        return value
+    return tuple(value) if isinstance(value, list) else (value,)
+
+
+def differentiable_outputs(value: Any) -> Outputs:
+    """The results that require a gradient."""
+    return tuple(t for t in as_tuple(value) if t.requires_grad)
+
+
+def differentiable_inputs(inputs: Sequence[Any]) -> list[Tensor]:
+    """The arguments by which one can differentiate."""
+    return [x for x in inputs if isinstance(x, Tensor) and x.requires_grad]
+
+
+def _elements(shape: Sequence[int]) -> Iterator[tuple[int, ...]]:
+    """Every index of a tensor of this shape, in row-major order."""
+    for flat in range(math.prod(shape)):
+        index = []
+        for n in reversed(shape):
+            flat, i = divmod(flat, n)
+            index.append(i)
+        yield tuple(reversed(index))
+
+
+def quotient(evaluate: Callable[[], Outputs], target: Tensor, step: Any) -> list[Tensor]:
+    """(f(x + step) - f(x - step)) / 2, where `evaluate` gives f at what `target` holds.
+
+    `target` is written to and holds what it held before in the end, also if f raises.
+    """
+    before = target.clone()
+    try:
+        target.copy_(before + step)
+        above = [t.detach().clone() for t in evaluate()]
+        target.copy_(before - step)
+        below = [t.detach().clone() for t in evaluate()]
+    finally:
+        target.copy_(before)
+    for nr, (a, b) in enumerate(zip(above, below, strict=True)):
+        for what in ("shape", "dtype"):
+            if getattr(a, what) != getattr(b, what):
+                raise AssertionError(
+                    f"Expected `func` to return outputs with the same {what} when inputs are perturbed, but output "
+                    f"{nr} has {what} {getattr(a, what)} on one side and {getattr(b, what)} on the other."
+                )
+    return [(a - b) / 2 for a, b in zip(above, below, strict=True)]
+
+
+def numerical_jacobians(function: Callable[..., Any], inputs: Sequence[Any], eps: float) -> list[list[list[Tensor]]]:
+    """For each output and each differentiable input, the derivative along the real and, if any, imaginary axis."""
+
+    def evaluate() -> Outputs:
+        return tuple(as_tuple(function(*inputs)))
+
+    found: list[list[list[Tensor]]] = []
+    for x in differentiable_inputs(inputs):
+        held = x.data  # shares memory, and its writes are not seen by the version counter of x
+        rows: list[list[list[Tensor]]] = []
+        units = (1.0, 1j) if x.is_complex() else (1.0,)
+        for index in _elements(x.shape):
+            row = []
+            for unit in units:
+                step = zeros(x.shape, dtype=x.dtype, device=x.device)
+                step[index] = eps * unit
+                row.append([d / eps for d in quotient(evaluate, held, step)])
+            rows.append(row)
+        outputs = evaluate() if not rows else ()
+        count = len(rows[0][0]) if rows else len(outputs)
+        by_output = []
+        for nr in range(count):
+            axes = []
+            for axis in range(len(units)):
+                if rows:
+                    axes.append(_stacked([row[axis][nr].reshape(-1) for row in rows]))
+                else:
+                    axes.append(_empty(0, outputs[nr].numel(), outputs[nr]))
+            by_output.append(axes)
+        found.append(by_output)
+    return found
+
+
+def _empty(rows: int, columns: int, like: Tensor) -> Tensor:
+    return zeros((rows, columns), dtype=like.dtype, device=like.device)
+
+
+def _stacked(rows: list[Tensor]) -> Tensor:
+    from ...ops.shape.join import stack
+
+    return stack(rows)
+
+
+def along_axes(axes: list[Tensor], component: Component) -> Tensor:
+    """Derivatives along both axes of the input as one matrix, of one component of the output."""
+    real = component(axes[0])
+    return real if len(axes) == 1 else real + 1j * component(axes[1])
+
+
+def backward_jacobians(output: Tensor, sources: list[Tensor], component: Component) -> list[Tensor]:
+    """The Jacobian of one component of an output by backward, one pass for each element."""
+    value = component(output)
+    columns: list[list[Tensor]] = [[] for _ in sources]
+    for index in _elements(value.shape):
+        seed = zeros_like(value)
+        seed[index] = 1.0
+        for column, x, g in zip(columns, sources, _backward(value, sources, seed), strict=True):
+            column.append(zeros_like(x) if g is None else g.to_dense())
+    return [
+        _stacked([g.reshape(-1) for g in column]).t() if column else _empty(x.numel(), 0, x)
+        for column, x in zip(columns, sources, strict=True)
+    ]
+
+
+def _backward(output: Tensor, sources: list[Tensor], seed: Tensor) -> tuple[Tensor | None, ...]:
+    found: tuple[Tensor | None, ...] = grad(output, sources, seed, retain_graph=True, allow_unused=True)
+    return found
+
+
+def forward_directions(function: Callable[..., Any], inputs: Sequence[Any], nr: int, direction: Tensor) -> list[Tensor]:
+    """The tangents of all outputs for a tangent of one input; zeros where an output has none."""
+    from .. import forward_ad
+
+    with forward_ad.dual_level():
+        given = list(inputs)
+        for place in [i for i, x in enumerate(inputs) if isinstance(x, Tensor) and x.requires_grad]:
+            x = given[place].detach()
+            given[place] = forward_ad.make_dual(x, zeros_like(x) if nr else direction)
+            nr -= 1
+        tangents = []
+        for out in as_tuple(function(*given)):
+            primal, tangent = forward_ad.unpack_dual(out)
+            tangents.append(zeros_like(primal) if tangent is None else tangent)
+        return tangents
+
+
+def forward_jacobians(function: Callable[..., Any], inputs: Sequence[Any]) -> list[list[list[Tensor]]]:
+    """As `numerical_jacobians`, by forward mode."""
+    found = []
+    for nr, x in enumerate(differentiable_inputs(inputs)):
+        units = (1.0, 1j) if x.is_complex() else (1.0,)
+        rows: list[list[list[Tensor]]] = []
+        for index in _elements(x.shape):
+            row = []
+            for unit in units:
+                direction = zeros(x.shape, dtype=x.dtype, device=x.device)
+                direction[index] = unit
+                row.append(forward_directions(function, inputs, nr, direction))
+            rows.append(row)
+        if not rows:
+            found.append([[_empty(0, o.numel(), o) for _ in units] for o in as_tuple(function(*inputs))])
+            continue
+        found.append(
+            [
+                [_stacked([row[axis][out].reshape(-1) for row in rows]) for axis in range(len(units))]
+                for out in range(len(rows[0][0]))
+            ]
+        )
+    return found

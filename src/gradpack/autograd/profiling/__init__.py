@@ -1,0 +1,1 @@
+"""What `autograd.profiler` is made of: recording, events, tables, traces."""

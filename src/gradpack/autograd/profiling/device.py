@@ -1,0 +1,121 @@
+"""Times of work on a device in a profile: moments in its stream before and after each operation and node.
+
+The device is asked for the times when the events are built, so that recording lets nobody wait.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Callable
+from threading import get_ident
+from time import perf_counter_ns
+from typing import Any, NamedTuple
+
+from ...backends import backend_on
+from ...base.devices import BRINGS
+from ...base.modes import Mode
+from ...declare.generate.profiling import OP
+from ...graph.node import Node
+from ..profiler_util import EventList
+from .events import FunctionEvent
+from .recorder import Pass, Recorder
+
+
+def clock_of(kind: str) -> Any:
+    """What tells times of work on a kind of device; None where there is none."""
+    if kind in BRINGS:
+        BRINGS[kind]()
+    backend = backend_on(kind)
+    return None if backend is None else backend.clock()
+
+
+class Span(NamedTuple):
+    """Work that was given to a device: by which thread, from when to when on the host, and moments in the stream."""
+
+    ident: int
+    start: int
+    end: int
+    first: Any
+    last: Any
+
+
+class DeviceRecorder(Recorder):
+    """Notes moments on a device, too."""
+
+    def __init__(self, clock: Any, **options: Any) -> None:
+        super().__init__(**options)
+        self.clock = clock
+        self.spans: list[Span] = []
+        self.append = None  # operations are to call `around`
+
+    def around(
+        self, op: Any, name: str, run: Callable[..., Any], values: tuple[Any, ...], mode: Mode, kind: int = OP
+    ) -> Any:
+        """Run an operation, and note all that was asked for."""
+
+        def timed(*values: Any) -> Any:
+            start, first = perf_counter_ns(), self.clock.moment()
+            try:
+                return run(*values)
+            finally:
+                self.spans.append(Span(get_ident(), start, perf_counter_ns(), first, self.clock.moment()))
+
+        return super().around(op, name, timed, values, mode, kind)
+
+    def nodes(self) -> Pass:
+        """An observer of a backward pass."""
+        return DevicePass(self)
+
+
+class DevicePass(Pass):
+    """Observes the nodes of a backward pass, and their work on a device."""
+
+    __slots__ = ("clock", "first", "spans", "started")
+
+    def __init__(self, recorder: DeviceRecorder) -> None:
+        super().__init__(recorder)
+        self.clock, self.spans = recorder.clock, recorder.spans
+        self.named = None
+        self.first: Any = None
+        self.started = 0
+
+    def start(self, node: Node, g: Any) -> None:
+        """A node begins to run."""
+        super().start(node, g)
+        self.started, self.first = perf_counter_ns(), self.clock.moment()
+
+    def end(self, grads: Any) -> None:
+        """It has run."""
+        if self.first is not None:
+            self.spans.append(Span(get_ident(), self.started, perf_counter_ns(), self.first, self.clock.moment()))
+            self.first = None
+        super().end(grads)
+
+
+def add_device_times(events: EventList, recorder: DeviceRecorder, number: Callable[[int], int]) -> None:
+    """Give events the time of their work on the device, without that of the events inside of them.
+
+    Args:
+        number: of a thread, as events have it.
+    """
+    by_thread: dict[int, list[FunctionEvent]] = defaultdict(list)
+    for event in events:
+        by_thread[event.thread].append(event)
+    starts = {thread: [e.time_range.start for e in found] for thread, found in by_thread.items()}
+    totals: dict[int, float] = {}  # by event, with what is inside of it
+    for span in recorder.spans:
+        thread = number(span.ident)
+        start, end = ((t - recorder.start_ns) / 1000 for t in (span.start, span.end))
+        place = bisect_right(starts.get(thread, []), start)
+        event = by_thread[thread][place - 1] if place else None
+        while event is not None and event.time_range.end < end:
+            event = event.cpu_parent
+        if event is not None:
+            totals[event.id] = totals.get(event.id, 0.0) + recorder.clock.between(span.first, span.last)
+    for event in reversed(events):  # what is inside of an event comes after it
+        inside = sum(totals.get(child.id, 0.0) for child in event.cpu_children)
+        own = totals.get(event.id, 0.0) - inside
+        totals[event.id] = max(own, 0.0) + inside
+        if own > 0:
+            event.append_kernel(event.name, 0, own)

@@ -1,0 +1,193 @@
+"""Operations and nodes as ranges for the tools of NVIDIA (NVTX) and Intel (ITT).
+
+The text of a range of an operation ends with `, seq = N`: the number that the node gets which the operation
+records, if it records one. That of a node ends with `, stashed seq = M`: the number it was made with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any, ClassVar
+
+from ...base.exits import Exit
+from ...base.modes import MODE, Mode
+from ...declare.generate.profiling import OP
+from ...graph.node import AccumulateGrad, Node, Nowhere, Origin, Slot, upcoming
+from .aten_names import aten_name
+from .recorder import _described, _label, gradients_of
+
+
+class Emitter:
+    """Stands in the place of a recorder: begins and ends ranges."""
+
+    append = None
+
+    def __init__(self, name: str, push: Callable[[str], Any], pop: Callable[[], Any], shapes: bool) -> None:
+        self.name, self.push, self.pop, self.shapes = name, push, pop, shapes
+
+    def around(
+        self, op: Any, name: str, run: Callable[..., Any], values: tuple[Any, ...], mode: Mode, kind: int = OP
+    ) -> Any:
+        text = aten_name(name) if kind == OP else name
+        if mode.grad:
+            text += f", seq = {upcoming()}"
+        if self.shapes:
+            text += f", sizes = {_described(values).shapes}"
+        self.push(text)
+        try:
+            return run(*values)
+        finally:
+            self.pop()
+
+    def enter(self, name: str, args: str | None) -> Any:
+        self.push(name if args is None else f"{name}, {args}")
+
+    def leave(self, token: Any) -> None:
+        self.pop()
+
+    def nodes(self) -> Ranges:
+        return Ranges(self)
+
+
+class Ranges:
+    """Observes a backward pass: a range for each node."""
+
+    named = note = None
+
+    def __init__(self, emitter: Emitter) -> None:
+        self.emitter = emitter
+        self.open = 0
+
+    def _text(self, node: Node, g: Any) -> str:
+        text = AccumulateGrad.name(node) if isinstance(node, AccumulateGrad) else _label(node)
+        if node.seq <= 0:
+            text += f", stashed seq = {-node.seq}"
+        return f"{text}, sizes = {gradients_of(g).shapes}" if self.emitter.shapes else text
+
+    def start(self, node: Node, g: Any) -> None:
+        if type(node) not in (Slot, Nowhere, Origin):
+            self.emitter.push(self._text(node, g))
+            self.open += 1
+
+    def end(self, grads: Any) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End what is open: the range of a node that has run, or failed."""
+        if self.open:
+            self.open -= 1
+            self.emitter.pop()
+
+    def alone(self, node: Node, g: Any, keep: bool) -> Any:
+        self.emitter.push(self._text(node, g))
+        try:
+            return node.backward(g, keep)
+        finally:
+            self.emitter.pop()
+
+    def serving(self, serve: Callable[..., None]) -> Callable[..., None]:
+        def served(leaf: Node, g: Any, create_graph: bool, wanted: Any, capture: bool) -> None:
+            if wanted is not None and (leaf not in wanted or capture):
+                serve(leaf, g, create_graph, wanted, capture)
+                return
+            self.emitter.push(self._text(leaf, g))
+            try:
+                serve(leaf, g, create_graph, wanted, capture)
+            finally:
+                self.emitter.pop()
+
+        return served
+
+
+def _library(name: str, extra: str) -> Any:
+    try:
+        return import_module(name)
+    except ImportError as missing:
+        raise ImportError(f"this needs the library {name}: install gradpack[{extra}]") from missing
+
+
+class _emit:  # noqa: N801 - the base of two with torch's names
+    """Ranges of one library, while it is entered."""
+
+    name: ClassVar[str]
+
+    def __init__(self, enabled: bool = True, record_shapes: bool = False) -> None:
+        self.enabled, self.record_shapes = enabled, record_shapes
+        self.entered = False
+
+    def _calls(self) -> tuple[Callable[[str], Any], Callable[[], Any]]:
+        raise NotImplementedError
+
+    def __enter__(self) -> Any:
+        if not self.enabled:
+            return None
+        if self.entered:
+            raise RuntimeError(f"{self.name} annotation context manager is not reentrant")
+        mode = MODE.get()
+        if mode.profiler is not None:
+            raise RuntimeError(f"{type(self).__name__} cannot be used inside of another profiler: leave that first")
+        push, pop = self._calls()
+        self._emitter = Emitter(type(self).__name__, push, pop, self.record_shapes)
+        try:
+            MODE.set(mode.replace(profiler=self._emitter))
+            self.entered = True
+        except BaseException:  # an interrupt
+            MODE.set(mode)
+            raise
+        return self
+
+    def _leave(self, _: None) -> None:
+        mode = MODE.get()
+        if self.enabled and mode.profiler is self._emitter:
+            MODE.set(mode.replace(profiler=None))
+
+    __exit__ = Exit(lambda self: None, _leave)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(enabled={self.enabled}, record_shapes={self.record_shapes})"
+
+
+class emit_nvtx(_emit):  # noqa: N801 - torch's name
+    """`with emit_nvtx(): ...` makes every operation and every node a range that NVIDIA's tools show.
+
+    Each operation is a range `aten::mul, seq = 5`: if it records a node, the node gets the number 5. Each node is a
+    range `MulBackward0, stashed seq = 5` when it runs: so one finds the operation that a node belongs to. Operations
+    that run under `create_graph=True` within a node have numbers that mean the same for the next backward.
+
+    Args:
+        enabled: False makes it do nothing.
+        record_shapes: put `sizes = [[2, 3], []]` into the text: the shape of each argument, `[]` for no tensor.
+
+    Raises:
+        ImportError: without the library nvtx (`gradpack[nvtx]`).
+        RuntimeError: if it is entered twice, or inside of another profiler.
+    """
+
+    name = "NVTX"
+
+    def _calls(self) -> tuple[Callable[[str], Any], Callable[[], Any]]:
+        nvtx = _library("nvtx", "nvtx")
+        return nvtx.push_range, nvtx.pop_range
+
+
+class emit_itt(_emit):  # noqa: N801 - torch's name
+    """`with emit_itt(): ...` makes every operation and every node a range that Intel's VTune shows.
+
+    The text of a range is that of `emit_nvtx`.
+
+    Args:
+        enabled: False makes it do nothing.
+        record_shapes: put the shapes of arguments into the text.
+
+    Raises:
+        ImportError: without the library ittapi (`gradpack[itt]`).
+        RuntimeError: if it is entered twice, or inside of another profiler.
+    """
+
+    name = "ITT"
+
+    def _calls(self) -> tuple[Callable[[str], Any], Callable[[], Any]]:
+        itt = _library("ittapi", "itt")
+        domain = itt.domain("gradpack")
+        return (lambda text: itt.task_begin(domain, itt.string_handle(text))), (lambda: itt.task_end(domain))

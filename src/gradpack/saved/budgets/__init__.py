@@ -1,0 +1,1 @@
+"""Budgets: which saved tensor to keep how, so that a limit in bytes holds and least time is lost."""

@@ -1,0 +1,272 @@
+"""The entries of a budget, one for each storage in its current form, and the sums of their bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from time import perf_counter
+from typing import Any
+from weakref import ref
+
+from ...base.errors import saved_was_modified
+from ...tensor.tensor import Tensor, alias
+from ..finalizers import Ending, Endings
+from ..info import Brief, SavedInfo
+from ..policies.recompute_graph import Handle, Value
+from ..policy import Policy
+from .costs import LATENCY, rate
+
+
+class Means:
+    """A policy that a budget may use to free memory, and its measured cost.
+
+    Args:
+        name: "lossless", "disk", ...
+        policy: the policy that packs and unpacks.
+        ratio: the initial guess of packed bytes in memory divided by original bytes.
+        guess: the initial guess of the seconds per byte of packing and unpacking together.
+        steady: ignore measured times, so that plans are reproducible.
+        where: what else the times depend on, such as the folder of a file.
+    """
+
+    def __init__(self, name: str, policy: Policy, ratio: float, guess: float, steady: bool, where: Any = None) -> None:
+        self.name, self.policy = name, policy
+        self.on_disk = name == "disk"
+        self.from_device = name == "cpu"  # only for tensors of other devices than the CPU
+        self.lossy = name in ("bf16", "quantize")
+        self._ratio, self._steady = ratio, steady
+        self._pack, self._unpack = (rate((name, where, kind), guess / 2, steady) for kind in ("pack", "unpack"))
+        self._ratios: dict[Any, float] = {}
+
+    def ratio(self, key: Any) -> float:
+        return self._ratios.get(key, self._ratio)
+
+    def knows(self, key: Any) -> bool:
+        return key in self._ratios
+
+    def seconds(self, nbytes: int) -> float:
+        return 2 * LATENCY + nbytes * (self._pack.seconds + self._unpack.seconds)
+
+    def fetch(self, nbytes: int) -> float:
+        return LATENCY + nbytes * self._unpack.seconds
+
+    @property
+    def rates(self) -> tuple[float, float]:
+        """Seconds per byte of packing and of unpacking."""
+        return self._pack.seconds, self._unpack.seconds
+
+    def packed(self, key: Any, before: int, after: int) -> None:
+        """Note the bytes before and after packing for a kind of tensors."""
+        if before:
+            self._ratios[key] = max(after / before, self._ratios.get(key, 0.0))
+
+    def took(self, nbytes: int, seconds: float) -> None:
+        """Note the seconds that packing `nbytes` took, waiting included."""
+        if not self._steady:
+            self._pack.measured(nbytes, seconds)
+
+    def unpacked(self, nbytes: int, seconds: float) -> None:
+        if not self._steady:
+            self._unpack.measured(nbytes, seconds)
+
+
+class Entry:
+    """One storage at one version, in the form in which it is held.
+
+    Attributes:
+        form: "" before it is taken in, "keep", "recompute" or the name of a `Means`.
+        nbytes: bytes of the storage.
+        away: whether it is on a device other than the CPU. Then only the form "keep" takes memory there.
+        sizes: bytes of its form on the tensor's device, in host memory and on disk.
+        row: its row in the round.
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "away",
+        "form",
+        "is_start",
+        "ledger",
+        "nbytes",
+        "number",
+        "row",
+        "sizes",
+        "slots",
+        "stuck",
+    )
+
+    def __init__(self, ledger: Ledger, nbytes: int, number: int, row: Any, away: bool = False) -> None:
+        self.ledger, self.nbytes, self.number, self.row = ledger, nbytes, number, row
+        self.away = away
+        self.form = ""
+        self.sizes = [0, 0, 0]
+        self.slots: list[ref[Slot]] = []
+        self.stuck: set[str] = set()  # forms whose conversion failed
+        self.is_start = False  # whether a recipe starts from it: then it must not be rounded
+        ledger.endings.watch(self, self.sizes)
+
+    memory = property(lambda self: self.sizes[0])
+    host = property(lambda self: self.sizes[1])
+    disk = property(lambda self: self.sizes[2])
+
+    def living(self) -> list[Slot]:
+        return [slot for known in self.slots if (slot := known()) is not None]
+
+    def takes(self, form: str, nbytes: int) -> tuple[int, int]:
+        """Return how `nbytes` of a form count on the tensor's device and in host memory."""
+        return (nbytes, nbytes) if not self.away else (nbytes, 0) if form == "keep" else (0, nbytes)
+
+    def becomes(self, form: str, nbytes: int, disk: int = 0) -> None:
+        memory, host = self.takes(form, nbytes)
+        self.ledger.change(memory - self.memory, host - self.host, disk - self.disk)
+        self.form, self.sizes[:] = form, (memory, host, disk)
+
+
+class Slot:
+    """The packed form of one saved tensor, which the budget may convert to another form later."""
+
+    __slots__ = ("__weakref__", "entry", "form", "info", "kept", "told", "value", "version")
+
+    def __init__(self, entry: Entry, tensor: Tensor, info: Any, value: Value) -> None:
+        self.entry, self.info, self.value = entry, info, value
+        # Without grad_fn: a node that saves its own output would keep itself alive.
+        self.form: Any = alias(tensor._data, tensor._spec, tensor._shape)
+        self.form._counter = tensor._counter
+        self.version = tensor._counter[0]
+        self.kept: Means | None = None  # the means that packed it
+        self.told: Callable[[Any], None] | None = None  # callback, called with each later form
+        entry.slots.append(ref(self))
+        if value.slot is None or value.slot() is None:
+            value.slot = ref(self)
+
+    def becomes(self, form: Any, kept: Means | None) -> None:
+        """Set another form: a recomputation `Handle`, or what a policy has packed."""
+        self.form, self.kept = form, kept
+        if self.told is not None:
+            self.told(form)
+
+    def held(self, tell: Callable[[Any], None]) -> Any:
+        """Return the current form, for a meter; `tell` is called with later ones."""
+        self.told = tell
+        return (self.form,)
+
+    @property
+    def is_rounded(self) -> bool:
+        return self.kept is not None and self.kept.lossy
+
+    def described(self) -> SavedInfo:
+        """Return the full `SavedInfo`; only while the tensor itself is held."""
+        if type(self.info) is Brief:
+            self.info = self.info.full(self.form)
+        known: SavedInfo = self.info
+        return known
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it holds the tensor itself, not modified since."""
+        return isinstance(self.form, Tensor) and self.form._counter[0] == self.version
+
+    def tensor(self) -> Tensor:
+        form = self.form
+        if type(form) is Handle:
+            return form.tensor()
+        if self.kept is None:
+            kept: Tensor = form
+            return kept
+        start = perf_counter()
+        made: Tensor = self.kept.policy.unpack(form)
+        self.kept.unpacked(self.entry.nbytes, perf_counter() - start)
+        return made
+
+
+class Held:
+    """A source of recipes: a tensor that a slot holds in any form."""
+
+    __slots__ = ("_fetch", "_slot")
+
+    def __init__(self, slot: Slot, fetch: Callable[[Slot], Tensor]) -> None:
+        self._slot, self._fetch = slot, fetch
+
+    @property
+    def array(self) -> Any:
+        slot = self._slot
+        if not slot.is_whole and isinstance(slot.form, Tensor):
+            raise saved_was_modified(
+                "budget()",
+                "what it starts from",
+                slot.form.dtype,
+                slot.form._shape,
+                "",
+                slot.form._counter[0],
+                slot.version,
+            )
+        return self._fetch(slot)._data
+
+    @property
+    def recipe(self) -> Any:
+        form = self._slot.form
+        return form.recipe if type(form) is Handle else None
+
+
+class Ledger:
+    """The sums of the bytes of all living entries, and of other arrays that are counted (see `watch`).
+
+    Attributes:
+        peak, host_peak, disk_peak: the most bytes on the tensors' device, in host memory and on disk.
+        endings: watches entries and arrays, and knows the bytes to subtract at their death.
+        watched: the other arrays, by id.
+    """
+
+    __slots__ = ("_disk", "_host", "_memory", "disk_peak", "endings", "host_peak", "peak", "watched")
+
+    def __init__(self) -> None:
+        self._memory = self._host = self._disk = 0
+        self.peak = self.host_peak = self.disk_peak = 0
+        self.endings = Endings()
+        self.watched: dict[int, Ending] = {}
+
+    def change(self, memory: int, host: int, disk: int) -> None:
+        self.settle()
+        self._memory += memory
+        self._host += host
+        self._disk += disk
+        self.peak = max(self.peak, self._memory)
+        self.host_peak = max(self.host_peak, self._host)
+        self.disk_peak = max(self.disk_peak, self._disk)
+
+    def settle(self) -> None:
+        for ending in self.endings.over():
+            memory, host, disk, *key = ending.told
+            if key and self.watched.get(key[0]) is ending:
+                del self.watched[key[0]]
+            self._memory -= memory
+            self._host -= host
+            self._disk -= disk
+
+    @property
+    def memory(self) -> int:
+        self.settle()
+        return self._memory
+
+    @property
+    def host(self) -> int:
+        self.settle()
+        return self._host
+
+    @property
+    def disk(self) -> int:
+        self.settle()
+        return self._disk
+
+    def watch(self, array: Any, memory: int, host: int) -> None:
+        """Count the bytes of an array, or of an object that holds one, until it dies."""
+        key = id(array)
+        self.watched[key] = self.endings.watch(array, (memory, host, 0, key))
+        self.change(memory, host, 0)
+
+
+def packed_bytes(packed: Any) -> tuple[int, int]:
+    """Return the bytes in memory and on disk of what a policy's `pack` returned, once it is stored."""
+    record = getattr(packed, "record", None)
+    if record is not None and record.tier == "disk":
+        return 0, int(record.size)
+    return int(getattr(packed, "nbytes", 0)), 0

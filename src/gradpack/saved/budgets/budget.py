@@ -1,0 +1,352 @@
+"""`budget`: a limit in bytes for saved tensors, and the plan of least time found that stays within it."""
+
+from __future__ import annotations
+
+from time import perf_counter
+from typing import Any
+from weakref import ref
+
+from ...base.layouts import strided
+from ...base.modes import MODE, OpMode
+from ...base.sizes import in_bytes, shown
+from ...tensor.tensor import Tensor
+from ..info import Brief, SavedInfo
+from ..memory_handles import described
+from ..policies.cheap_operations import is_held
+from ..policies.notes import Notes
+from ..policies.recompute import Living, Watch
+from ..policies.recompute_graph import Value
+from ..policies.recompute_paths import ways_to
+from ..policy import Policy
+from ..storage import owner
+from .accounting import Entry, Means, Slot, packed_bytes
+from .choices import Limits
+from .costs import Took
+from .explain import BudgetPlan
+from .methods import check_folder, means_of
+from .residency import Holding
+from .step_profile import Round, Row, Shared, adopted, better, is_due, planned
+
+_PLANS = 16  # plans to remember: one for each kind of step
+_ROWS = 10_000  # most rows of a round, where no backward pass ends it
+_STEP = 3  # time of a whole step, as a multiple of the time of its forward operations
+_EFFORT = 0.2  # time to spend on one plan, as a part of the time of the forward operations,
+_LEAST, _MOST = 0.002, 0.1  # but at least and at most so many seconds
+_SHARE, _AHEAD = 0.004, 0.3  # share of all steps' time that planning may take; steps' time granted in advance
+_CREDIT = 0.01  # seconds of planning granted in any case
+_shared = Shared()
+
+try:
+    from time import thread_time
+except ImportError:  # not available in a browser, where there is only one thread
+    from time import process_time as thread_time
+
+
+class Budget(Policy):
+    """A policy that keeps saved tensors within limits of bytes: the result of `budget`.
+
+    Attributes:
+        limit, ram, disk: bytes allowed on the tensors' device, in host memory, on disk.
+        held, in_ram, on_disk: bytes held there now.
+        peak, ram_peak, disk_peak: the most bytes held there so far.
+        planning: seconds of processor time spent on making plans.
+    """
+
+    guards_writes = True
+
+    def __init__(
+        self, limit: int, ram: int | None, disk: int, means: list[Means], min_bytes: int, steady: bool
+    ) -> None:
+        self.limit, self.ram, self.disk = limit, ram, disk
+        self._limits = Limits(limit, disk, float("inf") if ram is None else ram)
+        self.name = f"budget({shown(limit)!r})"
+        self.min_bytes = min_bytes
+        self._means = means
+        self._holding = Holding(self.name, self._limits, means)
+        self._ledger = self._holding.ledger
+        self._lock = self._holding.lock
+        self._notes = Notes()
+        self._watch = Watch(self._notes, cheap=False, steady=steady)
+        self._entries: dict[tuple[int, int], tuple[ref[Any], ref[Entry]]] = {}
+        self._others = Living()  # storages of parameters and buffers, which stay in memory anyway
+        self._number = 0
+        self._round = Round()
+        self._plans: list[BudgetPlan] = []
+        self.planning = 0.0
+        self._efforts = self._credit = 0.0  # seconds that planning has taken, and may take in advance of any steps
+        self._took = 0.0  # seconds of the last planning
+
+    held = property(lambda self: self._ledger.memory)
+    in_ram = property(lambda self: self._ledger.host)
+    on_disk = property(lambda self: self._ledger.disk)
+    peak = property(lambda self: self._ledger.peak)
+    ram_peak = property(lambda self: self._ledger.host_peak)
+    disk_peak = property(lambda self: self._ledger.disk_peak)
+
+    @property
+    def plan(self) -> BudgetPlan | None:
+        """The plan for steps like the last one; None before the first step has gone backward."""
+        with self._lock:
+            if self._round.uses and not self._entries:
+                self._begin()
+            return self._plans[0] if self._plans else None
+
+    def watches(self) -> tuple[OpMode, ...]:
+        return (self._watch,)
+
+    def __enter__(self) -> Budget:
+        with self._lock:
+            if self._round.uses or not self._entries:
+                self._begin()
+        super().__enter__()  # last: if planning is interrupted, nothing has been entered
+        return self
+
+    # --- rounds ---
+
+    def _begin(self) -> None:
+        """End the current round, make or improve the plan for steps like it, and begin the next round."""
+        done, spent = self._round, self._watch.spent
+        self._round = Round(spent)
+        forward = spent - done.began
+        start, effort = thread_time(), min(max(_LEAST, _EFFORT * forward), _MOST)
+        followed = done.planned
+        planning = False
+        if done.rows and done.uses and (followed is None or followed.keys != done.keys):
+            if planning := self._may_plan(effort, forward):
+                others = self._plans_of_others(done)
+                self._plans.insert(0, planned(done, self._means, self._limits, effort, others=others))
+                del self._plans[_PLANS:]
+        elif followed is not None:
+            followed.followed += 1
+            self._plans.remove(followed)
+            now_and_then = not followed.followed & (followed.followed - 1)  # after 1, 2, 4, 8, ... rounds
+            if done.uses and now_and_then and not self._watch.steady:
+                others = self._plans_of_others(done)
+                planning = is_due(followed, self._means) and self._may_plan(effort, forward)
+                followed = better(done, self._means, effort, others) if planning else adopted(done, self._means, others)
+            self._plans.insert(0, followed)
+        if planning and not self._watch.steady:
+            _shared.add(self._plans[0])
+        took = thread_time() - start
+        self.planning += took
+        if self._watch.steady:  # measured times must not have an effect
+            took = 0.0
+        if planning:
+            took = self._took = max(took, effort)
+        self._efforts += took
+
+    def _plans_of_others(self, done: Round) -> list[BudgetPlan]:
+        """Return plans of other budgets for steps like this; none with a seed, where each run must plan the same."""
+        return [] if self._watch.steady else [plan for plan in _shared.like(done.keys) if plan not in self._plans]
+
+    def _may_plan(self, effort: float, forward: float) -> bool:
+        """Return whether there is time left for planning: 1/250 of the time of all steps, and a third of a step ahead.
+
+        So a program whose steps never repeat does not plan each of them: eviction keeps those within the limits.
+        """
+        self._credit = self._credit or _CREDIT + _AHEAD * _STEP * forward
+        allowed = self._credit + _SHARE * _STEP * self._watch.spent
+        return not self._took or self._efforts + max(effort, self._took) <= allowed
+
+    # --- packing ---
+
+    def __saved_info__(self, tensor: Tensor, label: tuple[str, str], node: Any = None, where: Any = None) -> Any:
+        """Return a cheap `Brief` while a step follows its plan and no recorder is active, else a `SavedInfo`."""
+        round_ = self._round
+        goes_on = bool(self._plans) and (round_.choice is not None or not round_.rows)
+        return (
+            Brief(label, node, where)
+            if goes_on and MODE.get().recorder is None
+            else SavedInfo(tensor, label, node, where)
+        )
+
+    def pack(self, tensor: Any, info: Any = None) -> Any:
+        if tensor._spec.layout is not strided or is_held(tensor) or tensor._tangents is not None:
+            return tensor
+        if info is None:
+            info = described(tensor)
+        if owner(tensor._data) in self._others:
+            return tensor
+        if type(info) is SavedInfo and info.kind in ("parameter", "buffer"):
+            self._others.add(owner(tensor._data))
+            return tensor
+        start = perf_counter()
+        with self._lock:
+            try:
+                return self._pack(tensor, info)
+            finally:
+                self._watch.away += perf_counter() - start
+
+    def _pack(self, tensor: Tensor, info: Any) -> Slot:
+        if not self._entries and (self._round.uses or len(self._round.rows) > _ROWS):
+            self._begin()
+        whole = owner(tensor._data)
+        value = self._watch.find(tensor) or self._notes.take(tensor)
+        key = (id(whole), int(tensor._counter[0]))
+        known = self._entries.get(key)
+        entry = None if known is None or known[0]() is not whole else known[1]()
+        if entry is None:
+            entry = self._entry(whole, tensor, info)
+            slot = Slot(entry, tensor, info, value)
+            try:
+                self._look(entry, slot)
+                choice = self._round.choice
+                self._holding.take_in(entry, None if choice is None else choice.name)
+            except BaseException:
+                self._round.withdraw()
+                raise
+            self._entries[key] = (ref(whole), ref(entry, self._forgets(key)))
+        else:
+            slot = Slot(entry, tensor, info, value)
+            self._holding.join(entry, slot)
+        info.policy, info.tier, info.packed_bytes = f"{self.name}: {entry.form}", entry.form, entry.memory
+        return slot
+
+    def _forgets(self, key: tuple[int, int]) -> Any:
+        entries = self._entries
+
+        def forget(gone: ref[Entry]) -> None:
+            if key in entries and entries[key][1] is gone:
+                del entries[key]
+
+        return forget
+
+    def _entry(self, whole: Any, tensor: Tensor, info: Any) -> Entry:
+        label = info.label if type(info) is Brief else (info.node_name, info.slot)
+        key = (*label, tensor._shape, tensor._spec.dtype, whole.nbytes)
+        away = tensor._spec.device.type != "cpu"
+        row = Row(len(self._round.rows), key, whole.nbytes, self._round.tick(), away)
+        self._round.add(row, self._plans)
+        row.fixed = whole.nbytes < self.min_bytes
+        if self._round.choice is None:
+            row.describe(info.full(tensor) if type(info) is Brief else info)
+        self._number += 1
+        return Entry(self._ledger, whole.nbytes, self._number, row, away)
+
+    def _look(self, entry: Entry, slot: Slot) -> None:
+        """Note the cost of recomputing the tensor, and sample how well each means packs it."""
+        row: Row = entry.row
+        if row.fixed:
+            return
+        if self._round.choice is None:
+            ways = ways_to(slot.value, self._holding.is_held)
+            if (way := ways[slot.value]) is not None and not way.extra:
+                row.took, row.needs = self._runs(slot.value)
+            for means in list(self._means):
+                known = means.on_disk or means.from_device or means.knows(row.key)
+                if not known and not (means.lossy and row.exact):
+                    self._sample(means, entry, slot)
+
+    def _runs(self, wanted: Value) -> tuple[list[Took], tuple[int, ...]]:
+        """Return the times of the operations that recompute a value, and the numbers of the rows they start from."""
+        took: list[Took] = []
+        needs: set[int] = set()
+        stack, seen = [wanted], {wanted}
+        while stack:
+            call = stack.pop().call
+            assert call is not None
+            took.append(call.took)
+            for source in call.sources():
+                if source in seen:
+                    continue
+                seen.add(source)
+                slot = None if source.slot is None else source.slot()
+                if slot is not None:
+                    if self._round.has(slot.entry.row):  # rows of earlier rounds are held anyway
+                        needs.add(slot.entry.row.number)
+                elif not source.held and not source.is_tiny and source.call is not None:
+                    stack.append(source)
+        return took, tuple(sorted(needs))
+
+    def _sample(self, means: Means, entry: Entry, slot: Slot) -> None:
+        """Pack the first 64 KiB of the tensor, and note the ratio and the time."""
+        tensor = slot.form
+        part = tensor.reshape(-1)[: (1 << 16) // tensor.dtype.itemsize].clone()
+        info = described(part)
+        try:
+            means.policy.pack(part, info)  # untimed: this may load a library
+        except Exception:  # an installed but broken library: do without these means
+            self._means.remove(means)
+            return
+        start = perf_counter()
+        packed = means.policy.pack(part.clone(), info)
+        seconds = perf_counter() - start
+        memory, _ = packed_bytes(packed)
+        means.packed(entry.row.key, part.nbytes, part.nbytes if isinstance(packed, Tensor) else memory)
+        means.took(part.nbytes, seconds)
+
+    # --- unpacking ---
+
+    def unpack(self, packed: Any) -> Any:
+        if type(packed) is not Slot:
+            return packed
+        self._round.uses += 1
+        packed.entry.row.used(self._round.tick(packed.info.node))
+        return self._holding.fetch(packed)
+
+
+def budget(
+    limit: int | str,
+    *,
+    ram: int | str | None = None,
+    disk: int | str = 0,
+    lossy: bool = False,
+    directory: Any = None,
+    seed: int | None = None,
+    min_bytes: int = 4096,
+) -> Budget:
+    """Keep at most `limit` bytes of saved tensors, at the least cost in time that planning finds.
+
+    The first step is measured. From then on a plan says for each tensor whether to keep it, to recompute it in
+    backward, to compress it, to copy it from its device to host memory, or to write it to disk. In the first step, and
+    in steps that differ from all before (other shapes, another branch), tensors are evicted before the limit is
+    exceeded: first those that cost least for their bytes and for the time until they are used. Gradients are exact,
+    unless `lossy` allows rounding.
+
+    Each storage counts once, however many operations saved it, in the form in which it is held; so do tensors that are
+    recomputed or unpacked early for others. Parameters and buffers do not count, nor do tensors that only the program
+    itself holds, nor the operands of the running operation.
+
+    Args:
+        limit: bytes, or text such as "512 MiB", in the memory of the tensors' device, which may be the CPU.
+        ram: bytes of host memory, for CPU tensors (for which the smaller of `limit` and `ram` applies) and for copies
+            of tensors of other devices. Default: no limit beside `limit`.
+        disk: bytes that may be written to a temporary file. Default: none.
+        lossy: whether tensors may be rounded. Those that losses, statistics or indices depend on never are.
+        directory: where the file lies; by default the system's folder for temporary files.
+        seed: plan by bytes and kinds of operations instead of measured times, so that each run makes the same plan,
+            and round with random numbers from this seed.
+        min_bytes: smaller storages are always kept.
+
+    Returns:
+        A policy. `held`, `peak`, `in_ram`, `ram_peak`, `on_disk` and `disk_peak` are in bytes; `plan` is the plan for
+        steps like the last one, and `plan.explain()` says what was chosen for each tensor, why, and what the next best
+        would cost.
+
+    Raises:
+        ValueError, TypeError: if `limit`, `ram` or `disk` is no number of bytes.
+        OSError: if the directory cannot be written to; in the forward pass, if the disk is full; in backward, when the
+            tensor is unpacked, if its bytes on disk have changed.
+        RuntimeError: in the forward pass, if a tensor cannot be held within the limit. It says what would help.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> from gradpack import saved
+        >>> x = torch.ones(64, 64, requires_grad=True)
+        >>> budget = saved.budget("40 KiB", seed=0)
+        >>> for step in range(2):
+        ...     with budget:
+        ...         y = (x @ x).exp().exp().exp().sum()  # keeps three results of 16 KiB
+        ...     y.backward()
+        >>> budget.peak
+        32768
+        >>> [row.chosen for row in budget.plan.explain()].count("recompute")
+        1
+    """
+    on_disk = in_bytes("budget", "disk", disk)
+    in_ram = None if ram is None else in_bytes("budget", "ram", ram)
+    if on_disk and directory is not None:
+        check_folder(directory)
+    means = means_of(on_disk, lossy, directory, seed, min_bytes)
+    return Budget(in_bytes("budget", "limit", limit), in_ram, on_disk, means, min_bytes, seed is not None)

@@ -1,0 +1,143 @@
+"""The explanation of a plan: the choice for each tensor, the reason, and the cost of the next best choice."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import count
+from typing import Any
+
+from ...base.sizes import shown
+from .choices import Choice, Item, Limits, outcome
+from .planner import Plan
+
+
+@dataclass(frozen=True)
+class Explained:
+    """The explanation of the choice for one tensor.
+
+    Attributes:
+        label: slot, operation, module and shape.
+        nbytes: the bytes of its storage.
+        chosen: the name of the choice, such as "keep" or "recompute".
+        seconds: the time that the choice adds to a step.
+        why: the reason, as text.
+        next_best: the fastest other choice that fits the limits, None if there is none.
+        next_seconds: the change of the step's time with that choice; negative if the step would be faster.
+    """
+
+    label: str
+    nbytes: int
+    chosen: str
+    seconds: float
+    why: str
+    next_best: str | None
+    next_seconds: float
+
+
+_numbers = count(1)
+
+
+def _price(choice: Choice, whole: int) -> str:
+    return f"{choice.seconds / max(whole - choice.nbytes, 1) * 2**20 * 1e3:.2f} ms for each MiB"
+
+
+class BudgetPlan:
+    """A budget's plan for steps that save the same tensors as the step that was measured.
+
+    Attributes:
+        limits: bytes allowed on the tensors' device, on disk, in host memory.
+        peak, disk_peak, host_peak: the most bytes that the plan holds there.
+        seconds: the estimated time that it adds to a step.
+        fits: whether it is within the limits. If not, tensors are evicted during the step.
+    """
+
+    def __init__(self, keys: list[Any], rows: Sequence[Any], items: list[Item], plan: Plan, limits: Limits) -> None:
+        self.keys, self.rows = keys, rows
+        self.limits = limits
+        found = plan.outcome
+        self.fits, self.seconds = plan.fits, found.seconds
+        self.peak, self.disk_peak, self.host_peak = found.peak, found.disk, found.host
+        self.followed = 0  # how many rounds have followed it
+        self.number = self.looked = next(_numbers)  # its serial number, and the newest other plan compared with it
+        self.rates: list[float] = []  # seconds per byte of packing and unpacking when it was made
+        self._items, self._plan = items, plan
+
+    def choices_among(self, items: Sequence[Item]) -> list[int]:
+        """Return the indices of this plan's choices among the choices of `items`; 0, to keep, where one is missing."""
+        found = []
+        for number, item in enumerate(items):
+            mine = self.choice(number)
+            same = [n for n, c in enumerate(item.choices) if (c.name, c.stays) == (mine.name, mine.stays)]
+            found.append(same[0] if same else 0)
+        return found
+
+    def is_worse(self, other: BudgetPlan) -> bool:
+        """Return whether `other` is clearly better, by its own costs: over 5 % faster, or the only one that fits."""
+        mine = outcome(other._items, self.choices_among(other._items))
+        return other.fits and (not self.fits or not mine.fits(self.limits) or other.seconds < 0.95 * mine.seconds)
+
+    def choice(self, number: int) -> Choice:
+        return self._items[number].choices[self._plan.chosen[number]]
+
+    def explain(self) -> list[Explained]:
+        """Return one `Explained` for each storage that was saved, in the order of saving."""
+        return [self._explained(number) for number in range(len(self._items))]
+
+    def _explained(self, number: int) -> Explained:
+        item, chosen = self._items[number], self._plan.chosen
+        mine = item.choices[chosen[number]]
+        best: tuple[float, str] | None = None
+        refused: str = ""
+        for n, other in enumerate(item.choices):
+            if other.name == mine.name:
+                continue
+            changed = outcome(self._items, [*chosen[:number], n, *chosen[number + 1 :]])
+            more = changed.seconds - self.seconds
+            over = [has - may for has, may in zip((changed.peak, changed.disk, changed.host), self.limits, strict=True)]
+            if max(over) > 0:
+                where = ("", " on disk", " in host memory")[over.index(max(over))]
+                refused = refused or f"{other.name!r} would hold {shown(max(over))} too much{where}"
+            elif best is None or more < best[0]:
+                best = more, other.name
+        return Explained(
+            self.rows[number].label,
+            item.choices[0].nbytes,
+            mine.name,
+            mine.seconds,
+            self._why(item, mine, refused),
+            None if best is None else best[1],
+            0.0 if best is None else best[0],
+        )
+
+    def _why(self, item: Item, mine: Choice, refused: str) -> str:
+        whole = item.choices[0].nbytes
+        others = [c for c in item.choices[1:] if c.nbytes < whole]
+        if not others:
+            return "there is no other way to keep it"
+        if mine.name != "keep":
+            return f"{_price(mine, whole)} that it frees" + (f"; {refused}" if refused else "")
+        if not self.seconds:
+            return "everything fits as it is"
+        cheapest = min(others, key=lambda c: c.seconds / (whole - c.nbytes))
+        return f"there is room for it: {cheapest.name!r} would cost {_price(cheapest, whole)}"
+
+    def __str__(self) -> str:
+        """Return a summary line, and a table of all tensors."""
+        rows = self.explain()
+        kinds = Counter[str]()
+        for row in rows:
+            kinds[row.chosen] += row.nbytes
+        width = max([len(row.label) for row in rows], default=0)
+        lines = [
+            f"{shown(self.peak)} of {shown(self.limits.limit)} at most, {1e3 * self.seconds:.1f} ms in a step: "
+            + ", ".join(f"{name} {shown(size)}" for name, size in kinds.most_common())
+        ]
+        for row in rows:
+            other = "" if row.next_best is None else f"; next best {row.next_best}: {1e3 * row.next_seconds:+.2f} ms"
+            lines.append(
+                f"{row.label:{width}}  {shown(row.nbytes):>10}  {row.chosen:10} {1e3 * row.seconds:7.2f} ms  "
+                f"{row.why}{other}"
+            )
+        return "\n".join(lines)

@@ -1,0 +1,258 @@
+"""`disk`: a policy that offloads saved tensors to an unlinked temporary file, written and read in the background.
+
+The file cannot outlive the process: it is unlinked before the first byte is written. Reads and writes
+use O_DIRECT where the system allows it, through aligned blocks of 1 MiB, so that offloaded tensors do
+not fill the page cache. Every array has a checksum.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from errno import ENOSPC
+from typing import Any
+
+import numpy as np
+
+from ..info import SavedInfo
+from ..spill import ExtentFile
+from .codec import Parts, Stage, arguments, check_bytes
+from .storage_policy import Stored
+
+LEAST = 16384
+_ALIGN = 4096
+_BLOCK = 1 << 20
+_COLUMNS = 1023  # 8-byte words per row of a checksum: no two pages of a block begin at the same column
+
+_local = threading.local()
+
+
+def _block() -> Any:
+    """Return this thread's aligned buffer of `_BLOCK` bytes."""
+    block = getattr(_local, "block", None)
+    if block is None:
+        memory = np.zeros(_BLOCK + _ALIGN, np.uint8)
+        start = -memory.__array_interface__["data"][0] % _ALIGN
+        block = _local.block = memory[start : start + _BLOCK]
+    return block
+
+
+class _File(ExtentFile):
+    """An `ExtentFile` with direct I/O and checksums."""
+
+    __slots__ = ("checks", "is_direct", "reserve")
+
+    def __init__(self, directory: Any, step: int, reserve: int, is_direct: bool, checks: bool) -> None:
+        super().__init__(directory, step)
+        self.reserve, self.checks = reserve, checks
+        self.is_direct = is_direct and _around_cache(self.fd)
+
+    def put(self, part: Any) -> Piece:
+        contents = part.reshape(-1).view(np.uint8)
+        size = contents.nbytes
+        with self._lock:
+            start = self._place(_padded(size))
+        piece = Piece(self, start, size, part.dtype, part.shape)
+        block = _block()
+        check = _Check() if self.checks else None
+        for at in range(0, size, _BLOCK):
+            count = min(_BLOCK, size - at)
+            block[:count] = contents[at : at + count]
+            padded = _padded(count)
+            block[count:padded] = 0
+            if check is not None:
+                check.add(block[:padded])
+            self._write_all(block[:padded], start + at, size)
+            if not self.is_direct and hasattr(os, "posix_fadvise") and (start + at) % (8 * _BLOCK) < _BLOCK:
+                os.fdatasync(self.fd)
+                os.posix_fadvise(self.fd, 0, 0, os.POSIX_FADV_DONTNEED)
+        if check is not None:
+            piece.checksum = check.digest()
+        return piece
+
+    def get(self, piece: Piece) -> Any:
+        padded = _padded(piece.size)
+        memory = np.empty(padded + _ALIGN, np.uint8)
+        first = -memory.ctypes.data % _ALIGN
+        out = memory[first : first + padded]
+        check = _Check() if self.checks else None
+        for at in range(0, padded, _BLOCK):
+            block = out[at : at + _BLOCK]
+            self.read_into(block, piece.start + at)
+            if check is not None:
+                check.add(block)
+        if check is not None and check.digest() != piece.checksum:
+            raise OSError(
+                f"a saved tensor of {piece.size} bytes came back from the temporary file in {self.directory} with "
+                "another checksum: the disk or something else has changed it. The gradient would have been wrong"
+            )
+        if not self.is_direct and hasattr(os, "posix_fadvise"):
+            os.posix_fadvise(self.fd, piece.start, piece.size, os.POSIX_FADV_DONTNEED)
+        return out[: piece.size].view(piece.dtype).reshape(piece.shape)
+
+    def _room(self, more: int) -> None:
+        state = os.statvfs(self.directory)
+        free = state.f_bavail * state.f_frsize
+        if free < more + self.reserve:
+            raise OSError(
+                ENOSPC,
+                f"no room on disk for saved tensors: {self.directory} has {free} bytes free, {more} more are needed, "
+                f"and {self.reserve} are to stay free. Free some, or name another folder: disk(directory)",
+            )
+
+
+def _padded(size: int) -> int:
+    """Return `size` rounded up to a multiple of `_ALIGN`."""
+    return -(-size // _ALIGN) * _ALIGN
+
+
+class _Check:
+    """A 64-bit checksum: a hash of the column sums of each block's 8-byte words. As fast as memory, unlike crc32.
+
+    The length of a row is no multiple of a page, so that swapped pages add to other columns. (A weighted sum of words
+    would detect less: float64 numbers that differ in sign only differ in the highest bit, and that times an even
+    difference of weights is zero modulo 2**64.)
+    """
+
+    __slots__ = ("_hash",)
+
+    def __init__(self) -> None:
+        from hashlib import blake2b
+
+        self._hash = blake2b(digest_size=8)
+
+    def add(self, block: Any) -> None:
+        words = block.view(np.uint64)
+        whole = len(words) // _COLUMNS * _COLUMNS
+        self._hash.update(np.add.reduce(words[:whole].reshape(-1, _COLUMNS), axis=0))
+        self._hash.update(words[whole:])
+
+    def digest(self) -> bytes:
+        return self._hash.digest()
+
+
+def _around_cache(fd: int) -> bool:
+    """Set O_DIRECT on a file; return False if the system or file system does not support it."""
+    flag = getattr(os, "O_DIRECT", 0)
+    if not flag:
+        return False
+    try:
+        from fcntl import F_GETFL, F_SETFL, fcntl
+    except ImportError:
+        return False
+    before = fcntl(fd, F_GETFL)
+    try:
+        fcntl(fd, F_SETFL, before | flag)
+        os.pwrite(fd, _block()[:_ALIGN], 0)
+    except OSError:
+        fcntl(fd, F_SETFL, before)
+        return False
+    return True
+
+
+class Piece:
+    """The extent of one array in the file, which is freed when this object dies."""
+
+    __slots__ = ("__weakref__", "checksum", "dtype", "file", "shape", "size", "start")
+
+    def __init__(self, file: _File, start: int, size: int, dtype: Any, shape: tuple[int, ...]) -> None:
+        self.file, self.start, self.size, self.dtype, self.shape = file, start, size, dtype, shape
+        self.checksum = b""
+        file.lent.watch(self, (start, _padded(size)))
+
+
+class OnDisk(Stage):
+    """A stage that writes arrays to a file and reads them back."""
+
+    background = 0
+    tier = "disk"
+
+    def __init__(
+        self, directory: Any, window: int, step: int, reserve: int, direct: bool, checksum: bool, min_bytes: int
+    ) -> None:
+        check_bytes("disk", window=window, step=step, reserve=reserve, min_bytes=min_bytes)
+        if not hasattr(os, "pwrite"):
+            raise OSError("disk() needs os.pread and os.pwrite, which this system does not have")
+        self.window, self.min_bytes = window, min_bytes
+        self._how = (directory, max(step, _ALIGN), reserve, direct, checksum)
+        self._lock = threading.Lock()
+        self._file = _File(*self._how)  # opened now, so that a folder that cannot be written to raises here
+        given = arguments(min_bytes=None if min_bytes == LEAST else min_bytes)
+        self.name = f"disk({', '.join(filter(None, ['' if directory is None else repr(str(directory)), given]))})"
+
+    @property
+    def file(self) -> _File:
+        with self._lock:
+            if self._file.process != os.getpid():  # forked: the file belongs to the parent
+                self._file = _File(*self._how)
+            return self._file
+
+    def takes(self, info: SavedInfo) -> bool:
+        return Stage.takes(self, info)
+
+    def encode(self, parts: Parts, drawn: Any) -> tuple[Parts, Any]:
+        file = self.file
+        # Small arrays, such as the scales of `quantize`, stay in memory: they are not worth a block of the file.
+        stays = [part.nbytes < min(self.min_bytes, _ALIGN) for part in parts]
+        pieces = [None if stay else file.put(part) for part, stay in zip(parts, stays, strict=True)]
+        return tuple([part for part, stay in zip(parts, stays, strict=True) if stay]), pieces
+
+    def decode(self, parts: Parts, extra: Any) -> Parts:
+        left = list(parts)
+        return tuple([left.pop(0) if piece is None else piece.file.get(piece) for piece in extra])
+
+
+class DiskPolicy(Stored):
+    """A `Stored` policy with a disk stage: the result of `disk`."""
+
+    @property
+    def bytes_on_disk(self) -> int:
+        """Bytes in use in the file."""
+        return sum(stage.file.in_use for stage, _ in self.steps if isinstance(stage, OnDisk))
+
+
+OnDisk.policy = DiskPolicy
+
+
+def disk(
+    directory: str | os.PathLike[str] | None = None,
+    *,
+    window: int = 16 << 20,
+    step: int = 64 << 20,
+    reserve: int = 64 << 20,
+    direct: bool = True,
+    checksum: bool = True,
+    min_bytes: int = LEAST,
+) -> DiskPolicy:
+    """Offload saved tensors to a temporary file until backward needs them. Exact.
+
+    Two background threads write, and prefetch in the order of the last backward. If backward needs a tensor before it
+    is written, it uses the one in memory; an in-place write to it waits. The file is unlinked, so that no other user
+    can open it, and it is gone when the process ends, however it ends.
+
+    Args:
+        directory: the folder of the file; by default the system's folder for temporary files.
+        window: bytes that may wait to be written; saving more waits for the oldest write.
+        step: by how many bytes the file grows.
+        reserve: bytes to leave free on the disk.
+        direct: use O_DIRECT, to bypass the page cache, where the file system supports it.
+        checksum: raise in backward if the bytes read are not those that were written.
+        min_bytes: smaller tensors stay in memory.
+
+    Raises:
+        OSError: here, if the file cannot be created; in backward, where the tensor is unpacked, if it could not be
+            written or read, or has changed on disk.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> from gradpack import saved
+        >>> x = torch.randn(10000, requires_grad=True)
+        >>> with saved.disk() as policy:
+        ...     y = x.exp().sum()
+        >>> policy.wait()
+        >>> policy.packed_bytes, policy.bytes_on_disk
+        (0, 40960)
+        >>> y.backward()
+    """
+    return DiskPolicy((OnDisk(directory, window, step, reserve, direct, checksum, min_bytes), None))

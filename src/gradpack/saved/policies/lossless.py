@@ -1,0 +1,167 @@
+"""`lossless`: a policy that compresses saved tensors exactly, with an optional library or zlib."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from ..info import SavedInfo
+from .codec import Parts, Stage, check_bytes
+from .storage_policy import Stored
+
+LEAST = 4096
+_WHOLE = 1 << 30  # bytes: larger arrays are not compressed
+
+Codec = tuple[Callable[[Any], bytes], Callable[[Any, Any, int], Any]]
+
+
+class Lossless(Stage):
+    """A stage that compresses each array, or keeps it as it is if that saves nothing."""
+
+    def __init__(self, codec: str, level: int | None, min_bytes: int) -> None:
+        if codec not in _CODECS:
+            raise ValueError(f"lossless(): codec is one of {', '.join(map(repr, _CODECS))}, not {codec!r}")
+        check_bytes("lossless", min_bytes=min_bytes)
+        self.min_bytes = min_bytes
+        module, extra = _MODULES[codec]
+        try:
+            library = import_module(module)
+        except ImportError as error:
+            raise ImportError(
+                f"lossless({codec!r}) needs {module}: pip install 'gradpack[{extra}]' ({error})"
+            ) from None
+        self._compress, self._decompress = _CODECS[codec](library, level)
+        self.name = f"lossless({codec!r}{'' if level is None else f', level={level}'})"
+
+    def takes(self, info: SavedInfo) -> bool:
+        return Stage.takes(self, info)
+
+    def encode(self, parts: Parts, drawn: Any) -> tuple[Parts, Any]:
+        made: list[Any] = []
+        extra: list[Any] = []
+        for whole in parts:
+            part = whole.reshape(-1)
+            packed = self._compress(part) if 0 < part.nbytes <= _WHOLE else None
+            if packed is None or len(packed) >= part.nbytes:
+                made.append(whole)
+                extra.append(None)
+            else:
+                made.append(np.frombuffer(packed, np.uint8))
+                extra.append((part.dtype, part.size, whole.shape))
+        return tuple(made), extra
+
+    def decode(self, parts: Parts, extra: Any) -> Parts:
+        made = []
+        for part, how in zip(parts, extra, strict=True):
+            if how is not None:
+                dtype, size, shape = how
+                part = self._decompress(part, dtype, size).reshape(shape)
+            made.append(part)
+        return tuple(made)
+
+
+def _shuffled(part: Any) -> Any:
+    """Return the first bytes of all elements, then all second bytes, and so on, which compresses better."""
+    return np.ascontiguousarray(part.view(np.uint8).reshape(part.size, -1).T)
+
+
+def _unshuffled(data: Any, dtype: Any, size: int) -> Any:
+    rows = np.frombuffer(data, np.uint8).reshape(-1, size)
+    return np.ascontiguousarray(rows.T).reshape(-1).view(dtype)
+
+
+def _zlib(library: Any, level: int | None) -> Codec:
+    return (
+        lambda part: library.compress(_shuffled(part), 1 if level is None else level),
+        lambda packed, dtype, size: _unshuffled(bytearray(library.decompress(packed)), dtype, size),
+    )
+
+
+def _zstandard(library: Any, level: int | None) -> Codec:
+    # A new object for each call: they must not be shared by threads, and are cheap to make.
+    return (
+        lambda part: library.ZstdCompressor(level=1 if level is None else level).compress(_shuffled(part)),
+        lambda packed, dtype, size: _unshuffled(library.ZstdDecompressor().decompress(packed), dtype, size),
+    )
+
+
+def _blosc2(library: Any, level: int | None) -> Codec:
+    def compress(part: Any) -> bytes:
+        done: bytes = library.compress2(
+            part.view(np.uint8),
+            typesize=part.itemsize,
+            codec=library.Codec.ZSTD,
+            clevel=1 if level is None else level,
+            filters=[library.Filter.SHUFFLE],
+            nthreads=1,
+        )
+        return done
+
+    def decompress(packed: Any, dtype: Any, size: int) -> Any:
+        out = np.empty(size, dtype)
+        library.decompress2(packed.tobytes(), dst=out.view(np.uint8), nthreads=1)
+        return out
+
+    return compress, decompress
+
+
+def _pcodec(library: Any, level: int | None) -> Codec:
+    kinds = {"f2", "f4", "f8", "i2", "i4", "i8", "u2", "u4", "u8"}
+    unsigned = {1: None, 2: np.uint16, 4: np.uint32, 8: np.uint64}
+
+    def compress(part: Any) -> Any:
+        if part.dtype.str[1:] not in kinds:
+            other = unsigned.get(part.itemsize)
+            if other is None:
+                return b"\0" * part.nbytes  # not supported: a result this long makes `encode` keep the array
+            part = part.view(other)
+        return library.standalone.simple_compress(part, library.ChunkConfig(compression_level=level or 4))
+
+    def decompress(packed: Any, dtype: Any, size: int) -> Any:
+        return library.standalone.simple_decompress(packed.tobytes()).view(dtype)
+
+    return compress, decompress
+
+
+_CODECS: dict[str, Callable[[Any, int | None], Codec]] = {
+    "blosc2": _blosc2,
+    "pcodec": _pcodec,
+    "zstandard": _zstandard,
+    "zlib": _zlib,
+}
+_MODULES = {
+    "blosc2": ("blosc2", "compress"),
+    "pcodec": ("pcodec", "compress"),
+    "zstandard": ("zstandard", "compress"),
+    "zlib": ("zlib", "compress"),
+}
+
+
+def lossless(codec: str = "blosc2", level: int | None = None, min_bytes: int = LEAST) -> Stored:
+    """Compress saved tensors exactly. Tensors that do not get smaller are kept as they are.
+
+    Args:
+        codec: "blosc2" (fast), "pcodec" (small), "zstandard", all of the extra `gradpack[compress]`; or "zlib", which
+            is always there, and slow.
+        level: of compression, as the codec counts; by default a fast one.
+        min_bytes: smaller tensors stay as they are.
+
+    Raises:
+        ValueError: for another codec.
+        ImportError: if its library is not installed.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> from gradpack import saved
+        >>> x = torch.randn(4096, requires_grad=True)
+        >>> with saved.lossless("zlib") as policy:
+        ...     y = x.relu().sum()  # half of what relu keeps are zeros
+        >>> policy.packed_bytes < 12_000
+        True
+        >>> y.backward()
+    """
+    return Stored((Lossless(codec, level, min_bytes), None))

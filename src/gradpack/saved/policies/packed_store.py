@@ -1,0 +1,284 @@
+"""Packed data of policies: one record for each storage and version, one handle for each saved tensor."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from copy import copy
+from typing import Any, NamedTuple
+from weakref import ref
+
+import numpy as np
+
+from ..memory_handles import tensor_like
+from ..storage import undense
+from .background import Job, Workers
+from .codec import Stage
+from .prefetch_order import Order
+
+
+class How(NamedTuple):
+    """How a storage is to be packed.
+
+    Attributes:
+        steps: the stages that it goes through.
+        workers: the queue that packs it in the background; None to pack it at once.
+        order: the order in which records are prefetched.
+        row: the size of the array's last dimension, 1 if not known.
+        known: whether the operation that saves it is known.
+        sign: identifies the record in the order, together with its size.
+    """
+
+    steps: tuple[Stage, ...]
+    workers: Workers | None
+    order: Order
+    row: int
+    known: bool
+    sign: Any
+
+
+class Record:
+    """The packed data of one storage at one version.
+
+    Args:
+        flat: its elements in host memory, 1-D; None if they never come there.
+        layout: the layout for `undense` if only a tensor's distinct elements are packed, None for a whole storage.
+        alive: a function that returns whether the original storage still exists.
+        size: bytes of the elements.
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "_again",
+        "_ahead",
+        "_drawn",
+        "_extras",
+        "_lock",
+        "_order",
+        "_parts",
+        "_place",
+        "_source",
+        "_strong",
+        "_workers",
+        "alive",
+        "asked",
+        "counter",
+        "handles",
+        "job",
+        "layout",
+        "nbytes",
+        "size",
+        "steps",
+        "told",
+        "uses",
+    )
+
+    def __init__(self, flat: Any, layout: Any, how: How, alive: Callable[[], bool], size: int) -> None:
+        self._workers = how.workers
+        self.told: tuple[Any, ...] = ()  # callbacks, called with the arrays that it consists of once it is stored
+        self._source: Any = flat
+        self.layout, self.steps, self.alive, self._order = layout, how.steps, alive, how.order
+        self._parts: Any = None
+        self._extras: list[Any] = []
+        self._lock = threading.Lock()
+        self._again: ref[Any] | None = None  # the array that was unpacked last, weakly
+        self._strong: Any = None  # the same, while further uses in the pass are expected
+        self.handles = 0
+        self.asked = self.uses = 0  # how often it was unpacked in all, and how often it will be in one backward pass
+        self.nbytes = self.size = size  # bytes after packing (set in `encode`), and before
+        self.job: Job | None = None
+        self._ahead: Job | None = None
+        self.counter = [0]  # the version counter of the unpacked array
+        self._drawn = tuple([stage.draw(how.row, how.known) for stage in how.steps])
+        self._place = how.order.packed(self, how.sign)
+
+    @property
+    def tier(self) -> str:
+        return next((stage.tier for stage in reversed(self.steps) if stage.tier), "memory")
+
+    @property
+    def bytes_on_disk(self) -> int:
+        """The bytes of this record in a file."""
+        pieces = [piece for extra in self._extras if isinstance(extra, list) for piece in extra]
+        return sum(piece.size for piece in pieces if hasattr(piece, "file"))
+
+    @property
+    def arrays(self) -> tuple[Any, ...]:
+        """The arrays of this record in memory: the source before it is packed, the packed arrays after."""
+        return (self._source,) if self._parts is None else self._parts
+
+    @property
+    def error(self) -> BaseException | None:
+        """The exception that packing raised in the background, or None."""
+        return None if self.job is None else self.job.error
+
+    @property
+    def holding(self) -> Any:
+        """The unpacked array that is held for further uses; None if none is."""
+        return self._strong
+
+    def encode(self) -> None:
+        """Run all stages on the source. Called on the program's thread or on a background thread."""
+        parts: tuple[Any, ...] = (self._source,)
+        extras = []
+        for stage, drawn in zip(self.steps, self._drawn, strict=True):
+            parts, extra = stage.encode(parts, drawn)
+            extras.append(extra)
+        self.nbytes = sum([part.nbytes for part in parts])
+        self._extras = extras
+        self._parts = parts
+        self._source = None
+        for tell in self.told:
+            tell(parts)
+
+    def settle(self) -> None:
+        """Wait until it is packed. An error is raised when it is unpacked."""
+        if self.job is not None and self._workers is not None:
+            self._workers.finish(self.job)
+
+    before_write = settle
+
+    def flat(self) -> Any:
+        """Unpack the elements as a 1-D array. Tensors that are in use at the same time share it."""
+        self._finish_ahead()
+        self.asked += 1
+        array = self._forwarded()
+        if array is None:
+            self.settle()
+            with self._lock:
+                array = self._strong
+                if array is None or self.counter[0]:
+                    array = self._decoded()
+                is_last = self.is_last
+                self._strong = None if is_last else array
+            if not is_last:
+                self._order.holds(self)
+        self._tell_order()
+        return array
+
+    def _finish_ahead(self) -> None:
+        """Wait for the prefetch in flight. If it failed, unpacking is tried again, and raises there."""
+        ahead, self._ahead = self._ahead, None
+        if ahead is not None and self._workers is not None:
+            self._workers.finish(ahead)
+
+    def _forwarded(self) -> Any:
+        """Return the source, read-only, if it is not packed yet and all stages are lossless; else None."""
+        source = self._source
+        job = self.job
+        if source is None or job is None or job.done or not all(stage.lossless for stage in self.steps):
+            return None
+        shown = source.view()
+        shown.flags.writeable = False
+        return shown
+
+    def _decoded(self) -> Any:
+        array = None if self._again is None or self.counter[0] else self._again()
+        if array is None:
+            array = self._decoded_anew()
+            self._again, self.counter = ref(array), [0]
+        return array
+
+    def _decoded_anew(self) -> Any:
+        if self.error is not None:
+            raise afresh(self.error) from None
+        parts = self._parts
+        for stage, extra in zip(reversed(self.steps), reversed(self._extras), strict=True):
+            parts = stage.decode(parts, extra)
+        (array,) = parts
+        return array
+
+    def fetch(self) -> None:
+        """Prefetch: unpack it in the background before it is needed."""
+        workers = self._workers
+        if workers is None or self._ahead is not None or self._strong is not None or self._parts is None:
+            return
+        weak = ref(self)
+
+        def work() -> None:
+            record = weak()
+            if record is not None:
+                with record._lock:
+                    if record._strong is None:
+                        record._strong = record._decoded()
+
+        self._ahead = workers.add(work, 0)
+
+    @property
+    def is_last(self) -> bool:
+        """Whether the current use is the last one expected in this backward pass."""
+        return self.handles < 2 or self.asked % self.uses == 0
+
+    def _tell_order(self) -> None:
+        """Note in the order that it was unpacked, which prefetches the next records."""
+        self._order.unpacked(self._place, -(-self.asked // max(self.uses, 1)))
+
+    @property
+    def can_wait(self) -> bool:
+        """Whether it can be prefetched."""
+        return self._workers is not None
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether it was prefetched and not used yet."""
+        return self._ahead is not None
+
+    def release(self) -> None:
+        """Drop the unpacked or prefetched array that is held."""
+        self._strong = self._ahead = None
+
+    def tensor(self, recipe: Any, like: Any) -> Any:
+        """Unpack one tensor. `recipe` is (shape, dtype, byte offset, strides) in the storage; None for all of it."""
+        flat = self.flat()
+        if type(like) is not tuple and not flat.flags.writeable:
+            flat = flat.copy()  # torch has no read-only tensors
+        if recipe is None:
+            array = undense(flat, self.layout)
+        else:
+            shape, dtype, offset, strides = recipe
+            array = np.ndarray(shape, dtype, flat, offset, strides)
+        return tensor_like(array, like, self.counter)
+
+
+def afresh(error: BaseException) -> BaseException:
+    """Return a copy, without traceback, of an exception from another thread, to be raised here.
+
+    A new copy each time: a raised exception refers to the raising frames, and would keep the record alive in a cycle.
+    """
+    try:
+        new = copy(error)
+    except Exception:  # its class cannot be copied from its `args`
+        new = RuntimeError(f"{type(error).__name__}: {error}")
+    new.__traceback__ = None
+    if hasattr(new, "__notes__"):
+        new.__notes__ = list(new.__notes__)
+    return new
+
+
+class Handle:
+    """The packed form of one saved tensor: a record, and the place of the tensor in its storage."""
+
+    __slots__ = ("like", "recipe", "record")
+
+    def __init__(self, record: Record, recipe: Any, like: Any) -> None:
+        self.record, self.recipe, self.like = record, recipe, like
+        record.handles += 1
+        record.uses += 1
+
+    def __del__(self) -> None:
+        record = getattr(self, "record", None)  # missing if `__init__` was interrupted
+        if record is not None:
+            record.handles -= 1
+
+    @property
+    def nbytes(self) -> int:
+        return self.record.nbytes
+
+    def held(self, tell: Callable[[Any], None]) -> Any:
+        """Return the arrays that this keeps in memory; `tell` is called with those that replace them once packed."""
+        if tell not in self.record.told:
+            self.record.told += (tell,)
+        return self.record.arrays
+
+    def tensor(self) -> Any:
+        return self.record.tensor(self.recipe, self.like)

@@ -1,0 +1,207 @@
+"""Asynchronous copies between a device and the host, with one stream for each direction.
+
+A source is kept alive until its copy is done. The stream that uses an arriving copy waits for it; the host does not.
+The host waits only where memory is to be freed: see `Departure.finish`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from threading import RLock
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from ...base.sizes import shown
+from .pinned import Pool
+
+if TYPE_CHECKING:
+    from ...backends.streams import Streams
+
+
+class Staging:
+    """The copy streams, one for each direction, and the pinned memory of a device, shared by all policies."""
+
+    def __init__(self, streams: Streams) -> None:
+        self.streams = streams
+        self.out, self.back = streams.new(), streams.new()
+        self.pool = Pool(streams)
+
+
+_LOCK = RLock()
+
+
+def staging_of(streams: Streams) -> Staging:
+    """Return the staging of a device, made at first use."""
+    with _LOCK:
+        found: Staging | None = streams.staging
+        if found is None:
+            found = streams.staging = Staging(streams)
+        return found
+
+
+@dataclass(slots=True)
+class Transfers:
+    """Counts of a policy's copies between devices and the host.
+
+    Attributes:
+        out, back: the number of copies to the host, and to the device.
+        bytes_out, bytes_back: their bytes.
+        hits: how often an unpacked tensor had been prefetched.
+        misses: how often it had not, so that its copy began only then.
+        forwarded: how often it was still on the device, and was used there.
+        waited_ms: milliseconds that the host waited for copies.
+    """
+
+    out: int = 0
+    back: int = 0
+    bytes_out: int = 0
+    bytes_back: int = 0
+    hits: int = 0
+    misses: int = 0
+    forwarded: int = 0
+    waited_ms: float = 0.0
+
+    def add(self, **more: float) -> None:
+        """Add to these counts, and to those of all policies (`ALL`)."""
+        with _LOCK:
+            for counts in (self, ALL):
+                for name, by in more.items():
+                    setattr(counts, name, getattr(counts, name) + by)
+
+    def since(self, before: Transfers) -> Transfers:
+        """Return the difference of these counts and earlier ones."""
+        names = [field.name for field in fields(self)]
+        return Transfers(*[getattr(self, name) - getattr(before, name) for name in names])
+
+    def __str__(self) -> str:
+        return (
+            f"{shown(self.bytes_out)} to the host, {shown(self.bytes_back)} back: {self.hits} hits, {self.misses} "
+            f"misses, {self.forwarded} forwarded, {self.waited_ms:.1f} ms waited"
+        )
+
+
+ALL = Transfers()  # the counts of all policies
+
+
+class Departure:
+    """A copy to the host.
+
+    Attributes:
+        source: the array of the device; None once the copy is done, or before an in-place write to the array.
+        host: the destination in host memory, an array of uint8.
+        event: recorded after the copy.
+    """
+
+    __slots__ = ("_home", "_staging", "_stats", "event", "host", "source")
+
+    def __init__(self, staging: Staging, source: Any, cap: int, stats: Transfers) -> None:
+        streams = staging.streams
+        self.source: Any = None  # for `__del__`, if this method raises
+        self._staging, self._stats = staging, stats
+        self._home = home = streams.current()
+        self.host = host = staging.pool.take(source.nbytes, cap)
+        slab = staging.pool.slab(host)
+        streams.wait(staging.out, streams.record(home))
+        if slab is not None and slab.event is not None:
+            streams.wait(staging.out, slab.event)
+        streams.to_host(source, host, staging.out)
+        self.event = streams.record(staging.out)
+        if slab is not None:
+            slab.event = self.event
+        self.source = source
+        stats.add(out=1, bytes_out=source.nbytes)
+
+    def look(self) -> bool:
+        """Release the source if the copy is done; return whether it is released."""
+        if self.source is not None and self._staging.streams.passed(self.event):
+            self.source = None
+        return self.source is None
+
+    def finish(self) -> None:
+        """Make the host wait until the copy is done, and release the source."""
+        start, streams = perf_counter(), self._staging.streams
+        try:
+            streams.synchronize(self.event)
+        except Exception:
+            if self.source is not None:  # the device may still be reading it
+                streams.hold(self.source, self._home, self.event)
+            raise
+        finally:
+            self._stats.add(waited_ms=(perf_counter() - start) * 1e3)
+            self.source = None
+
+    def before_write(self) -> None:
+        """Make the current stream, which is about to write to the source, wait for the copy."""
+        streams, source = self._staging.streams, self.source
+        if source is not None:
+            streams.wait(streams.current(), self.event)
+            streams.hold(source, self._home, self.event)
+            self.source = None
+
+    def __del__(self) -> None:
+        source = self.source
+        if source is not None:
+            self._staging.streams.hold(source, self._home, self.event)
+
+
+class Arrival:
+    """A copy to the device.
+
+    Attributes:
+        array: its bytes on the device, as uint8. To be used on the stream `home`.
+        asked: whether it was used yet.
+    """
+
+    __slots__ = ("_event", "_staging", "array", "asked", "home")
+
+    def __init__(self, staging: Staging, data: Any, home: Any, after: Any, cap: int, stats: Transfers) -> None:
+        """Begin the copy.
+
+        Args:
+            data: a contiguous array in host memory.
+            home: the stream that will use it.
+            after: an event after which `data` is complete; None if it is already.
+        """
+        streams, pool = staging.streams, staging.pool
+        self._staging, self.home, self.asked = staging, home, False
+        self._event: Any = None
+        host = data.reshape(-1).view("uint8")
+        slab = pool.slab(host)
+        if slab is None:
+            host, slab = self._staged(host, cap, stats)
+        self.array = streams.empty(host.nbytes, home)
+        streams.wait(staging.back, streams.record(home))  # `home` may still use the memory's former contents
+        if after is not None:
+            streams.wait(staging.back, after)
+        streams.to_device(host, self.array, staging.back)
+        self._event = streams.record(staging.back)
+        if slab is not None:
+            slab.event = self._event
+        stats.add(back=1, bytes_back=host.nbytes)
+
+    def _staged(self, host: Any, cap: int, stats: Transfers) -> tuple[Any, Any]:
+        """Return a copy of the bytes in pinned memory and its slab; the bytes themselves and None if there is none."""
+        pool = self._staging.pool
+        place = pool.take(host.nbytes, cap)
+        slab = pool.slab(place)
+        if slab is None:
+            return host, None
+        if slab.event is not None:
+            start = perf_counter()
+            self._staging.streams.synchronize(slab.event)
+            stats.add(waited_ms=(perf_counter() - start) * 1e3)
+        place[:] = host
+        return place, slab
+
+    def taken(self) -> Any:
+        """Return the array; all later work on the stream `home` waits for the copy."""
+        self.asked = True
+        event, self._event = self._event, None
+        if event is not None:
+            self._staging.streams.wait(self.home, event)
+        return self.array
+
+    def __del__(self) -> None:
+        event = self._event
+        if event is not None:
+            self._staging.streams.hold(self.array, self.home, event)

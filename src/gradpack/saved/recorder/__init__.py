@@ -1,0 +1,1 @@
+"""Recordings of what autograd saves, as tables, traces and data."""

@@ -1,0 +1,230 @@
+"""`record`: list all tensors that autograd saves, with their size, node, place in the program and lifetime."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import copy
+from os import PathLike
+from time import perf_counter
+from typing import Any
+
+from ...base.exits import Exit
+from ...base.modes import RUN, Block, Undo
+from ...tensor.packed import Packed
+from ...tensor.tensor import Tensor
+from ..info import SavedInfo
+from ..policies.transfers import ALL, Transfers
+from .document import Totals, document
+from .recording_log import Book
+from .rows import Row
+
+
+class Record(Block):
+    """The saved tensors of all operations that ran while the block was open: the result of `record()`.
+
+    It can be read at any time, inside of the block as well. It unpacks nothing and keeps no tensor
+    alive. Releases after the block are still recorded.
+    """
+
+    def __init__(self, title: str = "saved tensors", limit: int = 20_000) -> None:
+        if limit < 1:
+            raise ValueError(f"record(): limit is how many saved tensors to list, and at least 1, not {limit}")
+        self.title = title
+        self._book = Book(limit)
+        self._end: float | None = None
+        self._moved = copy(ALL), copy(ALL)  # the counts of transfers at the begin and the end of the block
+
+    # --- called by autograd ---
+
+    def describe(self, tensor: Tensor, label: tuple[str, str], node: Any, where: Any) -> SavedInfo:
+        """Return the `SavedInfo` of a tensor that is being saved."""
+        return SavedInfo(tensor, label, node, where)
+
+    def note(self, info: SavedInfo, tensor: Tensor, packed: Packed | None) -> Any:
+        """Add a saved tensor. The node keeps the returned object beside it, and releases both together."""
+        now = perf_counter()
+        with self._book.lock:
+            hold = self._book.add(info, tensor, packed, now, RUN.get())
+        outer = self._outer
+        return hold if outer is None else (hold, outer.note(info, tensor, packed))
+
+    def ran(self, op: Any, values: Sequence[Any], outs: Sequence[Tensor], seconds: float) -> None:
+        """Note an operation that ran, its operands, results and time."""
+        with self._book.lock:
+            self._book.origins.add(op, values, outs, seconds)
+        if self._outer is not None:
+            self._outer.ran(op, values, outs, seconds)
+
+    def backward(self, begins: bool) -> None:
+        """Note that a backward pass begins or ends."""
+        now = perf_counter()
+        with self._book.lock:
+            self._book.backward(begins, now, RUN.get())
+        if self._outer is not None:
+            self._outer.backward(begins)
+
+    @property
+    def _outer(self) -> Any:
+        """The recorder of the enclosing block, or None."""
+        return self._entered[0].outer.recorder if self._entered else None
+
+    def _changes(self) -> dict[str, Any]:
+        if self._end is None and not self._entered:
+            self._book.start = self._book._last = perf_counter()
+            self._moved = copy(ALL), ALL
+        return {"recorder": self}
+
+    def _over(self, undo: Undo) -> None:
+        self._end = perf_counter()
+        if len(self._entered) < 2:
+            self._moved = self._moved[0], copy(ALL)
+        self._leave(undo)
+
+    __exit__ = Exit(Block._last, _over)
+
+    # --- public interface ---
+
+    @property
+    def rows(self) -> list[Row]:
+        """One row for each saved tensor, in the order of saving."""
+        self._book.look()
+        return list(self._book.rows.values())
+
+    @property
+    def curve(self) -> list[tuple[float, int]]:
+        """The bytes of saved tensors in memory after each change: (seconds since the start, bytes)."""
+        self._book.look()
+        return self._book.timeline.curve()
+
+    @property
+    def now(self) -> int:
+        """The bytes of saved tensors in memory now: each storage once, without parameters and buffers.
+
+        For tensors of a device, the bytes on that device.
+        """
+        self._book.look()
+        return self._book.timeline.in_memory
+
+    @property
+    def tiers(self) -> dict[str, int]:
+        """The bytes of saved tensors now in each place: "memory", "disk", and "cpu" for those offloaded to the host."""
+        self._book.look()
+        found: dict[str, int] = {}
+        for (tier, _), size in self._book.timeline.now.items():
+            found[tier] = found.get(tier, 0) + size
+        return found
+
+    @property
+    def transfers(self) -> Transfers:
+        """Counts of the copies between devices and the host while the block was open, of all policies and threads."""
+        before, now = self._moved
+        return now.since(before)
+
+    @property
+    def peak(self) -> int:
+        """The maximum of the bytes of saved tensors in memory."""
+        self._book.look()
+        return self._book.timeline.peak
+
+    @property
+    def peak_at(self) -> float:
+        """The time of the peak, in seconds since the start."""
+        self._book.look()
+        return self._book.timeline.peak_at
+
+    @property
+    def totals(self) -> Totals:
+        """Counts and bytes, summed over all saves."""
+        self._book.look()
+        return self._book.totals
+
+    def __repr__(self) -> str:
+        return f"<{self.title}: {self.totals.saves} saves, peak {self.peak} bytes, now {self.now}>"
+
+    def document(self) -> dict[str, Any]:
+        """Return the whole recording as a dict that JSON can hold."""
+        from ..budgets.what_if import estimates
+
+        rows, book = self.rows, self._book
+        end = perf_counter() if self._entered or self._end is None else self._end
+        seconds = max(end - book.start, book.seconds)
+        return document(self.title, seconds, rows, book.timeline, book.spans, book.totals, estimates(), book.forgotten)
+
+    def table(self, top: int | None = 20) -> Any:
+        """Return tables for rich: the `top` largest saved tensors at the peak, and estimates for other policies.
+
+        Raises:
+            ImportError: without rich, which the extra `cli` installs.
+        """
+        from .tables import tables
+
+        return tables(self.document(), top)
+
+    def json(self) -> str:
+        """Return the document as JSON text."""
+        from .traces import as_json
+
+        return as_json(self.document())
+
+    def trace(self) -> str:
+        """Return a trace for Perfetto and chrome://tracing: counters, phases and the lifetime of each tensor."""
+        from .traces import as_trace
+
+        return as_trace(self.document())
+
+    def html(self, flame: Sequence[dict[str, Any]] | None = None) -> str:
+        """Return a self-contained HTML page: bytes over time, a treemap of what is held, a table.
+
+        Args:
+            flame: calls to draw below, as nested dicts of `name`, `start`, `duration` and `children`.
+        """
+        from ..page import page
+
+        return page(self.document(), flame)
+
+    def write(self, file: str | PathLike[str]) -> None:
+        """Write the page, trace or document to a file, by its ending: `.html`, `.trace.json` or `.json`.
+
+        Raises:
+            ValueError: for any other ending.
+        """
+        endings = {".html": self.html, ".trace.json": self.trace, ".json": self.json}
+        for ending, make in endings.items():
+            if str(file).endswith(ending):
+                text = make()
+                with open(file, "w", encoding="utf-8") as out:
+                    out.write(text)
+                return
+        raise ValueError(f"write(): the name must end in one of {', '.join(endings)}, and {str(file)!r} does not")
+
+
+def record(title: str = "saved tensors", limit: int = 20_000) -> Record:
+    """Return a context manager that lists every tensor that operations save for backward while it is open.
+
+    Args:
+        title: the title of reports.
+        limit: how many saved tensors to list. Later ones are listed only if they were held at the peak
+            or are still held; all others are counted only.
+
+    Returns:
+        A `Record`: `rows`, `peak`, `curve`, `totals`, `now`; as reports `table()`, `json()`,
+        `trace()`, `html()` and `write(file)`.
+
+    A storage counts once, in full, from the moment at which the first operation saves a tensor in it
+    until the last one is released; parameters and buffers do not count. Under hooks, the packed
+    objects count instead. Recording slows operations down: measure times without it.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> from gradpack.saved import record
+        >>> x = torch.ones(1000, requires_grad=True)
+        >>> with record() as r:
+        ...     y = x.exp().sin().sum()
+        ...     y.backward()
+        >>> r.peak, r.now
+        (4000, 0)
+        >>> [(row.op, row.slot, row.kind, row.bytes) for row in r.rows]
+        [('exp', 'out', 'output', 4000), ('sin', 'input', 'input', 4000)]
+    """
+    return Record(title, limit)
