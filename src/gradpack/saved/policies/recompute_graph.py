@@ -215,7 +215,7 @@ class Recipe:
 
     def __init__(self, value: Value, sources: list[Any]) -> None:
         self.value = value
-        # For each source of the call a Recipe, or an Anchor or `accounting.Held` with its `array`, and perhaps a `recipe`.
+        # For each source of the call a Recipe, or an Anchor or `Held` with its `array`, and perhaps a `recipe`.
         self.sources = sources
         self.room: Callable[[Any], bool] | None = None  # returns whether a result may be held for further uses
         self.told: Callable[[Any], None] | None = None  # callback that gets recomputed arrays
