@@ -206,3 +206,17 @@ def test_refused_in_these_words(torch, name, call, words):
 
 def test_fewer_chances_than_samples_are_filled_up(torch):
     assert sorted(torch.tensor([0.0, 1.0, 0.0]).multinomial(3).tolist()) == [0, 1, 2]
+
+
+def test_a_gradient_of_another_shape_than_the_leaf_now_has(torch):
+    x = torch.ones(2, 3, requires_grad=True)
+    y = x.sum()
+    x.data = torch.ones(4)
+    with pytest.raises(RuntimeError, match=r"The size of tensor a \(4\) must match the size of tensor b \(3\)"):
+        y.backward()
+    assert x.grad is None
+
+
+def test_a_padding_index_beyond_the_rows_is_said_first(torch):
+    with pytest.raises(AssertionError, match="Padding_idx must be within num_embeddings"):
+        torch.nn.functional.embedding(torch.tensor([[1], [0]]), torch.ones(2), padding_idx=3)

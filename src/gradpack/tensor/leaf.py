@@ -9,6 +9,7 @@ from sys import getrefcount
 from typing import Any
 
 from ..backends import spec_of
+from ..base.errors import shapes_do_not_broadcast
 from ..base.layouts import sparse_coo
 from ..graph import engine
 from ..graph.node import AccumulateGrad
@@ -47,6 +48,8 @@ def _store(leaf: AccumulateGrad, g: Any, create_graph: bool) -> None:
         if getrefcount(g) > _FREE or not _may_keep(g, tensor):
             g = _copy(g, tensor)
         if leaf.dtype is None and tensor is not None and type(g) is type(tensor._data):
+            if g.shape != tensor._shape:  # the leaf got data of another shape since
+                raise shapes_do_not_broadcast("AccumulateGrad", tensor._shape, g.shape)
             made = alias(g, tensor._spec, tensor._shape)
         else:
             made = wrap(g)
@@ -83,8 +86,6 @@ def _add_in_place(leaf: AccumulateGrad, held: Tensor, g: Any) -> None:
                     return
                 spec.backend.write(held._data, total)
         except ValueError:  # the leaf got data of another shape since
-            from ..base.errors import shapes_do_not_broadcast
-
             raise shapes_do_not_broadcast("AccumulateGrad", held._shape, g.shape) from None
     else:
         held._data = held._data + g

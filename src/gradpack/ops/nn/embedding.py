@@ -198,13 +198,13 @@ def embedding(
             f"Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "
             f"{input.dtype} instead (while checking arguments for embedding)"
         )
-    if weight.ndim != 2:
-        raise RuntimeError(f"'weight' must be 2-D, but embedding() got shape {list(weight._shape)}")
-    rows = weight._shape[0]
     if padding_idx is not None:
+        rows = weight.size(0)
         if not -rows <= padding_idx < rows:
             raise AssertionError(f"Padding_idx must be within num_embeddings: {padding_idx} for {rows} rows")
         padding_idx %= rows
+    if weight.ndim != 2:
+        raise RuntimeError(f"'weight' must be 2-D, but embedding() got shape {list(weight._shape)}")
     if max_norm is not None:
         _renormalise(weight, input, max_norm, norm_type)
     look_up = _embedding_sparse if sparse else _embedding
