@@ -10,9 +10,9 @@ from typing import Any
 from .exits import Exit
 
 KINDS = {"cpu"}  # where tensors can be: backends add the kinds that they bring
-# Kinds whose backend is loaded when they are first asked for, and what does so: it returns what to raise if it cannot.
+# Kinds whose backend is loaded on first use, and the function that loads it: returns an exception if it cannot.
 BRINGS: dict[str, Callable[[], Exception | None]] = {}
-# What a device may be called. Those that are not in KINDS are known by name only.
+# Valid names of kinds of device. Those that are not in KINDS are known by name only.
 _NAMES = (
     "cpu, cuda, ipu, xpu, mkldnn, opengl, opencl, ideep, hip, ve, fpga, maia, xla, lazy, vulkan, mps, meta, hpu, "
     "mtia, privateuseone"

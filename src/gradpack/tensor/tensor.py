@@ -31,7 +31,7 @@ DUALS: dict[int, weakref.ref[Tensor]] = {}
 
 
 class InferenceCounter(list[int]):
-    """The version counter of an inference tensor: it has none, and saving the tensor reads it."""
+    """The version counter of an inference tensor, which tracks none: reading it, as saving the tensor does, raises."""
 
     def __getitem__(self, index: Any) -> Any:
         raise RuntimeError(
@@ -42,7 +42,7 @@ class InferenceCounter(list[int]):
 
 
 class View:
-    """Whose view a tensor is: the tensor it was taken from, and how to take it again."""
+    """Marks a tensor as a view: the tensor it was taken from, and how to replay the view."""
 
     __slots__ = ("args", "meta", "parent", "replay", "version")
 
@@ -84,8 +84,8 @@ class Tensor(TensorBase):
     # rare state lives in __dict__, with these defaults
     _own_grad: Any = None  # `.grad` of a tensor that is not a leaf that requires grad
     _is_param: bool = False
-    _relaid: bool = False  # sizes or strides were changed in place: how it was taken says no longer where it lies
-    _shown_as = "tensor"  # not for subclasses, which print by their own name
+    _relaid: bool = False  # size or strides were changed in place: replaying the view no longer gives them
+    _shown_as = "tensor"  # the name in `repr`; subclasses print by their own
 
     __array_priority__ = 1000  # `array * tensor` asks the tensor
 
@@ -101,7 +101,7 @@ class Tensor(TensorBase):
 
     @property
     def _tangents(self) -> Any:
-        """The tangent of a dual tensor. The level that ends takes it away: see autograd/forward_ad.py."""
+        """The tangent of a dual tensor; removed when its level ends: see autograd/forward_ad.py."""
         return self.__dict__.get("_tangents")
 
     @_tangents.setter
@@ -160,7 +160,7 @@ class Tensor(TensorBase):
 
     @property
     def requires_grad(self) -> bool:
-        """Whether autograd follows this tensor, or the one that it is a view of."""
+        """Whether autograd records operations on this tensor, or on the one that it is a view of."""
         if self._view is not None and (self._edge is None or type(self._edge) is Nowhere):
             from .views import base_of
 
@@ -181,7 +181,7 @@ class Tensor(TensorBase):
                 return
             raise RuntimeError(_ONLY_LEAVES if wanted else f"{_ONLY_LEAVES} {_DETACH}")
         if not wanted:
-            if edge is not None:  # put aside, with its hooks, for when it is wanted again
+            if edge is not None:  # kept, with its hooks, for when grad is required again
                 if edge.grad is not None:
                     self._own_grad, edge.grad = edge.grad, None
                 self.__dict__["_aside"], self._edge = edge, None
@@ -215,7 +215,7 @@ class Tensor(TensorBase):
         return self
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
-        """Set whether autograd follows this leaf; returns it.
+        """Set whether autograd records operations on this leaf; returns it.
 
         Raises:
             RuntimeError: for integer dtypes, and for False on a tensor that is not a leaf.
@@ -324,7 +324,7 @@ class Tensor(TensorBase):
         return is_view(self)
 
     def _current_edge(self) -> Node | None:
-        """The edge; that of a view is made again if its storage was written to."""
+        """The edge; that of a view is remade if its storage was written to."""
         if self._view is not None:
             from .views import refresh
 
@@ -332,7 +332,7 @@ class Tensor(TensorBase):
         return self._edge
 
     def detach(self) -> Tensor:
-        """The same storage, out of the graph. Shares the version counter."""
+        """A detached tensor on the same storage, which shares the version counter."""
         if type(self) is not Tensor:
             found = _dispatch(Tensor.detach, self)
             if found is not NotImplemented:
