@@ -109,7 +109,7 @@ def _watched(node: Node) -> NodeExtras:
 
 
 def _has_nan(array: Any) -> Any:
-    return (array != array).any()  # only nan is unequal to itself, in every array library
+    return (array != array).any()  # noqa: PLR0124 - only nan is unequal to itself, in every array library
 
 
 def _show(node: Node | None) -> None:
