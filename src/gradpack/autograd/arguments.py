@@ -40,8 +40,8 @@ def flag(name: str, value: Any) -> bool:
     """Convert a boolean option; integers from 0 to 255 are accepted, as by torch.
 
     Raises:
-        TypeError: for what is no integer.
-        OverflowError: for one that a byte does not hold.
+        TypeError: for a value that is no integer.
+        OverflowError: for an integer that is not in [0, 255].
     """
     if type(value) is bool:
         return value

@@ -56,7 +56,7 @@ class BackwardCFunction(Node, FunctionCtx):
     non_differentiable: Any
 
     _arguments: list[Any]  # (shape, spec) of each argument of forward, None for one that is no tensor
-    _results: list[Any]  # the same of each result
+    _results: list[Any]  # likewise for each result
     _saved: Any  # None before forward is done, then a list of `Saved`; FREED after backward
     _accessed: bool  # were they read under clear_saved_tensors_on_access?
     _keep: bool  # does the current backward pass retain the graph?

@@ -107,7 +107,7 @@ def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
     Inference tensors have no version counter and are skipped.
 
     Raises:
-        RuntimeError: for what is no tensor.
+        RuntimeError: for an argument that is no tensor.
     """
     if not isinstance(tensor, Iterable):
         raise RuntimeError("increment_version expect a Iterable[Tensor] as input")

@@ -31,7 +31,7 @@ class Detail(NamedTuple):
     shapes: list[Any] | None = None  # of each argument; [] for one that is no tensor, a list for a list of tensors
     values: list[Any] | None = None  # the arguments that are no tensors; None for tensors
     dtypes: list[str] | None = None
-    strides: list[Any] | None = None  # as the shapes
+    strides: list[Any] | None = None  # like the shapes, in elements
     stack: list[str] | None = None  # the callers, innermost first
     modules: tuple[str, ...] = ()  # the modules that are running, outermost first
 
@@ -59,7 +59,7 @@ class Recorder:
         self.watch: Tracker | None = (
             None if outer is None else outer.watch
         )  # counts memory around it: see `MemoryWatch`
-        self.running: tuple[str, ...] = ()  # the modules that are, outermost first
+        self.running: tuple[str, ...] = ()  # the modules that are running, outermost first
         self.append = None if shapes or stack or memory or modules or self.watch is not None else self._calls.extend
         self._open = False  # has it started, and not yet passed its records to the recorder around it?
         self.start_ns = self.end_ns = perf_counter_ns()
@@ -246,7 +246,7 @@ class Pass:
         flat: list[Any] = []
         self.thread = get_ident()
         recorder.passes.append((self.thread, flat))
-        self.note = flat.extend  # takes `(what, start, end, seq)`: a label, the type that tells it, or (label, details)
+        self.note = flat.extend  # takes `(what, start, end, seq)`: `what` is a label, a node type, or (label, details)
         self.remark, self.shapes = recorder.note, recorder.shapes
         self.memory: Any = recorder.memory if recorder.watch is None else Both(recorder.memory, recorder.watch)
         self.detailed = self.shapes or self.memory is not None

@@ -40,7 +40,7 @@ def trace_of(
     flows = 0
     for event in events:
         if event.name == MEMORY_EVENT_NAME and changes:
-            continue  # it is among all changes
+            continue  # written from `changes`
         rows.append(_row(event, pid, base_us))
         if event.flow_id and not event.flow_start:
             flows += 1

@@ -8,7 +8,7 @@ from types import CodeType
 from typing import Any
 
 _INSIDE = dirname(dirname(__file__))
-# How the file names of generated text begin.
+# The prefixes of the file names of generated code.
 COMPILED = ("<op ", "<in-place op ", "<complex op ", "<watched op ", "<profiled op ", "<door of ")
 _USERS = tuple(join(_INSIDE, *names) for names in (("examples",), ("testing", "hooks")))  # like user programs
 

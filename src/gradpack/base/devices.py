@@ -136,7 +136,7 @@ def cuda_device(value: Any) -> device:
 
 
 CPU = device("cpu")
-_device = device  # where a parameter has the name
+_device = device  # for functions with a parameter of that name
 
 
 def as_device(value: Any) -> device:

@@ -50,7 +50,7 @@ def number_for(value: Any, d: dtype) -> Any:
             raise does_not_fit(value, d)
         value = value.real
     if d.category == INTEGRAL and not d.is_signed and isinstance(value, float):
-        low = 0  # ints below zero count from the end, fractions do not
+        low = 0  # negative ints wrap around in unsigned dtypes, fractions are refused
     if not low <= value <= high and (d.category == INTEGRAL or isfinite(value)):
         raise does_not_fit(value, d)
     if d.category == FLOATING:

@@ -45,7 +45,7 @@ def enter(who: Any, watches: _Watches = (), **changes: Any) -> None:
     scope.inner = ref(inner)
     try:
         MODE.set(inner)
-    except BaseException:  # somebody has interrupted: a block that was not entered is not left either
+    except BaseException:  # an interrupt: a block that was not entered is not left either
         MODE.set(mode)
         raise
 
@@ -86,7 +86,7 @@ def _without(mode: Mode, scope: Scope) -> Mode:
         restored = {name: value for name, value in restored.items() if name not in mine}
         above.append(Scope(other.who, other.watches, other.before | mine, None))
     ops = list(mode.ops)
-    for watch in scope.watches:  # one of each, the innermost
+    for watch in scope.watches:  # remove the innermost occurrence of each
         for at in range(len(ops) - 1, -1, -1):
             if ops[at] is watch:
                 del ops[at]

@@ -13,7 +13,7 @@ def selected(argnums: Any, count: int) -> int | tuple[int, ...]:
     """Return `argnums` with negative numbers counted from the end.
 
     Raises:
-        RuntimeError: for what is no int or tuple of different ints in range.
+        RuntimeError: unless it is an int, or a tuple of different ints, in range.
     """
     if not isinstance(argnums, int | tuple):
         raise RuntimeError(f"argnums must be int or Tuple[int, ...], got: {type(argnums)}")

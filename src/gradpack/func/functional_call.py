@@ -103,7 +103,7 @@ def _exchange(module: Any, path: str, value: Any) -> None:
         raise KeyError('tensor name can\'t be empty string ""')
     for table in (module._parameters, module._buffers):
         if name in table:
-            if value is _MISSING:  # a Parameter of a new name
+            if value is _MISSING:  # the module set a Parameter of a new name
                 del table[name]
             else:
                 table[name] = value

@@ -61,7 +61,7 @@ def jacrev(
 
     Args:
         argnums: which arguments to differentiate by: an int, or a tuple for a tuple of Jacobians.
-        has_aux: whether `func` returns `(output, aux)`; then so is what is returned.
+        has_aux: whether `func` returns `(output, aux)`; the result is then `(jacobian, aux)`.
         chunk_size: how many rows to compute at once; None for all.
 
     Returns:
@@ -114,7 +114,7 @@ def jacfwd(func: Function, argnums: Any = 0, has_aux: bool = False, *, randomnes
 
     Args:
         argnums: which arguments to differentiate by: an int, or a tuple for a tuple of Jacobians.
-        has_aux: whether `func` returns `(output, aux)`; then so is what is returned.
+        has_aux: whether `func` returns `(output, aux)`; the result is then `(jacobian, aux)`.
         randomness: as for `vmap`.
 
     Returns:

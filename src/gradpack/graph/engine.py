@@ -78,7 +78,7 @@ def run(
             the types in `named` (None for no such types) may be reported after they ran, as
             `note((type, start, end, seq))`, times in nanoseconds.
     """
-    pending: dict[Node, Gradient] = {}  # gradients of nodes in `ready`, and the first contributions to leaves
+    pending: dict[Node, Gradient] = {}  # gradients of nodes in `ready`, and the only one so far of leaves
     sums: dict[Node, Gradient] = {}  # gradients of leaves that are sums: held by the engine only, added in place
     ready: list[tuple[int, Node]] = []
     due: list[Node] = []  # leaves that have received the gradients of all of their consumers

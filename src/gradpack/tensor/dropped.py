@@ -28,7 +28,7 @@ class Remains:
     def __del__(self) -> None:
         try:
             node = self.node()
-        except AttributeError:  # the program was interrupted before there was one
+        except AttributeError:  # interrupted before `node` was set
             return
         if node is not None:
             node.tensor = self

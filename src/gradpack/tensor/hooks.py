@@ -98,7 +98,7 @@ def add(
         hooks[handle.id] = hook
         if prepend:
             hooks.move_to_end(handle.id, last=False)
-    except BaseException:  # an interrupt: nobody has the handle
+    except BaseException:  # an interrupt: the caller does not get the handle
         handle.remove()
         raise
     return handle

@@ -63,7 +63,7 @@ _NOT_SAVED = frozenset({"edges", "extras", "_like", "__weakref__", "__dict__", "
 
 
 def kept_by(thing: Any, depth: int = 3) -> Iterator[Any]:
-    """The arrays in the slots of a node: what it saved, packed or not, and the gradient of a leaf."""
+    """The arrays in the slots of a node: its saved tensors, packed or not, and the gradient of a leaf."""
     for kind in type(thing).__mro__:
         for name in vars(kind).get("__slots__", ()):
             if name not in _NOT_SAVED:

@@ -41,7 +41,7 @@ class Packed:
     doubt: Doubt | None  # if something has kept a reference to the tensor that the hook was given
     tangent: Tensor | None  # carries the tangent of the tensor, which hooks do not see, while the dual level lasts
     where: Any  # in the user's program: for `Where(*where)`
-    info: Any  # of `PackedWithInfo`, and set there only
+    info: Any  # set on `PackedWithInfo` only
 
     def get(self, node: Any, slot: str) -> Tensor:
         """The tensor, unpacked and checked. Each call unpacks again."""
@@ -156,7 +156,7 @@ def pack_input(mode: Mode, tensor: Tensor, label: tuple[str, str], node: Any = N
         edge, dual = tensor._edge, tensor._tangents
         tensor = alias(tensor._spec.backend.copy(tensor._data), tensor._spec, tensor._shape)
         tensor._edge, tensor._tangents = edge, dual
-    # Finding the place costs more than all the rest: informed hooks pay for it.
+    # Finding the place costs more than all the rest: only informed hooks record it.
     packed: Packed = new_packed(Packed, tensor, None)
     packed.unpack = hooks[1]
     before = MODE.get()
@@ -202,7 +202,7 @@ def _call(packed: Packed, pack: Callable[..., Any], label: tuple[str, str], tens
     """Call a pack hook; raise if it wrote to the tensor, and note whether it kept a reference to it."""
     data, counter = tensor._data, packed.counter
     base = getattr(data, "base", None)
-    # References of this function's own are the same both times.
+    # The references that this function holds itself are in both counts.
     count = getrefcount(tensor) + getrefcount(counter) + getrefcount(data)
     memory = 0 if base is None else references_to_memory(data)
     packed.handle = pack(tensor, *note)

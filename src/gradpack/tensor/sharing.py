@@ -1,4 +1,4 @@
-"""Memory shared between processes: a forked child, or who gets a tensor through a queue, reads and writes it."""
+"""Memory shared between processes: a forked child, or the receiver of a tensor from a queue, uses the same."""
 
 from __future__ import annotations
 

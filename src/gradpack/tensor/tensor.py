@@ -26,7 +26,7 @@ _DETACH = (
     "var.detach()."
 )
 
-# The tensors that have tangents, by id, weakly.
+# Weak references to the tensors that have tangents, by id.
 DUALS: dict[int, weakref.ref[Tensor]] = {}
 
 
@@ -49,7 +49,7 @@ class View:
     parent: Tensor
     replay: Any  # the operation
     args: tuple[Any, ...]  # its arguments after the tensor
-    meta: str | None  # why writing through this view is refused under grad mode, if it is
+    meta: str | None  # why in-place writes to this view are forbidden under grad mode, if they are
     version: int  # of the storage when the view's edge was made
 
     def again(self, source: Tensor) -> Tensor:
@@ -82,7 +82,7 @@ class Tensor(TensorBase):
     _remains: Remains  # of leaves that require grad only
 
     # rare state lives in __dict__, with these defaults
-    _own_grad: Any = None  # `.grad` of a tensor that is not a leaf that requires grad
+    _own_grad: Any = None  # `.grad` of any tensor but leaves that require grad
     _is_param: bool = False
     _relaid: bool = False  # size or strides were changed in place: replaying the view no longer gives them
     _shown_as = "tensor"  # the name in `repr`; subclasses print by their own
@@ -153,7 +153,7 @@ class Tensor(TensorBase):
     @property
     def is_leaf(self) -> bool:
         """Whether it was made by the user and not by a recorded operation."""
-        if self._view is not None:  # its history may have to be made again
+        if self._view is not None:  # its edge may have to be remade
             return self.grad_fn is None
         edge = self._edge
         return edge is None or type(edge) in (AccumulateGrad, Nowhere, Origin)
