@@ -44,7 +44,7 @@ if _TYPE_CHECKING:  # imported lazily
 
 
 def variable(*args: Any, **kwargs: Any) -> Any:
-    """Refused, as in torch: use `tensor`. The module of this name is `autograd.variable` for imports only."""
+    """Raises, as in torch: use `tensor`. The module of this name is `autograd.variable` for imports only."""
     raise RuntimeError("torch.autograd.variable(...) is deprecated, use torch.tensor(...) instead")
 
 

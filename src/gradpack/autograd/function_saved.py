@@ -23,7 +23,7 @@ class Saved:
 
 
 class SavedOfFunction(SavedTensor):
-    """One saved tensor of a `Function` before unpacking, to register hooks on."""
+    """A saved tensor of a `Function`, still packed, on which hooks can be registered."""
 
     __slots__ = ("_entry",)
 

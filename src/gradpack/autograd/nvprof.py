@@ -33,7 +33,7 @@ class EnforceUnique:
         self.seen: set[tuple[Any, ...]] = set()
 
     def see(self, *key: Any) -> None:
-        """Raises: RuntimeError if the key was seen before."""
+        """Raise RuntimeError if the key was seen before, else store it."""
         if key in self.seen:
             raise RuntimeError(f"duplicate key: {key}")
         self.seen.add(key)

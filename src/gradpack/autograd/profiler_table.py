@@ -16,7 +16,7 @@ Column = tuple[str, str, int, Callable[[Any], Any]]  # title, ">" or "<", width,
 
 
 def as_device(name: str) -> str:
-    """`self_cuda_time_total` -> `self_device_time_total`."""
+    """Replace the kind of device in an attribute name: `self_cuda_time_total` -> `self_device_time_total`."""
     for device in _DEVICES:
         name = name.replace(device, "device")
     return name

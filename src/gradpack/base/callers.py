@@ -16,7 +16,7 @@ _ours: dict[str, bool] = {}  # file -> is it part of the library?
 
 
 def is_ours(file: str) -> bool:
-    """Whether a file is part of the library: its text, or text that it compiled."""
+    """Whether a file name is that of a module of the library, or of code that it generated."""
     known = _ours.get(file)
     if known is None:
         known = file.startswith((_INSIDE, *COMPILED)) and not file.startswith(_USERS)

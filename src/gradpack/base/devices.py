@@ -1,4 +1,4 @@
-"""Devices: where the array of a tensor lives."""
+"""Devices on which tensors are allocated."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _DEFAULTS: ContextVar[tuple[device, ...]] = ContextVar("gradpack default device"
 
 
 class device:  # noqa: N801 - torch's name
-    """A place for tensors, by kind and index.
+    """The device of a tensor, by kind and index.
 
     Args:
         type: a kind (`"cpu"`), with or without an index (`"cpu:0"`), or another device.
@@ -116,7 +116,7 @@ class device:  # noqa: N801 - torch's name
 
 
 def _accelerator() -> str:
-    """The kind of device that a bare index means."""
+    """The kind of device that an index alone refers to."""
     for kind in ("cuda", "xpu", "mps"):
         if kind in KINDS or (kind in BRINGS and BRINGS[kind]() is None):
             return kind
@@ -124,7 +124,7 @@ def _accelerator() -> str:
 
 
 def cuda_device(value: Any) -> device:
-    """The device that an argument of `cuda()` means: an index, a name, or None for the one in use.
+    """Return the device for the argument of `cuda()`: an index, a name, or None for the one in use.
 
     Raises:
         RuntimeError: for an index where there is no accelerator, or for a device of another kind.
@@ -140,7 +140,7 @@ _device = device  # for functions with a parameter of that name
 
 
 def as_device(value: Any) -> device:
-    """A device for a tensor, from what users pass as `device=`; None means the default.
+    """Return the device for an argument `device=`; None means the default device.
 
     Raises:
         AssertionError: for an accelerator, in torch's words.

@@ -1,4 +1,4 @@
-"""dtype objects, and torch's rules for the dtype of a result.
+"""dtype objects, and torch's rules of type promotion.
 
 They are our own, because NumPy's rules are not torch's: there int32 + float32 gives float64, and
 a bfloat16 array is promoted to a wider dtype by a Python number. The names of the native dtypes of an
@@ -179,7 +179,7 @@ def _promote(a: dtype, b: dtype) -> dtype:
 
 
 def _meet(a: dtype, b: dtype) -> bool:
-    """Whether two dtypes have a common one."""
+    """Whether two dtypes can be promoted to a common one."""
     return a is b or not (a.alone or b.alone) or FLOATING in (a.category, b.category)
 
 
@@ -230,7 +230,7 @@ def as_dtype(op: str, value: Any) -> dtype | None:
 
 
 def promote_types(type1: dtype, type2: dtype) -> dtype:
-    """The smallest dtype that both can be converted to without changing category downwards.
+    """Return the dtype to which operations on the two dtypes promote.
 
     Raises:
         RuntimeError: for uint16, uint32 or uint64 and another dtype that is not floating.
@@ -245,7 +245,7 @@ def promote_types(type1: dtype, type2: dtype) -> dtype:
 
 
 def can_cast(from_: dtype, to: dtype) -> bool:
-    """Whether the conversion stays within or above the category (a float does not go into an int).
+    """Return whether type promotion allows the conversion: not to a lower category, as from float to int.
 
     Example::
 

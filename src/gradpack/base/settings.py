@@ -70,7 +70,7 @@ def are_deterministic_algorithms_enabled() -> bool:
 
 
 def is_deterministic_algorithms_warn_only_enabled() -> bool:
-    """Whether `use_deterministic_algorithms` was told to warn only.
+    """Return the setting `warn_only` of `use_deterministic_algorithms`.
 
     Example::
 
@@ -218,7 +218,7 @@ def set_flush_denormal(mode: bool, /) -> bool:
 
 
 def profiler_allow_cudagraph_cupti_lazy_reinit_cuda12() -> bool:
-    """Whether a setting of CUDA's profiling library is allowed: there is none here. True, as torch says of itself.
+    """Always True, as in torch: a setting of CUDA's profiling library, which is not used here.
 
     Example::
 

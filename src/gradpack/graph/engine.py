@@ -50,7 +50,7 @@ class Plan:
             self.needed = needed
 
     def will_run(self, node: Node) -> bool:
-        """Whether this request runs the node."""
+        """Whether this backward pass runs the node."""
         return node in (self.seen if self.needed is None else self.needed)
 
 

@@ -19,7 +19,7 @@ next_seq: Callable[[], int] = _numbers.__next__
 
 
 def upcoming() -> int:
-    """The number, counted upward, that the next node will get. Asking does not use it up."""
+    """The sequence number, counted upward, of the next node; does not advance the counter."""
     return -int(repr(_numbers).removeprefix("count(").partition(",")[0])
 
 
@@ -53,7 +53,7 @@ class Node:
         return (None,) * len(self.edges)
 
     def movable(self) -> bool:
-        """Whether `backward` may run on another thread than that of the caller: no code of users is in it."""
+        """Whether `backward` may run on another thread than the caller's: it runs no user code."""
         return False
 
     def name(self) -> str:

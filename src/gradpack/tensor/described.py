@@ -115,7 +115,7 @@ class TensorBase:
 
     @property
     def layout(self) -> layout:
-        """How the elements are kept: `strided` or `sparse_coo`."""
+        """The memory layout: `strided` or `sparse_coo`."""
         return self._spec.layout
 
     @property
@@ -161,7 +161,7 @@ class TensorBase:
         return self._spec.dtype.itemsize
 
     def stride(self, dim: int | None = None) -> Any:
-        """Steps between neighbours of each dimension, in elements."""
+        """The stride of each dimension, or of one, in elements."""
         size = self._data.itemsize
         if self._spec.layout is not strided:
             strides = [0] * len(self._shape)
@@ -172,7 +172,7 @@ class TensorBase:
         return tuple(strides) if dim is None else strides[dim]
 
     def storage_offset(self) -> int:
-        """Where the tensor starts in its storage, in elements."""
+        """The offset of the tensor in its storage, in elements."""
         data = self._spec.backend.root(self._data)
         return int((address_of(data) - address_of(owner_of(data))) // data.itemsize)
 

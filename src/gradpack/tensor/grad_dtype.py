@@ -1,4 +1,4 @@
-"""`Tensor.grad_dtype`: which dtype the `.grad` of a leaf has."""
+"""`Tensor.grad_dtype`: the dtype of the `.grad` of a leaf."""
 
 from __future__ import annotations
 

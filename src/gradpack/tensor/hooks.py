@@ -318,7 +318,7 @@ def retaining(tensor: Tensor, edge: Node | None) -> bool:
 
 
 def move_retained(old: Node | None, new: Node | None, tensor: Tensor) -> None:
-    """`retain_grad` follows the tensor to its new value; other hooks stay with the old one."""
+    """Move `retain_grad` from the old edge of a tensor to its new one; other hooks stay at the old edge."""
     if old is not None and new is not None and old is not new and retaining(tensor, old):
         node, nr = _place(old)
         _retain_at(new, tensor)

@@ -44,7 +44,7 @@ class Packed:
     info: Any  # set on `PackedWithInfo` only
 
     def get(self, node: Any, slot: str) -> Tensor:
-        """The tensor, unpacked and checked. Each call unpacks again."""
+        """Unpack the saved tensor and check its version. Each call unpacks again."""
         handle = self.handle
         try:
             result = self.unpack(handle)
@@ -130,7 +130,7 @@ def _dual(value: Tensor, holder: Tensor) -> Tensor:
 
 
 def keep_attributes(value: Tensor, out: Tensor) -> None:
-    """Give `out` the attributes that users have set on `value`."""
+    """Copy the attributes that users have set on `value` to `out`."""
     for name, attribute in value.__dict__.items():
         if name[0] != "_":
             out.__dict__[name] = attribute
@@ -248,7 +248,7 @@ def lent(out: Tensor, edge: Any) -> Tensor:
 
 
 def pack_result(mode: Mode, out: Tensor, edge: Any, label: tuple[str, str], node: Any = None) -> Packed:
-    """Pack a result, whose history is to be `edge`. Hooks get another tensor of the same memory and history."""
+    """Pack a result whose grad_fn edge is to be `edge`. Hooks get an alias with the same history."""
     if mode.hooks is None:
         out._edge = edge
         return pack_input(mode, out, label, edge if node is None else node)

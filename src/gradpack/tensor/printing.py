@@ -1,4 +1,4 @@
-"""How tensors print: as torch's do."""
+"""The text of tensors (`repr`), as in torch."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def set_printoptions(
     profile: str | None = None,
     sci_mode: bool | None = None,
 ) -> None:
-    """Set how tensors print.
+    """Set options for printing.
 
     Args:
         precision: digits after the point.
@@ -54,7 +54,7 @@ def set_printoptions(
 
 
 class _Format:
-    """One way of writing all numbers of a tensor: integers, fixed point or scientific."""
+    """The format of the numbers of a tensor: integers, fixed point or scientific."""
 
     def __init__(self, values: list[Any], floating: bool) -> None:
         self.floating, self.whole, self.scientific, self.width = floating, True, False, 1
@@ -128,7 +128,7 @@ def _lines(array: Any, indent: int, summarise: bool, fmt: Any) -> str:
 
 
 def _with_suffixes(text: str, suffixes: list[str], indent: int) -> str:
-    """Suffixes after the values, each on a new line where the last one is full."""
+    """Append suffixes to the values, each on a new line if the last one is full."""
     used = len(text) - text.rfind("\n") + 1
     for suffix in suffixes:
         if used + len(suffix) + 2 > OPTIONS["linewidth"]:

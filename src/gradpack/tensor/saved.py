@@ -155,7 +155,7 @@ def check_since(node: Any, slot: str, tensor: Tensor, version: int) -> None:
 
 
 def result_as_tensor(node: Any, slot: str, edge: Any) -> Tensor:
-    """A saved result as a Tensor with its history: a new object that shares the storage."""
+    """Unpack a saved result as a Tensor with its grad_fn edge: a new object on the same storage."""
     saved = getattr(node, slot)
     data = unpack_result(node, slot)
     out = alias(data, spec_of(data), tuple(data.shape))

@@ -57,7 +57,7 @@ class View:
 
 
 class Tensor(TensorBase):
-    """A multi-dimensional array that autograd can follow.
+    """A multi-dimensional array with automatic differentiation.
 
     Make one with `gradpack.tensor`, `zeros`, `randn`, `from_numpy` and so on.
 
@@ -122,7 +122,7 @@ class Tensor(TensorBase):
 
     @property
     def _version(self) -> int:
-        """How often the storage was written to."""
+        """The version counter: how often the storage was modified in place."""
         if type(self._counter) is InferenceCounter:
             raise RuntimeError("Inference tensors do not track version counter.")
         return int(self._counter[0])
@@ -146,13 +146,13 @@ class Tensor(TensorBase):
 
     @property
     def output_nr(self) -> int:
-        """Which output of its node the tensor is."""
+        """The number of this tensor among the outputs of its grad_fn."""
         edge = self._edge
         return edge.nr if isinstance(edge, Slot) else 0
 
     @property
     def is_leaf(self) -> bool:
-        """Whether it was made by the user and not by a recorded operation."""
+        """Whether it is a leaf: no recorded operation made it."""
         if self._view is not None:  # its edge may have to be remade
             return self.grad_fn is None
         edge = self._edge
@@ -318,7 +318,7 @@ class Tensor(TensorBase):
         return base_of(self) if is_view(self) else None
 
     def _is_view(self) -> bool:
-        """Whether this is a view that autograd follows."""
+        """Whether this is a view that autograd tracks."""
         from .views import is_view
 
         return is_view(self)
@@ -353,7 +353,7 @@ def _dispatch(func: Any, self: Tensor) -> Any:
 
 
 def alias(data: Any, spec: Spec, shape: tuple[int, ...], kind: type[Any] = Tensor) -> Any:
-    """A tensor around an array: no history, a version counter of its own."""
+    """Return a tensor around an array, without history, with a version counter of its own."""
     out = _new(kind)
     out._data = data
     out._spec = spec
@@ -365,7 +365,7 @@ def alias(data: Any, spec: Spec, shape: tuple[int, ...], kind: type[Any] = Tenso
 
 
 def wrap(array: Any) -> Tensor:
-    """A tensor around an array of any library that a backend knows."""
+    """Return a tensor around an array of any library that has a backend."""
     spec = spec_of(array)
     return alias(spec.backend.ensure(array), spec, tuple(array.shape))
 

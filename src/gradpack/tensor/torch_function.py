@@ -76,7 +76,7 @@ class DisableTorchFunction(Block):
 
 
 def instance(made: Tensor, cls: type) -> Any:
-    """An instance of `cls` in place of a fresh tensor: with its data, history and storage."""
+    """Return an instance of `cls` that replaces a new tensor: with its array, history and version counter."""
     out: Any = _new(cls)
     for slot in ("_data", "_shape", "_spec", "_edge", "_counter", "_view"):
         setattr(out, slot, getattr(made, slot))
@@ -86,7 +86,7 @@ def instance(made: Tensor, cls: type) -> Any:
 
 
 def make_subclass(cls: type, data: Tensor, require_grad: bool = False) -> Any:
-    """An instance of `cls` on the storage of `data`, a leaf."""
+    """Return a leaf of class `cls` on the storage of `data`."""
     if not isinstance(data, Tensor):
         raise TypeError(f"_make_subclass(): argument 'data' (position 2) must be Tensor, not {type(data).__name__}")
     with DisableTorchFunctionSubclass():

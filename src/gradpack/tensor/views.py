@@ -47,7 +47,7 @@ def meta_of(tensor: Tensor) -> str | None:
 
 
 def is_view(tensor: Tensor) -> bool:
-    """Whether autograd knows the tensor as a view. It does not follow views of inference tensors."""
+    """Whether autograd tracks the tensor as a view. It does not track views of inference tensors."""
     return tensor._view is not None and type(tensor._counter) is not InferenceCounter
 
 
@@ -83,7 +83,7 @@ def leads_somewhere(tensor: Tensor) -> bool:
 
 
 def renew(tensor: Tensor) -> None:
-    """Make the edge of a view again if its storage was written to since it was made.
+    """Remake the edge of a view if its storage was modified in place since.
 
     Raises:
         RuntimeError: if that cannot be: the view was taken under `no_grad`, or is one of several.
@@ -116,7 +116,7 @@ remake: Callable[[Tensor, Tensor], Node] = _no_remake  # set by the layer that k
 
 
 def mark_view(out: Tensor, parent: Tensor, replay: object, args: tuple[object, ...], meta: str | None) -> None:
-    """Note that `out` is `replay(parent, *args)` and shares its storage."""
+    """Mark `out` as a view of `parent`, made by `replay(parent, *args)`."""
     view = _new(View)
     view.parent = parent
     view.replay = replay
@@ -128,7 +128,7 @@ def mark_view(out: Tensor, parent: Tensor, replay: object, args: tuple[object, .
 
 
 def refused(tensor: Tensor, meta: str, what: str) -> str:
-    """Why a view may not be written to (`what`: "is being"), or why its history cannot be made again."""
+    """The error message for writing to a view in place (`what`: "is being"), or for remaking its edge."""
     edge = tensor._edge
     made_by = (
         None if edge is None or type(edge) in (AccumulateGrad, Nowhere) else re.sub(r"Backward[0-9]*$", "", edge.name())
