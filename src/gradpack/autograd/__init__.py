@@ -23,7 +23,7 @@ from .grad_mode import (
 from .gradcheck import gradcheck, gradgradcheck
 from .variable import Variable
 
-if _TYPE_CHECKING:  # imported when they are first asked for
+if _TYPE_CHECKING:  # imported lazily
     from . import anomaly_mode as anomaly_mode
     from . import forward_ad as forward_ad
     from . import function as function
@@ -44,7 +44,7 @@ if _TYPE_CHECKING:  # imported when they are first asked for
 
 
 def variable(*args: Any, **kwargs: Any) -> Any:
-    """Refused, as in torch: use `tensor`. The module of this name is `autograd.variable` for imports only."""
+    """Raises, as in torch: use `tensor`. The module of this name is `autograd.variable` for imports only."""
     raise RuntimeError("torch.autograd.variable(...) is deprecated, use torch.tensor(...) instead")
 
 
@@ -52,11 +52,11 @@ variable.Variable = Variable  # type: ignore[attr-defined]
 
 
 def kineto_available() -> bool:
-    """Whether Kineto, the library behind torch's profiler, is there: no."""
+    """Always False: Kineto, the library behind torch's profiler, is not used."""
     return False
 
 
-# Modules that are imported when they are first asked for, names in such modules, and those of `torch._C._autograd`.
+# Modules that are imported lazily, lazy names in such modules, and those of `torch._C._autograd`.
 _LAZY = frozenset(
     "_functions anomaly_mode forward_ad function functional graph profiler profiler_util saved_hooks".split()
 )

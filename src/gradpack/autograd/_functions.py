@@ -10,7 +10,7 @@ from .function import Function
 
 
 class Resize(Function):
-    """`Resize.apply(tensor, sizes)`: a copy in another shape of as many elements.
+    """`Resize.apply(tensor, sizes)`: a reshaped copy with the same number of elements.
 
     Example::
 
@@ -22,10 +22,10 @@ class Resize(Function):
 
     @staticmethod
     def forward(ctx: Any, tensor: Tensor, sizes: tuple[int, ...]) -> Tensor:
-        """The same elements in the shape `sizes`.
+        """Return a copy with shape `sizes`.
 
         Raises:
-            RuntimeError: if `sizes` has room for more or for fewer.
+            RuntimeError: if `sizes` has another number of elements.
         """
         ctx.sizes, ctx.numel, ctx.input_sizes = sizes, prod(sizes), tensor.size()
         if tensor.numel() != ctx.numel:
@@ -38,7 +38,7 @@ class Resize(Function):
 
     @staticmethod
     def backward(ctx: Any, *grad_outputs: Any) -> Any:
-        """The gradient in the shape of the tensor."""
+        """Return the gradient in the shape of the input."""
         return grad_outputs[0].reshape(ctx.input_sizes), None
 
 

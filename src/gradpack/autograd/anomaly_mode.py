@@ -1,4 +1,4 @@
-"""Anomaly detection: where in forward was the operation whose backward failed?"""
+"""Anomaly detection: shows the forward call of the operation whose backward failed."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ __all__ = ["detect_anomaly", "set_detect_anomaly"]
 
 _INSIDE = dirname(dirname(__file__))
 
-# The node whose backward runs now: nodes that are made meanwhile are its doing.
+# The node whose backward runs now: the parent of nodes that are made meanwhile.
 _RUNNING: ContextVar[Node | None] = ContextVar("gradpack running node", default=None)
 
-# Whether nan is looked for, the next time that anomaly detection is on.
+# Whether gradients are checked for nan while anomaly detection is on.
 _CHECK_NAN: ContextVar[bool] = ContextVar("gradpack check nan", default=True)
 
 
 class Anomaly:
-    """The settings of anomaly mode. Notes where each node was made, and by which node's backward."""
+    """The settings of anomaly mode. Records the traceback of each node, and the node whose backward made it."""
 
     __slots__ = ("check_nan",)
 
@@ -36,8 +36,8 @@ class Anomaly:
         self.check_nan = check_nan
 
     def note(self, node: Node) -> None:
-        """Keep the stack of the call that made this node, without the frames of this library."""
-        import traceback  # which takes a millisecond, and few programs ask for
+        """Record the stack of the call that made this node, without the frames of this library."""
+        import traceback  # importing it takes a millisecond, and few programs need it
 
         frame: Any = sys._getframe(1)
         while frame is not None and frame.f_code.co_filename.startswith((_INSIDE, *COMPILED)):
@@ -51,7 +51,7 @@ class Anomaly:
             metadata["parent_"] = parent
 
     def watch(self, roots: Iterable[Node]) -> None:
-        """Watch all nodes that a backward pass may run, whether they were made in anomaly mode or not."""
+        """Watch all nodes that a backward pass may run, also those made outside of anomaly mode."""
         stack = list(roots)
         seen = set()
         while stack:
@@ -65,7 +65,7 @@ class Anomaly:
 
 
 class _Watched(NodeExtras):
-    """The extras of a node whose run is watched, while anomaly mode is on."""
+    """The extras of a node that show its traceback if it fails while anomaly mode is on."""
 
     __slots__ = ()
 
@@ -109,11 +109,11 @@ def _watched(node: Node) -> NodeExtras:
 
 
 def _has_nan(array: Any) -> Any:
-    return (array != array).any()  # noqa: PLR0124 - true of nan alone, in every array library
+    return (array != array).any()  # noqa: PLR0124 - only nan is unequal to itself, in every array library
 
 
 def _show(node: Node | None) -> None:
-    """Warn with the traceback of the call that made a node, and of those whose backward led to it."""
+    """Warn with the traceback of the forward call of a node, and of the nodes whose backward made it."""
     failed, induced = "Error detected in {}. ", "\n\nPrevious calculation was induced by {}. "
     what, lead = failed, "Traceback of forward call that caused the error:\n"
     while node is not None:
@@ -136,7 +136,7 @@ _SET_BACK = Exit(lambda block: (block.prev, block.prev_check_nan), lambda block,
 
 
 class detect_anomaly:  # noqa: N801 - torch's name
-    """In this block, errors in backward show the forward call, and nan in a gradient is an error.
+    """Context manager for anomaly detection: errors in backward show the forward call, and nan is an error.
 
     Args:
         check_nan: raise when a node's backward gives nan.

@@ -1,4 +1,4 @@
-"""`backward` and `grad`: what is asked of the engine, and the checks before."""
+"""`backward` and `grad`: check their arguments and call the engine."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from ..base.modes import MODE, TRANSFORMS, using
 from ..base.settings import is_warn_always_enabled
 from ..declare.batching.batch_tensor import all_examples, batched, bottom, entered, is_batched_now, lifted
 from ..graph.node import Node, Nowhere
-from ..tensor import copying as _copying  # noqa: F401 - tells tensors how to be copied
-from ..tensor import data as _data  # noqa: F401 - gives them `data`
-from ..tensor import grad_dtype as _grad_dtype  # noqa: F401 - gives them `grad_dtype`
-from ..tensor import leaf as _leaf  # noqa: F401 - tells leaves how to store a gradient
-from ..tensor import node_methods as _node_methods  # noqa: F401 - hangs them onto nodes
+from ..tensor import copying as _copying  # noqa: F401 - sets the copying methods of Tensor
+from ..tensor import data as _data  # noqa: F401 - sets `Tensor.data`
+from ..tensor import grad_dtype as _grad_dtype  # noqa: F401 - sets `Tensor.grad_dtype`
+from ..tensor import leaf as _leaf  # noqa: F401 - sets `AccumulateGrad.store`
+from ..tensor import node_methods as _node_methods  # noqa: F401 - sets methods of nodes
 from ..tensor.hooks import retain_grad
 from ..tensor.tensor import Tensor, alias
 from .arguments import batch_size, flag, inputs_of, seeds_of, sequence
@@ -34,7 +34,7 @@ def backward(
     Args:
         tensors: one tensor or a sequence of tensors (or `GradientEdge`s).
         grad_tensors: the gradient of each; None for a scalar.
-        retain_graph: keep what the graph saved. Default: the value of `create_graph`.
+        retain_graph: keep the saved tensors. Default: the value of `create_graph`.
         create_graph: record the backward, so that gradients can be differentiated.
         inputs: accumulate into these only.
 
@@ -78,7 +78,7 @@ def backward(
 
 
 def _accumulating(value: Any) -> Node:
-    """The edge of an input of `backward`, whose gradient goes into its `.grad`, leaf or not."""
+    """The edge of an input of `backward`, whose gradient is accumulated into `.grad`, leaf or not."""
     if isinstance(value, Tensor):
         retain_grad(value)
     return input_edge(value)
@@ -88,7 +88,7 @@ _warned = [False]
 
 
 def _warn_of_cycle() -> None:
-    """Once per process, as in torch: a recorded gradient in `.grad` keeps its leaf alive."""
+    """Warn, once per process as in torch, that a gradient with a graph in `.grad` is a reference cycle."""
     if not _warned[0] or is_warn_always_enabled():
         import warnings
 
@@ -114,17 +114,17 @@ def grad(
     is_grads_batched: bool = False,
     materialize_grads: bool = False,
 ) -> Any:
-    """The sum of gradients of `outputs` with respect to each of `inputs`.
+    """Compute the sum of the gradients of `outputs` with respect to each of `inputs`.
 
     Args:
         outputs: one tensor or a sequence of tensors (or `GradientEdge`s).
-        inputs: what to differentiate by: a tensor, a sequence, or a dict of tensors.
+        inputs: a tensor, or a sequence or dict of tensors, to differentiate with respect to.
         grad_outputs: the gradient of each output; None for a scalar.
-        retain_graph: keep what the graph saved. Default: the value of `create_graph`.
+        retain_graph: keep the saved tensors. Default: the value of `create_graph`.
         create_graph: record the backward, so that the gradients can be differentiated.
-        allow_unused: give None for an input that the outputs do not depend on.
-        is_grads_batched: the first dimension of each gradient is a batch of gradients.
-        materialize_grads: give zeros instead of None.
+        allow_unused: return None for an input that the outputs do not depend on.
+        is_grads_batched: whether the first dimension of each gradient is a batch dimension.
+        materialize_grads: return zeros instead of None.
 
     Returns:
         A tuple with one gradient for each input, or a dict if `inputs` is one.
@@ -189,7 +189,7 @@ def grad(
 def _batched(
     edges: list[Node], seeds: list[Any], count: int, wanted: list[Node], keep: bool, create_graph: bool
 ) -> list[Tensor | None]:
-    """One backward for all gradients of the batch, by a level of `vmap`."""
+    """Run one backward pass for a whole batch of gradients, under a level of `vmap`."""
     mode = MODE.get()
     from ..declare.batching.level import VmapLevel
 
@@ -205,12 +205,12 @@ def _batched(
 def _of_examples(
     targets: tuple[Any, ...], sources: tuple[Any, ...], seeds: list[Any], keep: bool, create_graph: bool
 ) -> list[Tensor | None]:
-    """Gradients under `vmap` of what it has batched: in the graph of all examples."""
+    """Compute gradients of tensors that `vmap` has batched, in the graph with all batch dimensions."""
     levels = MODE.get().levels
     depth = 1 + max(levels.index(v._data.level) for v in (*targets, *sources) if is_batched_now(v))
     used, inner = levels[:depth], levels[depth:]
     for i, out in enumerate(targets):
-        root_edge(out, i)  # raises what is to be raised where `vmap` is further in than what is recorded
+        root_edge(out, i)  # raises if a tensor has no graph at this level of `vmap`
     whole = [bottom(v, used, inner) if isinstance(v, Tensor) else v for v in targets]
     edges = [root_edge(out, i) for i, out in enumerate(whole)]
     wanted = [input_edge(bottom(v, used, inner) if isinstance(v, Tensor) else v) for v in sources]

@@ -1,4 +1,4 @@
-"""What is passed to `backward` and `grad`, brought into one form, and the checks of it."""
+"""Normalization and checks of the arguments of `backward` and `grad`."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _ONE = (Tensor, GradientEdge)
 
 
 def sequence(value: Any) -> tuple[Any, ...]:
-    """A tensor or edge alone as a tuple; anything else as its items."""
+    """Return a single tensor or edge as a tuple of one, anything else as the tuple of its items."""
     return (value,) if isinstance(value, _ONE) else tuple(value)
 
 
 def inputs_of(value: Any, name: str) -> tuple[Any, ...]:
-    """The inputs that were named: one, several, or the values of a dict."""
+    """Return the inputs as a tuple: of one, of several, or of the values of a dict."""
     if type(value) is dict:
         found = tuple(value.values())
     elif isinstance(value, Mapping):
@@ -37,11 +37,11 @@ def inputs_of(value: Any, name: str) -> tuple[Any, ...]:
 
 
 def flag(name: str, value: Any) -> bool:
-    """An option that is true or false; integers of a byte are taken, as by torch.
+    """Convert a boolean option; integers from 0 to 255 are accepted, as by torch.
 
     Raises:
-        TypeError: for what is no integer.
-        OverflowError: for one that a byte does not hold.
+        TypeError: for a value that is no integer.
+        OverflowError: for an integer that is not in [0, 255].
     """
     if type(value) is bool:
         return value
@@ -54,7 +54,7 @@ def flag(name: str, value: Any) -> bool:
 
 
 def seeds_of(outputs: tuple[Any, ...], given: Any, batched: bool) -> list[Tensor | None]:
-    """The gradient of each output: given, one for a scalar, or None for what requires no grad."""
+    """Return the gradient of each output: the given one, ones for a scalar, or None if it does not require grad."""
     grads = (None,) * len(outputs) if given is None else (given,) if isinstance(given, Tensor) else tuple(given)
     seeds = [
         _seed(i, out, g, batched)
@@ -112,7 +112,7 @@ def _seed(i: int, out: Any, g: Any, batched: bool) -> Tensor | None:
 
 
 def _implicit(i: int, out: Any, shape: tuple[int, ...] | None, spec: Spec | None) -> Tensor | None:
-    """The gradient of a scalar with respect to itself."""
+    """The implicit gradient of a scalar output: one."""
     if shape is None or spec is None:
         raise RuntimeError(
             "grad can be implicitly created only for scalar outputs: the shape at this GradientEdge is not known, "
@@ -136,7 +136,7 @@ def _implicit(i: int, out: Any, shape: tuple[int, ...] | None, spec: Spec | None
 
 
 def batch_size(seeds: list[Tensor | None]) -> int:
-    """How many gradients each seed holds under `is_grads_batched`."""
+    """The size of the batch dimension of the seeds under `is_grads_batched`."""
     sizes = []
     for seed in seeds:
         if seed is None or not seed._shape:
@@ -155,7 +155,7 @@ def batch_size(seeds: list[Tensor | None]) -> int:
 
 
 def complex_mismatch(i: int, given: Any, expected: Any) -> RuntimeError:
-    """For a gradient that is complex where its output is not, or the other way round."""
+    """The error for a complex gradient of a real output, or the other way round."""
     return RuntimeError(
         "For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in dtype: "
         f"grad_output[{i}] has a dtype of {given} and output[{i}] has a dtype of {expected}."

@@ -1,4 +1,4 @@
-"""Backward passes: running one, and handing out the gradients that it captured."""
+"""Running backward passes, and returning the gradients that they captured."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ _next_number = count().__next__
 
 
 class Pass:
-    """One backward pass that is going on."""
+    """A running backward pass."""
 
     __slots__ = ("__weakref__", "callbacks", "capture", "depth", "edges", "keep", "number", "plan")
 
     def __init__(self, plan: engine.Plan | None, edges: list[Node], depth: int, keep: bool, capture: bool) -> None:
-        self.plan, self.edges = plan, edges  # what it starts from
-        self.keep, self.capture = keep, capture  # does it keep the graph, and hand gradients out?
+        self.plan, self.edges = plan, edges  # the roots
+        self.keep, self.capture = keep, capture  # does it retain the graph; does it capture gradients?
         self.number = _next_number()
-        self.depth = depth  # how many passes it runs inside of
+        self.depth = depth  # the number of enclosing passes
         self.callbacks: list[Callable[[], Any]] = []
 
     def will_run(self, node: Node) -> bool:
-        """Whether the pass runs this node, as far as it was planned."""
+        """Whether the pass will run this node."""
         wanted = self.plan is None or self.plan.will_run(node)
         if wanted and self.capture and type(node) is AccumulateGrad:
             raise RuntimeError(
@@ -42,11 +42,11 @@ class Pass:
         return wanted
 
 
-_DEEP = 50  # passes inside passes, after which a new thread gives Python's recursion limit anew
+_DEEP = 50  # nested passes, after which a new thread with a fresh recursion limit takes over
 
 
 def _in_a_thread(call: Callable[[], None]) -> None:
-    """Run something on another thread, in this context, and wait for it; its exception is raised here."""
+    """Run `call` on another thread, in this context, and wait for it; its exception is re-raised here."""
     from contextvars import copy_context
     from threading import Thread
 
@@ -62,7 +62,7 @@ def _in_a_thread(call: Callable[[], None]) -> None:
     try:
         start(thread)
         thread.join()
-    except BaseException:  # an interrupt: what the thread does must not go on beside what comes next
+    except BaseException:  # an interrupt: wait for the thread, so that it does not run on
         if thread.ident is not None:
             thread.join()
         raise
@@ -71,7 +71,7 @@ def _in_a_thread(call: Callable[[], None]) -> None:
 
 
 def queue_callback(callback: Callable[[], Any]) -> None:
-    """Call `callback()` at the end of the backward pass that is going on; the innermost, if they nest.
+    """Call `callback()` at the end of the current backward pass, the innermost if they are nested.
 
     Raises:
         RuntimeError: outside of a backward pass.
@@ -106,7 +106,7 @@ def run(
     if logged:
         observer = node_log.LoggedPass(observer)
     silenced = None
-    try:  # an interrupt may come at any moment, and is to leave all as it was
+    try:  # an interrupt may arrive at any moment, and must leave everything restored
         RUN.set(this)
         if tell is not None:
             tell(True)
@@ -136,7 +136,7 @@ def run(
             this.callbacks.pop(0)()
     finally:
         try:
-            MODE.set(mode)  # also where a hook has entered a block and not left it, or left one it had not entered
+            MODE.set(mode)  # also if a hook has entered a mode without leaving it, or the reverse
         finally:
             try:
                 RUN.set(outer)
@@ -154,7 +154,7 @@ def run(
 
 
 def _tell_end(observer: Any, tell: Any) -> None:
-    """Let those who look on know that a pass is over. May be interrupted, and called again."""
+    """Notify observers of the end of a pass. May be interrupted, and called again."""
     if observer is not None:
         observer.close()
     if tell is not None:
@@ -164,14 +164,14 @@ def _tell_end(observer: Any, tell: Any) -> None:
 def captured(
     edges: list[Node], seeds: list[Any], wanted: list[Node], keep: bool, create_graph: bool
 ) -> list[Tensor | None]:
-    """The gradient of each wanted edge. A seed that arrives as it was sent is the same Tensor, not only its array."""
+    """Return the gradient of each wanted edge. A seed that arrives unchanged is returned as the same Tensor."""
     plan = run(edges, seeds, keep, create_graph, wanted, True)
     captured = {} if plan is None else plan.captured
     found: dict[tuple[Node, int], Tensor | None] = {}
     results = []
     for edge in wanted:
         node, nr = (edge.parent, edge.nr) if isinstance(edge, Slot) else (edge, -1)
-        if (node, nr) in found:  # asked for twice: one Tensor
+        if (node, nr) in found:  # requested twice: one Tensor
             results.append(found[node, nr])
             continue
         g = captured[node]
@@ -194,7 +194,7 @@ def captured(
 def rows_of(
     edges: list[Node], rows: Iterable[list[Tensor]], wanted: list[Node], create_graph: bool
 ) -> list[list[Tensor | None]]:
-    """`captured` for many seeds of one graph, which is kept: it is looked through but once."""
+    """`captured` for many seeds of one retained graph, which is planned only once."""
     mode = MODE.get()
     tensors = create_graph or mode.forward or bool(mode.levels)
     if tensors and not create_graph:

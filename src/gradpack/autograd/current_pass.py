@@ -1,4 +1,4 @@
-"""What is asked about the backward pass that is going on: which node runs, which follow."""
+"""Information on the current backward pass: the running node, and the execution order."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from ..base.modes import MODE, RUN
 from ..graph import engine, parallel
 from ..graph.node import AccumulateGrad, Node, Slot
 
-# Where a node is while it runs: a variable of these functions. To note it elsewhere would cost every node of every
-# pass; to look for it costs those who ask.
+# The local variables of the engine's functions that hold the running node. To store it elsewhere would slow down every
+# node of every pass; searching the frames costs time only on request.
 _HOLDERS = {engine.run.__code__: "node", engine._serve.__code__: "leaf", parallel.Crew._run.__code__: "node"}
 
 
 def current_node() -> Node | None:
-    """The node that the backward pass runs now, None outside of one. Tensor hooks run before their node does."""
+    """Return the node that the current backward pass runs, else None. Tensor hooks run before their node does."""
     if RUN.get() is None:
         return None
     frame: Any = sys._getframe(1)
@@ -30,7 +30,7 @@ def current_node() -> Node | None:
 
 
 def execution_order() -> list[Node]:
-    """The nodes of the backward pass that is going on, in the order in which they run.
+    """Return the nodes of the current backward pass, in the order of execution.
 
     Raises:
         RuntimeError: outside of a pass, or where several threads may take part in it.
@@ -64,17 +64,17 @@ def execution_order() -> list[Node]:
 
 
 def _edges(node: Node, needed: set[Node] | None) -> list[Node]:
-    """Where the gradients of a node go, as far as this pass sends them: to nodes, without the slots between."""
+    """The nodes that receive gradients of a node in this pass, without slots."""
     found = [e.parent if isinstance(e, Slot) else e for e in node.edges if e is not None]
     return found if needed is None else [e for e in found if e in needed]
 
 
 def _consumers(roots: list[Node], needed: set[Node] | None) -> dict[Node, int]:
-    """How many gradients each node waits for."""
+    """The number of gradients that each node waits for."""
     counts: dict[Node, int] = {}
     seen = dict.fromkeys(roots)
     order = list(seen)
-    for node in order:  # which grows while it is read
+    for node in order:  # `order` grows during the loop
         for edge in _edges(node, needed):
             counts[edge] = counts.get(edge, 0) + 1
             if edge not in seen:

@@ -10,7 +10,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def decorate(manager: Callable[[], Any], function: F) -> F:
-    """`function` run inside `manager()`; a generator or coroutine is inside it at each step only."""
+    """Return `function` wrapped to run inside `manager()`; a generator or coroutine enters it anew at each step."""
     if isinstance(function, type):
         import warnings
 
@@ -62,7 +62,7 @@ def decorate(manager: Callable[[], Any], function: F) -> F:
 
 
 class _Steps:
-    """Resumes a generator or coroutine, each time inside the mode."""
+    """Resumes a generator or coroutine, inside the context manager each time."""
 
     def __init__(self, manager: Callable[[], Any], inner: Any) -> None:
         self.manager, self.inner = manager, inner

@@ -1,4 +1,4 @@
-"""Tensors from one device to another, with their gradients."""
+"""Differentiable copies of tensors between devices."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .function import Function
 
 
 class ToCopy(Function):
-    """A copy on another device; its gradient comes back to the first one."""
+    """Copies a tensor to another device; backward copies the gradient back."""
 
     @staticmethod
     def forward(ctx: Any, tensor: Tensor, target: device, beside: bool) -> Tensor:
@@ -40,6 +40,6 @@ def _moved(tensor: Tensor, target: device, beside: bool) -> Tensor:
 
 
 def to_device(tensor: Tensor, target: device, beside: bool = False) -> Tensor:
-    """A tensor on another device; the host does not wait for the copy if it is to be made `beside` it."""
+    """Copy a tensor to another device; asynchronously if `beside` is set."""
     moved: Tensor = ToCopy.apply(tensor, target, beside)
     return moved

@@ -1,4 +1,4 @@
-"""What `backward` and `grad` start from and arrive at: tensors, or places in the graph that stand for them."""
+"""The roots and inputs of `backward` and `grad`: tensors, or `GradientEdge`s that stand for them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..tensor.tensor import Tensor
 
 
 class GradientEdge(NamedTuple):
-    """A place in the graph: a node and which of its outputs. Stands for a tensor without holding its data."""
+    """An edge of the graph: a node and the number of its output. Stands for a tensor without holding its data."""
 
     node: Node
     output_nr: int
@@ -21,7 +21,7 @@ GradientEdge.__module__ = "gradpack.autograd.graph"
 
 
 class Origin:
-    """What is known of the tensor at a gradient edge: shape, dtype; of a leaf, which nobody else may hold, itself."""
+    """The shape and dtype of the tensor at a gradient edge; of a leaf, also the tensor, to keep it alive."""
 
     __slots__ = ("leaf", "shape", "spec")
 
@@ -39,7 +39,7 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
     """The gradient edge of a tensor that requires grad.
 
     Raises:
-        RuntimeError: if it does not.
+        RuntimeError: if the tensor does not require grad.
 
     Example::
 
@@ -59,7 +59,7 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
 
 
 def origin_of(place: GradientEdge) -> Origin | None:
-    """Shape and dtype of the tensor at an edge, where they are known."""
+    """The shape and dtype of the tensor at an edge; None if not known."""
     if isinstance(place.ownership_token, Origin):
         return place.ownership_token
     if isinstance(place.node, AccumulateGrad):
@@ -71,7 +71,7 @@ def origin_of(place: GradientEdge) -> Origin | None:
 
 
 def root_edge(value: Any, i: int) -> Node:
-    """The edge that the gradient of output `i` enters."""
+    """The edge into which the gradient of output `i` is sent."""
     if isinstance(value, GradientEdge):
         return _node_of(value)
     edge: Node | None = value._current_edge()
@@ -81,7 +81,7 @@ def root_edge(value: Any, i: int) -> Node:
 
 
 def input_edge(value: Any) -> Node:
-    """The edge whose gradient is asked for."""
+    """The edge at which the gradient of an input is captured or accumulated."""
     if isinstance(value, GradientEdge):
         return _node_of(value)
     if not isinstance(value, Tensor):
@@ -95,6 +95,6 @@ def input_edge(value: Any) -> Node:
 
 
 def _node_of(place: GradientEdge) -> Node:
-    """The node at a place; of a node with several outputs, a slot."""
+    """The node of a gradient edge; a `Slot` if the node has several outputs."""
     outputs = getattr(place.node, "outputs", 1)
     return place.node if outputs == 1 else Slot(place.node, place.output_nr, outputs)

@@ -1,7 +1,7 @@
-"""Floating point operations of a call, by the shapes of its arguments.
+"""Floating point operations (FLOPs) of a call, estimated from the shapes of its arguments.
 
-A product of matrices counts a multiplication and an addition for each term of its sums, a sum or a product of
-elements one for each element of the result: as in torch.
+As in torch, a matrix product counts one multiplication and one addition for each term of its sums, an elementwise
+sum or product one operation for each element of the result.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ Shape = list[int]
 
 
 def _broadcast(*shapes: Shape) -> int:
-    """How many elements shapes have when they are broadcast."""
+    """The number of elements of the broadcast shape."""
     ndim = max(map(len, shapes), default=0)
     padded = [[1] * (ndim - len(s)) + list(s) for s in shapes]
     return prod(max(column) if 0 not in column else 0 for column in zip(*padded, strict=True))
 
 
 def _product(a: Shape, b: Shape) -> int:
-    """`a @ b`."""
+    """The FLOPs of `a @ b`."""
     if not a or not b:
         return 0
     if len(b) == 1:

@@ -1,7 +1,7 @@
-"""Forward mode: tangents that travel with the values.
+"""Forward-mode automatic differentiation with dual tensors.
 
-A dual tensor is a tensor with a tangent. Inside a level, what is computed from duals is dual as well;
-leaving the level takes all tangents away.
+A dual tensor is a tensor with a tangent. Inside a level, results of operations on dual tensors are dual as well;
+leaving the level removes all tangents.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ _current_level = -1
 
 
 class UnpackedDualTensor(NamedTuple):
-    """What `unpack_dual` gives: the primal, and the tangent or None."""
+    """The result of `unpack_dual`: the primal, and the tangent or None."""
 
     primal: Tensor
     tangent: Tensor | None
 
 
 def enter_dual_level() -> int:
-    """Enter a level: tangents exist inside only. Returns its number, 0.
+    """Enter a dual level, inside of which tensors can have tangents. Return its number, 0.
 
     Raises:
         RuntimeError: inside a level.
@@ -48,7 +48,7 @@ def enter_dual_level() -> int:
 
 
 def exit_dual_level(*, level: int | None = None) -> None:
-    """Leave the level, and take the tangents away from all tensors.
+    """Exit the dual level; removes the tangents of all tensors.
 
     Raises:
         RuntimeError: outside a level, or if `level` is not the one that was entered last.
@@ -69,7 +69,7 @@ def _check_last(level: int) -> None:
 
 
 def _end_level() -> None:
-    """Take all tangents away. May be interrupted, and called again."""
+    """Remove all tangents. May be interrupted, and called again."""
     global _current_level
     _current_level = -1
     change(dual=0)
@@ -80,7 +80,7 @@ def _end_level() -> None:
 
 
 class dual_level(ContextDecorator):  # noqa: N801 - torch's name
-    """A block, or a decorated function, in which tensors can have tangents.
+    """Context manager, or decorator, for a dual level, in which tensors can have tangents.
 
     Example::
 
@@ -100,7 +100,7 @@ class dual_level(ContextDecorator):  # noqa: N801 - torch's name
 
 
 def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> Tensor:
-    """A view of `tensor` that has `tangent`. Differentiable in reverse mode.
+    """Return a view of `tensor` with the tangent `tangent`. Differentiable in reverse mode.
 
     Args:
         tensor: the primal, floating point or complex.
@@ -152,7 +152,7 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
 
 
 def _laid_out_like(tangent: Tensor, primal: Tensor) -> Tensor:
-    """The tangent, copied if its memory is not like that of the primal: views of one must be possible of the other."""
+    """Return the tangent with the memory layout of the primal, so that views of both agree; copied if necessary."""
     if not primal._spec.numpy:
         return tangent
     strides = zip(tangent.stride(), primal.stride(), primal._shape, strict=True)
@@ -167,7 +167,7 @@ def _laid_out_like(tangent: Tensor, primal: Tensor) -> Tensor:
 
 
 def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTensor:
-    """The primal, as a view, and the tangent: None if there is none.
+    """Return the primal, as a view, and the tangent: None if there is none.
 
     Example::
 
@@ -190,7 +190,7 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
 
 
 class _set_fwd_grad_enabled:  # noqa: N801 - torch's name
-    """Switch the propagation of tangents on or off: at once as a function, or for a block."""
+    """Set whether tangents are propagated: at once as a function, or for a block."""
 
     def __init__(self, mode: bool) -> None:
         around = TRANSFORMS.get()

@@ -1,4 +1,4 @@
-"""One pass of forward mode, inside of whatever levels of `vmap` surround it."""
+"""Forward-mode differentiation of a function in one pass, under any levels of `vmap`."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ def push_forward(
     strict: bool = False,
     inner: bool = False,
 ) -> tuple[Any, Any, Any]:
-    """The values, the tangents and the auxiliary values of `call`, which returns a pair of nested outputs.
+    """Return the values, the tangents and the auxiliary values of `call`, which returns a pair of nested outputs.
 
-    Tangents travel with the tensors of all examples, so what is the same for all is expanded.
+    Tangents belong to tensors with all batch dimensions, so tensors that are not batched are expanded.
     """
     for x in flat:
         if x._spec.dtype.category < FLOATING:

@@ -1,4 +1,4 @@
-"""`Function`: operations with a backward of the user's own."""
+"""`Function`: custom operations with a user-defined backward."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _ContextMethodMixin = FunctionCtx
 
 
 class FunctionMeta(type):
-    """Gives each `Function` the class of its nodes, `_backward_cls`."""
+    """The metaclass of `Function`: creates the node class `_backward_cls` of each subclass."""
 
     _backward_cls: type[BackwardCFunction]
 
@@ -45,24 +45,24 @@ class FunctionMeta(type):
 
 
 class _SingleLevelFunction(FunctionCtx, metaclass=FunctionMeta):
-    """What `Function` has below functional transforms."""
+    """The part of `Function` that does not concern functional transforms."""
 
     clear_saved_tensors_on_access: ClassVar[bool] = False
     boxed_grads_call: ClassVar[bool] = False
 
     @staticmethod
     def forward(*args: Any, **kwargs: Any) -> Any:
-        """Compute the results: `forward(ctx, *args)`, or `forward(*args)` beside `setup_context`."""
+        """Compute the results: `forward(ctx, *args)`, or `forward(*args)` if `setup_context` is overridden."""
         raise NotImplementedError("You must implement the forward function for custom autograd.Function.")
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> Any:
-        """Save on `ctx` what backward needs; then `forward` gets no `ctx`."""
+        """Save on `ctx` the tensors for backward; if overridden, `forward` takes no `ctx`."""
         raise NotImplementedError("setup_context is not implemented.")
 
     @staticmethod
     def backward(ctx: Any, *grad_outputs: Any) -> Any:
-        """One gradient for each argument of `forward`, from one for each result."""
+        """Return one gradient for each argument of `forward`, given one for each result."""
         raise NotImplementedError(
             "You must implement either the backward or vjp method for your custom autograd.Function to use it with "
             "backward mode AD."
@@ -72,21 +72,21 @@ class _SingleLevelFunction(FunctionCtx, metaclass=FunctionMeta):
 
     @staticmethod
     def jvp(ctx: Any, *grad_inputs: Any) -> Any:
-        """One tangent for each result, from one for each argument of `forward`."""
+        """Return one tangent for each result, given one for each argument of `forward`."""
         raise NotImplementedError(
             "You must implement the jvp function for custom autograd.Function to use it with forward mode AD."
         )
 
 
 class Function(_SingleLevelFunction):
-    """An operation with a backward of its own. Subclass it; call it by `apply`.
+    """A custom differentiable operation. Subclass it; call it by `apply`.
 
-    `forward(ctx, *args)`, or `forward(*args)` beside `setup_context(ctx, inputs, output)`;
+    `forward(ctx, *args)`, or `forward(*args)` with `setup_context(ctx, inputs, output)`;
     `backward(ctx, *grad_outputs)` (or `vjp`) returns one gradient for each argument of forward;
     `jvp(ctx, *tangents)` returns the tangents of the results.
 
-    With `clear_saved_tensors_on_access = True`, `ctx.saved_tensors` may be read once, and lets go of the tensors.
-    With `boxed_grads_call = True`, backward gets one list of gradients, from which it may remove them.
+    With `clear_saved_tensors_on_access = True`, `ctx.saved_tensors` may be read once, which frees the tensors.
+    With `boxed_grads_call = True`, backward gets one list of gradients, which it may empty to free them.
 
     Example::
 
@@ -127,7 +127,7 @@ class Function(_SingleLevelFunction):
 
     @staticmethod
     def vmap(info: Any, in_dims: Any, *args: Any) -> Any:
-        """What `torch.vmap` of the operation is: `(output, out_dims)`."""
+        """Return `(output, out_dims)` for inputs that are batched along `in_dims`."""
         raise NotImplementedError(
             "To use autograd.Function with vmap, you must either override the vmap staticmethod or set "
             "generate_vmap_rule=True."
@@ -139,7 +139,7 @@ class Function(_SingleLevelFunction):
 
         Raises:
             TypeError: for a keyword that is no parameter of `forward`.
-            RuntimeError: for results and marks that do not fit together; state is as it was.
+            RuntimeError: for inconsistent results or marks.
         """
         return call(cls, args, kwargs, cls.setup_context is not _SingleLevelFunction.setup_context)
 
@@ -153,19 +153,19 @@ class InplaceFunction(Function):
 
 
 class NestedIOFunction(Function):
-    """The base of old functions of nested arguments. As in torch, only old definitions derive from it."""
+    """The base of legacy functions with nested arguments. As in torch, only old definitions derive from it."""
 
     def forward_extended(self, *input: Any) -> None:
-        """The forward of the user's."""
+        """The user-defined forward."""
         raise NotImplementedError
 
     def backward_extended(self, *grad_output: Any) -> None:
-        """The backward of the user's."""
+        """The user-defined backward."""
         raise NotImplementedError
 
 
 def once_differentiable(fn: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorate a `backward` that cannot be differentiated: doing so raises RuntimeError.
+    """Decorate a `backward` that is not differentiable: double backward through it raises RuntimeError.
 
     Example::
 

@@ -1,4 +1,4 @@
-"""Jacobians, Hessians and products with them, of functions from tensors to tensors."""
+"""Jacobians, Hessians, and products with them, of functions of tensors."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ _ONE_INPUT = _NO_V + "the input to the user-provided function is a single Tensor
 def vjp(
     func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
 ) -> tuple[Any, Any]:
-    """The outputs of `func`, and `v` times its Jacobian: a backward pass that starts with `v`.
+    """Return the outputs of `func`, and the vector-Jacobian product with `v`, by a backward pass.
 
     Args:
         func: takes tensors, returns a tensor or a tuple of tensors.
         inputs: a tensor or a tuple of tensors.
-        v: of the sizes of the outputs; may be left out if the only output is one number.
-        create_graph: give the results a history.
+        v: of the sizes of the outputs; may be omitted if the only output has one element.
+        create_graph: record the computation, so that the results are differentiable.
         strict: raise RuntimeError if an output does not depend on an input, instead of giving zeros.
 
     Returns:
-        The outputs, and the product in the form of the inputs.
+        The outputs, and the product with the structure of the inputs.
 
     Example::
 
@@ -73,19 +73,19 @@ def vjp(
 def jvp(
     func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
 ) -> tuple[Any, Any]:
-    """The outputs of `func`, and its Jacobian times `v`, by differentiating backward twice.
+    """Return the outputs of `func`, and the Jacobian-vector product with `v`, by double backward.
 
-    `func.jvp` does it forward, in one pass.
+    `func.jvp` uses forward mode, which takes one pass.
 
     Args:
         func: takes tensors, returns a tensor or a tuple of tensors.
         inputs: a tensor or a tuple of tensors.
-        v: of the sizes of the inputs; may be left out if the only input is one number.
-        create_graph: give the results a history.
+        v: of the sizes of the inputs; may be omitted if the only input has one element.
+        create_graph: record the computation, so that the results are differentiable.
         strict: raise RuntimeError if an output does not depend on an input, instead of giving zeros.
 
     Returns:
-        The outputs, and the product in the form of the outputs.
+        The outputs, and the product with the structure of the outputs.
 
     Example::
 
@@ -107,7 +107,7 @@ def jvp(
             one_number(inputs, _ONE_INPUT)
         out_is_tuple, outputs = as_tuple(func(*inputs), _OUTPUTS, "jvp")
         check_followed(outputs, "outputs", strict)
-        # The gradient is linear in these, so that their values do not matter: its transpose is asked for.
+        # The vjp is linear in these, so their values do not matter: its own vjp is the jvp.
         seeds = tuple(zeros_like(out, requires_grad=True) for out in outputs)
         back = gradients(outputs, inputs, seeds, create_graph=True)
         check_followed(back, "grad_inputs", strict)
@@ -126,12 +126,12 @@ def jacobian(
     vectorize: bool = False,
     strategy: str = "reverse-mode",
 ) -> Any:
-    """The Jacobian of `func`: for output `i` and input `j` a tensor of the shape of both, one after the other.
+    """Compute the Jacobian of `func`: for output `i` and input `j` a tensor of shape `output.shape + input.shape`.
 
     Args:
         func: takes tensors, returns a tensor or a tuple of tensors.
         inputs: a tensor or a tuple of tensors.
-        create_graph: give the result a history.
+        create_graph: record the computation, so that the result is differentiable.
         strict: raise RuntimeError if an output does not depend on an input, instead of giving zeros.
         vectorize: compute all rows (or columns) at once, by `vmap`.
         strategy: "reverse-mode": a row for each element of the outputs; or "forward-mode": a column for each
@@ -183,7 +183,7 @@ _TOGETHER = (
 
 
 def _rows(i: int, out: Any, inputs: Any, strict: bool, create_graph: bool, alone: bool = False) -> tuple[Any, ...]:
-    """The Jacobian of one output: a backward pass for each of its elements. `alone`: a single row as it was found."""
+    """The Jacobian of one output, by a backward pass for each element. `alone`: keep a single row as it is."""
     from ..ops.create.fill_like import zeros_like
     from ..ops.shape.join import stack
 
@@ -213,7 +213,7 @@ def _rows(i: int, out: Any, inputs: Any, strict: bool, create_graph: bool, alone
 
 
 def _all_rows(outputs: Any, inputs: Any, create_graph: bool) -> list[tuple[Any, ...]]:
-    """The Jacobians of all outputs from one batched backward pass."""
+    """The Jacobians of all outputs, by one batched backward pass."""
     from ..ops.create.fill import zeros
 
     sizes = [out.numel() for out in outputs]
@@ -227,7 +227,7 @@ def _all_rows(outputs: Any, inputs: Any, create_graph: bool) -> list[tuple[Any, 
 
 
 def _forward(func: Callable[..., Any], inputs: Any, vectorize: bool) -> Any:
-    """The Jacobian by forward mode: all columns from one pass over a batch of tangents."""
+    """The Jacobian by forward mode: all columns in one pass over a batch of tangents."""
     from ..declare.batching.level import mapped
 
     is_tuple, inputs = as_tuple(inputs, "inputs", "jacobian")
@@ -269,7 +269,7 @@ def hessian(
     vectorize: bool = False,
     outer_jacobian_strategy: str = "reverse-mode",
 ) -> Any:
-    """The Hessian of a `func` that returns one number: the Jacobian of its gradient.
+    """Compute the Hessian of a `func` that returns one element: the Jacobian of its gradient.
 
     Args:
         func: takes tensors, returns a tensor of one element.
@@ -278,7 +278,7 @@ def hessian(
         outer_jacobian_strategy: "reverse-mode" or "forward-mode", for the second derivative.
 
     Returns:
-        A tensor of twice the shape of the input; for a tuple of inputs a tuple of tuples `H[i][j]`.
+        A tensor of shape `input.shape + input.shape`; for a tuple of inputs a tuple of tuples `H[i][j]`.
 
     Example::
 
@@ -300,7 +300,7 @@ def hessian(
 
     def slope(*values: Any) -> Any:
         if outer_jacobian_strategy == "forward-mode":
-            values = tuple(t._follow() for t in values)  # or `fresh` would cut them off
+            values = tuple(t._follow() for t in values)  # else `fresh` would detach them
         with using(grad=True):
             values = fresh(values, True, True)
             found = _rows(0, number(*values), values, False, True, alone=True)
@@ -314,7 +314,7 @@ def hessian(
 def vhp(
     func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
 ) -> tuple[Any, Any]:
-    """The output of a `func` that returns one number, and `v` times its Hessian.
+    """Return the output of a `func` that returns one element, and the product of `v` with its Hessian.
 
     Args:
         func: takes tensors, returns a tensor of one element.
@@ -338,7 +338,7 @@ def vhp(
 def hvp(
     func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
 ) -> tuple[Any, Any]:
-    """The output of a `func` that returns one number, and its Hessian times `v`. `vhp` is faster, and equal.
+    """Return the output of a `func` that returns one element, and its Hessian times `v`. `vhp` is faster, and equal.
 
     Args:
         func: takes tensors, returns a tensor of one element.
@@ -367,7 +367,7 @@ def hvp(
 def _slope(
     func: Callable[..., Any], inputs: Any, v: Any, create_graph: bool, strict: bool, name: str
 ) -> tuple[bool, Any, Any, Any, Any]:
-    """What products with a Hessian start from: inputs and `v`, the output and the gradient, with its history."""
+    """Return, for `vhp` and `hvp`: is_tuple, the inputs, `v`, the output, and the gradient with its graph."""
     is_tuple, inputs = as_tuple(inputs, "inputs", name)
     inputs = fresh(inputs, create_graph, True)
     if v is not None:

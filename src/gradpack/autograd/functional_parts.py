@@ -1,4 +1,4 @@
-"""What the functions of `autograd.functional` share: tuples, checks of `strict`, zeros for what does not depend."""
+"""Helpers of `autograd.functional`: tuples, checks of `strict`, zeros for independent inputs."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ Tensors = tuple[Tensor, ...]
 
 
 def as_tuple(value: Any, what: str, name: str) -> tuple[bool, Tensors]:
-    """Whether `value` is a tuple, and the tuple. Everything in it must be a tensor.
+    """Return whether `value` is a tuple, and the tuple of its tensors.
 
     Raises:
-        TypeError: if something is not.
+        TypeError: if an item is no tensor.
     """
     given = isinstance(value, tuple)
     items = value if given else (value,)
@@ -34,22 +34,22 @@ def as_tuple(value: Any, what: str, name: str) -> tuple[bool, Tensors]:
 
 
 def as_given(results: Any, was_tuple: bool) -> Any:
-    """The results as a tuple if what they belong to was one, else the only one."""
+    """Return a tuple if the argument was a tuple, else the only result."""
     return results if was_tuple else results[0]
 
 
 def as_given_twice(results: Any, outer: bool, inner: bool) -> Any:
-    """The same for rows of results."""
+    """`as_given` for a tuple of tuples."""
     return as_given(results if inner else tuple(row[0] for row in results), outer)
 
 
 def fresh(inputs: Tensors, create_graph: bool, need_graph: bool) -> Tensors:
-    """New tensors of the same values, so that the function can have captured the old ones.
+    """Return new tensors of the same values, so that the function may have captured the original ones.
 
-    They are connected to the old ones if the results are to be differentiable, and else leaves.
+    They are views of these if the results are to be differentiable, else leaves.
 
     Raises:
-        RuntimeError: for leaves under a functional transform, which could not tell them from its own tensors.
+        RuntimeError: under a functional transform, where a leaf cannot be made.
     """
     create_graph = flag("create_graph", create_graph)
     return tuple(t.view_as(t) if create_graph and t.requires_grad else _leaf(t, need_graph) for t in inputs)
@@ -62,7 +62,7 @@ def _leaf(t: Tensor, need_graph: bool) -> Tensor:
 
 
 def without_history(results: Any, create_graph: bool) -> Any:
-    """The results, whose history the user gets only under `create_graph`."""
+    """Detach the results unless `create_graph` is set."""
     if create_graph:
         return results
     if isinstance(results[0], Tensor):
@@ -85,7 +85,7 @@ def check_v(v: Tensors, other: Tensors, is_tuple: bool) -> None:
 
 
 def only_element(outputs: Tensors, is_tuple: bool, name: str) -> None:
-    """Raise RuntimeError unless the function returned one number."""
+    """Raise RuntimeError unless the function returned one tensor with one element."""
     if is_tuple:
         raise RuntimeError(f"The function given to {name} should return a single Tensor")
     if outputs[0].numel() != 1:
@@ -93,7 +93,7 @@ def only_element(outputs: Tensors, is_tuple: bool, name: str) -> None:
 
 
 def one_number(inputs: Tensors, message: str) -> None:
-    """Raise RuntimeError unless there is but one number, for which `v` may be left out."""
+    """Raise RuntimeError unless the only tensor has one element, so that `v` may be omitted."""
     if len(inputs) != 1 or inputs[0].numel() != 1:
         raise RuntimeError(message)
 
@@ -114,7 +114,7 @@ _STRICT = {
 
 
 def check_followed(values: Any, what: str, strict: bool) -> None:
-    """In strict mode, raise RuntimeError for a value that autograd does not follow. `what` is a key of `_STRICT`."""
+    """In strict mode, raise RuntimeError for a value that does not require grad. `what` is a key of `_STRICT`."""
     for i, value in enumerate(values if strict else ()):
         if value is None:
             raise RuntimeError(
@@ -138,7 +138,7 @@ _INDEPENDENT = {
 
 
 def filled(grads: Any, like: Tensors, strict: bool, create_graph: bool, stage: str) -> Tensors:
-    """The gradients, zeros for those that are None; in strict mode that is a RuntimeError."""
+    """Replace gradients that are None by zeros; in strict mode, raise RuntimeError."""
     from ..ops.create.fill_like import zeros_like
 
     found = []
@@ -158,7 +158,7 @@ def filled(grads: Any, like: Tensors, strict: bool, create_graph: bool, stage: s
 
 
 def gradients(outputs: Any, inputs: Tensors, seeds: Any = None, **options: Any) -> Any:
-    """`autograd.grad` of those outputs that are followed; None where there is nothing to find."""
+    """`autograd.grad` of the outputs that require grad; None for inputs that they do not depend on."""
     seeds = (None,) * len(outputs) if seeds is None else seeds
     pairs = [(o, s) for o, s in zip(outputs, seeds, strict=True) if o is not None and o.requires_grad]
     if not pairs:
@@ -167,7 +167,7 @@ def gradients(outputs: Any, inputs: Tensors, seeds: Any = None, **options: Any) 
 
 
 def one_row_at_a_time(out: Tensor, inputs: Tensors, create_graph: bool) -> list[list[Tensor | None]]:
-    """The gradients of each element of an output: as many backward passes through one graph."""
+    """The gradients of each element of an output, by one backward pass for each."""
     if MODE.get().levels:
         flat = out.reshape(-1)
         return [
@@ -178,7 +178,7 @@ def one_row_at_a_time(out: Tensor, inputs: Tensors, create_graph: bool) -> list[
 
 
 def basis(tensors: Tensors) -> list[Tensor]:
-    """The unit vectors of all elements of the tensors together: for each tensor its columns."""
+    """The identity matrix over all elements of the tensors, split into the columns of each tensor."""
     from ..ops.create.fill import eye, zeros
 
     if len(tensors) == 1:

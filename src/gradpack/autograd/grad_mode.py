@@ -1,4 +1,4 @@
-"""`no_grad` and its kin: context managers, decorators, for generators and coroutines too."""
+"""`no_grad` and its kin: context managers and decorators, also for generators and coroutines."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = [
 
 
 def is_grad_enabled() -> bool:
-    """Whether operations are recorded now.
+    """Return whether grad mode is enabled.
 
     Example::
 
@@ -33,15 +33,15 @@ def is_grad_enabled() -> bool:
 
 
 class ModeManager(Block):
-    """A context manager that is a decorator too. Subclasses say what changes."""
+    """A context manager that is also a decorator. Subclasses return the changed fields from `_changes`."""
 
-    prev: Any = False  # what held before
+    prev: Any = False  # the previous setting
 
     def _changes(self) -> dict[str, Any]:
         raise NotImplementedError
 
     def clone(self) -> ModeManager:
-        """A fresh manager of the same settings, for one call of a decorated function."""
+        """Return a new manager with the same settings, for one call of a decorated function."""
         return type(self)()
 
     def __enter__(self) -> Any:
@@ -66,7 +66,7 @@ class _NoArguments(ModeManager):
 
 
 class no_grad(_NoArguments):  # noqa: N801 - torch's name
-    """Record nothing: results do not require grad.
+    """Disable gradient calculation: results of operations do not require grad.
 
     Example::
 
@@ -83,7 +83,7 @@ class no_grad(_NoArguments):  # noqa: N801 - torch's name
 
 
 class enable_grad(_NoArguments):  # noqa: N801 - torch's name
-    """Record again, inside a `no_grad` block.
+    """Enable gradient calculation, for example inside `no_grad`.
 
     Example::
 
@@ -100,11 +100,11 @@ class enable_grad(_NoArguments):  # noqa: N801 - torch's name
 
 
 class Switch(ModeManager):
-    """Switches a setting when it is made; leaving its block, or decorating with it, switches it back."""
+    """Changes a setting when it is constructed; leaving its block, or decorating with it, restores the old one."""
 
     prev: Any
     mode: Any
-    _setter = ""  # the name of the function that sets a bool, for its message; any value is taken without
+    _setter = ""  # the function name in the error for values that are not bool; "" accepts any value
 
     def __init__(self, mode: Any) -> None:
         if self._setter and not isinstance(mode, bool):
@@ -141,7 +141,7 @@ class Switch(ModeManager):
 
 
 class set_grad_enabled(Switch):  # noqa: N801 - torch's name
-    """Switch recording on or off: at once as a function, for a block or function otherwise.
+    """Set grad mode on or off: at once as a function, or for a block or decorated function.
 
     Raises:
         TypeError: if `mode` is no bool.
@@ -174,7 +174,7 @@ class set_grad_enabled(Switch):  # noqa: N801 - torch's name
 
 
 class inference_mode(ModeManager):  # noqa: N801 - torch's name
-    """Record nothing, and make inference tensors: without version counters, never to be saved for backward.
+    """Disable gradient calculation, and make inference tensors: without version counter, never saved for backward.
 
     Args:
         mode: False leaves inference mode.
@@ -259,14 +259,14 @@ class set_multithreading_enabled(Switch):  # noqa: N801 - torch's name
     def _set(self, value: bool) -> None:
         change(threads=value)
 
-    def __call__(self, function: F) -> F:  # as in torch, decorating with it leaves it switched
+    def __call__(self, function: F) -> F:  # as in torch, decorating does not restore the old setting
         return ModeManager.__call__(self, function)
 
 
 class enforce_grad_layout_policy(Switch):  # noqa: N801 - torch's name
-    """Whether a gradient must have the strides of its leaf: at once as a function, or for a block.
+    """Set whether a gradient must have the strides of its leaf: at once as a function, or for a block.
 
-    With False, a gradient that nobody else holds becomes `.grad` as it is, whatever its layout: a copy less.
+    With False, `.grad` takes over a gradient that has no other reference, whatever its layout, without a copy.
 
     Example::
 
@@ -291,7 +291,7 @@ class enforce_grad_layout_policy(Switch):  # noqa: N801 - torch's name
 
 
 def is_view_replay_enabled() -> bool:
-    """Whether the history of a view whose base was written to is made by taking the view again.
+    """Whether the grad_fn of a view whose base was modified in place is remade by replaying the view.
 
     Example::
 
@@ -303,9 +303,9 @@ def is_view_replay_enabled() -> bool:
 
 
 class _force_original_view_tracking(Switch):  # noqa: N801 - torch's name
-    """Make the history of views whose base was written to by taking them again: at once, or for a block.
+    """Remake the grad_fn of views whose base was modified in place by replaying the view: at once, or for a block.
 
-    Without that such a view is a part of its base, `AsStridedBackward0`, however it was taken.
+    Otherwise such a view is an `AsStridedBackward0` of its base, however it was taken.
     """
 
     _setter = "set_view_replay_enabled"
@@ -318,7 +318,7 @@ class _force_original_view_tracking(Switch):  # noqa: N801 - torch's name
 
 
 class _unsafe_preserve_version_counter(ModeManager):  # noqa: N801 - torch's name
-    """Hide the writes of this block from autograd: versions are afterwards what they were before."""
+    """Hide in-place operations of this block from autograd: restores the version counters at its end."""
 
     def __init__(self, tensors: Tensor | tuple[Tensor, ...]) -> None:
         self.tensors = (tensors,) if isinstance(tensors, Tensor) else tensors

@@ -1,6 +1,6 @@
-"""gradcheck and gradgradcheck: derivatives compared with finite differences.
+"""`gradcheck` and `gradgradcheck`: comparison of derivatives with finite differences.
 
-What does the work is imported when they are called: `import gradpack` would load it for everybody.
+The checks are imported on the first call, so that `import gradpack` does not load them.
 """
 
 from __future__ import annotations
@@ -47,26 +47,26 @@ def gradcheck(
 ) -> bool:
     """Compare the gradients of `func` at `inputs` with finite differences.
 
-    Every input that requires a gradient is varied, every result that requires one is looked at.
-    Complex numbers are taken apart into real and imaginary part. The default tolerances are for
+    Every input that requires grad is perturbed, every output that requires grad is compared.
+    Complex numbers are split into real and imaginary part. The default tolerances are for
     float64 and complex128.
 
     Args:
         func: takes the inputs and returns a tensor or a tuple of tensors.
         inputs: a tensor or a tuple; those with requires_grad are checked.
-        eps: how far an element is moved for the difference.
+        eps: the perturbation for finite differences.
         atol: allowed absolute difference.
         rtol: allowed relative difference.
-        raise_exception: raise where a check fails; False: return False.
-        nondet_tol: how far two backward passes may differ.
-        check_undefined_grad: check that gradients that are missing are taken for zeros.
+        raise_exception: raise if a check fails; False: return False.
+        nondet_tol: the largest difference between two backward passes.
+        check_undefined_grad: check that undefined gradients are treated as zeros.
         check_grad_dtypes: check that gradients have the dtypes of the inputs.
-        check_batched_grad: check a batch of gradients against one after the other.
-        check_batched_forward_grad: check tangents of several directions against each other.
+        check_batched_grad: check batched gradients by `vmap` against single ones.
+        check_batched_forward_grad: check batched tangents by `vmap` against single ones.
         check_forward_ad: check forward mode.
         check_backward_ad: check backward.
         fast_mode: compare one random direction instead of every element.
-        masked: move only what has an entry in a sparse input, not all of its elements.
+        masked: perturb only the specified elements of a sparse input.
 
     Returns:
         True if everything agrees.
@@ -138,7 +138,7 @@ def gradcheck(
 
 
 def _drop_kept(inputs: Sequence[Any]) -> None:
-    """Forget the gradients that inputs which are no leaves have kept: `vmap` has left some of all examples."""
+    """Clear the retained gradients of non-leaf inputs: `vmap` may have left batched ones."""
     for x in inputs:
         if isinstance(x, Tensor) and x.retains_grad:
             x.grad = None
@@ -173,7 +173,7 @@ def _check_inputs(inputs: Sequence[Any]) -> None:
 def _check_nothing_to_differentiate(
     func: Callable[..., Any], inputs: Sequence[Any], outputs: Sequence[Any], eps: float
 ) -> None:
-    """Results that require no gradient must not depend on inputs that do."""
+    """Raise if outputs that do not require grad depend on inputs that do."""
     from .gradchecks.jacobian_checks import GradcheckError
     from .gradchecks.numerical import as_tuple, numerical_jacobians
 
@@ -205,15 +205,15 @@ def gradgradcheck(
     fast_mode: bool = False,
     masked: bool = False,
 ) -> bool:
-    """Compare the gradients of the gradients of `func` with finite differences.
+    """Compare second derivatives of `func` with finite differences.
 
     Args:
         func: as for `gradcheck`.
         inputs: as for `gradcheck`.
-        grad_outputs: the gradients of the results; random ones if not given.
-        gen_non_contig_grad_outputs: make those that it generates non-contiguous.
-        check_fwd_over_rev: check forward mode through backward.
-        check_rev_over_rev: check backward through backward.
+        grad_outputs: the gradients of the outputs; random by default.
+        gen_non_contig_grad_outputs: make random `grad_outputs` non-contiguous.
+        check_fwd_over_rev: check forward mode over reverse mode.
+        check_rev_over_rev: check reverse mode over reverse mode.
 
     The other arguments are those of `gradcheck`.
 
@@ -245,7 +245,7 @@ def gradgradcheck(
 
     def first_derivatives(*args: Any) -> tuple[Tensor, ...]:
         arguments = list(args[: len(args) - count])
-        for i in places:  # duals are made of detached inputs: what is asked about them is a gradient all the same
+        for i in places:  # duals are made of detached inputs, which must require grad here
             if not arguments[i].requires_grad:
                 arguments[i] = arguments[i].requires_grad_()
         outputs = differentiable_outputs(func(*arguments))
@@ -273,7 +273,7 @@ def gradgradcheck(
 
 
 def _seed_like(output: Tensor, strided: bool) -> Tensor:
-    """Random numbers of the shape of an output, in double precision."""
+    """Random numbers in the shape and dtype of an output, drawn in double precision."""
     from ..ops.random.floats import randn
     from .gradchecks.jacobian_checks import stacked
 

@@ -25,7 +25,7 @@ from .saved_hooks import (
 )
 from .undefined_grad import DelayedError, UndefinedGrad
 
-if TYPE_CHECKING:  # imported when they are first asked for
+if TYPE_CHECKING:  # imported lazily
     from .drawing.draw import GraphDrawing, draw
 
 __all__ = [
@@ -47,7 +47,7 @@ __all__ = [
 
 
 class Node(abc.ABC):
-    """What every node of the graph is: `isinstance(y.grad_fn, torch.autograd.graph.Node)`.
+    """The abstract base class of graph nodes: `isinstance(y.grad_fn, torch.autograd.graph.Node)`.
 
     Example::
 
@@ -65,12 +65,12 @@ class Node(abc.ABC):
     @property
     @abc.abstractmethod
     def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
-        """For each differentiable input, the node that made it and which of its results it was."""
+        """For each differentiable input, its grad_fn and the number of that node's output."""
         raise NotImplementedError
 
     @abc.abstractmethod
     def metadata(self) -> dict[Any, Any]:
-        """A dict for the user's own notes on the node."""
+        """A dict for the user's metadata on the node."""
         raise NotImplementedError
 
     @abc.abstractmethod
@@ -102,12 +102,12 @@ for _kind in (_graph.Node, DelayedError, UndefinedGrad):
 
 
 def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
-    """Count a write to the storage of a tensor, or several, that autograd did not see.
+    """Increment the version counter of a tensor, or several, that was modified unnoticed by autograd.
 
-    Inference tensors have no version: for them it does nothing.
+    Inference tensors have no version counter and are skipped.
 
     Raises:
-        RuntimeError: for what is no tensor.
+        RuntimeError: for an argument that is no tensor.
     """
     if not isinstance(tensor, Iterable):
         raise RuntimeError("increment_version expect a Iterable[Tensor] as input")
@@ -119,7 +119,7 @@ def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
 
 
 class _MultiHandle(RemovableHandle):
-    """The handles of a hook on several tensors, removed together."""
+    """The handle of a hook on several tensors."""
 
     def __init__(self, handles: tuple[RemovableHandle, ...]) -> None:
         self.handles = handles
@@ -139,12 +139,12 @@ class _MultiHandle(RemovableHandle):
 def register_multi_grad_hook(
     tensors: Sequence[Tensor], fn: Callable[..., Any], *, mode: Literal["all", "any"] = "all"
 ) -> RemovableHandle:
-    """Call `fn` when the gradients of all of `tensors`, or of the first of them, have been computed.
+    """Call `fn` when the gradients of all of `tensors` have been computed, or the first of them.
 
     Args:
-        tensors: tensors that require grad. For mode "any" others are passed over.
-        fn: gets a list with the gradients (None for a tensor outside of the pass) for mode "all", and one
-            gradient for "any".
+        tensors: tensors that require grad. For mode "any" others are ignored.
+        fn: called with a list of the gradients (None for a tensor outside of the pass) in mode "all", and with one
+            gradient in mode "any".
         mode: "all" or "any".
 
     Returns:
@@ -197,7 +197,7 @@ def register_multi_grad_hook(
 
 
 def _registered(hooks: list[tuple[Tensor, Callable[..., Any]]]) -> _MultiHandle:
-    """Registers each hook of its tensor: all of them, or where that fails or is interrupted none."""
+    """Register a hook on each tensor: on all of them, or, on failure or interrupt, on none."""
     handles: list[RemovableHandle] = []
     try:
         for tensor, hook in hooks:
@@ -209,7 +209,7 @@ def _registered(hooks: list[tuple[Tensor, Callable[..., Any]]]) -> _MultiHandle:
 
 
 class _Gathered:
-    """The gradients that one pass has brought so far, and how many are still to come."""
+    """The gradients of one pass so far, and the number of missing ones."""
 
     def __init__(self, grads: list[Any], left: int) -> None:
         self.grads, self.left = grads, left
@@ -223,12 +223,12 @@ def _node_of(tensor: Tensor) -> Any:
 
 
 def region_activation_memory_budget(budget: float) -> AbstractContextManager[None]:
-    """A setting of torch's compiler: refused here as torch refuses it outside of a compiled region.
+    """A setting of torch's compiler: raises here, as torch does outside of a compiled region.
 
     Raises:
         TypeError: if `budget` is no number.
         ValueError: if it is not between 0 and 1.
-        RuntimeError: else.
+        RuntimeError: otherwise.
     """
     if isinstance(budget, bool) or not isinstance(budget, int | float):
         raise TypeError(
@@ -244,12 +244,12 @@ def region_activation_memory_budget(budget: float) -> AbstractContextManager[Non
 
 
 def set_warn_on_accumulate_grad_stream_mismatch(enabled: bool) -> None:
-    """Whether to warn of gradients that arrive on another GPU stream. There are no streams on the CPU."""
+    """Set whether to warn of gradients from another GPU stream. Has no effect here."""
     _check_flag(enabled)
 
 
 def set_override_stale_capture_stream(enabled: bool) -> None:
-    """How to treat stale streams while a GPU graph is captured. There are no streams on the CPU."""
+    """Set how stale streams are treated during CUDA graph capture. Has no effect here."""
     _check_flag(enabled)
 
 

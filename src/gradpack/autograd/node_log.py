@@ -1,4 +1,4 @@
-"""What the logger `gradpack.autograd.graph` is told at level DEBUG: the nodes that a backward pass runs, in order."""
+"""Debug logging to `gradpack.autograd.graph`: the nodes that a backward pass runs, in order."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from ..graph.node import Node, Nowhere, Origin, Part, Slot
 from ..tensor.tensor import Tensor
 
 _DEBUG = 10
-_HIDDEN = (Slot, Nowhere, Origin)  # stand for edges, and are no nodes to users
-_found: list[Any] = []  # the logger, once somebody has imported logging
+_HIDDEN = (Slot, Nowhere, Origin)  # represent edges, hidden from users
+_found: list[Any] = []  # the logger, once `logging` is imported
 
 
 def is_wanted() -> bool:
-    """Whether somebody listens."""
+    """Whether the logger is enabled for DEBUG."""
     if _found:
         return bool(_found[0].isEnabledFor(_DEBUG))
     logging: Any = sys.modules.get("logging")
@@ -40,7 +40,7 @@ def _tell(node: Node, g: Any) -> None:
 
 
 class LoggedPass:
-    """Observes the nodes of a backward pass: tells the logger, and another observer if there is one."""
+    """Observer of a backward pass that logs its nodes, and forwards to another observer if there is one."""
 
     named = note = None
 
@@ -48,18 +48,18 @@ class LoggedPass:
         self._other = other
 
     def start(self, node: Node, g: Any) -> None:
-        """A node begins to run."""
+        """Called before a node runs."""
         _tell(node, g)
         if self._other is not None:
             self._other.start(node, g)
 
     def end(self, grads: Any) -> None:
-        """It has run."""
+        """Called after a node has run."""
         if self._other is not None:
             self._other.end(grads)
 
     def serving(self, serve: Callable[..., None]) -> Callable[..., None]:
-        """What serves a leaf."""
+        """Wrap the function that accumulates into a leaf."""
         if self._other is not None:
             serve = self._other.serving(serve)
 
@@ -71,6 +71,6 @@ class LoggedPass:
         return served
 
     def close(self) -> None:
-        """The pass is over."""
+        """Called at the end of the pass."""
         if self._other is not None:
             self._other.close()

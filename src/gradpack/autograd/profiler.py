@@ -1,7 +1,7 @@
-"""The profiler: where the time of a program goes. `torch.autograd.profiler`.
+"""The profiler: where the time of a program is spent. `torch.autograd.profiler`.
 
-`profile` tells how long operations, nodes of the graph and named blocks of code take; `emit_nvtx` and `emit_itt`
-tell it to the tools of NVIDIA and Intel instead. All hold for the thread or asyncio task in which they are entered.
+`profile` measures the time of operations, graph nodes and named blocks of code; `emit_nvtx` and `emit_itt` emit
+them as ranges for the tools of NVIDIA and Intel. Each is active in the thread or asyncio task that enters it.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ _UNFINISHED = "<unfinished torch.autograd.profile>"
 
 @dataclass(frozen=True)
 class _ExperimentalConfig:
-    """What torch has as settings of Kineto. Two of them mean something here.
+    """torch's experimental settings of Kineto, of which few have an effect here.
 
     Args:
-        verbose, performance_events, enable_cuda_sync_events, profile_all_threads, capture_overload_names: accepted.
-        trace_only: events are only exported, and cannot be asked for.
+        verbose, performance_events, enable_cuda_sync_events, profile_all_threads, capture_overload_names: ignored.
+        trace_only: events can be exported, but not accessed.
     """
 
     profiler_metrics: tuple[str, ...] = ()
@@ -48,22 +48,22 @@ class _ExperimentalConfig:
 
 
 class profile:  # noqa: N801 - torch's name
-    """`with profile() as prof: ...` times the operations of a block.
+    """Context manager that profiles the operations of a block.
 
     Args:
-        enabled: False makes it do nothing.
-        use_cuda, use_device: a device beside the CPU, "cuda", whose times are taken, too. A warning if there is none.
-        record_shapes: note the shapes of arguments.
-        with_flops: estimate floating point operations of products of matrices, convolutions and attention, of
-            additions and multiplications. Notes shapes as well.
-        profile_memory: note what memory tensors take and give back.
-        with_stack: note who called.
-        with_modules: note the modules that run: each call of one is an event, and others know which they are in.
-        use_kineto, experimental_config, activity_filters: accepted, for the sake of programs written for torch.
-        use_cpu: False is refused: nothing else could be timed.
-        acc_events: keep the events of earlier blocks when the profiler is entered again by `gradpack.profiler`.
-        custom_trace_id_callback: gives the name of the trace.
-        post_processing_timeout_s: accepted: there is no processing that would need one.
+        enabled: False disables it.
+        use_cuda, use_device: another device to measure, "cuda". Warns if there is none.
+        record_shapes: record the shapes of arguments.
+        with_flops: estimate the floating point operations of matrix products, convolutions, attention, additions and
+            multiplications. Records shapes as well.
+        profile_memory: record allocations and releases of tensor memory.
+        with_stack: record the call stack.
+        with_modules: record module calls: each is an event, and other events list the modules around them.
+        use_kineto, experimental_config, activity_filters: accepted for compatibility with torch.
+        use_cpu: must be True.
+        acc_events: accumulate the events of several blocks when `gradpack.profiler` enters the profiler again.
+        custom_trace_id_callback: returns the id of the trace.
+        post_processing_timeout_s: ignored.
 
     Raises:
         AssertionError: for `use_cpu=False`.
@@ -113,7 +113,7 @@ class profile:  # noqa: N801 - torch's name
         self.use_device: str | None = None
         self.use_cuda = False
         self._recorder: Recorder | None = None
-        self._clock: Any = None  # of the device, if there is one
+        self._clock: Any = None  # of the other device, if there is one
         self._stop_modules: Callable[[], None] | None = None
         self._events: EventList | None = None
         self._earlier: EventList | None = None
@@ -145,11 +145,11 @@ class profile:  # noqa: N801 - torch's name
             raise ValueError("post_processing_timeout_s must be non-negative")
 
     def default_trace_id(self) -> str:
-        """A name for a trace that no other one has."""
+        """Return a unique trace id of 32 hexadecimal digits."""
         return f"{uuid4().int:032X}"
 
     def create_trace_id(self) -> str:
-        """The name for a trace: by `custom_trace_id_callback`, if that was given."""
+        """Return a trace id, from `custom_trace_id_callback` if that was given."""
         return self.default_trace_id() if self.custom_trace_id_callback is None else self.custom_trace_id_callback()
 
     # -- on and off --
@@ -162,13 +162,13 @@ class profile:  # noqa: N801 - torch's name
         try:
             self._prepare_trace()
             self._start_trace()
-        except BaseException:  # also an interrupt: what was not entered is not left
+        except BaseException:  # also an interrupt: a profiler that was not entered is not left
             self._stop_trace()
             raise
         return self
 
     def _stop_trace(self) -> None:
-        """End it. May be interrupted, and called again."""
+        """Stop recording. May be interrupted, and called again."""
         if self._stop_modules is not None:
             self._stop_modules()
             self._stop_modules = None
@@ -245,7 +245,7 @@ class profile:  # noqa: N801 - torch's name
 
     @property
     def function_events(self) -> EventList:
-        """The events, oldest first: an `EventList` of `FunctionEvent`s."""
+        """The events as an `EventList` of `FunctionEvent`s, oldest first."""
         return self._found()
 
     def __repr__(self) -> str:
@@ -264,7 +264,7 @@ class profile:  # noqa: N801 - torch's name
         header: str | None = None,
         top_level_events_only: bool = False,
     ) -> str:
-        """The events as a table. See `EventList.table`."""
+        """Return the events as a table. See `EventList.table`."""
         return self._found().table(
             sort_by=sort_by,
             row_limit=row_limit,
@@ -278,13 +278,13 @@ class profile:  # noqa: N801 - torch's name
     def export_chrome_trace(
         self, path: str, metadata: Mapping[str, Any] | None = None, use_python_export: bool = False
     ) -> None:
-        """Write a trace that chrome://tracing, Perfetto and TensorBoard open; compressed, if `path` ends in `.gz`.
+        """Export a trace for chrome://tracing, Perfetto and TensorBoard; compressed, if `path` ends in `.gz`.
 
-        Arrows lead from operations to the nodes of the graph that are their backward.
+        Flow arrows lead from operations to the graph nodes of their backward.
 
         Args:
-            metadata: goes in beside the events, at the top.
-            use_python_export: accepted: there is no other way.
+            metadata: top-level entries to add to the trace.
+            use_python_export: ignored.
         """
         from .profiling.trace import write_trace
 
@@ -294,39 +294,39 @@ class profile:  # noqa: N801 - torch's name
         write_trace(path, events, events._memory, given, base_us=self._started_us)
 
     def export_stacks(self, path: str, metric: str = "self_cpu_time_total") -> None:
-        """Write callers and times: what flame graphs are made of. See `EventList.export_stacks`.
+        """Write stacks and times for flame graphs. See `EventList.export_stacks`.
 
         Raises:
-            AssertionError: if stacks were not asked for, by `with_stack=True`.
+            AssertionError: unless stacks were recorded by `with_stack=True`.
         """
         if not self.with_stack:
             raise AssertionError("export_stacks() requires with_stack=True")
         self._found().export_stacks(path, metric)
 
     def toggle_collection_dynamic(self, enabled: bool, activities: Any) -> None:
-        """Stop to take records, or go on, in the middle of the block."""
+        """Pause or resume recording within the block."""
         if self._recorder is not None and any(getattr(a, "name", a) == "CPU" for a in activities):
             MODE.set(MODE.get().replace(profiler=self._recorder if enabled else self._recorder.outer))
 
     def key_averages(
         self, group_by_input_shape: bool = False, group_by_stack_n: int = 0, group_by_overload_name: bool = False
     ) -> EventList:
-        """The sums over events of the same name. See `EventList.key_averages`."""
+        """Return sums over events of the same name. See `EventList.key_averages`."""
         return self._found().key_averages(group_by_input_shape, group_by_stack_n, group_by_overload_name)
 
     def total_average(self) -> FunctionEventAvg:
-        """The sums over all events."""
+        """Return the sums over all events."""
         return self._found().total_average()
 
     @property
     def self_cpu_time_total(self) -> float:
-        """The sum of the times of all events, each without those inside of it, in microseconds."""
+        """The sum of the self CPU times of all events (without child events), in microseconds."""
         return self._found().self_cpu_time_total
 
     def flame(self) -> list[dict[str, Any]]:
-        """The events as nested plain data, to be drawn.
+        """Return the events as nested dicts, for flame graphs.
 
-        Each is a dict of name, start and duration (in microseconds), thread and children.
+        Each has the keys name, start and duration (in microseconds), thread and children.
 
         Example::
 
@@ -342,7 +342,7 @@ class profile:  # noqa: N801 - torch's name
 
 
 def flame(events: EventList) -> list[dict[str, Any]]:
-    """Events that are inside of no other, as nested plain data."""
+    """Return the top-level events as nested dicts."""
     made: dict[int, dict[str, Any]] = {}
     tops: list[dict[str, Any]] = []
     for event in events:  # a parent comes before its children
@@ -362,7 +362,7 @@ def __getattr__(name: str) -> Any:
 
 
 def kineto_available() -> bool:
-    """Whether Kineto, the library behind torch's profiler, is there: no."""
+    """Always False: Kineto, the library behind torch's profiler, is not used."""
     return False
 
 

@@ -1,4 +1,4 @@
-"""Lists of what a profiler found, with tables and averages. `torch.autograd.profiler_util`."""
+"""Lists of profiler events, with tables and averages. `torch.autograd.profiler_util`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .profiling.events import (
 )
 from .profiling.kineto import EventMetadata, MemRecordsAcc, StringTable
 from .profiling.table import as_device, build_table
-from .profiling.table import format_memory as _format_memory  # noqa: F401 - as torch calls it
+from .profiling.table import format_memory as _format_memory  # noqa: F401 - torch's name
 from .profiling.table import format_share as _format_time_share  # noqa: F401
 from .profiling.table import format_time as _format_time  # noqa: F401
 
@@ -26,7 +26,7 @@ _METRICS = ["self_cpu_time_total", "self_cuda_time_total", "self_xpu_time_total"
 
 
 class EventList(list[Any]):
-    """A list of events, or of averages, with a table."""
+    """A list of events, or of averages, that can be shown as a table."""
 
     def __init__(
         self,
@@ -39,10 +39,10 @@ class EventList(list[Any]):
         super().__init__(events)
         self._use_device, self._profile_memory, self._with_flops = use_device, profile_memory, with_flops
         self._tree_built = False
-        self._memory: list[tuple[float, int, int, str]] = []  # when how many bytes more were held, by thread and device
+        self._memory: list[tuple[float, int, int, str]] = []  # memory changes: time in us, bytes, thread, device
 
     def _build_tree(self) -> None:
-        """Say which event is inside of which, by their times; give backward events the stacks of forward."""
+        """Set parent and child events by their times; give backward events the stacks of forward."""
         self._populate_cpu_children()
         self._remove_dup_nodes()
         self._set_backward_stacktraces()
@@ -62,7 +62,7 @@ class EventList(list[Any]):
 
     @property
     def self_cpu_time_total(self) -> float:
-        """The sum of the times of all events, each without those inside of it."""
+        """The sum of the self CPU times of all events (without child events), in microseconds."""
         return sum(event.self_cpu_time_total for event in self)
 
     def table(
@@ -76,18 +76,18 @@ class EventList(list[Any]):
         top_level_events_only: bool = False,
         time_unit: str | None = None,
     ) -> str:
-        """The events as a table.
+        """Return the events as a table.
 
         Args:
-            sort_by: a name of a number that events have, largest first: `cpu_time`, `cpu_time_total`,
-                `self_cpu_time_total`, `cpu_memory_usage`, `self_cpu_memory_usage`, `count`, ... Default: as they are.
-            row_limit: how many rows at most; -1 for all.
-            header: a line to stand above.
-            top_level_events_only: leave out events that are inside of others.
-            time_unit: "s", "ms" or "us" for all times; by default each has the one that suits it.
+            sort_by: the attribute to sort by, in descending order: `cpu_time`, `cpu_time_total`,
+                `self_cpu_time_total`, `cpu_memory_usage`, `self_cpu_memory_usage`, `count`, ... Default: not sorted.
+            row_limit: the largest number of rows; -1 for all.
+            header: a line above the table.
+            top_level_events_only: leave out child events.
+            time_unit: "s", "ms" or "us" for all times; chosen for each by default.
 
         Raises:
-            AttributeError: if events have no number of that name.
+            AttributeError: if events have no attribute `sort_by`.
         """
         return build_table(
             self,
@@ -104,20 +104,20 @@ class EventList(list[Any]):
         )
 
     def export_chrome_trace(self, path: str) -> None:
-        """Write the events as a trace that chrome://tracing and Perfetto open."""
+        """Export a trace for chrome://tracing and Perfetto."""
         from .profiling.trace import write_trace
 
         write_trace(path, self, self._memory, {})
 
     def supported_export_stacks_metrics(self) -> list[str]:
-        """What `export_stacks` may weigh stacks by."""
+        """Return the metrics that `export_stacks` accepts."""
         return list(_METRICS)
 
     def export_stacks(self, path: str, metric: str) -> None:
-        """Write a line for each event: its callers, outermost first, and its time: what flame graphs are made of.
+        """Write a line for each event with its call stack, outermost first, and its metric, for flame graphs.
 
         Raises:
-            ValueError: for a metric that is none of `supported_export_stacks_metrics()`.
+            ValueError: for a metric that is not in `supported_export_stacks_metrics()`.
         """
         if metric not in _METRICS:
             raise ValueError(f"metric should be one of: {_METRICS}")
@@ -131,12 +131,12 @@ class EventList(list[Any]):
     def key_averages(
         self, group_by_input_shapes: bool = False, group_by_stack_n: int = 0, group_by_overload_name: bool = False
     ) -> EventList:
-        """The sums over events of the same name.
+        """Return sums over events of the same name.
 
         Args:
-            group_by_input_shapes: and of the same shapes of arguments.
-            group_by_stack_n: and of the same so many callers.
-            group_by_overload_name: and of the same overload.
+            group_by_input_shapes: group by the shapes of arguments, too.
+            group_by_stack_n: group by this many innermost callers, too.
+            group_by_overload_name: group by the overload, too.
         """
         if not self._tree_built:
             raise AssertionError("Expected tree to be built before calling key_averages")
@@ -164,7 +164,7 @@ class EventList(list[Any]):
         )
 
     def total_average(self) -> FunctionEventAvg:
-        """The sums over all events."""
+        """Return the sums over all events."""
         total = FunctionEventAvg()
         for event in self:
             total.add(event)
@@ -180,7 +180,7 @@ def _nest(events: list[FunctionEvent]) -> None:
             by_thread[event.thread, event.node_id].append(event)
     for group in by_thread.values():
         group.sort(key=lambda event: (event.time_range.start, -event.time_range.end))
-        around: list[FunctionEvent] = []  # each inside of the one before it
+        around: list[FunctionEvent] = []  # the enclosing events, outermost first
         for event in group:
             while around and (
                 event.time_range.start >= around[-1].time_range.end or event.time_range.end > around[-1].time_range.end
@@ -193,9 +193,9 @@ def _nest(events: list[FunctionEvent]) -> None:
 
 
 def _without_doubles(events: list[FunctionEvent]) -> list[FunctionEvent]:
-    """Without events that are all there is inside of one of the same name."""
+    """Remove events that are the only child of an event with the same name."""
     kept = []
-    for event in events:  # a parent comes before its children
+    for event in events:  # parents come before children
         parent = event.cpu_parent
         if parent is not None and parent.name == event.name and len(parent.cpu_children) == 1:
             parent.cpu_children, parent.kernels = event.cpu_children, event.kernels

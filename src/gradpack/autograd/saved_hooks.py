@@ -1,8 +1,8 @@
-"""Saved tensor hooks: what happens to the tensors that autograd keeps for backward.
+"""Saved tensor hooks: how the tensors that autograd saves for backward are packed and unpacked.
 
-`autograd.graph` exports these under torch's names. Beside the context managers of torch,
-`saved_tensors_hooks`, `save_on_cpu` and `disable_saved_tensors_hooks` take a function (or coroutine
-function) to run, and return its result.
+`autograd.graph` exports these under torch's names. In addition to being context managers, as in torch,
+`saved_tensors_hooks`, `save_on_cpu` and `disable_saved_tensors_hooks` accept a function (or coroutine
+function) to run, whose result they return.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from ..tensor.mutation import Mutation
 from ..tensor.tensor import Tensor, wrap
 from .decorate import decorate
 
-PackHook = Callable[[Tensor], Any]  # from a tensor to what is kept of it
-UnpackHook = Callable[[Any], Tensor]  # and back
+PackHook = Callable[[Tensor], Any]  # from a saved tensor to a packed object
+UnpackHook = Callable[[Any], Tensor]  # from the packed object to the tensor
 
 
 def _run_inside(manager: Any, fn: Callable[[], Any]) -> Any:
-    """The result of `fn()` inside a context; of a coroutine function, a coroutine that is inside at each step."""
+    """Run `fn()` inside a context manager; for a coroutine function, return a coroutine that enters it at each step."""
     if inspect.iscoroutinefunction(fn):
         return decorate(lambda: manager, fn)()
     with manager:
@@ -35,18 +35,18 @@ class saved_tensors_hooks:  # noqa: N801 - torch's name
     """Pack every tensor that autograd saves in this block, and unpack it when backward needs it.
 
     Args:
-        pack_hook: from the tensor (detached) to anything.
-        unpack_hook: from that to a tensor with the content, shape and dtype of the original.
+        pack_hook: from the saved tensor (detached) to any object.
+        unpack_hook: from that object to a tensor with the content, shape and dtype of the original.
         fn: run this function with the hooks active, and return its result instead of a context manager.
-        compose: if there are hooks around this block, they pack the tensors that `pack_hook` makes.
+        compose: hooks around this block then pack the tensors that `pack_hook` returns.
 
-    The innermost pair applies, and only that, unless `compose` is asked for. Unpacking works after the
-    block has ended. The scope follows threads and asyncio tasks. The check for in-place writes still
-    holds: if `pack_hook` kept the tensor, and not a copy, and it was written to since, backward raises.
+    Only the innermost pair applies, unless `compose` is set. Unpacking works after the block has ended. The scope
+    follows threads and asyncio tasks. The check for in-place modification still holds: if `pack_hook` kept the tensor
+    itself, not a copy, and it was modified since, backward raises.
 
     Raises:
-        TypeError: in backward, if unpack returns no tensor.
-        RuntimeError: if pack writes to its input, or, in backward, if unpack returns another shape or dtype.
+        TypeError: in backward, if unpack_hook does not return a tensor.
+        RuntimeError: if pack_hook modifies its input, or, in backward, if unpack_hook returns another shape or dtype.
 
     Example::
 
@@ -64,7 +64,7 @@ class saved_tensors_hooks:  # noqa: N801 - torch's name
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         made = super().__new__(cls)
         fn = kwargs.pop("fn", args[2] if len(args) == 3 else None)
-        if fn is None or cls is not saved_tensors_hooks:  # a subclass has arguments of its own
+        if fn is None or cls is not saved_tensors_hooks:  # a subclass has its own arguments
             return made
         made.__init__(*args[:2], **kwargs)  # type: ignore[misc]
         return _run_inside(made, fn)
@@ -91,7 +91,7 @@ class saved_tensors_hooks:  # noqa: N801 - torch's name
         if self.compose and around is not None:
             hooks = _composed(self.pack_hook, self.unpack_hook, around)
         elif describe is not None and getattr(self.unpack_hook, "__self__", None) is whose:
-            hooks = (*hooks, describe)  # a policy of `saved`: tell it what it packs
+            hooks = (*hooks, describe)  # a policy of `saved`, which is informed of the tensors
         scopes.enter(self, hooks=hooks)
 
     __exit__ = scopes.LEAVE
@@ -101,10 +101,10 @@ class saved_tensors_hooks:  # noqa: N801 - torch's name
 
 
 def leave_saved_tensors_hooks() -> None:
-    """End the block of hooks that was entered last, whoever entered it.
+    """End the block of hooks that was entered last, by any code.
 
     Raises:
-        RuntimeError: if there is none.
+        RuntimeError: if no hooks are active.
     """
     entered = MODE.get().blocks
     if not entered:
@@ -113,7 +113,7 @@ def leave_saved_tensors_hooks() -> None:
 
 
 class _Inner:
-    """What the inner of two composed pack hooks made, where that is no tensor: nothing for the outer one."""
+    """The packed object of the inner of two composed hooks, if it is no tensor: the outer hook is skipped."""
 
     __slots__ = ("packed",)
 
@@ -122,7 +122,7 @@ class _Inner:
 
 
 def _composed(pack: PackHook, unpack: UnpackHook, around: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Hooks that hand the tensors that `pack` makes to the hooks around it."""
+    """Return hooks that pass the tensors that `pack` returns to the hooks around."""
     pack_around, unpack_around = around[:2]
 
     def pack_both(tensor: Tensor, *note: Any) -> Any:
@@ -136,9 +136,9 @@ def _composed(pack: PackHook, unpack: UnpackHook, around: tuple[Any, ...]) -> tu
 
 
 def _pack_to_cpu(tensor: Tensor, beside: bool = False) -> Any:
-    """A copy in host memory; of an expanded tensor, only the elements that there are.
+    """Copy a saved tensor to host memory; of an expanded tensor, only the stored elements.
 
-    If made `beside` the host, it is pinned memory that the stream in use fills, and reads again.
+    If `beside` is set, it is copied to pinned memory, and back, asynchronously in the current stream.
     """
     data, backend = tensor._data, tensor._spec.backend
     strides = getattr(data, "strides", None)
@@ -168,13 +168,13 @@ def _unpack_from_cpu(packed: Any) -> Tensor:
 
 
 class save_on_cpu(saved_tensors_hooks):  # noqa: N801 - torch's name
-    """Keep what autograd saves in this block as copies in host memory, until backward needs it.
+    """Offload saved tensors of this block to host memory, until backward needs them.
 
     Args:
-        pin_memory: use pinned host memory, where the device has such: the host does not wait for copies then.
-        device_type: the device to move from.
+        pin_memory: use pinned host memory, if the device supports it: copies are asynchronous then.
+        device_type: the device to offload from.
 
-    A tensor on the CPU is copied too, so that a later write to it does no harm.
+    A tensor on the CPU is copied too, so that it may be modified in place afterwards.
 
     Example::
 
@@ -201,9 +201,9 @@ class save_on_cpu(saved_tensors_hooks):  # noqa: N801 - torch's name
 
 
 def disable_saved_tensors_hooks(error_message: Any) -> Any:
-    """Forbid saved tensor hooks in a block: entering some raises RuntimeError with `error_message`.
+    """Disable saved tensor hooks in a block: entering some raises RuntimeError with `error_message`.
 
-    Given a function instead of a message, runs it with the hooks bypassed, and returns its result.
+    Given a function instead of a message, run it without the active hooks, and return its result.
 
     Raises:
         RuntimeError: on entry, if hooks are active already.
@@ -222,7 +222,7 @@ def disable_saved_tensors_hooks(error_message: Any) -> Any:
 
 
 class _Forbid(Block):
-    """Hooks are refused in this block."""
+    """Context manager that forbids saved tensor hooks."""
 
     def __init__(self, error_message: str) -> None:
         self.error_message = error_message
@@ -245,13 +245,13 @@ class _Forbid(Block):
 
 
 def allow_mutation_on_saved_tensors() -> Any:
-    """In this block, tensors that autograd saved may be written to in place: they are copied just before.
+    """Context manager: saved tensors may be modified in place, as they are copied just before.
 
-    Run both forward and backward in the block: what it kept is forgotten at its end. Saved tensor hooks
-    may be active as well, around it or inside: each is given a copy to pack.
+    Run both forward and backward in the block: the saved tensors are cleared at its end. Saved tensor hooks
+    may be active around the block or in it: they get a copy to pack.
 
     Raises:
-        RuntimeError: if the block is nested in another of its kind.
+        RuntimeError: if such blocks are nested.
         AssertionError: in a backward outside of the block that recorded the graph.
 
     Example::
@@ -270,7 +270,7 @@ def allow_mutation_on_saved_tensors() -> Any:
 
 
 class _AllowMutation(Block, ContextDecorator):
-    """Copies what was saved before it is written to, in this block."""
+    """Context manager that copies saved tensors before their storage is written to."""
 
     mutation: Mutation
 

@@ -1,4 +1,4 @@
-"""Identities that stop what flows back through them: with an error, or by passing no gradient on."""
+"""Identity operations that stop gradients: by raising an error, or by returning undefined gradients."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Error(Node):
 
 
 class UndefinedGradBackward(Node):
-    """A node that passes no gradient on, whatever arrives."""
+    """A node that returns undefined gradients (None)."""
 
     __slots__ = ("outputs",)
 
@@ -44,7 +44,7 @@ class UndefinedGradBackward(Node):
 
 
 class DelayedError:
-    """`DelayedError(message, n)(*tensors)`: the `n` tensors again; going backward through them raises RuntimeError.
+    """`DelayedError(message, n)(*tensors)` returns the `n` tensors; backward through them raises RuntimeError.
 
     Example::
 
@@ -66,7 +66,7 @@ class DelayedError:
 
 
 class UndefinedGrad:
-    """`UndefinedGrad()(x)` is `x` again, and no gradient comes back through it.
+    """`UndefinedGrad()(x)` returns `x`; its gradient is undefined (None).
 
     Example::
 
@@ -82,14 +82,14 @@ class UndefinedGrad:
 
 
 def _through(node: Any, tensors: tuple[Any, ...]) -> Any:
-    """The tensors again, without a copy, as results of a node. None stays None."""
+    """Return aliases of the tensors as outputs of a node. None stays None."""
     for i, x in enumerate(tensors):
         if x is not None and not isinstance(x, Tensor):
             raise TypeError(f"argument {i} is not a Variable")
     edges = [None if x is None else x._current_edge() for x in tensors]
     node.edges = tuple(None if type(e) is Nowhere else e for e in edges)
     node.seq, node.extras, node.outputs = next_seq(), None, len(tensors)
-    record = any(e is not None for e in node.edges)  # under `no_grad`, too, as in torch
+    record = any(e is not None for e in node.edges)  # also under `no_grad`, as in torch
     found = []
     for nr, x in enumerate(tensors):
         made = x

@@ -1,4 +1,4 @@
-"""`Variable`: torch's name, from before tensors and variables were one, for a tensor that autograd follows."""
+"""`Variable`: torch's name, from before tensors and variables were merged, for a tensor with autograd."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ __all__ = ["Variable", "VariableMeta"]
 
 
 class ImperativeEngine:
-    """What torch calls the execution engine, as far as users reach for it."""
+    """The part of torch's execution engine that users call."""
 
     @staticmethod
     def queue_callback(callback: Callable[[], Any]) -> None:
-        """Call `callback()` at the end of the backward pass that is going on."""
+        """Call `callback()` at the end of the current backward pass."""
         queue_callback(callback)
 
     @staticmethod
     def is_checkpoint_valid() -> bool:
-        """Whether checkpoints work in the pass that is going on: here they always do."""
+        """Whether checkpoints work in the current pass: always True."""
         return True
 
 
@@ -33,7 +33,7 @@ class VariableMeta(type):
 
 
 class Variable(metaclass=VariableMeta):
-    """Torch's old name for a tensor that autograd follows: `Variable(data)` gives a tensor on the same storage.
+    """Torch's former name for tensors with autograd: `Variable(data)` returns a tensor on the same storage.
 
     Raises:
         TypeError: if `data` is no tensor.

@@ -1,1 +1,1 @@
-"""What everything stands on: modes, dtypes, devices, errors. Imports nothing else of gradpack."""
+"""The bottom layer: modes, dtypes, devices, errors. Imports nothing else of gradpack."""

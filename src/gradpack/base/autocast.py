@@ -16,7 +16,7 @@ DEFAULTS: dict[str, dtype] = {
 
 
 class Autocast:
-    """What holds now. Never changed, but for the cache: `replaced` makes another one.
+    """The state of autocast. Immutable but for the cache: `replaced` returns a changed copy.
 
     Attributes:
         enabled: the kinds of device it is on for.
@@ -48,7 +48,7 @@ _OFF = Autocast(frozenset(), {}, True, 0, {})
 
 
 def current() -> Autocast:
-    """The state now."""
+    """The current state of autocast."""
     found: Autocast | None = MODE.get().autocast
     return _OFF.replaced(cache={}) if found is None else found
 

@@ -1,4 +1,4 @@
-"""Where in the user's program are we? Found out cheaply now, put into words when somebody asks."""
+"""Source locations in the user's program: recorded cheaply, turned into text on demand."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from types import CodeType
 from typing import Any
 
 _INSIDE = dirname(dirname(__file__))
-# How the file names of generated text begin.
+# The prefixes of the file names of generated code.
 COMPILED = ("<op ", "<in-place op ", "<complex op ", "<watched op ", "<profiled op ", "<door of ")
-_USERS = tuple(join(_INSIDE, *names) for names in (("examples",), ("testing", "hooks")))  # programs, as users have
+_USERS = tuple(join(_INSIDE, *names) for names in (("examples",), ("testing", "hooks")))  # like user programs
 
 _ours: dict[str, bool] = {}  # file -> is it part of the library?
 
 
 def is_ours(file: str) -> bool:
-    """Whether a file is part of the library: its text, or text that it compiled."""
+    """Whether a file name is that of a module of the library, or of code that it generated."""
     known = _ours.get(file)
     if known is None:
         known = file.startswith((_INSIDE, *COMPILED)) and not file.startswith(_USERS)
@@ -25,7 +25,7 @@ def is_ours(file: str) -> bool:
 
 
 class Where:
-    """A place in a program: some code, and how far it had come. Keeps no frame alive, so no variables.
+    """A place in a program: a code object and an instruction offset. Keeps no frame, so no variables, alive.
 
     `file`, `line` and `function` say where; `str()` is "file:line in function".
     """
@@ -56,7 +56,7 @@ class Where:
 
 
 def depth_of_user() -> int:
-    """The `stacklevel` by which a warning of the caller's points to the user's program."""
+    """The `stacklevel` with which a warning of the caller points to the user's program."""
     frame: Any = sys._getframe(1)
     level = 1
     while frame.f_back is not None and is_ours(frame.f_code.co_filename):
@@ -71,7 +71,7 @@ def warn_once(key: str, message: str) -> None:
     """Warn the user, once in a process or, as `set_warn_always` asks for, each time.
 
     Args:
-        key: what tells this warning from others.
+        key: identifies the warning.
     """
     import warnings
 
@@ -83,7 +83,7 @@ def warn_once(key: str, message: str) -> None:
 
 
 def place_of(frame: Any) -> tuple[CodeType, int] | None:
-    """The innermost place of the user's program that led to a frame, for `Where(*place)`; None if there is none."""
+    """The innermost place in the user's program that led to a frame, for `Where(*place)`; None if there is none."""
     ours = _ours
     while frame is not None:
         code = frame.f_code

@@ -1,4 +1,4 @@
-"""Devices: where the array of a tensor lives."""
+"""Devices on which tensors are allocated."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any
 from .exits import Exit
 
 KINDS = {"cpu"}  # where tensors can be: backends add the kinds that they bring
-# Kinds whose backend is loaded when they are first asked for, and what does so: it returns what to raise if it cannot.
+# Kinds whose backend is loaded on first use, and the function that loads it: returns an exception if it cannot.
 BRINGS: dict[str, Callable[[], Exception | None]] = {}
-# What a device may be called. Those that are not in KINDS are known by name only.
+# Valid names of kinds of device. Those that are not in KINDS are known by name only.
 _NAMES = (
     "cpu, cuda, ipu, xpu, mkldnn, opengl, opencl, ideep, hip, ve, fpga, maia, xla, lazy, vulkan, mps, meta, hpu, "
     "mtia, privateuseone"
@@ -24,7 +24,7 @@ _DEFAULTS: ContextVar[tuple[device, ...]] = ContextVar("gradpack default device"
 
 
 class device:  # noqa: N801 - torch's name
-    """A place for tensors, by kind and index.
+    """The device of a tensor, by kind and index.
 
     Args:
         type: a kind (`"cpu"`), with or without an index (`"cpu:0"`), or another device.
@@ -116,7 +116,7 @@ class device:  # noqa: N801 - torch's name
 
 
 def _accelerator() -> str:
-    """The kind of device that a bare index means."""
+    """The kind of device that an index alone refers to."""
     for kind in ("cuda", "xpu", "mps"):
         if kind in KINDS or (kind in BRINGS and BRINGS[kind]() is None):
             return kind
@@ -124,7 +124,7 @@ def _accelerator() -> str:
 
 
 def cuda_device(value: Any) -> device:
-    """The device that an argument of `cuda()` means: an index, a name, or None for the one in use.
+    """Return the device for the argument of `cuda()`: an index, a name, or None for the one in use.
 
     Raises:
         RuntimeError: for an index where there is no accelerator, or for a device of another kind.
@@ -136,11 +136,11 @@ def cuda_device(value: Any) -> device:
 
 
 CPU = device("cpu")
-_device = device  # where a parameter has the name
+_device = device  # for functions with a parameter of that name
 
 
 def as_device(value: Any) -> device:
-    """A device for a tensor, from what users pass as `device=`; None means the default.
+    """Return the device for an argument `device=`; None means the default device.
 
     Raises:
         AssertionError: for an accelerator, in torch's words.

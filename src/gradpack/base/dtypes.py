@@ -1,7 +1,7 @@
-"""dtype objects, and torch's rules for the dtype of a result.
+"""dtype objects, and torch's rules of type promotion.
 
 They are our own, because NumPy's rules are not torch's: there int32 + float32 gives float64, and
-a bfloat16 array widens as soon as a Python number is near. The names of the native dtypes of an
+a bfloat16 array is promoted to a wider dtype by a Python number. The names of the native dtypes of an
 array library appear only in its backend.
 """
 
@@ -11,7 +11,7 @@ from typing import Any
 
 from . import spelling
 
-BOOL, INTEGRAL, FLOATING, COMPLEX = range(4)  # categories: a higher one wins
+BOOL, INTEGRAL, FLOATING, COMPLEX = range(4)  # categories: the highest one decides type promotion
 
 
 class dtype:  # noqa: N801 - torch's name
@@ -33,7 +33,7 @@ class dtype:  # noqa: N801 - torch's name
     is_complex: bool
     is_signed: bool
     low: bool  # a storage format: see `computed_in`
-    alone: bool  # no result with another dtype but a floating one, and few operations: `refused_dtypes.py`
+    alone: bool  # promotes with floating dtypes only, and supports few operations: `refused_dtypes.py`
 
     def __init__(
         self, name: str, itemsize: int, category: int, signed: bool = True, low: bool = False, alone: bool = False
@@ -108,13 +108,13 @@ ALIASES: dict[str, dtype] = {
     "cdouble": complex128,
 }
 _REAL = {complex32: float16, complex64: float32, complex128: float64}
-_COMPLEX = {float16: complex32, float64: complex128}  # of all others complex64
+_COMPLEX = {float16: complex32, float64: complex128}  # for all others complex64
 
 _default = float32
 
 
 def _named(name: str) -> dtype:
-    """The dtype of a name: how a pickled one is found again."""
+    """The dtype with this name; unpickles a dtype."""
     return DTYPES[name]
 
 
@@ -155,7 +155,7 @@ def default_complex() -> dtype:
 
 
 def computed_in(d: dtype) -> dtype:
-    """The dtype that operations compute in for one that is a storage format; for any other itself."""
+    """The dtype that operations compute in: float32 or complex64 for a storage format, else `d` itself."""
     if not d.low:
         return d
     return complex64 if d.category == COMPLEX else float32
@@ -179,12 +179,12 @@ def _promote(a: dtype, b: dtype) -> dtype:
 
 
 def _meet(a: dtype, b: dtype) -> bool:
-    """Whether two dtypes have a common one."""
+    """Whether two dtypes can be promoted to a common one."""
     return a is b or not (a.alone or b.alone) or FLOATING in (a.category, b.category)
 
 
 class _Promoted(dict[tuple[dtype, dtype], dtype]):
-    """The common dtype of each two that have been asked for."""
+    """A cache of the promoted dtype of each pair that was looked up."""
 
     def __missing__(self, pair: tuple[dtype, dtype]) -> dtype:
         if _meet(*pair):
@@ -202,7 +202,7 @@ PROMOTED = _Promoted()
 
 
 def add(new: dtype) -> None:
-    """Add a dtype from outside."""
+    """Register a dtype from outside."""
     DTYPES[new.name] = new
 
 
@@ -216,7 +216,7 @@ _OF_PYTHON: dict[Any, dtype] = {float: float64, int: int64, bool: bool_, complex
 
 
 def as_dtype(op: str, value: Any) -> dtype | None:
-    """The dtype that an argument `dtype=` means; Python's number types stand for the widest of their kind.
+    """Return the dtype for an argument `dtype=`; Python number types mean the widest of their kind.
 
     Raises:
         TypeError: for anything else.
@@ -230,7 +230,7 @@ def as_dtype(op: str, value: Any) -> dtype | None:
 
 
 def promote_types(type1: dtype, type2: dtype) -> dtype:
-    """The smallest dtype that both can be converted to without changing category downwards.
+    """Return the dtype to which operations on the two dtypes promote.
 
     Raises:
         RuntimeError: for uint16, uint32 or uint64 and another dtype that is not floating.
@@ -245,7 +245,7 @@ def promote_types(type1: dtype, type2: dtype) -> dtype:
 
 
 def can_cast(from_: dtype, to: dtype) -> bool:
-    """Whether the conversion stays within or above the category (a float does not go into an int).
+    """Return whether type promotion allows the conversion: not to a lower category, as from float to int.
 
     Example::
 
@@ -257,7 +257,7 @@ def can_cast(from_: dtype, to: dtype) -> bool:
 
 
 def scalar_dtype(value: Any) -> dtype:
-    """The dtype that a Python number stands for when no tensor of its category is there."""
+    """The dtype of a Python number in type promotion, if no tensor of its category takes part."""
     if isinstance(value, bool):
         return bool_
     if isinstance(value, int):
@@ -266,12 +266,12 @@ def scalar_dtype(value: Any) -> dtype:
 
 
 def operand_dtype(value: Any) -> dtype:
-    """The same for a number that is an operand: an int that only uint64 holds is one of those."""
+    """Like `scalar_dtype`, for an operand: uint64 for an int that only uint64 can hold."""
     return uint64 if type(value) is int and value >= 1 << 63 else scalar_dtype(value)
 
 
 def _combine(higher: dtype | None, lower: dtype | None) -> dtype | None:
-    """A group with priority and one without: the lower one counts only for its category."""
+    """Promote a group with priority and one without: of the latter, only a higher category counts."""
     if higher is None or lower is None:
         return higher or lower
     if higher.category == COMPLEX:
@@ -286,7 +286,7 @@ def _combine(higher: dtype | None, lower: dtype | None) -> dtype | None:
 
 
 def result_dtype(full: list[dtype], zero_dim: list[dtype], scalars: list[dtype]) -> dtype:
-    """torch's rule: tensors with dimensions first, then 0-dim tensors, then Python numbers."""
+    """Type promotion as in torch: tensors with dimensions first, then 0-dim tensors, then Python numbers."""
     groups: list[dtype | None] = []
     for group in (full, zero_dim, scalars):
         common: dtype | None = None

@@ -1,4 +1,4 @@
-"""Sentences for bad input. Each names the operation, what it was given, and what to do."""
+"""Error messages for bad input. Each names the operation, the input, and what to do."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from .modes import MODE
 
 
 class LinAlgError(RuntimeError):
-    """A decomposition or solution that does not exist: of a singular matrix, say. torch.linalg.LinAlgError."""
+    """A decomposition or solution does not exist, as for a singular matrix: torch.linalg.LinAlgError."""
 
 
 class OutOfMemoryError(RuntimeError):
-    """A device has no memory for what was asked for."""
+    """A device has not enough memory."""
 
 
 LinAlgError.__name__ = LinAlgError.__qualname__ = "_LinAlgError"  # torch's name of it, which tracebacks show
 
 
 def shapes_do_not_broadcast(op: str, a: Sequence[int], b: Sequence[int]) -> RuntimeError:
-    """Two shapes that cannot be broadcast together, with the dimension where they differ."""
+    """The error for two shapes that cannot be broadcast together, with the dimension where they differ."""
     for back in range(1, min(len(a), len(b)) + 1):
         if a[-back] != b[-back] and 1 not in (a[-back], b[-back]):
             dim = max(len(a), len(b)) - back
@@ -38,7 +38,7 @@ def dim_out_of_range(dim: int, ndim: int) -> IndexError:
 
 
 class NotATensorError(TypeError, AttributeError):
-    """Something else than a tensor, given to a function that torch has in Python: there it lacks an attribute."""
+    """For an argument that is no tensor, in functions that torch has in Python: there it is an AttributeError."""
 
 
 def not_a_tensor(op: str, name: str, position: int, value: Any) -> TypeError:
@@ -49,12 +49,12 @@ TOO_BIG = ("int too big to convert", "can't convert negative int to unsigned")
 
 
 def too_big(what: str, number: int) -> OverflowError:
-    """For a Python int of more than 64 bits in the place of a number."""
+    """The error for a Python int that does not fit into 64 bits."""
     return OverflowError(f"{TOO_BIG[number < 0]}: {what} does not fit into 64 bits: {number}")
 
 
 def size_too_big(op: str, name: str, at: int, number: int) -> TypeError:
-    """For an int of more than 63 bits as one of several sizes, dimensions and the like."""
+    """The error for an int of more than 63 bits among sizes, dimensions and the like."""
     return TypeError(
         f"{op.removeprefix('_method_')}(): argument '{name}' failed to unpack the object at pos {at + 1} with error "
         f'"Overflow when unpacking long long: {number}"'
@@ -62,7 +62,7 @@ def size_too_big(op: str, name: str, at: int, number: int) -> TypeError:
 
 
 def does_not_fit(value: Any, dtype: Any) -> RuntimeError:
-    """For a number that a dtype cannot hold, with torch's name of that."""
+    """The error for a number that a dtype cannot hold, with torch's name of that dtype."""
     name = "int" if dtype.name == "int32" else f"{dtype.name}_t" if "int" in dtype.name else cpp_name(dtype)
     return RuntimeError(f"value cannot be converted to type {name} without overflow: {value!r}")
 
@@ -73,13 +73,13 @@ def not_a_method_of(name: str, value: Any) -> TypeError:
     )
 
 
-# What Python and NumPy say from within, which is no sentence for those who called an operation.
+# Internal errors of Python and NumPy, which would mean nothing to the caller of an operation.
 _FROM_WITHIN = (AttributeError, KeyError, NameError, ZeroDivisionError)
-_TOO_LARGE = ("array is too big", "Maximum allowed")  # how NumPy begins to say that bytes, or sizes, overflow
+_TOO_LARGE = ("array is too big", "Maximum allowed")  # the beginnings of NumPy's messages for sizes that overflow
 
 
 def inner_failure(op: str, error: Exception, shapes: dict[str, list[int]]) -> Exception:
-    """What failed inside of an operation in words that name it; the very error, if it is one of ours or the user's."""
+    """Return an error that names the operation for an internal failure of it; other errors are returned as they are."""
     if isinstance(error, ValueError) and str(error).startswith(_TOO_LARGE):
         return RuntimeError(f"{op}(): Storage size calculation overflowed: {error}").with_traceback(error.__traceback__)
     of_numpy = type(error).__module__.partition(".")[0] == "numpy"  # an AxisError, one of its own TypeErrors
@@ -112,12 +112,12 @@ _SCALAR_TYPES = {
 
 
 def scalar_type(dtype: Any) -> str:
-    """torch's other name of a dtype: "Float" for float32."""
+    """torch's name of a scalar type: "Float" for float32."""
     return _SCALAR_TYPES.get(dtype.name, dtype.name)
 
 
 def not_implemented_for(op: str, dtype: Any) -> NotImplementedError:
-    """torch's exception for a dtype that an operation does not take."""
+    """The error for a dtype that an operation does not support."""
     name = _SCALAR_TYPES.get(dtype.name, dtype.name)
     return NotImplementedError(
         f"\"{op.strip('_')}\" not implemented for '{name}': convert to a dtype that it takes with .to(dtype)"
@@ -125,11 +125,11 @@ def not_implemented_for(op: str, dtype: Any) -> NotImplementedError:
 
 
 def refuse(op: str, dtype: Any, letters: str) -> None:
-    """Raise for a dtype that an operation does not take.
+    """Raise NotImplementedError if `letters` includes the kind of a dtype.
 
     Args:
-        letters: which: "b" for bool, "l" for int64, "u" for uint8, "i" for other integers, "h" for floats of 16 bits,
-            "c" for complex numbers.
+        letters: kinds to refuse: "b" bool, "l" int64, "u" uint8, "i" other integers, "h" floats of 16 bits,
+            "c" for complex numbers, "f" for other floats.
     """
     kind = "h" if dtype.low else {"uint8": "u", "int64": "l"}.get(dtype.name, "bifc"[dtype.category])
     if kind in letters:
@@ -145,7 +145,7 @@ _CPP = {
 
 
 def cpp_name(dtype: Any) -> str:
-    """The name of a dtype as some of torch's messages have it."""
+    """The C++ name of a dtype, which some of torch's messages use."""
     return _CPP.get(dtype.name, dtype.name)
 
 
@@ -179,7 +179,7 @@ _IN_SIGHT = (
 def saved_was_modified(
     node: str, slot: str, dtype: Any, shape: Sequence[int], producer: str, version: int, seen: int
 ) -> RuntimeError:
-    # torch names what made the tensor without the ending of its node: "output 0 of Add".
+    # torch names the producing operation without the suffix of its node: "output 0 of Add".
     whose = f", which is {re.sub(r'Backward[0-9]*$', '', producer)}," if producer else ""
     hint = _ENABLE if MODE.get().anomaly is None else _IN_SIGHT
     return RuntimeError(
@@ -195,7 +195,7 @@ def missing_extra(what: str, package: str, extra: str) -> ImportError:
 
 
 def inside_a_transform(name: str) -> RuntimeError:
-    """For a method that a function under a functional transform may not call."""
+    """The error for a method that must not be called inside a functional transform."""
     functional = " (or perhaps using torch.autograd.functional.* APIs)" if name == "requires_grad_" else ""
     return RuntimeError(
         f"You are attempting to call Tensor.{name}(){functional} inside of a "

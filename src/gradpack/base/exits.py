@@ -1,9 +1,9 @@
-"""`__exit__` that is carried out whenever an interrupt comes.
+"""`__exit__` methods that run to the end even if a KeyboardInterrupt arrives.
 
-Python looks for signals where a function that is written in Python begins, and after calls of others. A Ctrl-C that
-came during the last operation of a block would be raised in `__exit__` before its first line, and what the block has
-changed would stay. So what `with` calls here is written in C: it goes on with a generator that is inside of a `try`
-already, and an interrupt from there on is raised when the block has ended.
+Python handles signals where a Python function begins, and after calls. A Ctrl-C that came during the last operation
+of a block would be raised in `__exit__` before its first line, and the change of the block would not be undone. So
+the `__exit__` here is written in C: it resumes a generator that is inside a `try` already, and an interrupt from
+there on is raised when the block has ended.
 
 `__enter__` may be an ordinary method: it has to undo what it did if it is interrupted, and Python does not look for
 signals between its return and the block.
@@ -22,16 +22,16 @@ class _Ending(IOBase):
 
     __slots__ = ("close",)
 
-    closed = True  # there is nothing to do when it dies
+    closed = True  # so that its destructor does nothing
 
 
 class Exit:
     """The method `__exit__` of a class of context managers.
 
     Args:
-        find: from the manager to what `end` is to know. Changes nothing.
-        end: ends the block, given the manager and what was found. If it is interrupted it is called once more with the
-            same, to do what is left: each of its steps must bear to be done twice.
+        find: returns, from the manager, the second argument of `end`. Changes nothing.
+        end: undoes the block, given the manager and what `find` returned. If it is interrupted it is called once more
+            with the same arguments, so each of its steps must be idempotent.
     """
 
     __slots__ = ("_end", "_find")
@@ -49,7 +49,7 @@ class Exit:
         return ending.__exit__
 
     def __call__(self, manager: Any, *exc: object) -> None:
-        """What `ExitStack` calls, which looks at the class."""
+        """Called by `ExitStack`, which takes `__exit__` from the class."""
         self.__get__(manager)(*exc)
 
 
@@ -60,18 +60,18 @@ def _leaving(manager: Any, find: Callable[[Any], Any], end: Callable[[Any, Any],
         found = find(manager)
         end(manager, found)
     except GeneratorExit:
-        return  # nobody has called it
+        return  # `__exit__` was never called
     except BaseException:
         end(manager, find(manager) if found is _NOTHING else found)
         raise
-    yield  # what happened in the block goes on: None says so
+    yield  # returns None from `__exit__`: an exception in the block is not suppressed
 
 
 _NOTHING = object()
 
 
 class surely:  # noqa: N801 - reads as a keyword
-    """`with surely(undo): ...` calls `undo()` when the block ends, once more if that is interrupted."""
+    """Context manager: calls `undo()` when the block ends, once more if that is interrupted."""
 
     __slots__ = ("undo",)
 
@@ -85,7 +85,7 @@ class surely:  # noqa: N801 - reads as a keyword
 
 
 class _Steps:
-    """What a function decorated by `block` returns."""
+    """The context manager, and decorator, that a function decorated by `block` returns."""
 
     def __init__(self, make: Callable[[], Any]) -> None:
         self._make = make
@@ -116,11 +116,11 @@ class _Steps:
 
 
 def block(make: Callable[..., Iterator[Any]]) -> Callable[..., Any]:
-    """A function for `with`, from a generator function whose `yield` stands for the block.
+    """Decorator: make a context manager of a generator function with one `yield`.
 
-    As `contextlib.contextmanager`, but the end is carried out whenever an interrupt comes, and it is not told how the
-    block has ended. The `yield` is to stand within `try ... finally` with one call of a function that is written in C
-    after `finally`, or within `with surely(undo)`.
+    Like `contextlib.contextmanager`, but the exit is carried out even if an interrupt arrives, and exceptions of the
+    block are not thrown into the generator. The `yield` must stand within `try ... finally` with one call of a
+    function written in C after `finally`, or within `with surely(undo)`.
     """
 
     def blocks(*args: Any, **kwargs: Any) -> _Steps:

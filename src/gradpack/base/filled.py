@@ -1,4 +1,4 @@
-"""Modules that look names up when they are asked for, and have all of them once their dictionary is."""
+"""Modules with lazily imported names that import all of them when their `__dict__` is read."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from contextlib import suppress
 from types import ModuleType
 from typing import Any
 
-raw_dict = vars(ModuleType)["__dict__"].__get__  # the dictionary of a module as it is
+raw_dict = vars(ModuleType)["__dict__"].__get__  # the dictionary of a module, without filling it
 
 
 class Filled(ModuleType):
-    """A module whose names are all looked up before anybody sees its dictionary, as by `vars(module)`."""
+    """A module that looks up all of its lazy names before its `__dict__` is read, as by `vars(module)`."""
 
     @property
     def __dict__(self) -> dict[str, Any]:  # type: ignore[override]
@@ -25,10 +25,10 @@ class Filled(ModuleType):
         return held
 
     def _keep(self, name: str, value: Any) -> None:
-        """Note what was found."""
+        """Store a name that was looked up."""
         raw_dict(self).setdefault(name, value)
 
 
 def fill_when_asked(module: str) -> None:
-    """Make a module, given by its name, one whose dictionary is filled."""
+    """Turn a module, given by its name, into a `Filled`."""
     sys.modules[module].__class__ = Filled

@@ -12,11 +12,11 @@ def is_foreign(value: Any) -> bool:
 
 
 def any_foreign(values: Iterable[Any], seen: set[int] | None = None) -> bool:
-    """Whether one of several values is such a tensor, or a list of some."""
+    """Whether one of several values is a tensor of PyTorch itself, or a container with one."""
     seen = set() if seen is None else seen
     for value in list(values):
         if isinstance(value, list | tuple | dict):
-            if id(value) not in seen:  # which may contain itself
+            if id(value) not in seen:  # containers may contain themselves
                 seen.add(id(value))
                 if any_foreign(value, seen):
                     return True
@@ -26,10 +26,10 @@ def any_foreign(values: Iterable[Any], seen: set[int] | None = None) -> bool:
 
 
 def foreign_function(func: Any) -> bool:
-    """Whether a function is one of PyTorch itself: it does not know when ours are not to be asked."""
+    """Whether a function belongs to PyTorch itself, which knows nothing of `DisableTorchFunctionSubclass` here."""
     if getattr(func, "__qualname__", "").startswith("_VariableFunctionsClass."):  # torch.add and its like
         return True
-    while getattr(func, "__self__", None) is not None:  # of a property, of a class or module of C++
+    while getattr(func, "__self__", None) is not None:  # of a property, or of a C++ class or module
         func = func.__self__
     func = getattr(func, "__objclass__", func)
     within = getattr(func, "__globals__", {}).get("__name__") or getattr(func, "__module__", None)
@@ -37,7 +37,7 @@ def foreign_function(func: Any) -> bool:
 
 
 def mixed(name: str) -> TypeError:
-    """For tensors of both libraries in one call."""
+    """The error for tensors of both libraries in one call."""
     return TypeError(
         f"{name}(): tensors of PyTorch and of gradpack do not mix: gradpack.from_dlpack(x) makes one of gradpack of a "
         "tensor of PyTorch, and torch.from_dlpack(x) one of PyTorch"

@@ -1,8 +1,8 @@
 """Operations by name, imported when they are first used.
 
 Formulas name operations of other modules, and pairs of adjoints name each other. A formula says `late.expand(...)`, so
-that its module does not import the other one, and no two modules import each other. Generated code names the operation
-itself: the look-up costs nothing there.
+that its module need not import the other one, which would be a circular import. Generated code refers to the
+operation itself: the lookup costs nothing there.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-# Which module has which names. A new one gets a word here; `tests/test_layers.py` finds those that are missing.
+# The names of each module. `tests/test_layers.py` finds those that are missing.
 PLACES = {
     "autograd.api": "grad",
     "ops.pointwise.activation": "logsigmoid relu",

@@ -1,4 +1,4 @@
-"""How the elements of a tensor are kept: `gradpack.strided`, `gradpack.sparse_coo`."""
+"""The layouts of tensors: `gradpack.strided`, `gradpack.sparse_coo`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from .spelling import Named
 
 
 class layout(Named):  # noqa: N801 - torch's name
-    """A way of keeping elements; there is one object for each.
+    """The memory layout of a tensor; there is one object for each.
 
     Example::
 

@@ -1,4 +1,4 @@
-"""`memory_format`: in which order the elements of a tensor lie in memory."""
+"""`memory_format`: the order of a tensor's elements in memory."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _RANKS = {"channels_last": 4, "channels_last_3d": 5}
 
 
 def order_of(wanted: Any, ndim: int) -> tuple[int, ...] | None:
-    """The dimensions from outermost to innermost of a format that is not row-major; None for one that is.
+    """The dimensions from outermost to innermost for `channels_last` and `channels_last_3d`; None for other formats.
 
     Raises:
         RuntimeError: if the format is for another number of dimensions.

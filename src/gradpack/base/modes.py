@@ -1,4 +1,4 @@
-"""The current mode: what recording an operation involves, per thread and per async task.
+"""The current mode: how operations run and are recorded, per thread and per async task.
 
 One `ContextVar` holds one immutable `Mode`. A `ContextVar` reads in a fraction of the time of a
 `threading.local` attribute, and its scope is right for asyncio tasks as well as for threads.
@@ -33,7 +33,7 @@ _FIELDS = (
 
 
 class Mode:
-    """What holds for the operations that run now. Never changed: `replace` makes another one."""
+    """The settings that the operations of this thread or task run under. Immutable: `replace` makes another one."""
 
     __slots__ = (
         *_FIELDS,
@@ -52,32 +52,32 @@ class Mode:
     )
 
     grad: bool  # record a graph?
-    hooks: tuple[Any, ...] | None  # (pack, unpack) around what is saved; with a third, informed: tensor/saved.py
-    blocks: tuple[Any, ...]  # of hooks that have not ended, innermost last: see scopes.py
+    hooks: tuple[Any, ...] | None  # (pack, unpack) hooks for saved tensors; with a third, informed: tensor/packed.py
+    blocks: tuple[Any, ...]  # of hooks that are active, innermost last: see scopes.py
     forbidden: str | None  # why saved tensor hooks may not be used here
     inference: bool  # make inference tensors?
-    dual: int  # forward-mode level, 0 for none
-    tangents: bool  # are tangents propagated, where there is a level?
+    dual: int  # the innermost level of forward-mode differentiation, 0 for none
+    tangents: bool  # are tangents propagated, if there is a level?
     anomaly: Any  # anomaly settings, None when off
-    recorder: Any  # is told of every saved tensor
-    profiler: Any  # is told of every operation: see declare/generate/profiling.py
-    levels: tuple[Any, ...]  # functional transforms, innermost last
+    recorder: Any  # is notified of every saved tensor
+    profiler: Any  # is notified of every operation: see declare/generate/profiling.py
+    levels: tuple[Any, ...]  # levels of `vmap`, innermost last
     mutation: Any  # allow_mutation_on_saved_tensors bookkeeping
     threads: bool  # may backward use several threads?
     ops: tuple[Any, ...]  # operation modes, innermost last: see `OpMode`
     autocast: Any  # the state of autocast, None when off everywhere
     functions: tuple[Any, ...]  # modes of `__torch_function__`, innermost last: see overrides.py
-    without_grad: Mode | None  # the same without grad, once somebody has asked
-    with_grad: ref[Mode] | None  # the one with grad that this was made of
-    below: Mode | None  # the same without the innermost level, once somebody has asked
-    within: Mode | None  # the one inside of a `Function`, once somebody has asked
+    without_grad: Mode | None  # cache: the same mode without grad
+    with_grad: ref[Mode] | None  # cache: the mode with grad that this was made from
+    below: Mode | None  # cache: the same mode without the innermost level
+    within: Mode | None  # cache: the mode inside of a `Function`
     forward: bool  # are tangents propagated now?
     busy: bool  # must operations take the interpreted path?
-    special: bool  # must they at least tell the profiler?
-    note: Any  # how, if that is all that is unusual, and times are all that it wants
-    watched: bool  # only because of modes that look on: see `OpMode.observes`
-    unwatched: Mode | None  # the same without those, once somebody has asked
-    traced: bool  # do modules note that they are called?
+    special: bool  # must operations at least notify the profiler?
+    note: Any  # how to notify it, if that is all, and it needs times only
+    watched: bool  # is `busy` due only to modes that observe: see `OpMode.observes`
+    unwatched: Mode | None  # cache: the same mode without those
+    traced: bool  # do modules record that they are called?
 
     def __init__(
         self,
@@ -143,14 +143,14 @@ MODE: ContextVar[Mode] = ContextVar("gradpack mode", default=Mode())  # noqa: B0
 
 
 class Transform(set[Any]):
-    """A functional transform that differentiates and is going on: the edges of what it differentiates by.
+    """An active functional transform that differentiates: the set of edges of its inputs.
 
     Attributes:
-        number: how deep it is, counting levels of `vmap` too: 1 for the outermost.
-        function: what it differentiates.
-        forward: by tangents?
-        inner: by a function of `autograd`, and not by one of `func`?
-        pushes: does it give tangents, though by differentiating backward twice?
+        number: its nesting depth, counting levels of `vmap` too: 1 for the outermost.
+        function: the function that it differentiates.
+        forward: whether it is forward mode.
+        inner: whether it belongs to a function of `autograd`, not of `func`.
+        pushes: whether it computes a jvp, if only by differentiating backward twice.
     """
 
     __slots__ = ("forward", "function", "inner", "number", "pushes")
@@ -167,19 +167,19 @@ TRANSFORMS: ContextVar[tuple[Transform, ...]] = ContextVar("gradpack transforms"
 
 
 def depth() -> int:
-    """How many functional transforms are going on, levels of `vmap` among them."""
+    """The number of active functional transforms, levels of `vmap` included."""
     return len(TRANSFORMS.get()) + len(MODE.get().levels)
 
 
-# Is the history of a view whose base was written to made by taking the view again, and not of where it lies?
+# Whether the history of a view whose base was written to is remade by replaying the view, not by `as_strided`.
 VIEW_REPLAY: ContextVar[bool] = ContextVar("gradpack view replay", default=False)
 
-# The backward pass that is going on: something with an identity, None outside.
+# Identifies the current backward pass; None outside of one.
 RUN: ContextVar[Any] = ContextVar("gradpack backward pass", default=None)
 
 
 def without_grad(mode: Mode) -> Mode:
-    """The same mode without grad, made once."""
+    """The same mode without grad (cached)."""
     if not mode.grad:
         return mode
     found = mode.without_grad
@@ -190,7 +190,7 @@ def without_grad(mode: Mode) -> Mode:
 
 
 def within_function(mode: Mode) -> Mode:
-    """The mode inside of the forward of a `Function`, which differentiates itself in both directions; made once."""
+    """The mode inside the forward of a `Function`: without grad and without tangents (cached)."""
     found = mode.within
     if found is None:
         found = mode.within = mode.replace(grad=False, tangents=False)
@@ -198,7 +198,7 @@ def within_function(mode: Mode) -> Mode:
 
 
 def with_grad(mode: Mode) -> Mode:
-    """The same mode with grad; the one that it was made of, if that is still there."""
+    """The same mode with grad: the one that this was made from, if that is alive."""
     if mode.grad:
         return mode
     found = None if mode.with_grad is None else mode.with_grad()
@@ -209,7 +209,7 @@ def with_grad(mode: Mode) -> Mode:
 
 
 def changed(mode: Mode, changes: dict[str, Any]) -> Mode:
-    """The mode with some fields changed; the same one if they are so already."""
+    """The mode with some fields changed; the same object if they have these values already."""
     if len(changes) == 1 and "grad" in changes:
         return with_grad(mode) if changes["grad"] else without_grad(mode)
     for name, value in changes.items():
@@ -220,7 +220,7 @@ def changed(mode: Mode, changes: dict[str, Any]) -> Mode:
 
 
 def change(**changes: Any) -> dict[str, Any]:
-    """Change fields of the current mode, and return what they were."""
+    """Change fields of the current mode, and return their old values."""
     mode = MODE.get()
     inner = changed(mode, changes)
     if inner is not mode:
@@ -229,26 +229,26 @@ def change(**changes: Any) -> dict[str, Any]:
 
 
 class Undo(NamedTuple):
-    """How to undo a change: the mode before it, the one after it, and the fields that it is about."""
+    """How to undo a change of the mode: the mode before, the mode after, and the names of the changed fields."""
 
     outer: Mode
     inner: ref[Mode]
     fields: tuple[str, ...]
 
     def mode(self, mode: Mode) -> Mode:
-        """What is to follow: the mode before the change, or if others have come since then, its fields in `mode`."""
+        """Return the mode to restore: the one before the change, or `mode` with its fields if others changed since."""
         outer = self.outer
         return outer if self.inner() is mode else changed(mode, {name: getattr(outer, name) for name in self.fields})
 
 
 class Block:
-    """A context manager that changes fields of the mode for a block. Subclasses say which, in `_changes`.
+    """A context manager that changes fields of the mode for a block. Subclasses return them from `_changes`.
 
     Leaving restores the named fields only, so that blocks which end out of order (generators, tasks) do not undo each
     other's changes of other fields.
     """
 
-    _entered: tuple[Undo, ...] = ()  # the blocks of this object that have not ended
+    _entered: tuple[Undo, ...] = ()  # one for each time that this object was entered and not left
 
     def _changes(self) -> dict[str, Any]:
         raise NotImplementedError
@@ -265,11 +265,11 @@ class Block:
         return self
 
     def _last(self) -> Undo:
-        """The block that is to end."""
+        """The block that was entered last."""
         return self._entered[-1]
 
     def _leave(self, undo: Undo) -> None:
-        """End it, unless that is done."""
+        """Leave a block, unless it was left already."""
         if self._entered and self._entered[-1] is undo:
             MODE.set(undo.mode(MODE.get()))
             self._entered = self._entered[:-1]
@@ -288,26 +288,26 @@ class using(Block):  # noqa: N801 - reads as a keyword
 
 
 class OpMode(Block):
-    """`with mode: ...` is asked about every operation of the block, below autograd, before it runs.
+    """`with mode: ...` intercepts every operation of the block, below autograd, before it runs.
 
     Subclasses override `operation`. Inside of it the mode is off, and modes around it are still on.
 
-    One that `observes` lets operations run as they would without it, where nothing else forbids that, and looks on in
-    `look`. One with `backward` is asked about the operations that formulas of gradients are made
-    of, too.
+    A mode that `observes` leaves operations to run as they would without it, where nothing else forbids that, and only
+    watches them in `look`. One with `backward` also intercepts the operations that backward formulas are made
+    of.
     """
 
     observes = backward = False
 
     def operation(self, op: Any, values: list[Any], run: Any) -> Any:
-        """The results of `op` on `values`: what `run()` returns, or something of the same form.
+        """Return the results of `op` on `values`: those of `run()`, or others of the same form.
 
-        That is a pair: a list of tensors without history, and a list of arrays that only formulas see.
+        That is a pair: a list of tensors without history, and a list of arrays that only backward formulas use.
         """
         return run()
 
     def look(self, op: Any, args: tuple[Any, ...], call: Any) -> Any:
-        """Returns `call()`, the result of `op` with these arguments."""
+        """Watch an operation: return `call()`, the result of `op` with these arguments."""
         return call()
 
     def _changes(self) -> dict[str, Any]:
@@ -315,7 +315,7 @@ class OpMode(Block):
 
 
 def unwatched(mode: Mode) -> Mode:
-    """The same mode without those who only look on, made once."""
+    """The same mode without operation modes, for modes that only observe (cached)."""
     found = mode.unwatched
     if found is None:
         found = mode.unwatched = mode.replace(ops=())

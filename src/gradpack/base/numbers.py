@@ -1,4 +1,4 @@
-"""Python numbers as those of a dtype."""
+"""Conversion of Python numbers to a dtype."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from . import dtypes
 from .dtypes import BOOL, COMPLEX, FLOATING, INTEGRAL, dtype
 from .errors import does_not_fit, too_big
 
-LEAST, MOST = -(1 << 63), (1 << 64) - 1  # the numbers that have 64 bits, with a sign or without
+LEAST, MOST = -(1 << 63), (1 << 64) - 1  # the range of signed and unsigned 64-bit integers together
 
 
 def _range(d: dtype) -> tuple[float, float]:
@@ -21,12 +21,12 @@ def _range(d: dtype) -> tuple[float, float]:
     return -high, high
 
 
-SAFE = 65504.0  # which every floating dtype holds
+SAFE = 65504.0  # every floating dtype can hold numbers up to this
 _RANGES = {d: _range(d) for d in dtypes.DTYPES.values()}
 
 
 def number_for(value: Any, d: dtype) -> Any:
-    """A Python number as one of dtype `d`: fractions are cut off, what does not fit is refused.
+    """Convert a Python number to dtype `d`: fractions are truncated.
 
     Raises:
         RuntimeError: if it does not fit.
@@ -50,7 +50,7 @@ def number_for(value: Any, d: dtype) -> Any:
             raise does_not_fit(value, d)
         value = value.real
     if d.category == INTEGRAL and not d.is_signed and isinstance(value, float):
-        low = 0  # ints below zero count from the end, fractions do not
+        low = 0  # negative ints wrap around in unsigned dtypes, fractions are refused
     if not low <= value <= high and (d.category == INTEGRAL or isfinite(value)):
         raise does_not_fit(value, d)
     if d.category == FLOATING:

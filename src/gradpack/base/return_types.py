@@ -1,4 +1,4 @@
-"""Types of several results with names, as `torch.return_types` has them: tuples whose items have names."""
+"""Named tuples of several results, as `torch.return_types` has them."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ TYPES: dict[str, type[Results]] = {}
 
 
 class Results(tuple[Any, ...]):
-    """A tuple of results that can be asked for by name."""
+    """A tuple of results that are attributes, too."""
 
     __slots__ = ()
     _fields: tuple[str, ...] = ()
     n_fields = n_sequence_fields = n_unnamed_fields = 0
 
     def __new__(cls, *values: Any) -> Results:
-        """From the values, or as in torch from a sequence of them."""
+        """Make one from the values, or as in torch from a sequence of them."""
         items: Iterable[Any] = values
         if len(values) == 1 and cls.n_fields > 1:
             items = values[0]
@@ -40,7 +40,7 @@ class Results(tuple[Any, ...]):
 
 
 def _again(name: str, values: tuple[Any, ...]) -> Results:
-    """What was pickled."""
+    """Unpickle results."""
     from importlib import import_module
 
     kind = TYPES.get(name)
@@ -50,10 +50,10 @@ def _again(name: str, values: tuple[Any, ...]) -> Results:
 
 
 def return_type(name: str, fields: Iterable[str]) -> Any:
-    """The type of this name with these fields, made if it is not there yet.
+    """Return the type with this name and these fields, made if there is none.
 
-    Where a declared operation and the function that users call give their results in another order,
-    the function, which comes later, has the public name.
+    Where a declared operation and the public function return their results in different orders,
+    the function, which is defined later, has the public name.
     """
     names = tuple(fields)
     found = TYPES.get(name)

@@ -1,8 +1,8 @@
-"""Blocks of hooks, entered by objects that several tasks and threads may share.
+"""Blocks of hooks, entered by context managers that several tasks and threads may share.
 
-Blocks of a task or thread may end in any order, as those of two generators do: what ends is taken out from among the
-others, which stay as they are. Which blocks there are is part of the mode, so that each of them begins and ends in one
-step, which an interrupt finds done or not begun.
+The blocks of a task or thread may end in any order, as those of two generators do: the one that ends is removed, and
+the others stay. The active blocks are part of the mode, so that each begins and ends in one step, which an interrupt
+cannot leave half done.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ _Watches = tuple[OpMode, ...]
 
 
 class Scope:
-    """A block that has not ended: whose it is, what it has see operations, and the fields to restore.
+    """An active block: its owner, its operation modes, and the fields to restore.
 
     Attributes:
-        outer: the mode around it, unless a block around it has ended before.
-        inner: the mode that it began with.
+        outer: the mode around it; None if a block around it has ended before it.
+        inner: the mode at its beginning.
     """
 
     __slots__ = ("before", "inner", "outer", "watches", "who")
@@ -32,12 +32,12 @@ class Scope:
 
 
 def enter(who: Any, watches: _Watches = (), **changes: Any) -> None:
-    """Change fields of the mode until that is ended. The same object may enter again before it leaves.
+    """Change fields of the mode until the block ends. The same object may enter again before it leaves.
 
     Args:
-        who: whose block it is.
-        watches: modes of operations that are on until then, too.
-        changes: fields, other than that of the modes of operations.
+        who: the owner of the block.
+        watches: operation modes that are on in the block.
+        changes: other fields of the mode.
     """
     mode = MODE.get()
     scope = Scope(who, watches, {name: getattr(mode, name) for name in changes}, mode)
@@ -45,13 +45,13 @@ def enter(who: Any, watches: _Watches = (), **changes: Any) -> None:
     scope.inner = ref(inner)
     try:
         MODE.set(inner)
-    except BaseException:  # somebody has interrupted: a block that was not entered is not left either
+    except BaseException:  # an interrupt: a block that was not entered is not left either
         MODE.set(mode)
         raise
 
 
 def innermost(who: Any) -> Scope:
-    """The last block of this object that this task or thread has entered.
+    """The last block of this owner that this task or thread has entered.
 
     Raises:
         RuntimeError: if there is none.
@@ -78,15 +78,15 @@ LEAVE = Exit(innermost, end)  # `__exit__` of classes whose `__enter__` calls `e
 
 
 def _without(mode: Mode, scope: Scope) -> Mode:
-    """The mode without a block, as if that had not been entered."""
+    """The mode without a block, as if it had never been entered."""
     place = next(at for at, other in enumerate(mode.blocks) if other is scope)
     restored, above = scope.before, []
-    for other in mode.blocks[place + 1 :]:  # what they are to restore is now what this block would have restored
+    for other in mode.blocks[place + 1 :]:  # they restore what this block would have restored
         mine = {name: restored[name] for name in other.before if name in restored}
         restored = {name: value for name, value in restored.items() if name not in mine}
         above.append(Scope(other.who, other.watches, other.before | mine, None))
     ops = list(mode.ops)
-    for watch in scope.watches:  # one of each, the innermost
+    for watch in scope.watches:  # remove the innermost occurrence of each
         for at in range(len(ops) - 1, -1, -1):
             if ops[at] is watch:
                 del ops[at]

@@ -1,4 +1,4 @@
-"""Settings that torch keeps for the process. What they choose between is the same here: each only remembers."""
+"""Process-wide settings of torch. The alternatives behave alike here: each setting is only stored."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _state: dict[str, Any] = {
     "interop": None,
     "fill": True,
 }
-FILLING = [False]  # is memory that nobody has written to filled now? In a place of its own, for `empty` asks each time
+FILLING = [False]  # does `empty` fill memory now? In a list of its own, for `empty` checks it on each call
 _MODES = {"default": 0, "warn": 1, "error": 2}
 
 
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
-    """Ask for equal results of equal runs. They are so always: results do not depend on the number of threads.
+    """Set whether operations must be deterministic. They always are: results do not depend on the number of threads.
 
-    What `empty` gives is filled then: see `utils.deterministic`.
+    If set, `empty` fills its memory: see `utils.deterministic`.
 
     Example::
 
@@ -45,7 +45,7 @@ def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None
 
 
 def fill_memory(mode: bool) -> None:
-    """Set whether memory that nobody has written to is filled while deterministic algorithms are asked for."""
+    """Set whether uninitialised memory is filled while deterministic algorithms are on."""
     if not isinstance(mode, bool):
         raise TypeError(f"fill_uninitialized_memory must be bool, not {type(mode).__name__}")
     _state["fill"] = mode
@@ -53,12 +53,12 @@ def fill_memory(mode: bool) -> None:
 
 
 def is_memory_filled() -> bool:
-    """What `fill_memory` was told."""
+    """Return the setting of `fill_memory`."""
     return bool(_state["fill"])
 
 
 def are_deterministic_algorithms_enabled() -> bool:
-    """What `use_deterministic_algorithms` was told.
+    """Return the setting of `use_deterministic_algorithms`.
 
     Example::
 
@@ -70,7 +70,7 @@ def are_deterministic_algorithms_enabled() -> bool:
 
 
 def is_deterministic_algorithms_warn_only_enabled() -> bool:
-    """Whether `use_deterministic_algorithms` was told to warn only.
+    """Return the setting `warn_only` of `use_deterministic_algorithms`.
 
     Example::
 
@@ -82,7 +82,7 @@ def is_deterministic_algorithms_warn_only_enabled() -> bool:
 
 
 def get_deterministic_debug_mode() -> int:
-    """0, 1 or 2: deterministic algorithms are not asked for, with warnings, with errors.
+    """Return the debug mode for deterministic algorithms: 0 off, 1 with warnings, 2 with errors.
 
     Example::
 
@@ -96,7 +96,7 @@ def get_deterministic_debug_mode() -> int:
 
 
 def set_deterministic_debug_mode(debug_mode: int | str) -> None:
-    """Set what `get_deterministic_debug_mode` says: a number, or "default", "warn", "error".
+    """Set the debug mode for deterministic algorithms: 0, 1, 2 or "default", "warn", "error".
 
     Raises:
         RuntimeError: for anything else.
@@ -123,7 +123,7 @@ def set_deterministic_debug_mode(debug_mode: int | str) -> None:
 
 
 def get_float32_matmul_precision() -> str:
-    """One of "highest", "high" and "medium": products of float32 are computed in float32 whatever it is.
+    """Return "highest", "high" or "medium". Products of float32 are always computed in float32.
 
     Example::
 
@@ -135,7 +135,7 @@ def get_float32_matmul_precision() -> str:
 
 
 def set_float32_matmul_precision(precision: str) -> None:
-    """Set what `get_float32_matmul_precision` says.
+    """Set the value that `get_float32_matmul_precision` returns.
 
     Example::
 
@@ -154,7 +154,7 @@ def set_float32_matmul_precision(precision: str) -> None:
 
 
 def is_warn_always_enabled() -> bool:
-    """What `set_warn_always` was told. Python's own filters say how often a warning shows.
+    """Return the setting of `set_warn_always`. Python's warning filters apply as well.
 
     Example::
 
@@ -166,7 +166,7 @@ def is_warn_always_enabled() -> bool:
 
 
 def set_warn_always(b: bool, /) -> None:
-    """Set what `is_warn_always_enabled` says.
+    """Set whether warnings are issued each time, instead of once per process.
 
     Example::
 
@@ -179,7 +179,7 @@ def set_warn_always(b: bool, /) -> None:
 
 
 def get_num_interop_threads() -> int:
-    """What `set_num_interop_threads` was told, else as many as `get_num_threads`.
+    """Return the number set by `set_num_interop_threads`, else `get_num_threads()`.
 
     Example::
 
@@ -191,7 +191,7 @@ def get_num_interop_threads() -> int:
 
 
 def set_num_interop_threads(threads: int, /) -> None:
-    """Set what `get_num_interop_threads` says. Operations of one thread do not run beside each other here.
+    """Set the number that `get_num_interop_threads` returns. It has no effect: operations do not run in parallel here.
 
     Raises:
         RuntimeError: if the number is not positive.
@@ -206,7 +206,7 @@ def set_num_interop_threads(threads: int, /) -> None:
 
 
 def set_flush_denormal(mode: bool, /) -> bool:
-    """Ask for tiny numbers to become zero. NumPy leaves that to the processor: False, unless nothing is to change.
+    """Set whether denormal numbers are flushed to zero. Not supported by NumPy: returns False if `mode` is True.
 
     Example::
 
@@ -218,7 +218,7 @@ def set_flush_denormal(mode: bool, /) -> bool:
 
 
 def profiler_allow_cudagraph_cupti_lazy_reinit_cuda12() -> bool:
-    """Whether a setting of CUDA's profiling library is allowed: there is none here. True, as torch says of itself.
+    """Always True, as in torch: a setting of CUDA's profiling library, which is not used here.
 
     Example::
 

@@ -11,7 +11,7 @@ from . import spelling
 
 
 def _int(size: Any, place: int) -> int:
-    """An element of a shape, as an int."""
+    """Convert an element of a shape to an int."""
     try:
         return index(size)
     except TypeError:

@@ -1,4 +1,4 @@
-"""Numbers of bytes, as people write and read them."""
+"""Formatting and parsing of numbers of bytes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _NAMES = ("B", "KiB", "MiB", "GiB", "TiB")
 
 
 def shown(nbytes: float) -> str:
-    """Bytes for people: "1.5 MiB"."""
+    """Format a number of bytes: "1.5 MiB"."""
     size, unit = float(nbytes), 0
     while abs(size) >= 1024 and unit < len(_NAMES) - 1:
         size, unit = size / 1024, unit + 1
@@ -18,7 +18,7 @@ def shown(nbytes: float) -> str:
 
 
 def in_bytes(who: str, what: str, size: Any) -> int:
-    """A number of bytes, from an int or from text such as "512 MiB" (of 1024) or "2 GB" (of 1000).
+    """Parse a number of bytes, from an int or from text such as "512 MiB" (of 1024) or "2 GB" (of 1000).
 
     Args:
         who, what: the function and its argument, for messages.

@@ -1,4 +1,4 @@
-"""How this library is called in what it prints: `gradpack.float32`, and `torch.float32` while it answers for torch."""
+"""The name of this library in what it prints: `gradpack.float32`, or `torch.float32` while it stands in for torch."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ library = "gradpack"
 
 
 class Named:
-    """What there is one object of for each name: printed by it, and pickled as the attribute of the library."""
+    """A constant with one object for each name, as a layout: printed and pickled as an attribute of the library."""
 
     __slots__ = ("name",)
 

@@ -1,4 +1,4 @@
-"""`sym_int` and its kin: functions that also take the symbolic numbers of torch's tracing. Here numbers are numbers."""
+"""`sym_int` and its kin, which torch has for symbolic numbers in tracing. Here they take plain numbers."""
 
 from __future__ import annotations
 

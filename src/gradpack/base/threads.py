@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from threading import Thread
 
-_MOST = 8  # more than this wait for memory, not for each other
+_MOST = 8  # with more threads, memory bandwidth is the limit
 _chosen: list[int] = []
 
 
@@ -20,7 +20,7 @@ def _available() -> int:
 
 
 def started(thread: Thread) -> bool:
-    """Start a thread. False where there can be no more, or none at all, as in a browser."""
+    """Start a thread. Return False if no thread can be started, as in a browser."""
     try:
         start(thread)
     except RuntimeError:
@@ -76,7 +76,7 @@ def set_num_threads(threads: int) -> None:
 
 
 def start(thread: Thread) -> None:
-    """Start a thread. An interrupt meanwhile is raised as that."""
+    """Start a thread. An interrupt meanwhile is raised as KeyboardInterrupt."""
     try:
         thread.start()
     except BaseException as error:
@@ -84,6 +84,6 @@ def start(thread: Thread) -> None:
 
 
 def interrupt_of(error: BaseException) -> BaseException:
-    """The interrupt that came while `threading` waited, which then gave back a lock that it had not; else the error."""
+    """The KeyboardInterrupt that made `threading` fail, by releasing a lock that it did not hold; else `error`."""
     around = error.__context__
     return around if isinstance(error, RuntimeError) and isinstance(around, KeyboardInterrupt) else error

@@ -1,4 +1,4 @@
-"""Nested containers of values: taken apart, put together again, one matched with another.
+"""Pytrees: flatten nested containers of values, unflatten them, and broadcast one to another.
 
 Containers are tuples, named tuples, lists, dicts, ordered and default dicts. Everything else, None too, is a leaf.
 """
@@ -17,7 +17,7 @@ def _named(value: Any) -> bool:
 
 
 class TreeSpec:
-    """The form of nested containers: the type, what the type needs besides its items, and the form of each item."""
+    """The structure of nested containers: type, context (such as the keys of a dict), and the specs of the children."""
 
     __slots__ = ("children", "context", "num_leaves", "type")
 
@@ -53,7 +53,7 @@ LEAF = TreeSpec(None, None, [])
 
 
 def tree_flatten(value: Any, is_leaf: Callable[[Any], bool] | None = None) -> tuple[list[Any], TreeSpec]:
-    """The leaves of nested containers from left to right, and their form."""
+    """Return the leaves of nested containers from left to right, and their structure."""
     leaves: list[Any] = []
     return leaves, _flatten(value, leaves, is_leaf)
 
@@ -81,7 +81,7 @@ def _parts(value: Any) -> tuple[Any, Any, list[Any]] | None:
 
 
 def tree_unflatten(leaves: Any, spec: TreeSpec) -> Any:
-    """Nested containers of a form from their leaves."""
+    """Rebuild nested containers from their leaves and their structure."""
     leaves = list(leaves)
     if len(leaves) != spec.num_leaves:
         raise ValueError(
@@ -106,7 +106,7 @@ def _build(leaves: Any, spec: TreeSpec) -> Any:
 
 
 def tree_map(function: Callable[..., Any], tree: Any, *rests: Any) -> Any:
-    """The same containers with `function(leaf)` for each leaf, or of the leaves of several trees of one form."""
+    """Apply a function to each leaf, or to the corresponding leaves of several trees of the same structure."""
     leaves, spec = tree_flatten(tree)
     others = [tree_flatten(rest)[0] for rest in rests]
     return tree_unflatten([function(*group) for group in zip(leaves, *others, strict=True)], spec)

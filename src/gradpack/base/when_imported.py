@@ -1,4 +1,4 @@
-"""A module of ours for another library, imported when that is, so that ours need not import it."""
+"""Imports a module of this library when another library is imported, without importing that one."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from types import ModuleType
 from typing import Any
 
 
-class _Watch:  # a finder by what it does: importlib.abc would take as long to import as all of `base`
+class _Watch:  # duck-typed: importing importlib.abc would take as long as all of `base`
     """Finds one module as Python would, and imports another once it has been executed."""
 
     def __init__(self, name: str, then: str) -> None:

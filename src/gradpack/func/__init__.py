@@ -1,4 +1,4 @@
-"""Transforms of functions: derivatives, and mapping over examples. They compose in any order and depth."""
+"""Function transforms: derivatives and `vmap`. They compose in any order and depth."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .vmap import vmap
 
 
 def functionalize(func: Any, *, remove: str = "mutations") -> Any:
-    """`func` without writes to tensors, for tracers: there are none here, so it is `func`.
+    """Return `func` itself: for tracers, in-place operations need not be removed here.
 
     Raises:
         RuntimeError: for another `remove` than "mutations" and "mutations_and_views".
@@ -31,10 +31,10 @@ def functionalize(func: Any, *, remove: str = "mutations") -> Any:
 
 
 def debug_unwrap(tensor: Tensor, *, recurse: bool = True) -> Tensor:
-    """The tensor of all examples behind one that `vmap` has batched; any other tensor as it is.
+    """The tensor with all examples behind one that `vmap` has batched; any other tensor as it is.
 
     Args:
-        recurse: go on until nothing is batched.
+        recurse: unwrap all levels, not only the innermost.
     """
     from ..declare.batching.batch_tensor import is_batched
 
@@ -46,7 +46,7 @@ def debug_unwrap(tensor: Tensor, *, recurse: bool = True) -> Tensor:
 
 
 def batching_coverage() -> dict[str, Any]:
-    """How many operations `vmap` has a rule for, and which loop over the examples.
+    """Return the number of operations, and the names of those without a batching rule, which loop over the examples.
 
     Example::
 

@@ -1,4 +1,4 @@
-"""What transforms take and return: which arguments, and the checks of them."""
+"""The arguments and results of function transforms: selection by `argnums`, and checks."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from ..tensor.tensor import Tensor
 
 
 def selected(argnums: Any, count: int) -> int | tuple[int, ...]:
-    """`argnums`, counted from the front.
+    """Return `argnums` with negative numbers counted from the end.
 
     Raises:
-        RuntimeError: for what is no int or tuple of different ints in range.
+        RuntimeError: unless it is an int, or a tuple of different ints, in range.
     """
     if not isinstance(argnums, int | tuple):
         raise RuntimeError(f"argnums must be int or Tuple[int, ...], got: {type(argnums)}")
@@ -36,20 +36,20 @@ def _one(n: Any, count: int) -> int:
 
 
 def pick(args: tuple[Any, ...], argnums: Any) -> Any:
-    """The arguments of these numbers: one, or a tuple."""
+    """Return the arguments at `argnums`: one, or a tuple."""
     chosen = selected(argnums, len(args))
     return args[chosen] if isinstance(chosen, int) else tuple(args[i] for i in chosen)
 
 
 def replaced(args: tuple[Any, ...], argnums: Any, new: Any) -> tuple[Any, ...]:
-    """The arguments, with others in the places of these numbers."""
+    """Return the arguments with those at `argnums` replaced by `new`."""
     chosen = selected(argnums, len(args))
     places = {chosen: new} if isinstance(chosen, int) else dict(zip(chosen, new, strict=True))
     return tuple(places.get(i, a) for i, a in enumerate(args))
 
 
 def only_tensors(leaves: list[Any]) -> list[Tensor]:
-    """Raise ValueError unless all are tensors."""
+    """Return the leaves; raise ValueError unless all are tensors."""
     for leaf in leaves:
         if not isinstance(leaf, Tensor):
             raise ValueError(f"Thing passed to transform API must be Tensor, got {type(leaf)}")
@@ -57,7 +57,7 @@ def only_tensors(leaves: list[Any]) -> list[Tensor]:
 
 
 def without_aux(result: Any, has_aux: bool, api: str) -> tuple[Any, Any]:
-    """What a function returned, as output and auxiliary output."""
+    """Split the result of a function into output and auxiliary output (None without `has_aux`)."""
     if not has_aux:
         return result, None
     if not (isinstance(result, tuple) and len(result) == 2):
@@ -66,7 +66,7 @@ def without_aux(result: Any, has_aux: bool, api: str) -> tuple[Any, Any]:
 
 
 def check_nested_outputs(leaves: list[Any], api: str) -> None:
-    """Raise RuntimeError unless nested outputs are tensors, and there is one."""
+    """Raise RuntimeError unless all outputs are tensors, and there is at least one."""
     if not leaves or (len(leaves) == 1 and leaves[0] is None):
         raise RuntimeError(f"{api}: Expected f to be a function that has non-empty output (got output = {leaves})")
     for out in leaves:
@@ -75,7 +75,7 @@ def check_nested_outputs(leaves: list[Any], api: str) -> None:
 
 
 def some_tensors(leaves: list[Any], api: str, what: str) -> None:
-    """Raise RuntimeError unless all are tensors, and there is one."""
+    """Raise RuntimeError unless all leaves are tensors, and there is at least one."""
     if not leaves:
         raise RuntimeError(f"{api}: Expected {what} to contain at least one Tensor.")
     for leaf in leaves:
@@ -84,7 +84,7 @@ def some_tensors(leaves: list[Any], api: str, what: str) -> None:
 
 
 def refuse_complex(name: str, tree: Any, is_input: bool) -> None:
-    """Raise RuntimeError for complex tensors, of which Jacobians are not defined here."""
+    """Raise RuntimeError for complex tensors: Jacobians of these are not supported."""
     for leaf in tree_leaves(tree):
         if isinstance(leaf, Tensor) and leaf.dtype.is_complex:
             where = "inputs" if is_input else "outputs"

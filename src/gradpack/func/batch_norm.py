@@ -1,4 +1,4 @@
-"""`replace_all_batch_norm_modules_`: batch normalisation that a function transform can go through."""
+"""`replace_all_batch_norm_modules_`: makes batch normalisation work under function transforms."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ _M = TypeVar("_M")
 
 
 def replace_all_batch_norm_modules_(root: _M) -> _M:
-    """Let every batch normalisation in a module use the statistics of its batch alone, in place.
+    """Make every batch normalisation in a module use batch statistics only, in place.
 
-    Running statistics are written to, which `vmap` cannot do for each example in one buffer. So they are dropped:
+    Under `vmap`, one buffer cannot have running statistics for each example. So they are dropped:
     `running_mean`, `running_var` and `num_batches_tracked` become None, and `track_running_stats` False.
 
     Returns:

@@ -17,15 +17,15 @@ def functional_call(
     tie_weights: bool = True,
     strict: bool = False,
 ) -> Any:
-    """Call a module with other tensors in the places of its parameters and buffers.
+    """Call a module with its parameters and buffers replaced by other tensors.
 
     Args:
-        module: a `nn.Module`; after the call it is as it was.
+        module: a `nn.Module`; restored after the call.
         parameter_and_buffer_dicts: names and tensors, or a sequence of such dicts. What the module assigns to
             its parameters and buffers ends up there.
         args: the positional arguments: a tuple, or one.
         kwargs: the others.
-        tie_weights: let what is given for one name stand for all names of the same tensor.
+        tie_weights: a tensor given for one name replaces all names of the same tied parameter.
         strict: raise RuntimeError unless all parameters and buffers, and no others, are given.
 
     Raises:
@@ -78,7 +78,7 @@ _MISSING = object()
 
 
 def _found(module: Any, path: str) -> Any:
-    """What a module has under a name; `_MISSING` for nothing."""
+    """The parameter, buffer or attribute of a module at a dotted name; `_MISSING` if there is none."""
     prefix, _, name = path.rpartition(".")
     module = _owner(module, prefix)
     for table in (module._parameters, module._buffers):
@@ -88,12 +88,12 @@ def _found(module: Any, path: str) -> Any:
 
 
 def _exchange(module: Any, path: str, value: Any) -> None:
-    """Put a tensor where a module has one, or has nothing.
+    """Set the tensor of a module at a dotted name; `_MISSING` removes it.
 
     Raises:
         KeyError: for an empty name.
         AttributeError: if a module on the way does not exist.
-        TypeError: if what is on the way is no module, or what is at the end no tensor.
+        TypeError: if the owner is no module, or the value no tensor.
     """
     prefix, _, name = path.rpartition(".")
     module = _owner(module, prefix)
@@ -103,7 +103,7 @@ def _exchange(module: Any, path: str, value: Any) -> None:
         raise KeyError('tensor name can\'t be empty string ""')
     for table in (module._parameters, module._buffers):
         if name in table:
-            if value is _MISSING:  # a Parameter of a new name
+            if value is _MISSING:  # the module set a Parameter of a new name
                 del table[name]
             else:
                 table[name] = value
@@ -118,7 +118,7 @@ def _exchange(module: Any, path: str, value: Any) -> None:
 
 
 def _owner(module: Any, prefix: str) -> Any:
-    """The module of that name inside of another; the other itself for no name."""
+    """The submodule at a dotted name; the module itself for an empty name."""
     seen: list[str] = []
     for part in prefix.split(".") if prefix else ():
         seen.append(part)
@@ -132,7 +132,7 @@ def _owner(module: Any, prefix: str) -> Any:
 
 
 def _named(module: Any) -> dict[str, Any]:
-    """All parameters and buffers, also those of one tensor under several names."""
+    """All parameters and buffers by dotted name; a tied tensor under each of its names."""
     found: dict[str, Any] = {}
     stack = [("", module)]
     while stack:
@@ -146,7 +146,7 @@ def _named(module: Any) -> dict[str, Any]:
 
 
 def _tied(module: Any, given: dict[str, Any]) -> dict[str, Any]:
-    """What is given, for every name of the same tensor."""
+    """Return `given`, with each tensor repeated under all names that are tied to its own."""
     groups: dict[int, list[str]] = {}
     for name, tensor in _named(module).items():
         groups.setdefault(id(tensor), []).append(name)

@@ -16,7 +16,7 @@ from .vmap import check_randomness
 
 
 def units(tensors: list[Tensor], start: int, stop: int) -> list[Tensor]:
-    """Some of the unit vectors of all elements of the tensors together, in the shapes of the tensors."""
+    """Rows `start` to `stop` of the identity over all elements of the tensors, split and shaped like the tensors."""
     from ..ops.create.fill import zeros
 
     parts, first = [], 0
@@ -37,7 +37,7 @@ def _chunks(total: int, size: int | None) -> list[tuple[int, int]]:
 
 
 def _mapped(function: Any, columns: list[Tensor], randomness: str = "error", alike: bool = False) -> list[Tensor]:
-    """The results of `function` for each row of the columns, a batch dimension before them."""
+    """Map `function` over the first dimension of the columns; results have the batch dimension first."""
     mode = MODE.get()
     level = VmapLevel(columns[0]._shape[0], randomness, alike)
     try:
@@ -57,15 +57,15 @@ def jacrev(
     chunk_size: int | None = None,
     _preallocate_and_copy: bool = False,
 ) -> Function:
-    """The Jacobian of a function, row by row, all rows at once: by reverse mode.
+    """The Jacobian of a function by reverse mode: `vmap` over vjps, one for each row.
 
     Args:
         argnums: which arguments to differentiate by: an int, or a tuple for a tuple of Jacobians.
-        has_aux: whether `func` returns `(output, aux)`; then so is what is returned.
+        has_aux: whether `func` returns `(output, aux)`; the result is then `(jacobian, aux)`.
         chunk_size: how many rows to compute at once; None for all.
 
     Returns:
-        A function whose result has, for each output and in it for each input, a tensor of the shape of both.
+        A function whose result has, for each output and each input, a tensor of shape `output.shape + input.shape`.
 
     Example::
 
@@ -110,15 +110,15 @@ def jacrev(
 
 
 def jacfwd(func: Function, argnums: Any = 0, has_aux: bool = False, *, randomness: str = "error") -> Function:
-    """The Jacobian of a function, column by column, all columns at once: by forward mode.
+    """The Jacobian of a function by forward mode: `vmap` over jvps, one for each column.
 
     Args:
         argnums: which arguments to differentiate by: an int, or a tuple for a tuple of Jacobians.
-        has_aux: whether `func` returns `(output, aux)`; then so is what is returned.
+        has_aux: whether `func` returns `(output, aux)`; the result is then `(jacobian, aux)`.
         randomness: as for `vmap`.
 
     Returns:
-        A function whose result has, for each output and in it for each input, a tensor of the shape of both.
+        A function whose result has, for each output and each input, a tensor of shape `output.shape + input.shape`.
 
     Example::
 
@@ -160,7 +160,7 @@ def jacfwd(func: Function, argnums: Any = 0, has_aux: bool = False, *, randomnes
 
 
 def _plain(tree: Any) -> Any:
-    """Auxiliary output of one of the columns: it is the same for all."""
+    """The auxiliary output without the batch dimension of the columns: it is the same for all of them."""
     from ..base.tree import tree_map
 
     level = MODE.get().levels[-1]

@@ -11,7 +11,7 @@ from ..tensor.tensor import Tensor
 _ELLIPSIS = "..."
 _WORDS = re.compile(r"\s*(\.\.\.|\(|\)|[^\s().]+|\.)")
 
-Group = list[str]  # the axes of one dimension: none for one of size 1 that has no name
+Group = list[str]  # the axes of one dimension: none for an unnamed one of size 1
 
 
 def rearrange(tensor: Any, pattern: str, **axes_lengths: int) -> Tensor:
@@ -24,7 +24,7 @@ def rearrange(tensor: Any, pattern: str, **axes_lengths: int) -> Tensor:
         axes_lengths: sizes of names in parentheses, where they do not follow from the rest.
 
     Raises:
-        ValueError: for a pattern that says nothing sensible, or that the shape does not fit.
+        ValueError: for an invalid pattern, or one that does not fit the shape.
         TypeError: for lengths that are no integers.
 
     Example::
@@ -74,7 +74,7 @@ def rearrange(tensor: Any, pattern: str, **axes_lengths: int) -> Tensor:
 
 
 def _parsed(side: str) -> list[Group]:
-    """One list for each dimension; that of an ellipsis in parentheses begins with `(`."""
+    """Parse one side of a pattern into a group for each dimension; an ellipsis in parentheses begins with `(`."""
     groups: list[Group] = []
     inside: Group | None = None
     for word in _WORDS.findall(side):
@@ -128,7 +128,7 @@ def _names(groups: list[Group]) -> list[str]:
 
 
 def _sizes(groups: list[Group], shape: list[int], lengths: dict[str, int]) -> dict[str, list[int]]:
-    """The size of each name; an ellipsis has as many as there are dimensions left."""
+    """The sizes of each name: one, or for an ellipsis those of the remaining dimensions."""
     free = len(shape) - sum(group != [_ELLIPSIS] for group in groups)
     if free < 0 or (free > 0 and [_ELLIPSIS] not in groups):
         raise ValueError(

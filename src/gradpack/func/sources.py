@@ -1,9 +1,9 @@
-"""Differentiating a function inside of whatever surrounds it: other transforms, `vmap`, a graph of the user's.
+"""Differentiation of a function inside other transforms, `vmap`, or a recorded graph of the user's.
 
-There is one graph for all transforms. A transform gives the function new tensors of the same values, its
-sources, and asks for gradients at these. They are connected to the old ones only if what is outside is
-being differentiated too. Under `vmap` the graph is that of all examples, where a source has a batch
-dimension even if it is the same for all of them: else gradients of the examples would be added up.
+There is one graph for all transforms. A transform passes the function new tensors of the same values, its
+sources, and computes the gradients at these. They are connected to the original tensors only if these are
+differentiated too. Under `vmap` the graph is that of all examples, where a source has a batch dimension
+even if it is the same for all of them: otherwise the gradients of the examples would be summed.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 
 
 class Sources:
-    """The tensors that a function is differentiated by.
+    """The inputs with respect to which a transform differentiates a function.
 
     Attributes:
-        given: what the user passed.
-        whole: the sources as the graph knows them, with the dimensions of all examples.
-        inside: the sources as the function gets them.
+        given: the tensors that the user passed.
+        whole: the sources in the graph, with all batch dimensions.
+        inside: the sources as the function gets them, without batch dimensions.
         levels: the levels of `vmap` around.
-        grad: whether what is outside records.
+        grad: whether grad mode is on outside.
     """
 
     __slots__ = ("given", "grad", "inside", "levels", "own", "whole")
@@ -60,7 +60,7 @@ class Sources:
                 f"only Tensors of floating point dtype can require gradients, and this one is {value.dtype}"
             )
         found = bottom(value, self.levels) if self.levels else value
-        if found.requires_grad:  # under `no_grad` too: what is pulled back later, with grad on, depends on it
+        if found.requires_grad:  # under `no_grad` too: a later vjp with grad mode on depends on it
             outer = MODE.get()
             try:
                 MODE.set(outer.replace(levels=(), grad=True))
@@ -80,7 +80,7 @@ class Sources:
         return made
 
     def run(self, function: Callable[[], Any]) -> Any:
-        """Call the function, recording whatever the mode outside says."""
+        """Call the function with grad mode on, whatever the mode outside."""
         mode, transforms = MODE.get(), TRANSFORMS.get()
         try:
             MODE.set(mode.replace(grad=True, inference=False, tangents=True))
@@ -93,7 +93,7 @@ class Sources:
                 MODE.set(mode)
 
     def results(self, tree: Any) -> Any:
-        """Nested results as the world outside gets them: followed only if they depend on what it follows."""
+        """Return nested results for the code outside: they require grad only if tensors there do."""
         return tree_map(self._result, tree)
 
     def _result(self, value: Any) -> Any:
@@ -110,7 +110,7 @@ class Sources:
     def pull(
         self, outputs: list[Tensor], seeds: list[Tensor | None], keep: bool, create_graph: bool | None = None
     ) -> list[Tensor]:
-        """The gradients at the sources, from those of the outputs. Where nothing depends on one, zeros."""
+        """Return the gradients at the sources, given those of the outputs: zeros for sources that were not used."""
         from ..ops.create.fill_like import zeros_like
 
         mode = MODE.get()
@@ -152,14 +152,14 @@ class Sources:
 
 
 def is_followed(value: Tensor) -> bool:
-    """Whether autograd follows a tensor, or that of all examples behind it."""
+    """Whether autograd records operations on a tensor, or on the one behind it with all batch dimensions."""
     while is_batched(value):
         value = value._data.value
     return value._current_edge() is not None
 
 
 def _text(tensor: Tensor) -> str | None:
-    """How a tensor prints that transforms around it differentiate by, None if there are none."""
+    """The text of a tensor wrapped by active transforms; None if there are none around it."""
     around: list[tuple[int, str]] = []
     shown = value = tensor
     while is_batched(value):
@@ -207,10 +207,7 @@ def _leads_to(edge: Node, own: Transform) -> bool:
 
 
 def reaches(edges: Iterable[Node], own: set[Node]) -> bool:
-    """Whether there is a way from edges to something that is followed for others.
-
-    That is a leaf, or a source of another transform that is going on.
-    """
+    """Whether edges lead to a leaf, or to a source of another active transform."""
     active = [s for s in TRANSFORMS.get() if s is not own]
     stack = list(edges)
     seen: set[Node] = set()

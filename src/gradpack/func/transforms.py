@@ -1,4 +1,4 @@
-"""Functions that give derivatives of functions: `grad`, `grad_and_value`, `vjp`, `jvp`, `linearize`."""
+"""Function transforms that differentiate: `grad`, `grad_and_value`, `vjp`, `jvp`, `linearize`."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _JVP = "jvp(f, primals, tangents)"
 
 
 def grad(func: Function, argnums: Any = 0, has_aux: bool = False) -> Function:
-    """The gradient of a function that returns one number, as a function of the same arguments.
+    """Return a function that computes the gradients of `func`, which returns one number.
 
     Args:
-        func: returns a tensor without dimensions; with `has_aux`, a pair of it and anything.
-        argnums: which arguments to differentiate by: an int, or a tuple for a tuple of gradients. Arguments
+        func: returns a 0-dim tensor; with `has_aux`, a tuple `(output, aux)`.
+        argnums: the arguments to differentiate with respect to: an int, or a tuple for a tuple of gradients. Arguments
             may be nested containers of tensors; gradients then are, too.
-        has_aux: whether there is the second part, which is returned beside the gradient.
+        has_aux: whether `func` returns `aux`, which is then returned beside the gradient.
 
     Raises:
         RuntimeError: if the function returns anything else.
@@ -49,7 +49,7 @@ def grad(func: Function, argnums: Any = 0, has_aux: bool = False) -> Function:
 
 
 def grad_and_value(func: Function, argnums: Any = 0, has_aux: bool = False) -> Function:
-    """The gradient of a function that returns one number, and the number: see `grad`.
+    """Return a function that computes the gradient of `func` and its value: see `grad`.
 
     Returns:
         A function that returns `(gradient, value)`; with `has_aux`, `(gradient, (value, aux))`.
@@ -105,15 +105,15 @@ def _tensors(aux: Any) -> Any:
 
 
 def vjp(func: Function, *primals: Any, has_aux: bool = False) -> Any:
-    """The outputs of a function, and a function that pulls their cotangents back to the inputs.
+    """Return the outputs of a function, and a function that computes vector-Jacobian products.
 
     Args:
         primals: tensors, or nested containers of them.
         has_aux: whether `func` returns `(output, aux)`.
 
     Returns:
-        `(output, vjp_fn)` or `(output, vjp_fn, aux)`. `vjp_fn(cotangents)` takes what has the form of the
-        output, and returns one gradient for each input: one alone, or a tuple.
+        `(output, vjp_fn)` or `(output, vjp_fn, aux)`. `vjp_fn(cotangents)` takes cotangents with the structure of
+        the output, and returns the gradient of the input, or a tuple of those of several.
 
     Example::
 
@@ -126,7 +126,7 @@ def vjp(func: Function, *primals: Any, has_aux: bool = False) -> Any:
 
 
 def vjp_of(func: Function, primals: tuple[Any, ...], argnums: Any, has_aux: bool) -> Any:
-    """`vjp` by some of the arguments."""
+    """`vjp` with respect to the arguments at `argnums` (None for all)."""
     chosen = primals if argnums is None else pick(primals, argnums)
     flat, form = tree_flatten(chosen)
     sources = Sources(only_tensors(flat), func)
@@ -176,7 +176,7 @@ def _shown(form: Any) -> str:
 
 
 def jvp(func: Function, primals: Any, tangents: Any, *, strict: bool = False, has_aux: bool = False) -> Any:
-    """The outputs of a function, and the Jacobian times the tangents, in one pass.
+    """Return the outputs of a function, and its Jacobian-vector product with the tangents, by forward mode.
 
     Args:
         primals: a tuple of the positional arguments.
@@ -197,7 +197,7 @@ def jvp(func: Function, primals: Any, tangents: Any, *, strict: bool = False, ha
 
 
 def jvp_of(func: Function, primals: Any, tangents: Any, argnums: Any, strict: bool, has_aux: bool) -> Any:
-    """`jvp` by some of the arguments."""
+    """`jvp` with respect to the arguments at `argnums` (None for all)."""
     if not isinstance(primals, tuple):
         raise RuntimeError(f"{_JVP}: Expected primals to be a tuple. E.g. it should be valid to call f(*primals).")
     chosen = primals if argnums is None else pick(primals, argnums)
@@ -238,7 +238,7 @@ def jvp_of(func: Function, primals: Any, tangents: Any, argnums: Any, strict: bo
 
 
 def _push_twice_back(call: Callable[[list[Any]], Any], flat: list[Tensor], pushed: list[Tensor], strict: bool) -> Any:
-    """The transpose of the gradient, which is linear in what it starts from: where forward mode is busy already."""
+    """Compute a jvp as the vjp of a vjp, which is linear in its cotangents: where a forward-mode level is active."""
     from ..ops.create.fill_like import zeros_like
 
     sources = Sources(flat, call)
@@ -261,9 +261,9 @@ def _push_twice_back(call: Callable[[list[Any]], Any], flat: list[Tensor], pushe
 
 
 def linearize(func: Function, *primals: Any) -> tuple[Any, Function]:
-    """The outputs of a function, and its Jacobian at `primals` as a linear function of tangents.
+    """Return the outputs of a function, and its Jacobian at `primals` as a linear function of tangents.
 
-    The function is run once. What `jvp_fn(*tangents)` returns has the form of the output.
+    The function is run once. The result of `jvp_fn(*tangents)` has the structure of the output.
 
     Example::
 

@@ -1,4 +1,4 @@
-"""`vmap`: a function of one example as a function of many."""
+"""`vmap`: vectorizes a function of one example over a batch dimension."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..tensor.tensor import Tensor
 
 
 def name_of(func: Any) -> str:
-    """What messages call a function."""
+    """The name of a function in error messages."""
     if hasattr(func, "__name__"):
         return str(func.__name__)
     if isinstance(func, functools.partial):
@@ -30,16 +30,16 @@ def vmap(
     *,
     chunk_size: int | None = None,
 ) -> Callable[..., Any]:
-    """`func`, mapped over a dimension of its arguments: one call computes all examples.
+    """Vectorize `func` over a dimension of its arguments: one call computes all examples.
 
-    Inside, tensors have the shape of one example. What they are is not known there: Python's `if` and
-    `.item()` are refused.
+    Inside, tensors have the shape of one example. Their values cannot be read there: data-dependent
+    control flow and `.item()` raise.
 
     Args:
         func: takes tensors, also in nested tuples, lists and dicts, and returns such.
         in_dims: the dimension to map over, for each argument; None for one that is the same for all
             examples. Nested as the arguments are, or one for all of a container.
-        out_dims: where the dimension of examples goes in each result.
+        out_dims: the batch dimension in each result.
         randomness: "error": random operations are refused; "same": all examples get the same numbers;
             "different": each gets its own.
         chunk_size: how many examples to compute at once; None for all.
@@ -79,7 +79,7 @@ def call(
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
 ) -> Any:
-    """Call a mapped function. What is in `kwargs` is the same for all examples."""
+    """Call a vectorized function. Arguments in `kwargs` are not mapped over."""
     if type(out_dims) is not int:
         for dim in tree_leaves(out_dims):
             if dim is not None and not isinstance(dim, int):
@@ -109,7 +109,7 @@ def call(
 
 
 def _inputs(func: Any, in_dims: Any, args: tuple[Any, ...]) -> tuple[int, list[Any], list[Any], TreeSpec]:
-    """The number of examples, the dimension of each argument and the arguments, in a row, and their form."""
+    """Return the batch size, the batch dimension of each flat argument, the flat arguments and their structure."""
     start = f"vmap({name_of(func)}, in_dims={in_dims}, ...)(<inputs>): "
     if not isinstance(in_dims, int | tuple):
         raise ValueError(
@@ -180,7 +180,7 @@ def _run(
 
 
 def _results(func: Any, result: Any, out_dims: Any, level: VmapLevel, arguments: Any) -> Any:
-    """What a function returned, of all examples; `arguments` are the ones that it saw, those given, and their dims."""
+    """Unwrap results; `arguments` are triples of a batched argument, the original one and its batch dimension."""
     leaves, form = tree_flatten(result)
     places = _places(func, result, out_dims, form)
     name = name_of(func)

@@ -1,1 +1,1 @@
-"""Nodes, edges and the traversal. Knows no tensor and no operation."""
+"""Nodes, edges and the backward traversal; independent of tensors and operations."""

@@ -1,8 +1,8 @@
 """The traversal: sends gradients from roots down to leaves. One loop for every kind of request.
 
-A node is always newer than its inputs. So the newest node in sight has heard from all of its
-consumers and can run: no dependency count is needed. Only where the moment at which a leaf is
-served can be seen (it has hooks, or the request names inputs) does a `Plan` count its consumers.
+A node is always newer than its inputs, so the newest pending node has received the gradients of all of its
+consumers and can run: no dependency count is needed. Only where the moment at which a leaf accumulates is
+observable (it has hooks, or the request names inputs) does a `Plan` count its consumers.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from typing import Any
 
 from .node import AccumulateGrad, Gradient, Node, Slot
 
-LARGE = 1 << 19  # bytes of a gradient from which handing work to another thread costs little beside the work
+LARGE = 1 << 19  # bytes: for gradients at least this large, handing work to another thread pays
 _number = attrgetter("seq")
 
 
 class Plan:
-    """What a request needs beyond "send everything to every leaf"."""
+    """The dependency counts of leaves and the captured inputs of a backward pass that needs them."""
 
     __slots__ = ("captured", "counts", "needed", "seen")
 
@@ -31,7 +31,7 @@ class Plan:
         counts: dict[Node, int] = {}
         seen = set(roots)
         order = list(seen)
-        for node in order:  # which grows while it is read
+        for node in order:  # `order` grows during the loop
             for edge in node.edges:
                 if edge is not None:
                     if type(edge) is AccumulateGrad:
@@ -50,7 +50,7 @@ class Plan:
             self.needed = needed
 
     def will_run(self, node: Node) -> bool:
-        """Whether this request runs the node."""
+        """Whether this backward pass runs the node."""
         return node in (self.seen if self.needed is None else self.needed)
 
 
@@ -73,15 +73,15 @@ def run(
         plan: which leaves to serve when, and which nodes to run at all.
         capture: put the gradients of the plan's inputs into `plan.captured` and accumulate nothing.
         threads: other threads may take part, once the graph is wide and gradients are large.
-        observer: is told of every node: `start(node, g)` before it runs and `end(grads)` after; `alone(node, g,
-            keep)` runs a node, on whatever thread, and `serving(serve)` is what serves a leaf. Of nodes whose types are
-            in `named`, unless that is None, it may be told when they ran only: `note((type, start, end, seq))`. None
-            for none.
+        observer: is told of every node: `start(node, g)` before it runs and `end(grads)` after; `alone(node, g, keep)`
+            runs a node, on any thread, and `serving(serve)` wraps the function that accumulates into a leaf. Nodes of
+            the types in `named` (None for no such types) may be reported after they ran, as
+            `note((type, start, end, seq))`, times in nanoseconds.
     """
     pending: dict[Node, Gradient] = {}  # gradients of nodes in `ready`, and the only one so far of leaves
-    sums: dict[Node, Gradient] = {}  # gradients of leaves that nobody else holds, because they are sums
+    sums: dict[Node, Gradient] = {}  # gradients of leaves that are sums: held by the engine only, added in place
     ready: list[tuple[int, Node]] = []
-    due: list[Node] = []  # leaves that have heard from all of their consumers
+    due: list[Node] = []  # leaves that have received the gradients of all of their consumers
     counts = None if plan is None else dict(plan.counts)
     needed = None if plan is None else plan.needed
     wanted = None if plan is None or plan.needed is None else plan.captured
@@ -89,7 +89,7 @@ def run(
     usual = not create_graph
     if wanted is not None and capture and usual:
         for node in wanted:
-            if type(node) is not leaf_type:  # gradients are looked at on their way
+            if type(node) is not leaf_type:  # the gradient of a non-leaf input is captured on its way
                 usual = False
     serve, named = _serve, None
     note: Any = None
@@ -101,7 +101,7 @@ def run(
 
     for node, g in roots:
         if needed is not None and node not in needed:
-            if len(roots) == 1 and node.extras is not None:  # as in torch, which looks no further than the only root
+            if len(roots) == 1 and node.extras is not None:  # as torch: hooks of a sole root always run
                 node.extras.run_tensor_hooks(node, g, create_graph)
             continue
         if node in pending:
@@ -157,7 +157,7 @@ def run(
                 extras = node.extras
                 last = False
                 if capture and wanted is not None and node in wanted:
-                    wanted[node] = g  # without what hooks make of it, as torch has it, if the node runs on
+                    wanted[node] = g  # before tensor hooks, as in torch, unless the pass ends at this node
                     last = needed is not None and not any(e in needed for e in node.edges)
                 if extras is not None and extras.tensor_hooks is not None:
                     g = extras.run_tensor_hooks(node, g, create_graph)
@@ -211,7 +211,7 @@ def run(
                     pending[edge] = ge
                     heappush(ready, (edge.seq, edge))
             ge = held = grads = node = None  # type: ignore[assignment]
-            while due:  # not before the node's gradients are let go of: a leaf keeps what nobody else holds
+            while due:  # only after `grads` is dropped: a leaf takes over a gradient without other references
                 edge = due.pop(0)
                 group = sums if edge in sums else pending
                 serve(edge, group.pop(edge, None), create_graph, wanted, capture)
@@ -241,7 +241,7 @@ def run(
 def _serve_finished(
     pending: dict[Node, Gradient], sums: dict[Node, Gradient], left: list[Node], create_graph: bool
 ) -> None:
-    """After a failure: leaves to which none of the nodes that are left leads have their whole gradient, and keep it."""
+    """After a failure, accumulate into the leaves that no remaining node leads to: their gradients are complete."""
     seen = set(left)
     while left:
         for edge in left.pop().edges:

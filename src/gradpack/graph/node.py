@@ -19,7 +19,7 @@ next_seq: Callable[[], int] = _numbers.__next__
 
 
 def upcoming() -> int:
-    """The number, counted upward, that the next node will get. Asking does not use it up."""
+    """The sequence number, counted upward, of the next node; does not advance the counter."""
     return -int(repr(_numbers).removeprefix("count(").partition(",")[0])
 
 
@@ -49,11 +49,11 @@ class Node:
         raise NotImplementedError
 
     def undefined(self, keep: bool, create_graph: bool) -> Iterable[Gradient]:
-        """What to pass on when no gradient arrived."""
+        """Return the gradients of the inputs where the incoming gradient is undefined (None): None for each edge."""
         return (None,) * len(self.edges)
 
     def movable(self) -> bool:
-        """Whether `backward` may run on another thread than that of the caller: no code of users is in it."""
+        """Whether `backward` may run on another thread than the caller's: it runs no user code."""
         return False
 
     def name(self) -> str:
@@ -76,23 +76,23 @@ class Node:
 
     @property
     def shown(self) -> tuple[int, ...] | None:
-        """Which edges users see, in which order; None for all."""
+        """The indices of the edges that `next_functions` shows, in order; None for all."""
         return None
 
     def settled(self) -> Node:
-        """The node as users see it."""
+        """The node that `grad_fn` and `next_functions` show for this one."""
         return self
 
     def _sequence_nr(self) -> int:
         return -self.seq
 
     def _set_sequence_nr(self, number: int) -> None:
-        index(number).to_bytes(8)  # raises what is to be raised
+        index(number).to_bytes(8)  # raises for what is no unsigned 64-bit integer
         self.seq = -number
 
     @property
     def requires_grad(self) -> bool:
-        """True: what needs no gradient has no node."""
+        """Always True: tensors that do not require grad have no node."""
         return True
 
     def __repr__(self) -> str:
@@ -100,20 +100,20 @@ class Node:
 
 
 class AccumulateGrad(Node):
-    """Where gradients stop: adds up into the `.grad` of a leaf.
+    """The node of a leaf: accumulates incoming gradients into its `.grad`.
 
-    Holds the gradient, and only weakly the tensor: anything else would be a cycle.
+    Holds the gradient, and the tensor only weakly: a strong reference would be a cycle.
     """
 
     __slots__ = ("dtype", "grad", "tensor")
     __module__ = "builtins"  # as torch has it
 
     grad: Any
-    dtype: Any  # what to cast gradients to, if the user has said (then there are extras); False: leave them
-    tensor: Callable[[], Any]  # a weak reference; for a leaf that was dropped, what makes it again
+    dtype: Any  # `grad_dtype`, if set (`extras` is then set, too): gradients are cast to it; False: no cast
+    tensor: Callable[[], Any]  # a weak reference; for a leaf that was freed, a `Remains` that recreates it
 
-    cast: ClassVar[Callable[[AccumulateGrad, Gradient], Gradient]]  # to `dtype`
-    store: ClassVar[Callable[[AccumulateGrad, Gradient, bool], None]]  # how a gradient becomes `.grad`
+    cast: ClassVar[Callable[[AccumulateGrad, Gradient], Gradient]]  # casts a gradient to `dtype`
+    store: ClassVar[Callable[[AccumulateGrad, Gradient, bool], None]]  # accumulates a gradient
 
     def __init__(self, tensor: Callable[[], Any]) -> None:
         self.edges, self.seq, self.extras = (), 1, None
@@ -122,7 +122,7 @@ class AccumulateGrad(Node):
 
     @property
     def variable(self) -> Any:
-        """The leaf itself; if the user has dropped it, a tensor like it."""
+        """The leaf tensor; if the user has dropped it, a new one on the same data."""
         return self.tensor()
 
     def name(self) -> str:
@@ -133,7 +133,7 @@ class AccumulateGrad(Node):
 
 
 class Nowhere(Node):
-    """The edge of a view without history whose base requires grad: gradients stop here and are forgotten.
+    """The edge of a view without history whose base requires grad: gradients that arrive are discarded.
 
     Such a view was taken before its base required grad, or under `no_grad`.
     """
@@ -150,7 +150,7 @@ class Nowhere(Node):
 
 
 class Origin(Node):
-    """The edge of what a functional transform differentiates by. Gradients that arrive are for the transform only."""
+    """The edge of an input that a functional transform differentiates: its gradient is for the transform only."""
 
     __slots__ = ()
 
@@ -192,7 +192,7 @@ class Slot(Node):
 
 
 class Lent(Slot):
-    """The edge of a result as pack hooks get it: it leads to the node, without holding it."""
+    """The edge of a result as pack hooks get it: a weak reference to the node."""
 
     __slots__ = ("_node",)
 
@@ -227,9 +227,9 @@ class Lent(Slot):
 
 
 class Part(list[Any]):
-    """Gradients of several outputs, None where not known yet. Adding another one fills them in, in place."""
+    """The gradients of a node's outputs, None where undefined. Adding another `Part` accumulates in place."""
 
-    only: int | None = None  # the place that is filled, where it is but one
+    only: int | None = None  # the number of the output that is filled, if it is only one
 
     def __add__(self, other: Any) -> Part:
         for i in range(len(self)) if other.only is None else (other.only,):
@@ -242,7 +242,7 @@ class Part(list[Any]):
 
 
 def variant_of(kind: Any, name: str) -> Any:
-    """A node class under another name: that of a variant of the call, or of its in-place form."""
+    """Return a node class under another name: for an overload of the operation, or its in-place form."""
     return _variant(kind, name)
 
 

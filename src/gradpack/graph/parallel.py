@@ -18,15 +18,15 @@ from .node import AccumulateGrad, Gradient, Node
 
 
 class Inbox:
-    """The gradient of one node while contributions arrive, in whatever order."""
+    """The gradient of one node while contributions to it arrive from several threads, in any order."""
 
     __slots__ = ("early", "expected", "folding", "owned", "value")
 
     def __init__(self) -> None:
-        self.expected: list[tuple[int, int]] = []  # who is still to be added, the next one last
-        self.early: dict[tuple[int, int], Gradient] = {}  # what arrived before its turn
+        self.expected: list[tuple[int, int]] = []  # (seq, edge index) of contributions still due, next one last
+        self.early: dict[tuple[int, int], Gradient] = {}  # contributions that arrived before their turn
         self.value: Gradient = None
-        self.owned = False  # is the value a sum, which nobody else holds?
+        self.owned = False  # is the value a sum, which may be added to in place?
         self.folding = False  # is a thread adding right now?
 
     def fold(self, g: Gradient, leaf: bool) -> None:
@@ -38,14 +38,14 @@ class Inbox:
             self.value += g
         else:
             self.value = self.value + g
-            self.owned = leaf  # gradients of inner nodes may be handed on as they are: not written to
+            self.owned = leaf  # gradients of inner nodes may be passed on as they are: not written to
 
 
 Serve = Callable[[Node, Gradient, bool, dict[Node, Gradient] | None, bool], None]
 
 
 class Crew:
-    """What the threads of one pass share."""
+    """The state that the threads of one backward pass share."""
 
     def __init__(
         self,
@@ -61,7 +61,7 @@ class Crew:
         self.serve, self.observer = serve, observer
         self.lock = (
             Lock()
-        )  # to be entered, and not the condition: an interrupt on the way into that would leave it shut
+        )  # enter this, not the condition: an interrupt while entering the latter would leave it locked
         self.changed = Condition(self.lock)
         self.movable: list[tuple[int, Node]] = []
         self.fixed: list[tuple[int, Node]] = []  # nodes that only the caller's thread may run
@@ -135,7 +135,7 @@ class Crew:
             g = None
 
     def _fold(self, node: Node, box: Inbox) -> None:
-        """Add what has arrived and is due; then let the node run if that was all."""
+        """Add the contributions that have arrived, in order; queue the node, or accumulate, once all have."""
         leaf = type(node) is AccumulateGrad
         while True:
             with self.lock:
@@ -158,7 +158,7 @@ class Crew:
 
 
 def _survey(starts: list[Node], needed: set[Node] | None) -> dict[Node, Inbox] | None:
-    """An inbox for each node that will hear from others; None where hooks would see the order of things."""
+    """An inbox for each node that others send gradients to; None if a node has hooks, which would see the order."""
     boxes: dict[Node, Inbox] = {}
     seen = set(starts)
     stack = list(starts)
@@ -193,13 +193,13 @@ def finish(
     serve: Serve,
     observer: Any = None,
 ) -> bool:
-    """Do the rest of a pass on several threads: True if that was possible.
+    """Finish a backward pass on several threads; return whether that was possible.
 
-    Takes over the nodes in `ready`, their gradients in `pending`, and what leaves have been sent so
-    far; leaves that nobody writes to any more stay where they are.
+    Takes over the nodes in `ready`, their gradients in `pending`, and the gradients of leaves so far;
+    leaves that receive no more gradients stay in `pending` and `sums`.
 
     Raises:
-        Exception: what a node raised; where several did, the newest of them.
+        Exception: the error of a node; of several, that of the newest node.
     """
     workers = get_num_threads() - 1
     boxes = _survey([node for _, node in ready], needed) if workers > 0 else None

@@ -1,1 +1,1 @@
-"""Tensor, its views and versions, and what is saved for backward."""
+"""Tensor, views, version counters and saved tensors."""

@@ -1,4 +1,4 @@
-"""Saved tensors that are not kept but made again, exactly enough for the backward that asks for them."""
+"""Saved tensors that are not kept but recomputed, exactly, when backward unpacks them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LEAST = 1 << 16  # bytes: smaller tensors are kept as they are
 
 
 class Again:
-    """Stands for a saved tensor. Gives its array while somebody else holds that, and makes another one later."""
+    """Stands for a saved tensor: unpacks to its array while that is alive, else to a recomputed one."""
 
     __slots__ = ("__weakref__", "_array", "_counter", "_shape", "_spec")
 
@@ -21,7 +21,7 @@ class Again:
         self._shape, self._spec = tensor._shape, tensor._spec
 
     def made(self) -> Any:
-        """The array again."""
+        """Recompute the array."""
         raise TypeError(f"{type(self).__name__} has no made")
 
     def tensor(self) -> Tensor:
@@ -34,7 +34,7 @@ class Again:
 
 
 def in_place_of(tensor: Tensor, again: Again) -> Packed:
-    """What a node is to keep in place of a tensor as it is now, without its hooks."""
+    """Return a `Packed` for a tensor at its present version that unpacks through `again`, without pack hooks."""
     packed: Packed = new_packed(Packed, tensor, None)
     packed.handle, packed.unpack = again, Again.tensor
     return packed

@@ -1,4 +1,4 @@
-"""How tensors come about from data: `Tensor(...)`, unpickling."""
+"""Construction of tensors from data: `Tensor(...)`, unpickling."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def legacy_new(cls: type, args: tuple[Any, ...], device: Any) -> Tensor:
 
 
 def legacy(d: dtype, args: tuple[Any, ...]) -> Tensor:
-    """What `Tensor(2, 3)`, `FloatTensor([1, 2])`, `x.new(size)` and the like make: of a size, or of data."""
+    """Make a tensor of dtype `d` from a size, uninitialised, or from data: `Tensor(2, 3)`, `FloatTensor([1, 2])`."""
     if len(args) == 1 and not isinstance(args[0], Size):
         data = args[0]
         if isinstance(data, Tensor):
@@ -56,7 +56,7 @@ def legacy(d: dtype, args: tuple[Any, ...]) -> Tensor:
 
 
 def rebuild(cls: type, array: Any, requires_grad: bool, extra: dict[str, Any]) -> Tensor:
-    """A tensor from what pickling kept of it."""
+    """Rebuild a tensor from its pickled class, array, `requires_grad` and attributes."""
     made = wrap(array)
     out: Tensor = alias(made._data, made._spec, made._shape, cls)
     out.__dict__.update(extra)
@@ -75,7 +75,7 @@ def copy_storage(array: Any, spec: Spec, memo: dict[int, Any]) -> Any:
     copied = memo.get(id(owner))
     if copied is None:
         copied = memo[id(owner)] = array.copy(order="K") if array.base is None else memory_of(array).copy()
-        memo.setdefault(id(memo), []).append(owner)  # deepcopy's way to keep it alive
+        memo.setdefault(id(memo), []).append(owner)  # keeps the owner alive, as deepcopy does
     if array is owner and copied.shape == array.shape and copied.strides == array.strides:
         return copied
     return moved(array, memory_of(array), memory_of(copied))

@@ -1,4 +1,4 @@
-"""Copies of tensors: `copy.deepcopy` and `pickle`, which loses hooks and says so."""
+"""Copies of tensors: `copy.deepcopy` and `pickle`, which warns that hooks are lost."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..base.layouts import strided
 from ..graph.node import AccumulateGrad
 from .tensor import Tensor, alias
 
-_OWN = ("_tangents", "_own_grad", "_aside", "_detached")  # what copies of a tensor do not take over
+_OWN = ("_tangents", "_own_grad", "_aside", "_detached")  # attributes that are not copied
 
 
 def _deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:

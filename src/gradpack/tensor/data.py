@@ -1,4 +1,4 @@
-"""`Tensor.data`: the same storage, out of the graph; set to another, which the tensor then has."""
+"""`Tensor.data`: a detached alias of the storage; assigning to it replaces the storage of the tensor."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .tensor import InferenceCounter, Tensor, _dispatch, alias
 
 
 def _innermost() -> Any:
-    """The level of `vmap` that is further in than all transforms that differentiate, if there is one."""
+    """The innermost level of `vmap`, if it is inside all transforms that differentiate; else None."""
     levels, transforms = MODE.get().levels, TRANSFORMS.get()
     if not levels or (transforms and transforms[-1].number > levels[-1].number):
         return None
@@ -31,11 +31,11 @@ def _data_of(self: Tensor) -> Tensor:
     return out
 
 
-_data_of.__name__ = "__get__"  # as torch names what reads an attribute
+_data_of.__name__ = "__get__"  # torch's name for an attribute getter
 
 
 def _get(self: Tensor) -> Tensor:
-    """The same storage, out of the graph, with a version counter of its own."""
+    """A detached tensor on the same storage, with a version counter of its own."""
     if type(self) is not Tensor:
         found = _dispatch(_data_of, self)
         if found is not NotImplemented:

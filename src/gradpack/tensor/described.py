@@ -1,4 +1,4 @@
-"""What a tensor says of itself: shape, dtype, strides, its values as Python's; nothing of autograd."""
+"""Attributes and methods of tensors that do not involve autograd: shape, dtype, strides, values as Python's."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def warn_of_loss() -> None:
-    """Say that what is computed with the number has no gradient: once, as torch."""
+    """Warn, once, that converting a tensor that requires grad to a number loses its gradient."""
     warn_once(
         "scalar",
         "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
@@ -29,15 +29,15 @@ def warn_of_loss() -> None:
     )
 
 
-_sized = tuple.__new__  # a `Size` of what are ints already
+_sized = tuple.__new__  # makes a `Size` of ints without checking them
 
 
 class TensorBase:
-    """What tensors have in common, as `torch._C.TensorBase`: what reads the array, and all operations as methods."""
+    """The base class of Tensor, as `torch._C.TensorBase`: what reads the array, and all operations as methods."""
 
     __slots__ = ()
 
-    if TYPE_CHECKING:  # what `Tensor` has, and what the operations attach to it: the table is in ops/methods.py
+    if TYPE_CHECKING:  # the slots of `Tensor`, and methods that the operations attach (ops/methods.py)
         _data: Any
         _edge: Any
         _shape: tuple[int, ...]
@@ -115,7 +115,7 @@ class TensorBase:
 
     @property
     def layout(self) -> layout:
-        """How the elements are kept: `strided` or `sparse_coo`."""
+        """The memory layout: `strided` or `sparse_coo`."""
         return self._spec.layout
 
     @property
@@ -161,7 +161,7 @@ class TensorBase:
         return self._spec.dtype.itemsize
 
     def stride(self, dim: int | None = None) -> Any:
-        """Steps between neighbours of each dimension, in elements."""
+        """The stride of each dimension, or of one, in elements."""
         size = self._data.itemsize
         if self._spec.layout is not strided:
             strides = [0] * len(self._shape)
@@ -172,7 +172,7 @@ class TensorBase:
         return tuple(strides) if dim is None else strides[dim]
 
     def storage_offset(self) -> int:
-        """Where the tensor starts in its storage, in elements."""
+        """The offset of the tensor in its storage, in elements."""
         data = self._spec.backend.root(self._data)
         return int((address_of(data) - address_of(owner_of(data))) // data.itemsize)
 
@@ -252,7 +252,7 @@ class TensorBase:
         return self._spec.backend.number(self._data)
 
     def _real(self, what: str) -> Any:
-        """The one element, for a real number of Python's."""
+        """The only element as a real number; complex numbers must have no imaginary part."""
         value = self._one("Python scalars")
         if type(value) is complex:
             if value.imag:
@@ -312,7 +312,7 @@ class TensorBase:
 
     @property
     def volatile(self) -> bool:
-        """False, with a warning: what this once was for is `no_grad`."""
+        """Always False, with a warning: replaced by `no_grad`."""
         warnings.warn("volatile was removed (Variable.volatile is always False)", UserWarning, stacklevel=2)
         return False
 
@@ -325,7 +325,7 @@ class TensorBase:
         )
 
     def __dir__(self) -> list[str]:
-        away = {"volatile", "_remains"}  # deprecated, and a place that only leaves fill
+        away = {"volatile", "_remains"}  # deprecated, and a slot that only leaves fill
         if self._spec.device.type != "cuda":
             away.add("__cuda_array_interface__")
         return sorted({*super().__dir__()} - away)
@@ -340,7 +340,7 @@ class TensorBase:
 
 
 def _strides_of_nothing(given: tuple[int, ...], shape: tuple[int, ...], size: int) -> list[int]:
-    """The strides of a tensor without elements: those of what it was cut out of; row-major where NumPy has none."""
+    """The strides, in elements, of a tensor without elements: those of its array, or row-major if these are zeros."""
     if any(given[:-1]) or (len(given) == 1 and given[0]):  # of a new array all are 0, then seen as another dtype
         return [s // size for s in given]
     strides, step = [], 1

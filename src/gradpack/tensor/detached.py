@@ -1,8 +1,8 @@
-"""What `detach_` of a result means for nodes that have saved the result: they must not use it any more.
+"""`detach_` of a result invalidates the nodes that have saved it: unpacking the saved tensor raises.
 
-A node compares the version that it saw with the one that the storage has now. `detach_` writes nothing,
-but makes the version another object, unequal to all that were seen before: the comparison fails, and what
-is called then looks closer. Nodes that saved another tensor of the storage go on.
+A node compares the version at saving with the present version of the storage. `detach_` writes nothing, but
+replaces the version by an object unequal to all earlier ones: the comparison fails, and `check_detached` looks
+closer. Nodes that saved another tensor of the same storage are not affected.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _order = count(1).__next__
 
 
 class Detached(int):
-    """The version of a storage of which a tensor was detached in place: the same number, but unequal to it."""
+    """The version of a storage after `detach_` of one of its tensors: the same number, but unequal to it."""
 
     order: int
 
@@ -25,14 +25,14 @@ class Detached(int):
 
 
 def forbid_saved(tensor: Any) -> None:
-    """From now on, nodes that have saved this tensor fail."""
+    """Make nodes that have saved this tensor raise when they unpack it."""
     version = Detached(tensor._counter[0])
     version.order = _order()
     tensor._counter[0] = tensor.__dict__["_detached"] = version
 
 
 def check_detached(tensor: Any, seen: int) -> bool:
-    """Whether the storage was not written to since it had the version `seen`.
+    """Return whether the storage is still at version `seen`.
 
     Raises:
         RuntimeError: if `tensor` was detached in place since.

@@ -1,7 +1,7 @@
 """Leaves that the user has dropped while a graph still leads to them.
 
-A tensor holds its node and the node its tensor only weakly: the other way round too would be a
-cycle. When the tensor goes, what is left of it goes to the node, which can make it again.
+A tensor holds its node, and the node its tensor only weakly, or there would be a cycle. When the tensor
+is freed, its array moves to the node, which can recreate the tensor.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 
 class Remains:
-    """Held by a leaf; moves into the leaf's node, in place of its weak reference, when the leaf dies."""
+    """Held by a leaf; replaces the weak reference in the leaf's node when the leaf is freed."""
 
     __slots__ = ("again", "data", "kind", "node", "shape", "spec")
 
@@ -22,19 +22,19 @@ class Remains:
         self.follow(tensor)
 
     def follow(self, tensor: Any) -> None:
-        """Take over the array that the tensor has now."""
+        """Record the array that the tensor has now."""
         self.data, self.spec, self.shape = tensor._data, tensor._spec, tensor._shape
 
     def __del__(self) -> None:
         try:
             node = self.node()
-        except AttributeError:  # the program was interrupted before there was one
+        except AttributeError:  # interrupted before `node` was set
             return
         if node is not None:
             node.tensor = self
 
     def __call__(self) -> Any:
-        """The leaf, made again: the same object for as long as somebody holds it."""
+        """Return the leaf, recreated on its array: the same object while one is alive."""
         tensor = None if self.again is None else self.again()
         if tensor is None:
             from .tensor import alias

@@ -1,4 +1,4 @@
-"""`Tensor.grad_dtype`: which dtype the `.grad` of a leaf has."""
+"""`Tensor.grad_dtype`: the dtype of the `.grad` of a leaf."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def _set(self: Tensor, wanted: Dtype | None) -> None:
 
 
 def tell(self: Tensor, leaf: AccumulateGrad) -> None:
-    """Let the node of a leaf know the dtype that was set."""
-    extras_of(leaf)  # where the engine looks for anything unusual
+    """Pass the `grad_dtype` of a leaf on to its AccumulateGrad node."""
+    extras_of(leaf)  # the engine looks at `dtype` of nodes with extras only
     leaf.dtype = self.__dict__.get("_grad_dtype", self._spec.dtype) or False
 
 

@@ -17,7 +17,7 @@ from ..base.modes import TRANSFORMS
 from ..graph.node import AccumulateGrad, Gradient, Node, Nowhere, Part, Slot
 from .tensor import Tensor, raw, wrap
 
-registered = [0]  # hooks of tensors and nodes; while 0, the moment at which leaves are served cannot be seen
+registered = [0]  # the number of hooks; while 0, the moment at which leaves accumulate is not observable
 
 
 class HookDict(OrderedDict[int, Callable[..., Any]]):
@@ -92,36 +92,36 @@ RemovableHandle.__module__ = "gradpack.utils.hooks"
 def add(
     hooks: OrderedDict[int, Any], hook: Callable[..., Any], *, prepend: bool = False, extra: Any = None
 ) -> RemovableHandle:
-    """Put `hook` last, or first, among `hooks`."""
+    """Append, or prepend, `hook` to `hooks`; return its handle."""
     handle = RemovableHandle(hooks, extra_dict=extra)
     try:
         hooks[handle.id] = hook
         if prepend:
             hooks.move_to_end(handle.id, last=False)
-    except BaseException:  # an interrupt: nobody has the handle
+    except BaseException:  # an interrupt: the caller does not get the handle
         handle.remove()
         raise
     return handle
 
 
 class NodeExtras:
-    """What few nodes have: hooks, tensors that retain their gradient, metadata, a traceback."""
+    """Optional state of a node: hooks, tensors that retain their gradient, metadata, a traceback."""
 
     __slots__ = ("accumulated", "attributes", "metadata", "outer", "post", "pre", "retained", "tensor_hooks", "trace")
 
     def __init__(self) -> None:
-        self.tensor_hooks: dict[int, HookDict] | None = None  # of each result that has some, first come first
-        self.retained: dict[int, Any] | None = None  # weak references; `tensor_hooks` is no None then
+        self.tensor_hooks: dict[int, HookDict] | None = None  # by output number, in order of registration
+        self.retained: dict[int, Any] | None = None  # weak references; `tensor_hooks` is not None then
         self.pre: HookDict | None = None
         self.post: HookDict | None = None
         self.accumulated: HookDict | None = None
         self.metadata: dict[Any, Any] | None = None
         self.trace: Any = None
         self.attributes: dict[str, Any] | None = None  # what users set on the node
-        self.outer: Any = None  # of the node of a write through a view: a weak reference to its CopySlices
+        self.outer: Any = None  # for the node of a write through a view: a weak reference to its CopySlices
 
     def run_tensor_hooks(self, node: Node, g: Gradient, create_graph: bool) -> Gradient:
-        """Tensor hooks of all results of a node, just before it runs; then the retained gradients.
+        """Run the tensor hooks of all outputs of a node, just before it runs; then store the retained gradients.
 
         Hooks of a result that got no gradient are called with None.
         """
@@ -154,7 +154,7 @@ class NodeExtras:
                 first = node.grad is None
                 AccumulateGrad.store(node, g, create_graph)
                 if first and self.post and not create_graph:
-                    g = node.grad._data  # what hooks after it see, with what those between have made of it
+                    g = node.grad._data  # posthooks see `.grad`, after post-accumulate hooks
             tensor = node.tensor()
             if self.accumulated and tensor is not None:
                 for hook in tuple(self.accumulated.values()):
@@ -180,7 +180,7 @@ class NodeExtras:
 
 
 def _retain(tensor: Tensor | None, g: Gradient, create_graph: bool) -> None:
-    """Add to the `.grad` of a tensor that is no leaf."""
+    """Accumulate into the `.grad` of a non-leaf that retains its gradient."""
     if tensor is None or g is None:
         return
     held = tensor._own_grad
@@ -203,7 +203,7 @@ def _run(node: Node, g: Gradient, keep: bool, create_graph: bool) -> Iterable[Gr
 
 
 def _checked(hook: Callable[..., Any], given: Any, result: Any) -> Tensor:
-    """What a hook returned, if it can stand in the place of what it was given."""
+    """Return the result of a hook; raise unless it is a Tensor of the shape, dtype and device of what it replaces."""
     name = getattr(hook, "__name__", repr(hook))
     if not isinstance(result, Tensor):
         raise TypeError(
@@ -239,7 +239,7 @@ def _as_gradient(g: Gradient, given: tuple[Any, ...], create_graph: bool) -> Gra
 
 
 def _replaced(hook: Callable[..., Any], given: tuple[Any, ...], result: Any) -> tuple[Any, ...]:
-    """What a hook returned for several gradients."""
+    """Return the gradients that a node hook returned; raise unless they are a tuple of the same length."""
     name = getattr(hook, "__name__", repr(hook))
     if not isinstance(result, tuple):
         raise TypeError(
@@ -260,12 +260,12 @@ def extras_of(node: Node) -> NodeExtras:
 
 
 def _place(edge: Node) -> tuple[Node, int]:
-    """The node that an edge leads to, and which of its results it is."""
+    """The node that an edge leads to, and the number of the output."""
     return (edge.parent, edge.nr) if isinstance(edge, Slot) else (edge, 0)
 
 
 def tensor_hooks_of(edge: Node) -> HookDict:
-    """The tensor hooks of an edge, to add to."""
+    """The tensor hooks of an edge; created if there are none."""
     node, nr = _place(edge)
     extras = extras_of(node)
     if extras.tensor_hooks is None:
@@ -284,7 +284,7 @@ def _existing_hooks(self: Tensor) -> Any:
 
 
 def _set_hooks(self: Tensor, hooks: Any) -> None:
-    """Put hooks in the place of all that there are. Of a tensor that requires no grad, none is ever called."""
+    """Replace all hooks. Those of a tensor that does not require grad are stored but never called."""
     if hooks is not None and not isinstance(hooks, dict):
         raise RuntimeError("backward_hooks must be a dictionary or None")
     edge = self._current_edge()
@@ -303,7 +303,7 @@ def _keep_hooks(self: Tensor) -> None:
 
 
 def _existing_accumulated(self: Tensor) -> HookDict | None:
-    """The hooks to call after accumulation, by the ids of their handles."""
+    """The post-accumulate-grad hooks, by the ids of their handles; None if there are none."""
     edge = self._edge
     return None if edge is None or edge.extras is None else edge.extras.accumulated
 
@@ -318,7 +318,7 @@ def retaining(tensor: Tensor, edge: Node | None) -> bool:
 
 
 def move_retained(old: Node | None, new: Node | None, tensor: Tensor) -> None:
-    """`retain_grad` follows the tensor to its new value; other hooks stay with the old one."""
+    """Move `retain_grad` from the old edge of a tensor to its new one; other hooks stay at the old edge."""
     if old is not None and new is not None and old is not new and retaining(tensor, old):
         node, nr = _place(old)
         _retain_at(new, tensor)

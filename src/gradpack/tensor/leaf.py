@@ -1,4 +1,4 @@
-"""How a gradient becomes the `.grad` of a leaf: when it is stolen, copied, or added in place."""
+"""How a gradient becomes the `.grad` of a leaf: taken over without a copy, copied, or accumulated in place."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..graph.node import AccumulateGrad
 from .dropped import Remains
 from .tensor import Tensor, alias, wrap
 
-# Must a gradient that nobody else holds have the strides of its leaf, to be taken over?
+# Whether a gradient must have the strides of its leaf to be taken over without a copy.
 ENFORCED: ContextVar[bool] = ContextVar("gradpack gradient layout", default=True)
 
 
@@ -63,7 +63,7 @@ def _store(leaf: AccumulateGrad, g: Any, create_graph: bool) -> None:
 
 
 def _cast(leaf: AccumulateGrad, g: Any) -> Any:
-    """The gradient in the dtype that the user has set as `grad_dtype`; False stands for any."""
+    """Cast a gradient to the `grad_dtype` that was set on the leaf; False means no cast."""
     if leaf.dtype is False:
         return g
     if isinstance(g, Tensor):
@@ -81,7 +81,7 @@ def _add_in_place(leaf: AccumulateGrad, held: Tensor, g: Any) -> None:
                 held._data += g
             else:
                 total = spec.backend.added(held._data, g)
-                if type(total) is not type(held._data):  # sparse and dense: another tensor takes the place
+                if type(total) is not type(held._data):  # sparse and dense: `.grad` is replaced by another tensor
                     leaf.grad = wrap(total)
                     return
                 spec.backend.write(held._data, total)
@@ -102,10 +102,10 @@ def _may_keep(g: Any, tensor: Tensor | None) -> bool:
     if base is None and tensor is not None and tensor._data.strides == g.strides:
         try:
             return bool(g.flags.writeable)
-        except AttributeError:  # CuPy's flags say nothing of it: there is no memory that may not be written to
+        except AttributeError:  # CuPy's flags have no `writeable`: all of its memory is
             return True
-    if base is False:  # not NumPy: arrays that cannot be written to may be shared
-        indices = getattr(g, "indices", None)  # of sparse ones, whose parts may be views
+    if base is False:  # not NumPy: immutable arrays may be shared
+        indices = getattr(g, "indices", None)  # of a sparse array, whose parts may be views
         return indices is None or bool(indices.flags.c_contiguous and g.values.flags.c_contiguous)
     if base is not None and not (
         getrefcount(base) == 2 + 1 and getattr(base, "base", 0) is None and base.size == g.size
@@ -133,14 +133,14 @@ def _dense(array: Any) -> bool:
 
 
 def _obeys(array: Any, tensor: Tensor | None) -> bool:
-    """Whether the strides are those of a dense leaf, or row-major for another."""
+    """Whether an array has the layout of `.grad`: the strides of a dense leaf, row-major for any other."""
     if tensor is None or not hasattr(array, "strides") or tensor._data.strides == array.strides:
         return True
     return bool(array.flags.c_contiguous) and not _dense(tensor._data)
 
 
 def _copy(g: Any, tensor: Tensor | None) -> Any:
-    """A fresh array with the strides of a dense leaf, else row-major."""
+    """Copy a gradient, with the strides of a dense leaf, else row-major."""
     if getattr(g, "strides", None) is None:
         return g.copy() if spec_of(g).layout is sparse_coo else g
     if tensor is not None and tensor._shape == tuple(g.shape) and not tensor._data.flags.c_contiguous:
@@ -152,7 +152,7 @@ def _copy(g: Any, tensor: Tensor | None) -> Any:
 
 
 def _tensor_like(g: Tensor, tensor: Tensor | None) -> Tensor:
-    """The gradient of create_graph as a new tensor, so that seeds and leaves share no buffer."""
+    """Copy a gradient made with create_graph, so that `.grad` shares no storage with the incoming gradient."""
     if tensor is None:
         return g
     if g.is_sparse:
@@ -162,7 +162,7 @@ def _tensor_like(g: Tensor, tensor: Tensor | None) -> Tensor:
 
 
 def renew_leaf(tensor: Tensor) -> None:
-    """Give a leaf a node of its own anew: graphs that were made before lead to another."""
+    """Replace the AccumulateGrad node of a leaf; existing graphs keep leading to the old one."""
     old: Any = tensor._edge
     if type(old) is AccumulateGrad:
         new = AccumulateGrad(weakref.ref(tensor))
@@ -172,7 +172,7 @@ def renew_leaf(tensor: Tensor) -> None:
 
 
 def _calibrate() -> int:
-    """How many references a gradient has when nobody but the engine holds it."""
+    """The reference count of a gradient in `_store` when only the engine holds it."""
     counted: list[int] = []
     AccumulateGrad.store = lambda leaf, g, create_graph: counted.append(getrefcount(g))
     engine._serve(AccumulateGrad(lambda: None), [], False, None, False)

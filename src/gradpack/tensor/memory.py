@@ -1,4 +1,4 @@
-"""What memory tensors hold: now, by looking at all of them, and as it changes, by watching the arrays.
+"""The memory that tensors hold: a snapshot of all of them, or changes, by tracking arrays.
 
 Counted are the arrays that own their memory: once each, however many tensors and views share one.
 """
@@ -19,7 +19,7 @@ from .tensor import Tensor
 
 
 def data_of(tensor: Tensor) -> Any:
-    """The array of a tensor, that of all examples if it is batched; None while the tensor is made."""
+    """The array of a tensor, with all batch dimensions; None while the tensor is being constructed."""
     data = getattr(tensor, "_data", None)
     return getattr(data, "root", data)
 
@@ -38,7 +38,7 @@ def arrays_in(value: Any) -> Iterable[Any]:
 
 
 def held() -> dict[int, tuple[Any, device]]:
-    """The arrays that all tensors, gradients and nodes hold now, each with its device: by identity, once each."""
+    """The arrays that all tensors, gradients and nodes hold now, with their devices, by id of the owner."""
     found: dict[int, tuple[Any, device]] = {}
     kinds: dict[type, int] = {}
     for thing in gc.get_objects():
@@ -63,7 +63,7 @@ _NOT_SAVED = frozenset({"edges", "extras", "_like", "__weakref__", "__dict__", "
 
 
 def kept_by(thing: Any, depth: int = 3) -> Iterator[Any]:
-    """The arrays in the slots of a node: what it saved, packed or not, and the gradient of a leaf."""
+    """The arrays in the slots of a node: its saved tensors, packed or not, and the gradient of a leaf."""
     for kind in type(thing).__mro__:
         for name in vars(kind).get("__slots__", ()):
             if name not in _NOT_SAVED:
@@ -86,11 +86,11 @@ _OURS = __name__.partition(".")[0] + "."
 
 
 class Tracker:
-    """Watches arrays from when they are seen to when they are dropped.
+    """Reports when arrays appear and when they are freed.
 
     Args:
         tell: is called with each change in bytes, its time in nanoseconds, and the device.
-        all: count arrays also when they are first met as arguments: what has no operation made them.
+        all: count also arrays that are first seen as arguments, which no operation made.
     """
 
     def __init__(self, tell: Callable[[int, int, device], None], *, all: bool = False) -> None:
@@ -99,17 +99,17 @@ class Tracker:
         self._held: dict[int, Any] = {}
 
     def know(self, values: Any) -> None:
-        """Arrays that are there already: what is made from them as a view is no new memory."""
+        """Register arrays that exist already: views of them are no new memory."""
         for array in arrays_in(values):
             self._add(array, perf_counter_ns() if self.all else None)
 
     def see(self, values: Any, time: int) -> None:
-        """Arrays that an operation gave, at a time in nanoseconds."""
+        """Register arrays that an operation returned, at a time in nanoseconds."""
         for array in arrays_in(list(values) if isinstance(values, list | tuple) else values):
             self._add(array, time)
 
     def adopt(self) -> None:
-        """All arrays that are held now."""
+        """Register all arrays that are held now."""
         time = perf_counter_ns()
         for owner, place in held().values():
             self._watch(owner, time, place)
@@ -131,7 +131,7 @@ class Tracker:
 
         try:
             self._held[key] = weakref.ref(owner, gone)
-        except TypeError:  # arrays of a library that has none
+        except TypeError:  # arrays that do not support weak references
             return
         if nbytes and time is not None and self.tell is not None:
             self.tell(nbytes, time, place)

@@ -1,7 +1,7 @@
-"""Saved tensors that may be written to: copied at the moment of the write.
+"""Saved tensors that may be modified in place: copied just before the write.
 
-A saved tensor is kept by a handle. The counter of its storage remembers the handles, weakly; who
-writes to the storage first gives each of them a copy.
+A saved tensor is kept through a handle. The version counter of its storage refers weakly to the handles; an
+in-place operation first copies the tensor of each.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from .tensor import Tensor, alias
 
 
 class Kept:
-    """Stands in the graph for one saved tensor, at one version. Nodes that save the same share it."""
+    """The handle of one saved tensor at one version, shared by the nodes that save it."""
 
     __slots__ = ("__weakref__", "tensor")
 
@@ -24,11 +24,11 @@ class Kept:
 
 
 class Mutation:
-    """What `allow_mutation_on_saved_tensors` yields: what is kept until the block ends.
+    """The object that `allow_mutation_on_saved_tensors` yields: the saved tensors of its block.
 
     Attributes:
-        original: from handles to saved tensors that nobody has written to.
-        cloned: from handles to the copies of those that somebody has written to since.
+        original: from handles to saved tensors whose storage was not written to.
+        cloned: from handles to the copies of those whose storage was written to.
         tid_to_weakhandle: from a tensor and its version to its handle.
         sid_to_tid: from a storage and its version to the tensors saved of it.
     """
@@ -47,7 +47,7 @@ class Mutation:
         self.sid_to_tid.clear()
 
     def keep(self, tensor: Tensor) -> Kept:
-        """The handle of a tensor that autograd saves."""
+        """Return the handle of a tensor that autograd saves."""
         counter: list[Any] = tensor._counter
         sid = (id(counter), counter[0])
         tid = (id(tensor), *sid)
@@ -62,14 +62,14 @@ class Mutation:
         return handle
 
     def before_write(self, handle: Kept) -> None:
-        """Copy what a handle stands for."""
+        """Copy the saved tensor of a handle, before its storage is written to."""
         kept = self.original.pop(handle, None)
         if kept is not None:
             kept._data = kept._spec.backend.copy(kept._data)
             self.cloned[handle] = kept
 
     def unpack(self, handle: Kept) -> Tensor:
-        """What a handle stands for."""
+        """Return the saved tensor of a handle: the copy, if its storage was written to."""
         if MODE.get().mutation is not None:
             found = self.cloned.get(handle)
             if found is None:
@@ -83,9 +83,9 @@ class Mutation:
 
 
 def before_write(counter: list[Any]) -> None:
-    """Tell those who keep a storage that it is about to be written to.
+    """Notify the keepers of a storage that it is about to be written to.
 
-    Beside the modes that allow mutation these may be others, with a method `before_write(handle)`.
+    Keepers are `Mutation`s, and other objects with a method `before_write(handle)`.
     """
     told = counter[1:]
     del counter[1:]

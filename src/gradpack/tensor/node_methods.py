@@ -1,4 +1,4 @@
-"""What users do with a node of the graph: hang hooks and notes onto it, and run it by hand."""
+"""Methods of nodes for users: hooks, metadata, and running a node by hand."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _register_prehook(self: Node, fn: Callable[..., Any], /) -> RemovableHandle:
 
 
 def _register_hook_dict(self: Node, tensor: Tensor, /) -> None:
-    """Make a place for the hooks of a tensor that this node made."""
+    """Create the dict of tensor hooks of a tensor that this node made."""
     edge = tensor._current_edge()
     if edge is not None:
         tensor_hooks_of(edge)
@@ -65,7 +65,7 @@ def _metadata(self: Node) -> dict[Any, Any]:
 
 
 class _InputMetadata:
-    """What the gradient of one result of a node looks like."""
+    """The shape, dtype and device of the gradient of one output of a node."""
 
     __slots__ = ("device", "dtype", "shape")
 
@@ -79,9 +79,9 @@ _InputMetadata.__module__ = "gradpack._C._autograd"
 
 
 def _input_metadata(self: Node) -> tuple[_InputMetadata | None, ...]:
-    """Shape, dtype and device of the gradients that the node takes: those of its results.
+    """The shape, dtype and device of the gradients that the node takes: those of its outputs.
 
-    A node knows them once it was asked for as the `grad_fn` of the result; None stands for one that was not.
+    A node knows those of an output once its `grad_fn` was accessed; None otherwise.
     """
     if isinstance(self, AccumulateGrad):
         tensor = self.tensor()
@@ -91,9 +91,9 @@ def _input_metadata(self: Node) -> tuple[_InputMetadata | None, ...]:
 
 
 def _call(self: Node, *grads: Tensor | None) -> Any:
-    """The gradients of the node's inputs from those of its results. Frees nothing and runs no hooks.
+    """Compute the gradients of the node's inputs from those of its outputs. Frees nothing and runs no hooks.
 
-    Under grad mode what it does is recorded. A single gradient comes without a tuple around it.
+    Recorded under grad mode. A single gradient comes without a tuple around it.
     """
     outputs = getattr(self, "outputs", 1)
     if len(grads) != outputs:

@@ -1,4 +1,4 @@
-"""The pack/unpack contract: what a node keeps of a tensor under saved tensor hooks, and how it is a tensor again."""
+"""Pack and unpack hooks: what a node keeps of a saved tensor under them, and how it becomes a tensor again."""
 
 from __future__ import annotations
 
@@ -15,20 +15,19 @@ from ..graph.node import Lent, Slot
 from .reach import Doubt, doubt_of, references_to_memory
 from .tensor import DUALS, Tensor, _new, alias
 
-# `Mode.hooks` is a pair, as torch has it: pack(tensor) and unpack(packed). With a third, hooks are informed:
-# describe(tensor, (name of the node, slot), node, where) makes a note of what is saved, and they are called as
-# pack(tensor, note) and unpack(packed). A recorder with a method `describe` is informed, too: see `tell`.
+# `Mode.hooks` is a pair, as in torch: pack(tensor) and unpack(packed). With a third, hooks are informed:
+# describe(tensor, (name of the node, slot), node, where) returns a note on the saved tensor, and packing calls
+# pack(tensor, note). A recorder with a method `describe` is informed, too: see `tell`.
 Hooks = tuple[Callable[[Tensor], Any], Callable[[Any], Tensor]]
 
-UNCOUNTED: list[int] = [0]  # the counter of what no write can reach
+UNCOUNTED: list[int] = [0]  # a version counter that no write increments
 
 
 class Packed:
     """A saved tensor in the form that a pack hook gave it.
 
-    The version at packing is checked at unpacking, so that the in-place check holds under hooks: if the storage of
-    the tensor was written to in between, and what the hooks kept is that storage, the value is not the one that was
-    saved.
+    Unpacking compares the version counter with that at packing, so that the in-place check holds under hooks: if
+    the storage was written to in between, and what the hooks kept is that storage, the value is not the saved one.
     """
 
     __slots__ = ("counter", "doubt", "handle", "info", "seen", "shape", "spec", "tangent", "unpack", "where")
@@ -39,13 +38,13 @@ class Packed:
     seen: int
     shape: tuple[int, ...]
     spec: Spec
-    doubt: Doubt | None  # if something has kept the tensor that the hook was given
-    tangent: Tensor | None  # has the tangent of the tensor, which hooks do not see, while the level lasts
-    where: Any  # of the user's program: for `Where(*where)`
-    info: Any  # of `PackedWithInfo`, and set there only
+    doubt: Doubt | None  # if something has kept a reference to the tensor that the hook was given
+    tangent: Tensor | None  # carries the tangent of the tensor, which hooks do not see, while the dual level lasts
+    where: Any  # in the user's program: for `Where(*where)`
+    info: Any  # set on `PackedWithInfo` only
 
     def get(self, node: Any, slot: str) -> Tensor:
-        """The tensor, unpacked and checked. Each call unpacks again."""
+        """Unpack the saved tensor and check its version. Each call unpacks again."""
         handle = self.handle
         try:
             result = self.unpack(handle)
@@ -89,7 +88,7 @@ class Packed:
 
 
 class PackedWithInfo(Packed):
-    """Packed by informed hooks, or seen by an informed recorder, which keep a note of it."""
+    """Packed by informed hooks, or for an informed recorder: their note counts and times unpacking."""
 
     __slots__ = ()
 
@@ -102,7 +101,7 @@ class PackedWithInfo(Packed):
 
 
 def new_packed(kind: type[Packed], tensor: Tensor, where: Any) -> Any:
-    """What a node is to keep of a tensor as it is now, without its handle."""
+    """Return a `Packed` for a tensor at its present version; handle and unpack hook are left to set."""
     packed = _new(kind)
     packed.spec, packed.shape, packed.where = tensor._spec, tensor._shape, where
     packed.counter, packed.seen = tensor._counter, tensor._counter[0]
@@ -113,14 +112,14 @@ def new_packed(kind: type[Packed], tensor: Tensor, where: Any) -> Any:
 
 
 def holder_of(tangent: Tensor) -> Tensor:
-    """A tensor that has this tangent for as long as the level of forward mode lasts."""
+    """Return an alias that carries this tangent for as long as the forward-mode level lasts."""
     holder: Tensor = alias(tangent._data, tangent._spec, tangent._shape)
     holder._tangents = tangent
     return holder
 
 
 def _dual(value: Tensor, holder: Tensor) -> Tensor:
-    """What was unpacked, with the tangent that the tensor had when it was packed."""
+    """Return an unpacked tensor with the tangent that it had when it was packed, if the level still lasts."""
     if holder._tangents is None:
         return value
     out: Tensor = alias(value._data, value._spec, value._shape)
@@ -131,14 +130,14 @@ def _dual(value: Tensor, holder: Tensor) -> Tensor:
 
 
 def keep_attributes(value: Tensor, out: Tensor) -> None:
-    """Give `out` the attributes that users have set on `value`."""
+    """Copy the attributes that users have set on `value` to `out`."""
     for name, attribute in value.__dict__.items():
         if name[0] != "_":
             out.__dict__[name] = attribute
 
 
 def said(where: Any) -> str:
-    """A place of the user's program in words."""
+    """A place in the user's program as text."""
     return "an unknown place" if where is None else str(Where(*where))
 
 
@@ -151,13 +150,13 @@ def pack_input(mode: Mode, tensor: Tensor, label: tuple[str, str], node: Any = N
     if recorder is not None and mode.mutation is None and hasattr(recorder, "describe"):
         informed = (lambda tensor, info: hooks[0](tensor)), hooks[1], recorder.describe
         return _pack_with_info(mode, informed, tensor, label, node, place_of(_getframe(2)))
-    if mode.mutation is not None:  # a write copies what is kept: it is never out of date
+    if mode.mutation is not None:  # a write copies the saved tensor first: it is never out of date
         if hooks is None:
             return _kept(new_packed(Packed, tensor, None), mode, tensor)
         edge, dual = tensor._edge, tensor._tangents
         tensor = alias(tensor._spec.backend.copy(tensor._data), tensor._spec, tensor._shape)
         tensor._edge, tensor._tangents = edge, dual
-    # Finding the place costs more than all the rest: informed hooks pay for it.
+    # Finding the place costs more than all the rest: only informed hooks record it.
     packed: Packed = new_packed(Packed, tensor, None)
     packed.unpack = hooks[1]
     before = MODE.get()
@@ -200,10 +199,10 @@ def _pack_with_info(
 
 
 def _call(packed: Packed, pack: Callable[..., Any], label: tuple[str, str], tensor: Tensor, *note: Any) -> None:
-    """Call a pack hook, and see what it has done with the tensor: written to it, or kept it."""
+    """Call a pack hook; raise if it wrote to the tensor, and note whether it kept a reference to it."""
     data, counter = tensor._data, packed.counter
     base = getattr(data, "base", None)
-    # References of this function's own are the same both times.
+    # The references that this function holds itself are in both counts.
     count = getrefcount(tensor) + getrefcount(counter) + getrefcount(data)
     memory = 0 if base is None else references_to_memory(data)
     packed.handle = pack(tensor, *note)
@@ -213,7 +212,7 @@ def _call(packed: Packed, pack: Callable[..., Any], label: tuple[str, str], tens
     if more or getrefcount(tensor) + getrefcount(counter) + getrefcount(data) > count:
         handle = packed.handle
         if isinstance(handle, Tensor) and handle._counter is counter:
-            return  # which is seen when it is unpacked
+            return  # the version check at unpacking covers this
         if not getattr(getattr(pack, "__self__", None), "guards_writes", False):
             packed.doubt = doubt_of(tensor, more)
 
@@ -228,16 +227,16 @@ def _written(label: tuple[str, str]) -> RuntimeError:
 
 
 def _kept(packed: Packed, mode: Mode, tensor: Tensor) -> Packed:
-    """Kept as it is, and copied when somebody writes to it."""
+    """Keep a tensor as it is; it is copied before its storage is written to."""
     packed.counter, packed.seen = UNCOUNTED, 0
     packed.handle, packed.unpack = mode.mutation.keep(tensor), mode.mutation.unpack
     return packed
 
 
 def lent(out: Tensor, edge: Any) -> Tensor:
-    """A result as pack hooks get it: its history is `edge`, which it does not hold.
+    """Return a result as pack hooks get it: with `edge` as its history, held weakly.
 
-    Else what a hook makes of a result, and the node keeps, would hold that very node.
+    Otherwise a result that a hook returned, and the node keeps, would hold that node: a cycle.
     """
     again: Tensor = alias(out._data, out._spec, out._shape)
     again._counter = out._counter
@@ -249,7 +248,7 @@ def lent(out: Tensor, edge: Any) -> Tensor:
 
 
 def pack_result(mode: Mode, out: Tensor, edge: Any, label: tuple[str, str], node: Any = None) -> Packed:
-    """Pack a result, whose history is to be `edge`. Hooks get another tensor of the same memory and history."""
+    """Pack a result whose grad_fn edge is to be `edge`. Hooks get an alias with the same history."""
     if mode.hooks is None:
         out._edge = edge
         return pack_input(mode, out, label, edge if node is None else node)
@@ -257,7 +256,7 @@ def pack_result(mode: Mode, out: Tensor, edge: Any, label: tuple[str, str], node
 
 
 def pack_array(mode: Mode, data: Any, counter: list[int], label: tuple[str, str], node: Any = None) -> Packed:
-    """Pack an array that only the node knows."""
+    """Pack an array that is no tensor of the user's."""
     tensor = alias(data, spec_of(data), tuple(data.shape))
     tensor._counter = counter
     return pack_input(mode, tensor, label, node)

@@ -1,4 +1,4 @@
-"""`Parameter`: a tensor that modules count among theirs."""
+"""`Parameter`: a tensor that modules register."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .tensor import Tensor, alias
 
 
 class _ParameterMeta(type):
-    """A parameter made of a subclass of Tensor stays what it was, and is a Parameter all the same."""
+    """Makes `isinstance(x, Parameter)` true for parameters of other subclasses of Tensor, which keep their class."""
 
     def __instancecheck__(cls, instance: Any) -> bool:
         if super().__instancecheck__(instance):
@@ -23,9 +23,9 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
 
     Args:
         data: the tensor whose storage it takes (default: an empty one).
-        requires_grad: whether autograd follows it.
+        requires_grad: whether autograd records operations on it.
 
-    What operations on it return are plain tensors.
+    Operations on it return plain tensors.
 
     Example::
 

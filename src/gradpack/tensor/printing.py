@@ -1,4 +1,4 @@
-"""How tensors print: as torch's do."""
+"""The text of tensors (`repr`), as in torch."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def set_printoptions(
     profile: str | None = None,
     sci_mode: bool | None = None,
 ) -> None:
-    """Set how tensors print.
+    """Set options for printing.
 
     Args:
         precision: digits after the point.
@@ -54,7 +54,7 @@ def set_printoptions(
 
 
 class _Format:
-    """One way of writing all numbers of a tensor: integers, fixed point or scientific."""
+    """The format of the numbers of a tensor: integers, fixed point or scientific."""
 
     def __init__(self, values: list[Any], floating: bool) -> None:
         self.floating, self.whole, self.scientific, self.width = floating, True, False, 1
@@ -128,7 +128,7 @@ def _lines(array: Any, indent: int, summarise: bool, fmt: Any) -> str:
 
 
 def _with_suffixes(text: str, suffixes: list[str], indent: int) -> str:
-    """Suffixes after the values, each on a new line where the last one is full."""
+    """Append suffixes to the values, each on a new line if the last one is full."""
     used = len(text) - text.rfind("\n") + 1
     for suffix in suffixes:
         if used + len(suffix) + 2 > OPTIONS["linewidth"]:
@@ -140,12 +140,12 @@ def _with_suffixes(text: str, suffixes: list[str], indent: int) -> str:
     return text
 
 
-# How a tensor prints that a functional transform differentiates by; the module of transforms puts it here.
+# Returns the text of a tensor that a functional transform wraps, else None; set by the module of transforms.
 TRANSFORMED: list[Any] = [lambda tensor: None]
 
 
 def render(tensor: Any) -> str:
-    """The text of a tensor: values, and what is not the default of dtype, device and history."""
+    """The text of a tensor: values, and dtype, device and grad_fn where they are not the default."""
     if TRANSFORMS.get():
         inside: str | None = TRANSFORMED[0](tensor)
         if inside is not None:
@@ -186,11 +186,11 @@ def render(tensor: Any) -> str:
 
 
 def _history(tensor: Any) -> list[str]:
-    """What made the tensor, or that it is followed; its tangent."""
+    """The suffixes for `grad_fn` or `requires_grad`, and for the tangent."""
     suffixes = []
     try:
         made_by = None if tensor.grad_fn is None else tensor.grad_fn.name().rsplit("::", 1)[-1]
-    except RuntimeError:  # of a view that may not be written to, although its base was
+    except RuntimeError:  # a view whose base was modified in place where that is forbidden
         made_by = "Invalid"
     if made_by is not None:
         suffixes.append(f"grad_fn=<{made_by}>")
@@ -202,7 +202,7 @@ def _history(tensor: Any) -> list[str]:
 
 
 def _sparse(tensor: Any, prefix: str) -> str:
-    """The places, the values, the size of a sparse tensor, and how many entries there are."""
+    """The text of a sparse tensor: indices, values, size and nnz."""
     data = tensor._data
     indent = len(prefix)
     parts = []

@@ -1,9 +1,9 @@
-"""Whether a write in place reaches what a pack hook made of a tensor: copies it does not, what was kept it does.
+"""Detects whether what a pack hook kept shares memory with the tensor, so that a later in-place write reaches it.
 
-Whoever keeps a tensor, an alias, a view or its array, and wherever, refers to one of them: their references are
-counted before and after the hook. If there are more of them, something kept it, but perhaps not what is unpacked later
-(a hook may take note of the tensor and return a copy). So the tensor's content is copied at the moment of the first
-write to it, and what is unpacked after that shows whether it was read before the write or after it.
+A hook that keeps the tensor, an alias, a view or its array adds a reference to one of them: references are
+counted before and after the hook. If there are more, something kept it, but perhaps not what is unpacked later (a
+hook may log the tensor and return a copy). So the content is copied at the first write, and comparing with that
+copy shows whether the unpacked value was read before the write or after it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def references_to_memory(data: Any) -> int:
 
 
 class Doubt:
-    """Beside what a hook packed of a tensor that something kept then: tells whether what comes back is of later."""
+    """Tells whether an unpacked value is stale, where something kept the tensor that a pack hook was given."""
 
     __slots__ = ("__weakref__", "_array", "_before", "_kept")
 
@@ -37,7 +37,7 @@ class Doubt:
         self._before: Any = None
 
     def is_about(self, array: Any, memory: bool) -> bool:
-        """Whether it is about this array, to which nobody has written since."""
+        """Whether this is for `array`, not written to since."""
         return self._array() is array and self._before is None and memory is (self._kept is not self._array)
 
     def before_write(self, doubt: Doubt) -> None:
@@ -47,8 +47,8 @@ class Doubt:
             self._before = array.copy()
 
     def is_stale(self, result: Tensor, handle: Any, counter: list[Any]) -> bool:
-        """Whether `result`, unpacked from `handle` after a write, was read from what was written to."""
-        if self._kept() is None:  # who kept it has let go of it
+        """Whether `result`, unpacked from `handle` after a write, was read from the modified storage."""
+        if self._kept() is None:  # the reference that was kept is gone
             return False
         array, before = self._array(), self._before
         if before is None:
@@ -61,11 +61,11 @@ class Doubt:
 
 
 def doubt_of(tensor: Tensor, memory: bool) -> Doubt | None:
-    """The doubt about what was packed of a tensor, told of the next write to it; None where writes make new arrays.
+    """Return a `Doubt` on a packed tensor, notified of the next write to it; None for immutable arrays.
 
     Args:
-        tensor: what something kept.
-        memory: was it memory that the tensor's array is a view of?
+        tensor: the tensor that something kept.
+        memory: whether what was kept is the owner of the array's memory.
     """
     backend = tensor._spec.backend
     if not backend.mutable or not hasattr(tensor._data, "strides"):
@@ -81,14 +81,14 @@ def doubt_of(tensor: Tensor, memory: bool) -> Doubt | None:
 
 
 def _distance(a: Any, b: Any) -> float:
-    """How much the elements of two arrays of a shape differ, all together."""
+    """The sum of the absolute differences of two arrays of the same shape, leaving out NaN."""
     with quiet():
         apart = abs(a.astype("c16") - b.astype("c16"))
         return float(apart[apart >= 0].sum())  # without NaN
 
 
 def _holds(value: Any, counter: list[Any], memory: Any) -> bool:
-    """Whether what a pack hook returned has a tensor or an array in it that shows this memory."""
+    """Whether what a pack hook returned refers to a tensor or an array of this memory."""
     left, seen = [value], {0}
     while left and len(seen) < _MOST:
         item = left.pop()

@@ -1,4 +1,4 @@
-"""What a node keeps for its backward.
+"""The saved tensors of a node.
 
 A node keeps a saved input as the Tensor itself beside the version it had, and a saved result as
 its array (the Tensor would be a cycle). Under hooks it keeps a `Packed` instead. Compiled code
@@ -22,7 +22,7 @@ from .tensor import Tensor, alias
 
 
 class Freed:
-    """Stands where a saved value was before backward freed it."""
+    """Placeholder of a saved tensor that backward has freed."""
 
     __slots__ = ()
 
@@ -34,12 +34,12 @@ FREED = Freed()
 
 
 def freed(value: Any) -> Any:
-    """What a node keeps of a saved argument that may be a tensor, once backward has run: numbers and None stay."""
+    """Return what replaces a saved argument once backward has run: numbers and None stay, the rest is `FREED`."""
     return value if value is None or isinstance(value, int | float | complex) else FREED
 
 
 class Constant:
-    """A saved argument that is an array or a list and no Tensor: it has no versions."""
+    """A saved array or list that is no Tensor: it has no version counter."""
 
     __slots__ = ("value",)
 
@@ -50,12 +50,12 @@ class Constant:
 def tell(
     mode: Mode, op_name: str, label: tuple[str, str], tensor: Tensor, packed: Packed | None, node: Any = None
 ) -> Any:
-    """Tell the mode's recorder of a saved tensor.
+    """Notify the mode's recorder of a saved tensor.
 
     A plain recorder has `saved(op_name, slot, tensor, handle)`, where the handle is what a pack hook returned, or
-    None. One with a method `describe`, which hooks have for a third, gets `note(info, tensor, packed)` instead: the
-    note of the hooks if they are informed, else its own, and the `Packed`, or None. What `note` returns is to be kept
-    for as long as the saved tensor is: its death tells the recorder that the tensor was let go of.
+    None. One with a method `describe` gets `note(info, tensor, packed)` instead: the note of informed hooks, else its
+    own, and the `Packed`, or None. The object that `note` returns is kept as long as the saved tensor: when it dies,
+    the tensor was freed.
     """
     recorder = mode.recorder
     if not hasattr(recorder, "describe"):
@@ -71,7 +71,7 @@ def tell(
 
 
 def keep_tensor(tensor: Tensor, owner: str = "checkpoint", slot: str = "an argument") -> Callable[[], Tensor]:
-    """Save a tensor as an operation that runs now would. Calling what is returned unpacks and checks it."""
+    """Save a tensor as an operation would now. Return a function that unpacks it and checks its version."""
     mode, who, edge = MODE.get(), Owner(owner), tensor._current_edge()
     if mode.hooks is None and mode.mutation is None:
         version = tensor._counter[0]
@@ -96,7 +96,7 @@ def keep_tensor(tensor: Tensor, owner: str = "checkpoint", slot: str = "an argum
 
 
 class Owner:
-    """Stands for a node that there is not, in messages."""
+    """Stands for a node in error messages where there is none."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -106,7 +106,7 @@ class Owner:
 
 
 def unpack_input(node: Any, slot: str) -> Any:
-    """The value of a saved input: an array, or what it was if it was no tensor."""
+    """Unpack a saved input and check its version. Return its array, or the value itself if it was no tensor."""
     saved = getattr(node, slot)
     if isinstance(saved, Tensor):
         if saved._counter[0] != getattr(node, slot + "_v"):
@@ -120,7 +120,7 @@ def unpack_input(node: Any, slot: str) -> Any:
 
 
 def unpack_result(node: Any, slot: str) -> Any:
-    """The array of a saved result."""
+    """Unpack a saved result, check its version and return its array."""
     saved = getattr(node, slot)
     if isinstance(saved, Packed):
         return saved.get(node, slot)._data
@@ -141,7 +141,7 @@ def unpack_result(node: Any, slot: str) -> Any:
 
 
 def check(node: Any, slot: str, tensor: Tensor) -> None:
-    """Raise if a saved tensor is not what it was: the version of its storage is another."""
+    """Raise if the storage of a saved input was modified in place since."""
     check_since(node, slot, tensor, getattr(node, slot + "_v"))
 
 
@@ -155,7 +155,7 @@ def check_since(node: Any, slot: str, tensor: Tensor, version: int) -> None:
 
 
 def result_as_tensor(node: Any, slot: str, edge: Any) -> Tensor:
-    """A saved result as a Tensor with its history: a new object that shares the storage."""
+    """Unpack a saved result as a Tensor with its grad_fn edge: a new object on the same storage."""
     saved = getattr(node, slot)
     data = unpack_result(node, slot)
     out = alias(data, spec_of(data), tuple(data.shape))

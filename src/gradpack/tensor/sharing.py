@@ -1,4 +1,4 @@
-"""Memory that processes share: a child that is forked, or gets a tensor through a queue, reads and writes the same."""
+"""Memory shared between processes: a forked child, or the receiver of a tensor from a queue, uses the same."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from .tensor import Tensor, alias, wrap
 
 
 class SharedMemory(mmap.mmap):
-    """Pages that children of a process have in common with it. `fd` names them for others; -1 if nothing does."""
+    """Memory pages shared with child processes. `fd` is their file descriptor; -1 if there is none."""
 
     fd: int
 
 
 def _pages(size: int, fd: int = -1) -> SharedMemory:
-    """So many bytes: those of a file descriptor, which is closed with them, or new ones."""
+    """Map `size` bytes of a file descriptor, which is closed with them, or new ones."""
     if fd < 0 and hasattr(os, "memfd_create"):
-        with suppress(OSError):  # as many files are open as may be: a fork needs none
+        with suppress(OSError):  # no file descriptor is left: a fork needs none
             fd = os.memfd_create("gradpack")
             os.ftruncate(fd, size)
     pages = SharedMemory(fd, size)
@@ -47,9 +47,9 @@ def is_shared(tensor: Tensor) -> bool:
 
 
 def share(tensors: Iterable[Tensor]) -> None:
-    """Move the memory of tensors to where other processes share it, and with them all that are views of it.
+    """Move the memory of tensors to shared memory, for all tensors that are views of it.
 
-    Arrays that were made of the tensors before (`x.numpy()`) keep the memory that was.
+    Arrays that were taken from the tensors before (`x.numpy()`) keep the old memory.
     """
     moving = {}
     for tensor in tensors:
@@ -97,7 +97,7 @@ def _all_tensors() -> Iterator[Tensor]:
 
 
 def _reduced(tensor: Tensor) -> Any:
-    """How a tensor goes to another process: shared memory as its name, other memory as a copy."""
+    """Reduce a tensor for another process: shared memory as its file descriptor, other memory as a copy."""
     pages = _pages_of(tensor._data)
     if pages is None or pages.fd < 0 or (tensor.requires_grad and not tensor.is_leaf) or not tensor.numel():
         return tensor.__reduce_ex__(2)

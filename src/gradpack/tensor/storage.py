@@ -1,4 +1,4 @@
-"""The memory behind tensors, as much of it as Python can say."""
+"""`UntypedStorage`: the memory behind tensors."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class UntypedStorage:
 
     def __init__(self, tensor: Tensor) -> None:
         owner_of(tensor._data)  # raises where there is no memory to show, as under `vmap`
-        self._tensor = alias(tensor._data, tensor._spec, tensor._shape)  # which goes where the memory goes
+        self._tensor = alias(tensor._data, tensor._spec, tensor._shape)  # follows the memory when that is moved
 
     @property
     def _owner(self) -> Any:
@@ -60,7 +60,7 @@ class UntypedStorage:
         return is_shared(self._tensor)
 
     def share_memory_(self) -> UntypedStorage:
-        """Move it to where processes share it: see `Tensor.share_memory_`."""
+        """Move it to shared memory: see `Tensor.share_memory_`."""
         from .sharing import share
 
         share([self._tensor])

@@ -26,12 +26,12 @@ _DETACH = (
     "var.detach()."
 )
 
-# The tensors that have tangents, by id, weakly.
+# Weak references to the tensors that have tangents, by id.
 DUALS: dict[int, weakref.ref[Tensor]] = {}
 
 
 class InferenceCounter(list[int]):
-    """The version counter of an inference tensor: it has none, and saving the tensor reads it."""
+    """The version counter of an inference tensor, which tracks none: reading it, as saving the tensor does, raises."""
 
     def __getitem__(self, index: Any) -> Any:
         raise RuntimeError(
@@ -42,14 +42,14 @@ class InferenceCounter(list[int]):
 
 
 class View:
-    """Whose view a tensor is: the tensor it was taken from, and how to take it again."""
+    """Marks a tensor as a view: the tensor it was taken from, and how to replay the view."""
 
     __slots__ = ("args", "meta", "parent", "replay", "version")
 
     parent: Tensor
     replay: Any  # the operation
     args: tuple[Any, ...]  # its arguments after the tensor
-    meta: str | None  # why writing through this view is refused under grad mode, if it is
+    meta: str | None  # why in-place writes to this view are forbidden under grad mode, if they are
     version: int  # of the storage when the view's edge was made
 
     def again(self, source: Tensor) -> Tensor:
@@ -57,7 +57,7 @@ class View:
 
 
 class Tensor(TensorBase):
-    """A multi-dimensional array that autograd can follow.
+    """A multi-dimensional array with automatic differentiation.
 
     Make one with `gradpack.tensor`, `zeros`, `randn`, `from_numpy` and so on.
 
@@ -82,10 +82,10 @@ class Tensor(TensorBase):
     _remains: Remains  # of leaves that require grad only
 
     # rare state lives in __dict__, with these defaults
-    _own_grad: Any = None  # `.grad` of a tensor that is not a leaf that requires grad
+    _own_grad: Any = None  # `.grad` of any tensor but leaves that require grad
     _is_param: bool = False
-    _relaid: bool = False  # sizes or strides were changed in place: how it was taken says no longer where it lies
-    _shown_as = "tensor"  # not for subclasses, which print by their own name
+    _relaid: bool = False  # size or strides were changed in place: replaying the view no longer gives them
+    _shown_as = "tensor"  # the name in `repr`; subclasses print by their own
 
     __array_priority__ = 1000  # `array * tensor` asks the tensor
 
@@ -101,7 +101,7 @@ class Tensor(TensorBase):
 
     @property
     def _tangents(self) -> Any:
-        """The tangent of a dual tensor. The level that ends takes it away: see autograd/forward_ad.py."""
+        """The tangent of a dual tensor; removed when its level ends: see autograd/forward_ad.py."""
         return self.__dict__.get("_tangents")
 
     @_tangents.setter
@@ -122,7 +122,7 @@ class Tensor(TensorBase):
 
     @property
     def _version(self) -> int:
-        """How often the storage was written to."""
+        """The version counter: how often the storage was modified in place."""
         if type(self._counter) is InferenceCounter:
             raise RuntimeError("Inference tensors do not track version counter.")
         return int(self._counter[0])
@@ -146,21 +146,21 @@ class Tensor(TensorBase):
 
     @property
     def output_nr(self) -> int:
-        """Which output of its node the tensor is."""
+        """The number of this tensor among the outputs of its grad_fn."""
         edge = self._edge
         return edge.nr if isinstance(edge, Slot) else 0
 
     @property
     def is_leaf(self) -> bool:
-        """Whether it was made by the user and not by a recorded operation."""
-        if self._view is not None:  # its history may have to be made again
+        """Whether it is a leaf: no recorded operation made it."""
+        if self._view is not None:  # its edge may have to be remade
             return self.grad_fn is None
         edge = self._edge
         return edge is None or type(edge) in (AccumulateGrad, Nowhere, Origin)
 
     @property
     def requires_grad(self) -> bool:
-        """Whether autograd follows this tensor, or the one that it is a view of."""
+        """Whether autograd records operations on this tensor, or on the one that it is a view of."""
         if self._view is not None and (self._edge is None or type(self._edge) is Nowhere):
             from .views import base_of
 
@@ -181,7 +181,7 @@ class Tensor(TensorBase):
                 return
             raise RuntimeError(_ONLY_LEAVES if wanted else f"{_ONLY_LEAVES} {_DETACH}")
         if not wanted:
-            if edge is not None:  # put aside, with its hooks, for when it is wanted again
+            if edge is not None:  # kept, with its hooks, for when grad is required again
                 if edge.grad is not None:
                     self._own_grad, edge.grad = edge.grad, None
                 self.__dict__["_aside"], self._edge = edge, None
@@ -215,7 +215,7 @@ class Tensor(TensorBase):
         return self
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
-        """Set whether autograd follows this leaf; returns it.
+        """Set whether autograd records operations on this leaf; returns it.
 
         Raises:
             RuntimeError: for integer dtypes, and for False on a tensor that is not a leaf.
@@ -318,13 +318,13 @@ class Tensor(TensorBase):
         return base_of(self) if is_view(self) else None
 
     def _is_view(self) -> bool:
-        """Whether this is a view that autograd follows."""
+        """Whether this is a view that autograd tracks."""
         from .views import is_view
 
         return is_view(self)
 
     def _current_edge(self) -> Node | None:
-        """The edge; that of a view is made again if its storage was written to."""
+        """The edge; that of a view is remade if its storage was written to."""
         if self._view is not None:
             from .views import refresh
 
@@ -332,7 +332,7 @@ class Tensor(TensorBase):
         return self._edge
 
     def detach(self) -> Tensor:
-        """The same storage, out of the graph. Shares the version counter."""
+        """A detached tensor on the same storage, which shares the version counter."""
         if type(self) is not Tensor:
             found = _dispatch(Tensor.detach, self)
             if found is not NotImplemented:
@@ -353,7 +353,7 @@ def _dispatch(func: Any, self: Tensor) -> Any:
 
 
 def alias(data: Any, spec: Spec, shape: tuple[int, ...], kind: type[Any] = Tensor) -> Any:
-    """A tensor around an array: no history, a version counter of its own."""
+    """Return a tensor around an array, without history, with a version counter of its own."""
     out = _new(kind)
     out._data = data
     out._spec = spec
@@ -365,7 +365,7 @@ def alias(data: Any, spec: Spec, shape: tuple[int, ...], kind: type[Any] = Tenso
 
 
 def wrap(array: Any) -> Tensor:
-    """A tensor around an array of any library that a backend knows."""
+    """Return a tensor around an array of any library that has a backend."""
     spec = spec_of(array)
     return alias(spec.backend.ensure(array), spec, tuple(array.shape))
 

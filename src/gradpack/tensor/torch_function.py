@@ -54,7 +54,7 @@ class DisableTorchFunctionSubclass:
 
 
 class DisableTorchFunction(Block):
-    """The same, and modes of `__torch_function__` are off, too."""
+    """Like `DisableTorchFunctionSubclass`; modes of `__torch_function__` are off, too."""
 
     def _changes(self) -> dict[str, Any]:
         return {"functions": ()}
@@ -76,7 +76,7 @@ class DisableTorchFunction(Block):
 
 
 def instance(made: Tensor, cls: type) -> Any:
-    """An instance of `cls` in place of a fresh tensor: with its data, history and storage."""
+    """Return an instance of `cls` that replaces a new tensor: with its array, history and version counter."""
     out: Any = _new(cls)
     for slot in ("_data", "_shape", "_spec", "_edge", "_counter", "_view"):
         setattr(out, slot, getattr(made, slot))
@@ -86,7 +86,7 @@ def instance(made: Tensor, cls: type) -> Any:
 
 
 def make_subclass(cls: type, data: Tensor, require_grad: bool = False) -> Any:
-    """An instance of `cls` on the storage of `data`, a leaf."""
+    """Return a leaf of class `cls` on the storage of `data`."""
     if not isinstance(data, Tensor):
         raise TypeError(f"_make_subclass(): argument 'data' (position 2) must be Tensor, not {type(data).__name__}")
     with DisableTorchFunctionSubclass():
@@ -97,7 +97,7 @@ def make_subclass(cls: type, data: Tensor, require_grad: bool = False) -> Any:
 
 
 def torch_function(cls: Any, func: Any, types: Iterable[type], args: Any = (), kwargs: Any = None) -> Any:
-    """The default: operations on a subclass return the subclass.
+    """The default `__torch_function__`: operations on a subclass return the subclass.
 
     Args:
         func: the function that was called.
@@ -126,7 +126,7 @@ def _converted(result: Any, cls: type) -> Any:
 
 
 def overriding(values: Iterable[Any], name: str = "an operation") -> list[Any]:
-    """The arguments whose class has a `__torch_function__` of its own to ask, subclasses before their bases."""
+    """The arguments whose class overrides `__torch_function__`, subclasses before their bases."""
     found: list[Any] = []
     if _DISABLED.get():
         return found
@@ -151,10 +151,10 @@ def overriding(values: Iterable[Any], name: str = "an operation") -> list[Any]:
 
 
 def handle(func: Any, name: str, found: list[Any], args: Any, kwargs: Any) -> Any:
-    """Ask each of `found` in turn to do `func`.
+    """Call `__torch_function__` of each of `found` in turn until one handles `func`.
 
     Raises:
-        TypeError: if none of them does.
+        TypeError: if all return NotImplemented.
     """
     types = tuple(type(f) for f in found)
     for value in found:
@@ -177,10 +177,10 @@ def handle(func: Any, name: str, found: list[Any], args: Any, kwargs: Any) -> An
 
 
 def through_functions(func: Any, name: str, relevant: Iterable[Any], args: Any, kwargs: Any) -> Any:
-    """Let the innermost mode of `__torch_function__` do `func`; what it calls in turn goes to the modes around it.
+    """Call `__torch_function__` of the innermost mode; functions called inside it go to the modes around it.
 
     Raises:
-        TypeError: if neither the mode nor an argument does it.
+        TypeError: if the mode and all arguments return NotImplemented.
     """
     mode = MODE.get()
     innermost = mode.functions[-1]
@@ -201,7 +201,7 @@ def through_functions(func: Any, name: str, relevant: Iterable[Any], args: Any, 
 
 
 def dispatch(func: Any, self: Tensor, *args: Any) -> Any:
-    """A method of Tensor that is no operation, called on an instance of a subclass: NotImplemented if it is plain."""
+    """Dispatch a method of Tensor that is no operation; return NotImplemented if nothing overrides it."""
     found = overriding((self,))
     if not found:
         return NotImplemented

@@ -25,7 +25,7 @@ _NAMES = {
 
 
 class tensortype(type):  # noqa: N801 - torch's name
-    """The type of the typed constructors."""
+    """The metaclass of the typed constructors."""
 
     dtype: dtype
 
@@ -47,7 +47,7 @@ globals().update(TYPES)
 
 
 def set_default_tensor_type(t: Any, /) -> None:
-    """Set the default dtype by a typed constructor, or its name. Old: use `set_default_dtype`.
+    """Set the default dtype by a typed constructor, or its name. Deprecated: use `set_default_dtype`.
 
     Raises:
         TypeError: for one that is not of a floating-point dtype.

@@ -1,7 +1,7 @@
 """Views: tensors that share the storage of another, and what a write to it means for them.
 
-A view remembers the tensor it was taken from and how. When the storage was written to, the
-view's history is made again from the base, at the moment somebody asks for it.
+A view records the tensor it was taken from and how. After a write to the storage, its grad_fn is remade
+from the base when it is next read.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def chain_of(tensor: Tensor) -> list[View]:
 
 
 def meta_of(tensor: Tensor) -> str | None:
-    """Why a view may not be written to under grad mode, if it may not: its own reason, or that of what it views."""
+    """Why modifying a view in place under grad mode is forbidden: its own reason, or that of its parents; else None."""
     view = tensor._view
     while view is not None:
         if view.meta is not None:
@@ -47,15 +47,15 @@ def meta_of(tensor: Tensor) -> str | None:
 
 
 def is_view(tensor: Tensor) -> bool:
-    """Whether autograd knows the tensor as a view. It does not follow views of inference tensors."""
+    """Whether autograd tracks the tensor as a view. It does not track views of inference tensors."""
     return tensor._view is not None and type(tensor._counter) is not InferenceCounter
 
 
 def refresh(tensor: Tensor) -> bool:
-    """Before a recorded operation reads the edge of a view: make it again if the storage was written to.
+    """Remake the edge of a view if its storage was written to, before a recorded operation reads the edge.
 
     Returns:
-        Whether it leads nowhere: results are recorded, but nothing is to be kept for this input.
+        Whether it leads nowhere: the operation is recorded, but saves nothing for this input.
     """
     view = tensor._view
     if view is not None and (tensor._edge is None or type(tensor._edge) is Nowhere):
@@ -78,12 +78,12 @@ def refresh(tensor: Tensor) -> bool:
 
 
 def leads_somewhere(tensor: Tensor) -> bool:
-    """`refresh` of an operation that has no derivative: the edge is not read."""
+    """`refresh` for an operation without a derivative, which does not read the edge: always False."""
     return False
 
 
 def renew(tensor: Tensor) -> None:
-    """Make the edge of a view again if its storage was written to since it was made.
+    """Remake the edge of a view if its storage was modified in place since.
 
     Raises:
         RuntimeError: if that cannot be: the view was taken under `no_grad`, or is one of several.
@@ -116,7 +116,7 @@ remake: Callable[[Tensor, Tensor], Node] = _no_remake  # set by the layer that k
 
 
 def mark_view(out: Tensor, parent: Tensor, replay: object, args: tuple[object, ...], meta: str | None) -> None:
-    """Note that `out` is `replay(parent, *args)` and shares its storage."""
+    """Mark `out` as a view of `parent`, made by `replay(parent, *args)`."""
     view = _new(View)
     view.parent = parent
     view.replay = replay
@@ -128,7 +128,7 @@ def mark_view(out: Tensor, parent: Tensor, replay: object, args: tuple[object, .
 
 
 def refused(tensor: Tensor, meta: str, what: str) -> str:
-    """Why a view may not be written to (`what`: "is being"), or why its history cannot be made again."""
+    """The error message for writing to a view in place (`what`: "is being"), or for remaking its edge."""
     edge = tensor._edge
     made_by = (
         None if edge is None or type(edge) in (AccumulateGrad, Nowhere) else re.sub(r"Backward[0-9]*$", "", edge.name())

@@ -1,4 +1,4 @@
-"""A picture of the graph that autograd keeps: `gradpack.autograd.graph.draw`."""
+"""A picture of the autograd graph: `gradpack.autograd.graph.draw`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ...tensor.tensor import Tensor
 from ..profiling.table import format_memory
 from .draw_layout import Layout, lay_out
 
-LARGE = 200  # nodes of a picture that is drawn here
+LARGE = 200  # the most nodes that `svg` draws
 
 _COLOURS = {"leaf": "#cfe8cf", "result": "#f5d9b0", "module": "#d6d9f2", "node": "#ececec"}
 _HEAD = """\
@@ -32,10 +32,10 @@ class DrawnNode:
 
     Attributes:
         label: the lines in it.
-        kind: "node"; "leaf" where gradients accumulate; "result" of what was asked for; "module" for several nodes.
-        saved_bytes: what it saved for backward; memory that several boxes share counts in each of them.
-        module: the path of the module that it is a part of, "" for none.
-        nodes: how many nodes of the graph it stands for.
+        kind: "node"; "leaf" for AccumulateGrad; "result" for a given output; "module" for several nodes.
+        saved_bytes: the bytes of its saved tensors; storage that several boxes share counts in each of them.
+        module: the path of the module whose forward made it, "" for none.
+        nodes: the number of graph nodes in it.
     """
 
     label: tuple[str, ...]
@@ -47,12 +47,12 @@ class DrawnNode:
 
 @dataclass
 class GraphDrawing:
-    """A graph as a picture: what `draw` gives.
+    """The drawing of a graph, which `draw` returns.
 
     Attributes:
         nodes: the boxes.
-        edges: pairs of their positions: from what is computed first to what is computed of it.
-        saved_bytes: what all of them saved, shared memory counted once.
+        edges: pairs of indices into `nodes`, in the direction of the forward pass.
+        saved_bytes: the bytes of all saved tensors, shared storage counted once.
     """
 
     nodes: list[DrawnNode]
@@ -63,7 +63,7 @@ class GraphDrawing:
 
     @property
     def dot(self) -> str:
-        """The graph in the language of Graphviz."""
+        """The graph as source text for Graphviz."""
         lines = ["digraph autograd {", "  rankdir=TB;", '  node [shape=box, style=filled, fontname="monospace"];']
         if self.title:
             lines.append(f"  label={_quoted(self.title)};")
@@ -90,7 +90,7 @@ class GraphDrawing:
         return _svg(self, self._layout)
 
     def _repr_svg_(self) -> str | None:
-        """For notebooks; they show the text of what is too large."""
+        """The picture for notebooks; None, so that they show the text, if it is too large."""
         return None if len(self.nodes) > LARGE else self.svg
 
     def save(self, path: Any) -> None:
@@ -114,20 +114,20 @@ class GraphDrawing:
 def draw(
     outputs: Any, *inputs: Any, module: Any = None, collapse: bool | int = False, saved: bool = True, title: str = ""
 ) -> GraphDrawing:
-    """The graph that leads to a tensor, or to the tensors in a structure of lists, tuples and dicts, as a picture.
+    """Draw the graph that leads to a tensor, or to the tensors in nested lists, tuples and dicts.
 
     Args:
-        outputs: what to draw the graph of. Or a module, to be called with `inputs`: then boxes know in which module
-            they were made, and parameters have their names.
-        module: a module whose parameters have names, if `outputs` are tensors.
-        collapse: True makes one box of what was made in one call of the innermost module, a number one of each call
-            of a module so many levels down, 1 for the children of the outermost. Parameters that no other module uses
+        outputs: the tensors whose graph to draw. Or a module, which is called with `inputs`: then boxes name the module
+            that made them, and parameters have their names.
+        module: a module whose parameter names to show, if `outputs` are tensors.
+        collapse: True makes one box of the nodes of each call of an innermost module, a number n one of each call
+            of a module n levels down, 1 for the children of the outermost. Parameters that no other module uses
             are in the box. Needs a module in the place of `outputs`.
-        saved: say in each box what it saved for backward.
-        title: a line to stand below.
+        saved: show in each box the bytes that it saved for backward.
+        title: a caption below the picture.
 
     Returns:
-        A `GraphDrawing`: `.svg` and `.dot` are texts, `.save(path)` writes one of them, notebooks show it.
+        A `GraphDrawing`: `.svg` and `.dot` are strings, `.save(path)` writes one of them, notebooks show it.
 
     Raises:
         TypeError: if there are no tensors in `outputs`.
@@ -185,7 +185,7 @@ def _tensors(value: Any) -> Iterator[Tensor]:
 
 
 def _reachable(roots: list[Node]) -> list[Node]:
-    """All nodes, each before those that it sends gradients to where they are seen first."""
+    """All nodes that are reachable from the roots, breadth first."""
     seen = set(roots)
     order = list(roots)
     for node in order:
@@ -199,8 +199,8 @@ def _reachable(roots: list[Node]) -> list[Node]:
 
 
 def _called(module: Any, inputs: tuple[Any, ...]) -> tuple[Any, Callable[[Node], str]]:
-    """What a module gives, and what tells the path of the module that a node was made in."""
-    spans: list[tuple[int, int, str]] = []  # from the first number of a node to the last, and the path
+    """Call a module; return its outputs, and a function from a node to the path of the module that made it."""
+    spans: list[tuple[int, int, str]] = []  # first node number, the one after the last, and the path
     begun: list[int] = []
     handles = []
     for path, part in module.named_modules():
@@ -227,7 +227,7 @@ def _called(module: Any, inputs: tuple[Any, ...]) -> tuple[Any, Callable[[Node],
 
 
 def _group(node: Node, path: str, collapse: bool | int) -> str:
-    """The module in whose box the node goes; "" for a box of its own."""
+    """The path of the module in whose box the node goes; "" for a box of its own."""
     if not collapse or type(node) is AccumulateGrad:
         return ""
     return path if collapse is True else ".".join(path.split(".")[:collapse])
@@ -271,7 +271,7 @@ def _drawing(
 
 
 def _boxes(order: list[Node], groups: list[str]) -> list[list[Node]]:
-    """The nodes of each box: those of one module that hang together, so that no box is before and after another."""
+    """The nodes of each box: those that one call of a module made, so that no two boxes lead to each other."""
     group_of = dict(zip(order, groups, strict=True))
     found: list[list[Node]] = []
     open_boxes: dict[str, list[Node]] = {}
@@ -328,7 +328,7 @@ def _counted(count: int, what: str) -> str:
 
 
 def saved_memory(node: Node) -> dict[int, int]:
-    """The bytes of each piece of memory that a node keeps for backward, by the identity of its array."""
+    """The bytes of each storage that a node keeps for backward, by the id of the array that owns it."""
     if type(node) is AccumulateGrad:
         return {}
     return {id(whole): int(whole.nbytes) for whole in map(owner_of, kept_by(node))}

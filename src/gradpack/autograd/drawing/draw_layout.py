@@ -1,4 +1,4 @@
-"""Where the nodes of a graph without cycles go in a picture: in layers, edges downward, few crossings."""
+"""Layered layout of an acyclic graph for drawing: edges downward, few crossings."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-_ROUNDS = 8  # sweeps over the layers; more change nothing that one would see
+_ROUNDS = 8  # sweeps over the layers; more of them make no visible difference
 
 
 class Layout(NamedTuple):
-    """Centres of nodes, and the points that each edge goes through, in the order in which they were given."""
+    """Centres of nodes and polylines of edges, in the order of the arguments, and the size of the picture."""
 
     centres: list[tuple[float, float]]
     paths: list[list[tuple[float, float]]]
@@ -19,7 +19,7 @@ class Layout(NamedTuple):
 
 
 def layers_of(count: int, edges: Sequence[tuple[int, int]]) -> list[int]:
-    """For each node the layer that it is in: below all nodes with an edge to it, and close above one that it leads to.
+    """The layer of each node: below all nodes with an edge to it, and as close as possible above its successors.
 
     Raises:
         ValueError: if there is a cycle.
@@ -46,10 +46,10 @@ def layers_of(count: int, edges: Sequence[tuple[int, int]]) -> list[int]:
 
 
 def lay_out(sizes: Sequence[tuple[float, float]], edges: Sequence[tuple[int, int]], *, gap: float = 18.0) -> Layout:
-    """Positions for boxes of the given sizes, and for edges from the first to the second of each pair.
+    """Compute positions for boxes of the given sizes, and paths for edges, given as pairs of indices.
 
     Args:
-        gap: the space between boxes side by side; layers are twice that apart.
+        gap: the space between neighbouring boxes; twice that between layers.
     """
     layer = layers_of(len(sizes), edges)
     depth = max(layer, default=-1) + 1
@@ -57,7 +57,7 @@ def lay_out(sizes: Sequence[tuple[float, float]], edges: Sequence[tuple[int, int
     rows: list[list[int]] = [[] for _ in range(depth)]
     for i, row in enumerate(layer):
         rows[row].append(i)
-    # An edge over several layers goes through a point in each of those between.
+    # An edge over several layers has a bend point in each layer between.
     chains: list[list[int]] = []
     for a, b in edges:
         chain = [a]
@@ -74,7 +74,7 @@ def lay_out(sizes: Sequence[tuple[float, float]], edges: Sequence[tuple[int, int
             above[b].append(a)
     x = _across(boxes, rows, above, below, gap)
     y: list[float] = [0.0] * len(boxes)
-    heights = [0.0] * len(boxes)  # of the rows that they are in
+    heights = [0.0] * len(boxes)  # of their rows
     top = gap
     for members in rows:
         height = max((boxes[i][1] for i in members), default=0.0)
@@ -97,7 +97,7 @@ def lay_out(sizes: Sequence[tuple[float, float]], edges: Sequence[tuple[int, int
 def _across(
     boxes: list[tuple[float, float]], rows: list[list[int]], above: list[list[int]], below: list[list[int]], gap: float
 ) -> list[float]:
-    """Positions from left to right: each box near the middle of those that it is connected with."""
+    """Horizontal positions: each box near the mean of its neighbours."""
     x = [0.0] * len(boxes)
     for members in rows:
         at = 0.0
@@ -117,9 +117,9 @@ def _across(
 def _separate(
     members: list[int], wanted: dict[int, float], boxes: list[tuple[float, float]], gap: float, x: list[float]
 ) -> None:
-    """Put boxes of a row as near to where they want to be as their order and the gaps between them allow.
+    """Place the boxes of a row as near to their wanted positions as their order and the gaps allow.
 
-    Boxes that would overlap are pushed together into a group, whose middle is the mean of what its members want.
+    Boxes that would overlap form a group, which is placed at the mean of the wanted positions of its members.
     """
     groups: list[tuple[list[int], list[float], float]] = []  # members, their offsets in the group, its start
     for i in members:

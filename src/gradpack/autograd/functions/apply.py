@@ -1,4 +1,4 @@
-"""What calling a user's `Function` does: run its forward, give the results their history."""
+"""`Function.apply`: runs the forward and sets the grad_fn of its results."""
 
 from __future__ import annotations
 
@@ -77,12 +77,12 @@ def _call(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any], with_setup: b
     ctx.needs_input_grad = needs
     try:
         return _run(cls, ctx, edges if mode.grad and True in needs else None, seq, args, mode, with_setup)
-    finally:  # of what was marked, results hold the node
+    finally:  # results hold the node: drop its references to marked tensors
         ctx.to_save = ctx.saved_for_forward = ctx.non_differentiable = ctx.dirty_tensors = None
 
 
 def _run(cls: Any, ctx: BackwardCFunction, edges: Any, seq: int, args: Any, mode: Mode, with_setup: bool) -> Any:
-    """Run the forward of a call, and make a node of its `ctx` where `edges` are not None."""
+    """Run forward; make `ctx` the node of the results unless `edges` is None."""
     pushed: list[Any] | None = None
     if mode.forward:
         pushed = [tangent_of(a) for a in args]
@@ -116,12 +116,12 @@ def _run(cls: Any, ctx: BackwardCFunction, edges: Any, seq: int, args: Any, mode
 
 
 def _only_inner(mode: Mode) -> bool:
-    """Whether all functional transforms that are going on are parts of functions of `autograd`."""
+    """Whether all active functional transforms belong to functions of `autograd`."""
     return all(level.inner for level in mode.levels) and all(t.inner for t in TRANSFORMS.get())
 
 
 def _in_transforms(cls: Any) -> Any:
-    """The class of a `Function`'s nodes inside of a functional transform: the usual one under another name."""
+    """The node class of a `Function` inside a functional transform: a subclass named `...GeneratedBackward`."""
     found = cls.__dict__.get("_generated_cls")
     if found is None:
         body = {"__slots__": (), "__module__": cls._backward_cls.__module__}
@@ -130,7 +130,7 @@ def _in_transforms(cls: Any) -> Any:
 
 
 def _by_position(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any], with_setup: bool) -> tuple[Any, ...]:
-    """The arguments with those given by name in their places."""
+    """Return the positional arguments, including those that were passed by keyword."""
     kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     params = [p for p in inspect.signature(cls.forward).parameters.values() if p.kind in kinds]
     params = params if with_setup else params[1:]
@@ -151,9 +151,9 @@ def _by_position(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any], with_s
 def _results(
     cls: Any, ctx: BackwardCFunction, node: BackwardCFunction | None, args: Any, given: tuple[Any, ...], setup: bool
 ) -> list[Any]:
-    """The results as the user gets them.
+    """Return the results with their grad_fn set.
 
-    Inputs that are returned as they are become new tensors; dirty ones keep their identity.
+    Inputs that are returned as-is become new tensors; dirty ones stay the same objects.
     """
     inputs = {id(a): i for i, a in enumerate(args) if isinstance(a, Tensor)}
     dirty = _dirty(ctx, given) if ctx.dirty_tensors is not None else ()
@@ -240,7 +240,7 @@ def _constant(ctx: BackwardCFunction) -> set[int]:
 
 
 def _without_history(t: Tensor, is_input: bool, is_dirty: bool, kept: Collection[int]) -> Tensor:
-    """A result that autograd is not to follow."""
+    """Return a result as a tensor that does not require grad."""
     if not t.requires_grad:
         return _same(t, kept) if is_input and not is_dirty else t
     if is_input:
@@ -254,7 +254,7 @@ def _without_history(t: Tensor, is_input: bool, is_dirty: bool, kept: Collection
 
 
 def _rebase(cls: Any, t: Tensor, edge: Any, is_input: bool, many: bool) -> None:
-    """Make the call the history of a result that forward wrote to, one of `many`."""
+    """Set the grad_fn of a result that forward modified in place; `many` if there are several results."""
     from ...declare.inplace.inplace import set_history
     from ...declare.inplace.write_checks import check_writable
 
@@ -269,14 +269,14 @@ def _rebase(cls: Any, t: Tensor, edge: Any, is_input: bool, many: bool) -> None:
     check_writable(t, cls.__name__, True)
     set_history(t, edge)
     if t._view is not None:
-        t._view.version = -1  # its own history is made again from that of the base
+        t._view.version = -1  # its history is remade from that of the base
 
 
 def _same(t: Tensor, kept: Collection[int]) -> Tensor:
-    """An input that is returned as it is: a view of it, without history.
+    """Return an alias, without history, of an input that forward returned as-is.
 
     Args:
-        kept: the identities of what `setup_context` has saved.
+        kept: the ids of the tensors that `setup_context` saved.
     """
     if id(t) in kept:
         raise RuntimeError(

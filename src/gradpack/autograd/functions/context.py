@@ -1,4 +1,4 @@
-"""`ctx`: what `forward` and `backward` of a `Function` share."""
+"""`ctx`: the context object that `forward` and `backward` of a `Function` share."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from ...tensor.tensor import Tensor
 
 
 class FunctionCtx:
-    """The methods of the `ctx` argument. The object itself is the node of the call (`BackwardCFunction`).
+    """The methods of `ctx`. The object itself is the node of the call (`BackwardCFunction`).
 
-    Any attribute may be set on it; tensors belong into `save_for_backward`.
+    Any attribute may be set on it; tensors should be saved with `save_for_backward`.
     """
 
     __slots__ = ()
@@ -21,14 +21,14 @@ class FunctionCtx:
         def __setattr__(self, name: str, value: Any) -> None: ...
 
     def save_for_backward(self, *tensors: Any) -> None:
-        """Keep inputs, results or other tensors for backward: read them as `ctx.saved_tensors`.
+        """Save inputs, results or other tensors for backward, which reads them as `ctx.saved_tensors`.
 
-        None may be among them. Anything else that is no tensor is a TypeError when `forward` is done.
+        None is allowed. Any other object that is not a tensor raises TypeError after `forward`.
         """
         self.to_save = tensors
 
     def save_for_forward(self, *tensors: Any) -> None:
-        """Keep tensors for `jvp`, which reads them as `ctx.saved_tensors`.
+        """Save tensors for `jvp`, which reads them as `ctx.saved_tensors`.
 
         Raises:
             AssertionError: for anything but tensors and None.
@@ -42,15 +42,15 @@ class FunctionCtx:
         self.saved_for_forward = tensors
 
     def mark_dirty(self, *args: Any) -> None:
-        """Say which inputs `forward` wrote to in place. Each must be returned."""
+        """Mark inputs that `forward` modified in place. Each must be returned."""
         self.dirty_tensors = args
 
     def mark_non_differentiable(self, *args: Any) -> None:
-        """Say which results have no gradient."""
+        """Mark results as not differentiable."""
         self.non_differentiable = args
 
     def mark_shared_storage(self, *pairs: Any) -> None:
-        """Does nothing, as in torch: shared storage is found without help."""
+        """Does nothing but warn, as in torch: shared storage is tracked automatically."""
         warnings.warn(
             "`mark_shared_storage` is deprecated. Tensors with shared storages are automatically tracked. Note that "
             "calls to `set_()` are not tracked",
@@ -59,5 +59,5 @@ class FunctionCtx:
         )
 
     def set_materialize_grads(self, value: bool) -> None:
-        """Whether missing gradients reach `backward` and `jvp` as zeros (the default) or as None."""
+        """Set whether undefined gradients reach `backward` and `jvp` as zeros (the default) or as None."""
         self.materialize_grads = value

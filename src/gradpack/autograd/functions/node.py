@@ -1,4 +1,4 @@
-"""The node of a call of a user's `Function`. It is the `ctx` that `forward` and `backward` get."""
+"""The node of a call of a `Function`. It is also the `ctx` that `forward` and `backward` get."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _EARLY = (
     "saved_tensors can only be accessed once when clear_saved_tensors_on_access=True is set on the autograd.Function. "
     "Either access saved_tensors only once, or set clear_saved_tensors_on_access=False."
 )
-_HEAP = 1 << 9  # of a class's flags: it was made by a class statement
-# What the engine and error messages look up on a node, and a user's attribute of that name would hide.
+_HEAP = 1 << 9  # the flag of classes that were made by a class statement
+# Attributes that the engine and error messages use on a node, which attributes set by the user must not hide.
 _OWN = frozenset({"backward", "backward_graph", "undefined", "name"})
 
 
 class BackwardCFunction(Node, FunctionCtx):
-    """The node of a user's `Function`, and the `ctx` of the same call.
+    """The node of a custom `Function`, and the `ctx` of the same call.
 
     Each `Function` has a subclass of its own, `_backward_cls`.
     """
@@ -55,13 +55,13 @@ class BackwardCFunction(Node, FunctionCtx):
     dirty_tensors: Any
     non_differentiable: Any
 
-    _arguments: list[Any]  # (shape, spec) of each argument of forward, None for what is no tensor
-    _results: list[Any]  # the same of each result
-    _saved: Any  # None before forward is done, then a list of Saved, FREED after backward
-    _accessed: bool  # under clear_saved_tensors_on_access
-    _keep: bool  # does the backward that runs now keep the graph?
-    _apart: BackwardCFunction | None  # the ctx, where the user's attributes would hide the node's
-    _home: Any  # then on the ctx: a weak reference to the node
+    _arguments: list[Any]  # (shape, spec) of each argument of forward, None for one that is no tensor
+    _results: list[Any]  # likewise for each result
+    _saved: Any  # None before forward is done, then a list of `Saved`; FREED after backward
+    _accessed: bool  # were they read under clear_saved_tensors_on_access?
+    _keep: bool  # does the current backward pass retain the graph?
+    _apart: BackwardCFunction | None  # the ctx, if separate: the user's attributes hide the node's
+    _home: Any  # on such a ctx: a weak reference to the node
 
     def name(self) -> str:
         """The name of the Function's class and "Backward"."""
@@ -83,10 +83,10 @@ class BackwardCFunction(Node, FunctionCtx):
 
     @property
     def saved_tensors(self) -> tuple[Any, ...]:
-        """What `save_for_backward` kept (in `jvp`: what `save_for_forward` did).
+        """The tensors saved by `save_for_backward` (in `jvp`: by `save_for_forward`), unpacked and checked.
 
         Raises:
-            RuntimeError: after backward freed it, or if one of the tensors was written to.
+            RuntimeError: if backward has freed them, or one of them was modified in place.
         """
         ctx = self._ctx()
         if ctx.saved_for_forward is not None:
@@ -104,7 +104,7 @@ class BackwardCFunction(Node, FunctionCtx):
 
     @property
     def saved_variables(self) -> tuple[Any, ...]:
-        """The old name of `saved_tensors`."""
+        """Deprecated name of `saved_tensors`."""
         warnings.warn("'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning, stacklevel=2)
         return self.saved_tensors
 
@@ -116,7 +116,7 @@ class BackwardCFunction(Node, FunctionCtx):
         return tuple(SavedOfFunction.of(ctx, s) for s in ctx._saved or ())
 
     def maybe_clear_saved_tensors(self) -> None:
-        """Let go of the saved tensors, unless the backward that runs keeps the graph."""
+        """Free the saved tensors, unless the current backward pass retains the graph."""
         ctx = self._ctx()
         if not ctx._keep:
             ctx._saved = FREED
@@ -157,7 +157,7 @@ class BackwardCFunction(Node, FunctionCtx):
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def _settle(self, edges: tuple[Any, ...], seq: int) -> BackwardCFunction:
-        """The node, when forward is done: this very object, unless the user's attributes took names of the node's."""
+        """Return the node after forward: this object, unless the user set attributes that would hide the node's."""
         from ...tensor.hooks import NodeExtras
 
         extras: Any = self.extras
@@ -173,7 +173,7 @@ class BackwardCFunction(Node, FunctionCtx):
         return node
 
     def _save(self, tensors: Any, results: list[Any], node: BackwardCFunction, mode: Any) -> None:
-        """Keep what `save_for_backward` was given. Results are not held: they hold the node."""
+        """Save the tensors of `save_for_backward`. Results are kept without their grad_fn, which would be a cycle."""
         if not isinstance(tensors, tuple):
             raise RuntimeError(
                 f"autograd internal error: to_save attribute is expected to be a tuple but is {type(tensors).__name__}"
@@ -230,10 +230,10 @@ class BackwardCFunction(Node, FunctionCtx):
         return out
 
     def _edge_of(self, nr: int) -> Any:
-        """The history of a result."""
+        """The grad_fn edge of a result."""
         node = self if self._home is None else self._home()
         outer = None if node.extras is None or node.extras.outer is None else node.extras.outer()
-        if outer is not None:  # the result is part of a base
+        if outer is not None:  # the result is part of a base that was written to
             return outer.part()
         count = len(node._results)
         return node if count == 1 else Slot(node, nr, count)
@@ -258,7 +258,7 @@ class BackwardCFunction(Node, FunctionCtx):
         return gradients
 
     def _checked(self, results: tuple[Any, ...], create_graph: bool) -> list[Any]:
-        """One gradient for each edge, from what the user's backward returned."""
+        """Return one gradient for each edge, from the results of the user's backward; raise if they do not fit."""
         count = len(self._arguments)
         name = type(self).__name__
         if len(results) > count and all(r is None for r in results[count:]):
@@ -299,7 +299,7 @@ class BackwardCFunction(Node, FunctionCtx):
 
 
 def start(cls: Any, edges: tuple[Any, ...], seq: int) -> Any:
-    """A node before its forward has run."""
+    """Create the node of a call, before its forward runs."""
     node = _new(cls)
     node.edges, node.seq, node.extras = edges, seq, None
     node.to_save = node.saved_for_forward = node.dirty_tensors = node.non_differentiable = None
@@ -309,7 +309,7 @@ def start(cls: Any, edges: tuple[Any, ...], seq: int) -> Any:
 
 
 def zeros(meta: Any) -> Tensor:
-    """Zeros of a shape and a dtype."""
+    """Zeros with a shape and spec."""
     from ...ops.create.fill import zeros as make
 
     shape, spec = meta
@@ -317,7 +317,7 @@ def zeros(meta: Any) -> Tensor:
 
 
 def _type_name(value: Any) -> str:
-    """A type as torch's messages name it: with the module where it comes from a compiled one."""
+    """The name of a value's type in torch's error messages: with its module, for types of compiled modules."""
     kind = type(value)
     module = kind.__module__.replace("gradpack.base", "torch").partition(".")[0]
     if module == "builtins" or (kind.__flags__ & _HEAP and module != "torch"):
@@ -326,7 +326,7 @@ def _type_name(value: Any) -> str:
 
 
 def _fitted(value: Tensor, shape: tuple[int, ...], spec: Any, name: str, i: int) -> Tensor:
-    """A gradient in the shape and dtype of its input: summed down if the input had been broadcast, else refused."""
+    """Return a gradient in the shape and dtype of its input: summed if the input was broadcast; else raise."""
     from ...ops.reduce.reduce import sum_to_size
 
     if value._shape != shape:

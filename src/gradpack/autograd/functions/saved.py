@@ -1,4 +1,4 @@
-"""What a `Function` has saved: as its node keeps it, and as `ctx._raw_saved_tensors` shows it."""
+"""The saved tensors of a `Function`: as its node keeps them, and as `ctx._raw_saved_tensors` shows them."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ class Saved:
 
     value: Any  # a Tensor, a Packed, or None
     version: int
-    edge: Any  # the history to give back to what hooks unpack
-    nr: int | None  # which result of the node it is, if it is one
-    hold: Any  # what a recorder gave, to keep as long
+    edge: Any  # the grad_fn edge to set on the unpacked tensor
+    nr: int | None  # the number of the result, if it is a result of the node
+    hold: Any  # returned by a recorder, kept as long as the saved tensor
 
 
 class SavedOfFunction(SavedTensor):
-    """One saved tensor of a `Function` before unpacking, to register hooks on."""
+    """A saved tensor of a `Function`, still packed, on which hooks can be registered."""
 
     __slots__ = ("_entry",)
 
@@ -40,7 +40,7 @@ class SavedOfFunction(SavedTensor):
         return FREED if self._node._saved is FREED else self._entry.value
 
     def register_hooks(self, pack_hook: Any = None, unpack_hook: Any = None, /) -> None:
-        """Pack this saved tensor now with `pack_hook`; `unpack_hook` gives it back when it is needed.
+        """Pack this saved tensor now with `pack_hook`; `unpack_hook` unpacks it when backward needs it.
 
         Raises:
             RuntimeError: if it is None, has been freed, or has hooks already.
@@ -48,16 +48,16 @@ class SavedOfFunction(SavedTensor):
         saved = self._saved
         usable = callable(pack_hook) and callable(unpack_hook)
         if not usable or saved is None or saved is FREED or isinstance(saved, Packed):
-            super().register_hooks(pack_hook, unpack_hook)  # which says what is wrong
+            super().register_hooks(pack_hook, unpack_hook)  # raises the error
             return
         mode = MODE.get().replace(hooks=(pack_hook, unpack_hook), mutation=None)
         self._entry.value = pack_input(mode, saved.detach(), (type(self._node).__name__, "saved_tensors"))
 
     def unpack(self) -> Any:
-        """The tensor, or None.
+        """Unpack the saved tensor and check its version; None for a saved None.
 
         Raises:
-            RuntimeError: if it was freed, or written to.
+            RuntimeError: if it was freed, or modified in place.
         """
         return self._node._unpack(0, self._entry)
 

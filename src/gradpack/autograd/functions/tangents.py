@@ -1,4 +1,4 @@
-"""Forward mode through a user's `Function`: its `jvp`."""
+"""Forward mode through a custom `Function`, by its `jvp`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .node import BackwardCFunction, zeros
 
 
 def _check_view(result: Tensor, tangent: Tensor, tangents: list[Any], places: dict[int, int]) -> None:
-    """Where a result is a view of an argument, its tangent must be one of the tangent of that argument."""
+    """Raise if a result is a view of an argument but its tangent is no view of the argument's tangent."""
     if tangent._view is None:
         raise RuntimeError(
             "A custom Function's forward is returning a view (or an input as-is) but the jvp is not returning a view."
@@ -30,7 +30,7 @@ def _check_view(result: Tensor, tangent: Tensor, tangents: list[Any], places: di
 def tangents_of_results(
     ctx: BackwardCFunction, args: tuple[Any, ...], tangents: list[Any], given: tuple[Any, ...], results: list[Any]
 ) -> list[Any]:
-    """The tangent of each result, from the user's `jvp`."""
+    """Compute the tangents of the results by the user's `jvp`."""
     if ctx._materialize:
         tangents = [
             zeros((a._shape, a._spec))

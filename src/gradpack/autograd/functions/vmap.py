@@ -1,4 +1,4 @@
-"""A user's `Function` under `vmap`: by its `vmap` staticmethod, or by mapping its own methods."""
+"""A custom `Function` under `vmap`: by its `vmap` staticmethod, or by vectorizing its other methods."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SEE = "For more details, please see https://pytorch.org/docs/main/notes/extendi
 
 
 class VmapInfo(NamedTuple):
-    """What a `vmap` staticmethod is told of the level: the number of examples, and `randomness`."""
+    """The first argument of a `vmap` staticmethod: batch size and `randomness`."""
 
     batch_size: int
     randomness: str
@@ -26,7 +26,7 @@ class VmapInfo(NamedTuple):
 def call_mapped(
     cls: Any, level: VmapLevel, args: tuple[Any, ...], kwargs: dict[str, Any], with_setup: bool = True
 ) -> Any:
-    """Call a `Function` of which some arguments are batched by `level`. Those that go by name only are no tensors."""
+    """Call a `Function` with arguments batched by `level`. Keyword-only arguments must not be tensors."""
     from ..function import Function
 
     if any(isinstance(v, Tensor) for v in tree_flatten(kwargs)[0]):
@@ -81,15 +81,15 @@ def call_mapped(
 
 
 def _moved_back(data: Any) -> Tensor:
-    """A tensor of all examples, with their dimension where the user had it."""
+    """Return a tensor with its batch dimension where the caller had it."""
     value: Tensor = data.value
     return value.movedim(0, data.place) if data.place else value
 
 
 class _Inner:
-    """The `ctx` that the user's methods get: tensors go through it as the function sees them."""
+    """The `ctx` inside the vectorized methods: tensors pass through it in the shape of one example."""
 
-    if TYPE_CHECKING:  # beside what the user sets
+    if TYPE_CHECKING:  # attributes that the user sets
 
         def __getattr__(self, name: str) -> Any: ...
 
@@ -125,7 +125,7 @@ class _Inner:
 
 
 def _generated(cls: Any, level: VmapLevel, args: tuple[Any, ...], kwargs: dict[str, Any], with_setup: bool) -> Any:
-    """The `Function` of all examples whose methods are those of `cls`, mapped."""
+    """Return a `Function` on tensors with batch dimension whose methods are those of `cls`, vectorized."""
     from ..function import Function
 
     flags = [level.has(a) for a in args]
@@ -164,7 +164,7 @@ def _generated(cls: Any, level: VmapLevel, args: tuple[Any, ...], kwargs: dict[s
 
     def backward(ctx: Any, *grads: Any) -> Any:
         call = cls.backward if cls.backward is not Function.backward else cls.vjp
-        # A result that is the same for all examples has a gradient of its own for each of them, or the sum.
+        # The gradient of an unbatched result is either separate for each example, or their sum.
         given = [g if g is None or f else g / level.size for g, f in zip(grads, out_flags, strict=True)]
         made = inside(call, ctx.inner, *wrap(given, out_flags))
         made = made if isinstance(made, tuple) else (made,)

@@ -1,4 +1,4 @@
-"""What gradcheck compares: Jacobians, batches, missing gradients."""
+"""The comparisons of gradcheck: Jacobians, batched gradients, dtypes, determinism."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _whole(t: Tensor) -> Tensor:
 
 
 class Comparison:
-    """One function at one point, with the tolerances."""
+    """The checks of one function at one point, with their tolerances."""
 
     def __init__(
         self,
@@ -64,7 +64,7 @@ class Comparison:
         return differentiable_outputs(self.func(*inputs))
 
     def numerical(self) -> list[list[list[Tensor]]]:
-        """For each input and output: the derivative along each axis of the input."""
+        """The numerical Jacobians by input and output, along the real and imaginary axis of the input."""
         if self._numerical is None:
             self._numerical = numerical_jacobians(self.outputs, self.inputs, self.eps)
         return self._numerical
@@ -120,13 +120,13 @@ class Comparison:
         _check_determinism(gradients, self._gradients(value, v), nondet_tol)
 
     def _gradients(self, value: Tensor, v: Tensor) -> list[Tensor]:
-        """The gradients of v . value, zeros for those that are not there."""
+        """The gradients of the inner product of `v` and `value`; zeros for inputs that are independent."""
         found = grad(value, self.sources, v, retain_graph=True, allow_unused=True)
         found = [zeros_like(x) if g is None else g for x, g in zip(self.sources, found, strict=True)]
         return [g.to_dense() if g.is_sparse else g for g in found]
 
     def _moved(self, x: Tensor, u: Tensor, nr: int, component: Component, v: Tensor) -> Tensor:
-        """How fast v . f changes when x moves along u."""
+        """The numerical derivative of the inner product of `v` and an output, for a step of x along u."""
         difference = quotient(lambda: self.outputs(*self.inputs), x.data, u * self.eps)[nr]
         return (component(difference / self.eps) * v).sum()
 
@@ -157,7 +157,7 @@ class Comparison:
         return f"While considering the {axis} part of complex inputs only, " if complex_inputs else ""
 
     def outputs_of_duals(self, *inputs: Any) -> tuple[Tensor, ...]:
-        """The same results as `outputs`: chosen by place, for duals of detached inputs may require no gradient."""
+        """The outputs at the same positions as in `outputs`: those of detached duals may not require grad."""
         returned = as_tuple(self.func(*inputs))
         return tuple(returned[i] for i in self._places)
 
@@ -192,7 +192,7 @@ class Comparison:
                 _check_batch(zeros_like(expected) if batch is None else batch, expected, i, nr, _BACKWARD)
 
     def batched_forward(self) -> None:
-        """Tangents of two directions at once, by `vmap`, are those of one after the other."""
+        """Compare tangents of two directions under `vmap` with those of single passes."""
         from ..forward_push import push_forward
 
         for i, x in enumerate(self.sources):
@@ -238,7 +238,7 @@ def _check_batch(batch: Tensor, expected: Tensor, i: int, nr: int, why: str) -> 
 
 
 def direction(like: Tensor) -> Tensor:
-    """Random numbers between 0 and 1, as a vector of length 1: no direction is orthogonal to another."""
+    """A random vector of length 1 with elements of at least 0: no two of them are orthogonal."""
     made = _random.rand(like.shape, dtype=like.dtype, device=like.device)
     length = (made * made).sum().sqrt()
     return made / length if made.numel() else made
@@ -280,7 +280,7 @@ def _check_dtypes(value: Tensor, sources: list[Tensor]) -> None:
 
 
 def check_scaled(outputs: Sequence[Tensor], sources: list[Tensor]) -> None:
-    """Gradients of zero give zeros."""
+    """Raise unless zero gradients of the outputs give zero gradients of the inputs."""
     seeds = [zeros_like(o) for o in outputs]
     for nr, g in enumerate(grad(list(outputs), sources, seeds, retain_graph=True, allow_unused=True)):
         if g is not None and g.layout is not sources[nr].layout:

@@ -1,7 +1,7 @@
-"""Jacobians by finite differences, by backward and by forward mode, as gradcheck compares them.
+"""Jacobians by finite differences, by reverse and by forward mode, which gradcheck compares.
 
 A Jacobian here is a matrix with a row for each element of an input and a column for each element of
-an output. Of a complex input, x + iy, a row holds d/dx + i d/dy: torch's convention for gradients.
+an output. For a complex input x + iy, a row holds d/dx + i d/dy: torch's convention for gradients.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ from ...tensor.tensor import Tensor
 from ..api import grad
 
 Outputs = tuple[Tensor, ...]
-Component = Callable[[Tensor], Tensor]  # of a complex output its real or imaginary part, else the output itself
+Component = Callable[[Tensor], Tensor]  # the real or imaginary part of a complex output, or the output itself
 
 
 def as_tuple(value: Any) -> tuple[Any, ...]:
-    """What a function returned, as a tuple."""
+    """Return the outputs of a function as a tuple."""
     if isinstance(value, tuple):
         return value
     return tuple(value) if isinstance(value, list) else (value,)
 
 
 def differentiable_outputs(value: Any) -> Outputs:
-    """The results that require a gradient."""
+    """The outputs that require grad."""
     return tuple(t for t in as_tuple(value) if t.requires_grad)
 
 
 def differentiable_inputs(inputs: Sequence[Any]) -> list[Tensor]:
-    """The arguments by which one can differentiate."""
+    """The inputs that are tensors and require grad."""
     return [x for x in inputs if isinstance(x, Tensor) and x.requires_grad]
 
 
@@ -47,9 +47,9 @@ def _elements(shape: Sequence[int]) -> Iterator[tuple[int, ...]]:
 
 
 def quotient(evaluate: Callable[[], Outputs], target: Tensor, step: Any) -> list[Tensor]:
-    """(f(x + step) - f(x - step)) / 2, where `evaluate` gives f at what `target` holds.
+    """Return (f(x + step) - f(x - step)) / 2, where `evaluate()` computes f at the values in `target`.
 
-    `target` is written to and holds what it held before in the end, also if f raises.
+    `target` is modified in place and restored, also if f raises.
     """
     before = target.clone()
     try:
@@ -77,7 +77,7 @@ def numerical_jacobians(function: Callable[..., Any], inputs: Sequence[Any], eps
 
     found: list[list[list[Tensor]]] = []
     for x in differentiable_inputs(inputs):
-        held = x.data  # shares memory, and its writes are not seen by the version counter of x
+        held = x.data  # shares the storage, but not the version counter
         rows: list[list[list[Tensor]]] = []
         units = (1.0, 1j) if x.is_complex() else (1.0,)
         for index in _elements(x.shape):
@@ -113,13 +113,13 @@ def _stacked(rows: list[Tensor]) -> Tensor:
 
 
 def along_axes(axes: list[Tensor], component: Component) -> Tensor:
-    """Derivatives along both axes of the input as one matrix, of one component of the output."""
+    """Combine the derivatives of one component of the output along the real and imaginary axis of the input."""
     real = component(axes[0])
     return real if len(axes) == 1 else real + 1j * component(axes[1])
 
 
 def backward_jacobians(output: Tensor, sources: list[Tensor], component: Component) -> list[Tensor]:
-    """The Jacobian of one component of an output by backward, one pass for each element."""
+    """The Jacobian of one component of an output, by a backward pass for each element."""
     value = component(output)
     columns: list[list[Tensor]] = [[] for _ in sources]
     for index in _elements(value.shape):
@@ -139,7 +139,7 @@ def _backward(output: Tensor, sources: list[Tensor], seed: Tensor) -> tuple[Tens
 
 
 def forward_directions(function: Callable[..., Any], inputs: Sequence[Any], nr: int, direction: Tensor) -> list[Tensor]:
-    """The tangents of all outputs for a tangent of one input; zeros where an output has none."""
+    """The tangents of all outputs, given the tangent of one input; zeros for outputs without one."""
     from .. import forward_ad
 
     with forward_ad.dual_level():
@@ -156,7 +156,7 @@ def forward_directions(function: Callable[..., Any], inputs: Sequence[Any], nr: 
 
 
 def forward_jacobians(function: Callable[..., Any], inputs: Sequence[Any]) -> list[list[list[Tensor]]]:
-    """As `numerical_jacobians`, by forward mode."""
+    """Like `numerical_jacobians`, by forward mode."""
     found = []
     for nr, x in enumerate(differentiable_inputs(inputs)):
         units = (1.0, 1j) if x.is_complex() else (1.0,)

@@ -1,4 +1,4 @@
-"""Sparse inputs of `gradcheck`: the function as one of dense tensors, which is what can be compared."""
+"""Sparse inputs of `gradcheck`: replaced by dense ones, which can be perturbed and compared."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from .numerical import differentiable_inputs, differentiable_outputs
 def without_sparse(
     func: Callable[..., Any], inputs: Sequence[Any], masked: bool
 ) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-    """The function and its inputs, with a dense tensor in place of each sparse one that requires a gradient.
+    """Return the function and its inputs, with a dense tensor in place of each sparse one that requires grad.
 
     Args:
-        masked: by its values, so that only what has an entry moves; else by all of its elements. The gradient
-            is that of the tensor with its own entries in both cases.
+        masked: replace it by its values, so that only specified elements are perturbed; else by the dense tensor. The
+            gradient is that of the specified elements in both cases.
     """
     places = [i for i, x in enumerate(inputs) if isinstance(x, Tensor) and x.requires_grad and x.is_sparse]
     if not places:
@@ -43,7 +43,7 @@ def without_sparse(
 
 
 def check_kinds(func: Callable[..., Any], inputs: Sequence[Any]) -> None:
-    """Sparse gradients have as many sparse and dense dimensions as their inputs."""
+    """Raise unless sparse gradients have as many sparse and dense dimensions as their inputs."""
     from .jacobian_checks import GradcheckError
 
     outputs = differentiable_outputs(func(*inputs))

@@ -1,4 +1,4 @@
-"""What gradcheck asks of gradients and tangents that are not there: that they do what zeros do."""
+"""gradcheck's checks that undefined gradients and tangents (None) are treated as zeros."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .numerical import as_tuple, differentiable_inputs, differentiable_outputs
 
 
 class _Undefined(Function):
-    """Gives its input; sends no gradient back."""
+    """The identity with an undefined gradient."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor) -> Tensor:
@@ -38,7 +38,7 @@ def _warn_of_undefined() -> None:
 
 
 def check_undefined_forward(func: Callable[..., Any], inputs: Sequence[Any]) -> None:
-    """A tangent that is not there must do what one of zeros does, whatever the tangents of the other inputs are."""
+    """Raise unless an undefined tangent of an input has the effect of zeros, for any tangents of the other inputs."""
     from .. import forward_ad
 
     places = [i for i, x in enumerate(inputs) if isinstance(x, Tensor) and x.requires_grad]
@@ -64,7 +64,7 @@ def check_undefined_forward(func: Callable[..., Any], inputs: Sequence[Any]) -> 
 
 
 def check_undefined(func: Callable[..., Any], inputs: Sequence[Any], outputs: Sequence[Tensor]) -> None:
-    """A gradient that is not there must do what zeros do: for all results at once, and for each alone."""
+    """Raise unless undefined gradients have the effect of zeros: of all outputs at once, and of each alone."""
     sources = differentiable_inputs(inputs)
     every = set(range(len(outputs)))
     for missing in [every, *([{nr} for nr in every] if len(every) > 1 else [])]:

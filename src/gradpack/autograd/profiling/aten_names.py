@@ -1,6 +1,6 @@
-"""What operations are called in a profile: by the name that torch's profiler shows for the same call.
+"""The names of operations in a profile: those that torch's profiler shows for the same calls.
 
-Parts of larger operations that torch has no name for of its own go by that of the whole.
+Parts of larger operations for which torch has no name are shown under the name of the whole.
 """
 
 from __future__ import annotations

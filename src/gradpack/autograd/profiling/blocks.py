@@ -1,4 +1,4 @@
-"""`record_function`: blocks of code with a name, which profilers show."""
+"""`record_function`: named blocks of code, which profilers show."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from ...base.modes import MODE
 
 
 class record_function(ContextDecorator):  # noqa: N801 - torch's name
-    """A name for a block of code, or for the calls of a function, that profilers show.
+    """Context manager and decorator that labels a block of code, or the calls of a function, for profilers.
 
     Args:
-        name: the name.
-        args: a text that goes with it.
+        name: the label.
+        args: a text recorded with it.
 
     Raises:
-        RuntimeError: when it is entered, if the name is no text.
+        RuntimeError: on entry, if the name is no str.
 
     Example::
 

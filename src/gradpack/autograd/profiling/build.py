@@ -1,4 +1,4 @@
-"""Events out of the records of a profiler."""
+"""Builds events from the records of a profiler."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _threads: dict[int, int] = {}  # the number of a thread: in order of appearance,
 
 
 def thread_number(ident: int) -> int:
-    """A small number for a thread, the same for all profilers."""
+    """Return a small number for a thread, the same in all profilers."""
     return _threads.setdefault(ident, len(_threads) + 1)
 
 
 def build(
     recorder: Recorder, *, use_device: str | None = None, with_flops: bool = False, with_modules: bool = False
 ) -> EventList:
-    """The events of a recorder, oldest first, each knowing what is inside of it."""
+    """Build the events of a recorder, oldest first, nested by time."""
     noted = recorder.records
     records = [r for r in noted if r[0] != MEMORY]
     changes = [r for r in noted if r[0] == MEMORY]
@@ -44,7 +44,7 @@ def build(
             rows.append((start, -end, 1, name, record))
         else:
             rows.append((start, -end, _SCOPES[kind], aten_name(name) if kind == OP else name, record))
-    rows.sort(key=lambda row: row[:3])  # a node and what belongs to it may begin and end at once
+    rows.sort(key=lambda row: row[:3])  # a node and its children may begin and end at the same time
     forward = _threads_of_forward(records)
     events = EventList(use_device=use_device, profile_memory=recorder.memory is not None, with_flops=with_flops)
     for number, (start, end, scope, name, record) in enumerate(rows, 1):
@@ -83,7 +83,7 @@ def build(
 
 
 def _give_flows(events: EventList) -> None:
-    """Say which operations and nodes belong together: what traces draw arrows for."""
+    """Link operations and their backward nodes by flow ids, which traces show as arrows."""
     operations: dict[int, FunctionEvent] = {}
     for event in events:
         event.flow_id, event.flow_type, event.flow_start = 0, 0, False
@@ -100,7 +100,7 @@ def _give_flows(events: EventList) -> None:
 
 
 def _threads_of_forward(records: list[Record]) -> dict[int | None, int]:
-    """By sequence number, the thread of the operation that made the node."""
+    """The thread of the forward operation, by the sequence number of its node."""
     found: dict[int | None, int] = {}
     for kind, _, _, _, ident, seq, _ in records:
         if kind != NODE and seq is not None and seq <= 0:
@@ -109,7 +109,7 @@ def _threads_of_forward(records: list[Record]) -> dict[int | None, int]:
 
 
 def _remember(events: EventList, changes: list[Record], origin: int) -> None:
-    """Give events the memory that was taken and given back while they ran; the rest are events of their own."""
+    """Attribute memory changes to the events during which they happened; the rest become events of their own."""
     groups: dict[tuple[int, str], list[tuple[float, int]]] = defaultdict(list)
     for _, place, time, _, ident, _, change in changes:
         groups[thread_number(ident), place].append(((time - origin) / 1000, change))

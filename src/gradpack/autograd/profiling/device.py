@@ -1,6 +1,6 @@
-"""Times of work on a device in a profile: moments in its stream before and after each operation and node.
+"""Device times in a profile: timestamps in the device's stream before and after each operation and node.
 
-The device is asked for the times when the events are built, so that recording lets nobody wait.
+They are read when the events are built, so that recording does not synchronize.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .recorder import Pass, Recorder
 
 
 def clock_of(kind: str) -> Any:
-    """What tells times of work on a kind of device; None where there is none."""
+    """The clock of a kind of device; None if it has none."""
     if kind in BRINGS:
         BRINGS[kind]()
     backend = backend_on(kind)
@@ -31,7 +31,7 @@ def clock_of(kind: str) -> Any:
 
 
 class Span(NamedTuple):
-    """Work that was given to a device: by which thread, from when to when on the host, and moments in the stream."""
+    """Work that was given to a device: host thread, start and end on the host in ns, timestamps in the stream."""
 
     ident: int
     start: int
@@ -41,18 +41,18 @@ class Span(NamedTuple):
 
 
 class DeviceRecorder(Recorder):
-    """Notes moments on a device, too."""
+    """A `Recorder` that also records timestamps on a device."""
 
     def __init__(self, clock: Any, **options: Any) -> None:
         super().__init__(**options)
         self.clock = clock
         self.spans: list[Span] = []
-        self.append = None  # operations are to call `around`
+        self.append = None  # makes operations call `around`
 
     def around(
         self, op: Any, name: str, run: Callable[..., Any], values: tuple[Any, ...], mode: Mode, kind: int = OP
     ) -> Any:
-        """Run an operation, and note all that was asked for."""
+        """Run an operation, and record it."""
 
         def timed(*values: Any) -> Any:
             start, first = perf_counter_ns(), self.clock.moment()
@@ -64,12 +64,12 @@ class DeviceRecorder(Recorder):
         return super().around(op, name, timed, values, mode, kind)
 
     def nodes(self) -> Pass:
-        """An observer of a backward pass."""
+        """Return an observer for a backward pass."""
         return DevicePass(self)
 
 
 class DevicePass(Pass):
-    """Observes the nodes of a backward pass, and their work on a device."""
+    """Observes the nodes of a backward pass, with their device times."""
 
     __slots__ = ("clock", "first", "spans", "started")
 
@@ -81,12 +81,12 @@ class DevicePass(Pass):
         self.started = 0
 
     def start(self, node: Node, g: Any) -> None:
-        """A node begins to run."""
+        """Called before a node runs."""
         super().start(node, g)
         self.started, self.first = perf_counter_ns(), self.clock.moment()
 
     def end(self, grads: Any) -> None:
-        """It has run."""
+        """Called after a node has run."""
         if self.first is not None:
             self.spans.append(Span(get_ident(), self.started, perf_counter_ns(), self.first, self.clock.moment()))
             self.first = None
@@ -94,16 +94,16 @@ class DevicePass(Pass):
 
 
 def add_device_times(events: EventList, recorder: DeviceRecorder, number: Callable[[int], int]) -> None:
-    """Give events the time of their work on the device, without that of the events inside of them.
+    """Add to each event the time of its own work on the device, without that of child events.
 
     Args:
-        number: of a thread, as events have it.
+        number: maps a thread's identifier to its number in events.
     """
     by_thread: dict[int, list[FunctionEvent]] = defaultdict(list)
     for event in events:
         by_thread[event.thread].append(event)
     starts = {thread: [e.time_range.start for e in found] for thread, found in by_thread.items()}
-    totals: dict[int, float] = {}  # by event, with what is inside of it
+    totals: dict[int, float] = {}  # by event, child events included
     for span in recorder.spans:
         thread = number(span.ident)
         start, end = ((t - recorder.start_ns) / 1000 for t in (span.start, span.end))
@@ -113,7 +113,7 @@ def add_device_times(events: EventList, recorder: DeviceRecorder, number: Callab
             event = event.cpu_parent
         if event is not None:
             totals[event.id] = totals.get(event.id, 0.0) + recorder.clock.between(span.first, span.last)
-    for event in reversed(events):  # what is inside of an event comes after it
+    for event in reversed(events):  # child events come after their parent
         inside = sum(totals.get(child.id, 0.0) for child in event.cpu_children)
         own = totals.get(event.id, 0.0) - inside
         totals[event.id] = max(own, 0.0) + inside

@@ -1,7 +1,7 @@
-"""Operations and nodes as ranges for the tools of NVIDIA (NVTX) and Intel (ITT).
+"""Ranges of operations and nodes for the tools of NVIDIA (NVTX) and Intel (ITT).
 
-The text of a range of an operation ends with `, seq = N`: the number that the node gets which the operation
-records, if it records one. That of a node ends with `, stashed seq = M`: the number it was made with.
+The text of an operation's range ends with `, seq = N`: the sequence number of the node that it records, if it
+records one. That of a node ends with `, stashed seq = M`: the node's sequence number.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .recorder import _described, _label, gradients_of
 
 
 class Emitter:
-    """Stands in the place of a recorder: begins and ends ranges."""
+    """Takes the place of a recorder: pushes and pops ranges."""
 
     append = None
 
@@ -51,7 +51,7 @@ class Emitter:
 
 
 class Ranges:
-    """Observes a backward pass: a range for each node."""
+    """Observes a backward pass: pushes a range for each node."""
 
     named = note = None
 
@@ -74,7 +74,7 @@ class Ranges:
         self.close()
 
     def close(self) -> None:
-        """End what is open: the range of a node that has run, or failed."""
+        """Pop the range of a node that has run, or failed."""
         if self.open:
             self.open -= 1
             self.emitter.pop()
@@ -108,7 +108,7 @@ def _library(name: str, extra: str) -> Any:
 
 
 class _emit:  # noqa: N801 - the base of two with torch's names
-    """Ranges of one library, while it is entered."""
+    """Context manager that emits ranges by one library."""
 
     name: ClassVar[str]
 
@@ -149,15 +149,15 @@ class _emit:  # noqa: N801 - the base of two with torch's names
 
 
 class emit_nvtx(_emit):  # noqa: N801 - torch's name
-    """`with emit_nvtx(): ...` makes every operation and every node a range that NVIDIA's tools show.
+    """Context manager that makes every operation and every node an NVTX range for NVIDIA's tools.
 
-    Each operation is a range `aten::mul, seq = 5`: if it records a node, the node gets the number 5. Each node is a
-    range `MulBackward0, stashed seq = 5` when it runs: so one finds the operation that a node belongs to. Operations
-    that run under `create_graph=True` within a node have numbers that mean the same for the next backward.
+    The range of an operation is `aten::mul, seq = 5`: if it records a node, that has the sequence number 5. The range
+    of the node in backward is `MulBackward0, stashed seq = 5`, which tells the operation that it belongs to.
+    Operations under `create_graph=True` within a node have sequence numbers for the next backward likewise.
 
     Args:
-        enabled: False makes it do nothing.
-        record_shapes: put `sizes = [[2, 3], []]` into the text: the shape of each argument, `[]` for no tensor.
+        enabled: False disables it.
+        record_shapes: append `sizes = [[2, 3], []]`: the shape of each argument, `[]` for one that is no tensor.
 
     Raises:
         ImportError: without the library nvtx (`gradpack[nvtx]`).
@@ -172,12 +172,12 @@ class emit_nvtx(_emit):  # noqa: N801 - torch's name
 
 
 class emit_itt(_emit):  # noqa: N801 - torch's name
-    """`with emit_itt(): ...` makes every operation and every node a range that Intel's VTune shows.
+    """Context manager that makes every operation and every node an ITT range for Intel's VTune.
 
     The text of a range is that of `emit_nvtx`.
 
     Args:
-        enabled: False makes it do nothing.
+        enabled: False disables it.
         record_shapes: put the shapes of arguments into the text.
 
     Raises:

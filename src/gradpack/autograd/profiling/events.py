@@ -1,4 +1,4 @@
-"""What a profiler found: events, and their averages. Users find them in `autograd.profiler_util`.
+"""The events of a profiler, and their averages; public in `autograd.profiler_util`.
 
 Times are in microseconds, counted from the start of the profiler.
 """
@@ -17,7 +17,7 @@ MEMORY_EVENT_NAME = "[memory]"
 
 
 class DeviceType(Enum):
-    """Kinds of devices, with torch's numbers. Events here are of the CPU."""
+    """Kinds of devices, with torch's numbers."""
 
     CPU = 0
     CUDA = 1
@@ -30,7 +30,7 @@ class DeviceType(Enum):
 
 
 class ProfilerActivity(Enum):
-    """What there is to record. Here: the CPU."""
+    """Activities that can be profiled, with torch's numbers."""
 
     CPU = 0
     XPU = 1
@@ -41,13 +41,13 @@ class ProfilerActivity(Enum):
 
 
 class Interval:
-    """From `start` to `end`."""
+    """A time interval from `start` to `end`, in microseconds."""
 
     def __init__(self, start: float, end: float) -> None:
         self.start, self.end = start, end
 
     def elapsed_us(self) -> float:
-        """How long it is."""
+        """Return the duration in microseconds."""
         return self.end - self.start
 
     def __repr__(self) -> str:
@@ -55,7 +55,7 @@ class Interval:
 
 
 class Kernel(NamedTuple):
-    """A piece of work on another device, as nvprof has it."""
+    """A kernel that ran on another device, from nvprof."""
 
     name: str
     device: int
@@ -67,7 +67,7 @@ def _as_text(name: str) -> Any:
 
 
 def _former(name: str, now: str) -> Any:
-    """An attribute under the name that torch had for it once."""
+    """A deprecated name of an attribute."""
 
     def read(event: Any) -> Any:
         warn(f"`{name}` is deprecated. Use `{now}` instead.", FutureWarning, stacklevel=2)
@@ -77,7 +77,7 @@ def _former(name: str, now: str) -> Any:
 
 
 class FormattedTimesMixin:
-    """Times per call, and all times as text."""
+    """Average times per call, and all times as text."""
 
     count: int
     cpu_time_total: Any
@@ -92,47 +92,47 @@ class FormattedTimesMixin:
 
     @property
     def cpu_time(self) -> float:
-        """The time on the CPU, for each call."""
+        """The CPU time per call, in microseconds."""
         return self.cpu_time_total / self.count if self.count else 0.0
 
     @property
     def device_time(self) -> float:
-        """The time on another device, for each call."""
+        """The time on another device per call, in microseconds."""
         return self.device_time_total / self.count if self.count else 0.0
 
     @property
     def cuda_time(self) -> float:
-        """The same, under the name that it had once."""
+        """Deprecated name of `device_time`."""
         warn("`cuda_time` is deprecated, please use `device_time` instead.", FutureWarning, stacklevel=2)
         return self.device_time
 
 
 class FunctionEvent(FormattedTimesMixin):
-    """One call: of an operation, a node of the graph, a block of code that the user has named.
+    """One call of an operation, a graph node, a module or a labelled block of code.
 
     Attributes:
         name: `aten::mul` for an operation, `MulBackward0` for a node.
         time_range: an `Interval` in microseconds.
         thread: the thread it ran on; threads are counted from 1.
-        fwd_thread: of a node: the thread of the operation that it is the backward of.
-        sequence_nr: of an operation that is recorded, and its node: the number that both have; else -1.
-        scope: 0 for an operation, 1 for a node, 7 for a block of the user's.
-        input_shapes: of each argument, if shapes were asked for; `[]` for what is no tensor.
+        fwd_thread: for a node, the thread of the forward operation that made it.
+        sequence_nr: the sequence number that a recorded operation and its node have in common; else -1.
+        scope: 0 for an operation, 1 for a node, 7 for a module or a labelled block.
+        input_shapes: of each argument, if recorded; `[]` for one that is no tensor.
         structured_input_shapes: likewise, with the shapes of the tensors in a list of tensors.
         structured_input_strides: the strides, likewise.
-        input_dtypes: what arguments are: a dtype by its name in C++, "Scalar", "ScalarList", "TensorList", or "".
+        input_dtypes: the kind of each argument: the C++ name of a dtype, "Scalar", "ScalarList", "TensorList", or "".
         concrete_inputs: the arguments that are no tensors, likewise; None for tensors.
-        stack: who called it, innermost first, as `file(line): function`, if that was asked for.
-        module_hierarchy: the modules that it ran in, joined by dots, if that was asked for.
-        flops: floating point operations, estimated from the shapes, if that was asked for; 0 where not known.
-        cpu_memory_usage: bytes that tensors held more at its end than at its start, if that was asked for.
-        cpu_children, cpu_parent: the events inside of it, and the one that it is inside of.
+        stack: the callers, innermost first, as `file(line): function`, if recorded.
+        module_hierarchy: the modules around it, joined by dots, if recorded.
+        flops: estimated floating point operations, if requested; 0 where not known.
+        cpu_memory_usage: by how many bytes tensor memory grew during the event, if recorded.
+        cpu_children, cpu_parent: the child events, and the parent event.
         activity_type: "cpu_op", "user_annotation", "python_function" for a call of a module; None for memory.
-        flow_id, flow_type, flow_start: of an operation and the node that is its backward: a number that both have,
-            1, and whether it is the operation; else 0, 0 and False.
-        event_metadata: details of a kernel as an `EventMetadata`, out of `extra_meta`; None on the CPU.
-        is_python_function, external_id, linked_correlation_id, python_id, python_parent_id, python_module_id: as torch
-            has them; an event is known outside by its own number.
+        flow_id, flow_type, flow_start: for an operation and its backward node, a number that both have, 1, and
+            whether it is the operation; else 0, 0 and False.
+        event_metadata: details of a kernel from `extra_meta`, as an `EventMetadata`; None on the CPU.
+        is_python_function, external_id, linked_correlation_id, python_id, python_parent_id, python_module_id: as in
+            torch; the external id is the event's own number.
     """
 
     def __init__(
@@ -214,60 +214,60 @@ class FunctionEvent(FormattedTimesMixin):
 
     @property
     def metadata_json(self) -> str | None:
-        """Details as text, as they were once."""
+        """Deprecated: the metadata as text."""
         warn("`metadata_json` is deprecated. Use `event_metadata` instead.", FutureWarning, stacklevel=2)
         return self._metadata_json
 
     @property
     def key(self) -> str:
-        """What events are grouped by: the name."""
+        """The key for averages: the name."""
         return self.name
 
     def append_kernel(self, name: str, device: int, duration: float) -> None:
-        """Add a piece of work on another device."""
+        """Add a kernel on another device; `duration` in microseconds."""
         self.kernels.append(Kernel(name, device, duration))
 
     def append_cpu_child(self, child: FunctionEvent) -> None:
-        """Add an event that is inside of this one, and of none that is inside of it."""
+        """Add a direct child event."""
         if not isinstance(child, FunctionEvent):
             raise AssertionError(f"Expected child to be a FunctionEvent, not {type(child).__name__}")
         self.cpu_children.append(child)
 
     def set_cpu_parent(self, parent: FunctionEvent) -> None:
-        """Say which event this one is inside of."""
+        """Set the parent event."""
         if not isinstance(parent, FunctionEvent):
             raise AssertionError(f"Expected parent to be a FunctionEvent, not {type(parent).__name__}")
         self.cpu_parent = parent
 
     @property
     def cpu_time_total(self) -> float:
-        """How long it took; nothing, if it ran on another device."""
+        """The duration in microseconds; 0 for an event on another device."""
         return self.time_range.elapsed_us() if self.device_type is DeviceType.CPU else 0
 
     @property
     def self_cpu_time_total(self) -> float:
-        """How long it took, without the events inside of it."""
+        """The duration without child events, in microseconds."""
         if self.is_async or self.device_type is not DeviceType.CPU:
             return 0
         return self.cpu_time_total - sum(child.cpu_time_total for child in self.cpu_children)
 
     @property
     def self_cpu_memory_usage(self) -> int:
-        """The bytes that tensors held more, without the events inside of it."""
+        """The growth of CPU memory in bytes, without child events."""
         if self.is_async:
             return 0
         return self.cpu_memory_usage - sum(child.cpu_memory_usage for child in self.cpu_children)
 
     @property
     def self_device_memory_usage(self) -> int:
-        """The same of another device."""
+        """The growth of the other device's memory in bytes, without child events."""
         if self.is_async:
             return 0
         return self.device_memory_usage - sum(child.device_memory_usage for child in self.cpu_children)
 
     @property
     def device_time_total(self) -> float:
-        """The time of its work on another device: its own, or that of the kernels that it has started."""
+        """The time of its work on another device: its own duration there, or that of the kernels it launched."""
         if self.is_async or not self.use_device:
             return 0
         if self.device_type is not DeviceType.CPU:
@@ -277,7 +277,7 @@ class FunctionEvent(FormattedTimesMixin):
 
     @property
     def self_device_time_total(self) -> float:
-        """The same, without the events inside of it."""
+        """`device_time_total` without child events."""
         if self.is_async or not self.use_device:
             return 0
         inside = 0 if self.device_type is not DeviceType.CPU else sum(c.device_time_total for c in self.cpu_children)
@@ -296,7 +296,7 @@ class FunctionEvent(FormattedTimesMixin):
         )
 
 
-# What is added up, and what is taken from the first event, when events are averaged.
+# Attributes that averages sum up, and those that they take from the first event.
 _SUMS = (
     "cpu_time_total device_time_total self_cpu_time_total self_device_time_total cpu_memory_usage device_memory_usage "
     "self_cpu_memory_usage self_device_memory_usage count"
@@ -308,7 +308,7 @@ _FIRST = (
 
 
 class FunctionEventAvg(FormattedTimesMixin):
-    """The sums over several events of one key."""
+    """The sums over several events with the same key."""
 
     cpu_memory_usage: int
     device_memory_usage: int
@@ -333,10 +333,10 @@ class FunctionEventAvg(FormattedTimesMixin):
         self.cpu_children: list[FunctionEvent] | None = None
 
     def add(self, other: Any) -> FunctionEventAvg:
-        """Add an event, or another average, of the same key.
+        """Add an event, or another average, with the same key.
 
         Raises:
-            AssertionError: if the key is another, or if it is neither.
+            AssertionError: for another key or type.
         """
         if not isinstance(other, FunctionEvent | FunctionEventAvg):
             raise AssertionError("Expected other to be a FunctionEvent or FunctionEventAvg")

@@ -1,4 +1,4 @@
-"""What torch's profiler has because of the library below it: names of C++, records of memory, details of kernels."""
+"""Parts of torch's profiler that come from Kineto: C++ names, memory records, kernel metadata."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
-# dtypes as events have them: by their names in C++.
+# The C++ names of dtypes, which events have.
 _TYPES = {
     "float16": "c10::Half",
     "bfloat16": "c10::BFloat16",
@@ -32,13 +32,13 @@ _TYPES = {
 
 
 def type_name(dtype: str) -> str:
-    """The name that a dtype has in C++: `float` for `float32`."""
+    """Return the C++ name of a dtype: `float` for `float32`."""
     return _TYPES.get(dtype, dtype)
 
 
 @cache
 def _demangler() -> Callable[[bytes], bytes | None] | None:
-    """The function of the C++ runtime that makes names readable; None where there is no such library."""
+    """The demangling function of the C++ runtime; None if there is no such library."""
     import ctypes
     from ctypes.util import find_library
 
@@ -64,9 +64,9 @@ def _demangler() -> Callable[[bytes], bytes | None] | None:
 
 
 class StringTable(defaultdict[str, str]):
-    """Names, and how they read: names that a C++ compiler has made are put in readable form when first asked for.
+    """Maps names to readable ones: mangled C++ names are demangled on first access.
 
-    Names of one letter, and what no compiler has made, stay as they are; so does everything where there is no
+    Names of one letter, and names that are not mangled, stay as they are; so do all where there is no
     C++ runtime.
 
     Example::
@@ -85,7 +85,7 @@ class StringTable(defaultdict[str, str]):
 
 
 class MemRecordsAcc:
-    """Records of memory by time. `mem_records`: sequences whose first item has a method `start_ns()`.
+    """Memory records, sorted by time. `mem_records`: sequences whose first item has a method `start_ns()`.
 
     Example::
 
@@ -103,7 +103,7 @@ class MemRecordsAcc:
         self._starts = [record[0].start_ns() for record in self._records]
 
     def in_interval(self, start_ns: float, end_ns: float) -> Iterator[Any]:
-        """The records from `start_ns` to `end_ns`, both included, oldest first."""
+        """Yield the records from `start_ns` to `end_ns`, both included, oldest first."""
         yield from self._records[bisect_left(self._starts, start_ns) : bisect_right(self._starts, end_ns)]
 
     def __repr__(self) -> str:
@@ -111,7 +111,7 @@ class MemRecordsAcc:
 
 
 class EventMetadata(NamedTuple):
-    """What is known of a kernel, a copy or an exchange between processes; None for what is not."""
+    """Metadata of a kernel, a copy or a collective; None for unknown fields."""
 
     registers_per_thread: int | None = None
     shared_memory: int | None = None
@@ -150,8 +150,8 @@ class EventMetadata(NamedTuple):
     is_async: bool | None = None
 
 
-# How texts become values, by the type of the field; and the names that fields have in traces, where they differ
-# from those above by more than spaces and a capital letter.
+# Conversions from text by type of field; and the keys of fields in traces, where they differ from the field names by
+# more than spaces and a capital letter.
 _READ: dict[str, Callable[[str], Any]] = {
     "int": int,
     "float": float,
@@ -178,7 +178,7 @@ _CAPITALS = frozenset(
 
 
 def metadata_of(texts: Mapping[str, str]) -> EventMetadata | None:
-    """Details as traces have them (`{"registers per thread": "32"}`) as values; None if there are none."""
+    """Convert the metadata of a trace (`{"registers per thread": "32"}`); None if there is none."""
     found: dict[str, Any] = {}
     for field, kind in EventMetadata.__annotations__.items():
         spaced = field.replace("_", " ")

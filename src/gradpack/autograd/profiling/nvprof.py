@@ -1,4 +1,4 @@
-"""Traces of nvprof: files of SQLite, with the ranges that `emit_nvtx` made and the kernels that ran in them."""
+"""Traces of nvprof: SQLite files with the ranges of `emit_nvtx` and the kernels that ran in them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from ..profiler_util import EventList, FunctionEvent
 
-_LAUNCHES = (211, 13)  # what launches a kernel, in the numbering of CUDA since 9.2 and before
+_LAUNCHES = (211, 13)  # the CUDA runtime calls that launch a kernel: since CUDA 9.2, and before
 
 _RANGES = """
     SELECT first.id AS id, first.name AS name, first.timestamp AS began, last.timestamp AS ended
@@ -27,26 +27,26 @@ _KERNELS = """
 
 
 class EnforceUnique:
-    """Refuses to see the same key twice."""
+    """Raises if the same key occurs twice."""
 
     def __init__(self) -> None:
         self.seen: set[tuple[Any, ...]] = set()
 
     def see(self, *key: Any) -> None:
-        """Raises: RuntimeError if the key was seen before."""
+        """Raise RuntimeError if the key was seen before, else store it."""
         if key in self.seen:
             raise RuntimeError(f"duplicate key: {key}")
         self.seen.add(key)
 
 
 def parse_nvprof_trace(path: str) -> list[FunctionEvent]:
-    """The ranges of a trace as events, oldest first, each with the kernels that were launched in it.
+    """Read the ranges of a trace as events, oldest first, each with the kernels launched in it.
 
     Times are in nanoseconds, as nvprof writes them.
 
     Raises:
-        AssertionError: if a kernel was launched by something unknown.
-        RuntimeError: if a range, or a launch, is there twice.
+        AssertionError: if an unknown runtime call launched a kernel.
+        RuntimeError: if a range or a launch occurs twice.
     """
     connection = sqlite3.connect(path)
     connection.row_factory = sqlite3.Row
@@ -72,7 +72,7 @@ def parse_nvprof_trace(path: str) -> list[FunctionEvent]:
 
 
 def load_nvprof(path: str) -> EventList:
-    """The ranges of a trace of nvprof, which `emit_nvtx` made, as an `EventList`.
+    """Load the ranges of an nvprof trace as an `EventList`.
 
     Args:
         path: the file that nvprof wrote.

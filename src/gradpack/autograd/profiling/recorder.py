@@ -1,7 +1,7 @@
-"""What a profiler notes while a program runs: as little as possible. `build` makes events of it.
+"""Recording for profilers, with as little overhead as possible. `build` makes events of the records.
 
-A record is a tuple: what it is of, its name, start and end in nanoseconds, the thread, the sequence number of
-the node (as nodes have it: falling from 0), and details, None for most.
+A record is a tuple: kind, name, start and end in nanoseconds, thread, sequence number of the node
+(as in `Node.seq`: falling from 0), and details, None for most.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ Record = tuple[int, str, int, int, int, int | None, Any]
 
 
 class Detail(NamedTuple):
-    """What is noted of a call when that is asked for."""
+    """Optional details of a call."""
 
-    shapes: list[Any] | None = None  # of each argument; [] for what is no tensor, a list for a list of tensors
-    values: list[Any] | None = None  # each argument that is no tensor; None for tensors
+    shapes: list[Any] | None = None  # of each argument; [] for one that is no tensor, a list for a list of tensors
+    values: list[Any] | None = None  # the arguments that are no tensors; None for tensors
     dtypes: list[str] | None = None
-    strides: list[Any] | None = None  # as the shapes
+    strides: list[Any] | None = None  # like the shapes, in elements
     stack: list[str] | None = None  # the callers, innermost first
     modules: tuple[str, ...] = ()  # the modules that are running, outermost first
 
 
 class Recorder:
-    """Takes records of operations, of nodes and of blocks of code, in the thread or task where it was started."""
+    """Records operations, nodes and labelled blocks, in the thread or task where it was started."""
 
     def __init__(
         self,
@@ -48,8 +48,8 @@ class Recorder:
         modules: bool = False,
         outer: Recorder | None = None,
     ) -> None:
-        # Flat lists, whose entries are numbers and texts: tuples that stay would make the garbage collector busy.
-        # Calls of which no more is asked than when they ran have fewer entries: every entry costs time.
+        # Flat lists of numbers and strings: tuples would make the garbage collector traverse them.
+        # Calls with nothing but times have fewer entries: every entry costs time.
         self._flat: list[Any] = []
         self._calls: list[Any] = []
         self.passes: list[tuple[int, list[Any]]] = []  # of each backward pass: see `Pass`
@@ -59,14 +59,14 @@ class Recorder:
         self.watch: Tracker | None = (
             None if outer is None else outer.watch
         )  # counts memory around it: see `MemoryWatch`
-        self.running: tuple[str, ...] = ()  # the modules that are, outermost first
+        self.running: tuple[str, ...] = ()  # the modules that are running, outermost first
         self.append = None if shapes or stack or memory or modules or self.watch is not None else self._calls.extend
-        self._open = False  # has it begun, and not told whoever records around it?
+        self._open = False  # has it started, and not yet passed its records to the recorder around it?
         self.start_ns = self.end_ns = perf_counter_ns()
 
     @property
     def records(self) -> list[Record]:
-        """What was noted, in the order in which it ended."""
+        """The records, in order of their ends."""
         entries, calls = iter(self._flat), iter(self._calls)
         found: list[Record] = list(zip(*[entries] * 7, strict=True))
         for what, start, end, thread, seq in zip(*[calls] * 5, strict=True):
@@ -82,7 +82,7 @@ class Recorder:
     def around(
         self, op: Any, name: str, run: Callable[..., Any], values: tuple[Any, ...], mode: Mode, kind: int = OP
     ) -> Any:
-        """Run an operation, and note all that was asked for."""
+        """Run an operation, and record it with the requested details."""
         detail = _described(values) if self.shapes else _NOTHING
         detail = detail._replace(stack=callers(2) if self.stack else None, modules=self.running)
         if self.memory is not None:
@@ -110,17 +110,17 @@ class Recorder:
         self.note((MEMORY, place.type, time, time, get_ident(), None, change))
 
     def nodes(self) -> Pass:
-        """An observer of a backward pass."""
+        """Return an observer for a backward pass."""
         return Pass(self)
 
     # -- what blocks call --
 
     def enter(self, name: str, args: str | None) -> Any:
-        """The beginning of a block of the user's."""
+        """Begin a labelled block; returns the token for `leave`."""
         return name, args, perf_counter_ns(), callers(2) if self.stack else None
 
     def leave(self, token: Any, kind: int = ANNOTATION) -> None:
-        """The end of it."""
+        """End a labelled block, and record it."""
         name, args, start, stack = token
         detail = None
         if args is not None or stack is not None or self.running:
@@ -130,7 +130,7 @@ class Recorder:
     # -- on and off --
 
     def start(self) -> None:
-        """Begin to take records in this thread or task."""
+        """Start recording in this thread or task."""
         self._open = True
         if self.append is not None:
             clocks.begin(self)
@@ -138,7 +138,7 @@ class Recorder:
         MODE.set(MODE.get().replace(profiler=self))
 
     def stop(self) -> None:
-        """End it; whoever recorded around this one has the same records. May be interrupted, and called again."""
+        """Stop recording, and pass the records to a recorder around. May be interrupted, and called again."""
         self.end_ns = perf_counter_ns()
         clocks.end(self)
         if self.memory is not None:
@@ -159,7 +159,7 @@ _NOTHING = Detail()
 
 
 def _described(values: tuple[Any, ...]) -> Detail:
-    """The shapes and strides of arguments, the values of those that are no tensors, and what they are."""
+    """The shapes, strides and kinds of arguments, and the values of those that are no tensors."""
     about: list[tuple[Any, Any, str, list[Any]]] = []
     for value in values:
         if isinstance(value, Tensor):
@@ -177,7 +177,7 @@ def _described(values: tuple[Any, ...]) -> Detail:
 
 
 def _strides(array: Any) -> list[int]:
-    """The strides of an array, in elements; `[]` where there are none."""
+    """The strides of an array, in elements; `[]` if it has none."""
     return [step // array.itemsize for step in getattr(array, "strides", None) or ()]
 
 
@@ -185,7 +185,7 @@ _OURS = __name__.partition(".")[0] + "."
 
 
 def callers(skip: int) -> list[str]:
-    """Who called, innermost first, as `file(line): function`; calls inside of the library are left out."""
+    """The call stack, innermost first, as `file(line): function`, without calls inside the library."""
     found: list[str] = []
     frame: Any = sys._getframe(skip)
     while frame is not None:
@@ -197,15 +197,15 @@ def callers(skip: int) -> list[str]:
     return found
 
 
-# Names of nodes by their type. Nodes that only we have are part of what the node before them did.
+# Names of nodes by type. Nodes that torch does not have are attributed to the node before them.
 _OURS_ALONE = ""
 _ACCUMULATE = "torch::autograd::AccumulateGrad"
 _labels: dict[type, str | None] = {Slot: _OURS_ALONE, Nowhere: _OURS_ALONE, Origin: _OURS_ALONE}
-_named: dict[type, str] = {}  # those of torch's that the type tells
+_named: dict[type, str] = {}  # names that depend on the type only
 
 
 def _label(node: Node) -> str:
-    """The name of a node; of most it is known by its type."""
+    """The name of a node; cached by type, for most types."""
     kind = type(node)
     try:
         known = _labels[kind]
@@ -219,7 +219,7 @@ def _label(node: Node) -> str:
 
 
 class Both:
-    """Two trackers of memory, of which one may be None."""
+    """Combines two memory trackers, either of which may be None."""
 
     def __init__(self, *trackers: Tracker | None) -> None:
         self.trackers = [t for t in trackers if t is not None]
@@ -236,8 +236,8 @@ class Both:
 class Pass:
     """Observes the nodes of one backward pass.
 
-    A node's own time is one event. From its start to that of the next one (the gradients handed on and added up,
-    hooks of tensors) is another around it, as in torch: so only starts and ends are noted, and `decoded` has the rest.
+    The node's own time is one event. From its start to that of the next node (passing on and summing gradients, tensor
+    hooks) is another event around it, as in torch: so only starts and ends are recorded, and `decoded` does the rest.
     """
 
     __slots__ = ("began", "detailed", "memory", "named", "node", "note", "remark", "shapes", "thread", "what")
@@ -246,17 +246,17 @@ class Pass:
         flat: list[Any] = []
         self.thread = get_ident()
         recorder.passes.append((self.thread, flat))
-        self.note = flat.extend  # takes `(what, start, end, seq)`: a label, the type that tells it, or (label, details)
+        self.note = flat.extend  # takes `(what, start, end, seq)`: `what` is a label, a node type, or (label, details)
         self.remark, self.shapes = recorder.note, recorder.shapes
         self.memory: Any = recorder.memory if recorder.watch is None else Both(recorder.memory, recorder.watch)
         self.detailed = self.shapes or self.memory is not None
         self.named: dict[type, str] | None = None if self.detailed else _named
-        self.node: Node | None = None  # what is running
+        self.node: Node | None = None  # the running node
         self.began = 0
-        self.what: Detail | None = None  # what its gradients are
+        self.what: Detail | None = None  # details of its gradients
 
     def start(self, node: Node, g: Any) -> None:
-        """A node begins to run."""
+        """Called before a node runs."""
         if self.detailed:
             self.what = gradients_of(g) if self.shapes else None
             if self.memory is not None and _labels.get(type(node)) != _OURS_ALONE:
@@ -265,7 +265,7 @@ class Pass:
         self.began = perf_counter_ns()
 
     def end(self, grads: Any) -> None:
-        """It has run."""
+        """Called after a node has run."""
         now = perf_counter_ns()
         node: Any = self.node
         self.node = None
@@ -278,14 +278,14 @@ class Pass:
                 self.memory.see(grads, now)
 
     def close(self) -> None:
-        """The pass is over, or has failed."""
+        """Called at the end of the pass, also after a failure."""
         if self.node is not None:
             self.end(None)
         now = perf_counter_ns()
         self.note((None, now, now, 0))
 
     def alone(self, node: Node, g: Any, keep: bool) -> Any:
-        """Run a node on whatever thread this is."""
+        """Run and record a node on any thread."""
         label, what = _label(node), gradients_of(g) if self.shapes else None
         start = perf_counter_ns()
         grads = node.backward(g, keep)
@@ -295,7 +295,7 @@ class Pass:
         return grads
 
     def serving(self, serve: Callable[..., None]) -> Callable[..., None]:
-        """`serve`, which gives a leaf its gradient, observed."""
+        """Wrap `serve`, which accumulates into a leaf, to record it."""
 
         def served(leaf: Node, g: Any, create_graph: bool, wanted: Any, capture: bool) -> None:
             if wanted is not None and (leaf not in wanted or capture):
@@ -309,20 +309,20 @@ class Pass:
             end = perf_counter_ns()
             self.note((_ACCUMULATE if what is None else (_ACCUMULATE, what), start, end, 1))
             if self.memory is not None:
-                self.memory.see(leaf.grad, end)  # type: ignore[attr-defined]  # a copy, if others hold what came
+                self.memory.see(leaf.grad, end)  # type: ignore[attr-defined]  # perhaps a copy
 
         return served
 
 
 def decoded(thread: int, flat: list[Any]) -> Iterator[Record]:
-    """What a pass has noted, each with the time until the next one began."""
+    """Yield the records of a pass; the last item includes the time at which the next node began."""
     before: Any = None
     entries = iter(flat)
     for entry in zip(*[entries] * 4, strict=True):
         if before is not None:
             yield _of_node(thread, before, over=entry[1])
         before = None if entry[0] is None else entry
-        if entry[3] == 1:  # a leaf got its gradient: nothing is handed on
+        if entry[3] == 1:  # AccumulateGrad: no gradient is passed on
             yield _of_node(thread, before, over=entry[2])
             before = None
     if before is not None:
@@ -339,7 +339,7 @@ def _of_node(thread: int, entry: Any, over: int) -> Record:
 
 
 def gradients_of(g: Any) -> Detail:
-    """What the gradients are that a node gets: shapes, dtypes, strides."""
+    """The shapes, dtypes and strides of the gradients that a node receives."""
     parts = list(g) if isinstance(g, Part) else [g]
     return Detail(
         [[] if part is None else list(part.shape) for part in parts],

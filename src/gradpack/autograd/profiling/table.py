@@ -1,4 +1,4 @@
-"""Events of a profiler as a table, in torch's layout."""
+"""Profiler events as a table, in torch's layout."""
 
 from __future__ import annotations
 
@@ -12,30 +12,30 @@ _MICROSECONDS = {"s": 1e6, "ms": 1e3, "us": 1.0}
 _DEVICES = ("cuda", "xpu", "privateuse1")
 _FLOPS = ("FLOPs", "KFLOPs", "MFLOPs", "GFLOPs", "TFLOPs", "PFLOPs")
 
-Column = tuple[str, str, int, Callable[[Any], Any]]  # title, ">" or "<", width, what stands in a row
+Column = tuple[str, str, int, Callable[[Any], Any]]  # title, ">" or "<", width, cell text for an event
 
 
 def as_device(name: str) -> str:
-    """`self_cuda_time_total` -> `self_device_time_total`."""
+    """Replace the kind of device in an attribute name: `self_cuda_time_total` -> `self_device_time_total`."""
     for device in _DEVICES:
         name = name.replace(device, "device")
     return name
 
 
 def format_time(time_us: float, unit: str | None = None) -> str:
-    """A time in microseconds as text: `1.500ms`."""
+    """Format a time in microseconds: `1.500ms`."""
     if unit not in _MICROSECONDS:
         unit = "s" if time_us >= 1e6 else "ms" if time_us >= 1e3 else "us"
     return f"{time_us / _MICROSECONDS[unit]:.3f}{unit}"
 
 
 def format_share(time_us: float, total_us: float) -> str:
-    """A part of a time as text: `12.50%`; NaN if the whole is nothing."""
+    """Format a share of a time: `12.50%`; NaN if the total is zero."""
     return f"{time_us * 100.0 / total_us:.2f}%" if total_us else "NaN"
 
 
 def format_memory(nbytes: int) -> str:
-    """Bytes as text: `1.50 KB`."""
+    """Format a number of bytes: `1.50 KB`."""
     for unit, size in (("GB", 2**30), ("MB", 2**20), ("KB", 2**10)):
         if abs(nbytes) >= size:
             return f"{nbytes / size:.2f} {unit}"
@@ -68,7 +68,7 @@ def build_table(
     top_level_events_only: bool = False,
     time_unit: str | None = None,
 ) -> str:
-    """Events, or averages of events, as text; an empty one if there are none. See `EventList.table`."""
+    """Return events, or averages, as a table; an empty string if there are none. See `EventList.table`."""
     if not events:
         return ""
     if sort_by is not None:

@@ -1,4 +1,4 @@
-"""Events as a trace in the format of Chrome's tracing tool, which Perfetto and TensorBoard open as well."""
+"""Events as a trace in Chrome's format, which Perfetto and TensorBoard open as well."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from typing import Any
 
 from .events import MEMORY_EVENT_NAME, FunctionEvent
 
-Changes = Sequence[tuple[float, int, int, str]]  # of memory: when, how many bytes more are held, on which thread, where
+Changes = Sequence[tuple[float, int, int, str]]  # memory changes: time in us, bytes, thread, device
 
 
 def trace_of(
     events: Sequence[FunctionEvent], changes: Changes, metadata: Mapping[str, Any], *, base_us: float = 0.0
 ) -> dict[str, Any]:
-    """The trace as plain data: what is written as JSON.
+    """Return the trace as plain data for JSON.
 
     Args:
-        changes: of the memory that tensors hold; without them the events tell of it.
-        metadata: goes in beside the events, at the top.
-        base_us: is added to all times.
+        changes: changes of tensor memory; without them, the memory of events is written.
+        metadata: top-level entries to add.
+        base_us: an offset to add to all times, in microseconds.
     """
     pid = os.getpid()
     rows: list[dict[str, Any]] = []
@@ -40,7 +40,7 @@ def trace_of(
     flows = 0
     for event in events:
         if event.name == MEMORY_EVENT_NAME and changes:
-            continue  # it is among all changes
+            continue  # written from `changes`
         rows.append(_row(event, pid, base_us))
         if event.flow_id and not event.flow_start:
             flows += 1
@@ -54,7 +54,7 @@ def trace_of(
 
 
 def _held(changes: Changes, pid: int, base_us: float) -> list[dict[str, Any]]:
-    """A point for each change of the memory that tensors hold, with the sum so far."""
+    """Instant events for each change of tensor memory, with the running total."""
     rows = []
     held: dict[str, int] = {}
     for time, change, thread, place in sorted(changes):
