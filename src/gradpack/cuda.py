@@ -126,7 +126,7 @@ def synchronize(device: Any = None) -> None:
 
 
 def get_device_properties(device: Any = None) -> Any:
-    """What is known of a device: `name`, `major`, `minor`, `total_memory`, `multi_processor_count` and more."""
+    """Return a device's `name`, `major`, `minor`, `total_memory` in bytes, `multi_processor_count` and more."""
     found = _cupy().cuda.runtime.getDeviceProperties(_index(device))
     name = found["name"]
     return SimpleNamespace(
@@ -169,7 +169,7 @@ def can_device_access_peer(device: Any, peer_device: Any) -> bool:
 
 
 def _pool(device: Any, ask: str) -> int:
-    """What the pool of a device answers; 0 where nothing is on a device yet."""
+    """Return what method `ask` of a device's CuPy memory pool returns, in bytes; 0 while CUDA is unused."""
     backend = _backend_on("cuda")
     if backend is None:
         return 0

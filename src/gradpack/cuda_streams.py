@@ -66,12 +66,12 @@ class Stream:
         return event
 
     def wait_event(self, event: Event) -> None:
-        """What it is given from now on comes after an event."""
+        """Make the work submitted to this stream from now on wait for an event."""
         if event._own is not None:
             self._own.wait_event(event._own)
 
     def wait_stream(self, stream: Stream) -> None:
-        """What it is given from now on comes after all that another stream was given."""
+        """Make the work submitted from now on wait for all work already submitted to another stream."""
         self.wait_event(stream.record_event())
 
     def __eq__(self, other: object) -> bool:
@@ -119,7 +119,7 @@ class Event:
             self._own.record(given._own)
 
     def wait(self, stream: Stream | None = None) -> None:
-        """What a stream is given from now on comes after this event."""
+        """Make the work submitted to `stream` (default: the current one) from now on wait for this event."""
         (current_stream() if stream is None else stream).wait_event(self)
 
     def query(self) -> bool:

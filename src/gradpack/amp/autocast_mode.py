@@ -233,7 +233,7 @@ class autocast:  # noqa: N801 - torch's name
         return self
 
     def _after(self) -> tuple[Autocast, Any]:
-        """What holds after the block, and what the blocks around this one of the same object are to restore."""
+        """Return the state after the block, and the stack of states saved by enclosing blocks of the same object."""
         caching, enabled, dtype = self._before[-1]
         return self._changed(current(), enabled, dtype, caching, -1), self._before[:-1]
 

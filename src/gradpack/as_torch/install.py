@@ -13,7 +13,7 @@ from .names import LIBRARY, PACKAGES
 
 
 class Installed:
-    """What `install_as_torch` returns: `uninstall()` ends it, as does the end of a `with` block."""
+    """Handle returned by `install_as_torch`: `uninstall()` or the end of a `with` block undoes it."""
 
     def __init__(self, finder: Finder | None, before: dict[str, ModuleType]) -> None:
         self._finder, self._before = finder, before

@@ -1,4 +1,4 @@
-"""What is said when a program asks for a part of torch that gradpack does not have."""
+"""Error messages for parts of torch that gradpack does not have."""
 
 from __future__ import annotations
 

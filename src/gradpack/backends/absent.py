@@ -1,4 +1,4 @@
-"""What `torch.backends` says of accelerators and libraries that are not behind arrays here: they are not there."""
+"""Parts of `torch.backends` for accelerators and libraries that gradpack never uses: reported as unavailable."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a backend is, and the table from array type to backend.
+"""The base class of backends, and the table from array type to backend.
 
 Bodies and formulas of operations read as NumPy. A backend binds them to its own namespace: it
 makes, once per function, a copy whose global name `np` is the namespace of its library. Bodies
@@ -24,7 +24,7 @@ class UnsupportedError(NotImplementedError, AttributeError):
 
 
 class Spec:
-    """What the arrays of a tensor are: dtype, device and backend, one object for each combination.
+    """Properties of a tensor's array: dtype, device and backend, one object for each combination.
 
     Comparing two tensors by `is` on their specs asks all three questions at once.
     """
@@ -152,7 +152,7 @@ class Backend:
         return None
 
     def clock(self) -> Any:
-        """What times work on the device in use: `moment()` in its stream, and microseconds `between` two; or None."""
+        """Return the timer of the current device, with `moment()` and microseconds `between` two moments, or None."""
         return None
 
     def address(self, array: Any) -> int:
@@ -208,7 +208,7 @@ class Backend:
         return array if flags is None or flags.c_contiguous else self.xp.ascontiguousarray(array)
 
     def body(self, op: Any) -> Callable[..., Any]:
-        """What an operation does with arrays of this library."""
+        """Return an operation's forward function for arrays of this library."""
         return self.bind(op.forward)
 
     def bind(self, function: Callable[..., Any]) -> Callable[..., Any]:

@@ -26,7 +26,7 @@ def unsupported(name: str) -> UnsupportedError:
 
 
 class _Flags:
-    """What a dense array would say of its memory."""
+    """Memory flags of a dense array, for code that reads `array.flags`."""
 
     c_contiguous = writeable = True
 
@@ -325,7 +325,7 @@ def divide(a: Any, b: Any) -> Any:
 
 
 def at(array: Any, indices: Any, sparse_dim: int) -> Any:
-    """What an array, dense or sparse, holds at the columns of `indices`."""
+    """Return the values of a dense or sparse array at the index columns, shape (n, *dense_shape)."""
     if not isinstance(array, CooArray):
         return array[tuple(indices)] if sparse_dim else np.broadcast_to(array, (indices.shape[1], *array.shape))
     own = array.coalesce()

@@ -270,6 +270,6 @@ def _name_of(function: Any) -> str:
 
 
 def _refusals(library: Any) -> tuple[type[Exception], ...]:
-    """What CuPy raises for what it does not have: dtypes, options, methods, kernels that do not compile."""
+    """Return the exceptions by which CuPy refuses unsupported dtypes, options, methods or kernels."""
     compiler = getattr(getattr(library.cuda, "compiler", None), "CompileException", NotImplementedError)
     return (TypeError, NotImplementedError, AttributeError, ValueError, ImportError, compiler)

@@ -12,7 +12,7 @@ import numpy as np
 
 
 class CuPyStreams:
-    """What offloading needs of one CUDA device."""
+    """Streams, events and pinned memory of one CUDA device, as offloading uses them."""
 
     def __init__(self, library: Any, index: int) -> None:
         self.library, self.index = library, index

@@ -24,7 +24,7 @@ _META = device("meta")
 
 
 class MetaArray(NDArrayOperatorsMixin):
-    """What stands for the array of a tensor of this device. NumPy's functions and operators take it."""
+    """Array without data: shape and dtype only. NumPy's functions and operators accept it."""
 
     __slots__ = ("__weakref__", "_zeros")
     __array_priority__ = 1000.0
@@ -216,7 +216,7 @@ class MetaBackend(Backend):
         return _broadcasting(super().body(op)) if op.kind == "elementwise" else super().body(op)
 
     def making(self, where: device, function: Callable[..., Any]) -> Callable[..., Any]:
-        """What would be made, or drawn for a tensor `t`."""
+        """Wrap a factory function: the result is a meta array with the shape and dtype it would have."""
         about = signature(function)
 
         def made(*args: Any, **kwargs: Any) -> Any:

@@ -1,4 +1,4 @@
-"""What there is to know of a library that computes beside the host: streams, events and pinned memory of one device.
+"""Interface to a library that computes asynchronously: streams, events and pinned memory of one device.
 
 Kernels and copies are given to streams. Each stream does what it was given in that order; two streams, or a stream
 and the host, know nothing of each other unless one waits for an event of the other. `Backend.streams(device)` returns
@@ -37,7 +37,7 @@ class Streams(Protocol):
         """An event: it has passed when the stream has done all that it was given until now."""
 
     def wait(self, stream: Any, event: Any) -> None:
-        """What the stream is given from now on begins when the event has passed. The host goes on at once."""
+        """Make work submitted to the stream from now on wait for the event. Does not block the host."""
 
     def synchronize(self, event: Any) -> None:
         """Let the host wait for an event. Raises what went wrong on the device, if it tells."""

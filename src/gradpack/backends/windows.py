@@ -208,7 +208,7 @@ def of_buffer(buffer: Any, dtype: Any = np.uint8) -> Any:
 
 
 def _spanned(array: Any) -> Any:
-    """What lies from the first to the last element of an array that owns no memory, and has gaps or another order."""
+    """Return the memory from first to last element of a strided view, as a contiguous 1-d array of its dtype."""
     first = array[tuple(slice(0, 1) if s >= 0 else slice(-1, None) for s in array.strides)]
     size = array.itemsize + sum((n - 1) * abs(s) for n, s in zip(array.shape, array.strides, strict=True))
     start = first.reshape(1).view(np.uint8)
@@ -241,7 +241,7 @@ def address_of(array: Any) -> int:
 
 
 def _own_address(array: Any) -> Any:
-    """What an array of another library says of itself: CuPy's have a pointer."""
+    """Return the address that an array of another library reports (CuPy: `data.ptr`), or None."""
     if type(array) is _array_type:
         return None
     own = getattr(array, "address", None)

@@ -213,7 +213,7 @@ def report(
 
 
 def plan_of(policy: Budget) -> dict[str, Any]:
-    """What a budget came to: its plan as rows, one for each storage, or none where nothing went backward."""
+    """Return the plan of a memory budget, one row for each storage; rows are None if no backward ran."""
     plan = policy.plan
     rows = None if plan is None else [dataclasses.asdict(row) for row in plan.explain()]
     return {"limit": policy.limit, "peak": policy.peak, "rows": rows}

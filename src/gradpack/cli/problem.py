@@ -1,4 +1,4 @@
-"""What a command cannot do, as a sentence, and the checks that say so before the work starts."""
+"""`Problem`, the error message of a command, and checks of arguments before the work starts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What one sees while the demo works: a bar on a terminal, a line now and then elsewhere."""
+"""Progress display of the demo: a bar on a terminal, occasional lines elsewhere."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def split(argv: Sequence[str]) -> tuple[list[str], list[str]]:
-    """What is for us, and what is the program's: everything after its name."""
+    """Split `argv` into our own arguments, up to the program's name, and the arguments of the program."""
     for i, word in enumerate(argv):
         if word in ("-m", "-c"):
             return list(argv[: i + 2]), list(argv[i + 2 :])

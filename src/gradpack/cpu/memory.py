@@ -1,4 +1,4 @@
-"""What memory tensors hold: `torch.cuda.memory`, for the CPU and for devices that were added.
+"""Memory statistics as in `torch.cuda.memory`, for the CPU and for devices added by extensions.
 
 Counted are the arrays of tensors, gradients and what nodes of the graph saved, each piece of memory once. What
 is held now is found by looking at everything that lives: it costs milliseconds, and nothing before. Peaks need
@@ -135,7 +135,7 @@ def max_memory_allocated(device: Device = None) -> int:
 
 
 def memory_reserved(device: Device = None) -> int:
-    """What is held: nothing is reserved beyond that."""
+    """Return the bytes allocated: no memory is reserved beyond that."""
     return memory_allocated(device)
 
 

@@ -148,7 +148,7 @@ class ContinuousBernoulli(Odds, ExponentialFamily):
         return self.icdf(rand(shape, dtype=self._param.dtype, device=self._param.device))
 
     def _log_constant(self, probs: Tensor) -> Tensor:
-        """What is added to the logarithm of `probs^x (1 - probs)^(1 - x)`: `log(l / tanh(l / 2))`."""
+        """Return the log normaliser of the continuous Bernoulli: `log(l / tanh(l / 2))` for logits `l`."""
         near, small, l = self._split(probs)
         series = math.log(2) + (small**2 / 12 - small**4 / 720).log1p()
         return where(near, series, (l / (l / 2).tanh()).log())

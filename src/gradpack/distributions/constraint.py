@@ -1,4 +1,4 @@
-"""What a constraint is; constraints that depend on parameters, or are made of others."""
+"""The base class of constraints; constraints with parameters, and constraints composed of others."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Constraint:
         return f"{type(self).__name__.removeprefix('_')}({self._inside()})"
 
     def _inside(self) -> str:
-        """What stands in the parentheses of the text."""
+        """Return the text between the parentheses of `repr`."""
         return ""
 
 

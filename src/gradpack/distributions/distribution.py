@@ -1,4 +1,4 @@
-"""What all distributions have: shapes, checks, samples, and `expand`."""
+"""The base class of distributions: shapes, argument checks, samples, and `expand`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What distributions share whose parameter is a probability, or its log-odds: each follows from the other."""
+"""Base class of distributions parametrized by `probs` or `logits`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What distributions share: broadcasting of parameters, attributes made at first use, probabilities and log-odds."""
+"""Helpers of distributions: broadcasting of parameters, lazy attributes, probabilities and logits."""
 
 from __future__ import annotations
 

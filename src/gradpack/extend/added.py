@@ -1,4 +1,4 @@
-"""What was added from outside, in order, and how each addition is undone."""
+"""Registered extensions, in order, and how to undo each."""
 
 from __future__ import annotations
 

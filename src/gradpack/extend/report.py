@@ -1,4 +1,4 @@
-"""What operations there are, and what is known of each; which of torch's names exist here."""
+"""Reports on operations: their names, their properties, and which names of torch exist here."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..tensor.described import TensorBase
 
 
 class OpInfo(NamedTuple):
-    """What is known of one operation.
+    """Description of one operation.
 
     Attributes:
         name: its name; `gradpack.<name>` where `path` says so.
@@ -87,7 +87,7 @@ def _declared(name: str) -> Op | None:
 
 
 def get_op_info(name: str) -> OpInfo:
-    """What is known of an operation.
+    """Return the description of an operation.
 
     Raises:
         KeyError: if there is none of the name; it names those that are near.

@@ -100,7 +100,7 @@ class Passage:
 
 
 def _as_tuple(changed: Any) -> Any:
-    """What a hook of a module returned: one gradient alone will do, and a list."""
+    """Normalise the result of a module hook: a tensor or a list becomes a tuple, anything else stays."""
     return (changed,) if isinstance(changed, Tensor) else tuple(changed) if isinstance(changed, list) else changed
 
 

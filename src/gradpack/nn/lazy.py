@@ -1,4 +1,4 @@
-"""What makes a module lazy: it gets its parameters when it sees its first input."""
+"""`LazyModuleMixin`: modules that initialize their parameters at the first input."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ class Module:
     # --- calling ---
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """What the module computes. Every subclass defines its own.
+        """Define the computation performed at every call. Should be overridden by all subclasses.
 
         Raises:
             NotImplementedError: if the subclass did not.
@@ -325,7 +325,7 @@ class Module:
     # --- printing ---
 
     def extra_repr(self) -> str:
-        """What to print between the brackets beside the children; layers say their sizes here."""
+        """Return the text that `repr` prints between the brackets before the children, such as a layer's sizes."""
         return ""
 
     def _get_name(self) -> str:

@@ -18,7 +18,7 @@ def _as_shape(normalized_shape: int | Sequence[int]) -> tuple[int, ...]:
 
 
 class _Affine(Module):
-    """What has a learned scale and shift, or the scale alone, or neither."""
+    """Base class of the layers with a learned weight and bias, or the weight alone, or neither."""
 
     weight: Tensor | None
     bias: Tensor | None

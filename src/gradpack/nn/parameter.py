@@ -1,4 +1,4 @@
-"""What modules keep: `Parameter` and `Buffer`."""
+"""`Parameter` and `Buffer`, the tensors that modules register."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ def register_module_parameter_registration_hook(hook: Callable[..., Any]) -> Rem
 
 
 def passed(hooks: OrderedDict[int, Any], module: Any, name: str, value: Any) -> Any:
-    """What is to be kept of `value` after all of `hooks` have seen it."""
+    """Return `value` after all of `hooks`, each of which may replace it."""
     for hook in hooks.values():
         changed = hook(module, name, value)
         if changed is not None:

@@ -18,7 +18,7 @@ _GATES = {"LSTM": 4, "GRU": 3, "RNN_TANH": 1, "RNN_RELU": 1}
 
 
 class RNNBase(Module):
-    """What recurrent networks share: weights by layer and direction, checks, and how a batch is given.
+    """Base class of recurrent networks: weights by layer and direction, checks of inputs, and batches.
 
     Args:
         mode: "LSTM", "GRU", "RNN_TANH" or "RNN_RELU".

@@ -30,7 +30,7 @@ class _IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpec
 
 
 class StateDict(OrderedDict[str, Any]):
-    """What `state_dict()` returns: names to tensors, with the versions of the modules in `_metadata`."""
+    """Result of `state_dict()`: names to tensors, with the versions of the modules in `_metadata`."""
 
     _metadata: dict[str, dict[str, Any]]
 
@@ -48,7 +48,7 @@ def _has_extra_state(module: Module) -> bool:
 
 
 def set_state(self: Module, state: dict[str, Any]) -> None:
-    """What unpickling gives. Kinds of hooks that there were not yet when it was pickled are there, and empty."""
+    """Restore a pickled module. Hook dictionaries unknown when it was pickled are added, empty."""
     self.__dict__.update(state)
     for name in (*HOOKS, *FLAGS):
         self.__dict__.setdefault(name, OrderedDict())

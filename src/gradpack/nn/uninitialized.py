@@ -23,7 +23,7 @@ _CONVERSIONS = ("_to_copy", "__get__")  # of `to` and its kin, and of `data`
 
 
 class UninitializedTensorMixin:
-    """What uninitialized parameters and buffers have in common."""
+    """Methods shared by uninitialized parameters and buffers."""
 
     __slots__ = ()
 

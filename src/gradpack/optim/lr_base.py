@@ -1,4 +1,4 @@
-"""What all schedules of the learning rate share."""
+"""Base class of learning rate schedulers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every optimiser does with its options: checks, and tensors that stand for numbers."""
+"""Options of optimizers: checks, and tensors in place of numbers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..tensor.tensor import Tensor
 
 
 def loss_of(closure: Callable[[], Any] | None) -> Any:
-    """What the closure of a step returns, computed with autograd on."""
+    """Return the loss that the closure of a step computes with grad mode enabled; None without a closure."""
     if closure is None:
         return None
     with enable_grad():

@@ -19,7 +19,7 @@ _RECORDING = (ProfilerAction.RECORD, ProfilerAction.RECORD_AND_SAVE)
 
 
 def _activities(given: Iterable[Any] | None) -> tuple[set[ProfilerActivity], dict[ProfilerActivity, set[str]]]:
-    """What to record, and of which of those what only."""
+    """Return the activities to record, and for some of them the only names to record."""
     if given is None:
         return supported_activities(), {}
     found: set[ProfilerActivity] = set()

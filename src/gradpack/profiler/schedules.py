@@ -10,7 +10,7 @@ from ..autograd.profiler_util import ProfilerActivity
 
 
 class ProfilerAction(Enum):
-    """What a profiler does in a step. `DEVICE_STOPPED` is never given by a schedule."""
+    """Action of a profiler in a step. `DEVICE_STOPPED` is never returned by a schedule."""
 
     NONE = 0
     WARMUP = 1
@@ -20,7 +20,7 @@ class ProfilerAction(Enum):
 
 
 def supported_activities() -> set[ProfilerActivity]:
-    """What can be recorded: the CPU, and CUDA where there is a device."""
+    """Return the activities that can be recorded: CPU, and CUDA if there is a device."""
     from ..backends.cupy_loading import count
 
     return {ProfilerActivity.CPU, ProfilerActivity.CUDA} if count() else {ProfilerActivity.CPU}

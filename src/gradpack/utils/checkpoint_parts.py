@@ -1,4 +1,4 @@
-"""What the forms of checkpointing share: settings, errors, and the state of devices."""
+"""Parts shared by reentrant and non-reentrant checkpointing: settings, errors, RNG state of devices."""
 
 from __future__ import annotations
 

@@ -218,7 +218,7 @@ def parts(op: Op, values: dict[str, Any], out: Any, wanted: dict[str, bool]) -> 
 def _of_convolution(
     name: str, values: dict[str, Any], out: Any, wanted: dict[str, bool]
 ) -> tuple[list[Part], list[Part]]:
-    """What a convolution that is differentiated twice is made of."""
+    """Return the convolutions in forward and backward of one convolution kernel, for double backward."""
     x, weight, g = (values.get(p, out) for p in ("input", "weight", "output"))
     args = (x, weight, None, values["stride"], values["padding"], values["dilation"], False)
     backward: list[Part] = [(aten.convolution, args, g)] * sum(wanted.values())

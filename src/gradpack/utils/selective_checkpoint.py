@@ -23,7 +23,7 @@ from ..tensor.tensor import Tensor, alias
 
 
 class CheckpointPolicy(enum.Enum):
-    """What a policy says about an operation.
+    """Decision of a selective checkpoint policy for an operation.
 
     SAVE keeps its results from forward to backward, RECOMPUTE does not. CPU_OFFLOAD is torch's name for
     keeping them in host memory, which its compiler acts on: outside of it, as here, they are recomputed.

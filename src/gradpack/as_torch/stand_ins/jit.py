@@ -29,11 +29,11 @@ class ScriptModule(Module):
 
 
 class RecursiveScriptModule(ScriptModule):
-    """What `torch.jit.script` makes of a module: here that stays what it is."""
+    """Type of a scripted module, for `isinstance`; here `torch.jit.script` returns the module itself."""
 
 
 class ScriptFunction:
-    """What `torch.jit.script` makes of a function: here that stays what it is."""
+    """Type of a scripted function, for `isinstance`; here `torch.jit.script` returns the function itself."""
 
 
 load, save = refused("jit.load"), refused("jit.save")
@@ -65,12 +65,12 @@ is_tracing = is_scripting
 
 
 def fork(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """What the call gives: it is done at once."""
+    """Call `func` synchronously and return its result in place of a future."""
     return func(*args, **kwargs)
 
 
 def wait(future: Any) -> Any:
-    """What `fork` gave."""
+    """Return the result of `fork`, which is complete already."""
     return future
 
 

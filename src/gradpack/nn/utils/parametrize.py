@@ -131,7 +131,7 @@ class ParametrizationList(ModuleList):
                     )
 
     def originals(self) -> list[Tensor]:
-        """What the first parametrisation takes."""
+        """Return the original tensors, the inputs of the first parametrization."""
         return [self.original] if self.is_tensor else [getattr(self, f"original{i}") for i in range(self.ntensors)]
 
     def right_inverse(self, value: Any) -> None:

@@ -19,7 +19,7 @@ from ..module import Module
 
 
 class BasePruningMethod(ABC):
-    """What all methods share: a subclass says how to compute a mask, and what its mask is about.
+    """Base class of pruning methods: a subclass defines `compute_mask` and `PRUNING_TYPE`.
 
     `PRUNING_TYPE` is `"unstructured"` (elements that are still there), `"structured"` (channels that are still there)
     or `"global"` (all elements): it says what a method sees of a parameter that was pruned before.

@@ -12,7 +12,7 @@ from ..module import Module
 
 
 def _tied(module: Module, given: dict[str, Any]) -> dict[str, Any]:
-    """What is given, for all names of tensors that a module has under several.
+    """Return the given tensors, under all names of tied parameters and buffers.
 
     Raises:
         ValueError: for different values under two names of one.

@@ -13,7 +13,7 @@ gate = GATES
 
 
 class Mine(Exception):  # noqa: N818 - a user's
-    """What a hook raises."""
+    """Exception raised by the hooks of these gates."""
 
 
 def _fail(_: Any) -> Any:

@@ -1,4 +1,4 @@
-"""What a gate is, and what gates share."""
+"""The type of a gate, and helpers that gates share."""
 
 from __future__ import annotations
 

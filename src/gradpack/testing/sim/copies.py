@@ -11,7 +11,7 @@ from .streams import Device, Event, Stream
 
 
 class SimStreams:
-    """What offloading needs of one device. Copies from and to pinned memory run as late as they may."""
+    """Streams and pinned memory of one simulated device. Copies from and to pinned memory run as late as they may."""
 
     def __init__(self, device: Device) -> None:
         self.device = device

@@ -81,12 +81,12 @@ class Stream:
         return self.waiting[0][0][self.number] - 1 if self.waiting else self.clock[self.number]
 
     def wait_event(self, event: Event) -> None:
-        """What comes now comes after the event."""
+        """Make work submitted from now on wait for the event."""
         with self.device.lock:
             _join(self.clock, event.clock)
 
     def wait_stream(self, other: Stream) -> None:
-        """What comes now comes after all that the other stream has been given."""
+        """Make work submitted from now on wait for all work already submitted to the other stream."""
         self.wait_event(other.record())
 
     def record(self, event: Event | None = None) -> Event:

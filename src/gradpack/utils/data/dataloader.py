@@ -19,7 +19,7 @@ _told = False  # that workers are not started, once in a process
 
 
 def get_worker_info() -> None:
-    """What a process that reads for a loader knows of itself: None, as in the main process, which reads here.
+    """Return None: data is always loaded in the main process, where torch returns None as well.
 
     Example::
 
