@@ -1,4 +1,4 @@
-"""Which module answers for which module of torch, and what to say of those that none answers for.
+"""The tables of which gradpack module stands for which torch module, and of reasons for missing ones.
 
 Without an entry here `torch.a.b` is `gradpack.a.b`, where that exists.
 """
@@ -14,9 +14,9 @@ from types import ModuleType
 LIBRARY = __name__.partition(".")[0]
 VERSION = f"2.13.0+{LIBRARY}"
 
-# Parts of gradpack that are no part of torch, whatever they are called.
+# Parts of gradpack that torch does not have, even if torch has a module of the same name.
 _OURS = frozenset("as_torch base cli declare examples extend graph saved tensor ops".split())
-# Files of gradpack whose names stand for something else in torch, or for nothing.
+# Files of gradpack whose names mean something else in torch, or nothing.
 _NOT_MODULES = frozenset(
     "autograd.api autograd.arguments backends.absent backends.array_api backends.base backends.coo backends.numpy "
     "backends.sparse backends.windows func.arguments func.sources nn.attention nn.layers nn.losses nn.state".split()

@@ -45,7 +45,7 @@ _CONSTANTS = frozenset({"pi", "e", "inf", "nan", "newaxis"})
 
 
 class Namespace:
-    """A namespace of the standard, spoken to as NumPy is."""
+    """The namespace of a standard library under NumPy's names and signatures."""
 
     def __init__(self, backend: ArrayAPIBackend) -> None:
         self._backend = backend

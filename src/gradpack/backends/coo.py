@@ -56,7 +56,7 @@ class CooArray:
     def __array__(self, *args: Any, **kwargs: Any) -> Any:
         raise TypeError("can't convert Sparse layout tensor to numpy. Use Tensor.to_dense() first.")
 
-    # -- what it is --
+    # -- attributes --
 
     @property
     def dtype(self) -> Any:
@@ -90,10 +90,10 @@ class CooArray:
     def dense_shape(self) -> tuple[int, ...]:
         return self.shape[self.sparse_dim :]
 
-    # -- the same in other forms --
+    # -- conversions --
 
     def with_values(self, values: Any) -> CooArray:
-        """Other values at the same places."""
+        """Return an array with the same indices and other values."""
         return CooArray(self.indices, values, self.shape, self.coalesced)
 
     def copy(self, order: str = "C") -> CooArray:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy  # noqa: ICN001 - `np` is what bodies call the namespace that this file makes
 
-# What is the same for both: dtypes, constants, and what reads only shapes.
+# Names that are the same in both: dtypes, constants, and functions that read only shapes.
 _SHARED = frozenset(
     "bool bool_ int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128 "
     "dtype finfo iinfo generic number integer floating isdtype issubdtype promote_types can_cast exceptions random "
@@ -31,7 +31,7 @@ class RefusedError(NotImplementedError):
 
 
 class Namespace:
-    """CuPy, spoken to as NumPy is."""
+    """CuPy's functions under NumPy's names and signatures."""
 
     def __init__(self, library: Any, path: str = "") -> None:
         self._library, self._path = library, path
@@ -177,7 +177,7 @@ def _checked(library: Any, call: Callable[..., Any]) -> Callable[..., Any]:
     return run
 
 
-# -- what is spelled otherwise --
+# -- functions with other names or signatures in CuPy --
 
 
 def _array(xp: Any) -> Any:

@@ -19,7 +19,7 @@ class CuPyStreams:
         self.staging: Any = None
 
     def _here(self) -> Any:
-        """The device in use is a matter of each thread."""
+        """Return the device as a context manager: the current device is thread-local."""
         return self.library.cuda.Device(self.index)
 
     def current(self) -> Any:

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 
 class Report(Protocol):
-    """Told of every step: how many are done, and what to say beside it."""
+    """Callback of every step, with the number of steps done and a note to display."""
 
     def __call__(self, done: int, note: str) -> None: ...
 

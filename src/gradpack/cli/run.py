@@ -68,7 +68,7 @@ def run(args: argparse.Namespace, rest: Sequence[str] | None = None) -> int:
 
 
 def _prepare(force: bool) -> None:
-    """Take the place of torch, unless the real one is there and nobody forces us."""
+    """Install gradpack as torch, unless the real torch is installed and --force is not given."""
     installed = "torch" in sys.modules or importlib.util.find_spec("torch") is not None
     if force or not installed:
         install_as_torch(force=True)

@@ -125,7 +125,7 @@ class ContinuousBernoulli(Odds, ExponentialFamily):
         super().__init__(self._param.shape, validate_args=validate_args)
 
     def _split(self, probs: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Where series are used, the log-odds there, and the log-odds elsewhere: something harmless where not.
+        """Return the mask where series are used, the logits there (0 elsewhere), and the logits elsewhere (1 there).
 
         As elsewhere in this package, probabilities keep away from 0 and 1 by the precision of their dtype.
         """

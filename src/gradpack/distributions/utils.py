@@ -93,7 +93,7 @@ def sum_rightmost(value: Any, dim: int) -> Any:
 
 
 def _standard_normal(shape: Any, dtype: Any, device: Any) -> Tensor:
-    """Standard normal numbers: torch's name and arguments."""
+    """Return standard normal samples: torch's name and arguments."""
     return randn(shape, dtype=dtype, device=device)
 
 

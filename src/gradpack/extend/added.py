@@ -8,7 +8,7 @@ _UNDO: dict[str, Callable[[], None]] = {}  # by what was added: "op sinhc", "met
 
 
 def note(what: str, undo: Callable[[], None]) -> None:
-    """Note how an addition is undone: each step of `undo` must bear to be done twice, as an interrupt repeats it."""
+    """Register how an addition is undone. Steps of `undo` must be idempotent: an interrupt may repeat them."""
     _UNDO[what] = undo
 
 

@@ -80,7 +80,7 @@ def _function(name: str) -> Callable[..., Any] | None:
 
 
 def _declared(name: str) -> Op | None:
-    """The declaration behind a name: that of the function, or the one that it is a form of."""
+    """Return the declaration of a function, or of the operation whose in-place or method form it is."""
     function = _function(name)
     op: Op | None = getattr(function, "op", None) or REGISTRY.get(name)
     return op
@@ -159,7 +159,7 @@ def _name_of(function: Any) -> str:
 
 @cache
 def _parts(function: FunctionType) -> frozenset[str]:
-    """The declared operations that a function calls, directly or through others of ours."""
+    """Return the names of declared operations that a function calls, directly or through compositions."""
     found: set[str] = set()
     seen: set[Any] = set()
     stack: list[Any] = [function]

@@ -1,4 +1,4 @@
-"""How a hook of modules is kept."""
+"""Registration of module hooks."""
 
 from __future__ import annotations
 

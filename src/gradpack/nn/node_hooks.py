@@ -31,7 +31,7 @@ def hang(module: Module, found: Sequence[Callable[..., Any]], args: Any, result:
 
 
 def _warn(args: Any, result: Any, node: Any) -> None:
-    """Say what these hooks will not see."""
+    """Warn about the gradients that these hooks do not see."""
     why = None
     if not _all_tensors(result):
         why = f"{_OLD.format('return')} {_END.format('of the grad_output')}{_FULL}"

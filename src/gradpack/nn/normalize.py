@@ -212,7 +212,7 @@ class FeatureAlphaDropout(_DropoutNd):
 
 
 class AlphaDropout(_DropoutNd):
-    """Dropout that keeps mean and variance of what comes out of `SELU`.
+    """Dropout that keeps the mean and variance of `SELU` activations.
 
     Source: Klambauer et al., 2017.
 

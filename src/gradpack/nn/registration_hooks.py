@@ -16,7 +16,7 @@ buffer_hooks: OrderedDict[int, Any] = OrderedDict()
 module_hooks: OrderedDict[int, Any] = OrderedDict()
 parameter_hooks: OrderedDict[int, Any] = OrderedDict()
 
-# Under torch's names, for those who look into them.
+# Under torch's names, for code that reads them directly.
 _global_buffer_registration_hooks = buffer_hooks
 _global_module_registration_hooks = module_hooks
 _global_parameter_registration_hooks = parameter_hooks

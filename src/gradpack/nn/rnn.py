@@ -116,7 +116,7 @@ class RNNBase(Module):
         return [weight for weights in self.all_weights for weight in weights]
 
     def flatten_parameters(self) -> None:
-        """Nothing: this matters to other devices only."""
+        """Do nothing: gradpack has no flattened weights."""
 
     def reset_parameters(self) -> None:
         """Draw all weights anew, uniform between -1/sqrt(hidden_size) and 1/sqrt(hidden_size)."""

@@ -96,7 +96,7 @@ def _refused(name: str) -> Callable[..., Any]:
 
 
 def _without_methods(cls: type) -> type:
-    """Methods of Tensor that look at elements or sizes refuse: they would find none."""
+    """Replace methods of Tensor that read elements or sizes by ones that raise."""
     for name in dir(Tensor):
         if (name.startswith("_") and name != "__len__") or name in _ALLOWED or name in vars(UninitializedTensorMixin):
             continue

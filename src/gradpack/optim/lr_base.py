@@ -105,7 +105,7 @@ class LRScheduler:
             )
 
     def _update_lr(self, epoch: int | None = None) -> None:
-        """Go to the next epoch, or to a given one, and set the rates."""
+        """Go to the next epoch, or to a given one, and set the learning rates."""
         self._get_lr_called_within_step = True
         try:
             if epoch is None:
@@ -132,7 +132,7 @@ class LRScheduler:
         return {name: value for name, value in self.__dict__.items() if name != "optimizer"}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take over what `state_dict()` gave."""
+        """Load what `state_dict()` returned."""
         self.__dict__.update(state_dict)
 
     def _warn_outside_step(self) -> None:

@@ -173,7 +173,7 @@ def _tensors(
 
 
 def _wide(t: Tensor) -> Any:
-    """Values as an array in which differences neither wrap around nor lose digits."""
+    """Return values as an array whose dtype neither wraps around nor loses digits in differences."""
     array = t.cpu().to(computed_in(t.dtype)).numpy()
     return array.astype("int64") if t.dtype.category < FLOATING else array
 

@@ -15,7 +15,7 @@ def _identity(obj: Any) -> Any:
 
 
 def _given(obj: Any = None, *args: Any, **kwargs: Any) -> Any:
-    """Give back what is given; a decorator if nothing is."""
+    """Return the argument unchanged; a decorator if there is none."""
     return _identity if obj is None else obj
 
 
@@ -40,12 +40,12 @@ load, save = refused("jit.load"), refused("jit.save")
 
 
 def Attribute(value: Any, type: Any) -> Any:  # noqa: N802 - torch's name
-    """The value."""
+    """Return the value unchanged."""
     return value
 
 
 def annotate(the_type: Any, the_value: Any) -> Any:
-    """The value."""
+    """Return the value unchanged."""
     return the_value
 
 
@@ -76,24 +76,24 @@ def wait(future: Any) -> Any:
 
 @contextmanager
 def optimized_execution(should_optimize: bool) -> Iterator[None]:
-    """Nothing is optimised."""
+    """Do nothing: nothing is optimized."""
     yield
 
 
 @contextmanager
 def fuser(name: str) -> Iterator[None]:
-    """Nothing is fused."""
+    """Do nothing: nothing is fused."""
     yield
 
 
 def enable_onednn_fusion(enabled: bool) -> None:
-    """Nothing is fused."""
+    """Do nothing: nothing is fused."""
 
 
 def boolean_dispatch(
     arg_name: str, arg_index: int, default: bool, if_true: Any, if_false: Any, module_name: str, func_name: str
 ) -> Any:
-    """One function of two, by a boolean argument."""
+    """Return a function that calls one of two, chosen by a boolean argument."""
 
     def chosen(*args: Any, **kwargs: Any) -> Any:
         flag = kwargs.get(arg_name, args[arg_index] if len(args) > arg_index else default)

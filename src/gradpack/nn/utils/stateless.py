@@ -62,7 +62,7 @@ def _present(owner: Any, name: str) -> Any:
 
 @block
 def reparametrized(module: Module, tensors: dict[str, Any], tie_weights: bool, strict: bool) -> Iterator[None]:
-    """Within, the module has other tensors; changes of buffers show in the dict afterwards."""
+    """Replace tensors of the module within this block; changes of buffers show in the dict afterwards."""
     given = _tied(module, tensors) if tie_weights else dict(tensors)
     if strict:
         own = {n for n, _ in module.named_parameters(remove_duplicate=False)}

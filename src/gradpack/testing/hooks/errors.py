@@ -21,7 +21,7 @@ def _fail(_: Any) -> Any:
 
 
 def _said(error: BaseException) -> str:
-    """All that an exception says of itself, without the lines of code that a traceback shows."""
+    """Return all messages of an exception, without the source lines of its traceback."""
     return "\n".join([*traceback.format_exception_only(error), *map(str, getattr(error, "__notes__", ()))])
 
 

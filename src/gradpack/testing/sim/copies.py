@@ -70,6 +70,6 @@ class SimStreams:
 
 
 def _in_root(host: Any, root: Any) -> Any:
-    """The same bytes as a part of all that is pinned: a copy that waits keeps nothing alive but that."""
+    """Return the same bytes as a part of the whole pinned buffer, so that a delayed copy keeps only that alive."""
     start = host.__array_interface__["data"][0] - root.__array_interface__["data"][0]
     return root[start : start + host.nbytes]

@@ -175,7 +175,7 @@ def _check_workers(workers: int, timeout: float, prefetch: int | None, persisten
 
 
 class _Nones:
-    """An endless order for datasets that have their own."""
+    """Endless iterator of None, for datasets that order themselves."""
 
     def __iter__(self) -> Iterator[None]:
         while True:
@@ -183,7 +183,7 @@ class _Nones:
 
 
 class _Batches(Iterator[Any]):
-    """One round through the dataset."""
+    """Iterator over one epoch of the dataset."""
 
     def __init__(self, loader: DataLoader[Any]) -> None:
         self._loader = loader
