@@ -44,7 +44,7 @@ def is_initialized() -> bool:
 
 
 def init() -> None:
-    """Load CuPy now and not when a tensor is first made on a device.
+    """Import CuPy now, instead of at the first tensor on a device.
 
     Raises:
         AssertionError: if CuPy is not installed, in torch's words.
@@ -82,12 +82,12 @@ def _index(device: Any) -> int:
 
 
 def current_device() -> int:
-    """The index of the device in use, of this thread."""
+    """Return the index of this thread's current device."""
     return int(_loading.loaded().current())
 
 
 def set_device(device: Any) -> None:
-    """Use a device from now on, in this thread. A negative index changes nothing."""
+    """Set this thread's current device. A negative index changes nothing."""
     if isinstance(device, int) and device < 0:
         return
     _cupy().cuda.Device(_index(device)).use()

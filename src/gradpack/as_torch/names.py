@@ -14,7 +14,7 @@ from types import ModuleType
 LIBRARY = __name__.partition(".")[0]
 VERSION = f"2.13.0+{LIBRARY}"
 
-# Parts of gradpack that torch does not have, even if torch has a module of the same name.
+# Folders of gradpack that stand for no module of torch, even one of the same name.
 _OURS = frozenset("as_torch base cli declare examples extend graph saved tensor ops".split())
 # Files of gradpack whose names mean something else in torch, or nothing.
 _NOT_MODULES = frozenset(

@@ -104,7 +104,7 @@ class Backend:
         return array
 
     def cast(self, array: Any, d: dtype) -> Any:
-        """The array in another dtype; the same one if it has it."""
+        """Return the array in another dtype; the same object if it has that dtype."""
         raise NotImplementedError
 
     def copy(self, array: Any) -> Any:
@@ -112,7 +112,7 @@ class Backend:
         raise NotImplementedError
 
     def write(self, array: Any, value: Any) -> None:
-        """Write `value` into a mutable array, broadcasting and converting."""
+        """Write `value` into a mutable array, with broadcasting and dtype conversion."""
         array[...] = value
 
     def added(self, array: Any, other: Any) -> Any:
@@ -212,7 +212,7 @@ class Backend:
         return self.bind(op.forward)
 
     def bind(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """`function` for arrays of this library.
+        """Return a copy of `function` that works on arrays of this library.
 
         The name `np`, here and in the helpers it calls, means this library's namespace, and the name
         of an operation means its body: there are only arrays, so nothing is to be recorded.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-_UNDO: dict[str, Callable[[], None]] = {}  # by what was added: "op sinhc", "method sinhc", "dtype float8"
+_UNDO: dict[str, Callable[[], None]] = {}  # "op sinhc", "method sinhc", "dtype float8" -> how to undo it
 
 
 def note(what: str, undo: Callable[[], None]) -> None:

@@ -117,7 +117,7 @@ def get_extra_state(self: Module) -> Any:
 
 
 def set_extra_state(self: Module, state: Any) -> None:
-    """Take back what `get_extra_state` gave. Override both."""
+    """Restore what `get_extra_state` returned. Override both."""
     raise RuntimeError(f"{type(self).__name__} has no extra state: override get_extra_state() and set_extra_state()")
 
 
@@ -295,7 +295,7 @@ def _complaint(key: str, current: Tensor, value: Any) -> str | None:
 
 
 def _take(module: Module, name: str, current: Tensor, value: Tensor, assign: bool) -> None:
-    """Make `value` the content of `current`, or `name` of the module if `assign`."""
+    """Copy `value` into `current`, or replace `name` of the module by it if `assign`."""
     if not assign:
         with no_grad():
             current.copy_(value)

@@ -208,7 +208,7 @@ def _update(p: Tensor, grad: Tensor, own: dict[str, Any], options: dict[str, Any
 
 
 def _real_parts(tensor: Tensor) -> list[Tensor]:
-    """Return complex tensors as real ones with a last dimension of size 2, as `view_as_real`."""
+    """Return [real, imag] of a complex tensor, [tensor] of a real one."""
     return [tensor.real, tensor.imag] if tensor.is_complex() else [tensor]
 
 

@@ -126,5 +126,5 @@ def check_options(lr: Any, **options: Any) -> None:
 
 
 def _real_parts(tensor: Tensor) -> list[Tensor]:
-    """Complex numbers count as two real ones each."""
+    """Return [real, imag] of a complex tensor, [tensor] of a real one."""
     return [tensor.real, tensor.imag] if tensor.is_complex() else [tensor]

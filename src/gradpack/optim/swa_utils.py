@@ -102,7 +102,7 @@ def _check_decay(decay: float) -> None:
 
 
 def _move(average: Tensor, weights: Tensor, share: Any) -> None:
-    """Return `average + share * (weights - average)`; truncated for integers."""
+    """Move `average` in place by `share` of the way to the weights; truncated for integers."""
     if average.is_floating_point() or average.is_complex():
         average.lerp_(weights, share)
     else:

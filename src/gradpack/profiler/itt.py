@@ -24,7 +24,7 @@ def _domain() -> tuple[Any, Any]:
 
 
 def range_push(msg: str) -> int:
-    """Begin a nested range and return its depth.
+    """Begin a nested range and return its depth, 0 for the outermost.
 
     Raises:
         ImportError: without the library.

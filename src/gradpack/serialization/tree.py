@@ -168,7 +168,7 @@ def _tensors(obj: Any, depth: int = 0) -> Iterator[Tensor]:
 
 
 def _owner(array: Any) -> Any:
-    """Return the array that owns the memory, if it is contiguous and of this dtype."""
+    """Return the NumPy array that owns the memory of a view."""
     while isinstance(array.base, np.ndarray):
         array = array.base
     return array
