@@ -72,12 +72,12 @@ def _forbidden() -> str | None:
 
 
 def _push_saved_tensors_default_hooks(pack_hook: Any, unpack_hook: Any) -> None:
-    """Enter a block of `saved_tensors_hooks`, by hand."""
+    """Enter a block of `saved_tensors_hooks` without a `with` statement."""
     saved_tensors_hooks(pack_hook, unpack_hook).__enter__()
 
 
 def _pop_saved_tensors_default_hooks() -> None:
-    """Leave the block that was entered last.
+    """Leave the block entered last.
 
     Raises:
         RuntimeError: if there is none.

@@ -277,13 +277,13 @@ def set_per_process_memory_fraction(fraction: float, device: Any = None) -> None
 
 
 def manual_seed(seed: int) -> None:
-    """Seed the generator, which is that of the CPU, too. Nothing happens where there is no CUDA device."""
+    """Seed the generator, which the CPU shares. Does nothing without a CUDA device."""
     if is_available():
         _generator.manual_seed(seed)
 
 
 def seed() -> None:
-    """Seed the generator by chance. Nothing happens where there is no CUDA device."""
+    """Seed the generator with a random number. Does nothing without a CUDA device."""
     if is_available():
         _generator.seed()
 
@@ -306,7 +306,7 @@ def get_rng_state_all() -> list[Any]:
 
 
 def set_rng_state(new_state: Any, device: Any = "cuda") -> None:
-    """Set the state of the generator. Nothing happens where there is no CUDA device."""
+    """Set the state of the generator. Does nothing without a CUDA device."""
     if is_available():
         _index(device)
         _generator.set_rng_state(new_state)

@@ -120,7 +120,7 @@ class Finder(MetaPathFinder, Loader):
         """Do nothing: the gradpack modules behind it have been executed already."""
 
     def find_distributions(self, context: Any = None) -> Iterator[Any]:
-        """For `importlib.metadata.version("torch")`, by which packages decide what they may use."""
+        """Answer `importlib.metadata.version("torch")`, which packages use to choose features."""
         name = getattr(context, "name", None)
         if name is None or name.lower() == "torch":
             yield _distribution()

@@ -145,7 +145,7 @@ def _full(word: str) -> str:
 
 @cache
 def sources(path: str) -> tuple[str, ...] | None:
-    """The modules of ours that answer for `torch.<path>`; None if there is no module of that name."""
+    """Return the gradpack modules behind `torch.<path>`; None if there is none."""
     if path in _SOURCES:
         return tuple(_full(word) for word in _SOURCES[path].split())
     if path[:1] == ".":
@@ -160,7 +160,7 @@ def sources(path: str) -> tuple[str, ...] | None:
     try:
         if full in sys.modules or importlib.util.find_spec(full) is not None:
             return (full,)
-    except ModuleNotFoundError:  # what is above is no package
+    except ModuleNotFoundError:  # the parent is not a package
         return None
     made = getattr(importlib.import_module(above[-1]), name, None)  # a module that has no file
     return (full,) if isinstance(made, ModuleType) and made.__name__ == full else None

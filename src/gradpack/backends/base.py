@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class UnsupportedError(NotImplementedError, AttributeError):
-    """A function that arrays of a kind do not have; `hasattr` sees it as an attribute that is not there."""
+    """Raised for functions that arrays of a kind do not support. It is an AttributeError, so that `hasattr` works."""
 
 
 class Spec:
@@ -125,7 +125,7 @@ class Backend:
     # -- optional --
 
     def making(self, where: device, function: Callable[..., Any]) -> Callable[..., Any]:
-        """A function that makes arrays, on a device. Asked for only of a library that `makes` them."""
+        """Bind a function that creates arrays on a device. Called only for libraries with `makes`."""
         return self.bind(function)
 
     def upload(self, host: Any, d: dtype, where: device) -> Any:

@@ -164,7 +164,7 @@ class CooArray:
         if func in (np.zeros_like, np.empty_like):
             native = kwargs.get("dtype") or self.dtype
             return CooArray(self.indices[:, :0].copy(), self.values[:0].astype(native), self.shape, True)
-        if func is np.sum and isinstance(args[0], CooArray):  # a sparse gradient of what was expanded
+        if func is np.sum and isinstance(args[0], CooArray):  # gradient of `expand`, if it is sparse
             return np.sum(self.to_dense(), *args[1:], **kwargs)
         raise unsupported(func.__name__)
 

@@ -204,7 +204,7 @@ class CuPyBackend(Backend):
         return run
 
     def _launching(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """A function as it is called from outside: on the device of its arrays, or else on the host."""
+        """Wrap a function to run on the device of its arrays, or on the host if CuPy refuses it."""
         bound = self._inside.bind(function)
         name = _name_of(function)
 
@@ -216,7 +216,7 @@ class CuPyBackend(Backend):
                 except self._full as error:
                     raise OutOfMemoryError(f"CUDA out of memory. {error}") from None
                 except self._refusals as error:
-                    result = self._by_host(function, args, kwargs)  # an error that is no refusal is raised here again
+                    result = self._by_host(function, args, kwargs)  # errors other than refusals are raised again here
                     self._tell(name, error)
                     return result
 

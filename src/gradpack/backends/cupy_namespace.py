@@ -66,7 +66,7 @@ class Namespace:
         return self._guarded(_on_device(self._library, call, None if name in _MAKES else host))
 
     def _guarded(self, call: Callable[..., Any]) -> Callable[..., Any]:
-        """A function as it is called from outside of bodies, too: on the device of its first argument."""
+        """Wrap a function for calls from outside of bodies, too: it runs on the device of its first argument."""
         if not self._several:
             return call
         kind, cuda = self._library.ndarray, self._library.cuda
@@ -132,7 +132,7 @@ def _missing(name: str) -> Callable[..., Any]:
 
 
 def _on_device(library: Any, call: Callable[..., Any], host: Callable[..., Any] | None) -> Callable[..., Any]:
-    """A function whose host arrays are copied to the device, and which `host` computes where there is no array."""
+    """Wrap a function: host arrays are copied to the device; without any array `host` computes the result."""
     kind = library.ndarray
 
     def run(*args: Any, **kwargs: Any) -> Any:

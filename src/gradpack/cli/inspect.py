@@ -182,7 +182,7 @@ def output_kept(wanted: bool) -> Iterator[Any]:
 def report(
     recording: Record, calls: profile, policy: Budget | None, args: argparse.Namespace, out: str | None, print_here: Any
 ) -> int:
-    """Writes and prints what was recorded. Returns 1 if that failed."""
+    """Write and print the records. Return 1 if that failed."""
     from ..saved.page import longest, page
     from ..saved.traces import as_json, as_trace
 

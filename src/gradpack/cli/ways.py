@@ -21,7 +21,7 @@ Step = tuple[torch.Tensor, torch.Tensor]
 
 @dataclass
 class Way:
-    """One way of keeping saved tensors, and what was measured of it."""
+    """One way of keeping saved tensors, and its measurements."""
 
     name: str
     hooks: Hooked = nullcontext  # entered around the forward pass of the model

@@ -17,7 +17,7 @@ def add(
     try:
         for flag in flags:
             flag[handle.id] = True
-    except BaseException:  # an interrupt: nobody has the handle
+    except BaseException:  # an interrupt: the caller never got the handle
         handle.remove()
         raise
     return handle

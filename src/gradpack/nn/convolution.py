@@ -71,7 +71,7 @@ class _ConvNd(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draw weight and bias anew."""
+        """Initialize weight and bias with random values."""
         with no_grad():
             init.kaiming_uniform_(self.weight, a=math.sqrt(5))
             if self.bias is not None:

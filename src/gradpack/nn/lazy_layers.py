@@ -150,7 +150,7 @@ class _LazyNormBase(LazyModuleMixin, _NormBase):
     """Base class of the lazy normalisation layers: `num_features` is taken from the first input."""
 
     def reset_parameters(self: Any) -> None:
-        """Weights ones, biases zeros, statistics those of nothing, if they are there."""
+        """Reset weight, bias and running statistics, if they are initialized."""
         if not self.has_uninitialized_params() and self.num_features:
             super().reset_parameters()
 

@@ -21,7 +21,7 @@ _SEE = (
 
 
 def _values(optimizer: Optimizer, name: str) -> list[Any]:
-    """An option of each group; tensors are copied, so that nobody can change the option through them."""
+    """Return an option of each group; tensors are copied, so that callers cannot change the option."""
     return [_own(group[name]) for group in optimizer.param_groups]
 
 

@@ -134,6 +134,6 @@ class ReduceLROnPlateau(LRScheduler):
 
 
 def _unknown(what: str, given: Any) -> Exception:
-    """The error for a name that is none of two; in torch what is no string fails when the message is put together."""
+    """Return the error for an unknown name: ValueError, or TypeError if it is not a string, as in torch."""
     kind = ValueError if isinstance(given, str) else TypeError
     return kind(f"{what} {given} is unknown!")

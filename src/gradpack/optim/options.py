@@ -44,12 +44,12 @@ def check_implementation(foreach: bool | None, fused: bool | None, differentiabl
 
 
 def as_scalar(value: Any) -> Any:
-    """A one-element tensor without dimensions; anything else as it is."""
+    """Return a one-element tensor as a 0-dim tensor; any other value unchanged."""
     return value.squeeze() if isinstance(value, Tensor) and value.dim() else value
 
 
 def as_number(value: Any) -> Any:
-    """The value of a one-element tensor; anything else as it is."""
+    """Return the value of a one-element tensor; any other value unchanged."""
     return value.item() if isinstance(value, Tensor) else value
 
 

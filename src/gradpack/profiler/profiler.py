@@ -37,7 +37,7 @@ def _activities(given: Iterable[Any] | None) -> tuple[set[ProfilerActivity], dic
 
 
 class _KinetoProfile:
-    """A profiler that is started and stopped by hand. Arguments as for `profile`."""
+    """A profiler with manual `start` and `stop`. Arguments as for `profile`."""
 
     def __init__(
         self,

@@ -176,7 +176,7 @@ class FlopCounterMode:
         for place in places:
             self.flop_counts[place][packet] += count
 
-    # -- what was found --
+    # -- results --
 
     def get_total_flops(self) -> int:
         """Return the total count."""

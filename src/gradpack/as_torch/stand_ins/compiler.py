@@ -20,7 +20,7 @@ forbid_in_graph = nested_compile_region = _given
 
 
 def reset() -> None:
-    """Forget what was compiled: nothing was."""
+    """Do nothing: there are no compiled functions."""
 
 
 def cudagraph_mark_step_begin() -> None:

@@ -163,7 +163,7 @@ def empty(shape: Any, native: Any, device: Device, like: Any = None) -> SimArray
     size = int(np.prod(shape, dtype=np.int64)) * native.itemsize
     stream = device.current()
     block = device.arena.allocate(size, stream.number)
-    block.writer = stream.number, stream.clock[stream.number]  # what was there before is over in this stream only
+    block.writer = stream.number, stream.clock[stream.number]  # earlier uses of the memory are over in this stream only
     return SimArray(device.arena.array(block, shape, native, tuple(strides)), block, device)
 
 

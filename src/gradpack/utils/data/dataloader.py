@@ -121,7 +121,7 @@ class DataLoader(Generic[T_co]):
             generator=generator, prefetch_factor=2 if num_workers and prefetch_factor is None else prefetch_factor,
             persistent_workers=persistent_workers, pin_memory_device=pin_memory_device, in_order=in_order,
         )  # fmt: skip
-        self._length: int | None = None  # what was said of the length of an iterable dataset
+        self._length: int | None = None  # the length that an iterable dataset reported
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name in _FIXED and "_length" in vars(self):  # which is set last
