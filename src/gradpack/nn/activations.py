@@ -1,4 +1,4 @@
-"""Activations as modules. What they compute is in `nn.functional`."""
+"""Activations as modules, computed by the functions of `nn.functional`."""
 
 from __future__ import annotations
 

@@ -125,7 +125,7 @@ class RNNBase(Module):
             init.uniform_(weight, -bound, bound)
 
     def _sizes(self, batch: int) -> list[tuple[int, int, int]]:
-        """The shapes of the state."""
+        """Return the shapes of the hidden state, of an LSTM also that of the cell state."""
         layers = self.num_layers * (2 if self.bidirectional else 1)
         shapes = [(layers, batch, self.proj_size or self.hidden_size)]
         return [*shapes, (layers, batch, self.hidden_size)] if self.mode == "LSTM" else shapes

@@ -36,7 +36,7 @@ class StateDict(OrderedDict[str, Any]):
 
 
 def own_state(module: Module) -> dict[str, Tensor]:
-    """The parameters and persistent buffers of this one module."""
+    """Return the parameters and persistent buffers of this module only."""
     transient = module._non_persistent_buffers_set
     found: dict[str, Tensor] = {name: value for name, value in module._parameters.items() if value is not None}
     found.update((n, v) for n, v in module._buffers.items() if v is not None and n not in transient)

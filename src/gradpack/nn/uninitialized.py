@@ -168,7 +168,7 @@ class UninitializedBuffer(UninitializedTensorMixin, Buffer):
         return Buffer.__new__(cls, data, persistent=persistent)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        pass  # all is done above
+        pass  # nothing left to do: `__new__` has made it
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         if id(self) not in memo:

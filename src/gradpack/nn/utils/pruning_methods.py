@@ -125,7 +125,7 @@ class BasePruningMethod(ABC):
 
 
 def _hooks(module: Module) -> list[tuple[int, BasePruningMethod]]:
-    """The methods that prune a module, with the keys of the hooks."""
+    """Return the pruning methods of a module with the keys of their hooks."""
     return [(k, hook) for k, hook in module._forward_pre_hooks.items() if isinstance(hook, BasePruningMethod)]
 
 
@@ -368,7 +368,7 @@ def _validate_pruning_dim(t: Tensor, dim: int) -> None:
 
 
 def _compute_nparams_toprune(amount: float, tensor_size: int) -> int:
-    """How many elements an amount stands for."""
+    """Return how many elements an amount (a count or a fraction) means."""
     return round(amount * tensor_size) if isinstance(amount, float) else amount
 
 

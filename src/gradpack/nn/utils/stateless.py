@@ -35,7 +35,7 @@ def _tied(module: Module, given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _place(module: Module, name: str) -> tuple[Any, str]:
-    """The submodule and its own name of a tensor."""
+    """Return the submodule that holds a tensor, and its name there."""
     path, _, last = name.rpartition(".")
     found: Any = module
     for part in path.split(".") if path else ():
@@ -46,7 +46,7 @@ def _place(module: Module, name: str) -> tuple[Any, str]:
 
 
 def _registry(owner: Any, name: str) -> dict[str, Any]:
-    """Where a tensor of a module stands."""
+    """Return the dict that holds a tensor: `_parameters`, `_buffers` or else `__dict__`."""
     for registry in (owner._parameters, owner._buffers):
         if name in registry:
             return registry
@@ -56,7 +56,7 @@ def _registry(owner: Any, name: str) -> dict[str, Any]:
 
 
 def _present(owner: Any, name: str) -> Any:
-    """A tensor of a module."""
+    """Return a tensor of a module by name."""
     return _registry(owner, name).get(name, getattr(owner, name))
 
 
