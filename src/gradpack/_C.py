@@ -30,7 +30,7 @@ from .tensor.torch_function import disabled_torch_function_impl as _disabled_tor
 
 
 def _keeps_graph() -> bool:
-    """Whether the backward pass that is going on keeps the graph; True outside of one."""
+    """Whether the current backward pass retains the graph; True outside of a backward pass."""
     this = RUN.get()
     return this is None or bool(this.keep)
 
@@ -54,7 +54,7 @@ def _node_class(name: str) -> Any:
 
 
 def _unsafe_set_version_counter(tensors: tuple[Tensor, ...], versions: tuple[int, ...]) -> None:
-    """Say that tensors have been written to so often.
+    """Set the version counters of tensors.
 
     Raises:
         RuntimeError: for a negative number, or where there are not as many numbers as tensors.
@@ -72,12 +72,12 @@ def _forbidden() -> str | None:
 
 
 def _push_saved_tensors_default_hooks(pack_hook: Any, unpack_hook: Any) -> None:
-    """Enter a block of `saved_tensors_hooks`, by hand."""
+    """Enter a block of `saved_tensors_hooks` without a `with` statement."""
     saved_tensors_hooks(pack_hook, unpack_hook).__enter__()
 
 
 def _pop_saved_tensors_default_hooks() -> None:
-    """Leave the block that was entered last.
+    """Leave the block entered last.
 
     Raises:
         RuntimeError: if there is none.
@@ -138,13 +138,13 @@ def _set_multithreading_enabled(enabled: bool) -> None:
 
 
 def _current_graph_task_id() -> int:
-    """A number for the backward pass that is going on, -1 outside of one."""
+    """Return the id of the current backward pass, -1 outside of one."""
     this = RUN.get()
     return -1 if this is None else int(this.number)
 
 
 def _will_engine_execute_node(node: Any) -> bool:
-    """Whether the backward pass that is going on runs this node.
+    """Return whether the current backward pass executes this node.
 
     Raises:
         RuntimeError: outside of a backward pass.

@@ -1,4 +1,4 @@
-"""`torch.accelerator`: whichever device computes beside the CPU: CUDA's, where CuPy finds one."""
+"""`torch.accelerator`: the device beside the CPU, which is CUDA's if CuPy finds one."""
 
 from typing import Any
 
@@ -83,7 +83,7 @@ reset_accumulated_memory_stats = _of("reset_accumulated_memory_stats", "Count wh
 
 
 def empty_cache() -> None:
-    """Give memory that is kept and not used back to the device."""
+    """Return memory that is cached but unused to the device."""
     if is_available():
         from . import cuda
 

@@ -44,7 +44,7 @@ def is_initialized() -> bool:
 
 
 def init() -> None:
-    """Load CuPy now and not when a tensor is first made on a device.
+    """Import CuPy now, instead of at the first tensor on a device.
 
     Raises:
         AssertionError: if CuPy is not installed, in torch's words.
@@ -82,12 +82,12 @@ def _index(device: Any) -> int:
 
 
 def current_device() -> int:
-    """The index of the device in use, of this thread."""
+    """Return the index of this thread's current device."""
     return int(_loading.loaded().current())
 
 
 def set_device(device: Any) -> None:
-    """Use a device from now on, in this thread. A negative index changes nothing."""
+    """Set this thread's current device. A negative index changes nothing."""
     if isinstance(device, int) and device < 0:
         return
     _cupy().cuda.Device(_index(device)).use()
@@ -126,7 +126,7 @@ def synchronize(device: Any = None) -> None:
 
 
 def get_device_properties(device: Any = None) -> Any:
-    """What is known of a device: `name`, `major`, `minor`, `total_memory`, `multi_processor_count` and more."""
+    """Return a device's `name`, `major`, `minor`, `total_memory` in bytes, `multi_processor_count` and more."""
     found = _cupy().cuda.runtime.getDeviceProperties(_index(device))
     name = found["name"]
     return SimpleNamespace(
@@ -142,13 +142,13 @@ def get_device_properties(device: Any = None) -> Any:
 
 
 def get_device_name(device: Any = None) -> str:
-    """The name of a device."""
+    """Return the name of a device."""
     name: str = get_device_properties(device).name
     return name
 
 
 def get_device_capability(device: Any = None) -> tuple[int, int]:
-    """The version of what a device can do, as two numbers."""
+    """Return the compute capability of a device as (major, minor)."""
     found = get_device_properties(device)
     return found.major, found.minor
 
@@ -169,7 +169,7 @@ def can_device_access_peer(device: Any, peer_device: Any) -> bool:
 
 
 def _pool(device: Any, ask: str) -> int:
-    """What the pool of a device answers; 0 where nothing is on a device yet."""
+    """Return what method `ask` of a device's CuPy memory pool returns, in bytes; 0 while CUDA is unused."""
     backend = _backend_on("cuda")
     if backend is None:
         return 0
@@ -196,7 +196,7 @@ def _watch(device: Any) -> _MemoryWatch:
 
 
 def max_memory_allocated(device: Any = None) -> int:
-    """The most bytes that were in use since `reset_peak_memory_stats`; before its first call, what is in use now."""
+    """Return the peak of bytes in use since `reset_peak_memory_stats`; before its first call, the bytes in use now."""
     watch = _watches.get(_index(device)) if is_initialized() else None
     return memory_allocated(device) if watch is None else max(watch.peak, memory_allocated(device))
 
@@ -205,7 +205,7 @@ max_memory_reserved = memory_reserved  # a pool grows, until `empty_cache`
 
 
 def reset_peak_memory_stats(device: Any = None) -> None:
-    """Count the peak anew, and from now on: each piece of memory that is asked for is looked at.
+    """Reset the peak, and track it from now on by looking at every allocation.
 
     Nothing happens where there is no CUDA device.
     """
@@ -244,7 +244,7 @@ def memory_summary(device: Any = None, abbreviated: bool = False) -> str:
 
 
 def empty_cache() -> None:
-    """Give what the memory pools have beside what is in use back to the driver, pinned memory too."""
+    """Return unused memory of the memory pools, pinned memory included, to the driver."""
     if is_initialized():
         cupy = _cupy()
         cupy.get_default_memory_pool().free_all_blocks()
@@ -252,13 +252,13 @@ def empty_cache() -> None:
 
 
 def mem_get_info(device: Any = None) -> tuple[int, int]:
-    """The bytes of a device that are free, and all that it has."""
+    """Return the free and the total memory of a device, in bytes."""
     free, total = _cupy().cuda.Device(_index(device)).mem_info
     return int(free), int(total)
 
 
 def set_per_process_memory_fraction(fraction: float, device: Any = None) -> None:
-    """Let the memory pool of a device take no more than a part of the device's memory.
+    """Limit the memory pool of a device to a fraction of the device's memory.
 
     Raises:
         TypeError: if `fraction` is no float.
@@ -277,13 +277,13 @@ def set_per_process_memory_fraction(fraction: float, device: Any = None) -> None
 
 
 def manual_seed(seed: int) -> None:
-    """Seed the generator, which is that of the CPU, too. Nothing happens where there is no CUDA device."""
+    """Seed the generator, which the CPU shares. Does nothing without a CUDA device."""
     if is_available():
         _generator.manual_seed(seed)
 
 
 def seed() -> None:
-    """Seed the generator by chance. Nothing happens where there is no CUDA device."""
+    """Seed the generator with a random number. Does nothing without a CUDA device."""
     if is_available():
         _generator.seed()
 
@@ -306,7 +306,7 @@ def get_rng_state_all() -> list[Any]:
 
 
 def set_rng_state(new_state: Any, device: Any = "cuda") -> None:
-    """Set the state of the generator. Nothing happens where there is no CUDA device."""
+    """Set the state of the generator. Does nothing without a CUDA device."""
     if is_available():
         _index(device)
         _generator.set_rng_state(new_state)

@@ -52,26 +52,26 @@ class Stream:
         return self._index
 
     def query(self) -> bool:
-        """Whether all that it was given is done."""
+        """Return whether all work submitted to this stream has completed."""
         return bool(self._own.done)
 
     def synchronize(self) -> None:
-        """Let the host wait until all that it was given is done."""
+        """Block the host until all work submitted to this stream has completed."""
         self._own.synchronize()
 
     def record_event(self, event: Event | None = None) -> Event:
-        """An event after all that it was given."""
+        """Record an event after all work submitted to this stream so far, and return it."""
         event = Event() if event is None else event
         event.record(self)
         return event
 
     def wait_event(self, event: Event) -> None:
-        """What it is given from now on comes after an event."""
+        """Make the work submitted to this stream from now on wait for an event."""
         if event._own is not None:
             self._own.wait_event(event._own)
 
     def wait_stream(self, stream: Stream) -> None:
-        """What it is given from now on comes after all that another stream was given."""
+        """Make the work submitted from now on wait for all work already submitted to another stream."""
         self.wait_event(stream.record_event())
 
     def __eq__(self, other: object) -> bool:
@@ -111,7 +111,7 @@ class Event:
         self._own: Any = None  # made on the device of the stream that first records it
 
     def record(self, stream: Stream | None = None) -> None:
-        """All that a stream was given until now; the current one by default."""
+        """Record the work submitted to `stream` (default: the current one) so far."""
         given = current_stream() if stream is None else stream
         with self._cuda.Device(given._index):
             if self._own is None:
@@ -119,15 +119,15 @@ class Event:
             self._own.record(given._own)
 
     def wait(self, stream: Stream | None = None) -> None:
-        """What a stream is given from now on comes after this event."""
+        """Make the work submitted to `stream` (default: the current one) from now on wait for this event."""
         (current_stream() if stream is None else stream).wait_event(self)
 
     def query(self) -> bool:
-        """Whether it has been reached; an event that nobody recorded has."""
+        """Return whether the event has completed; True if it was never recorded."""
         return self._own is None or bool(self._own.done)
 
     def synchronize(self) -> None:
-        """Let the host wait for it."""
+        """Block the host until the event has completed."""
         if self._own is not None:
             self._own.synchronize()
 

@@ -126,12 +126,12 @@ class CustomOpDef:
                 )
         return result
 
-    # -- what is registered beside it --
+    # -- registrations --
 
     def register_autograd(
         self, backward: Callable[..., Any], /, *, setup_context: Callable[..., Any] | None = None
     ) -> None:
-        """Give the operation a gradient.
+        """Register the gradient of the operation.
 
         Args:
             backward: `backward(ctx, *grads)` returns one gradient for each argument; a list of them for a list.
@@ -150,7 +150,7 @@ class CustomOpDef:
         self._backward, self._setup = backward, setup_context
 
     def register_kernel(self, device_types: Any, fn: Callable[..., Any] | None = None, /) -> Callable[..., Any]:
-        """Compute the operation by another function for tensors on some kinds of devices (None for all)."""
+        """Register another function as the kernel for some kinds of devices (None for all)."""
 
         def register(function: Callable[..., Any]) -> Callable[..., Any]:
             places = ("cpu",) if device_types is None else device_types
@@ -161,12 +161,12 @@ class CustomOpDef:
         return register if fn is None else register(fn)
 
     def register_fake(self, fn: Callable[..., Any], /) -> Callable[..., Any]:
-        """Say, for tensors without data, what the operation returns. Here only tools read it."""
+        """Register the function for tensors without data. Here only tools read it."""
         self._abstract_fn = fn
         return fn
 
     def register_vmap(self, func: Callable[..., Any] | None = None) -> Any:
-        """Say how the operation runs over a batch: `func(info, in_dims, *args)`."""
+        """Register the batching rule of the operation: `func(info, in_dims, *args)`."""
 
         def register(function: Callable[..., Any]) -> Callable[..., Any]:
             self._vmap_fn = function
@@ -186,7 +186,7 @@ class CustomOpDef:
 
 
 class _Call:
-    """One call on its way through autograd, which sees tensors side by side."""
+    """One call of the operation through autograd, which sees its tensors as a flat list."""
 
     __slots__ = ("keyword", "op", "results", "shape")
 
@@ -195,7 +195,7 @@ class _Call:
 
 
 def _flattened(args: Iterable[Any]) -> tuple[list[Any], list[Any]]:
-    """The arguments with lists laid open, and for each the length of the list or None."""
+    """Return the arguments with lists flattened, and for each the length of the list or None."""
     flat: list[Any] = []
     shape: list[Any] = []
     for a in args:
@@ -225,7 +225,7 @@ def _flat_gradients(gradients: Any, shape: list[Any]) -> list[Any]:
 
 
 def _function_of(op: CustomOpDef) -> Any:
-    """The autograd Function of an operation."""
+    """Return the autograd Function of an operation."""
 
     def forward(call: _Call, *flat: Any) -> Any:
         with using(dual=0):

@@ -26,7 +26,7 @@ _TYPES: dict[Any, str] = {
 
 
 def infer_schema(prototype_function: Callable[..., Any], /, *, mutates_args: Any, op_name: str | None = None) -> str:
-    """The schema that a function's annotations say: `(Tensor x, float k=2.) -> Tensor`.
+    """Return the schema of a function from its annotations: `(Tensor x, float k=2.) -> Tensor`.
 
     Args:
         mutates_args: names of the arguments that it writes to, or "unknown" for all tensors.

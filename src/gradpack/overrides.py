@@ -23,7 +23,7 @@ __all__ = [
 
 
 class TorchFunctionMode(Block):
-    """A block in which `__torch_function__` of this object does what operations are called for.
+    """Context manager: `__torch_function__` of this object is called in place of every operation.
 
     It gets the function, the classes of arguments that have a `__torch_function__` of their own, and the arguments.
     Inside of it the mode is off, and those around it are on. Functions that make tensors come to it, too; attributes
@@ -46,7 +46,7 @@ class TorchFunctionMode(Block):
         pass
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        """Do `func(*args, **kwargs)`. To be overridden."""
+        """Compute `func(*args, **kwargs)`. To be overridden."""
         raise NotImplementedError
 
     def _changes(self) -> dict[str, Any]:
@@ -54,12 +54,12 @@ class TorchFunctionMode(Block):
 
     @classmethod
     def push(cls, *args: Any, **kwargs: Any) -> Any:
-        """The old way to write `cls(...)`."""
+        """Deprecated: use `cls(...)`."""
         return cls(*args, **kwargs)
 
 
 class BaseTorchFunctionMode(TorchFunctionMode):
-    """A mode that does what would be done without it."""
+    """Mode that changes nothing."""
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         """Call the function."""
@@ -67,13 +67,13 @@ class BaseTorchFunctionMode(TorchFunctionMode):
 
 
 def _get_current_function_mode() -> Any:
-    """The innermost mode that is on, or None."""
+    """Return the innermost active mode, or None."""
     modes = MODE.get().functions
     return modes[-1] if modes else None
 
 
 def has_torch_function(args: Iterable[Any]) -> bool:
-    """Whether one of the arguments has a `__torch_function__` to ask."""
+    """Return whether one of the arguments overrides `__torch_function__`."""
     return bool(MODE.get().functions or overriding(tuple(args)))
 
 
@@ -90,7 +90,7 @@ def has_torch_function_variadic(*args: Any) -> bool:
 def handle_torch_function(
     public_api: Callable[..., Any], relevant_args: Iterable[Any], *args: Any, **kwargs: Any
 ) -> Any:
-    """Let the arguments that have a `__torch_function__` do `public_api(*args, **kwargs)`.
+    """Call `__torch_function__` of the arguments that override it for `public_api(*args, **kwargs)`.
 
     Raises:
         TypeError: if none of them does.
@@ -113,7 +113,7 @@ def is_tensor_like(inp: Any) -> bool:
 
 
 def is_tensor_method_or_property(func: Callable[..., Any]) -> bool:
-    """Whether a function is one of Tensor's, and no function of the module as well."""
+    """Whether a function is a method or property of Tensor only, and no function of the module as well."""
     import gradpack
 
     name = getattr(func, "__name__", "")
@@ -121,7 +121,7 @@ def is_tensor_method_or_property(func: Callable[..., Any]) -> bool:
 
 
 def resolve_name(f: Callable[..., Any]) -> str | None:
-    """The name by which users know a function: `torch.add`."""
+    """Return the public name of a function: `torch.add`."""
     import gradpack
 
     name = getattr(f, "__name__", "")
@@ -136,7 +136,7 @@ def resolve_name(f: Callable[..., Any]) -> str | None:
 
 
 def wrap_torch_function(dispatcher: Callable[..., Iterable[Any]]) -> Callable[..., Any]:
-    """Decorate a function so that it asks the arguments that `dispatcher` gives.
+    """Decorate a function to dispatch to `__torch_function__` of the arguments that `dispatcher` returns.
 
     Example::
 

@@ -27,7 +27,7 @@ def fork_rng(
     _devices_kw: str = "devices",
     device_type: str = "cpu",
 ) -> Iterator[None]:
-    """Within, random numbers are drawn as usual; after it, as if none had been.
+    """Restore the state of the random generator at the end of this block.
 
     Args:
         devices: accepted; there is one generator.

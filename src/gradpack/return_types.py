@@ -1,4 +1,4 @@
-"""The types of several results: `torch.max(x, 0)` gives a `return_types.max`."""
+"""Named tuples of multiple results: `torch.max(x, 0)` returns a `return_types.max`."""
 
 from __future__ import annotations
 

@@ -34,17 +34,17 @@ class check_sparse_tensor_invariants:  # noqa: N801 - torch's name
 
     @staticmethod
     def is_enabled() -> bool:
-        """Whether it is on."""
+        """Return whether the checks are on."""
         return _CHECKING[0]
 
     @staticmethod
     def enable() -> None:
-        """Turn it on."""
+        """Turn the checks on."""
         _CHECKING[0] = True
 
     @staticmethod
     def disable() -> None:
-        """Turn it off."""
+        """Turn the checks off."""
         _CHECKING[0] = False
 
     def __enter__(self) -> None:

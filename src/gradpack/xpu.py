@@ -1,4 +1,4 @@
-"""`torch.xpu`, on a machine without."""
+"""`torch.xpu`: reported as unavailable."""
 
 from .backends.absent import device_count, empty_cache, is_available, manual_seed, not_compiled
 

@@ -227,13 +227,13 @@ class autocast:  # noqa: N801 - torch's name
         try:
             become(self._changed(state, self._enabled, self.fast_dtype, self._cache_enabled, 1))
             self._before = (*self._before, (state.caching, self.device in state.enabled, state.dtype_of(self.device)))
-        except BaseException:  # an interrupt: a block that was not entered is not left either
+        except BaseException:  # an interrupt: `__exit__` does not run if `__enter__` raised
             MODE.set(mode)
             raise
         return self
 
     def _after(self) -> tuple[Autocast, Any]:
-        """What holds after the block, and what the blocks around this one of the same object are to restore."""
+        """Return the state after the block, and the stack of states saved by enclosing blocks of the same object."""
         caching, enabled, dtype = self._before[-1]
         return self._changed(current(), enabled, dtype, caching, -1), self._before[:-1]
 
@@ -284,7 +284,7 @@ def _installed(kind: str) -> bool:
 
 
 def _cast(value: Any, device_type: str, dtype: dtype_type) -> Any:
-    """Floating-point tensors in another dtype, in containers too."""
+    """Return floating-point tensors cast to another dtype, in containers too."""
     if isinstance(value, Tensor):
         eligible = value.is_floating_point() and value.device.type == device_type and value.dtype is not dtypes.float64
         return value.to(dtype) if eligible else value

@@ -11,7 +11,7 @@ from ..base.dtypes import float16, float32
 from ..ops.create.fill import full
 from ..tensor.tensor import Tensor
 
-_READY, _UNSCALED, _STEPPED = "ready", "unscaled", "stepped"  # where an optimizer is between two updates
+_READY, _UNSCALED, _STEPPED = "ready", "unscaled", "stepped"  # stage of an optimizer between two updates
 
 
 class GradScaler:
@@ -70,12 +70,12 @@ class GradScaler:
         self._forget()
 
     def _forget(self) -> None:
-        """Before another round: of each optimizer, by identity, where it is and whether its gradients overflowed."""
+        """Reset the state of all optimizers (by id): stage, and whether gradients overflowed."""
         self._stages: dict[int, str] = {}
         self._overflowed: dict[int, bool] = {}
 
     def scale(self, outputs: Any) -> Any:
-        """A tensor, or nested iterables of tensors, times the factor.
+        """Return a tensor, or nested iterables of tensors, multiplied by the scale factor.
 
         Raises:
             ValueError: for anything else.
@@ -160,35 +160,35 @@ class GradScaler:
         return self._factor if self._enabled else 1.0
 
     def is_enabled(self) -> bool:
-        """Whether anything is scaled."""
+        """Whether the scaler is enabled."""
         return self._enabled
 
     def get_growth_factor(self) -> float:
-        """By what the factor rises."""
+        """Return the growth factor of the scale."""
         return self._growth_factor
 
     def set_growth_factor(self, new_factor: float) -> None:
-        """Set by what the factor rises."""
+        """Set the growth factor of the scale."""
         self._growth_factor = new_factor
 
     def get_backoff_factor(self) -> float:
-        """By what the factor falls."""
+        """Return the backoff factor of the scale."""
         return self._backoff_factor
 
     def set_backoff_factor(self, new_factor: float) -> None:
-        """Set by what the factor falls."""
+        """Set the backoff factor of the scale."""
         self._backoff_factor = new_factor
 
     def get_growth_interval(self) -> int:
-        """After how many steps without overflow the factor rises."""
+        """Return the number of steps without overflow after which the scale grows."""
         return self._growth_interval
 
     def set_growth_interval(self, new_interval: int) -> None:
-        """Set after how many steps without overflow the factor rises."""
+        """Set the number of steps without overflow after which the scale grows."""
         self._growth_interval = new_interval
 
     def state_dict(self) -> dict[str, Any]:
-        """All that a later scaler needs to go on; empty if this one is not enabled."""
+        """Return the state of the scaler; an empty dict if it is not enabled."""
         if not self._enabled:
             return {}
         return {
@@ -200,7 +200,7 @@ class GradScaler:
         }
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Go on where another scaler was.
+        """Load the state of another scaler.
 
         Raises:
             RuntimeError: for the empty state of one that was not enabled.

@@ -1,4 +1,4 @@
-"""gradpack under the name `torch`: programs that say `import torch` run unchanged.
+"""gradpack under the name `torch`, so that programs with `import torch` run unchanged.
 
 `install_as_torch` puts a finder before those of Python, which answers for `torch` and all that is below it.
 Modules of that name are thin: they look names up in gradpack when they are asked for them, and say in a

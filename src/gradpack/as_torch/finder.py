@@ -14,12 +14,12 @@ from ..base.filled import Filled, raw_dict
 from . import missing
 from .names import LIBRARY, VERSION, name_of, path_of, sources
 
-# Settings live where operations read them. What programs put into other modules stays in these.
+# Settings live where operations read them. Attributes set on other modules stay in these.
 _SETTINGS = "backends"
 
 
 class AnsweringModule(Filled):
-    """A module of torch's: names are looked up in modules of gradpack when they are first asked for."""
+    """A module of torch, whose names are looked up in modules of gradpack at first access."""
 
     def __init__(self, path: str, found: tuple[str, ...], undo: list[Callable[[], None]]) -> None:
         name = name_of(path)
@@ -107,7 +107,7 @@ class Finder(MetaPathFinder, Loader):
         if sources(below) is None:
             if missing.importing():
                 raise missing.module(below)
-            return None  # somebody only wants to know
+            return None  # a look-up by importlib.util.find_spec, not an import
         return ModuleSpec(fullname, self, origin=LIBRARY, is_package=True)
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
@@ -117,16 +117,16 @@ class Finder(MetaPathFinder, Loader):
         return AnsweringModule(path, found, self.undo)
 
     def exec_module(self, module: ModuleType) -> None:
-        """The modules that it stands for have been executed already."""
+        """Do nothing: the gradpack modules behind it have been executed already."""
 
     def find_distributions(self, context: Any = None) -> Iterator[Any]:
-        """For `importlib.metadata.version("torch")`, by which packages decide what they may use."""
+        """Answer `importlib.metadata.version("torch")`, which packages use to choose features."""
         name = getattr(context, "name", None)
         if name is None or name.lower() == "torch":
             yield _distribution()
 
     def invalidate_caches(self) -> None:
-        """There are none."""
+        """Do nothing: there are no caches."""
 
 
 def _distribution() -> Any:

@@ -1,4 +1,4 @@
-"""gradpack takes the place of torch, and gives it back."""
+"""Installing gradpack under the name `torch`, and undoing it."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from .names import LIBRARY, PACKAGES
 
 
 class Installed:
-    """What `install_as_torch` returns: `uninstall()` ends it, as does the end of a `with` block."""
+    """Handle returned by `install_as_torch`: `uninstall()` or the end of a `with` block undoes it."""
 
     def __init__(self, finder: Finder | None, before: dict[str, ModuleType]) -> None:
         self._finder, self._before = finder, before
         self._known = set(sys.modules)
 
     def uninstall(self) -> None:
-        """Give the name `torch` back. The second time nothing happens."""
+        """Remove gradpack from the name `torch`. A second call does nothing."""
         finder, self._finder = self._finder, None
         if finder is None:
             return
@@ -115,7 +115,7 @@ def _origin(value: Any) -> str | None:
 
 
 def _is_from_ours(value: Any) -> bool:
-    if isinstance(value, ModuleType):  # who imports gradpack by its own name keeps it
+    if isinstance(value, ModuleType):  # modules that import gradpack by its own name keep it
         return isinstance(value, AnsweringModule)
     return str(_origin(value)).partition(".")[0] == LIBRARY
 

@@ -1,4 +1,4 @@
-"""What is said when a program asks for a part of torch that gradpack does not have."""
+"""Error messages for parts of torch that gradpack does not have."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _callers() -> FrameType | None:
 
 
 def importing() -> str:
-    """Who asks the finder: "import" for `import torch.x`, "from" for `from torch import x`, else ""."""
+    """Return how the finder was called: "import" for `import torch.x`, "from" for `from torch import x`, else ""."""
     frame = _callers()
     found = ""
     while frame is not None and frame.f_code.co_filename.startswith(_IMPORTLIB):
@@ -49,7 +49,7 @@ def attribute(path: str, module: Any) -> AttributeError:
 
 
 def module(path: str) -> ImportError:
-    """The exception for a module; `from torch import x` gets one that Python does not replace by its own."""
+    """Return the exception for a missing module; for `from torch import x`, one that Python does not replace."""
     if importing() == "from":
         return ImportError(sentence(path), name=name_of(path).rpartition(".")[0])
     return ModuleNotFoundError(sentence(path), name=name_of(path))

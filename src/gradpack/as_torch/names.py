@@ -1,4 +1,4 @@
-"""Which module answers for which module of torch, and what to say of those that none answers for.
+"""The tables of which gradpack module stands for which torch module, and of reasons for missing ones.
 
 Without an entry here `torch.a.b` is `gradpack.a.b`, where that exists.
 """
@@ -14,9 +14,9 @@ from types import ModuleType
 LIBRARY = __name__.partition(".")[0]
 VERSION = f"2.13.0+{LIBRARY}"
 
-# Parts of gradpack that are no part of torch, whatever they are called.
+# Folders of gradpack that stand for no module of torch, even one of the same name.
 _OURS = frozenset("as_torch base cli declare examples extend graph saved tensor ops".split())
-# Files of gradpack whose names stand for something else in torch, or for nothing.
+# Files of gradpack whose names mean something else in torch, or nothing.
 _NOT_MODULES = frozenset(
     "autograd.api autograd.arguments backends.absent backends.array_api backends.base backends.coo backends.numpy "
     "backends.sparse backends.windows func.arguments func.sources nn.attention nn.layers nn.losses nn.state".split()
@@ -145,7 +145,7 @@ def _full(word: str) -> str:
 
 @cache
 def sources(path: str) -> tuple[str, ...] | None:
-    """The modules of ours that answer for `torch.<path>`; None if there is no module of that name."""
+    """Return the gradpack modules behind `torch.<path>`; None if there is none."""
     if path in _SOURCES:
         return tuple(_full(word) for word in _SOURCES[path].split())
     if path[:1] == ".":
@@ -160,7 +160,7 @@ def sources(path: str) -> tuple[str, ...] | None:
     try:
         if full in sys.modules or importlib.util.find_spec(full) is not None:
             return (full,)
-    except ModuleNotFoundError:  # what is above is no package
+    except ModuleNotFoundError:  # the parent is not a package
         return None
     made = getattr(importlib.import_module(above[-1]), name, None)  # a module that has no file
     return (full,) if isinstance(made, ModuleType) and made.__name__ == full else None

@@ -1,4 +1,4 @@
-"""Array libraries: the only place where they are named, one file for each. And `torch.backends`."""
+"""Backends, one file for each array library, which no other folder names; and `torch.backends`."""
 
 from typing import Any
 

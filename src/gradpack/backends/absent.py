@@ -1,4 +1,4 @@
-"""What `torch.backends` says of accelerators and libraries that are not behind arrays here: they are not there."""
+"""Parts of `torch.backends` for accelerators and libraries that gradpack never uses: reported as unavailable."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def manual_seed(seed: int) -> None:
 
 
 def not_compiled(kind: str) -> Callable[[], None]:
-    """`synchronize` of a kind of device that is not there."""
+    """Return the `synchronize` of an unavailable kind of device, which raises."""
 
     def synchronize() -> None:
         """Wait until such a device has done its work: there is none.
@@ -56,7 +56,7 @@ def _switches(names: str) -> SimpleNamespace:
     return SimpleNamespace(**dict.fromkeys(names.split(), False))
 
 
-# Functions with what they answer, and settings with what they start as. Settings may be set: nothing reads them.
+# Functions with their constant results, and settings with their initial values. Settings have no effect.
 _MODULES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "cpu": ({"get_cpu_capability": "DEFAULT"}, {}),
     "cuda": (
@@ -66,7 +66,7 @@ _MODULES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
             "flash_sdp_enabled": False,
             "mem_efficient_sdp_enabled": False,
             "cudnn_sdp_enabled": False,
-            "math_sdp_enabled": True,  # attention is computed in one way, the plain one
+            "math_sdp_enabled": True,  # attention has only one implementation, the plain one
             "enable_flash_sdp": None,
             "enable_mem_efficient_sdp": None,
             "enable_cudnn_sdp": None,

@@ -45,7 +45,7 @@ _CONSTANTS = frozenset({"pi", "e", "inf", "nan", "newaxis"})
 
 
 class Namespace:
-    """A namespace of the standard, spoken to as NumPy is."""
+    """The namespace of a standard library under NumPy's names and signatures."""
 
     def __init__(self, backend: ArrayAPIBackend) -> None:
         self._backend = backend
@@ -89,7 +89,7 @@ class Namespace:
         return self._library.asarray(value, dtype=kind)
 
     def _on_host(self, function: Any) -> Any:
-        """A function that the standard lacks."""
+        """Wrap a function that the standard lacks, to compute on the host."""
 
         def call(*args: Any, **kwargs: Any) -> Any:
             result = function(*[self._host(a) for a in args], **{k: self._host(v) for k, v in kwargs.items()})

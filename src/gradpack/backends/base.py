@@ -1,4 +1,4 @@
-"""What a backend is, and the table from array type to backend.
+"""The base class of backends, and the table from array type to backend.
 
 Bodies and formulas of operations read as NumPy. A backend binds them to its own namespace: it
 makes, once per function, a copy whose global name `np` is the namespace of its library. Bodies
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 
 class UnsupportedError(NotImplementedError, AttributeError):
-    """A function that arrays of a kind do not have; `hasattr` sees it as an attribute that is not there."""
+    """Raised for functions that arrays of a kind do not support. It is an AttributeError, so that `hasattr` works."""
 
 
 class Spec:
-    """What the arrays of a tensor are: dtype, device and backend, one object for each combination.
+    """Properties of a tensor's array: dtype, device and backend, one object for each combination.
 
     Comparing two tensors by `is` on their specs asks all three questions at once.
     """
@@ -62,13 +62,13 @@ class Spec:
 
 
 class Backend:
-    """One array library. Subclasses say how it spells what the tape itself needs."""
+    """Base class of backends: one array library, with the functions that the tape needs."""
 
     name: str = ""
     array_types: tuple[type, ...] = ()
     xp: Any = None  # the namespace that the name `np` means in bodies of operations
     is_numpy = False
-    mutable = True  # may arrays be written to?
+    mutable = True  # are arrays mutable?
     makes = False  # does it make arrays and random numbers by itself? Then `making` binds functions that do
     aliasing = True  # do indexing and transposing give views of the same memory?
     layout: layout = strided
@@ -77,7 +77,7 @@ class Backend:
         self._specs: dict[Any, Spec] = {}
         self._bound: dict[Any, Any] = {}
 
-    # -- what a library must say --
+    # -- required of every library --
 
     def native_dtype(self, array: Any) -> Any:
         return array.dtype
@@ -104,7 +104,7 @@ class Backend:
         return array
 
     def cast(self, array: Any, d: dtype) -> Any:
-        """The array in another dtype; the same one if it has it."""
+        """Return the array in another dtype; the same object if it has that dtype."""
         raise NotImplementedError
 
     def copy(self, array: Any) -> Any:
@@ -112,7 +112,7 @@ class Backend:
         raise NotImplementedError
 
     def write(self, array: Any, value: Any) -> None:
-        """Write `value` into a mutable array, broadcasting and converting."""
+        """Write `value` into a mutable array, with broadcasting and dtype conversion."""
         array[...] = value
 
     def added(self, array: Any, other: Any) -> Any:
@@ -122,22 +122,22 @@ class Backend:
     def to_numpy(self, array: Any) -> Any:
         raise NotImplementedError
 
-    # -- what a library may say, if it has it --
+    # -- optional --
 
     def making(self, where: device, function: Callable[..., Any]) -> Callable[..., Any]:
-        """A function that makes arrays, on a device. Asked for only of a library that `makes` them."""
+        """Bind a function that creates arrays on a device. Called only for libraries with `makes`."""
         return self.bind(function)
 
     def upload(self, host: Any, d: dtype, where: device) -> Any:
-        """A copy of a NumPy array on a device, which the host need not wait for where that can be."""
+        """Return a copy of a NumPy array on a device, asynchronously if possible."""
         return self.asarray(host, d, where)
 
     def download(self, array: Any, beside: bool) -> Any:
-        """A copy in host memory. If made `beside` the host, it need not be there before the device has made it."""
+        """Return a copy in host memory. If `beside`, it is asynchronous and complete once the device has made it."""
         return self.to_numpy(array).copy()
 
     def pinned(self, shape: tuple[int, ...], native: Any) -> Any:
-        """Host memory that devices copy from and to beside the host, as a NumPy array.
+        """Return pinned host memory, for asynchronous copies, as a NumPy array.
 
         Raises:
             RuntimeError: if the library has none.
@@ -145,22 +145,22 @@ class Backend:
         raise RuntimeError(f"{self.name} has no pinned memory")
 
     def streams(self, where: device) -> Streams | None:
-        """The streams of a device, the same object each time; None if the host waits for all that it does.
+        """Return the `Streams` of a device, the same object each time; None if it computes synchronously.
 
         Who returns some also has arrays with `base`, `strides` and `nbytes` as NumPy's, and `address`.
         """
         return None
 
     def clock(self) -> Any:
-        """What times work on the device in use: `moment()` in its stream, and microseconds `between` two; or None."""
+        """Return the timer of the current device, with `moment()` and microseconds `between` two moments, or None."""
         return None
 
     def address(self, array: Any) -> int:
-        """Where the first element of an array lies. Asked for only of arrays that have strides."""
+        """Return the address of an array's first element. Called only for arrays with strides."""
         found: int = array.__array_interface__["data"][0]
         return found
 
-    # -- what stands for arrays but is none (batched tensors) says otherwise --
+    # -- overridden for batched tensors, which only represent arrays --
 
     def number(self, array: Any) -> Any:
         """The one element of an array as a Python number."""
@@ -171,22 +171,22 @@ class Backend:
         return bool(self.number(array))
 
     def root(self, array: Any) -> Any:
-        """The array whose memory it is."""
+        """Return the underlying array, for a batched tensor that of all examples; here the array itself."""
         return array
 
     def detached(self, tensor: Any) -> Any:
-        """A tensor out of the graph, where that is more than another object around its array; else None."""
+        """Return a detached tensor if that takes more than a new tensor of the same array; else None."""
         return None
 
     def follow(self, tensor: Any, wanted: bool) -> bool:
-        """Let autograd follow a tensor or not, where that is more than an edge of its own; whether it was done."""
+        """Set `requires_grad` of a tensor if that takes more than setting its edge; return whether it was done."""
         return False
 
     def text(self, tensor: Any) -> str | None:
-        """How a tensor prints, if not by its elements."""
+        """Return the `repr` of a tensor if it is not printed by its elements."""
         return None
 
-    # -- what follows --
+    # -- derived from the above --
 
     def spec(self, array: Any) -> Spec:
         native = self.native_dtype(array)
@@ -203,16 +203,16 @@ class Backend:
         return found
 
     def in_rows(self, array: Any) -> Any:
-        """The same numbers with the last dimension the innermost one in memory."""
+        """Return an equal array whose last dimension has the smallest stride."""
         flags = getattr(array, "flags", None)
         return array if flags is None or flags.c_contiguous else self.xp.ascontiguousarray(array)
 
     def body(self, op: Any) -> Callable[..., Any]:
-        """What an operation does with arrays of this library."""
+        """Return an operation's forward function for arrays of this library."""
         return self.bind(op.forward)
 
     def bind(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """`function` for arrays of this library.
+        """Return a copy of `function` that works on arrays of this library.
 
         The name `np`, here and in the helpers it calls, means this library's namespace, and the name
         of an operation means its body: there are only arrays, so nothing is to be recorded.
@@ -282,7 +282,7 @@ _BY_TYPE: dict[type, Backend | None] = {}
 _FINDERS: list[Callable[[type], Backend | None]] = []
 
 
-# Which library's arrays live on a kind of device that is not the CPU.
+# Kind of device other than the CPU -> the library whose arrays live there.
 _BY_PLACE: dict[str, Backend] = {}
 
 
@@ -300,7 +300,7 @@ def backend_on(kind: str) -> Backend | None:
 
 
 def register_backend(backend: Backend, *, replace: bool = False) -> dict[type, Backend | None]:
-    """Make the tape work on the arrays of `backend.array_types`. Returns what they belonged to before.
+    """Register `backend` for its `array_types`. Return the previous registrations.
 
     Raises:
         ValueError: if one of the types has a backend already, unless `replace`.
@@ -311,14 +311,14 @@ def register_backend(backend: Backend, *, replace: bool = False) -> dict[type, B
             raise ValueError(f"arrays of type {kind.__name__} already belong to the backend {old.name!r}")
     before = {kind: _BY_TYPE.get(kind) for kind in backend.array_types}
     for kind in [k for k, b in _BY_TYPE.items() if b is None]:
-        del _BY_TYPE[kind]  # what was unknown may be known now
+        del _BY_TYPE[kind]  # types that were unknown before may belong to this backend
     for kind in backend.array_types:
         _BY_TYPE[kind] = backend
     return before
 
 
 def forget_backend(backend: Backend, before: dict[type, Backend | None]) -> None:
-    """Give array types back to what they belonged to."""
+    """Restore the backends that array types had before `register_backend`."""
     for kind in [k for k, b in _BY_TYPE.items() if b is backend]:
         _BY_TYPE.pop(kind, None)  # subclasses too
     _BY_TYPE.update({kind: old for kind, old in before.items() if old is not None})
@@ -330,7 +330,7 @@ def register_finder(finder: Callable[[type], Backend | None]) -> None:
 
 
 def backend_of(kind: type) -> Backend | None:
-    """The backend for arrays of this type, or None if they are no arrays. Found once per type."""
+    """Return the backend for arrays of this type, or None. Cached per type."""
     try:
         return _BY_TYPE[kind]
     except KeyError:

@@ -26,7 +26,7 @@ def unsupported(name: str) -> UnsupportedError:
 
 
 class _Flags:
-    """What a dense array would say of its memory."""
+    """Memory flags of a dense array, for code that reads `array.flags`."""
 
     c_contiguous = writeable = True
 
@@ -56,7 +56,7 @@ class CooArray:
     def __array__(self, *args: Any, **kwargs: Any) -> Any:
         raise TypeError("can't convert Sparse layout tensor to numpy. Use Tensor.to_dense() first.")
 
-    # -- what it is --
+    # -- attributes --
 
     @property
     def dtype(self) -> Any:
@@ -90,10 +90,10 @@ class CooArray:
     def dense_shape(self) -> tuple[int, ...]:
         return self.shape[self.sparse_dim :]
 
-    # -- the same in other forms --
+    # -- conversions --
 
     def with_values(self, values: Any) -> CooArray:
-        """Other values at the same places."""
+        """Return an array with the same indices and other values."""
         return CooArray(self.indices, values, self.shape, self.coalesced)
 
     def copy(self, order: str = "C") -> CooArray:
@@ -164,7 +164,7 @@ class CooArray:
         if func in (np.zeros_like, np.empty_like):
             native = kwargs.get("dtype") or self.dtype
             return CooArray(self.indices[:, :0].copy(), self.values[:0].astype(native), self.shape, True)
-        if func is np.sum and isinstance(args[0], CooArray):  # a sparse gradient of what was expanded
+        if func is np.sum and isinstance(args[0], CooArray):  # gradient of `expand`, if it is sparse
             return np.sum(self.to_dense(), *args[1:], **kwargs)
         raise unsupported(func.__name__)
 
@@ -325,7 +325,7 @@ def divide(a: Any, b: Any) -> Any:
 
 
 def at(array: Any, indices: Any, sparse_dim: int) -> Any:
-    """What an array, dense or sparse, holds at the columns of `indices`."""
+    """Return the values of a dense or sparse array at the index columns, shape (n, *dense_shape)."""
     if not isinstance(array, CooArray):
         return array[tuple(indices)] if sparse_dim else np.broadcast_to(array, (indices.shape[1], *array.shape))
     own = array.coalesce()

@@ -55,7 +55,7 @@ class CuPyBackend(Backend):
         self.xp = Namespace(library)
         self._inside = _Inside(self.xp)
         self._streams: dict[int, CuPyStreams] = {}
-        self._copying: deque[tuple[Any, Any]] = deque()  # host memory, and when it may go
+        self._copying: deque[tuple[Any, Any]] = deque()  # (event, host memory to keep until it passes)
         self._refusals = _refusals(library)
         self._full: type[Exception] = library.cuda.memory.OutOfMemoryError
 
@@ -78,7 +78,7 @@ class CuPyBackend(Backend):
         return where.index
 
     def on(self, index: int) -> Any:
-        """`with backend.on(index): ...` makes a device the one in use."""
+        """`with backend.on(index): ...` makes a device the current one."""
         return HERE if index == self.current() else self.library.cuda.Device(index)
 
     def device_of(self, array: Any) -> device:
@@ -124,7 +124,7 @@ class CuPyBackend(Backend):
             return value.astype(native, order="K", copy=True)
 
     def upload(self, host: Any, d: dtype, where: device) -> Any:
-        """A copy of a host array on a device, which the host does not wait for if its memory is pinned."""
+        """Return a copy of a host array on a device, asynchronous if the host memory is pinned."""
         with self.on(self.chosen(where)):
             made = self.library.empty(host.shape, NATIVE[d], order="C")
             source = np.ascontiguousarray(host, dtype=NATIVE[d])
@@ -133,7 +133,7 @@ class CuPyBackend(Backend):
         return made
 
     def download(self, array: Any, beside: bool) -> Any:
-        """A copy in host memory. Beside the host: in pinned memory, there when the current stream has made it."""
+        """Return a copy in host memory. If `beside`: in pinned memory, complete once the current stream is."""
         if not beside:
             return self.to_numpy(array)
         with self.on(array.device.id):
@@ -143,7 +143,7 @@ class CuPyBackend(Backend):
         return host
 
     def _hold(self, host: Any) -> None:
-        """Keep host memory until the stream in use has done what it was given: a copy from it, or to it."""
+        """Keep host memory alive until the copies submitted to the current stream have completed."""
         while self._copying and self._copying[0][0].done:
             self._copying.popleft()
         event = self.library.cuda.Event(disable_timing=True)
@@ -204,7 +204,7 @@ class CuPyBackend(Backend):
         return run
 
     def _launching(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """A function as it is called from outside: on the device of its arrays, or else on the host."""
+        """Wrap a function to run on the device of its arrays, or on the host if CuPy refuses it."""
         bound = self._inside.bind(function)
         name = _name_of(function)
 
@@ -216,7 +216,7 @@ class CuPyBackend(Backend):
                 except self._full as error:
                     raise OutOfMemoryError(f"CUDA out of memory. {error}") from None
                 except self._refusals as error:
-                    result = self._by_host(function, args, kwargs)  # an error that is no refusal is raised here again
+                    result = self._by_host(function, args, kwargs)  # errors other than refusals are raised again here
                     self._tell(name, error)
                     return result
 
@@ -270,6 +270,6 @@ def _name_of(function: Any) -> str:
 
 
 def _refusals(library: Any) -> tuple[type[Exception], ...]:
-    """What CuPy raises for what it does not have: dtypes, options, methods, kernels that do not compile."""
+    """Return the exceptions by which CuPy refuses unsupported dtypes, options, methods or kernels."""
     compiler = getattr(getattr(library.cuda, "compiler", None), "CompileException", NotImplementedError)
     return (TypeError, NotImplementedError, AttributeError, ValueError, ImportError, compiler)

@@ -57,7 +57,7 @@ def bring() -> Exception | None:
 
 
 def forget() -> None:
-    """Let go of CuPy again."""
+    """Undo `bring`."""
     found = backend_on("cuda")
     if found is not None:
         KINDS.discard("cuda")

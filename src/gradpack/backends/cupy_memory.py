@@ -1,15 +1,15 @@
-"""The most memory that a CUDA device had in use. CuPy's pool tells how much it is, not how much it was."""
+"""Peak memory of a CUDA device: CuPy's pool reports current use only."""
 
 from __future__ import annotations
 
 from typing import Any
 
 _watches: dict[int, MemoryWatch] = {}
-_inner: list[Any] = []  # the allocator that was there before, while this one is
+_inner: list[Any] = []  # the allocator in use before this one
 
 
 class MemoryWatch:
-    """Looks at the pool of a device after each piece of memory that is asked for.
+    """Records the peak of a device's memory pool, which it reads at every allocation.
 
     Attributes:
         peak: the most bytes in use since `reset`.
@@ -23,7 +23,7 @@ class MemoryWatch:
             library.cuda.set_allocator(_allocate)
 
     def reset(self) -> None:
-        """The peak is what is in use."""
+        """Set the peak to the bytes in use now."""
         with self.library.cuda.Device(self.index):
             self.peak = self.library.get_default_memory_pool().used_bytes()
 

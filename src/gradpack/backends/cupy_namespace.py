@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy  # noqa: ICN001 - `np` is what bodies call the namespace that this file makes
 
-# What is the same for both: dtypes, constants, and what reads only shapes.
+# Names that are the same in both: dtypes, constants, and functions that read only shapes.
 _SHARED = frozenset(
     "bool bool_ int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128 "
     "dtype finfo iinfo generic number integer floating isdtype issubdtype promote_types can_cast exceptions random "
@@ -31,7 +31,7 @@ class RefusedError(NotImplementedError):
 
 
 class Namespace:
-    """CuPy, spoken to as NumPy is."""
+    """CuPy's functions under NumPy's names and signatures."""
 
     def __init__(self, library: Any, path: str = "") -> None:
         self._library, self._path = library, path
@@ -66,7 +66,7 @@ class Namespace:
         return self._guarded(_on_device(self._library, call, None if name in _MAKES else host))
 
     def _guarded(self, call: Callable[..., Any]) -> Callable[..., Any]:
-        """A function as it is called from outside of bodies, too: on the device of its first argument."""
+        """Wrap a function for calls from outside of bodies, too: it runs on the device of its first argument."""
         if not self._several:
             return call
         kind, cuda = self._library.ndarray, self._library.cuda
@@ -132,7 +132,7 @@ def _missing(name: str) -> Callable[..., Any]:
 
 
 def _on_device(library: Any, call: Callable[..., Any], host: Callable[..., Any] | None) -> Callable[..., Any]:
-    """A function whose host arrays are copied to the device, and which `host` computes where there is no array."""
+    """Wrap a function: host arrays are copied to the device; without any array `host` computes the result."""
     kind = library.ndarray
 
     def run(*args: Any, **kwargs: Any) -> Any:
@@ -177,7 +177,7 @@ def _checked(library: Any, call: Callable[..., Any]) -> Callable[..., Any]:
     return run
 
 
-# -- what is spelled otherwise --
+# -- functions with other names or signatures in CuPy --
 
 
 def _array(xp: Any) -> Any:

@@ -12,14 +12,14 @@ import numpy as np
 
 
 class CuPyStreams:
-    """What offloading needs of one CUDA device."""
+    """Streams, events and pinned memory of one CUDA device, as offloading uses them."""
 
     def __init__(self, library: Any, index: int) -> None:
         self.library, self.index = library, index
         self.staging: Any = None
 
     def _here(self) -> Any:
-        """The device in use is a matter of each thread."""
+        """Return the device as a context manager: the current device is thread-local."""
         return self.library.cuda.Device(self.index)
 
     def current(self) -> Any:

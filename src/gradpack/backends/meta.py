@@ -24,7 +24,7 @@ _META = device("meta")
 
 
 class MetaArray(NDArrayOperatorsMixin):
-    """What stands for the array of a tensor of this device. NumPy's functions and operators take it."""
+    """Array without data: shape and dtype only. NumPy's functions and operators accept it."""
 
     __slots__ = ("__weakref__", "_zeros")
     __array_priority__ = 1000.0
@@ -43,7 +43,7 @@ class MetaArray(NDArrayOperatorsMixin):
 
     @property
     def strides(self) -> tuple[int, ...]:
-        """Row by row."""
+        """Strides in bytes of a C-contiguous array."""
         steps, step = [], self.itemsize
         for n in reversed(self.shape):
             steps.append(step)
@@ -72,13 +72,13 @@ class MetaArray(NDArrayOperatorsMixin):
         return without_data(np.ndarray.__getitem__)(self, index)
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        """There is nothing to write to."""
+        """Do nothing: there are no elements."""
 
     def __len__(self) -> int:
         return len(self._zeros)
 
     def __bool__(self) -> bool:
-        return False  # what bodies ask: whether something is wrong with an argument
+        return False  # the conditions under which bodies raise errors
 
     def __int__(self) -> int:
         return 0
@@ -91,7 +91,7 @@ class MetaArray(NDArrayOperatorsMixin):
 
 
 def without_data(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of NumPy arrays as one of arrays without elements, among others."""
+    """Wrap a function of NumPy arrays to accept and return meta arrays, among other arguments."""
 
     def run(*args: Any, **kwargs: Any) -> Any:
         return _closed(function(*_opened(args), **_opened(kwargs)))
@@ -188,7 +188,7 @@ class MetaBackend(Backend):
         return MetaArray(array._zeros)
 
     def write(self, array: Any, value: Any) -> None:
-        """There is nothing to write to."""
+        """Do nothing: there are no elements."""
 
     def in_rows(self, array: Any) -> Any:
         return array
@@ -216,7 +216,7 @@ class MetaBackend(Backend):
         return _broadcasting(super().body(op)) if op.kind == "elementwise" else super().body(op)
 
     def making(self, where: device, function: Callable[..., Any]) -> Callable[..., Any]:
-        """What would be made, or drawn for a tensor `t`."""
+        """Wrap a factory function: the result is a meta array with the shape and dtype it would have."""
         about = signature(function)
 
         def made(*args: Any, **kwargs: Any) -> Any:

@@ -46,7 +46,7 @@ def ml_dtypes() -> Any:
 
 
 class _Natives(dict[dtype, np.dtype[Any]]):
-    """By dtype that of NumPy. That of bfloat16 is there once it is asked for."""
+    """Table from dtype to NumPy dtype; that of bfloat16 is added at first access."""
 
     def __missing__(self, d: dtype) -> np.dtype[Any]:
         if d is not bfloat16:

@@ -28,7 +28,7 @@ def get_opt_einsum() -> Any:
 
 
 def set_flags(_enabled: bool | None = None, _strategy: str | None = None) -> tuple[bool, str | None]:
-    """Set whether and how paths are looked for; returns what was set before.
+    """Set whether and how to optimize contraction paths; return the previous settings.
 
     Raises:
         ValueError: for an unknown strategy, and where opt_einsum is not installed or not enabled.

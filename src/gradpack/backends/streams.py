@@ -1,4 +1,4 @@
-"""What there is to know of a library that computes beside the host: streams, events and pinned memory of one device.
+"""Interface to a library that computes asynchronously: streams, events and pinned memory of one device.
 
 Kernels and copies are given to streams. Each stream does what it was given in that order; two streams, or a stream
 and the host, know nothing of each other unless one waits for an event of the other. `Backend.streams(device)` returns
@@ -28,22 +28,22 @@ class Streams(Protocol):
     staging: Any
 
     def current(self) -> Any:
-        """The stream that operations of this thread go to now. Streams compare with `==`."""
+        """Return the current stream of this thread. Streams compare with `==`."""
 
     def new(self) -> Any:
-        """One more stream, which waits for no other by itself (in CUDA, a non-blocking one)."""
+        """Create a stream without implicit synchronization (in CUDA, a non-blocking one)."""
 
     def record(self, stream: Any) -> Any:
-        """An event: it has passed when the stream has done all that it was given until now."""
+        """Record an event, which passes when the stream has done all work submitted to it so far."""
 
     def wait(self, stream: Any, event: Any) -> None:
-        """What the stream is given from now on begins when the event has passed. The host goes on at once."""
+        """Make work submitted to the stream from now on wait for the event. Does not block the host."""
 
     def synchronize(self, event: Any) -> None:
-        """Let the host wait for an event. Raises what went wrong on the device, if it tells."""
+        """Block the host until an event has passed. Raises errors of the device, if it reports them."""
 
     def passed(self, event: Any) -> bool:
-        """Whether an event has passed. Waits for nothing."""
+        """Return whether an event has passed, without waiting."""
 
     def pinned(self, nbytes: int) -> Any:
         """New host memory that the device can copy from and to by itself: a NumPy array of `nbytes` uint8.

@@ -98,7 +98,7 @@ def _distinct(shape: tuple[int, ...], strides: tuple[int, ...]) -> bool:
 
 
 def repeats(array: Any) -> bool:
-    """Whether a dimension of several elements has one place for all of them: what `expand` makes."""
+    """Return whether a dimension of several elements has stride 0, as after `expand`."""
     strides = getattr(array, "strides", None)
     if strides is None or 0 not in strides:
         return False
@@ -178,7 +178,7 @@ def _is_array(value: Any) -> bool:
 
 
 def memory_of(array: Any) -> Any:
-    """All elements of the memory that an array lies in, in order, as elements of its dtype; None if nobody can say."""
+    """All elements of the memory behind an array, in order, in its dtype; None if that is unknown."""
     owner = owner_of(array)
     if not isinstance(owner, np.ndarray):
         if owner.dtype != array.dtype:
@@ -208,7 +208,7 @@ def of_buffer(buffer: Any, dtype: Any = np.uint8) -> Any:
 
 
 def _spanned(array: Any) -> Any:
-    """What lies from the first to the last element of an array that owns no memory, and has gaps or another order."""
+    """Return the memory from first to last element of a strided view, as a contiguous 1-d array of its dtype."""
     first = array[tuple(slice(0, 1) if s >= 0 else slice(-1, None) for s in array.strides)]
     size = array.itemsize + sum((n - 1) * abs(s) for n, s in zip(array.shape, array.strides, strict=True))
     start = first.reshape(1).view(np.uint8)
@@ -217,13 +217,13 @@ def _spanned(array: Any) -> Any:
 
 
 def writable(array: Any) -> Any:
-    """The array, or a view of it that may be written to where only `broadcast_to` and the like forbade it.
+    """Return the array, or a writable view of it if only `broadcast_to` and the like made it read-only.
 
     Raises:
         RuntimeError: if the memory itself is read-only.
     """
     flags = getattr(array, "flags", None)
-    if flags is None or getattr(flags, "writeable", True):  # CuPy says nothing of it
+    if flags is None or getattr(flags, "writeable", True):  # CuPy arrays have no such flag
         return array
     owner = owner_of(array)
     if not owner.flags.writeable:
@@ -235,13 +235,13 @@ def writable(array: Any) -> Any:
 
 
 def address_of(array: Any) -> int:
-    """Where the first element of an array is. Arrays that the host cannot read say it by themselves."""
+    """Return the address of an array's first element. Arrays outside host memory report it themselves."""
     own = _own_address(array)
     return int(array.__array_interface__["data"][0] if own is None else own)
 
 
 def _own_address(array: Any) -> Any:
-    """What an array of another library says of itself: CuPy's have a pointer."""
+    """Return the address that an array of another library reports (CuPy: `data.ptr`), or None."""
     if type(array) is _array_type:
         return None
     own = getattr(array, "address", None)

@@ -48,7 +48,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print("gradpack: interrupted", file=sys.stderr)
         return 130
     except BrokenPipeError:
-        # Whoever read our output has gone. Python would complain once more when it flushes.
+        # The reader of our output has closed the pipe. Python would raise again when it flushes.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     return code

@@ -106,7 +106,7 @@ def sample(model: GPT, data: Tensor, letters: list[str], args: Namespace) -> str
 
 
 def check(args: Namespace) -> str:
-    """Everything that can be known to fail before the work starts. Returns the text."""
+    """Check before the work starts everything that could fail later. Return the text."""
     if args.width % args.heads:
         raise Problem(f"--heads {args.heads} does not divide --width {args.width}")
     need("rich", "cli")
@@ -128,7 +128,7 @@ def check(args: Namespace) -> str:
 
 
 def check_memory(args: Namespace, vocabulary: int) -> None:
-    """Refuses sizes that cannot fit, by what is certainly needed: float32 numbers that live at once."""
+    """Raise if sizes cannot fit: counts only float32 arrays that certainly live at the same time."""
     weights = args.width * (12 * args.width * args.layers + 2 * vocabulary + args.context)
     tokens = args.batch * args.context
     saved = tokens * (12 * args.width * args.layers + vocabulary)
@@ -143,7 +143,7 @@ def check_memory(args: Namespace, vocabulary: int) -> None:
 
 @contextmanager
 def explained() -> Iterator[None]:
-    """Turns what may still fail during the work into sentences."""
+    """Turn errors that may still occur during the work into `Problem`s."""
     try:
         yield
     except MemoryError as error:

@@ -89,7 +89,7 @@ def bytes_of(text: str | None) -> int | None:
 
 
 def check(args: argparse.Namespace) -> str | None:
-    """All that can be known to fail before the program runs. Returns the file to write, if any, as an absolute path."""
+    """Check before the program runs everything that could fail later. Return the absolute output path, or None."""
     if not args.is_module:
         try:
             with open(args.script, "rb"):
@@ -109,7 +109,7 @@ def check(args: argparse.Namespace) -> str | None:
     if not args.out.endswith(ENDINGS):
         raise Problem(f"-o: the name must end in one of {', '.join(ENDINGS)}, and {args.out} does not")
     check_writable(args.out, "-o")
-    return os.path.abspath(args.out)  # the program may go elsewhere
+    return os.path.abspath(args.out)  # the program may change the working directory
 
 
 def run_program(args: argparse.Namespace) -> int:
@@ -137,7 +137,7 @@ def run_program(args: argparse.Namespace) -> int:
 
 
 def wait_for_threads() -> None:
-    """Python waits for threads at the end of a program: they are part of it."""
+    """Join non-daemon threads, as Python does at the end of a program."""
     for thread in threading.enumerate():
         if thread is not threading.main_thread() and thread is not threading.current_thread() and not thread.daemon:
             thread.join()
@@ -153,7 +153,7 @@ def exit_code(end: SystemExit) -> int:
 
 
 def show(error: BaseException) -> None:
-    """Shows an error as Python does, without the frames of whoever ran the program."""
+    """Print an error as Python does, without the frames of this command."""
     trace = error.__traceback__
     while trace is not None and trace.tb_frame.f_code.co_filename in (__file__, runpy.__file__, "<frozen runpy>"):
         trace = trace.tb_next
@@ -163,7 +163,7 @@ def show(error: BaseException) -> None:
 
 @contextmanager
 def output_kept(wanted: bool) -> Iterator[Any]:
-    """While the program runs, what it prints goes to standard error. Yields a file for standard output."""
+    """Send the program's output to standard error. Yields a file for standard output."""
     if not wanted:
         yield None
         return
@@ -182,7 +182,7 @@ def output_kept(wanted: bool) -> Iterator[Any]:
 def report(
     recording: Record, calls: profile, policy: Budget | None, args: argparse.Namespace, out: str | None, print_here: Any
 ) -> int:
-    """Writes and prints what was recorded. Returns 1 if that failed."""
+    """Write and print the records. Return 1 if that failed."""
     from ..saved.page import longest, page
     from ..saved.recorder.traces import as_json, as_trace
 
@@ -213,14 +213,14 @@ def report(
 
 
 def plan_of(policy: Budget) -> dict[str, Any]:
-    """What a budget came to: its plan as rows, one for each storage, or none where nothing went backward."""
+    """Return the plan of a memory budget, one row for each storage; rows are None if no backward ran."""
     plan = policy.plan
     rows = None if plan is None else [dataclasses.asdict(row) for row in plan.explain()]
     return {"limit": policy.limit, "peak": policy.peak, "rows": rows}
 
 
 def print_tables(document: dict[str, Any], top: int) -> None:
-    """Prints to standard error: standard output is the program's."""
+    """Print to standard error, as standard output belongs to the program."""
     try:
         from rich.console import Console
     except ImportError:

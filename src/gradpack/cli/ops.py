@@ -1,4 +1,4 @@
-"""What operations there are, what is known of one, and which names of torch are still missing."""
+"""The `ops` command: list operations, describe one, and list the names of torch that are missing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a command cannot do, as a sentence, and the checks that say so before the work starts."""
+"""`Problem`, the error message of a command, and checks of arguments before the work starts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 
 class Problem(Exception):  # noqa: N818 - the user made no error in our program
-    """Ends the command with a sentence and no traceback."""
+    """Ends the command with a message and no traceback."""
 
     def __init__(self, sentence: str, code: int = 2) -> None:
         super().__init__(sentence)
@@ -19,7 +19,7 @@ class Problem(Exception):  # noqa: N818 - the user made no error in our program
 
 
 def positive(text: str) -> int:
-    """An argument that counts something."""
+    """Parse a positive whole number."""
     return _whole(text, 1, "a whole number above zero")
 
 
@@ -38,7 +38,7 @@ def _whole(text: str, least: int, what: str) -> int:
 
 
 def rate(text: str) -> float:
-    """An argument that is a learning rate."""
+    """Parse a learning rate."""
     try:
         number = float(text)
     except ValueError:
@@ -49,7 +49,7 @@ def rate(text: str) -> float:
 
 
 def fraction(text: str) -> float:
-    """An argument that is a probability below one."""
+    """Parse a probability below 1."""
     try:
         number = float(text)
     except ValueError:
@@ -60,7 +60,7 @@ def fraction(text: str) -> float:
 
 
 def need(package: str, extra: str) -> None:
-    """Imports an optional package, or says which extra of ours brings it."""
+    """Import an optional package, or raise a `Problem` that names the extra to install."""
     try:
         import_module(package)
     except ImportError as error:
@@ -68,7 +68,7 @@ def need(package: str, extra: str) -> None:
 
 
 def check_writable(file: str, option: str) -> None:
-    """Fails now if `write` would fail at the end. Leaves no file behind."""
+    """Raise now if `write` would fail at the end. Leaves no file behind."""
     path = Path(file)
     try:
         folder = path.resolve().parent

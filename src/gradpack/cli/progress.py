@@ -1,4 +1,4 @@
-"""What one sees while the demo works: a bar on a terminal, a line now and then elsewhere."""
+"""Progress display of the demo: a bar on a terminal, occasional lines elsewhere."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 
 class Report(Protocol):
-    """Told of every step: how many are done, and what to say beside it."""
+    """Callback of every step, with the number of steps done and a note to display."""
 
     def __call__(self, done: int, note: str) -> None: ...
 

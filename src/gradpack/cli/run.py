@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def split(argv: Sequence[str]) -> tuple[list[str], list[str]]:
-    """What is for us, and what is the program's: everything after its name."""
+    """Split `argv` into our own arguments, up to the program's name, and the arguments of the program."""
     for i, word in enumerate(argv):
         if word in ("-m", "-c"):
             return list(argv[: i + 2]), list(argv[i + 2 :])
@@ -68,7 +68,7 @@ def run(args: argparse.Namespace, rest: Sequence[str] | None = None) -> int:
 
 
 def _prepare(force: bool) -> None:
-    """Take the place of torch, unless the real one is there and nobody forces us."""
+    """Install gradpack as torch, unless the real torch is installed and --force is not given."""
     installed = "torch" in sys.modules or importlib.util.find_spec("torch") is not None
     if force or not installed:
         install_as_torch(force=True)

@@ -18,7 +18,7 @@ from .problem import Problem
 
 @dataclass
 class Program:
-    """Code, and what its module `__main__` knows of itself."""
+    """Compiled code, and the attributes of its module `__main__`."""
 
     code: CodeType
     facts: dict[str, Any] = field(default_factory=dict)

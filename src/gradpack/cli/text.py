@@ -1,4 +1,4 @@
-"""The text that the demo trains on, and the numbers that stand for its characters."""
+"""The training text of the demo, and its encoding as character indices."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _pydoc() -> str:
 
 
 def check_length(text: str, context: int) -> None:
-    """There must be a window of `context` characters and one more to predict."""
+    """Raise unless the text has at least `context` + 1 characters."""
     if len(text) <= context:
         raise Problem(
             f"the text has {len(text)} characters, and a context of {context} needs at least {context + 1}: "

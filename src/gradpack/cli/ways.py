@@ -21,7 +21,7 @@ Step = tuple[torch.Tensor, torch.Tensor]
 
 @dataclass
 class Way:
-    """One way of keeping saved tensors, and what was measured of it."""
+    """One way of keeping saved tensors, and its measurements."""
 
     name: str
     hooks: Hooked = nullcontext  # entered around the forward pass of the model
@@ -30,7 +30,7 @@ class Way:
     on_disk: int = 0
     curve: list[tuple[float, int]] = field(default_factory=list)  # seconds, bytes
     seconds: list[float] = field(default_factory=list)  # one per round
-    error: float = 0.0  # the largest relative difference of a gradient from the first way's
+    error: float = 0.0  # largest relative difference of a gradient from the first way's
 
     def slower_than(self, other: Way) -> float:
         """The median of the ratios of times taken in the same round."""
@@ -56,7 +56,7 @@ def four_ways(model: GPT) -> Iterator[list[Way]]:
 def compare(
     model: GPT, ways: Sequence[Way], steps: Sequence[Step], seed: int, done: Callable[[int], None] = lambda _: None
 ) -> None:
-    """Fills in what was measured. The first step is metered, the others are timed.
+    """Measure all ways. The first step of each is metered, the others are timed.
 
     Every way takes each step from the same weights, with the same random numbers, and in turn:
     whatever else the machine does slows all of them down. The gradient's difference is taken over
@@ -88,21 +88,21 @@ def compare(
 
 
 def take(model: GPT, optimizer: Any, step: Step, way: Way) -> None:
-    """One training step. The loss stays outside the hooks, where lossy ones would hurt most."""
+    """Run one training step. The loss is outside of the hooks, where lossy ones would hurt most."""
     tokens, targets = step
     model.recompute = way.recompute
     optimizer.zero_grad()
     with way.hooks():
         logits = model(tokens)
     loss = loss_of(logits, targets)
-    del logits  # the tape may keep it; we do not
+    del logits  # autograd may keep it; this function does not
     loss.backward()
     optimizer.step()
     model.recompute = False
 
 
 def difference(a: torch.Tensor, exact: torch.Tensor) -> float:
-    """The length of a - exact, relative to that of exact."""
+    """Return the norm of a - exact relative to that of exact."""
     size, off = float((exact**2).sum()) ** 0.5, float(((a - exact) ** 2).sum()) ** 0.5
     return off / size if size else float("inf") if off else 0.0
 

@@ -1,4 +1,4 @@
-"""What torch has under `torch.cpu`: `amp`, answers about the only device of its kind, and what memory tensors hold."""
+"""`torch.cpu`: `amp`, queries about the one CPU device, and statistics of the memory held by tensors."""
 
 from . import amp, memory
 from .memory import (

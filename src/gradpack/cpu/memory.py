@@ -1,4 +1,4 @@
-"""What memory tensors hold: `torch.cuda.memory`, for the CPU and for devices that were added.
+"""Memory statistics as in `torch.cuda.memory`, for the CPU and for devices added by extensions.
 
 Counted are the arrays of tensors, gradients and what nodes of the graph saved, each piece of memory once. What
 is held now is found by looking at everything that lives: it costs milliseconds, and nothing before. Peaks need
@@ -24,7 +24,7 @@ Device = Any  # a device, its name, or None for the CPU
 
 @dataclass
 class Count:
-    """How much there is, was at most, came and went."""
+    """Statistics of an amount: current, peak, allocated and freed."""
 
     current: int = 0
     peak: int = 0
@@ -32,7 +32,7 @@ class Count:
     freed: int = 0
 
     def change(self, amount: int) -> None:
-        """Count what came, or went."""
+        """Count an allocation, or a release if negative."""
         self.current += amount
         self.peak = max(self.peak, self.current)
         if amount > 0:
@@ -42,7 +42,7 @@ class Count:
 
 
 class MemoryWatch(Recorder):
-    """Stands in the place of a profiler and counts memory. Profilers may be used inside of it."""
+    """Counts memory in the place of a profiler. Profilers may be used inside of it."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -59,19 +59,19 @@ class MemoryWatch(Recorder):
         self.pieces.setdefault(_place(place), Count()).change(1 if change > 0 else -1)
 
     def reset(self) -> None:
-        """The peaks are what there is now."""
+        """Set the peaks to the current values."""
         for count in (*self.bytes.values(), *self.pieces.values()):
             count.peak = count.current
 
     def clear(self) -> None:
-        """Nothing came or went yet."""
+        """Reset the accumulated counts."""
         for count in (*self.bytes.values(), *self.pieces.values()):
             count.allocated = count.freed = 0
 
     def around(
         self, op: Any, name: str, run: Callable[..., Any], values: tuple[Any, ...], mode: Mode, kind: int = 0
     ) -> Any:
-        """Run an operation, and count what it gives."""
+        """Run an operation and count the memory of its result."""
         tracker: Tracker = self.watch  # type: ignore[assignment]
         tracker.know(values)
         out = run(*values)
@@ -135,12 +135,12 @@ def max_memory_allocated(device: Device = None) -> int:
 
 
 def memory_reserved(device: Device = None) -> int:
-    """What is held: nothing is reserved beyond that."""
+    """Return the bytes allocated: no memory is reserved beyond that."""
     return memory_allocated(device)
 
 
 def max_memory_reserved(device: Device = None) -> int:
-    """The most that was held: see `max_memory_allocated`."""
+    """Return the peak of bytes allocated: see `max_memory_allocated`."""
     return max_memory_allocated(device)
 
 
@@ -162,7 +162,7 @@ def reset_peak_memory_stats(device: Device = None) -> None:
 
 
 def reset_accumulated_memory_stats(device: Device = None) -> None:
-    """Count what comes and goes anew."""
+    """Reset the counts of allocated and freed bytes."""
     _place(device)
     watch = _watching()
     if watch is not None:
@@ -242,7 +242,7 @@ def memory_summary(device: Device = None, abbreviated: bool = False) -> str:
 
 
 def empty_cache() -> None:
-    """Give unused memory back: none is kept."""
+    """Do nothing: no unused memory is cached."""
 
 
 __all__ = [

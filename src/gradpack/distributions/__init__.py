@@ -156,7 +156,7 @@ _SHARED = {
 
 
 def _open_shared() -> None:
-    """Make `gradpack.distributions.chi2` and the like: modules with the names of the file that they share."""
+    """Make the modules `gradpack.distributions.chi2` and the like, which share a file."""
     for file, names in _SHARED.items():
         inside = {k: v for k, v in vars(_sys.modules[f"{__name__}.{file}"]).items() if k[:2] != "__"}
         for name in names.split():

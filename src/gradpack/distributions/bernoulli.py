@@ -125,7 +125,7 @@ class ContinuousBernoulli(Odds, ExponentialFamily):
         super().__init__(self._param.shape, validate_args=validate_args)
 
     def _split(self, probs: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Where series are used, the log-odds there, and the log-odds elsewhere: something harmless where not.
+        """Return the mask where series are used, the logits there (0 elsewhere), and the logits elsewhere (1 there).
 
         As elsewhere in this package, probabilities keep away from 0 and 1 by the precision of their dtype.
         """
@@ -148,7 +148,7 @@ class ContinuousBernoulli(Odds, ExponentialFamily):
         return self.icdf(rand(shape, dtype=self._param.dtype, device=self._param.device))
 
     def _log_constant(self, probs: Tensor) -> Tensor:
-        """What is added to the logarithm of `probs^x (1 - probs)^(1 - x)`: `log(l / tanh(l / 2))`."""
+        """Return the log normaliser of the continuous Bernoulli: `log(l / tanh(l / 2))` for logits `l`."""
         near, small, l = self._split(probs)
         series = math.log(2) + (small**2 / 12 - small**4 / 720).log1p()
         return where(near, series, (l / (l / 2).tanh()).log())

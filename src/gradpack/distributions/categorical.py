@@ -279,7 +279,7 @@ class Multinomial(_OfClasses):
         n = tensor(self.total_count, dtype=self._param.dtype, device=self._param.device)
         each = Binomial(self.total_count, probs=self.probs, validate_args=False)
         counts = each.enumerate_support(expand=False)[1:]
-        expected = (each.log_prob(counts).exp() * lgamma(counts + 1)).sum((0, -1))  # of the log-factorials
+        expected = (each.log_prob(counts).exp() * lgamma(counts + 1)).sum((0, -1))  # of log-factorials of the counts
         return n * self._categorical.entropy() - lgamma(n + 1) + expected
 
 

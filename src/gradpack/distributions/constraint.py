@@ -1,4 +1,4 @@
-"""What a constraint is; constraints that depend on parameters, or are made of others."""
+"""The base class of constraints; constraints with parameters, and constraints composed of others."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Constraint:
         return f"{type(self).__name__.removeprefix('_')}({self._inside()})"
 
     def _inside(self) -> str:
-        """What stands in the parentheses of the text."""
+        """Return the text between the parentheses of `repr`."""
         return ""
 
 
@@ -39,7 +39,7 @@ def _all_rightmost(value: Tensor, dim: int) -> Tensor:
 
 
 class _Dependent(Constraint):
-    """A set that depends on other parameters, so that nothing can be checked by itself."""
+    """A constraint that depends on other parameters and cannot be checked by itself."""
 
     def __init__(self, *, is_discrete: Any = NotImplemented, event_dim: Any = NotImplemented) -> None:
         self._is_discrete, self._event_dim = is_discrete, event_dim
@@ -53,7 +53,7 @@ class _Dependent(Constraint):
         return _known("event_dim", self._event_dim)
 
     def __call__(self, *, is_discrete: Any = NotImplemented, event_dim: Any = NotImplemented) -> _Dependent:
-        """The same with what is known of it."""
+        """Return a copy with other known properties."""
         return _Dependent(
             is_discrete=self._is_discrete if is_discrete is NotImplemented else is_discrete,
             event_dim=self._event_dim if event_dim is NotImplemented else event_dim,
@@ -88,7 +88,7 @@ class _DependentProperty(property, _Dependent):
         self._is_discrete, self._event_dim = is_discrete, event_dim
 
     def __call__(self, fn: Any = None, **known: Any) -> Any:
-        """A decorator with what is known of the constraint."""
+        """Decorate a getter, keeping `is_discrete` and `event_dim`."""
         return _DependentProperty(fn, is_discrete=self._is_discrete, event_dim=self._event_dim)
 
 

@@ -135,7 +135,7 @@ class NegativeBinomial(Odds):
 
     @property
     def _gamma(self) -> Gamma:
-        """The distribution of the rate."""
+        """Return the gamma distribution of the Poisson rate."""
         return Gamma(self.total_count, (-self.logits).exp(), validate_args=False)
 
     def sample(self, sample_shape: Any = ()) -> Tensor:

@@ -1,4 +1,4 @@
-"""What all distributions have: shapes, checks, samples, and `expand`."""
+"""The base class of distributions: shapes, argument checks, samples, and `expand`."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ class Distribution:
     has_enumerate_support: Any = False
     _validate_args: bool = __debug__
 
-    # The parameters that `expand` stretches, tensors and distributions: by how many dimensions of its own each ends.
+    # Parameters to expand, tensors and distributions -> their number of event dimensions.
     _parameters: ClassVar[dict[str, int] | None] = None
-    # What `expand` takes along as it is.
+    # Attributes that `expand` copies unchanged.
     _kept: ClassVar[tuple[str, ...]] = ()
 
     @staticmethod
     def set_default_validate_args(value: bool) -> None:
-        """Whether distributions check their arguments unless told.
+        """Set whether distributions validate their arguments by default.
 
         Raises:
             ValueError: for what is no bool.
@@ -92,7 +92,7 @@ class Distribution:
         return self._with_shapes(new, batch_shape, self._event_shape)
 
     def _owner(self) -> type:
-        """The class whose parameters `expand` knows."""
+        """Return the class that defines the parameters which `expand` handles."""
         return next(c for c in type(self).__mro__ if "_parameters" in vars(c))
 
     def _stretch(self, new: Any, batch_shape: Any) -> None:
@@ -202,7 +202,7 @@ class Distribution:
         return Size(sample_shape) + self._batch_shape + self._event_shape
 
     def _check(self, value: Any) -> None:
-        """Look at a value, if arguments are to be checked."""
+        """Validate a value if argument checks are enabled."""
         if self._validate_args:
             self._validate_sample(value)
 

@@ -34,7 +34,7 @@ class ExponentialFamily(Distribution):
         raise NotImplementedError(f"{type(self).__name__} does not say what its carrier measure is")
 
     def _slopes(self) -> tuple[list[Tensor], Tensor, tuple[Tensor, ...]]:
-        """The natural parameters, A there, and its gradient: the expected values of t(x)."""
+        """Return the natural parameters, A(θ), and its gradient: the expected values of t(x)."""
         natural = [p.detach().requires_grad_() for p in self._natural_params]
         with enable_grad():
             normalizer = self._log_normalizer(*natural)

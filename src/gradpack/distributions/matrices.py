@@ -149,7 +149,7 @@ class Wishart(Covariance, ExponentialFamily):
         return 0.5 * ((df - n - 1) * log_det - trace) - self._log_scale(df) - mvlgamma(df / 2, n)
 
     def _log_scale(self, df: Tensor) -> Tensor:
-        """What stands before the gamma function in the normaliser."""
+        """Return the part of the log normaliser outside the multivariate gamma function."""
         return df * (half_log_det(self._unbroadcasted_scale_tril) + 0.5 * self._n * math.log(2))
 
     def entropy(self) -> Tensor:

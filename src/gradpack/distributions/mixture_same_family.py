@@ -107,7 +107,7 @@ class MixtureSameFamily(Distribution):
         return x.unsqueeze(-1 - self._event_ndims)
 
     def _pad_mixture_dimensions(self, x: Any) -> Any:
-        """What there is for each component, with dimensions of size 1 for those of the batch and of an event."""
+        """Insert dimensions of size 1 in a tensor of one value per component, to broadcast over batch and event."""
         own = len(self._mixture_distribution.batch_shape)
         missing = 0 if own == 1 else len(self.batch_shape) - own
         return x.reshape((*x.shape[:-1], *(1,) * missing, x.shape[-1], *(1,) * self._event_ndims))

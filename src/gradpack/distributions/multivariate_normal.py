@@ -52,7 +52,7 @@ def _precision_to_scale_tril(precision: Tensor) -> Tensor:
 
 
 def matrix_given(matrices: dict[str, Any], error: type[Exception] = ValueError) -> str:
-    """Which of the matrices was given: exactly one has to be, and is to be one."""
+    """Return which matrix was given; raise unless it is exactly one, and is a matrix."""
     names = [name for name, value in matrices.items() if value is not None]
     if len(names) != 1:
         raise error(f"Exactly one of {' or '.join(matrices)} may be specified.")

@@ -1,4 +1,4 @@
-"""What distributions share whose parameter is a probability, or its log-odds: each follows from the other."""
+"""Base class of distributions parametrized by `probs` or `logits`."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ __all__ = ["Odds", "given"]
 
 
 def given(probs: Any, logits: Any) -> str:
-    """Which of the two was given: exactly one has to be."""
+    """Return which of `probs` and `logits` was given; raise unless it is exactly one."""
     if (probs is None) == (logits is None):
         raise ValueError("Either `probs` or `logits` must be specified, but not both.")
     return "logits" if probs is None else "probs"
 
 
 class Odds(Distribution):
-    """A distribution with `probs` or `logits` of something that happens or does not."""
+    """Base class of distributions with `probs` or `logits` of a binary event."""
 
     _given: str
 
     def _take(self, probs: Any, logits: Any, *others: Any) -> tuple[Tensor, ...]:
-        """Keep the parameter that was given; it and others are broadcast. Gives back the others."""
+        """Store the given parameter, broadcast with the others. Return the others."""
         self._given = given(probs, logits)
         value, *rest = broadcast_all(logits if probs is None else probs, *others)
         self.__dict__[self._given] = value

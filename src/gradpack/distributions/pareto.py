@@ -60,7 +60,7 @@ class Pareto(TransformedDistribution):
 
 
 class GeneralizedPareto(Distribution):
-    """What exceeds a threshold: `P(X > x) = (1 + c z)^(-1/c)` with `z = (x - loc) / scale`; `exp(-z)` for `c = 0`.
+    """Generalized Pareto: `P(X > x) = (1 + c z)^(-1/c)` with `z = (x - loc) / scale`; `exp(-z)` for `c = 0`.
 
     Args:
         concentration: `c`. Below zero the values end at `loc - scale / c`.

@@ -1,4 +1,4 @@
-"""What a transform is, its inverse, and transforms made of others: one after the other, or over blocks."""
+"""The base class of transforms, inverse transforms, and compositions: in sequence, or over blocks."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ class ReshapeTransform(Transform):
 
 
 def _reshaped(shape: Any, before: Any, after: Any) -> Any:
-    """A shape whose last dimensions are others."""
+    """Return a shape with its last dimensions replaced."""
     check_dim(len(shape), len(before))
     kept = len(shape) - len(before)
     if tuple(shape[kept:]) != tuple(before):
@@ -78,7 +78,7 @@ class _Joined(Transform):
         return all(t.bijective for t in self.transforms)
 
     def _parts(self, value: Tensor) -> Any:
-        """A value, cut into what each transform gets."""
+        """Split a value into the parts that the transforms get."""
         raise NotImplementedError
 
     def with_cache(self, cache_size: int = 1) -> Transform:

@@ -1,4 +1,4 @@
-"""What distributions share: broadcasting of parameters, attributes made at first use, probabilities and log-odds."""
+"""Helpers of distributions: broadcasting of parameters, lazy attributes, probabilities and logits."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def sum_rightmost(value: Any, dim: int) -> Any:
 
 
 def _standard_normal(shape: Any, dtype: Any, device: Any) -> Tensor:
-    """Standard normal numbers: torch's name and arguments."""
+    """Return standard normal samples: torch's name and arguments."""
     return randn(shape, dtype=dtype, device=device)
 
 

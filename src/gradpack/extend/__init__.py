@@ -1,4 +1,4 @@
-"""What gradpack has, added to from outside: operations, methods, dtypes, devices, array libraries, kernels.
+"""Extensions of gradpack: operations, methods, dtypes, devices, array libraries, kernels.
 
 An operation is declared as those of gradpack are, with one formula for each input, and can then do
 all that they can: it is differentiated to any order and in forward mode, its saved tensors go through

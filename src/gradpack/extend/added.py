@@ -1,14 +1,14 @@
-"""What was added from outside, in order, and how each addition is undone."""
+"""Registered extensions, in order, and how to undo each."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-_UNDO: dict[str, Callable[[], None]] = {}  # by what was added: "op sinhc", "method sinhc", "dtype float8"
+_UNDO: dict[str, Callable[[], None]] = {}  # "op sinhc", "method sinhc", "dtype float8" -> how to undo it
 
 
 def note(what: str, undo: Callable[[], None]) -> None:
-    """Note how an addition is undone: each step of `undo` must bear to be done twice, as an interrupt repeats it."""
+    """Register how an addition is undone. Steps of `undo` must be idempotent: an interrupt may repeat them."""
     _UNDO[what] = undo
 
 

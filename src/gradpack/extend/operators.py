@@ -270,11 +270,11 @@ def _op(op: Any) -> Op:
     return found
 
 
-# -- taking away --
+# -- removal --
 
 
 def remove(name: str) -> None:
-    """Take away what was added under a name: operation, method, function, kernel, dtype, device.
+    """Remove an addition by its name: operation, method, function, kernel, dtype, device.
 
     Tensors that it made stay, and so do graphs that it is in.
 
@@ -290,7 +290,7 @@ def remove(name: str) -> None:
 
 @block
 def registering() -> Iterator[None]:
-    """`with extend.registering(): ...` takes away at its end what was added in the block.
+    """`with extend.registering(): ...` removes the additions of the block at its end.
 
     Example::
 

@@ -1,4 +1,4 @@
-"""What operations there are, and what is known of each; which of torch's names exist here."""
+"""Reports on operations: their names, their properties, and which names of torch exist here."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..tensor.described import TensorBase
 
 
 class OpInfo(NamedTuple):
-    """What is known of one operation.
+    """Description of one operation.
 
     Attributes:
         name: its name; `gradpack.<name>` where `path` says so.
@@ -80,14 +80,14 @@ def _function(name: str) -> Callable[..., Any] | None:
 
 
 def _declared(name: str) -> Op | None:
-    """The declaration behind a name: that of the function, or the one that it is a form of."""
+    """Return the declaration of a function, or of the operation whose in-place or method form it is."""
     function = _function(name)
     op: Op | None = getattr(function, "op", None) or REGISTRY.get(name)
     return op
 
 
 def get_op_info(name: str) -> OpInfo:
-    """What is known of an operation.
+    """Return the description of an operation.
 
     Raises:
         KeyError: if there is none of the name; it names those that are near.
@@ -159,7 +159,7 @@ def _name_of(function: Any) -> str:
 
 @cache
 def _parts(function: FunctionType) -> frozenset[str]:
-    """The declared operations that a function calls, directly or through others of ours."""
+    """Return the names of declared operations that a function calls, directly or through compositions."""
     found: set[str] = set()
     seen: set[Any] = set()
     stack: list[Any] = [function]

@@ -317,7 +317,7 @@ _LATER = {"UninitializedBuffer": "uninitialized", "UninitializedParameter": "uni
 
 
 def __getattr__(name: str) -> Any:
-    """What few programs use is imported when it is asked for."""
+    """Import rarely used names and submodules at first access."""
     module = _LATER.get(name, "lazy_layers" if name.startswith("Lazy") and name in __all__ else "")
     if name in ("lazy", "modules"):
         return import_module(f".{name}", __name__)

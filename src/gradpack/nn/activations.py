@@ -1,4 +1,4 @@
-"""Activations as modules. What they compute is in `nn.functional`."""
+"""Activations as modules, computed by the functions of `nn.functional`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .module import Module
 
 
 class _InPlace(Module):
-    """What the activations share that may overwrite their input."""
+    """Base class of the activations with an `inplace` option."""
 
     inplace: bool
     shown: ClassVar[tuple[str, ...]] = ()  # attributes to print, before `inplace`

@@ -81,7 +81,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
             )
 
     def reset_parameters(self) -> None:
-        """Draw all weights anew."""
+        """Initialize all weights with random values."""
         self.head.reset_parameters()
         for pair in self.tail:
             for layer in pair:

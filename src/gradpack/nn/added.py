@@ -1,4 +1,4 @@
-"""How a hook of modules is kept."""
+"""Registration of module hooks."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def add(
     try:
         for flag in flags:
             flag[handle.id] = True
-    except BaseException:  # an interrupt: nobody has the handle
+    except BaseException:  # an interrupt: the caller never got the handle
         handle.remove()
         raise
     return handle

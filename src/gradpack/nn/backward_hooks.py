@@ -34,7 +34,7 @@ class Passage:
         self.places: list[int] = []  # of the tensors among them, if some tensor requires grad
 
     def enter(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
-        """The arguments, with the tensors among them behind the node."""
+        """Return the arguments, with the tensors among them passed through the node."""
         self.count = len(args)
         node = _node_for(AtInputs, args)
         if node is None:
@@ -45,7 +45,7 @@ class Passage:
         return _behind(node, args)
 
     def leave(self, result: Any) -> Any:
-        """The result, with the tensors in it behind the node."""
+        """Return the result, with the tensors in it passed through the node."""
         if not isinstance(result, Tensor | tuple):
             warnings.warn(
                 "For backward hooks to be called, module output should be a Tensor or a tuple of Tensors but received "
@@ -65,7 +65,7 @@ class Passage:
         return results if type(result) is tuple else type(result)(*results)
 
     def at_outputs(self, grads: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Run the pre-hooks; and the hooks, if there are no inputs to wait for."""
+        """Run the pre-hooks, and also the hooks if no input requires grad."""
         for hook in self.pre_hooks:
             changed = hook(self.module, grads)
             if changed is not None:
@@ -89,7 +89,7 @@ class Passage:
         return grads
 
     def at_inputs(self, grads: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Run the hooks. Not if nothing came through the outputs, as in a double backward."""
+        """Run the hooks. Skipped if no gradient came through the outputs, as in a double backward."""
         if self.grad_output is not None:
             for hook in self.hooks:
                 changed = hook(self.module, grads, self.grad_output)
@@ -100,12 +100,12 @@ class Passage:
 
 
 def _as_tuple(changed: Any) -> Any:
-    """What a hook of a module returned: one gradient alone will do, and a list."""
+    """Normalise the result of a module hook: a tensor or a list becomes a tuple, anything else stays."""
     return (changed,) if isinstance(changed, Tensor) else tuple(changed) if isinstance(changed, list) else changed
 
 
 class PassOn(Node):
-    """Passes on one gradient for each tensor, after `see` had a look at them."""
+    """Node that passes on one gradient for each tensor, after calling `see` on them."""
 
     __slots__ = ("passage", "places")
 
@@ -128,7 +128,7 @@ class PassOn(Node):
         return [None if edge is None else x for edge, x in zip(self.edges, seen, strict=True)]
 
     def spread(self, values: Iterable[Any], count: int) -> tuple[Any, ...]:
-        """One value for each place, None elsewhere."""
+        """Return one value per position, None where no tensor was."""
         spread = [None] * count
         for place, value in zip(self.places, values, strict=True):
             spread[place] = value
@@ -175,7 +175,7 @@ def _node_for(kind: type[Any], values: tuple[Any, ...]) -> Any:
 
 
 def _behind(node: PassOn, values: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The values, each tensor that requires grad replaced by one whose gradient goes into the node."""
+    """Return the values, each tensor that requires grad replaced by an output of the node."""
     behind = list(values)
     for nr, (place, edge) in enumerate(zip(node.places, node.edges, strict=True)):
         if edge is not None:

@@ -17,7 +17,7 @@ from .parameter import Parameter
 
 
 class _NormBase(Module):
-    """What normalisations with running statistics share."""
+    """Base class of the normalisation layers that may track running statistics."""
 
     _version = 2
     dims: tuple[int, ...] = ()  # how many dimensions an input may have

@@ -1,4 +1,4 @@
-"""Which modules are being called now: noted only while somebody wants to know, as informed hooks and recorders do."""
+"""The stack of module calls in progress: recorded only while some hook or recorder asks for it."""
 
 from __future__ import annotations
 

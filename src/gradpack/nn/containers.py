@@ -21,7 +21,7 @@ def position(length: int, where: Any) -> int:
 
 
 class _ModuleSequence(Module):
-    """What `Sequential` and `ModuleList` share: child modules named by their positions."""
+    """Base class of `Sequential` and `ModuleList`: child modules named by their positions."""
 
     def _renumber(self, modules: Iterable[Module]) -> None:
         modules = list(modules)

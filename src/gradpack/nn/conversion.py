@@ -34,7 +34,7 @@ def apply_to_tensors(self: M, fn: Callable[[Tensor], Tensor], recurse: bool = Tr
             continue
         gradient = parameter.grad
         with no_grad():
-            parameter.data = fn(parameter)  # what is written in place is seen by what has saved it
+            parameter.data = fn(parameter)  # saved tensors see what is written in place
             if gradient is not None:
                 gradient.data = fn(gradient)
     for name, buffer in self._buffers.items():
@@ -95,7 +95,7 @@ def _where(
     tensor: Any = None,
     **unknown: Any,
 ) -> tuple[Any, DType | None]:
-    """The device and dtype that the arguments of `to` mean.
+    """Return the device and dtype from the arguments of `to`.
 
     Raises:
         TypeError: for arguments that mean nothing.

@@ -71,7 +71,7 @@ class _ConvNd(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draw weight and bias anew."""
+        """Initialize weight and bias with random values."""
         with no_grad():
             init.kaiming_uniform_(self.weight, a=math.sqrt(5))
             if self.bias is not None:
@@ -95,7 +95,7 @@ class _ConvNd(Module):
 
 
 def _pads(padding: Any, kernel_size: Any, dilation: Any) -> list[int]:
-    """What `F.pad` takes: before and after, from the last dimension on."""
+    """Return the padding in the order of `F.pad`: before and after, from the last dimension on."""
     pads: list[int] = []
     for i in reversed(range(len(kernel_size))):
         if isinstance(padding, str):
@@ -233,7 +233,7 @@ class _ConvTransposeNd(_ConvNd):
         )
 
     def _output_padding(self, input: Tensor, output_size: Sequence[int] | None) -> tuple[int, ...]:
-        """What to add to one end so that the result has this size."""
+        """Return the output padding of each spatial dimension with which the result has `output_size`."""
         if output_size is None:
             return as_tuple(self.output_padding, self.ndim)
         n, lead = self.ndim, 2 if input.dim() == self.ndim + 2 else 1

@@ -244,7 +244,7 @@ def __getattr__(name: str) -> Any:
 
 _open_doors(
     globals(),
-    [n for n in __all__ if not n.endswith(("softmax", "softmin"))],  # which count the frames to who called them
+    [n for n in __all__ if not n.endswith(("softmax", "softmin"))],  # these attribute the warning to their caller
     options="training align_corners log_target log_input ceil_mode count_include_pad sparse scale_grad_by_freq "
     "use_input_stats zero_infinity swap include_last_offset",
 )

@@ -24,7 +24,7 @@ from ..tensor.tensor import Tensor
 
 
 def _write_back(input: Tensor, function: Any, *args: Any, **kwargs: Any) -> Tensor:
-    """The in-place form that `inplace=True` asks for."""
+    """Call the in-place form of an operation, for `inplace=True`."""
     from ..declare.inplace.inplace import inplace
 
     op = function.op
@@ -190,7 +190,7 @@ def selu(input: Tensor, inplace: bool = False) -> Tensor:
 
 
 def _class_dim(name: str, ndim: int, stacklevel: int) -> int:
-    """The dimension that softmax takes when none is named; doing so is deprecated in torch."""
+    """Return the default dimension of softmax, which torch deprecates."""
     import warnings
 
     warnings.warn(

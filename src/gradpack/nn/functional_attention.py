@@ -21,7 +21,7 @@ from .functional_dropout import dropout
 
 
 def canonical_mask(mask: Tensor | None, name: str, dtype: Any, other: Tensor | None = None, beside: str = "") -> Any:
-    """A mask of numbers to add: -inf where a bool mask says True (which here means: left out).
+    """Return an additive float mask: -inf where a bool mask is True (which here means: masked out).
 
     Warns, as torch does, where `other`, the mask beside it, has another dtype.
 
@@ -72,7 +72,7 @@ def _check(query: Tensor, key: Tensor, value: Tensor, padding: Tensor | None, ma
 def _projected(
     query: Tensor, key: Tensor, value: Tensor, weights: Any, bias: Tensor | None
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Queries, keys and values through their layers; one product where they are the same tensor."""
+    """Project query, key and value; with one product if they are the same tensor."""
     features = query.size(-1)
     if isinstance(weights, Tensor):
         if query is key is value:
@@ -94,7 +94,7 @@ def _projected(
 
 
 def _one_more(mask: Tensor | None) -> Tensor | None:
-    """A mask for one more key, which takes part."""
+    """Extend a mask by one key, which is not masked out."""
     return None if mask is None else cat((mask, mask.new_zeros((*mask._shape[:-1], 1))), -1)
 
 

@@ -33,7 +33,7 @@ _full: list[bool] = []  # are the backward hooks full ones? Empty until the firs
 
 
 def replace(name: str, hooks: dict[int, Any]) -> None:
-    """Let the hooks that torch keeps as `name` (`_global_forward_hooks` and the like) be these, and no others."""
+    """Replace the hooks that torch keeps as `name` (`_global_forward_hooks` and the like)."""
     found = globals().get(name)
     if not isinstance(found, OrderedDict):
         raise AttributeError(f"nn.modules.module keeps no hooks of all modules as {name!r}")

@@ -1,4 +1,4 @@
-"""Hooks of modules: functions that users hang onto calls and onto the gradients that pass through."""
+"""Hooks of modules: on calls, and on the gradients of their inputs and outputs."""
 
 from __future__ import annotations
 
@@ -186,7 +186,7 @@ def call(module: Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 def _backward_hooks_of(module: Module) -> tuple[tuple[Any, ...], tuple[Any, ...], tuple[Any, ...]]:
-    """The hooks before the module's backward; the full ones after it; and those that are not full."""
+    """Return the full pre-hooks, the full hooks and the non-full hooks of a module's backward."""
     own, shared = tuple(module._backward_hooks.values()), tuple(of_all.backward_hooks.values())
     both = ((of_all.full(), shared), (module._is_full_backward_hook is not False, own))
     before = (*of_all.backward_pre_hooks.values(), *module._backward_pre_hooks.values())

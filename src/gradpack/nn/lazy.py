@@ -1,4 +1,4 @@
-"""What makes a module lazy: it gets its parameters when it sees its first input."""
+"""`LazyModuleMixin`: modules that initialize their parameters at the first input."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class LazyModuleMixin:
             destination[prefix + name] = value if keep_vars or name in lazy else value.detach()
 
     def initialize_parameters(self: Any, *args: Any, **kwargs: Any) -> None:
-        """Materialize the parameters: to be defined. It gets what `forward` will.
+        """Materialize the parameters from the arguments of `forward`. To be defined by subclasses.
 
         Raises:
             NotImplementedError: unless a subclass defines it.
@@ -62,7 +62,7 @@ class LazyModuleMixin:
         return any(is_lazy(t) for t in (*self._parameters.values(), *self._buffers.values()))
 
     def _infer_parameters(self: Any, args: Any, kwargs: Any = None) -> None:
-        """Initialize the parameters for these arguments, and be lazy no longer."""
+        """Initialize the parameters for these arguments, and stop being lazy."""
         self.initialize_parameters(*args, **(kwargs or {}))
         if self.has_uninitialized_params():
             raise RuntimeError(f"module {type(self).__name__} has not been fully initialized")
@@ -79,7 +79,7 @@ def _first_call(module: Any, args: Any, kwargs: Any) -> None:
 
 
 def _take_shapes(module: Any, state_dict: Any, prefix: str, *rest: Any) -> None:
-    """Before loading: what is not initialized takes the shape of what will be copied into it."""
+    """Before loading, give uninitialized tensors the shapes of the loaded ones."""
     for registry in module._parameters, module._buffers:
         for name, value in registry.items():
             given = state_dict.get(prefix + name)

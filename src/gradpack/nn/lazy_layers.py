@@ -63,7 +63,7 @@ def _materialize(module: Any, **shapes: tuple[int, ...]) -> None:
 
 
 class _LazyConvXdMixin(LazyModuleMixin):
-    """What all of the convolutions do: their `in_channels` is that of the first input."""
+    """Base class of the lazy convolutions: `in_channels` is taken from the first input."""
 
     def _later(self: Any, out_channels: int, bias: bool, device: Any, dtype: Any) -> None:
         self.weight = UninitializedParameter(device=device, dtype=dtype)
@@ -147,10 +147,10 @@ def _lazy_conv_transpose(base: Any) -> Any:
 
 
 class _LazyNormBase(LazyModuleMixin, _NormBase):
-    """What all of the normalizations do: their `num_features` is that of the first input."""
+    """Base class of the lazy normalisation layers: `num_features` is taken from the first input."""
 
     def reset_parameters(self: Any) -> None:
-        """Weights ones, biases zeros, statistics those of nothing, if they are there."""
+        """Reset weight, bias and running statistics, if they are initialized."""
         if not self.has_uninitialized_params() and self.num_features:
             super().reset_parameters()
 

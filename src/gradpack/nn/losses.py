@@ -1,4 +1,4 @@
-"""Losses as modules. What they compute is in `nn.functional`."""
+"""Losses as modules, computed by the functions of `nn.functional`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Losses as modules, those that want margins. What they compute is in `nn.functional`."""
+"""Losses with margins as modules, computed by the functions of `nn.functional`."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ class Module:
     """
 
     _version: int = 1
-    call_super_init: bool = False  # hand what `__init__` is given to the next class of those a subclass is made of?
+    call_super_init: bool = False  # pass the arguments of `__init__` on to the next class of the MRO?
     training: bool
 
     _parameters: dict[str, Parameter | None]
@@ -62,7 +62,7 @@ class Module:
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         if (args or kwargs) and not self.call_super_init:
             raise TypeError(f"{type(self).__name__}.__init__() takes no arguments, but got {args} {kwargs}")
-        # Straight into __dict__: __setattr__ below asks whether these exist.
+        # Straight into __dict__: __setattr__ below checks for these.
         own = self.__dict__
         own["training"] = True
         own["_parameters"] = {}
@@ -77,7 +77,7 @@ class Module:
     # --- calling ---
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """What the module computes. Every subclass defines its own.
+        """Define the computation performed at every call. Should be overridden by all subclasses.
 
         Raises:
             NotImplementedError: if the subclass did not.
@@ -172,7 +172,7 @@ class Module:
         object.__delattr__(self, name)
 
     def _forget(self, name: str, keep: str) -> None:
-        """Drop `name` from everywhere but the registry that it is about to go into."""
+        """Delete `name` from all registries except the one it is about to be added to."""
         own = self.__dict__
         own.pop(name, None)
         for registry in _REGISTRIES:
@@ -312,7 +312,7 @@ class Module:
         return self.train(False)
 
     def requires_grad_(self, requires_grad: bool = True) -> Self:
-        """Say of every parameter whether it takes part in differentiation."""
+        """Set `requires_grad` of every parameter."""
         for parameter in self.parameters():
             parameter.requires_grad_(requires_grad)
         return self
@@ -325,7 +325,7 @@ class Module:
     # --- printing ---
 
     def extra_repr(self) -> str:
-        """What to print between the brackets beside the children; layers say their sizes here."""
+        """Return the text that `repr` prints between the brackets before the children, such as a layer's sizes."""
         return ""
 
     def _get_name(self) -> str:

@@ -1,4 +1,4 @@
-"""Activations that are met less often. What they compute is in `nn.functional`."""
+"""Further activations as modules, computed by the functions of `nn.functional`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Losses as modules, those of elements that are met less often. What they compute is in `nn.functional`."""
+"""Further elementwise losses as modules, computed by the functions of `nn.functional`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Backward hooks of the older form: hung onto the node of a module's result, whatever that is."""
+"""Non-full backward hooks of modules: registered on the grad_fn of a module's result."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _FULL = " Please use register_full_backward_hook to get the documented behavior.
 
 
 def hang(module: Module, found: Sequence[Callable[..., Any]], args: Any, result: Any) -> None:
-    """Hang the hooks onto the node of the first tensor in the result."""
+    """Register the hooks on the grad_fn of the first tensor in the result."""
     tensor = result
     while not isinstance(tensor, Tensor):
         tensor = next(v for v in tensor.values() if isinstance(v, Tensor)) if isinstance(tensor, dict) else tensor[0]
@@ -31,7 +31,7 @@ def hang(module: Module, found: Sequence[Callable[..., Any]], args: Any, result:
 
 
 def _warn(args: Any, result: Any, node: Any) -> None:
-    """Say what these hooks will not see."""
+    """Warn about the gradients that these hooks do not see."""
     why = None
     if not _all_tensors(result):
         why = f"{_OLD.format('return')} {_END.format('of the grad_output')}{_FULL}"

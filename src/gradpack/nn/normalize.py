@@ -18,7 +18,7 @@ def _as_shape(normalized_shape: int | Sequence[int]) -> tuple[int, ...]:
 
 
 class _Affine(Module):
-    """What has a learned scale and shift, or the scale alone, or neither."""
+    """Base class of the layers with a learned weight and bias, or the weight alone, or neither."""
 
     weight: Tensor | None
     bias: Tensor | None
@@ -212,7 +212,7 @@ class FeatureAlphaDropout(_DropoutNd):
 
 
 class AlphaDropout(_DropoutNd):
-    """Dropout that keeps mean and variance of what comes out of `SELU`.
+    """Dropout that keeps the mean and variance of `SELU` activations.
 
     Source: Klambauer et al., 2017.
 

@@ -32,7 +32,7 @@ def _observed(self: Module, *args: Any, **kwargs: Any) -> Any:
 
 
 def observe() -> Callable[[], None]:
-    """Observe the calls of modules, until what is returned is called."""
+    """Observe calls of modules until the returned function is called."""
     me = object()
 
     def stop() -> None:

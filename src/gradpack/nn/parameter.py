@@ -1,4 +1,4 @@
-"""What modules keep: `Parameter` and `Buffer`."""
+"""`Parameter` and `Buffer`, the tensors that modules register."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def clear_grad(tensor: Tensor, set_to_none: bool) -> None:
 
 
 def __getattr__(name: str) -> Any:
-    """Those that are not initialized are imported when they are asked for."""
+    """Import uninitialized parameters and buffers at first access."""
     if name in ("UninitializedBuffer", "UninitializedParameter", "UninitializedTensorMixin", "is_lazy"):
         from . import uninitialized
 

@@ -13,7 +13,7 @@ from .parameter import Parameter
 
 
 def _as_entry(value: Any) -> Any:
-    """What a list or dict of parameters keeps: tensors become parameters, anything else stays."""
+    """Return a tensor as a `Parameter`, any other value unchanged."""
     return Parameter(value) if isinstance(value, Tensor) and not isinstance(value, Parameter) else value
 
 

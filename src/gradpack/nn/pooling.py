@@ -12,7 +12,7 @@ from .module import Module
 
 
 class _Pool(Module):
-    """A layer whose settings are shown as in `shown`, and whose function is named as it is."""
+    """Base class of pooling layers: `function` names the one in `F`, `shown` the settings in `repr`."""
 
     shown: tuple[str, ...] = ()
     function: str

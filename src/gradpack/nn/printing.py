@@ -1,4 +1,4 @@
-"""How modules are printed: a name, and in brackets what it has to say and its children."""
+"""The `repr` of modules: a name and, in brackets, `extra_repr` and the children."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ buffer_hooks: OrderedDict[int, Any] = OrderedDict()
 module_hooks: OrderedDict[int, Any] = OrderedDict()
 parameter_hooks: OrderedDict[int, Any] = OrderedDict()
 
-# Under torch's names, for those who look into them.
+# Under torch's names, for code that reads them directly.
 _global_buffer_registration_hooks = buffer_hooks
 _global_module_registration_hooks = module_hooks
 _global_parameter_registration_hooks = parameter_hooks
@@ -59,7 +59,7 @@ def register_module_parameter_registration_hook(hook: Callable[..., Any]) -> Rem
 
 
 def passed(hooks: OrderedDict[int, Any], module: Any, name: str, value: Any) -> Any:
-    """What is to be kept of `value` after all of `hooks` have seen it."""
+    """Return `value` after all of `hooks`, each of which may replace it."""
     for hook in hooks.values():
         changed = hook(module, name, value)
         if changed is not None:

@@ -18,7 +18,7 @@ _GATES = {"LSTM": 4, "GRU": 3, "RNN_TANH": 1, "RNN_RELU": 1}
 
 
 class RNNBase(Module):
-    """What recurrent networks share: weights by layer and direction, checks, and how a batch is given.
+    """Base class of recurrent networks: weights by layer and direction, checks of inputs, and batches.
 
     Args:
         mode: "LSTM", "GRU", "RNN_TANH" or "RNN_RELU".
@@ -116,7 +116,7 @@ class RNNBase(Module):
         return [weight for weights in self.all_weights for weight in weights]
 
     def flatten_parameters(self) -> None:
-        """Nothing: this matters to other devices only."""
+        """Do nothing: gradpack has no flattened weights."""
 
     def reset_parameters(self) -> None:
         """Draw all weights anew, uniform between -1/sqrt(hidden_size) and 1/sqrt(hidden_size)."""
@@ -125,7 +125,7 @@ class RNNBase(Module):
             init.uniform_(weight, -bound, bound)
 
     def _sizes(self, batch: int) -> list[tuple[int, int, int]]:
-        """The shapes of the state."""
+        """Return the shapes of the hidden state, of an LSTM also that of the cell state."""
         layers = self.num_layers * (2 if self.bidirectional else 1)
         shapes = [(layers, batch, self.proj_size or self.hidden_size)]
         return [*shapes, (layers, batch, self.hidden_size)] if self.mode == "LSTM" else shapes

@@ -14,7 +14,7 @@ from .parameter import Parameter
 
 
 class RNNCellBase(Module):
-    """What the cells share: their weights.
+    """Base class of the recurrent cells: their weights and biases.
 
     Args:
         num_chunks: how many gates.

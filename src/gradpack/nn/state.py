@@ -30,13 +30,13 @@ class _IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpec
 
 
 class StateDict(OrderedDict[str, Any]):
-    """What `state_dict()` returns: names to tensors, with the versions of the modules in `_metadata`."""
+    """Result of `state_dict()`: names to tensors, with the versions of the modules in `_metadata`."""
 
     _metadata: dict[str, dict[str, Any]]
 
 
 def own_state(module: Module) -> dict[str, Tensor]:
-    """The parameters and persistent buffers of this one module."""
+    """Return the parameters and persistent buffers of this module only."""
     transient = module._non_persistent_buffers_set
     found: dict[str, Tensor] = {name: value for name, value in module._parameters.items() if value is not None}
     found.update((n, v) for n, v in module._buffers.items() if v is not None and n not in transient)
@@ -48,7 +48,7 @@ def _has_extra_state(module: Module) -> bool:
 
 
 def set_state(self: Module, state: dict[str, Any]) -> None:
-    """What unpickling gives. Kinds of hooks that there were not yet when it was pickled are there, and empty."""
+    """Restore a pickled module. Hook dictionaries unknown when it was pickled are added, empty."""
     self.__dict__.update(state)
     for name in (*HOOKS, *FLAGS):
         self.__dict__.setdefault(name, OrderedDict())
@@ -117,7 +117,7 @@ def get_extra_state(self: Module) -> Any:
 
 
 def set_extra_state(self: Module, state: Any) -> None:
-    """Take back what `get_extra_state` gave. Override both."""
+    """Restore what `get_extra_state` returned. Override both."""
     raise RuntimeError(f"{type(self).__name__} has no extra state: override get_extra_state() and set_extra_state()")
 
 
@@ -295,7 +295,7 @@ def _complaint(key: str, current: Tensor, value: Any) -> str | None:
 
 
 def _take(module: Module, name: str, current: Tensor, value: Tensor, assign: bool) -> None:
-    """Make `value` the content of `current`, or `name` of the module if `assign`."""
+    """Copy `value` into `current`, or replace `name` of the module by it if `assign`."""
     if not assign:
         with no_grad():
             current.copy_(value)

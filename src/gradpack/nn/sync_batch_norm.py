@@ -76,7 +76,7 @@ class SyncBatchNorm(_BatchNorm):
 
     @classmethod
     def _like(cls, module: _BatchNorm, process_group: Any) -> SyncBatchNorm:
-        """A layer with the options and the very tensors of another."""
+        """Return a layer with the options and the same tensors of another."""
         made = cls(
             module.num_features,
             module.eps,

@@ -27,7 +27,7 @@ def _length(x: Tensor, batch_first: bool) -> int:
 
 
 def _is_causal(mask: Tensor | None, is_causal: bool | None, size: int) -> bool:
-    """Whether a mask is the causal one: what the caller says, else by looking."""
+    """Return whether a mask is causal: as the caller says, else by comparison."""
     if is_causal is not None or mask is None:
         return is_causal is True
     wanted = _causal_mask(size, mask.device, mask.dtype)

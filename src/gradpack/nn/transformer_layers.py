@@ -17,7 +17,7 @@ Activation = str | Callable[[Tensor], Tensor]
 
 
 def activation_of(activation: Activation) -> Callable[[Tensor], Tensor]:
-    """The function of a name.
+    """Return the activation function of a name.
 
     Raises:
         RuntimeError: for another name than relu and gelu.

@@ -23,7 +23,7 @@ _CONVERSIONS = ("_to_copy", "__get__")  # of `to` and its kin, and of `data`
 
 
 class UninitializedTensorMixin:
-    """What uninitialized parameters and buffers have in common."""
+    """Methods shared by uninitialized parameters and buffers."""
 
     __slots__ = ()
 
@@ -96,7 +96,7 @@ def _refused(name: str) -> Callable[..., Any]:
 
 
 def _without_methods(cls: type) -> type:
-    """Methods of Tensor that look at elements or sizes refuse: they would find none."""
+    """Replace methods of Tensor that read elements or sizes by ones that raise."""
     for name in dir(Tensor):
         if (name.startswith("_") and name != "__len__") or name in _ALLOWED or name in vars(UninitializedTensorMixin):
             continue
@@ -168,7 +168,7 @@ class UninitializedBuffer(UninitializedTensorMixin, Buffer):
         return Buffer.__new__(cls, data, persistent=persistent)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        pass  # all is done above
+        pass  # nothing left to do: `__new__` has made it
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         if id(self) not in memo:

@@ -38,7 +38,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """What few programs use is imported when it is asked for."""
+    """Import `swa_utils` at first access."""
     if name == "swa_utils":
         return import_module(".swa_utils", __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -112,12 +112,12 @@ def _start(grad: Tensor) -> dict[str, Any]:
 
 
 def _size(t: Tensor) -> float:
-    """The root of the mean of the squares."""
+    """Return the root mean square."""
     return float(t.norm(2).item()) / (t.numel() ** 0.5)
 
 
 def _update(p: Tensor, g: Tensor, own: dict[str, Any], group: dict[str, Any]) -> None:
-    """One parameter's step."""
+    """Step one parameter."""
     wide = compute_dtype(p)
     least = finfo(p.dtype).eps if group["eps"][0] is None else group["eps"][0]
     own["step"] += 1

@@ -176,7 +176,7 @@ class AdamW(Adam):
 
 
 def _update(p: Tensor, grad: Tensor, own: dict[str, Any], options: dict[str, Any]) -> None:
-    """One parameter's step, by the formula."""
+    """Step one parameter by the formula."""
     if grad.is_sparse:
         raise RuntimeError("Adam does not support sparse gradients, please consider SparseAdam instead")
     if not own:
@@ -188,7 +188,7 @@ def _update(p: Tensor, grad: Tensor, own: dict[str, Any], options: dict[str, Any
     dtype = compute_dtype(p)
     step = own["step"].clone() if options["capturable"] else own["step"].item()
     before: list[Any] = [p, grad, *kept]
-    if options["differentiable"]:  # what is recorded must not be what is written to below
+    if options["differentiable"]:  # saved tensors must not be the arrays that are written to below
         before = [t.clone() for t in before]
     results = [
         formula(
@@ -208,7 +208,7 @@ def _update(p: Tensor, grad: Tensor, own: dict[str, Any], options: dict[str, Any
 
 
 def _real_parts(tensor: Tensor) -> list[Tensor]:
-    """Complex numbers count as two real ones each."""
+    """Return [real, imag] of a complex tensor, [tensor] of a real one."""
     return [tensor.real, tensor.imag] if tensor.is_complex() else [tensor]
 
 
@@ -227,7 +227,7 @@ def formula(
     decoupled_weight_decay: bool,
     maximize: bool,
 ) -> tuple[Tensor, ...]:
-    """The new parameter and averages. Changes nothing, and can be differentiated."""
+    """Return the new parameter and averages. Differentiable, nothing is in-place."""
     beta1, beta2 = betas
     g = -grad if maximize else grad
     if isinstance(weight_decay, Tensor) or weight_decay != 0:

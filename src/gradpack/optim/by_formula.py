@@ -1,4 +1,4 @@
-"""Optimisers that are given by a formula for one parameter: what they share."""
+"""Base class of optimizers that are defined by a formula for one parameter."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class ByFormula(Optimizer):
     takes_sparse = False
 
     def start(self, p: Tensor, group: State) -> State:
-        """The state of a parameter before its first step, except the count of steps."""
+        """Return the initial state of a parameter, except the step count."""
         raise NotImplementedError
 
     def move(self, p: Tensor, g: Tensor, state: State, step: Any, group: State) -> tuple[Tensor, State]:
-        """The new parameter, and what is new of its state. Changes nothing.
+        """Return the new parameter and the changed state. Nothing is in-place.
 
         Args:
             p: the parameter; complex ones come as two real ones.
@@ -65,14 +65,14 @@ class ByFormula(Optimizer):
         return loss
 
     def _update(self, p: Tensor, grad: Tensor, own: State, group: State) -> None:
-        """One parameter's step."""
+        """Step one parameter."""
         own["step"] += 1
         step = own["step"].clone() if group.get("capturable") else own["step"].item()
         names = [name for name, value in own.items() if isinstance(value, Tensor) and value._shape == p._shape]
         names = [name for name in names if name != "step" and name not in self.numbers]
         dtype = compute_dtype(p)
         before: list[Tensor] = [p, grad, *[own[name] for name in names]]
-        if group.get("differentiable"):  # what is recorded must not be what is written to below
+        if group.get("differentiable"):  # saved tensors must not be the arrays that are written to below
             before = [t.clone() for t in before]
         results = []
         fresh: State = {}
@@ -91,7 +91,7 @@ class ByFormula(Optimizer):
                 value = fresh[name]
                 own[name].copy_(value if isinstance(value, Tensor) else new_tensor(value, dtype=own[name].dtype))
 
-    numbers: tuple[str, ...] = ()  # state that is one number for the whole parameter
+    numbers: tuple[str, ...] = ()  # state with one number per parameter
 
 
 def decayed(p: Tensor, g: Tensor, group: State) -> Tensor:
@@ -105,7 +105,7 @@ def zeros_beside(p: Tensor, *names: str) -> State:
 
 
 def lerped(old: Tensor, new: Tensor, weight: float) -> Tensor:
-    """From `old` towards `new`, computed from the nearer end."""
+    """Interpolate from `old` to `new`, from the nearer end for precision."""
     return old + (new - old) * weight if weight < 0.5 else new - (new - old) * (1 - weight)
 
 
@@ -126,5 +126,5 @@ def check_options(lr: Any, **options: Any) -> None:
 
 
 def _real_parts(tensor: Tensor) -> list[Tensor]:
-    """Complex numbers count as two real ones each."""
+    """Return [real, imag] of a complex tensor, [tensor] of a real one."""
     return [tensor.real, tensor.imag] if tensor.is_complex() else [tensor]

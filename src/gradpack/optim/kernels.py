@@ -1,4 +1,4 @@
-"""The arithmetic of a step on NumPy arrays, in place: no tensors in between, hardly any temporaries.
+"""Optimizer steps on NumPy arrays, in place: no tensors, hardly any temporaries.
 
 `sgd.py` and `adam.py` say what is computed, as formulas over tensors. This is the same for the
 arrays that are by far the most common ones. Every function works through a list of parameters and
@@ -26,11 +26,11 @@ add, subtract, multiply, divide = np.add, np.subtract, np.multiply, np.divide
 negative, sqrt, maximum = np.negative, np.sqrt, np.maximum
 
 PIECE = 1 << 15  # elements; a handful of arrays of this length share the second-level cache
-STEP = NUMPY.spec_for(float32, NUMPY.device_of(None))  # of the count of steps
+STEP = NUMPY.spec_for(float32, NUMPY.device_of(None))  # of the step count
 
 
 def is_ours(spec: Spec) -> bool:
-    """Are these arrays that the functions here can work on?"""
+    """Whether the functions here support these arrays."""
     return spec.numpy and spec.dtype.category >= FLOATING
 
 
@@ -210,14 +210,14 @@ def adam(params: list[Tensor], state: Any, options: dict[str, Any]) -> list[Tens
 
 
 def start_adam(p: Tensor, own: dict[str, Any], amsgrad: bool) -> None:
-    """The state of a parameter before its first step."""
+    """Return the initial Adam state of a parameter."""
     own["step"] = alias(np.zeros((), STEP.native), STEP, ())
     for name in ("exp_avg", "exp_avg_sq", *(["max_exp_avg_sq"] if amsgrad else [])):
         own[name] = zeros_like(p.detach())
 
 
 def _adam_constants(spec: Spec, step: float, options: dict[str, Any]) -> list[Any]:
-    """All factors of a step. The corrections of the bias are folded into the rate and epsilon."""
+    """Return all factors of a step. Bias corrections are folded into the learning rate and epsilon."""
     beta1, beta2 = options["betas"]
     root = (1 - beta2**step) ** 0.5
     return [

@@ -90,7 +90,7 @@ class LBFGS(Optimizer):
         return cat(parts, 0)
 
     def _go(self, length: Any, direction: Tensor) -> None:
-        """Move all parameters."""
+        """Move all parameters along a direction."""
         start = 0
         for p in self._params:
             real = view_as_real(p) if p.is_complex() else p
@@ -176,7 +176,7 @@ class _Memory:
     scale: Any
 
     def learn(self, change: Tensor, step: Tensor, size: int) -> None:
-        """Remember a step, if the gradient grew along it."""
+        """Store a step and its change of the gradient, if their product is positive."""
         product = change.dot(step)
         if not product > 1e-10:
             return
@@ -201,7 +201,7 @@ class _Memory:
 
 @dataclass
 class _Point:
-    """A place on the line: how far, the loss there, its gradient, and its slope along the line."""
+    """A point on the line: step size, loss, gradient, and directional derivative."""
 
     t: Any
     loss: Any
@@ -210,14 +210,14 @@ class _Point:
 
 
 class _Line:
-    """The loss along a direction."""
+    """The loss as a function of the step size along a direction."""
 
     def __init__(self, optimizer: LBFGS, closure: Callable[[], Any], origin: list[Tensor], direction: Tensor) -> None:
         self.optimizer, self.closure, self.origin, self.d = optimizer, closure, origin, direction
         self.calls = 0
 
     def at(self, t: Any) -> _Point:
-        """The point at a distance; the parameters are put back."""
+        """Return the point at a step size; the parameters are restored."""
         self.optimizer._go(t, self.d)
         loss = float(as_number(self.closure()))
         g = self.optimizer._gradient()
@@ -227,7 +227,7 @@ class _Line:
         return _Point(t, loss, g.clone(), g.dot(self.d))
 
     def search(self, t: Any, loss: float, g: Tensor, slope: Tensor, most: int) -> tuple[float, Tensor, Any, int]:
-        """A point where the loss has fallen enough and the slope is small enough: the strong Wolfe conditions.
+        """Return a point that satisfies the strong Wolfe conditions.
 
         Comparisons are written such that a loss, slope or distance that is NaN takes the same way as in torch.
 

@@ -1,4 +1,4 @@
-"""What all schedules of the learning rate share."""
+"""Base class of learning rate schedulers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SEE = (
 
 
 def _values(optimizer: Optimizer, name: str) -> list[Any]:
-    """An option of each group; tensors are copied, so that nobody can change the option through them."""
+    """Return an option of each group; tensors are copied, so that callers cannot change the option."""
     return [_own(group[name]) for group in optimizer.param_groups]
 
 
@@ -105,7 +105,7 @@ class LRScheduler:
             )
 
     def _update_lr(self, epoch: int | None = None) -> None:
-        """Go to the next epoch, or to a given one, and set the rates."""
+        """Go to the next epoch, or to a given one, and set the learning rates."""
         self._get_lr_called_within_step = True
         try:
             if epoch is None:
@@ -132,7 +132,7 @@ class LRScheduler:
         return {name: value for name, value in self.__dict__.items() if name != "optimizer"}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take over what `state_dict()` gave."""
+        """Load what `state_dict()` returned."""
         self.__dict__.update(state_dict)
 
     def _warn_outside_step(self) -> None:

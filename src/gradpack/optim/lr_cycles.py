@@ -126,7 +126,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
 
 
 def _for_each(name: str, optimizer: Optimizer, value: Any) -> list[Any]:
-    """One value for each group."""
+    """Return one value for each group."""
     count = len(optimizer.param_groups)
     if isinstance(value, list | tuple):
         if len(value) != count:
@@ -198,7 +198,7 @@ class OneCycleLR(LRScheduler):
             raise ValueError(f"Expected float between 0 and 1 pct_start, but got {pct_start}")
         if anneal_strategy not in ("cos", "linear"):
             raise ValueError(f"anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}")
-        # Where each phase ends, and between which options of a group it goes: of the rate, of momentum.
+        # The end of each phase, and the options of a group between which it interpolates, for rate and momentum.
         up = (pct_start * self.total_steps - 1, ("initial_lr", "max_lr"), ("max_momentum", "base_momentum"))
         end = self.total_steps - 1
         if three_phase:
@@ -380,7 +380,7 @@ class CyclicLR(LRScheduler):
         return {**state, "_scale_fn_custom": kept}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take over what `state_dict()` gave."""
+        """Load what `state_dict()` returned."""
         super().load_state_dict({name: value for name, value in state_dict.items() if name != "_scale_fn_custom"})
         if state_dict["_scale_fn_custom"] is not None and self._scale_fn_custom is not None:
             self._scale_fn_custom.__dict__.update(state_dict["_scale_fn_custom"])

@@ -62,7 +62,7 @@ class LambdaLR(LRScheduler):
         return state
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take over what `state_dict()` gave."""
+        """Load what `state_dict()` returned."""
         super().load_state_dict({name: value for name, value in state_dict.items() if name != "lr_lambdas"})
         for factor, kept in zip(self.lr_lambdas, state_dict["lr_lambdas"], strict=True):
             if kept is not None:
@@ -70,7 +70,7 @@ class LambdaLR(LRScheduler):
 
 
 class _Factors(LRScheduler):
-    """A subclass says by what to multiply at `last_epoch`; None for nothing to change."""
+    """Base class of schedulers that multiply the rate by a factor; `factor_now` is None for no change."""
 
     def factor_now(self) -> float | None:
         """The factor of this epoch."""

@@ -80,13 +80,13 @@ class ReduceLROnPlateau(LRScheduler):
         self._reset()
 
     def _reset(self) -> None:
-        """Forget what was seen."""
+        """Reset the best value and the counts of epochs."""
         self.best = self.mode_worse
         self.cooldown_counter = 0
         self.num_bad_epochs = 0
 
     def step(self, metrics: Any, epoch: int | None = None) -> None:  # type: ignore[override]
-        """Look at the metric of the epoch that has passed."""
+        """Take the metric of the epoch that has ended."""
         current = float(metrics)
         if epoch is None:
             epoch = self.last_epoch + 1
@@ -124,7 +124,7 @@ class ReduceLROnPlateau(LRScheduler):
 
     @property
     def in_cooldown(self) -> bool:
-        """Whether a change is too recent to count."""
+        """Whether the cooldown after the last reduction is still running."""
         return self.cooldown_counter > 0
 
     def _is_better(self, a: float, best: float) -> bool:
@@ -134,6 +134,6 @@ class ReduceLROnPlateau(LRScheduler):
 
 
 def _unknown(what: str, given: Any) -> Exception:
-    """The error for a name that is none of two; in torch what is no string fails when the message is put together."""
+    """Return the error for an unknown name: ValueError, or TypeError if it is not a string, as in torch."""
     kind = ValueError if isinstance(given, str) else TypeError
     return kind(f"{what} {given} is unknown!")

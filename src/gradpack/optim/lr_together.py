@@ -12,7 +12,7 @@ from .optimizer import Optimizer
 
 
 class _Together(LRScheduler):
-    """Keeps its schedules in `_schedulers`."""
+    """Base class of schedulers made of others, kept in `_schedulers`."""
 
     _schedulers: Any
 
@@ -40,7 +40,7 @@ class _Together(LRScheduler):
         return state
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take over what `state_dict()` gave."""
+        """Load what `state_dict()` returned."""
         self.__dict__.update({name: value for name, value in state_dict.items() if name != "_schedulers"})
         for schedule, state in zip(self._schedulers, state_dict["_schedulers"], strict=True):
             schedule.load_state_dict(state)
@@ -103,7 +103,7 @@ class SequentialLR(_Together):
 
 
 def _undo(schedule: Any) -> None:
-    """Take back the step that schedules make when they are made."""
+    """Undo the initial step that schedulers take in their constructors."""
     for part in schedule._schedulers:
         if hasattr(part, "_schedulers"):
             _undo(part)

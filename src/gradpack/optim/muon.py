@@ -119,7 +119,7 @@ class Muon(Optimizer):
         return loss
 
     def _update(self, p: Tensor, g: Tensor, group: dict[str, Any]) -> None:
-        """One parameter's step."""
+        """Step one parameter."""
         own = self.state[p]
         if not own:
             own["momentum_buffer"] = zeros_like(g)
@@ -135,7 +135,7 @@ class Muon(Optimizer):
 def _zeropower_via_newtonschulz(
     grad: Tensor, ns_coefficients: tuple[float, float, float], ns_steps: int, eps: float
 ) -> Tensor:
-    """Nearly the orthogonal matrix that is closest to a matrix, in bfloat16."""
+    """Return in bfloat16 an approximation of the nearest orthogonal matrix, by Newton-Schulz iterations."""
     if ns_steps >= 100:
         raise ValueError("Number of steps must be less than 100 for computational efficiency")
     if grad.dim() != 2:

@@ -52,18 +52,18 @@ def register_optimizer_step_post_hook(hook: Callable[..., Any]) -> RemovableHand
 
 
 def _record(name: str) -> Any:
-    """A block that profilers show."""
+    """Context manager of a profiler range."""
     from ..autograd.profiler import record_function
 
     return record_function(name)
 
 
 def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
-    """`step` with the hooks around it. When one step calls another (by super()), only the outer one has them."""
+    """Wrap `step` to call the hooks. If one step calls another (by super()), only the outer one calls them."""
 
     @wraps(step)
     def hooked_step(self: Optimizer, *args: Any, **kwargs: Any) -> Any:
-        self._opt_called = True  # for schedulers, which complain if they are stepped first
+        self._opt_called = True  # for schedulers, which warn if they are stepped before the optimizer
         before, after = map(self.__dict__.get, _HOOKS[:2])
         if before is None or after is None:
             return step(self, *args, **kwargs)  # of a wrapper that never called `Optimizer.__init__`
@@ -144,7 +144,7 @@ class Optimizer:
             cls.step = _with_hooks(cls.__dict__["step"])  # type: ignore[method-assign]
 
     def _patch_step_function(self) -> None:
-        """Nothing: steps have their hooks since their class was made. Wrappers of other packages call this."""
+        """Do nothing: `step` is wrapped when the class is created. Wrappers of other packages call this."""
 
     def __init__(self, params: Iterable[Any], defaults: dict[str, Any]) -> None:
         self.defaults = defaults
@@ -278,7 +278,7 @@ class Optimizer:
         return result
 
     def load_state_dict(self, state_dict: Any) -> None:
-        """Take over state and options that `state_dict()` gave. Tensors are copied, to the dtype of their parameter.
+        """Load state and options from `state_dict()`. Tensors are copied, to the dtype of their parameter.
 
         What older versions did not write, options among them, is what it is by default; numbers of steps may be
         plain numbers.

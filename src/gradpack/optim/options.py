@@ -1,4 +1,4 @@
-"""What every optimiser does with its options: checks, and tensors that stand for numbers."""
+"""Options of optimizers: checks, and tensors in place of numbers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..tensor.tensor import Tensor
 
 
 def loss_of(closure: Callable[[], Any] | None) -> Any:
-    """What the closure of a step returns, computed with autograd on."""
+    """Return the loss that the closure of a step computes with grad mode enabled; None without a closure."""
     if closure is None:
         return None
     with enable_grad():
@@ -44,12 +44,12 @@ def check_implementation(foreach: bool | None, fused: bool | None, differentiabl
 
 
 def as_scalar(value: Any) -> Any:
-    """A one-element tensor without dimensions; anything else as it is."""
+    """Return a one-element tensor as a 0-dim tensor; any other value unchanged."""
     return value.squeeze() if isinstance(value, Tensor) and value.dim() else value
 
 
 def as_number(value: Any) -> Any:
-    """The value of a one-element tensor; anything else as it is."""
+    """Return the value of a one-element tensor; any other value unchanged."""
     return value.item() if isinstance(value, Tensor) else value
 
 

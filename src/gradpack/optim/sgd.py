@@ -110,11 +110,11 @@ class SGD(Optimizer):
 
 
 def _update(p: Tensor, grad: Tensor, state: Any, options: dict[str, Any]) -> None:
-    """One parameter's step, by the formula."""
+    """Step one parameter by the formula."""
     buffer = state[p].get("momentum_buffer") if options["momentum"] else None
     dtype = compute_dtype(p)
     before: list[Any] = [p, grad, buffer]
-    if options["differentiable"]:  # what is recorded must not be what is written to below
+    if options["differentiable"]:  # saved tensors must not be the arrays that are written to below
         before = [None if t is None else t.clone() for t in before]
     wide: list[Any] = [None if t is None else t.to(dtype) for t in before]
     new, new_buffer = formula(
@@ -145,7 +145,7 @@ def formula(
     nesterov: bool,
     maximize: bool,
 ) -> tuple[Tensor, Tensor | None]:
-    """The new parameter and momentum buffer. Changes nothing, and can be differentiated."""
+    """Return the new parameter and momentum buffer. Differentiable, nothing is in-place."""
     g = -grad if maximize else grad
     if isinstance(weight_decay, Tensor) or weight_decay != 0:
         g = g + p * weight_decay

@@ -102,7 +102,7 @@ def _check_decay(decay: float) -> None:
 
 
 def _move(average: Tensor, weights: Tensor, share: Any) -> None:
-    """Go this share of the way from the average to the weights; of integers, cut off to integers."""
+    """Move `average` in place by `share` of the way to the weights; truncated for integers."""
     if average.is_floating_point() or average.is_complex():
         average.lerp_(weights, share)
     else:
@@ -291,6 +291,6 @@ class SWALR(LRScheduler):
         return rates
 
     def _share(self, step: int) -> float:
-        """How much of the way is gone after a step."""
+        """Return the interpolation weight after a step."""
         part = max(0.0, min(1.0, step / max(1, self.anneal_epochs)))
         return part if self._anneal_strategy == "linear" else (1 - math.cos(math.pi * part)) / 2

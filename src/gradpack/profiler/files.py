@@ -1,4 +1,4 @@
-"""What a profiler writes: traces for TensorBoard, and the memory that tensors held over time."""
+"""Files that a profiler writes: traces for TensorBoard, and timelines of the memory held by tensors."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _KINDS = 8  # parameter, state of optimisers, input, temporary, activation, grad
 
 
 def write_memory_timeline(path: str, records: Iterable[Any], place: str) -> None:
-    """What `profile.export_memory_timeline` writes, of the records of memory on one kind of device."""
+    """Write the file of `profile.export_memory_timeline` from the memory records of one kind of device."""
     changes = sorted((r[2], r[6]) for r in records if r[0] == MEMORY and r[1] == place)
     data: list[Any]
     if path.endswith("raw.json.gz"):

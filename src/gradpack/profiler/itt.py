@@ -24,7 +24,7 @@ def _domain() -> tuple[Any, Any]:
 
 
 def range_push(msg: str) -> int:
-    """Begin a range inside of those that are open; how many those are.
+    """Begin a nested range and return its depth, 0 for the outermost.
 
     Raises:
         ImportError: without the library.
@@ -37,7 +37,7 @@ def range_push(msg: str) -> int:
 
 
 def range_pop() -> int:
-    """End the innermost range; how many are open around it.
+    """End the innermost range and return the depth that remains.
 
     Raises:
         ImportError: without the library.
@@ -50,7 +50,7 @@ def range_pop() -> int:
 
 
 def mark(msg: str) -> None:
-    """A range of no length.
+    """Mark a single point in time.
 
     Raises:
         ImportError: without the library.

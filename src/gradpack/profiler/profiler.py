@@ -1,4 +1,4 @@
-"""A profiler that works by steps, and hands its traces to a callback."""
+"""A profiler with steps and schedules that passes its traces to a callback."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _RECORDING = (ProfilerAction.RECORD, ProfilerAction.RECORD_AND_SAVE)
 
 
 def _activities(given: Iterable[Any] | None) -> tuple[set[ProfilerActivity], dict[ProfilerActivity, set[str]]]:
-    """What to record, and of which of those what only."""
+    """Return the activities to record, and for some of them the only names to record."""
     if given is None:
         return supported_activities(), {}
     found: set[ProfilerActivity] = set()
@@ -37,7 +37,7 @@ def _activities(given: Iterable[Any] | None) -> tuple[set[ProfilerActivity], dic
 
 
 class _KinetoProfile:
-    """A profiler that is started and stopped by hand. Arguments as for `profile`."""
+    """A profiler with manual `start` and `stop`. Arguments as for `profile`."""
 
     def __init__(
         self,
@@ -71,16 +71,16 @@ class _KinetoProfile:
         self.use_device = min(names) if names else None
 
     def start(self) -> None:
-        """Begin to record."""
+        """Start recording."""
         self.prepare_trace()
         self.start_trace()
 
     def stop(self) -> None:
-        """End it."""
+        """Stop recording."""
         self.stop_trace()
 
     def prepare_trace(self) -> None:
-        """Make ready for a trace."""
+        """Prepare a trace (warm-up)."""
         if self.profiler is not None and not self.acc_events:
             warn(
                 "Warning: Profiler clears events at the end of each cycle. Only events from the current cycle will be "
@@ -106,7 +106,7 @@ class _KinetoProfile:
         self.profiler._prepare_trace()
 
     def start_trace(self) -> None:
-        """Begin to record what was made ready."""
+        """Start recording the prepared trace."""
         if self.execution_trace_observer is not None:
             self.execution_trace_observer.start()
         self._known("starting trace")._start_trace()
@@ -114,7 +114,7 @@ class _KinetoProfile:
             self.add_metadata_json(key, value)
 
     def stop_trace(self) -> None:
-        """End it."""
+        """Stop recording the trace."""
         if self.execution_trace_observer is not None:
             self.execution_trace_observer.stop()
         self._known("stopping trace")._stop_trace()
@@ -125,11 +125,11 @@ class _KinetoProfile:
         return self.profiler
 
     def toggle_collection_dynamic(self, enable: bool, activities: Iterable[ProfilerActivity]) -> None:
-        """Stop to record, or go on, in the middle."""
+        """Pause or resume recording."""
         if self.profiler is not None:
             self.profiler.toggle_collection_dynamic(enable, activities)
 
-    # -- what was found --
+    # -- results --
 
     def events(self) -> EventList:
         """The events of the trace, oldest first."""
@@ -181,11 +181,11 @@ class _KinetoProfile:
         write_memory_timeline(path, recorder.records, device or "cpu")
 
     def add_metadata(self, key: str, value: str) -> None:
-        """Put a text beside the events of the trace."""
+        """Add a string to the metadata of the trace."""
         self._metadata[key] = str(value)
 
     def add_metadata_json(self, key: str, value: str) -> None:
-        """Put something, given as JSON, beside the events of the trace.
+        """Add a JSON value to the metadata of the trace.
 
         Raises:
             ValueError: if it is no JSON.
@@ -193,7 +193,7 @@ class _KinetoProfile:
         self._metadata[key] = json.loads(value)
 
     def preset_metadata_json(self, key: str, value: str) -> None:
-        """The same, for every trace that will be started."""
+        """Add a JSON value to the metadata of every trace started from now on."""
         self.preset_metadata[key] = value
 
 
@@ -281,7 +281,7 @@ class profile(_KinetoProfile):  # noqa: N801 - torch's name
     def __enter__(self) -> profile:
         try:
             self.start()
-        except BaseException:  # also an interrupt: what was not entered is not left
+        except BaseException:  # also an interrupt: `__exit__` does not run if `__enter__` raised
             self._switch_off()
             raise
         return self
@@ -297,7 +297,7 @@ class profile(_KinetoProfile):  # noqa: N801 - torch's name
             self.execution_trace_observer.cleanup()
 
     def _switch_off(self) -> None:
-        """Record no more, and call nobody."""
+        """Stop recording without calling callbacks."""
         if self.profiler is not None:
             self.profiler._stop_trace()
 
@@ -309,7 +309,7 @@ class profile(_KinetoProfile):  # noqa: N801 - torch's name
         self._begin_step()
 
     def stop(self) -> None:
-        """End the last step; what is being recorded is ready."""
+        """End the last step and pass on the trace being recorded."""
         self._end_step()
         self._change(self.current_action, None)
 
@@ -333,7 +333,7 @@ class profile(_KinetoProfile):  # noqa: N801 - torch's name
             self.step_rec_fn = None
 
     def _change(self, before: ProfilerAction, after: ProfilerAction | None) -> None:
-        """From what was done in a step to what is done in the next one; None for the end."""
+        """Make the transition from the action of one step to that of the next; None at the end."""
         saved = before is ProfilerAction.RECORD_AND_SAVE
         recording = before in _RECORDING
         if after in (ProfilerAction.NONE, ProfilerAction.WARMUP) and before is ProfilerAction.RECORD:

@@ -1,4 +1,4 @@
-"""When a profiler records: what it does in each step, and what it can record at all."""
+"""Schedules of a profiler: the action of each step, and the activities that can be recorded."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..autograd.profiler_util import ProfilerActivity
 
 
 class ProfilerAction(Enum):
-    """What a profiler does in a step. `DEVICE_STOPPED` is never given by a schedule."""
+    """Action of a profiler in a step. `DEVICE_STOPPED` is never returned by a schedule."""
 
     NONE = 0
     WARMUP = 1
@@ -20,7 +20,7 @@ class ProfilerAction(Enum):
 
 
 def supported_activities() -> set[ProfilerActivity]:
-    """What can be recorded: the CPU, and CUDA where there is a device."""
+    """Return the activities that can be recorded: CPU, and CUDA if there is a device."""
     from ..backends.cupy_loading import count
 
     return {ProfilerActivity.CPU, ProfilerActivity.CUDA} if count() else {ProfilerActivity.CPU}
@@ -29,7 +29,7 @@ def supported_activities() -> set[ProfilerActivity]:
 def schedule(
     *, wait: int, warmup: int, active: int, repeat: int = 0, skip_first: int = 0, skip_first_wait: int = 0
 ) -> Callable[[int], ProfilerAction]:
-    """A schedule: for the number of a step, what the profiler does in it.
+    """Return a schedule: a function from the number of a step to a `ProfilerAction`.
 
     Args:
         wait, warmup, active: a cycle is so many steps of nothing, of warming up, and of recording; after the last
@@ -78,5 +78,5 @@ def schedule(
 
 
 def always(_: int) -> ProfilerAction:
-    """The schedule of a profiler that was given none: it records from start to stop."""
+    """The default schedule: record from start to stop."""
     return ProfilerAction.RECORD

@@ -65,7 +65,7 @@ def save(
 def _to_file(write: Callable[[Any, Any], None], obj: Any, f: Any) -> None:
     import io
 
-    made = io.BytesIO()  # what fails half way leaves the caller's file as it was
+    made = io.BytesIO()  # if writing fails, the caller's file stays unchanged
     write(obj, made)
     f.write(made.getbuffer())
 

@@ -37,7 +37,7 @@ def _tree(text: str) -> Any:
 
 # -- npz --
 
-# What reading an archive raises, depending on where it is damaged.
+# Errors of reading a damaged archive.
 _DAMAGE = (
     zipfile.BadZipFile,
     zlib.error,
@@ -105,7 +105,7 @@ def read_npy(file: IO[bytes]) -> Any:
 
 
 def _plain(name: str, array: Any) -> Any:
-    """A tensor of an array that came without description."""
+    """Return a tensor of an array stored without metadata."""
     from ..tensor.tensor import wrap
 
     try:

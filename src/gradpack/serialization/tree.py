@@ -38,8 +38,8 @@ class Encoder:
 
     def __init__(self) -> None:
         self.arrays: dict[str, Any] = {}
-        self._names: dict[int, str] = {}  # of memory that is in the table already, by its owner
-        self._seen: dict[int, tuple[Any, int]] = {}  # tensors by id (kept alive), with their numbers
+        self._names: dict[int, str] = {}  # number of each piece of memory in the table, by its owner
+        self._seen: dict[int, tuple[Any, int]] = {}  # tensors by id (kept alive) -> their numbers
         self._users: dict[int, int] = {}
 
     def encode(self, obj: Any) -> Any:
@@ -168,7 +168,7 @@ def _tensors(obj: Any, depth: int = 0) -> Iterator[Tensor]:
 
 
 def _owner(array: Any) -> Any:
-    """The array that owns the memory, if that is one piece of this dtype."""
+    """Return the NumPy array that owns the memory of a view."""
     while isinstance(array.base, np.ndarray):
         array = array.base
     return array
@@ -277,7 +277,7 @@ _SIMPLE: dict[str, Any] = {
 
 
 def _typed(array: Any, name: str) -> Any:
-    """The array in its dtype: formats hold some under another name."""
+    """Return the array in its dtype: file formats store some dtypes as others."""
     native = NATIVE[DTYPES[name]]
     if array.dtype == native:
         return array
@@ -289,7 +289,7 @@ def _typed(array: Any, name: str) -> Any:
 
 
 def _strided(flat: Any, shape: list[int], stride: list[int], offset: int) -> Any:
-    """A view of a piece of memory. Refuses to look outside it."""
+    """Return a strided view of a piece of memory. Raises if it would reach outside."""
     numbers = [*shape, *stride, offset]
     if len(shape) != len(stride) or any(type(n) is not int or n < 0 for n in numbers):
         raise BadFileError("load(): a tensor has a shape or strides that cannot be")

@@ -102,7 +102,7 @@ def _is_sequence(x: Any) -> bool:
 def _difference(
     a: Any, b: Any, subclasses: bool, rtol: float | None, atol: float | None, equal_nan: bool, checks: dict[str, bool]
 ) -> str | None:
-    """What to say of two leaves that are not close; None for those that are."""
+    """Return a message on how two leaves differ, or None if they are close."""
     if a is None or b is None:
         return None if a is b else f"None mismatch: {_short(a)} is not {_short(b)}"
     flags = bool | np.bool_
@@ -173,7 +173,7 @@ def _tensors(
 
 
 def _wide(t: Tensor) -> Any:
-    """Values as an array in which differences neither wrap around nor lose digits."""
+    """Return values as an array whose dtype neither wraps around nor loses digits in differences."""
     array = t.cpu().to(computed_in(t.dtype)).numpy()
     return array.astype("int64") if t.dtype.category < FLOATING else array
 

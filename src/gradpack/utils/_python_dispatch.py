@@ -1,4 +1,4 @@
-"""`TorchDispatchMode`: a block in which an object of the user's does what operations do, below autograd.
+"""`TorchDispatchMode`: a block in which a user's object handles every operation, below autograd.
 
 Each operation comes to `__torch_dispatch__` under the name that torch's dispatcher has for it, such as
 `torch.ops.aten.mul.Tensor`. Where torch runs several kernels for one operation of ours, it comes once;
@@ -40,7 +40,7 @@ class TorchDispatchMode(OpMode):
     backward = True
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        """Do `func(*args, **kwargs)`. To be overridden."""
+        """Compute `func(*args, **kwargs)`. To be overridden."""
         raise NotImplementedError
 
     def operation(self, op: Any, values: list[Any], run: Any) -> Any:
@@ -59,7 +59,7 @@ class TorchDispatchMode(OpMode):
 
 
 def _get_current_dispatch_mode() -> Any:
-    """The innermost mode that is on, or None."""
+    """Return the innermost active mode, or None."""
     modes = MODE.get().ops
     return modes[-1] if modes else None
 

@@ -1,4 +1,4 @@
-"""One checkpointed call: the tokens that stand for what it saved, and how they become tensors again.
+"""One checkpointed call: its pack hook stores tokens, its unpack hook recomputes the tensors.
 
 The rules are numbered in `checkpoint`.
 """
@@ -37,7 +37,7 @@ _next_serial = itertools.count(1)
 
 
 def _serial(run: Any) -> int:
-    """A number for a backward pass or group of passes; outside of one, another number each time."""
+    """Return the id of the current backward pass or group of passes; outside of one, a new id each time."""
     if run is None:
         return next(_next_serial)
     found = _serials.get(run)
@@ -47,23 +47,23 @@ def _serial(run: Any) -> int:
 
 
 class _Stop(BaseException):
-    """Ends the second run of a segment once everything has been collected."""
+    """Ends the recomputation once all saved tensors have been collected (early stop)."""
 
 
 class _Handle:
-    """Holds on to one collected tensor: the frame has it for as long as this lives."""
+    """Handle of one recomputed tensor: the frame keeps the tensor as long as the handle lives."""
 
     __slots__ = ("__weakref__",)
 
 
 class _Token:
-    """Stands in the graph for one saved tensor. `handles` has one handle for each pass that asked for it."""
+    """Packed form of one saved tensor. `handles` has one handle for each backward pass that unpacked it."""
 
     __slots__ = ("__weakref__", "handles", "spec")
 
     def __init__(self, spec: Spec) -> None:
         self.handles: dict[int, _Handle | None] = {}
-        self.spec = spec  # of the tensor in the first run
+        self.spec = spec  # metadata of the tensor in the original forward
 
 
 class Frame:
@@ -76,11 +76,11 @@ class Frame:
         self.seen: list[Any] = []  # metadata of each
         self.collected: dict[int, weakref.WeakKeyDictionary[_Handle, tuple[Tensor, int]]] = {}
         self.counts: dict[int, int] = {}
-        self.recomputed: set[int] = set()  # the passes for which the second run is over
+        self.recomputed: set[int] = set()  # the backward passes whose recomputation is complete
         self.complete = False
         self.backward_inside = False
 
-    # -- the hooks of the first run --
+    # -- the hooks of the original forward --
 
     def pack(self, tensor: Tensor) -> _Token:
         token = _Token(tensor._spec)
@@ -125,10 +125,10 @@ class Frame:
             raise saved_was_modified("checkpoint", "tensor", value.dtype, value._shape, "", value._counter[0], version)
         return value if value._spec is token.spec else value.to(token.spec.device, token.spec.dtype)
 
-    # -- the second run --
+    # -- recomputation --
 
     def _again(self, key: int) -> None:
-        """Run the segment again and collect what it saves."""
+        """Recompute the segment and collect its saved tensors."""
         self.collected = {k: v for k, v in self.collected.items() if len(v)}
         collected = self.collected[key] = weakref.WeakKeyDictionary()
         self.counts[key] = 0
@@ -146,7 +146,7 @@ class Frame:
         self._check(key, collected)
 
     def collect(self, key: int, tensor: Tensor) -> Tensor:
-        """The pack hook of the second run."""
+        """Pack hook of the recomputation."""
         if tensor.requires_grad:
             tensor = tensor.detach()
         nr = self.counts[key]

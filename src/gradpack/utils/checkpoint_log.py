@@ -27,7 +27,7 @@ class _Log(OpMode):
         self.lines: list[str] = []
         self.places: list[list[str]] = []
         self._numbers: dict[int, int] = {}
-        self._alive: list[Any] = []  # what has a number, so that no other gets its id
+        self._alive: list[Any] = []  # numbered objects, kept alive so that no other gets the same id
 
     def _name(self, value: Any) -> str:
         if isinstance(value, Tensor):

@@ -1,4 +1,4 @@
-"""What the forms of checkpointing share: settings, errors, and the state of devices."""
+"""Parts shared by reentrant and non-reentrant checkpointing: settings, errors, RNG state of devices."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _SETTINGS: dict[str, ContextVar[bool | None]] = {
 
 
 def setting(name: str, given: bool) -> bool:
-    """An argument of checkpoint, or what a context around the call sets instead."""
+    """Return an argument of `checkpoint`, or its override by an enclosing context."""
     found = _SETTINGS[name].get()
     return given if found is None else found
 
 
 class CheckpointError(RuntimeError):
-    """The second run of a segment saved something else than the first."""
+    """Raised if recomputation saved other tensors than the original forward."""
 
 
 @block
@@ -62,7 +62,7 @@ def random_state(state: Tensor | None) -> Iterator[None]:
 
 
 class GraphExecGroup:
-    """Backward passes of this block count as one: a segment that several of them need runs again once.
+    """Backward passes in this block share one recomputation of each segment.
 
     The passes must not need the same saved tensor.
 
@@ -135,7 +135,7 @@ def get_device_states(*args: Any) -> tuple[list[int], list[Tensor]]:
 
 
 def set_device_states(devices: Sequence[int], states: Sequence[Tensor], *, device_type: str | None = None) -> None:
-    """Set what `get_device_states` gave: nothing."""
+    """Restore the states from `get_device_states`: a no-op."""
     if len(devices) and (device_type or DefaultDeviceType.get_device_type()) not in ("cpu", "meta"):
         raise RuntimeError("set_device_states(): no device has a random generator of its own; see get_device_states")
 

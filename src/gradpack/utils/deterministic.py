@@ -1,4 +1,4 @@
-"""What `use_deterministic_algorithms` does to memory that nobody has written to.
+"""Settings of `use_deterministic_algorithms`.
 
 `fill_uninitialized_memory`: whether `empty` and its kin fill their tensors, with NaN, the largest integer or True,
 while deterministic algorithms are asked for. True at first.

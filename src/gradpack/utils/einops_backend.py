@@ -1,4 +1,4 @@
-"""What einops asks of a library: it finds the class among the subclasses of its own."""
+"""The backend class by which einops supports gradpack: einops finds it among its `AbstractBackend` subclasses."""
 
 from __future__ import annotations
 

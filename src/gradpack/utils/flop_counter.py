@@ -25,7 +25,7 @@ __all__ = ["FlopCounterMode", "register_flop_formula"]
 
 
 class _Modules:
-    """Which modules are running, by name: `Net`, and `Net.layer` inside of it."""
+    """Stack of running modules, by name: `Net`, and `Net.layer` inside of it."""
 
     def __init__(self) -> None:
         self.names: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
@@ -38,7 +38,7 @@ class _Modules:
         self.handles.append(register_module_forward_hook(self._end, always_call=True))
 
     def stop(self) -> None:
-        """Take the hooks away. May be interrupted, and called again."""
+        """Remove the hooks. May be interrupted, and called again."""
         for handle in self.handles:
             handle.remove()
         self.handles.clear()
@@ -56,7 +56,7 @@ class _Modules:
 
 
 class _Watch(OpMode):
-    """Sees the operations of a block."""
+    """Observes the operations of a block."""
 
     observes = True
 
@@ -176,14 +176,14 @@ class FlopCounterMode:
         for place in places:
             self.flop_counts[place][packet] += count
 
-    # -- what was found --
+    # -- results --
 
     def get_total_flops(self) -> int:
-        """All of them."""
+        """Return the total count."""
         return sum(self.flop_counts["Global"].values())
 
     def get_flop_counts(self) -> dict[str, dict[Any, int]]:
-        """By the name of a module, `Global` for all, and the operation."""
+        """Return the counts by module name (`Global` for all) and by operation."""
         return {place: dict(counts) for place, counts in self.flop_counts.items()}
 
     def get_table(self, depth: int | None = None) -> str:

@@ -80,25 +80,25 @@ def register_flop_formula(targets: Any, get_raw: bool = False) -> Callable[[_F],
 
 @register_flop_formula(aten.mm)
 def mm_flop(a: Shape, b: Shape, *args: Any, out_shape: Any = None, **kwargs: Any) -> int:
-    """Of a product of two matrices."""
+    """FLOPs of a matrix product."""
     return 2 * a[0] * a[1] * b[1]
 
 
 @register_flop_formula(aten.addmm)
 def addmm_flop(input: Shape, a: Shape, b: Shape, *args: Any, out_shape: Any = None, **kwargs: Any) -> int:
-    """Of a product of two matrices to which something is added."""
+    """FLOPs of `addmm`: those of its matrix product."""
     return mm_flop(a, b)
 
 
 @register_flop_formula(aten.bmm)
 def bmm_flop(a: Shape, b: Shape, *args: Any, out_shape: Any = None, **kwargs: Any) -> int:
-    """Of the products of two batches of matrices."""
+    """FLOPs of a batched matrix product."""
     return 2 * prod(a) * b[-1]
 
 
 @register_flop_formula(aten.baddbmm)
 def baddbmm_flop(input: Shape, a: Shape, b: Shape, *args: Any, out_shape: Any = None, **kwargs: Any) -> int:
-    """Of the products of two batches of matrices to which something is added."""
+    """FLOPs of `baddbmm`: those of its batched matrix product."""
     return bmm_flop(a, b)
 
 
@@ -115,7 +115,7 @@ def conv_flop(
     out_shape: Any = None,
     **kwargs: Any,
 ) -> int:
-    """Of a convolution: each element of the result, or of the input if it is a transposed one, meets a kernel."""
+    """FLOPs of a convolution: each element of the result (transposed: of the input) meets a kernel."""
     return 2 * x[0] * prod((x if transposed else out_shape)[2:]) * prod(weight)
 
 
@@ -134,14 +134,14 @@ def conv_backward_flop(
     output_mask: Any,
     out_shape: Any = None,
 ) -> int:
-    """Of its gradients by the input and the weight: each takes as many as the convolution."""
+    """FLOPs of a convolution's gradients by input and weight: each takes as many as the convolution."""
     forward = conv_flop(x, weight, bias, stride, padding, dilation, transposed, out_shape=grad_out)
     return forward * (bool(output_mask[0]) + bool(output_mask[1]))
 
 
 @register_flop_formula(aten._scaled_dot_product_flash_attention)
 def sdpa_flop(query: Shape, key: Shape, value: Shape, *args: Any, out_shape: Any = None, **kwargs: Any) -> int:
-    """Of attention: the scores, and their product with the values. Masks are not accounted for."""
+    """FLOPs of attention: the scores, and their product with the values. Masks are not accounted for."""
     return 2 * prod(query[:-1]) * key[-2] * (query[-1] + value[-1])
 
 
@@ -149,11 +149,11 @@ def sdpa_flop(query: Shape, key: Shape, value: Shape, *args: Any, out_shape: Any
 def sdpa_backward_flop(
     grad_out: Shape, query: Shape, key: Shape, value: Shape, *args: Any, out_shape: Any = None, **kwargs: Any
 ) -> int:
-    """Of its gradients: the scores once more, their gradients, and those of queries, keys and values."""
+    """FLOPs of attention's backward: the scores again, their gradients, and those of query, key and value."""
     return 2 * prod(query[:-1]) * key[-2] * (3 * query[-1] + 2 * value[-1])
 
 
-# -- what our operations are of torch's --
+# -- gradpack's operations in terms of torch's --
 
 
 def _matmul(a: Shape, b: Shape) -> tuple[OpOverloadPacket, Shape, Shape] | None:
@@ -218,7 +218,7 @@ def parts(op: Op, values: dict[str, Any], out: Any, wanted: dict[str, bool]) -> 
 def _of_convolution(
     name: str, values: dict[str, Any], out: Any, wanted: dict[str, bool]
 ) -> tuple[list[Part], list[Part]]:
-    """What a convolution that is differentiated twice is made of."""
+    """Return the convolutions in forward and backward of one convolution kernel, for double backward."""
     x, weight, g = (values.get(p, out) for p in ("input", "weight", "output"))
     args = (x, weight, None, values["stride"], values["padding"], values["dilation"], False)
     backward: list[Part] = [(aten.convolution, args, g)] * sum(wanted.values())

@@ -23,7 +23,7 @@ from ..tensor.tensor import Tensor, alias
 
 
 class CheckpointPolicy(enum.Enum):
-    """What a policy says about an operation.
+    """Decision of a selective checkpoint policy for an operation.
 
     SAVE keeps its results from forward to backward, RECOMPUTE does not. CPU_OFFLOAD is torch's name for
     keeping them in host memory, which its compiler acts on: outside of it, as here, they are recomputed.
@@ -58,7 +58,7 @@ _RECOMPUTE, _CONSUMED = object(), object()
 
 
 class _Entry:
-    """The results of one operation, as they were."""
+    """Stored results of one operation."""
 
     holds: list[Any]  # what a recorder gave for each, to keep as long; where there is one
 
@@ -84,7 +84,7 @@ def _alias(tensor: Tensor) -> Tensor:
 
 
 class _Keeping(OpMode):
-    """The context of the first run."""
+    """Context of the original forward: stores the results that the policy saves."""
 
     def __init__(self, policy: Callable[..., Any], storage: dict[Any, dict[int, Any]]) -> None:
         super().__init__()
@@ -114,7 +114,7 @@ class _Keeping(OpMode):
 
 
 class _Serving(OpMode):
-    """The context of the second run."""
+    """Context of recomputation: returns the stored results."""
 
     def __init__(self, storage: dict[Any, dict[int, Any]], allow_mutation: bool) -> None:
         super().__init__()
@@ -152,7 +152,7 @@ class _Serving(OpMode):
         if not entry.outs:
             return run()
         outs = [_alias(t) for t in entry.outs]
-        if self.allow_mutation:  # what the second run writes is not held against what it has saved
+        if self.allow_mutation:  # in-place operations of the recomputation must not count against saved tensors
             for out in outs:
                 out._counter = [0]
         return outs, entry.extras

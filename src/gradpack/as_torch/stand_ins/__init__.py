@@ -1,1 +1,1 @@
-"""Parts of torch that programs mention and gradpack has no meaning for: what they are told, and what is refused."""
+"""Stand-ins for parts of torch that have no meaning here: fixed answers, no-ops, and refusals."""

@@ -1,3 +1,3 @@
-"""Settings of compilers, which may be set to anything: nothing reads them."""
+"""Settings of compilers: they accept any value, and have no effect."""
 
 __all__: list[str] = []

@@ -20,21 +20,21 @@ forbid_in_graph = nested_compile_region = _given
 
 
 def reset() -> None:
-    """Forget what was compiled: nothing was."""
+    """Do nothing: there are no compiled functions."""
 
 
 def cudagraph_mark_step_begin() -> None:
-    """There are no graphs of that kind."""
+    """Do nothing: there are no CUDA graphs."""
 
 
 def list_backends(exclude_tags: Any = ()) -> list[str]:
-    """The compilers that there are: none."""
+    """Return the available compiler backends: none."""
     return []
 
 
 @contextmanager
 def set_stance(stance: Any = "default", **options: Any) -> Iterator[None]:
-    """How to compile: nothing is."""
+    """Do nothing: nothing is compiled."""
     yield
 
 

@@ -2,7 +2,7 @@
 
 
 def _log_api_usage_once(event: str) -> None:
-    """Nothing is counted."""
+    """Do nothing: API usage is not logged."""
 
 
 def _are_functorch_transforms_active() -> bool:

@@ -1,4 +1,4 @@
-"""Names of `torch.cuda` that programs mention, and gradpack has nothing behind."""
+"""Names of `torch.cuda` that programs mention, without a function in gradpack."""
 
 from __future__ import annotations
 

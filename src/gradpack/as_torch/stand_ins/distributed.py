@@ -40,7 +40,7 @@ class ReduceOp:
 
 
 class group:  # noqa: N801 - torch's name
-    """There is no group."""
+    """Stand-in for `torch.distributed.group`: there are no process groups."""
 
     WORLD = None
 

@@ -11,7 +11,7 @@ optimize = disable = allow_in_graph = disallow_in_graph = forbid_in_graph = run 
 
 
 def mark_dynamic(tensor: Any, index: Any, **limits: Any) -> None:
-    """Shapes are not compiled for."""
+    """Do nothing: nothing is compiled for given shapes."""
 
 
 mark_static = maybe_mark_dynamic = mark_static_address = mark_dynamic
@@ -23,7 +23,7 @@ def is_dynamo_supported() -> bool:
 
 
 def graph_break(msg: str = "") -> None:
-    """There is no graph to break."""
+    """Do nothing: there is no traced graph."""
 
 
 __all__ = ["allow_in_graph", "disable", "is_compiling", "optimize", "reset", "run"]

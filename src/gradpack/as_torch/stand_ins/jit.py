@@ -15,7 +15,7 @@ def _identity(obj: Any) -> Any:
 
 
 def _given(obj: Any = None, *args: Any, **kwargs: Any) -> Any:
-    """Give back what is given; a decorator if nothing is."""
+    """Return the argument unchanged; a decorator if there is none."""
     return _identity if obj is None else obj
 
 
@@ -29,23 +29,23 @@ class ScriptModule(Module):
 
 
 class RecursiveScriptModule(ScriptModule):
-    """What `torch.jit.script` makes of a module: here that stays what it is."""
+    """Type of a scripted module, for `isinstance`; here `torch.jit.script` returns the module itself."""
 
 
 class ScriptFunction:
-    """What `torch.jit.script` makes of a function: here that stays what it is."""
+    """Type of a scripted function, for `isinstance`; here `torch.jit.script` returns the function itself."""
 
 
 load, save = refused("jit.load"), refused("jit.save")
 
 
 def Attribute(value: Any, type: Any) -> Any:  # noqa: N802 - torch's name
-    """The value."""
+    """Return the value unchanged."""
     return value
 
 
 def annotate(the_type: Any, the_value: Any) -> Any:
-    """The value."""
+    """Return the value unchanged."""
     return the_value
 
 
@@ -65,35 +65,35 @@ is_tracing = is_scripting
 
 
 def fork(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """What the call gives: it is done at once."""
+    """Call `func` synchronously and return its result in place of a future."""
     return func(*args, **kwargs)
 
 
 def wait(future: Any) -> Any:
-    """What `fork` gave."""
+    """Return the result of `fork`, which is complete already."""
     return future
 
 
 @contextmanager
 def optimized_execution(should_optimize: bool) -> Iterator[None]:
-    """Nothing is optimised."""
+    """Do nothing: nothing is optimized."""
     yield
 
 
 @contextmanager
 def fuser(name: str) -> Iterator[None]:
-    """Nothing is fused."""
+    """Do nothing: nothing is fused."""
     yield
 
 
 def enable_onednn_fusion(enabled: bool) -> None:
-    """Nothing is fused."""
+    """Do nothing: nothing is fused."""
 
 
 def boolean_dispatch(
     arg_name: str, arg_index: int, default: bool, if_true: Any, if_false: Any, module_name: str, func_name: str
 ) -> Any:
-    """One function of two, by a boolean argument."""
+    """Return a function that calls one of two, chosen by a boolean argument."""
 
     def chosen(*args: Any, **kwargs: Any) -> Any:
         flag = kwargs.get(arg_name, args[arg_index] if len(args) > arg_index else default)

@@ -9,7 +9,7 @@ from typing import Any
 
 
 class SDPBackend(IntEnum):
-    """Ways to compute attention."""
+    """Backends of scaled dot product attention."""
 
     ERROR = -1
     MATH = 0
@@ -21,7 +21,7 @@ class SDPBackend(IntEnum):
 
 @contextmanager
 def sdpa_kernel(backends: Any, set_priority: bool = False) -> Iterator[None]:
-    """Choose ways to compute attention: the one that there is, is taken."""
+    """Accept any selection of backends: there is one implementation, which is always used."""
     yield
 
 

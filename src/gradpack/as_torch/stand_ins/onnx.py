@@ -1,4 +1,4 @@
-"""`torch.onnx`: nothing is exported."""
+"""`torch.onnx`: export is not supported."""
 
 from .refuse import refused
 

@@ -1,4 +1,4 @@
-"""Functions and classes that may be imported, and say what they cannot do when they are called."""
+"""Functions and classes that can be imported, and raise when called."""
 
 from __future__ import annotations
 

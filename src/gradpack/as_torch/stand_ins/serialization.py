@@ -1,4 +1,4 @@
-"""Names of `torch.serialization` that say which code a file may run: here no file can run any."""
+"""Names of `torch.serialization` for allowed globals: no effect, as loading never runs code."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from typing import Any
 
 
 def add_safe_globals(safe_globals: list[Any]) -> None:
-    """Nothing needs to be allowed."""
+    """Do nothing: loading never runs code."""
 
 
 def clear_safe_globals() -> None:
-    """Nothing was allowed."""
+    """Do nothing: nothing is ever added."""
 
 
 def get_safe_globals() -> list[Any]:
-    """What was allowed: nothing."""
+    """Return the globals allowed in addition to the built-in ones: always an empty list."""
     return []
 
 
 @contextmanager
 def safe_globals(safe_globals: list[Any]) -> Iterator[None]:
-    """Nothing needs to be allowed."""
+    """Do nothing: loading never runs code."""
     yield
 
 

@@ -21,7 +21,7 @@ def compile(
     options: Any = None,
     disable: bool = False,
 ) -> Any:
-    """Give back the function or module: operations run one by one. Without one, a decorator."""
+    """Return the function or module uncompiled; a decorator if none is given."""
     return _identity if model is None else model
 
 

@@ -1,4 +1,4 @@
-"""What attention does to a block of scores, a row at a time: exponentials and their sums, dropout, and their gradient.
+"""Compiled row loops of attention: softmax of a block of scores, dropout, and their gradient.
 
 A block is a matrix whose rows follow one another in a stack of matrices of `rows` rows each: row `r` is number `at + r`
 of all. Under a causal mask it sees the columns up to its position in its matrix, `(at + r) % rows`. `kept` has a byte

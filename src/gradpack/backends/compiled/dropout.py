@@ -1,4 +1,4 @@
-"""What dropout does once it is known which elements it keeps."""
+"""Compiled loops of dropout, given the mask of the elements to keep."""
 
 from __future__ import annotations
 

@@ -149,7 +149,7 @@ def log_of_normal(x: Any, more: Any) -> Any:
 
 @inlined
 def log1p(x: Any) -> Any:
-    """log(1 + x): of the sum as it is rounded, and what rounding took from it."""
+    """log(1 + x): the logarithm of the rounded sum, plus a correction for the rounding error."""
     u = _f(1.0) + x
     lost = (x - (u - _f(1.0))) / u
     value = log(u) + (lost if u > _f(0.0) else _f(0.0))

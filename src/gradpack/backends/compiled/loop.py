@@ -30,7 +30,7 @@ def _compiled(function: Function, fastmath: Any) -> Function:
 
 # A loop over elements. A product and the sum after it may be rounded once, which only makes it more precise.
 loop = partial(_compiled, fastmath={"contract"})
-# A loop that adds up: in whatever order is fastest. NumPy adds in pairs, which is no worse, so callers add up parts.
+# A reduction, in any order. NumPy sums pairwise, which is no less precise, so callers sum partial results.
 summing = partial(_compiled, fastmath={"contract", "reassoc"})
-# A function of numbers that loops call. It becomes part of them.
+# A scalar function that loops call. It is inlined.
 inlined = partial(_compiled, fastmath={"contract"})

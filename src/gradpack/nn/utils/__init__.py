@@ -38,7 +38,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """What few programs use is imported when it is asked for."""
+    """Import `prune` at first access."""
     if name == "prune":
         return import_module(".prune", __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

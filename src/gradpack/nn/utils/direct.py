@@ -1,4 +1,4 @@
-"""Who may work on arrays directly, without a tensor operation for every step."""
+"""Whether code may write to arrays directly, without a tensor operation for every step."""
 
 from __future__ import annotations
 
@@ -6,6 +6,6 @@ from ...base.modes import MODE
 
 
 def may_write() -> bool:
-    """May arrays be written to behind the back of the tensors? Not while somebody follows every write."""
+    """Whether arrays may be written to unseen by their tensors: not while a mode observes every write."""
     mode = MODE.get()
     return mode.mutation is None and not mode.levels

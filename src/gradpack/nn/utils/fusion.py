@@ -141,7 +141,7 @@ def fuse_linear_bn_weights(
 
 
 def _parameters(weight: Tensor, bias: Tensor, old: Tensor, old_bias: Tensor | None) -> tuple[Parameter, Parameter]:
-    """Leaves of the old dtypes that require grad where the old ones did."""
+    """Make leaves of the old dtypes that require grad where the old ones did."""
     kind = old.dtype if old_bias is None else old_bias.dtype
     return (
         Parameter(weight.detach().to(old.dtype), old.requires_grad),

@@ -1,4 +1,4 @@
-"""Making a module without drawing starting values."""
+"""Making a module without initializing its parameters."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..module import Module
 
 
 def skip_init(module_cls: type[Module], *args: Any, **kwargs: Any) -> Module:
-    """A module whose parameters hold whatever they hold.
+    """Return a module with uninitialized parameters.
 
     Raises:
         RuntimeError: for what is no module class, or takes no `device`.

@@ -19,7 +19,7 @@ _caching = 0
 
 @block
 def cached() -> Iterator[None]:
-    """Within, each parametrised tensor is computed once.
+    """Compute each parametrized tensor only once within this block.
 
     Example::
 
@@ -48,7 +48,7 @@ def _register(module: Module, name: str, value: Any) -> None:
 
 
 def _set(target: Tensor, source: Tensor) -> None:
-    """Give a tensor other data; it stays the same object, which optimisers know."""
+    """Replace the data of a tensor in place: optimizers keep their reference to it."""
     target.data = source.detach()
 
 
@@ -131,7 +131,7 @@ class ParametrizationList(ModuleList):
                     )
 
     def originals(self) -> list[Tensor]:
-        """What the first parametrisation takes."""
+        """Return the original tensors, the inputs of the first parametrization."""
         return [self.original] if self.is_tensor else [getattr(self, f"original{i}") for i in range(self.ntensors)]
 
     def right_inverse(self, value: Any) -> None:
@@ -259,7 +259,7 @@ def register_parametrization(
 
 
 def _check_next(module: Module, name: str, parametrization: Any) -> None:
-    """That one more parametrisation keeps dtype and shape, and its inverse as well."""
+    """Raise unless one more parametrization, and its inverse, keep dtype and shape."""
     y = getattr(module, name)
     x = parametrization(y)
     if not isinstance(x, Tensor):
@@ -352,7 +352,7 @@ def type_before_parametrizations(module: Module) -> type:
 def transfer_parametrizations_and_params(
     from_module: Module, to_module: Module, tensor_name: str | None = None
 ) -> Module:
-    """Give a module the parametrisations, and the originals, of another.
+    """Copy the parametrizations and original tensors of one module to another.
 
     Example::
 

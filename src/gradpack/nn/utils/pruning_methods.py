@@ -19,7 +19,7 @@ from ..module import Module
 
 
 class BasePruningMethod(ABC):
-    """What all methods share: a subclass says how to compute a mask, and what its mask is about.
+    """Base class of pruning methods: a subclass defines `compute_mask` and `PRUNING_TYPE`.
 
     `PRUNING_TYPE` is `"unstructured"` (elements that are still there), `"structured"` (channels that are still there)
     or `"global"` (all elements): it says what a method sees of a parameter that was pruned before.
@@ -51,7 +51,7 @@ class BasePruningMethod(ABC):
         """A mask of the shape of `t`, importance scores: zeros where `default_mask` has them, and where to prune."""
 
     def apply_mask(self, module: Module) -> Tensor:
-        """The parameter times its mask."""
+        """Return the parameter times its mask."""
         name = self._tensor_name
         orig, mask = getattr(module, name + "_orig"), getattr(module, name + "_mask")
         pruned: Tensor = mask.to(orig.dtype) * orig
@@ -98,7 +98,7 @@ class BasePruningMethod(ABC):
         return method
 
     def prune(self, t: Tensor, default_mask: Tensor | None = None, importance_scores: Tensor | None = None) -> Tensor:
-        """A pruned copy of a tensor, of which no module needs to know.
+        """Return a pruned copy of a tensor that need not belong to a module.
 
         Args:
             default_mask: what was pruned before; nothing by default.
@@ -125,12 +125,12 @@ class BasePruningMethod(ABC):
 
 
 def _hooks(module: Module) -> list[tuple[int, BasePruningMethod]]:
-    """The methods that prune a module, with the keys of the hooks."""
+    """Return the pruning methods of a module with the keys of their hooks."""
     return [(k, hook) for k, hook in module._forward_pre_hooks.items() if isinstance(hook, BasePruningMethod)]
 
 
 class PruningContainer(BasePruningMethod):
-    """Several methods for one parameter, each on what the ones before it have left.
+    """Several methods for one parameter, each applied to the elements that those before it kept.
 
     Example::
 
@@ -150,7 +150,7 @@ class PruningContainer(BasePruningMethod):
             self.add_pruning_method(method)
 
     def add_pruning_method(self, method: BasePruningMethod | None) -> None:
-        """One more, for the parameter of the others.
+        """Add a method, for the same parameter as the others.
 
         Raises:
             TypeError: unless it is a method, or None.
@@ -177,7 +177,7 @@ class PruningContainer(BasePruningMethod):
         return self._pruning_methods[index]
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
-        """The mask of the last method, on what `default_mask` has left."""
+        """Return the mask of the last method, applied to the elements that `default_mask` keeps."""
         method = self._pruning_methods[-1]
         kind = method.PRUNING_TYPE
         if kind == "unstructured":
@@ -322,7 +322,7 @@ class LnStructured(RandomStructured):
 
 
 def _mask_elements(scores: Tensor, amount: float, default_mask: Tensor) -> Tensor:
-    """The mask with zeros at the smallest scores, too."""
+    """Return the mask with zeros at the smallest scores as well."""
     count = _how_many(amount, scores.numel())
     mask = default_mask.clone()
     if count:
@@ -332,7 +332,7 @@ def _mask_elements(scores: Tensor, amount: float, default_mask: Tensor) -> Tenso
 
 
 def _how_many(amount: float, size: int) -> int:
-    """How many of `size` to prune."""
+    """Return how many of `size` elements to prune."""
     count = _compute_nparams_toprune(amount, size)
     _validate_pruning_amount(count, size)
     return count
@@ -368,7 +368,7 @@ def _validate_pruning_dim(t: Tensor, dim: int) -> None:
 
 
 def _compute_nparams_toprune(amount: float, tensor_size: int) -> int:
-    """How many elements an amount stands for."""
+    """Return how many elements an amount (a count or a fraction) means."""
     return round(amount * tensor_size) if isinstance(amount, float) else amount
 
 

@@ -271,7 +271,7 @@ def pad_sequence(
 
 
 def _check_option(name: str, position: int, value: Any, kinds: Any, wanted: str) -> None:
-    """Raise TypeError for an option of `pad_sequence` of another type."""
+    """Raise TypeError if an option of `pad_sequence` has the wrong type."""
     if not isinstance(value, kinds):
         raise TypeError(
             f"pad_sequence(): argument '{name}' (position {position}) must be {wanted}, not {type(value).__name__}"

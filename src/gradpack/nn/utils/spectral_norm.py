@@ -48,7 +48,7 @@ class SpectralNorm:
                 for _ in range(self.n_power_iterations):
                     v.copy_(F.normalize(mv(matrix.t(), u), dim=0, eps=self.eps))
                     u.copy_(F.normalize(mv(matrix, v), dim=0, eps=self.eps))
-                u, v = u.clone(), v.clone()  # another forward may come before backward
+                u, v = u.clone(), v.clone()  # a second forward may run before the first one's backward
         return weight / dot(u, mv(matrix, v))
 
     def remove(self, module: Module) -> None:

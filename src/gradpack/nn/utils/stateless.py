@@ -12,7 +12,7 @@ from ..module import Module
 
 
 def _tied(module: Module, given: dict[str, Any]) -> dict[str, Any]:
-    """What is given, for all names of tensors that a module has under several.
+    """Return the given tensors, under all names of tied parameters and buffers.
 
     Raises:
         ValueError: for different values under two names of one.
@@ -35,7 +35,7 @@ def _tied(module: Module, given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _place(module: Module, name: str) -> tuple[Any, str]:
-    """The submodule and its own name of a tensor."""
+    """Return the submodule that holds a tensor, and its name there."""
     path, _, last = name.rpartition(".")
     found: Any = module
     for part in path.split(".") if path else ():
@@ -46,7 +46,7 @@ def _place(module: Module, name: str) -> tuple[Any, str]:
 
 
 def _registry(owner: Any, name: str) -> dict[str, Any]:
-    """Where a tensor of a module stands."""
+    """Return the dict that holds a tensor: `_parameters`, `_buffers` or else `__dict__`."""
     for registry in (owner._parameters, owner._buffers):
         if name in registry:
             return registry
@@ -56,13 +56,13 @@ def _registry(owner: Any, name: str) -> dict[str, Any]:
 
 
 def _present(owner: Any, name: str) -> Any:
-    """A tensor of a module."""
+    """Return a tensor of a module by name."""
     return _registry(owner, name).get(name, getattr(owner, name))
 
 
 @block
 def reparametrized(module: Module, tensors: dict[str, Any], tie_weights: bool, strict: bool) -> Iterator[None]:
-    """Within, the module has other tensors; changes of buffers show in the dict afterwards."""
+    """Replace tensors of the module within this block; changes of buffers show in the dict afterwards."""
     given = _tied(module, tensors) if tie_weights else dict(tensors)
     if strict:
         own = {n for n, _ in module.named_parameters(remove_duplicate=False)}

@@ -1,4 +1,4 @@
-"""What saved tensor hooks have to hold, as checks that run against any module that looks like torch.
+"""Conformance checks of saved tensor hooks, for any module with the interface of torch.
 
     python -m gradpack.testing.hooks torch
     python -m gradpack.testing.hooks gradpack
@@ -22,7 +22,7 @@ GATES: tuple[Gate, ...] = (*scopes.GATES, *writes.GATES, *copies.GATES, *graphs.
 
 
 class Outcome(NamedTuple):
-    """What came of one gate."""
+    """Result of one gate."""
 
     gate: Gate
     holds: bool

@@ -1,4 +1,4 @@
-"""What comes back from packing: layouts, shared memory, parameters, attributes."""
+"""Gates on unpacked tensors: layouts, shared memory, parameters, attributes."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def attributes(torch: Any) -> None:
 
 @gate
 def custom_function(torch: Any) -> None:
-    """What a Function saves is packed and unpacked, inputs and results alike."""
+    """Tensors saved by a custom Function go through the hooks, inputs and results alike."""
 
     class Exp(torch.autograd.Function):  # type: ignore[misc]
         @staticmethod

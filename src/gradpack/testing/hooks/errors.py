@@ -13,7 +13,7 @@ gate = GATES
 
 
 class Mine(Exception):  # noqa: N818 - a user's
-    """What a hook raises."""
+    """Exception raised by the hooks of these gates."""
 
 
 def _fail(_: Any) -> Any:
@@ -21,7 +21,7 @@ def _fail(_: Any) -> Any:
 
 
 def _said(error: BaseException) -> str:
-    """All that an exception says of itself, without the lines of code that a traceback shows."""
+    """Return all messages of an exception, without the source lines of its traceback."""
     return "\n".join([*traceback.format_exception_only(error), *map(str, getattr(error, "__notes__", ()))])
 
 

@@ -1,4 +1,4 @@
-"""What a gate is, and what gates share."""
+"""The type of a gate, and helpers that gates share."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Gate(NamedTuple):
 
 
 class Gates(list[Gate]):
-    """The gates of one file: each function is added with its name and its docstring."""
+    """The gates of one file; calling it registers a function by its name and docstring."""
 
     def __call__(self, check: Callable[[Any], None]) -> Callable[[Any], None]:
         claim = " ".join((check.__doc__ or "").split())

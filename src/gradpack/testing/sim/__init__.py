@@ -1,4 +1,4 @@
-"""A simulated accelerator, `sim:0`, to test on what there is to an accelerator but its speed.
+"""A simulated accelerator `sim:0`, for tests of everything about an accelerator but its speed.
 
 Its memory is an arena with a capacity, and running out of it is an error. The host does not see it:
 what reads it as an array raises, and copies are counted. It has streams: copies into pinned memory

@@ -93,7 +93,7 @@ class Arena:
     def free(self, start: int, size: int) -> None:
         with self._lock:
             self.used -= size
-            self.bytes[start : start + size] = 0xFF  # not a number, in every format: whoever reads it on will see
+            self.bytes[start : start + size] = 0xFF  # NaN in every floating-point format, so that use after free shows
             i = bisect.bisect(self._gaps, (start, 0))
             if i < len(self._gaps) and self._gaps[i][0] == start + size:
                 size += self._gaps.pop(i)[1]

@@ -19,7 +19,7 @@ class ImplicitTransferError(TypeError):
 
 
 class pinned(np.ndarray[Any, Any]):  # noqa: N801 - a kind of array
-    """Host memory that a device copies from and to while the host goes on. It is known which streams do."""
+    """Host memory that a simulated device copies asynchronously, with a record of the streams that use it."""
 
     writer: tuple[int, int] | None
     readers: dict[int, int]
@@ -138,7 +138,7 @@ class SimArray(NDArrayOperatorsMixin):
         return arena.bytes[start : start + self.nbytes]
 
     def record_stream(self, stream: Stream) -> None:
-        """The memory is not to be reused before the stream has done what it has been given."""
+        """Delay reuse of the memory until the stream has done all work submitted so far."""
         self.block.recorded.add(stream.number)
 
     def __repr__(self) -> str:
@@ -146,13 +146,13 @@ class SimArray(NDArrayOperatorsMixin):
 
 
 def _span(array: SimArray) -> int:
-    """From the first byte of an array to its last."""
+    """Return the bytes from the first to the last element of an array."""
     steps = [(n - 1) * s for n, s in zip(array.shape, array.strides, strict=True)]
     return array.itemsize + sum(steps)
 
 
 def empty(shape: Any, native: Any, device: Device, like: Any = None) -> SimArray:
-    """An array of whatever is in its memory; `like` gives the order of its dimensions."""
+    """Return an uninitialized array; `like` gives the order of its dimensions."""
     shape = (shape,) if isinstance(shape, int) else tuple(shape)
     native = np.dtype(native)
     order = sorted(range(len(shape)), key=lambda d: -abs(like.strides[d])) if like is not None else range(len(shape))
@@ -163,7 +163,7 @@ def empty(shape: Any, native: Any, device: Device, like: Any = None) -> SimArray
     size = int(np.prod(shape, dtype=np.int64)) * native.itemsize
     stream = device.current()
     block = device.arena.allocate(size, stream.number)
-    block.writer = stream.number, stream.clock[stream.number]  # what was there before is over in this stream only
+    block.writer = stream.number, stream.clock[stream.number]  # earlier uses of the memory are over in this stream only
     return SimArray(device.arena.array(block, shape, native, tuple(strides)), block, device)
 
 

@@ -11,7 +11,7 @@ from .streams import Device, Event, Stream
 
 
 class SimStreams:
-    """What offloading needs of one device. Copies from and to pinned memory run as late as they may."""
+    """Streams and pinned memory of one simulated device. Copies from and to pinned memory run as late as they may."""
 
     def __init__(self, device: Device) -> None:
         self.device = device
@@ -70,6 +70,6 @@ class SimStreams:
 
 
 def _in_root(host: Any, root: Any) -> Any:
-    """The same bytes as a part of all that is pinned: a copy that waits keeps nothing alive but that."""
+    """Return the same bytes as a part of the whole pinned buffer, so that a delayed copy keeps only that alive."""
     start = host.__array_interface__["data"][0] - root.__array_interface__["data"][0]
     return root[start : start + host.nbytes]

@@ -1,4 +1,4 @@
-"""Streams and events of a simulated device, and who may touch which block when.
+"""Streams and events of a simulated device, with detection of data races between streams.
 
 Kernels run at once; copies between host and device that are asked for without blocking wait in
 their stream, and run as late as they may: when something that has to come after them does. Then
@@ -24,7 +24,7 @@ _CURRENT: ContextVar[tuple[Stream, ...]] = ContextVar("gradpack simulated stream
 
 
 class Used(Protocol):
-    """Memory of which it is known who uses it: a block of an arena, or pinned memory of the host."""
+    """Memory whose uses by streams are recorded: a block of an arena, or pinned host memory."""
 
     writer: tuple[int, int] | None  # which stream wrote to it last, and when
     readers: dict[int, int]  # which streams have read it since, and when
@@ -43,7 +43,7 @@ class Event:
         self.stream: Stream | None = None
 
     def record(self, stream: Stream | None = None) -> Event:
-        """All that the stream has been given until now."""
+        """Record all work submitted to the stream so far."""
         if stream is None:
             raise TypeError("Event.record() needs a stream: say which with record(stream)")
         with stream.device.lock:
@@ -51,12 +51,12 @@ class Event:
         return self
 
     def synchronize(self) -> None:
-        """Let the host wait for it."""
+        """Block the host until the event has passed."""
         if self.device is not None:
             self.device.reach(self.clock)
 
     def query(self) -> bool:
-        """Whether it has been reached. If so, the host knows what it would after waiting."""
+        """Return whether the event has passed. If so, the host is synchronized with it."""
         if self.device is None:
             return True
         with self.device.lock:
@@ -77,23 +77,23 @@ class Stream:
 
     @property
     def done(self) -> int:
-        """How much of what it was given has happened."""
+        """Return how much of the submitted work has been done."""
         return self.waiting[0][0][self.number] - 1 if self.waiting else self.clock[self.number]
 
     def wait_event(self, event: Event) -> None:
-        """What comes now comes after the event."""
+        """Make work submitted from now on wait for the event."""
         with self.device.lock:
             _join(self.clock, event.clock)
 
     def wait_stream(self, other: Stream) -> None:
-        """What comes now comes after all that the other stream has been given."""
+        """Make work submitted from now on wait for all work already submitted to the other stream."""
         self.wait_event(other.record())
 
     def record(self, event: Event | None = None) -> Event:
         return (event or Event()).record(self)
 
     def synchronize(self) -> None:
-        """Let the host wait for all that the stream has been given."""
+        """Block the host until all work submitted to the stream is done."""
         self.record().synchronize()
 
     def __enter__(self) -> Stream:
@@ -154,14 +154,14 @@ class Device:
             return work()
 
     def later(self, work: Callable[[], None], reads: Iterable[Used], writes: Iterable[Used]) -> None:
-        """Give the current stream something to do when it must be done."""
+        """Submit work to the current stream that runs as late as possible."""
         stream = self.current()
         with self.lock:
             self._order(stream, reads, writes)
             stream.waiting.append((dict(stream.clock), work))
 
     def reach(self, clock: dict[int, int]) -> None:
-        """Let the host wait until streams have come to these counts."""
+        """Block the host until streams have reached these counts."""
         if self.forbid_sync:
             raise RuntimeError(f"sim:{self.index}: the host waits for the device, which is forbidden here")
         with self.lock:
@@ -170,7 +170,7 @@ class Device:
             _join(self.host, clock)
 
     def _happen(self, clock: dict[int, int]) -> None:
-        """Do what is waiting up to these counts, and what that waits for."""
+        """Run the delayed work up to these counts, and the work it depends on."""
         for stream in self.streams:
             while stream.waiting and stream.waiting[0][0][stream.number] <= clock.get(stream.number, 0):
                 needed, work = stream.waiting[0]
@@ -180,7 +180,7 @@ class Device:
         self._settle()
 
     def _flush(self) -> None:
-        """Do all that is waiting."""
+        """Run all delayed work."""
         for stream in self.streams:
             self._happen(stream.clock)
 

@@ -1,4 +1,4 @@
-"""Batches out of examples."""
+"""Collating examples into batches."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ _told = False  # that workers are not started, once in a process
 
 
 def get_worker_info() -> None:
-    """What a process that reads for a loader knows of itself: None, as in the main process, which reads here.
+    """Return None: data is always loaded in the main process, where torch returns None as well.
 
     Example::
 
@@ -121,7 +121,7 @@ class DataLoader(Generic[T_co]):
             generator=generator, prefetch_factor=2 if num_workers and prefetch_factor is None else prefetch_factor,
             persistent_workers=persistent_workers, pin_memory_device=pin_memory_device, in_order=in_order,
         )  # fmt: skip
-        self._length: int | None = None  # what was said of the length of an iterable dataset
+        self._length: int | None = None  # the length that an iterable dataset reported
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name in _FIXED and "_length" in vars(self):  # which is set last
@@ -175,7 +175,7 @@ def _check_workers(workers: int, timeout: float, prefetch: int | None, persisten
 
 
 class _Nones:
-    """An endless order for datasets that have their own."""
+    """Endless iterator of None, for datasets that order themselves."""
 
     def __iter__(self) -> Iterator[None]:
         while True:
@@ -183,7 +183,7 @@ class _Nones:
 
 
 class _Batches(Iterator[Any]):
-    """One round through the dataset."""
+    """Iterator over one epoch of the dataset."""
 
     def __init__(self, loader: DataLoader[Any]) -> None:
         self._loader = loader

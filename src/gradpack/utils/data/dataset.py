@@ -1,4 +1,4 @@
-"""What can be read by index, or one after the other."""
+"""Map-style and iterable-style datasets."""
 
 from __future__ import annotations
 
