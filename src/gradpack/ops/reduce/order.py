@@ -1,4 +1,4 @@
-"""Sorting, and what is found by it: top k, k-th value, median.
+"""Sorting, and operations by sorting: top k, k-th value, median.
 
 NaN is larger than every number. Equal elements keep their order, in descending sorts too.
 """
@@ -21,7 +21,7 @@ from .kernels import SMALL, _array_type, float_kind, take_along
 FUNCTIONS = "median nanmedian sort argsort msort topk kthvalue"
 METHODS = FUNCTIONS
 
-_FEW = 16  # the first so many elements of a line are found by putting each where it belongs
+_FEW = 16  # up to this k, `topk` uses insertion
 
 
 def _order(input: Any, place: int, descending: bool) -> Any:
@@ -138,7 +138,7 @@ def topk(input: Array, k: int, dim: int = -1, largest: bool = True, sorted: bool
         values, where = (np.empty((*input.shape[:-1], k), kind) for kind in (input.dtype, np.int64))
         fast.top(input.reshape(-1, n), largest, values.reshape(-1, k), where.reshape(-1, k))
         return values, where
-    if 0 < 8 * k < n:  # first which ones, in the order of their places, then their order
+    if 0 < 8 * k < n:  # select the k elements first, then sort those; ties in the order of indices
         some = np.argpartition(input, n - k if largest else k, axis=place)
         some = np.take(as_int64(some), np.arange(n - k, n) if largest else np.arange(k), axis=place)
         some = np.sort(some, axis=place)
@@ -165,7 +165,7 @@ def _rank(input: Any, k: int, place: int) -> tuple[Any, Any]:
 
 
 def _ranked(op: str, find: Any, input: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
-    """`find(input, place)` where there is something to be found, in the shape that `keepdim` asks for."""
+    """Call `find(input, place)` after the checks of `dim` and `keepdim`; handles 0-dim and empty input."""
     check_bool(op, keepdim)
     place = axis(dim, len(input.shape))
     check_not_empty(op, input.shape, dim)

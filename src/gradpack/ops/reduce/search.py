@@ -1,4 +1,4 @@
-"""Finding the bin of a value, by halving."""
+"""Finding the bin of a value by binary search."""
 
 from __future__ import annotations
 

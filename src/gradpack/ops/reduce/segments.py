@@ -1,4 +1,4 @@
-"""Reductions of stretches of a dimension that have lengths of their own."""
+"""Reductions over segments of a dimension, of given lengths."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def _reduced(data: Tensor, kind: str, sizes: Any, axis: int, initial: Any) -> Te
     shape, count = data._shape, sizes.shape[-1]
     n = shape[axis]
     rows = np.reshape(sizes, (-1, count))
-    # For each element the number of its segment; what comes after the last one goes to one more, cut off below.
+    # For each element the number of its segment; elements after the last one go to an extra one, dropped below.
     rest_of_row = np.maximum(n - np.sum(rows, axis=-1, keepdims=True), 0)
     lengths = np.concatenate([rows, rest_of_row], axis=-1)
     number = as_int64(np.repeat(np.tile(np.arange(count + 1), rows.shape[0]), as_intp(np.reshape(lengths, (-1,)))))
