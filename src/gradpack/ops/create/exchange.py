@@ -63,10 +63,7 @@ def _description(capsule: Any) -> _Description | None:
     api = ctypes.pythonapi
     api.PyCapsule_IsValid.argtypes = api.PyCapsule_GetPointer.argtypes = ctypes.py_object, ctypes.c_char_p
     api.PyCapsule_GetPointer.restype = ctypes.c_void_p
-    for name, offset in (
-        (_PLAIN, 0),
-        (_VERSIONED, 32),
-    ):  # in `DLManagedTensorVersioned`, version, two pointers and flags come first
+    for name, offset in ((_PLAIN, 0), (_VERSIONED, 32)):  # 32 bytes: version, two pointers and flags come first
         if api.PyCapsule_IsValid(capsule, name):
             return _Description.from_address(api.PyCapsule_GetPointer(capsule, name) + offset)
     return None

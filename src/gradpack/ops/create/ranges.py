@@ -74,13 +74,13 @@ def arange(
     refuse("arange_cpu", dtype, "bc")
     native = _native("arange", dtype, device)
     if dtype is dtypes.int64:
-        start, end, step = (number_for(v, dtype) for v in (start, end, step))  # each by itself, as torch does
+        start, end, step = (number_for(v, dtype) for v in (start, end, step))  # converted one by one, as in torch
         if step == 0:
             raise ValueError(f"step must be nonzero: it is cut off to 0 for {dtype}")
         array = converted(np.arange(start, end, step), native)
     else:
         count = max(int(np.ceil((end - start) / step)), 0)
-        if dtype.category < FLOATING:  # of other integers, only the values are cut off, not their number
+        if dtype.category < FLOATING:  # for other integer dtypes torch truncates the values, not their count
             start, step = int(start), int(step)
         array = converted(start + np.arange(count, dtype=np.int64) * step, native)
     return filled("arange", out, finish(array, requires_grad, device), keeps_shape=True)
@@ -123,7 +123,7 @@ def range(
     _check_range("range", start, end, step)
     d = dtype_for("range", out, dtype) or dtypes.get_default_dtype()
     native = _native("range", d, device)
-    if d.category < FLOATING:  # each number by itself becomes an integer first
+    if d.category < FLOATING:  # start, end and step are truncated first
         start, end, step = int(start), int(end), int(step)
         if not step:
             raise ValueError(f"step must be nonzero: it is cut off to 0 for {d}")
