@@ -28,7 +28,7 @@ from .lazy_names import LAZY
 
 EXPORTED = PUBLIC
 MODULE_OF: dict[str, str] = {}  # exported name -> the module that provides it, imported lazily
-_OPS: dict[str, str] = {}  # the same for operations
+_OPS: dict[str, str] = {}  # the same for names of operations
 _loaded: set[str] = set()
 _given: dict[str, tuple[set[str], set[str]]] = {}  # by loaded module: functions and methods
 _loading = RLock()

@@ -208,7 +208,7 @@ def _method_type(self: Tensor, dtype: Any = None, non_blocking: Any = False) -> 
             (dtypes.DTYPES[k] for k, v in _TYPE_NAMES.items() if v.split(".")[-1] == dtype.split(".")[-1]), dtype
         )
 
-    if type(dtype).__name__ == "tensortype":  # `FloatTensor` and its kin
+    if type(dtype).__name__ == "tensortype":  # `FloatTensor` and the like
         dtype = dtype.dtype
     if not isinstance(dtype, dtypes.dtype):
         kind = ValueError if isinstance(dtype, str) else TypeError

@@ -119,7 +119,7 @@ def _erf_double(x: Any, out: Any, square: Any, below: Any) -> None:
 
 
 def erfc_of(x: Any) -> Any:
-    """1 - erf of a real floating-point array, to a few units in the last place of what may be a tiny number."""
+    """erfc of a real floating-point array, to a few units in the last place, also where it is tiny."""
     if is_numpy(x) and x.size <= FEW and x.dtype.char in "fd":
         return one_by_one(math.erfc, x)
     made = compiled("error_functions", "erfc", x) if is_numpy(x) else None

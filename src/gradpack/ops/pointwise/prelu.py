@@ -37,7 +37,7 @@ def _prelu(input: Array, weight: Array) -> Any:
 
 
 _WIDE = 256  # elements of a channel
-_FEW = 16  # likewise, for a compiled loop
+_FEW = 16  # elements of a channel, for a compiled loop
 
 
 def _by_channels(input: Any, weight: Any) -> Any:

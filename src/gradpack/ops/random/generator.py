@@ -51,7 +51,7 @@ class Generator:
         return self._numpy
 
     def manual_seed(self, seed: SupportsInt) -> Generator:
-        """Start again from a seed."""
+        """Reset the state from a seed."""
         seed = int(seed)
         if not -(2**63) <= seed < 2**64:
             raise ValueError(f"Overflow when unpacking long long: manual_seed() got {seed}")
@@ -64,7 +64,7 @@ class Generator:
         return self._seed
 
     def seed(self) -> int:
-        """Start again from a seed that the operating system gives."""
+        """Reset the state from a seed of the operating system."""
         import os
 
         self.manual_seed(int.from_bytes(os.urandom(8), "little"))

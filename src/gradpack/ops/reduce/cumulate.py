@@ -139,7 +139,7 @@ def _cumsum_from_end(input: Array, dim: int) -> Any:
 
 
 def cumsum(input: Any, dim: Any = None, *, dtype: Any = None, out: Any = None, axis: Any = None) -> Any:
-    """The sums of all elements up to each, along a dimension.
+    """The cumulative sum along a dimension.
 
     Args:
         dtype: convert `input` to this dtype before. Integers and bool give int64 by default.
@@ -194,7 +194,7 @@ def _cumprod(input: Array, dim: int) -> Any:
 
 
 def cumprod(input: Any, dim: Any = None, *, dtype: Any = None, out: Any = None, axis: Any = None) -> Any:
-    """The products of all elements up to each, along a dimension. The gradient is exact where elements are zero.
+    """The cumulative product along a dimension. The gradient is exact where elements are zero.
 
     Args:
         dtype: convert `input` to this dtype before. Integers and bool give int64 by default.
@@ -327,7 +327,7 @@ def _running_extreme(function: Any, input: Any, dim: int) -> tuple[Any, Any]:
     refuses="unsigned",
 )
 def cummax(input: Array, dim: int) -> Any:
-    """The largest element up to each, and where it is, as a named tuple (values, indices): of equal ones the last.
+    """The cumulative maximum and its index, the last of equal ones, as a named tuple (values, indices).
 
     Raises:
         RuntimeError: for complex numbers (NotImplementedError).
@@ -353,7 +353,7 @@ def cummax(input: Array, dim: int) -> Any:
     refuses="unsigned",
 )
 def cummin(input: Array, dim: int) -> Any:
-    """The smallest element up to each, and where it is: as `cummax`.
+    """The cumulative minimum and its index: as `cummax`.
 
     Example::
 

@@ -228,7 +228,7 @@ def _extreme(name: str, find: Any, value: Any, input: Any, dim: int, keepdim: bo
     refuses="unsigned",
 )
 def _max_dim(input: Array, dim: int, keepdim: bool = False) -> Any:
-    """Maxima along a dimension, and where they are."""
+    """Maxima along a dimension, and their indices."""
     return _extreme("max", np.argmax, largest, input, dim, keepdim)
 
 
@@ -243,7 +243,7 @@ def _max_dim(input: Array, dim: int, keepdim: bool = False) -> Any:
     refuses="unsigned",
 )
 def _min_dim(input: Array, dim: int, keepdim: bool = False) -> Any:
-    """Minima along a dimension, and where they are."""
+    """Minima along a dimension, and their indices."""
     return _extreme("min", np.argmin, smallest, input, dim, keepdim)
 
 
@@ -346,7 +346,7 @@ def _first(name: str, function: Any, input: Any, dim: Any, keepdim: bool) -> Any
 @numpy_names
 @nondifferentiable(result="index", promote=("input",), dtypes="if", refuses="unsigned")
 def argmax(input: Array, dim: Dim = None, keepdim: bool = False) -> Any:
-    """Where the largest element is, or the first of them: in row-major order, or along a dimension.
+    """The index of the largest element, the first of equal ones: flat (row-major), or along a dimension.
 
     Raises:
         RuntimeError: for bool, and for complex numbers (NotImplementedError).
@@ -365,7 +365,7 @@ def argmax(input: Array, dim: Dim = None, keepdim: bool = False) -> Any:
 @numpy_names
 @nondifferentiable(result="index", promote=("input",), dtypes="if", refuses="unsigned")
 def argmin(input: Array, dim: Dim = None, keepdim: bool = False) -> Any:
-    """Where the smallest element is: as `argmax`.
+    """The index of the smallest element: as `argmax`.
 
     Example::
 

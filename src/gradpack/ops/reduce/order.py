@@ -52,7 +52,7 @@ def _sorted(input: Any, dim: int, descending: bool) -> tuple[Any, Any]:
     dtypes="bif",
 )
 def sort(input: Array, dim: int = -1, descending: bool = False, *, stable: bool | None = False) -> Any:
-    """The elements sorted along a dimension, and where they were, as a named tuple (values, indices).
+    """The elements sorted along a dimension, and their indices in `input`, as a named tuple (values, indices).
 
     Every sort is stable; NaN is larger than every number.
 
@@ -113,7 +113,7 @@ def topk(input: Array, k: int, dim: int = -1, largest: bool = True, sorted: bool
     """The `k` largest or smallest elements along a dimension, as a named tuple (values, indices).
 
     Args:
-        sorted: False allows any order; they come sorted all the same.
+        sorted: False allows any order; the result is sorted anyway.
 
     Raises:
         RuntimeError: if there are fewer than `k`; for bool and complex numbers.
@@ -272,7 +272,7 @@ def _nanmedian_all(input: Array) -> Any:
     refuses="unsigned",
 )
 def _median_dim(input: Array, dim: int, keepdim: bool = False) -> Any:
-    """Medians along a dimension, and where they are."""
+    """Medians along a dimension, and their indices."""
     return _ranked("median", _median, input, dim, keepdim)
 
 
@@ -287,7 +287,7 @@ def _median_dim(input: Array, dim: int, keepdim: bool = False) -> Any:
     refuses="unsigned",
 )
 def _nanmedian_dim(input: Array, dim: int, keepdim: bool = False) -> Any:
-    """Medians along a dimension of what is not NaN, and where they are."""
+    """Medians of the elements that are not NaN along a dimension, and their indices."""
     return _ranked("nanmedian", _nanmedian, input, dim, keepdim)
 
 
@@ -314,7 +314,7 @@ def median(
 def nanmedian(
     input: Any, dim: Any = None, keepdim: Any = None, *, out: Any = None, axis: Any = None, keepdims: Any = None
 ) -> Any:
-    """The median of what is not NaN: as `median`.
+    """The median of the elements that are not NaN: as `median`.
 
     Example::
 

@@ -42,11 +42,11 @@ def segment_reduce(
 
     Args:
         reduce: "sum", "mean", "prod", "max" or "min".
-        lengths: how long the segments along `axis` are, its last dimension; those before are the same as of `data`.
-        offsets: instead, where the segments begin, and where the last one ends.
-        axis: the last dimension of `lengths`.
+        lengths: the lengths of the segments along `axis`, its last dimension; the others are those of `data`.
+        offsets: instead of `lengths`, the starts of the segments, and the end of the last one.
+        axis: the dimension to reduce, the last one of `lengths`.
         unsafe: do not check that the lengths add up to the size of `data`.
-        initial: what each reduction begins with; an empty segment gives it. Else 0, NaN, 1, -inf or inf.
+        initial: the initial value of each reduction, the result of empty segments; by default 0, NaN, 1, -inf or inf.
 
     Raises:
         RuntimeError: for another reduction, or lengths that do not fit.

@@ -40,7 +40,7 @@ def _check_weights(label: str, weights: Tensor, n: int, whole: bool) -> None:
 
 
 def cov(input: Tensor, *, correction: int = 1, fweights: Any = None, aweights: Any = None) -> Any:
-    """The covariance matrix of variables, one a row, of which each column is an observation.
+    """The covariance matrix of variables (rows), from observations (columns).
 
     Args:
         input: of shape (variables, observations), or one variable.
@@ -96,7 +96,7 @@ def cov(input: Tensor, *, correction: int = 1, fweights: Any = None, aweights: A
 
 
 def corrcoef(input: Tensor) -> Any:
-    """The correlation coefficients of variables, one a row.
+    """The matrix of correlation coefficients of variables (rows), from observations (columns).
 
     Example::
 

@@ -109,7 +109,7 @@ def unique(
     """The different elements in increasing order, or the different slices along a dimension. NaN differs from NaN.
 
     Args:
-        sorted: False allows any order; they come sorted all the same.
+        sorted: False allows any order; the result is sorted anyway.
         return_inverse: also return the index of each element among the unique ones.
         return_counts: also return how often each occurs.
 
@@ -224,7 +224,7 @@ def isin(
     """Which of `elements` are among `test_elements`; either may be a number.
 
     Args:
-        assume_unique: a promise that no element occurs twice; nothing depends on it.
+        assume_unique: that no element occurs twice; ignored.
         invert: return which are not.
 
     Example::

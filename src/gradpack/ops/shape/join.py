@@ -1,4 +1,4 @@
-"""Joining tensors and taking them apart: cat, stack, split and their kin."""
+"""Joining tensors: cat, stack, block_diag, meshgrid."""
 
 from __future__ import annotations
 

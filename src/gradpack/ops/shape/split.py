@@ -1,4 +1,4 @@
-"""Taking tensors apart: unbind, split, chunk and their kin. Several views of one tensor."""
+"""Splitting tensors into views: unbind, split, chunk and the like."""
 
 from __future__ import annotations
 
