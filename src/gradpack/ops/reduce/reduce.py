@@ -122,7 +122,7 @@ def in_dtype(call: Any, op: str, input: Any, dtype: Any, out: Any, dim: Any, kee
 
 
 def written(op: str, made: Any, out: Any, *inputs: Any) -> Any:
-    """Return `made`, or write it into `out` and return that; raises if autograd would follow `out`."""
+    """Return `made`, or write it into `out` and return that; raises if `out` or an input requires grad."""
     if out is None:
         return made
     refuse_grad(op, *inputs, out)
