@@ -6,11 +6,11 @@ import each other. `ops.aten` has the operations under the names of torch's disp
 
 from typing import Any
 
-NAMESPACES: dict[str, Any] = {}  # of operations made by `library.custom_op`: `ops.mylib.myop`
+NAMESPACES: dict[str, Any] = {}  # namespaces of `library.custom_op`: `ops.mylib.myop`
 
 
 def __getattr__(name: str) -> Any:
-    if name == "aten":  # imported when it is first asked for
+    if name == "aten":  # imported lazily
         from importlib import import_module
 
         return import_module(".aten", __name__)

@@ -1,8 +1,8 @@
 """Operations under the names that torch's dispatcher has for them: `torch.ops.aten.mm.default`.
 
 A name of a family (`aten.mm`) is a packet, and `aten.mm.default` one overload of it. Both can be
-called. `overload_of` says which overload a call of ours is: what policies of selective
-checkpointing and other operation modes are told.
+called. `overload_of` returns the overload that a call of an operation corresponds to, which is
+passed to policies of selective checkpointing and other dispatch modes.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ..declare.op import REGISTRY, Op
 from ..tensor.tensor import Tensor
 from .methods import EXPORTED, MODULE_OF, exported
 
-# The overloads of families that have more than "default", or none of that name.
+# The overloads of packets that have others than "default".
 _BINARY = "add sub mul div eq ne lt le gt ge fmod remainder bitwise_and bitwise_or bitwise_xor xlogy"
 _OVERLOADS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(_BINARY.split(), ("Tensor", "Scalar")),
@@ -57,7 +57,7 @@ _OVERLOADS: dict[str, tuple[str, ...]] = {
     "normal": ("Tensor_Tensor", "Tensor_float", "float_Tensor"),
     "lshift": ("Tensor", "Scalar"),
 }
-# Our name -> torch's, where they differ.
+# Names of operations here -> torch's overloads, where they differ.
 _NAMES: dict[str, str] = {
     "_attention": "_scaled_dot_product_flash_attention_for_cpu.default",
     "_contiguous": "clone.default",
@@ -115,12 +115,12 @@ _NAMES: dict[str, str] = {
     "where": "where.self",
     "zeros_as": "zeros_like.default",
 }
-# What torch has with a scalar of its own; elsewhere a number counts as a tensor.
+# Operations with a Scalar overload in torch; elsewhere a number counts as a tensor.
 _BY_SCALAR = frozenset("eq ne lt le gt ge fmod remainder lerp".split())
 
 
 class OpOverload:
-    """One overload of an operation, such as `torch.ops.aten.mm.default`. There is one object of each."""
+    """One overload of an operation, such as `torch.ops.aten.mm.default`. Overloads are singletons."""
 
     __slots__ = ("_opname", "_overloadname", "overloadpacket")
 
@@ -144,7 +144,7 @@ class OpOverload:
             return call.finish()
         return self.overloadpacket(*args, **kwargs)
 
-    def __reduce__(self) -> Any:  # copies, and what is pickled, are the same object
+    def __reduce__(self) -> Any:  # copying and unpickling return the same object
         return _overload, (self.overloadpacket, self._overloadname)
 
     def __str__(self) -> str:
@@ -155,13 +155,13 @@ class OpOverload:
 
 
 class Running:
-    """A call that somebody was asked to do: calling the overload with the same arguments goes on with it."""
+    """A call intercepted by a dispatch mode: calling its overload with the same arguments continues it by `run()`."""
 
     __slots__ = ("args", "overload", "results", "run")
 
     def __init__(self, overload: OpOverload, args: list[Any], run: Callable[[], Any]) -> None:
         self.overload, self.args, self.run = overload, args, run
-        self.results: tuple[list[Tensor], list[Any]] | None = None  # what `run` returned
+        self.results: tuple[list[Tensor], list[Any]] | None = None  # the result of `run`
 
     def is_of(self, overload: OpOverload, args: tuple[Any, ...]) -> bool:
         same = overload is self.overload and self.results is None and len(args) == len(self.args)
@@ -178,7 +178,7 @@ _RUNNING: ContextVar[Running | None] = ContextVar("gradpack dispatched call", de
 
 @block
 def running(overload: OpOverload, args: list[Any], run: Callable[[], Any]) -> Iterator[Running]:
-    """In this block, calling the overload with these arguments is `run()`."""
+    """A context in which calling `overload` with these arguments executes `run()`, once."""
     call = Running(overload, args, run)
     before = _RUNNING.get()
     try:
@@ -225,7 +225,7 @@ def _overload(packet: OpOverloadPacket, name: str) -> OpOverload:
     return OpOverload(packet, name)
 
 
-# Names that policies for torch mention, of what is one operation here or none at all.
+# Names of torch's operations that policies mention and that do not exist as operations here.
 _FOREIGN = frozenset(
     "_convolution convolution _scaled_dot_product_flash_attention _scaled_dot_product_efficient_attention "
     "_scaled_dot_product_cudnn_attention _scaled_dot_product_fused_attention_overrideable _flash_attention_forward "
@@ -238,7 +238,7 @@ _TARGETS = {v.partition(".")[0]: k for k, v in reversed(_NAMES.items())}
 
 
 def _function(name: str) -> Any:
-    """What a packet calls."""
+    """Return the function that a packet of this name calls, or None."""
     from . import aten_functions
 
     if name in aten_functions.NAMES:
@@ -277,7 +277,7 @@ def _named(full: str) -> OpOverload:
 
 
 def overload_of(op: Op, values: list[Any]) -> OpOverload:
-    """Which overload a call of an operation is. `values` are its arguments in order."""
+    """Return the overload that a call of an operation corresponds to. `values` are its arguments in order."""
     name = op.name
     if name in ("matmul", "linear"):
         return _named(_PRODUCTS[name](values))
@@ -309,7 +309,7 @@ _PRODUCTS = {
 
 
 def arguments_of(op: Op, values: list[Any]) -> list[Any]:
-    """The arguments as that overload takes them, for what is known to look at them."""
+    """Convert the arguments of an operation to those of its overload: `linear` becomes `mm` or `addmm`."""
     if op.name == "linear":
         weight = values[1].detach().t()
         bias = values[2] if len(values) > 2 else None

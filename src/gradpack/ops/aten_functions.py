@@ -1,6 +1,6 @@
-"""What only `torch.ops.aten` has: steps of other operations, under the names that the dispatcher knows.
+"""Operations that exist in `torch.ops.aten` only, as steps of others.
 
-Each is made of operations, so that derivatives of any order go through.
+Each is composed of operations, and so differentiable to any order.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def max_pool2d_with_indices_backward(
     ceil_mode: bool,
     indices: Tensor,
 ) -> Any:
-    """The gradient of `max_pool2d`: each element of `grad_output` where its maximum was."""
+    """The gradient of `max_pool2d`: each element of `grad_output` at the index of its maximum."""
     refuse("max_pool2d_backward", self._spec.dtype, "bluic")
     return _flat_place(grad_output, indices, self._shape, 2)
 
@@ -63,7 +63,7 @@ def _batch_norm_with_update(
     momentum: float,
     eps: float,
 ) -> Any:
-    """`native_batch_norm` in training, and an empty tensor: what it keeps for backward elsewhere."""
+    """`native_batch_norm` in training, and an empty tensor in place of torch's reserve for backward."""
     done = native_batch_norm(input, weight, bias, running_mean, running_var, True, momentum, eps)
     return (*done, input.detach().new_empty(0, dtype=uint8))
 

@@ -1,4 +1,4 @@
-"""What torch's tensors say of themselves, where a dense tensor on the CPU has one answer only; and old names."""
+"""Tensor attributes and predicates that are constant for dense CPU tensors; and deprecated methods."""
 
 from __future__ import annotations
 
@@ -59,12 +59,12 @@ def _method_is_nonzero(self: Tensor) -> bool:
 
 
 def _method_is_distributed(self: Tensor) -> bool:
-    """Whether it is spread over processes: False."""
+    """Whether the tensor is distributed over processes: always False."""
     return False
 
 
 class TypedStorage:
-    """The memory of a tensor as elements of its dtype, with what torch's old storages answer."""
+    """The storage of a tensor as elements of its dtype: torch's deprecated `TypedStorage`."""
 
     def __init__(self, tensor: Tensor) -> None:
         self._untyped = UntypedStorage(tensor)
@@ -76,16 +76,16 @@ class TypedStorage:
         return self._untyped._flat(self._spec)
 
     def is_shared(self) -> bool:
-        """Whether other processes can share the memory."""
+        """Whether the storage is in shared memory."""
         return self._untyped.is_shared()
 
     def share_memory_(self) -> TypedStorage:
-        """Move the memory to where processes share it: see `Tensor.share_memory_`."""
+        """Move the storage to shared memory: see `Tensor.share_memory_`."""
         self._untyped.share_memory_()
         return self
 
     def untyped(self) -> UntypedStorage:
-        """The same memory as bytes."""
+        """The same storage as bytes."""
         return self._untyped
 
     def size(self) -> int:
@@ -124,7 +124,7 @@ class TypedStorage:
 
 
 def _method_storage(self: Tensor) -> TypedStorage:
-    """The memory as elements of the dtype, with a warning: use `untyped_storage`."""
+    """The storage as a `TypedStorage`; deprecated, with a warning: use `untyped_storage`."""
     warnings.warn(
         "TypedStorage is deprecated. It will be removed in the future and UntypedStorage will be the only storage "
         "class. To access UntypedStorage directly, use tensor.untyped_storage() instead of tensor.storage()",
@@ -148,11 +148,11 @@ def _method_dim_order(self: Tensor, *, ambiguity_check: Any = False) -> tuple[in
     """The dimensions from outermost to innermost in memory.
 
     Args:
-        ambiguity_check: True refuses a tensor that lies so in several orders; a list of memory formats one that
-            does and is in none of these, or in more than one.
+        ambiguity_check: True raises if several orders describe the strides; a list of memory formats raises then,
+            unless the tensor is in exactly one of them.
 
     Raises:
-        RuntimeError: for a tensor that is refused.
+        RuntimeError: if the order is ambiguous.
 
     Example::
 
@@ -189,7 +189,7 @@ def _method_new(self: Tensor, *args: Any, size: Any = None, device: Any = None) 
     return legacy(self._spec.dtype, args)
 
 
-# -- what sparse tensors have --
+# -- attributes of sparse tensors --
 
 
 def _sparse_only(name: str, layout: str) -> Any:
@@ -240,7 +240,7 @@ def _product(size: Any) -> int:
 
 
 def _method_reinforce(self: Tensor, reward: Any) -> Any:
-    """Refused, as in torch: it was removed."""
+    """Raise, as in torch: the method was removed."""
     raise RuntimeError(
         "reinforce() was removed.\nUse torch.distributions instead.\nSee "
         "https://pytorch.org/docs/main/distributions.html\n\nInstead of:\n\nprobs = policy_network(state)\naction = "
@@ -276,12 +276,12 @@ eig, lstsq, matrix_rank, solve, symeig = (_removed(n) for n in ("eig", "lstsq", 
 
 
 def _method_record_stream(self: Tensor, s: Any) -> None:
-    """Refused: there are no streams on the CPU."""
+    """Raise: there are no streams on the CPU."""
     raise NotImplementedError("record_stream(): tensors on the CPU have no streams")
 
 
 def _method_module_load(self: Tensor, other: Tensor, assign: bool = False) -> Tensor:
-    """What `load_state_dict` makes of this tensor and the one that is loaded."""
+    """Return the tensor for `load_state_dict`: `other` if `assign`, else this one with `other` copied in; detached."""
     return other.detach() if assign else self.copy_(other).detach()
 
 

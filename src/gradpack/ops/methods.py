@@ -1,15 +1,15 @@
 """Attaches the operations to the base of `Tensor`, and collects the names that `gradpack` exports.
 
-To the base, as in torch: what a program assigns to `Tensor` stands before them, whenever they are loaded, and what it
-deletes again gives way to them.
+They are attributes of the base class, as in torch: an attribute that a program sets on `Tensor` overrides them,
+whenever they are loaded, and deleting it restores them.
 
-Each module of operations says, as data at its top or bottom, what it gives: FUNCTIONS, METHODS,
-INPLACE, ALIASES, OPERATORS, REFLECTED, INPLACE_OPERATORS. It is imported when one of its names is
-first asked for: `lazy_names` lists them, and
+Each module of operations lists the names it provides in FUNCTIONS, METHODS, INPLACE, ALIASES,
+OPERATORS, REFLECTED, INPLACE_OPERATORS. It is imported when one of these names is first used:
+`lazy_names` lists them, and
 
     python -m gradpack.ops.methods
 
-writes that list anew, after a change of what those modules give.
+regenerates that list after a change of those names.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from ..tensor.tensor import Tensor
 from .lazy_names import LAZY
 
 EXPORTED = PUBLIC
-MODULE_OF: dict[str, str] = {}  # a name that gradpack exports -> the module that has it, until that is loaded
-_OPS: dict[str, str] = {}  # the same for operations
+MODULE_OF: dict[str, str] = {}  # exported name -> the module that provides it, imported lazily
+_OPS: dict[str, str] = {}  # the same for names of operations
 _loaded: set[str] = set()
-_given: dict[str, tuple[set[str], set[str]]] = {}  # by module: functions and methods
+_given: dict[str, tuple[set[str], set[str]]] = {}  # by loaded module: functions and methods
 _loading = RLock()
 
 
 class Later:
-    """Stands for a method of `Tensor` until it is asked for."""
+    """A descriptor in place of a method of `Tensor`; imports its module on first access."""
 
     __slots__ = ("module", "name")
 
@@ -52,7 +52,7 @@ class Later:
 
 
 def attach() -> None:
-    """Attach what stands for everything. Called once, when gradpack is imported."""
+    """Attach a `Later` for every method. Called once, when gradpack is imported."""
     for name, value in [*vars(Tensor).items()]:
         if isinstance(value, FunctionType | property) and name[:2] != "__":
             setattr(TensorBase, name, value)
@@ -67,13 +67,13 @@ def attach() -> None:
 
 
 def load(name: str) -> None:
-    """Import a module of operations and attach what it gives, unless that is done."""
+    """Import a module of operations and attach the names it provides, unless done already."""
     if name in _given:
         return
     with _loading:
-        if name not in _loaded:  # else it is this thread that loads it, further out
+        if name not in _loaded:  # else this thread is loading it already (the lock is reentrant)
             module = import_module(f".{name}", __package__)
-            if name not in _loaded:  # importing may have come here for it
+            if name not in _loaded:  # the import may have called `load` for it
                 _loaded.add(name)
                 before = set(EXPORTED)
                 given = _attach(module)
@@ -81,13 +81,13 @@ def load(name: str) -> None:
 
 
 def load_all() -> None:
-    """Load every module of operations: what lists all of them needs that."""
+    """Load every module of operations, for callers that list all operations."""
     for name in LAZY:
         load(name)
 
 
 def exported(name: str) -> Any:
-    """What `gradpack.<name>` is, for a name that is not loaded yet.
+    """Return `gradpack.<name>`, for a name that is not loaded yet.
 
     Raises:
         KeyError: if there is none.
@@ -109,7 +109,7 @@ def _method(module: ModuleType, name: str) -> Any:
 
 
 def _attach(module: ModuleType) -> set[str]:
-    """Attach what a module gives; the names of the methods."""
+    """Attach the names that a module provides; returns those of the methods."""
     given: set[str] = set()
 
     def add(name: str, function: Any) -> None:
@@ -161,7 +161,7 @@ def _is_exported(name: str) -> bool:
 
 
 def _resolved(name: str) -> Any:
-    """The method itself, loaded if it is not yet."""
+    """Return the method itself, loading it if necessary."""
     getattr(TensorBase, name)
     return vars(TensorBase)[name]
 
@@ -181,7 +181,7 @@ def _write_names() -> None:
     here, prefix = import_module(__package__), f"{__package__}."
     names = sorted(m.name.removeprefix(prefix) for m in walk_packages(here.__path__, prefix) if not m.ispkg)
     modules = {name: import_module(f".{name}", __package__) for name in names if name not in ("lazy_names", "methods")}
-    for name in sorted(modules, key=lambda name: hasattr(modules[name], "ALIASES")):  # what they stand for comes first
+    for name in sorted(modules, key=lambda name: hasattr(modules[name], "ALIASES")):  # aliases come last
         load(name)
     for name, module in modules.items():
         ops = {op.name for op in REGISTRY.values() if op.forward.__module__ == module.__name__}
@@ -195,4 +195,4 @@ def _write_names() -> None:
 
 
 if __name__ == "__main__":
-    import_module("gradpack.ops.methods")._write_names()  # not this copy of it
+    import_module("gradpack.ops.methods")._write_names()  # not the copy that runs as `__main__`

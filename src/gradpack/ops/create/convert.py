@@ -58,14 +58,14 @@ def _method_to(
     copy: bool = False,
     memory_format: Any = None,
 ) -> Tensor:
-    """This tensor in another dtype or on another device; itself if it is so already.
+    """Convert to another dtype or device; the tensor itself if nothing changes.
 
     `x.to(dtype)`, `x.to(device)`, `x.to(device, dtype)`, `x.to(other)`.
 
     Args:
-        non_blocking: the host does not wait for a copy from pinned memory to a device, nor for one from there. What
-            comes back is in pinned memory, and only after `gradpack.cuda.synchronize()`, or an event, is it there.
-        copy: make a copy also where nothing changes.
+        non_blocking: the host does not wait for copies from pinned memory to a device, or back. The result of a copy
+            back is in pinned memory, and valid only after `gradpack.cuda.synchronize()` or an event.
+        copy: make a copy even if nothing changes.
 
     Example::
 
@@ -105,14 +105,14 @@ def _method_to(
 
 
 def _in_format(tensor: Tensor, memory_format: Any) -> Tensor:
-    """The tensor itself if it counts as being in a memory format, else a copy that is."""
+    """Convert a tensor to a memory format; the tensor itself if it counts as being in it."""
     if memory_format is None or counts_as(tensor._data, memory_format):
         return tensor
     return _to_copy(tensor, tensor._spec.dtype, memory_format)
 
 
 def _converted(tensor: Tensor, d: dtype, memory_format: Any = None) -> Tensor:
-    """A copy in another dtype; integers have no gradient to pass on."""
+    """A copy in another dtype; not differentiable if the dtype is an integer one."""
     return _to_copy(tensor if d.is_floating_point or d.is_complex else tensor.detach(), d, memory_format)
 
 
@@ -160,14 +160,14 @@ def _method_cuda(self: Tensor, device: Any = None, non_blocking: bool = False, m
     """This tensor on a CUDA device, where there is one.
 
     Raises:
-        AssertionError: there is none, in torch's words.
+        AssertionError: if there is none, with torch's message.
         RuntimeError: for an index where there is no accelerator, or for a device of another kind.
     """
     return _method_to(self, cuda_device(device), non_blocking=non_blocking, memory_format=memory_format)
 
 
 def _method_pin_memory(self: Tensor, device: Any = None) -> Tensor:
-    """A copy in memory that a CUDA device copies from beside the host; the tensor itself if it is there already.
+    """A copy in pinned (page-locked) memory; the tensor itself if it is pinned already.
 
     Raises:
         RuntimeError: if there is no such device, or the tensor is not on the CPU.
@@ -188,13 +188,13 @@ def _method_pin_memory(self: Tensor, device: Any = None) -> Tensor:
 
 
 def _method_is_pinned(self: Tensor, device: Any = None) -> bool:
-    """Whether a device can copy from the memory beside the host."""
+    """Whether the tensor is in pinned (page-locked) memory."""
     if not self._spec.numpy:
         return False
     memory = self._data
     while isinstance(memory, np.ndarray):
         memory = memory.base
-    owner = getattr(memory, "obj", memory)  # of a buffer
+    owner = getattr(memory, "obj", memory)  # a memoryview's owner
     return type(owner).__module__.partition(".")[0] == "cupy"
 
 
@@ -208,7 +208,7 @@ def _method_type(self: Tensor, dtype: Any = None, non_blocking: Any = False) -> 
             (dtypes.DTYPES[k] for k, v in _TYPE_NAMES.items() if v.split(".")[-1] == dtype.split(".")[-1]), dtype
         )
 
-    if type(dtype).__name__ == "tensortype":  # `FloatTensor` and its kin
+    if type(dtype).__name__ == "tensortype":  # `FloatTensor` and the like
         dtype = dtype.dtype
     if not isinstance(dtype, dtypes.dtype):
         kind = ValueError if isinstance(dtype, str) else TypeError

@@ -1,4 +1,4 @@
-"""Tensors from data, and what kind of tensor something is."""
+"""Tensors from data, and predicates: `is_tensor`, `is_floating_point` and others."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from .numbers import (
 )
 
 _FLOATS = {float}
-_dtype = dtype  # also where a parameter is called so
+_dtype = dtype  # for functions with a parameter of this name
 
 FUNCTIONS = "tensor as_tensor asarray from_numpy scalar_tensor is_tensor is_floating_point is_complex numel"
 
@@ -49,7 +49,7 @@ def tensor(
 
     Raises:
         ValueError: for nested lists of unequal lengths.
-        TypeError: for what is no number.
+        TypeError: for elements that are not numbers.
 
     Example::
 
@@ -129,7 +129,7 @@ def as_tensor(data: Any, dtype: dtype | None = None, device: Any = None) -> Tens
 
 
 def _on_cuda(data: Any) -> Any:
-    """The array of a CUDA device that another library's object shows by `__cuda_array_interface__`."""
+    """The array on a CUDA device of an object with `__cuda_array_interface__`."""
     as_device("cuda")
     backend: Any = backend_on("cuda")
     return backend.library.asarray(data)
@@ -144,19 +144,19 @@ def asarray(
     copy: bool | None = None,
     requires_grad: bool | None = None,
 ) -> Tensor:
-    """A tensor of the elements of `obj`: the same memory if it can be, and history where there is one.
+    """A tensor of the elements of `obj`, sharing its memory if possible, and its autograd history.
 
     Args:
         obj: a tensor, an array, a DLPack capsule, an object with a buffer (whose bytes are read as `dtype`), a number
             or nested lists of numbers.
-        dtype: converted to it, unless None.
-        device: moved to it, unless None.
-        copy: True for memory of its own, False for the same memory or an error.
-        requires_grad: False detaches; None goes by `obj`.
+        dtype: of the result; that of `obj` if None.
+        device: of the result; that of `obj` if None.
+        copy: True for a copy, False to share memory or raise.
+        requires_grad: False detaches; None keeps that of `obj`.
 
     Raises:
-        ValueError: if `copy` is False and it takes a copy.
-        RuntimeError: for a number of NumPy's, if `copy` is False.
+        ValueError: if `copy` is False and a copy is needed.
+        RuntimeError: for a NumPy scalar, if `copy` is False.
 
     Example::
 
@@ -193,7 +193,7 @@ def asarray(
 
 
 def _sharing(obj: Any, d: dtype | None) -> Tensor | None:
-    """A tensor of the memory that `obj` has; None if it has none."""
+    """A tensor that shares the memory of `obj`; None if `obj` has no array memory."""
     from .exchange import from_dlpack, frombuffer
 
     if isinstance(obj, Tensor):

@@ -41,7 +41,7 @@ class DLDeviceType(enum.IntEnum):
 
 
 class _Description(ctypes.Structure):
-    """The part of a DLPack tensor that says what its elements are."""
+    """The leading fields of a `DLTensor` struct, up to its dtype."""
 
     _fields_ = (
         ("data", ctypes.c_void_p),
@@ -55,15 +55,15 @@ class _Description(ctypes.Structure):
 
 
 _PLAIN, _VERSIONED = b"dltensor", b"dltensor_versioned"
-_UNSIGNED, _BFLOAT = 1, 4  # DLPack's codes
+_UNSIGNED, _BFLOAT = 1, 4  # type codes of DLPack
 
 
 def _description(capsule: Any) -> _Description | None:
-    """What a capsule holds, or None if its tensor was taken out already."""
+    """Return the `DLTensor` of a capsule, or None if the capsule was consumed already."""
     api = ctypes.pythonapi
     api.PyCapsule_IsValid.argtypes = api.PyCapsule_GetPointer.argtypes = ctypes.py_object, ctypes.c_char_p
     api.PyCapsule_GetPointer.restype = ctypes.c_void_p
-    for name, offset in ((_PLAIN, 0), (_VERSIONED, 32)):  # a version, two pointers and flags come first
+    for name, offset in ((_PLAIN, 0), (_VERSIONED, 32)):  # 32 bytes: version, two pointers and flags come first
         if api.PyCapsule_IsValid(capsule, name):
             return _Description.from_address(api.PyCapsule_GetPointer(capsule, name) + offset)
     return None
@@ -77,7 +77,7 @@ def _dlpack(
     dl_device: tuple[int, int] | None = None,
     copy: bool | None = None,
 ) -> Any:
-    """A DLPack capsule of this tensor, for `from_dlpack` of another library: it shares memory.
+    """A DLPack capsule that shares the memory of this tensor, for `from_dlpack` of another library.
 
     Raises:
         BufferError: if the tensor requires grad (`detach()` it), or is not on the CPU.
@@ -100,9 +100,9 @@ def _capsule(tensor: Tensor, version: tuple[int, int] | None, where: Any = None,
     if copy:
         array = array.copy(order="K")
     if not array.flags.writeable and version is None:
-        array = _alias(array)  # which this version of the standard cannot say of its memory
+        array = _alias(array)  # this version of DLPack has no read-only flag
     low = tensor._spec.dtype is dtypes.bfloat16
-    if low:  # a dtype that the standard knows and NumPy does not
+    if low:  # DLPack has this dtype, NumPy does not
         array = array.view(np.uint16)
     capsule = array.__dlpack__() if version is None or version[0] < 1 else array.__dlpack__(max_version=version)
     if low:
@@ -113,13 +113,13 @@ def _capsule(tensor: Tensor, version: tuple[int, int] | None, where: Any = None,
 
 
 def _dlpack_device(self: Tensor) -> tuple[DLDeviceType, int]:
-    """The device as DLPack writes it."""
+    """The device as DLPack's (device type, index)."""
     kind = DLDeviceType.kDLCUDA if self._spec.device.type == "cuda" else DLDeviceType.kDLCPU
     return kind, self._spec.device.index or 0
 
 
 class _Producer:
-    """A capsule as NumPy asks for it."""
+    """Wraps a capsule in an object with `__dlpack__`, as `numpy.from_dlpack` requires."""
 
     def __init__(self, capsule: Any) -> None:
         self.capsule = capsule
@@ -132,7 +132,7 @@ class _Producer:
 
 
 class _Memory:
-    """Memory that belongs to another array, which it keeps alive."""
+    """Shows the memory of an array as writable by `__array_interface__`, and keeps the array alive."""
 
     def __init__(self, array: Any) -> None:
         self.array = array
@@ -140,7 +140,7 @@ class _Memory:
 
 
 def _alias(array: Any) -> Any:
-    """The same memory, writable."""
+    """A writable array over the memory of a read-only one."""
     return np.asarray(_Memory(array))
 
 
@@ -159,7 +159,7 @@ def _received(capsule: Any) -> Tensor:
     held.device_type = DLDeviceType.kDLCPU
     array = np.from_dlpack(_Producer(capsule))
     if not array.flags.writeable:
-        array = _alias(array)  # NumPy takes all memory for read-only that does not say
+        array = _alias(array)  # NumPy makes it read-only unless the producer gives the flag
     if low:
         array = array.view(NUMPY.native_of(dtypes.bfloat16))
     return wrap(array)
@@ -174,7 +174,7 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
         copy: True for a copy, False to refuse one.
 
     Raises:
-        RuntimeError: for what is no tensor, or a capsule that was used before.
+        RuntimeError: for objects that are no tensors, or a capsule that was consumed before.
         BufferError: for memory that is not on the CPU.
 
     Example::
@@ -197,10 +197,10 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
     for version in ({"max_version": (1, 0)}, {}):
         try:
             made = _received(ext_tensor.__dlpack__(**version))
-        except TypeError as error:  # an older producer
+        except TypeError as error:  # a producer without `max_version`
             if not version or "max_version" not in str(error):
                 raise
-        except BufferError:  # NumPy says so of read-only memory when it could not say it to us
+        except BufferError:  # NumPy refuses to export read-only arrays without the flag
             if not isinstance(ext_tensor, np.ndarray):
                 raise
             made = wrap(ext_tensor)
@@ -212,13 +212,13 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
 
 
 def _where(producer: Any) -> int:
-    """The kind of device that a producer's memory is on."""
+    """The DLPack device type of a producer; the CPU if it has no `__dlpack_device__`."""
     ask = getattr(producer, "__dlpack_device__", None)
     return int(ask()[0]) if ask is not None else DLDeviceType.kDLCPU
 
 
 def _from_cuda(producer: Any, where: Any, copy: bool | None) -> Tensor:
-    as_device("cuda")  # is there a library for it?
+    as_device("cuda")  # raises if there is no library for CUDA
     backend: Any = backend_on("cuda")
     made = wrap(backend.library.from_dlpack(producer))
     if where is not None and device(where).type != "cuda":

@@ -1,4 +1,4 @@
-"""Tensors of one value, of no value yet, and the identity."""
+"""Factories: zeros, ones, full, uninitialised tensors, and the identity matrix."""
 
 from __future__ import annotations
 
@@ -187,7 +187,7 @@ def full(
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
-    """A tensor filled with one value, of whose kind its dtype is.
+    """A tensor filled with one value, which determines the default dtype.
 
     Example::
 

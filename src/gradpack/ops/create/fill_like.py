@@ -1,4 +1,4 @@
-"""Tensors of one value, or of no value yet, in the shape, dtype and layout of another."""
+"""Tensors of one value, or uninitialised, in the shape, dtype and layout of another."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FUNCTIONS = "zeros_like ones_like full_like empty_like"
 
 
 def _usual_like(input: Any, requires_grad: Any, *rest: Any) -> Any:
-    """The spec of another tensor of the same kind, if nothing else is asked for: `rest` are the other settings."""
+    """Fast path: the spec of `input` if it is plain and contiguous and `rest`, the other settings, are defaults."""
     if type(input) is not Tensor or requires_grad is not False or rest != _NO_SETTINGS:
         return None
     spec = input._spec
@@ -36,11 +36,11 @@ _INT64 = NUMPY.spec_for(dtypes.int64, CPU)
 
 
 def _like(op: str, input: Tensor, d: dtype | None, device: Any) -> tuple[Tensor, Any, Any]:
-    """What the result is to be like, its backend, and what it is to be."""
+    """Return the tensor whose shape and layout to copy, and the backend and spec (dtype, device) of the result."""
     if not isinstance(input, Tensor):
         raise TypeError(f"{op}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
     d = as_dtype(op, d)
-    if device is not None and input.is_meta and as_device(device).type != "meta":  # which has nothing to be copied
+    if device is not None and input.is_meta and as_device(device).type != "meta":  # a meta tensor has no data to copy
         from .fill import empty
 
         input = empty(input._shape, dtype=input.dtype)

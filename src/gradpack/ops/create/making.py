@@ -1,4 +1,4 @@
-"""What all functions share that make tensors: shapes, dtypes, devices, `out=` and `requires_grad=`."""
+"""Shared by all factory functions: arguments for shape, dtype and device, `out=` and `requires_grad=`."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from ...base.settings import FILLING
 from ...declare.dispatch.refused_dtypes import refuse_unsigned
 from ...tensor.tensor import InferenceCounter, Tensor, wrap
 
-_dtype = dtype  # also where a parameter is called so
+_dtype = dtype  # for functions with a parameter of this name
 
-_TOO_MANY = 2**60  # elements: their bytes would be no number of 64 bits
+_TOO_MANY = 2**60  # elements: their size in bytes would overflow 64 bits
 
 
 def shape_of(op: str, size: tuple[Any, ...]) -> tuple[int, ...]:
@@ -62,7 +62,7 @@ def shape_of(op: str, size: tuple[Any, ...]) -> tuple[int, ...]:
 
 
 def settled(array: Any) -> Any:
-    """Memory that nobody has written to: as it is, or filled while deterministic algorithms are asked for."""
+    """Return an uninitialised array, filled with NaN or the largest integer if deterministic algorithms are on."""
     if FILLING[0]:
         kind = array.dtype.kind
         if array.dtype == PAIR:
@@ -92,7 +92,7 @@ def finish(array: Any, requires_grad: bool, device: Any = None) -> Tensor:
 
 
 def _placed(made: Tensor, device: Any) -> Tensor:
-    """The same tensor on the device that it was asked for on, or on the default one."""
+    """Move a new tensor to `device`, or to the default device."""
     if device is None and not made._spec.numpy:
         return made
     where = as_device(device)
@@ -103,12 +103,12 @@ def _placed(made: Tensor, device: Any) -> Tensor:
 
 
 def beside(array: Any, other: Tensor) -> Tensor:
-    """A tensor of an array in host memory, on the device of another tensor."""
+    """Wrap a host array as a tensor, moved to the device of another tensor."""
     made = wrap(array)
     return made if other._spec.numpy else _placed(made, other._spec.device)
 
 
-# Those that NumPy makes as they are, and that every factory takes.
+# The specs on the CPU of dtypes that NumPy has and every factory supports.
 _USUAL = {
     d: NUMPY.spec_for(d, CPU)
     for d in (
@@ -119,8 +119,8 @@ _USUAL = {
 
 
 def usual(out: Any, d: Any, device: Any, requires_grad: Any) -> Spec | None:
-    """What a new tensor is that is on the host, and as most are; None if there is more to do or to refuse."""
-    as_device(device)  # which may bring another kind
+    """Fast path of factories: the spec of a new CPU tensor with default settings; None if they are not default."""
+    as_device(device)  # may load a backend, which extends KINDS
     if out is not None or requires_grad is not False or len(KINDS) > 1 or MODE.get().inference:
         return None
     if d is None:
@@ -133,9 +133,9 @@ _TAKE_PAIRS = frozenset("zeros ones empty full eye rand randn empty_strided empt
 
 
 def on_device(function: Callable[..., Any], device: Any) -> Callable[..., Any]:
-    """A function that makes a new array, on a device whose library makes arrays and random numbers there by itself.
+    """Bind `function`, which makes an array, to the library of a device, if that makes arrays and random numbers.
 
-    For all others it makes them on the host, and `finish` copies.
+    For other devices the array is made on the host, and `finish` copies it.
     """
     if len(KINDS) == 1 and device is None:
         return function
@@ -150,12 +150,12 @@ def _native(op: str, d: dtype | None, device: Any) -> Any:
         refuse_unsigned(op, d)
     if d is dtypes.complex32 and op not in _TAKE_PAIRS:
         raise not_implemented_for(op, d)
-    as_device(device)  # is there such a device? `finish` moves the array to it
+    as_device(device)  # raises if there is no such device; `finish` moves the array to it
     return NUMPY.spec_for(dtypes.get_default_dtype() if d is None else d, CPU).native
 
 
 def made_in(native: Any, make: Callable[[Any], Any]) -> Any:
-    """What `make(native)` gives, also where NumPy has no numbers of this dtype."""
+    """Return `make(native)`; complex32, which NumPy lacks, is made as complex64 and converted."""
     return paired(make(np.complex64)) if native is PAIR else make(native)
 
 
@@ -169,7 +169,7 @@ def _into_out(out: Any, made: Tensor, op: str = "out") -> Tensor:
 
 
 def dtype_for(op: str, out: Any, dtype: dtype | None) -> dtype | None:
-    """The dtype that a factory makes: that of `out=`, which must be `dtype` if both are given."""
+    """The dtype of a factory's result: that of `out=`, which must equal `dtype` if both are given."""
     dtype = as_dtype(op, dtype)
     if out is None:
         return dtype
@@ -182,10 +182,10 @@ def dtype_for(op: str, out: Any, dtype: dtype | None) -> dtype | None:
 
 
 def filled(op: str, out: Any, made: Tensor, keeps_shape: bool = False) -> Tensor:
-    """What a factory made, or `out` with it: resized without a warning.
+    """Return the tensor a factory made, or write it into `out`, which is resized without a warning.
 
     Args:
-        keeps_shape: whether an `out` of as many elements keeps its shape.
+        keeps_shape: whether an `out` with the same number of elements keeps its shape.
     """
     if out is None:
         return made

@@ -1,4 +1,4 @@
-"""New tensors of the dtype and device of another: `new_zeros` and its kin."""
+"""New tensors of the dtype and device of another: `new_zeros` and the like."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Nested lists of Python numbers as arrays: of which dtype, and whether they fit it."""
+"""Conversion of nested lists of Python numbers to arrays: inferred dtypes, and checks that numbers fit."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from ...base.modes import MODE
 from ...tensor.described import warn_of_loss
 from ...tensor.tensor import Tensor
 
-MOST_DIMS = 64  # of NumPy's arrays
+MOST_DIMS = 64  # NumPy's limit
 
 
 def no_dtype_of(item: Any) -> Exception:
-    """What to raise for something that is no number."""
+    """Return the exception for an object that has no dtype."""
     kind = type(item).__name__
     if isinstance(item, str | bytes):
         return TypeError(f"new(): invalid data type {kind!r}")
@@ -37,7 +37,7 @@ def is_sequence(data: Any) -> bool:
 
 
 def is_array(data: Any) -> bool:
-    """Whether an object is an array, or shows itself as one: not a number of NumPy's."""
+    """Whether an object is an array or has an array interface; False for NumPy scalars."""
     return hasattr(data, "__array__") and not isinstance(data, np.generic)
 
 
@@ -89,7 +89,7 @@ def _elements(data: Any) -> Any:
 
 
 def kind_of_numbers(data: Any) -> Any:
-    """What kinds of scalars nested lists hold: the first leaf of the highest category."""
+    """Return the promoted dtype of all scalars in nested lists; None if there are none."""
     best: Any = None
     stack = [data]
     while stack:
@@ -110,7 +110,7 @@ def kind_of_numbers(data: Any) -> Any:
 
 
 def without_tensors(data: Any) -> Any:
-    """Nested lists without tensors in them."""
+    """Replace one-element tensors in nested lists by 0-dim arrays; a ValueError for larger ones."""
     if isinstance(data, Tensor):
         if data.numel() != 1:
             raise ValueError(
@@ -124,7 +124,7 @@ def without_tensors(data: Any) -> Any:
 
 
 def plain_numbers(data: Any) -> Any:
-    """Nested lists of Python numbers as an array; None for what needs a closer look."""
+    """Fast path: nested lists of Python numbers as an array; None if they need the full checks."""
     first = data
     for _ in range(MOST_DIMS):
         if not isinstance(first, list | tuple) or not first:
@@ -134,17 +134,17 @@ def plain_numbers(data: Any) -> Any:
         return None
     try:
         array = np.array(data)
-    except (ValueError, TypeError, OverflowError, RuntimeError):  # the last by tensors that require grad
+    except (ValueError, TypeError, OverflowError, RuntimeError):  # RuntimeError: tensors that require grad
         return None
     if array.dtype.kind not in "bi" and not _of_python(data):
         return None
     if array.dtype.kind == "f" and type(first) is int and not (abs(array) < 2**63).all():
-        return None  # NumPy makes floats of integers of more than 63 bits beside others
+        return None  # NumPy converts mixed integers of more than 63 bits to floats
     return array if array.dtype.kind in "bifc" else None
 
 
 def _of_python(data: Any) -> bool:
-    """Whether all numbers in nested lists are Python's own: those of NumPy and tensors bring their dtypes."""
+    """Whether all numbers in nested lists are Python numbers: NumPy scalars and tensors have dtypes of their own."""
     if isinstance(data, list | tuple):
         if data and isinstance(data[0], list | tuple):
             return all(map(_of_python, data))
@@ -156,7 +156,7 @@ _PYTHON = frozenset((bool, int, float, builtins.complex))
 
 
 def staging(d: dtype) -> Any:
-    """A NumPy dtype that takes any of the numbers before they are converted to `d`."""
+    """The intermediate NumPy dtype for numbers that are then converted to `d`; None to let NumPy choose."""
     if d.category < FLOATING:
         return object if d is dtypes.uint64 else None
     return np.complex128 if d.is_complex else np.float64
@@ -197,7 +197,7 @@ def converted(source: Any, d: dtype) -> Any:
 
 
 def check_numbers(data: Any, sizes: list[int], d: dtype, dim: int = 0) -> None:
-    """Raise for nested lists of unequal lengths, and for what is no number that becomes one of a dtype."""
+    """Raise for nested lists of unequal lengths, and for elements that do not convert to a dtype."""
     if dim < len(sizes):
         if not isinstance(data, list) and not (isinstance(data, np.ndarray) and data.ndim):
             raise TypeError("not a sequence")

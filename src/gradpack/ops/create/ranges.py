@@ -45,7 +45,7 @@ def arange(
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
-    """`start, start + step, ...` up to but without `end`; `arange(n)` starts at 0.
+    """`start, start + step, ...` up to but excluding `end`; `arange(n)` starts at 0.
 
     Example::
 
@@ -74,13 +74,13 @@ def arange(
     refuse("arange_cpu", dtype, "bc")
     native = _native("arange", dtype, device)
     if dtype is dtypes.int64:
-        start, end, step = (number_for(v, dtype) for v in (start, end, step))  # each by itself, as torch does
+        start, end, step = (number_for(v, dtype) for v in (start, end, step))  # converted one by one, as in torch
         if step == 0:
             raise ValueError(f"step must be nonzero: it is cut off to 0 for {dtype}")
         array = converted(np.arange(start, end, step), native)
     else:
         count = max(int(np.ceil((end - start) / step)), 0)
-        if dtype.category < FLOATING:  # of other integers, only the values are cut off, not their number
+        if dtype.category < FLOATING:  # for other integer dtypes torch truncates the values, not their count
             start, step = int(start), int(step)
         array = converted(start + np.arange(count, dtype=np.int64) * step, native)
     return filled("arange", out, finish(array, requires_grad, device), keeps_shape=True)
@@ -99,7 +99,7 @@ def range(
     pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Tensor:
-    """Like `arange`, with `end` included. Deprecated, as it says once.
+    """Like `arange`, with `end` included. Deprecated; warns once.
 
     Raises:
         RuntimeError: for a step of zero, a step in the wrong direction, and bounds that are not finite.
@@ -123,7 +123,7 @@ def range(
     _check_range("range", start, end, step)
     d = dtype_for("range", out, dtype) or dtypes.get_default_dtype()
     native = _native("range", d, device)
-    if d.category < FLOATING:  # each number by itself becomes an integer first
+    if d.category < FLOATING:  # start, end and step are truncated first
         start, end, step = int(start), int(end), int(step)
         if not step:
             raise ValueError(f"step must be nonzero: it is cut off to 0 for {d}")
@@ -178,13 +178,13 @@ def linspace(
 
 
 def _ends(first: Any, last: Any, steps: int, d: dtype | None) -> tuple[Any, Any]:
-    """The ends of evenly spaced values, as numbers that their dtype holds."""
+    """Convert the ends of evenly spaced values to numbers of their dtype."""
     d = d or dtypes.get_default_dtype()
     return (number_for(first, d), number_for(last, d)) if steps > 1 else (first, last)
 
 
 def _evenly(first: Any, last: Any, steps: int) -> Any:
-    """`numpy.linspace`, which takes five times as long to call."""
+    """`numpy.linspace`, in a fifth of its overhead."""
     if type(first) not in (int, float) or type(last) not in (int, float) or steps < 2:
         return np.linspace(first, last, steps)
     step = (last - first) / (steps - 1)
@@ -223,7 +223,7 @@ def _spaced(op: str, start: Any, end: Any, out: Any, d: dtype | None) -> tuple[d
 
 
 def _whole(value: Any, native: Any) -> int:
-    """A number as an integer of a dtype; negative ones count back from the end of an unsigned dtype."""
+    """Convert a number to an integer of a dtype; negative ones wrap around in an unsigned dtype."""
     most = np.iinfo(native).max
     least = -most if native.kind == "u" and isinstance(value, int) else np.iinfo(native).min
     if not least <= value <= most:
@@ -232,14 +232,14 @@ def _whole(value: Any, native: Any) -> int:
 
 
 def _whole_steps(first: Any, last: Any, steps: int, native: Any) -> Any:
-    """Evenly spaced values counted from the nearer end: torch's own way, which decides what is cut off.
+    """Evenly spaced values computed from the nearer end, as in torch, so that truncation gives the same integers.
 
-    Each end by itself becomes an integer first.
+    Both ends are converted to integers first.
     """
     first, last = _whole(first, native), _whole(last, native)
     if steps == 1:
         return np.array([first])
-    place = np.arange(steps).astype(np.longdouble)  # a product and a sum are rounded once, as by a fused instruction
+    place = np.arange(steps).astype(np.longdouble)  # wide, so that product and sum are rounded once, as by FMA
     return _from_both_ends(first, last, (last - first) / max(steps - 1, 1), place).astype(np.float64)
 
 

@@ -1,10 +1,10 @@
 """Discrete Fourier transforms: three linear operations, and the one-dimensional functions made of them.
 
 `_fft_c2c` takes complex to complex numbers, `_fft_r2c` real to complex ones and `_fft_c2r` back,
-each over any dimensions. A transform is a symmetric matrix, so each is the adjoint of another;
+each over any dimensions. A transform is a symmetric matrix, so each one's adjoint is made of another;
 gradients of complex numbers follow torch's convention (the conjugate transpose).
 
-`normalization` is torch's number: 0 leaves sums as they are, 1 divides by the root of their length, 2 by it.
+`normalization` is torch's code: 0 for none, 1 to divide by the root of the number of points, 2 by that number.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from ..shape.shape import wrap_dim
 
 FUNCTIONS = ""
 
-_FORWARD: Any = ("backward", "ortho", "forward")  # NumPy's word for a normalization, going forward
+_FORWARD: Any = ("backward", "ortho", "forward")  # NumPy's `norm` by torch's code, for forward transforms
 _INVERSE: Any = ("forward", "ortho", "backward")
 
 
 @cache
 def _library(numpy: bool) -> Any:
-    """SciPy's transforms, which do several at a time and take a fifth of the time of NumPy's, if it is there."""
+    """The module `scipy.fft`, which takes a fifth of the time of `numpy.fft` for batches; None if not installed."""
     if not numpy:
         return None
     try:
@@ -63,7 +63,7 @@ def _fft_c2c(input: Array, dim: Any = (), normalization: int = 0, forward: bool 
         return np.zeros_like(input)
     library = _library(is_numpy(input)) or np.fft
     norm = (_FORWARD if forward else _INVERSE)[normalization]
-    if len(dim) == 1 and is_numpy(input):  # half the time of those of many dimensions, where there are few elements
+    if len(dim) == 1 and is_numpy(input):  # half the time of `fftn` for few elements
         return (library.fft if forward else library.ifft)(input, axis=dim[0], norm=norm)
     return (library.fftn if forward else library.ifftn)(input, axes=tuple(dim), norm=norm)
 
@@ -79,7 +79,7 @@ def _fft_c2c(input: Array, dim: Any = (), normalization: int = 0, forward: bool 
     cost="dear",
 )
 def _fft_r2c(input: Array, dim: Any = (-1,), normalization: int = 0, onesided: bool = True) -> Any:
-    """The transform of real numbers; `onesided` leaves out what is conjugate to the rest in the last dimension."""
+    """The transform of real numbers; `onesided` omits the redundant (conjugate) half of the last dimension."""
     if 0 in input.shape:
         shape = list(input.shape)
         if onesided:
@@ -88,7 +88,7 @@ def _fft_r2c(input: Array, dim: Any = (-1,), normalization: int = 0, onesided: b
     norm = _FORWARD[normalization]
     library = _library(is_numpy(input)) or np.fft
     if len(dim) == 1 and is_numpy(input) and (onesided or input.size < SMALL):
-        if not onesided:  # as complex numbers, whose sums of zeros are no negative zeros
+        if not onesided:  # converted to complex, so that zeros are not negative
             input = np.astype(input, np.complex64 if input.dtype == np.float32 else np.complex128)
         return (library.rfft if onesided else library.fft)(input, axis=dim[0], norm=norm)
     if not onesided and len(dim) > 1:
@@ -120,7 +120,7 @@ def _fft_r2c_backward(g: Any, shape: Any, dim: Any, normalization: int, onesided
     cost="dear",
 )
 def _fft_c2r(input: Array, dim: Any = (-1,), normalization: int = 0, last_dim_size: int = 1) -> Any:
-    """The inverse transform of numbers whose missing half is conjugate to them, with `last_dim_size` in the last."""
+    """The inverse of a onesided spectrum, as real numbers; the last dimension gets the size `last_dim_size`."""
     sizes = [input.shape[d] for d in dim]
     sizes[-1] = last_dim_size
     if 0 in input.shape:
@@ -141,7 +141,7 @@ def _fft_c2r(input: Array, dim: Any = (-1,), normalization: int = 0, last_dim_si
     name="_fft_doubled",
 )
 def _doubled(input: Array, dim: int = -1, size: int = 1) -> Any:
-    """Twice those numbers of half a spectrum whose conjugates are in the other half."""
+    """Double the values of a onesided spectrum whose conjugates were omitted."""
     out = np.asarray(input, copy=True)
     place: list[Any] = [slice(None)] * len(input.shape)
     place[dim] = slice(1, 1 + size - input.shape[dim])
@@ -156,7 +156,7 @@ def _doubled(input: Array, dim: int = -1, size: int = 1) -> Any:
     name="_fft_resized",
 )
 def resized(input: Array, dim: Any = (), sizes: Any = ()) -> Any:
-    """Cut off or padded with zeros at the end of dimensions, to `sizes`."""
+    """Truncate or zero-pad dimensions at the end, to `sizes`."""
     place: list[Any] = [slice(None)] * len(input.shape)
     shape = list(input.shape)
     for d, n in zip(dim, sizes, strict=True):
@@ -166,11 +166,11 @@ def resized(input: Array, dim: Any = (), sizes: Any = ()) -> Any:
     return out
 
 
-# -- what the functions share --
+# -- shared by the functions --
 
 
 def operand(op: str, input: Any) -> Tensor:
-    """The input, an integer one as the default floating-point dtype.
+    """Check the input; integers are converted to the default floating-point dtype.
 
     Raises:
         TypeError: for anything but a tensor.
@@ -185,14 +185,14 @@ def operand(op: str, input: Any) -> Tensor:
 
 
 def complex_operand(op: str, input: Any) -> Tensor:
-    """The input as complex numbers."""
+    """The input, converted to complex."""
     input = operand(op, input)
     d = input._spec.dtype
     return input if d.is_complex else late._to_copy(input, d.to_complex())
 
 
 def real_operand(op: str, input: Any, message: str) -> Tensor:
-    """The input; a RuntimeError with `message` and its dtype where it is complex."""
+    """The input; raises a RuntimeError with `message` and its dtype if it is complex."""
     input = operand(op, input)
     if input._spec.dtype.is_complex:
         raise RuntimeError(message + _SCALAR_TYPES[input._spec.dtype.name])
@@ -200,7 +200,7 @@ def real_operand(op: str, input: Any, message: str) -> Tensor:
 
 
 def normalization_of(op: str, norm: Any, forward: bool) -> int:
-    """torch's number for a normalization.
+    """torch's code (0, 1 or 2) for a normalization.
 
     Raises:
         RuntimeError: unless it is "backward", "ortho", "forward" or None.
@@ -222,7 +222,7 @@ def check_size(n: int) -> None:
 
 
 def fitted(input: Tensor, dim: tuple[int, ...], sizes: tuple[int, ...]) -> Tensor:
-    """`input` with these sizes, itself where it has them."""
+    """Truncate or zero-pad `input` to these sizes; itself if it has them."""
     if all(input._shape[d] == n for d, n in zip(dim, sizes, strict=True)):
         return input
     out: Tensor = resized(input, dim, sizes)
@@ -230,10 +230,10 @@ def fitted(input: Tensor, dim: tuple[int, ...], sizes: tuple[int, ...]) -> Tenso
 
 
 def given(op: str, out: Any, made: Tensor, input: Tensor, kind: str = "complex") -> Tensor:
-    """The result, written into `out` if there is one.
+    """Return the result, or write it into `out`.
 
     Raises:
-        RuntimeError: for an `out` of the wrong kind of numbers, or if autograd follows the input.
+        RuntimeError: for an `out` that is real instead of complex or vice versa, or if the input requires grad.
     """
     if out is None:
         return made
@@ -242,20 +242,20 @@ def given(op: str, out: Any, made: Tensor, input: Tensor, kind: str = "complex")
     if out._spec.dtype.is_complex != (kind == "complex") or out._spec.dtype.category < FLOATING:
         raise RuntimeError(f"{op} expects a {kind} output tensor, but got {_SCALAR_TYPES[out._spec.dtype.name]}")
     refuse_grad(op, input, out)
-    # as torch: the inverse of real numbers is a conjugate, and that writes to its own dtype only
+    # as in torch: the `ifft` of real input is computed as a conjugate, which `out` must match in dtype
     put("ifft_of_real" if op == "ifft" and not input._spec.dtype.is_complex else op, out, made)
     return out
 
 
 def place_of(dim: Any, shape: tuple[int, ...]) -> int:
-    """A dimension counted from the front, of a tensor that has some."""
+    """The dimension counted from the front; raises for a 0-dim tensor."""
     if not shape:
         raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     return wrap_dim(dim, len(shape))
 
 
 def one_dim(op: str, input: Tensor, n: Any, dim: Any) -> tuple[int, int]:
-    """The dimension counted from the front, and how many points it is to have."""
+    """The dimension counted from the front, and the number of points `n` of the transform."""
     if n is not None and not hasattr(n, "__index__"):
         raise TypeError(f"fft_{op}(): argument 'n' must be int, not {type(n).__name__}")
     if not hasattr(dim, "__index__"):
@@ -306,7 +306,7 @@ def fft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = N
 
     Args:
         input: real or complex; integers count as the default floating-point dtype. Not float16 and bfloat16.
-        n: the input is first cut off, or padded with zeros, to so many points.
+        n: the number of points; the input is first truncated or zero-padded to it.
         norm: "forward" divides the result by n, "ortho" by its root, "backward" (the default) not at all.
 
     Raises:
@@ -340,7 +340,7 @@ def ifft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = 
 
 @numpy_names
 def rfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None, *, out: Any = None) -> Tensor:
-    """The transform of real numbers along a dimension: the first `n // 2 + 1` values, to which the rest is conjugate.
+    """The transform of real numbers along a dimension: the first `n // 2 + 1` values; the rest are their conjugates.
 
     Raises:
         RuntimeError: for complex numbers, and as `fft` does.
@@ -359,7 +359,7 @@ def irfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None =
     """The inverse of `rfft` along a dimension, in real numbers.
 
     Args:
-        n: how many points come out; `2 * (size - 1)` unless given, which is wrong where there had been an odd number.
+        n: the size of the result; by default `2 * (size - 1)`, which is wrong if the original size was odd.
 
     Example::
 
@@ -372,10 +372,10 @@ def irfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None =
 
 @numpy_names
 def hfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None, *, out: Any = None) -> Tensor:
-    """The transform along a dimension of a signal whose missing half is conjugate to the given one: real numbers.
+    """The transform along a dimension of a Hermitian signal, given by its first half: real numbers.
 
     Args:
-        n: how many points come out; `2 * (size - 1)` unless given.
+        n: the size of the result; by default `2 * (size - 1)`.
 
     Example::
 

@@ -1,4 +1,4 @@
-"""Fourier transforms over several dimensions, and the frequencies that belong to them."""
+"""Fourier transforms over several dimensions, and their sample frequencies."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _all_r2c(op: str, input: Any, s: Any, dim: Any, norm: Any, out: Any) -> Tens
 
 
 def _last_dims(op: str, x: Tensor, s: Any, dim: Any) -> tuple[tuple[int, ...], tuple[int, ...], int]:
-    """The dimensions, the sizes that the input is to have, and how many points come out in the last one."""
+    """The dimensions, the sizes to truncate or pad the input to, and the size of the result in the last dimension."""
     dims, sizes, said = _dims(op, x, s, dim)
     if not dims:
         raise RuntimeError(f"{op} must transform at least one axis")
@@ -96,7 +96,7 @@ def fftn(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None,
     """The discrete Fourier transform over several dimensions.
 
     Args:
-        s: the sizes to cut off or pad the input to, -1 for the size that it has.
+        s: the sizes to truncate or zero-pad the input to; -1 keeps a size.
         dim: the dimensions; unless given, the last `len(s)`, or all.
         norm: "forward" divides by the number of points, "ortho" by its root, "backward" (the default) not at all.
 
@@ -130,7 +130,7 @@ def ifftn(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None
 
 @numpy_names
 def rfftn(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None, *, out: Any = None) -> Tensor:
-    """The transform of real numbers over several dimensions, half of it along the last of them.
+    """The transform of real numbers over several dimensions, onesided in the last of them.
 
     Example::
 
@@ -147,7 +147,7 @@ def irfftn(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = Non
     """The inverse of `rfftn`, in real numbers.
 
     Args:
-        s: the sizes that come out; the last is `2 * (size - 1)` unless given.
+        s: the sizes of the result; the last is by default `2 * (size - 1)`.
 
     Example::
 
@@ -164,7 +164,7 @@ def irfftn(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = Non
 
 @numpy_names
 def hfftn(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None, *, out: Any = None) -> Tensor:
-    """The transform over several dimensions of a signal whose missing half is conjugate to the given one.
+    """The transform over several dimensions of a signal that is Hermitian in the last one, given by half of it.
 
     Example::
 
@@ -322,7 +322,7 @@ def fftfreq(
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
-    """The frequencies of the values of an `fft` of `n` points at distance `d`.
+    """The sample frequencies of an `fft` of `n` points with spacing `d`.
 
     Raises:
         RuntimeError: for an integer dtype.
@@ -347,7 +347,7 @@ def rfftfreq(
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
-    """The frequencies of the values of an `rfft` of `n` points at distance `d`.
+    """The sample frequencies of an `rfft` of `n` points with spacing `d`.
 
     Example::
 
@@ -370,7 +370,7 @@ def _shifted(op: str, input: Tensor, dim: Any, back: bool) -> Tensor:
 
 @numpy_names
 def fftshift(input: Tensor, dim: Any = None) -> Tensor:
-    """Frequencies in increasing order, 0 in the middle.
+    """Shift the zero frequency to the middle, so that frequencies are in increasing order.
 
     Example::
 

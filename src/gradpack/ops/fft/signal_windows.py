@@ -54,7 +54,7 @@ def general_cosine(
     Args:
         M: how many values.
         a: a list of weights.
-        sym: symmetric; else the first M values of a symmetric window of M + 1.
+        sym: a symmetric window; False for a periodic one, the first M values of a symmetric one of M + 1.
 
     Raises:
         ValueError: for a negative length, no weights, or any dtype but float32 and float64.

@@ -1,4 +1,4 @@
-"""Short-time Fourier transforms: the spectrum of a signal at many times, and the signal from it."""
+"""Short-time Fourier transforms: `stft` and its inverse `istft`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ METHODS = FUNCTIONS
 
 
 def _pad_ends(x: Tensor, size: int, mode: str) -> Tensor:
-    """The last dimension extended at both ends, by its own elements or by zeros."""
+    """Pad the last dimension at both ends, in one of the modes of `torch.nn.functional.pad`."""
     n = x._shape[-1]
     if mode not in ("constant", "reflect", "replicate", "circular"):
         raise NotImplementedError(
@@ -47,7 +47,7 @@ def _pad_ends(x: Tensor, size: int, mode: str) -> Tensor:
 
 
 def _window_for(n_fft: int, win_length: int, window: Tensor | None, like: Tensor) -> Tensor | None:
-    """The window in the middle of `n_fft` places; None if it is all ones."""
+    """The window zero-padded at both ends to `n_fft`; None if it is all ones."""
     if window is None:
         if win_length == n_fft:
             return None
@@ -70,19 +70,19 @@ def stft(
     return_complex: bool | None = None,
     align_to_window: bool | None = None,
 ) -> Tensor:
-    """The spectra of overlapping stretches of a signal: frequencies in the last dimension but one, times in the last.
+    """The spectra of overlapping frames of a signal, of shape (..., frequencies, frames).
 
     Args:
         input: shape (length) or (batch, length), real or complex.
-        n_fft: the length of a stretch.
-        hop_length: from one stretch to the next; a quarter of `n_fft` unless given.
-        win_length: the length of the window, in the middle of a stretch; `n_fft` unless given.
+        n_fft: the length of a frame.
+        hop_length: the distance between frames; by default a quarter of `n_fft`.
+        win_length: the length of the window, in the middle of a frame; by default `n_fft`.
         window: weights of shape (win_length); all ones unless given, with a warning.
-        center: each stretch has its time in the middle, for which the signal is padded by half of `n_fft`.
+        center: pad the signal by half of `n_fft` at both ends, so that frame t is centered at `t * hop_length`.
         pad_mode: "reflect", "constant", "replicate" or "circular".
         normalized: divide by the root of `n_fft`.
-        onesided: leave out the half of a real signal's spectrum that is conjugate to the rest.
-        return_complex: to be given for a real signal; False gives the two parts in a last dimension.
+        onesided: omit the redundant (conjugate) half of a real signal's spectrum.
+        return_complex: required for a real signal; False returns real and imaginary parts in a last dimension.
 
     Raises:
         RuntimeError: for shapes and lengths that do not fit, or without `return_complex` for a real signal.
@@ -129,7 +129,7 @@ def stft(
         raise RuntimeError("Cannot have onesided output if window or input is complex")
     alone = x.ndim == 1
     x = late.unsqueeze(x, 0) if alone else x
-    if not center and align_to_window and length < n_fft:  # the window alone decides where the first stretch begins
+    if not center and align_to_window and length < n_fft:  # the first frame begins where its window does
         x = _pad_ends(x, (n_fft - length) // 2, "constant")
     frames = x.unfold(-1, n_fft, hop)
     weights = _window_for(n_fft, length, window, x)
@@ -190,15 +190,15 @@ def istft(
     length: int | None = None,
     return_complex: bool = False,
 ) -> Tensor:
-    """The inverse of `stft`: the signal whose spectra are nearest to the given ones.
+    """The inverse of `stft`: the least-squares signal for the given spectra.
 
     Args:
-        input: shape (frequencies, times) or (batch, frequencies, times), complex.
-        length: how long the signal is to be; else as long as the spectra tell.
-        return_complex: the signal is complex; its spectra are not onesided then.
+        input: shape (frequencies, frames) or (batch, frequencies, frames), complex.
+        length: the length of the signal; by default that which the frames cover.
+        return_complex: return a complex signal, from spectra that are not onesided.
 
     Raises:
-        RuntimeError: for shapes and lengths that do not fit, or windows that leave places without any weight.
+        RuntimeError: for shapes and lengths that do not fit, or if the windows' sum is zero at some sample.
 
     Example::
 

@@ -1,4 +1,4 @@
-"""Windows: weights of a stretch of signal that fall off towards its ends.
+"""Window functions: weights that fall off towards the ends of a frame.
 
 These are periodic unless told otherwise, those of `torch.signal.windows` symmetric. All are
 computed in double precision and rounded once.

@@ -1,13 +1,13 @@
-"""Adding into places of an array, some of them more than once: what the gradient of indexing does.
+"""Accumulating into elements of an array, with repeated indices: the gradient of indexing.
 
 Everything here is on arrays. `np.add.at` is fast in one form only: one dimension, contiguous, one
-dtype. So all forms are brought to that one, in portions that stay in the cache; and where few rows
-receive many wide ones (a small vocabulary), the rows are sorted and summed by segments. Where SciPy
-is there, a compiled loop adds large numbers of wide rows (`row_products`). Sums in float16 and
+dtype. So all forms are converted to that one, in portions that fit into the cache; and where few rows
+receive many wide ones (a small vocabulary), the rows are sorted and summed by segments. If SciPy is
+installed, a compiled loop adds large numbers of wide rows (`row_products`). Sums in float16 and
 bfloat16 are kept in float32 and rounded once.
 
-The functions take an `out` that is theirs to write to and return it: a library whose arrays cannot
-be written to brings its own versions of `add_rows` and `set_flat`.
+The functions write to `out` and return it: a library with immutable arrays has its own versions of
+`add_rows` and `set_flat`.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from ..pointwise.blockwise import is_numpy
 from ..reduce.kernels import SMALL, add_in_rows, reshaped
 from ..reduce.row_products import ENOUGH, added_rows
 
-PORTION = 1 << 16  # elements that are added at a time
-_WIDE = 32  # elements of a row, above which rows are added whole
+PORTION = 1 << 16  # elements added at a time
+_WIDE = 32  # elements of a row: longer rows are added whole
 
 
 @lru_cache(512)
 def steps_along(shape: tuple[int, ...], dim: int, wanted: tuple[int, ...]) -> tuple[int, Any]:
-    """How far apart in the flat array of a shape neighbours along `dim` lie, and where their lines begin.
+    """The stride of `dim` in a contiguous array of a shape, and the flat indices of the elements with index 0 along it.
 
     Args:
-        wanted: the shape of the index; the beginnings have size 1 along `dim`, and this one elsewhere.
+        wanted: the shape of the index; the flat indices have this shape, but size 1 along `dim`.
     """
     ndim, stride, own = len(shape), 1, 1
     starts: Any = np.zeros((1,) * ndim, np.int64)
@@ -56,26 +56,26 @@ def size_of(shape: Any) -> int:
 
 
 def fresh(array: Any) -> Any:
-    """A row-major copy that may be written to."""
+    """A writable row-major copy."""
     if is_numpy(array):
         return array.copy()
     return np.reshape(np.asarray(np.reshape(array, (-1,)), copy=True), array.shape)
 
 
 def flat_of(array: Any) -> Any:
-    """The elements in one dimension: the same memory if the array is row-major, else a copy to be stored."""
+    """Flatten an array: a view if it is row-major, else a copy, to be written back by `store`."""
     return array.reshape(-1) if is_numpy(array) else np.reshape(array, (-1,))
 
 
 def store(array: Any, flat: Any) -> Any:
-    """Write what was made of `flat_of(array)` back, unless that is where it was made; the array."""
+    """Write the changed `flat_of(array)` back if it was a copy; returns the array."""
     if not (hasattr(array, "flags") and array.flags.c_contiguous and array.dtype == flat.dtype):
         array[...] = narrowed(np.reshape(flat, array.shape), array.dtype)
     return array
 
 
 def widened(array: Any) -> Any:
-    """The array, in float32 if it is float16 or bfloat16."""
+    """Convert float16 and bfloat16 to float32; other arrays are returned as they are."""
     if is_numpy(array) and array.itemsize > 2:
         return array
     return np.astype(array, np.float32) if spec_of(array).dtype.low else array
@@ -92,7 +92,7 @@ def as_dtype(value: Any, dtype: Any) -> Any:
 
 
 def add_rows(out: Any, rows: Any, values: Any) -> Any:
-    """`out[rows[k]] += values[k]` for every k, for matrices; equal rows add up."""
+    """`out[rows[k]] += values[k]` for every k, for matrices; repeated rows accumulate."""
     n, width = values.shape
     rows = np.astype(rows, np.int64, copy=False)
     if not hasattr(np.add, "at"):
@@ -117,8 +117,8 @@ def add_rows(out: Any, rows: Any, values: Any) -> Any:
 
 
 def _add_wide(out: Any, rows: Any, values: Any) -> Any:
-    """The same for wide rows: portion by portion if few rows occur twice in one, in rounds in which every row occurs
-    once, or row by row where one occurs often.
+    """`add_rows` for wide rows: by portions if few rows are repeated within one, in rounds of distinct rows, or by
+    segments if a row is repeated often.
     """
     order = np.argsort(rows, kind="stable")
     ordered = rows[order]
@@ -130,7 +130,7 @@ def _add_wide(out: Any, rows: Any, values: Any) -> Any:
             part = rows[start : start + step]
             sums = np.take(out, as_intp(part), axis=0)
             sums += values[start : start + step]
-            out[part] = sums  # of equal ones, the last
+            out[part] = sums  # of repeated rows only the last is added
         for k in again.tolist():
             out[rows[k]] += values[k]
         return out
@@ -169,7 +169,7 @@ def add_flat(out: Any, places: Any, values: Any) -> Any:
 
 
 def _all_in(places: Any, size: int) -> bool:
-    """Whether all places are below a size, none counted from the end, in an array that loops can read."""
+    """Whether all places are in [0, size), in an array that the compiled loops support."""
     if places.dtype != np.int64 or not dense(places) or not places.size:
         return False
     found: bool = np.maximum.reduce(places.view(np.uint64), None) < size  # as unsigned, negative ones are large
@@ -177,7 +177,7 @@ def _all_in(places: Any, size: int) -> bool:
 
 
 def set_flat(out: Any, places: Any, values: Any) -> Any:
-    """`out[places[k]] = values[k]` for vectors; of equal places the last one holds."""
+    """`out[places[k]] = values[k]` for vectors; for repeated places the last value is kept."""
     if hasattr(out, "flags"):
         out[places] = values
         return out
@@ -188,7 +188,7 @@ def set_flat(out: Any, places: Any, values: Any) -> Any:
 
 
 def set_along(array: Any, dim: int, index: Any, values: Any) -> Any:
-    """`array` with `values` in the place of the slices that a vector of indices names along `dim`."""
+    """`array` with the slices at a vector of indices along `dim` replaced by `values`."""
     before = (slice(None),) * dim
     if hasattr(array, "flags"):
         array[(*before, index)] = values
@@ -208,18 +208,18 @@ def taken(array: Any, index: Any, dim: int) -> Any:
 
 
 def counted_from_front(index: Any, size: int) -> Any:
-    """Indices of which negative ones counted from the end."""
+    """Wrap negative indices, which count from the end."""
     return np.where(index < 0, index + size, index)
 
 
 def add_along(out: Any, shape: Any, dim: int, index: Any, values: Any) -> Any:
-    """`out`, the flat array of a shape, with `values` added where `take(array, index, dim)` reads."""
+    """Add `values` to `out`, the flat array of a shape, at the elements that `take(array, index, dim)` reads."""
     if is_numpy(out) and is_numpy(values) and values.size < SMALL and out.dtype == values.dtype:
         flat = index.reshape(-1)
         if len(shape) == 1:
             np.add.at(out, flat, values.reshape(-1))
             return out
-        if len(shape) < 4 and flat.size and min(flat.tolist()) >= 0:  # one dimension is what it is fast in
+        if len(shape) < 4 and flat.size and min(flat.tolist()) >= 0:  # `np.add.at` is fast in one dimension
             stride, starts = steps_along(tuple(shape), dim, (*shape[:dim], 1, *shape[dim + 1 :]))
             places = starts + (flat * stride).reshape((-1,) + (1,) * (len(shape) - 1 - dim))
             np.add.at(out, places.reshape(-1), values.reshape(-1))
@@ -232,7 +232,7 @@ def add_along(out: Any, shape: Any, dim: int, index: Any, values: Any) -> Any:
     if after == 1 and before > 1 and n and is_numpy(out) and is_numpy(values) and out.dtype == values.dtype:
         add_in_rows(np.reshape(out, (before, shape[dim])), np.broadcast_to(index, (before, n)), values)
         return out
-    if before != 1:  # the rows of all leading dimensions together
+    if before != 1:  # fold the leading dimensions into the row numbers
         index = np.reshape(np.arange(before)[:, None] * shape[dim] + index[None, :], (-1,))
     if not out.shape[0] or not n:
         return out
@@ -241,7 +241,7 @@ def add_along(out: Any, shape: Any, dim: int, index: Any, values: Any) -> Any:
 
 
 def places_along(index: Any, dim: int, shape: Any) -> Any:
-    """Where in the flat array of a shape the elements lie that `gather(array, dim, index)` reads."""
+    """The flat indices, in an array of a shape, of the elements that `gather(array, dim, index)` reads."""
     ndim = len(shape)
     if ndim == 1:
         return index
@@ -264,7 +264,7 @@ def places_along(index: Any, dim: int, shape: Any) -> Any:
 
 
 def _scaled_and_added(index: Any, stride: int, others: Any) -> Any:
-    """`index * stride + others`, in portions that stay in the cache; `others` is repeated as shapes demand."""
+    """`index * stride + others`, in portions that fit into the cache; `others` is broadcast."""
     out = np.empty(index.shape, np.int64)
     step = max(1, PORTION * len(index) // index.size)
     for start in range(0, len(index), step):
@@ -275,5 +275,5 @@ def _scaled_and_added(index: Any, stride: int, others: Any) -> Any:
 
 
 def places_of(index: tuple[Any, ...], shape: Any) -> Any:
-    """Where in the flat array of a shape the elements lie that `array[index]` reads, in the shape of the result."""
+    """The flat indices, in an array of a shape, of the elements that `array[index]` reads; of the result's shape."""
     return np.reshape(np.arange(size_of(shape)), tuple(shape))[index]

@@ -1,4 +1,4 @@
-"""`x[...]` and `x[...] = value`: what stands between the brackets chooses the operations."""
+"""`x[...]` and `x[...] = value`: the subscript chooses the operations."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _getitem(self: Tensor, index: Any) -> Tensor:
     Without index tensors, lists and arrays the result is a view.
 
     Raises:
-        IndexError: for what is out of bounds or no index.
+        IndexError: for an index out of bounds, or an object that is no index.
         ValueError: for a slice step that is not positive.
     """
     kind = type(index)
@@ -62,7 +62,7 @@ def _getitem(self: Tensor, index: Any) -> Tensor:
                     if item.start is not None or item.stop is not None:
                         call, partial = late._slice, True
                     elif call is None:
-                        call = late._slice  # one that takes everything does not name the view
+                        call = late._slice  # a slice of everything does not determine the name of the view's node
                 elif item is None:
                     call = late._slice_newaxis if partial else late._newaxis
                 elif item is ... and not dots:
@@ -79,7 +79,7 @@ def _getitem(self: Tensor, index: Any) -> Tensor:
         raise
     except RuntimeError:
         if self._spec.numpy:
-            raise  # else: is it an index on the host?
+            raise  # other backends: the index may be on the host
     place, last, indices = parse(index, self._shape)
     if indices is None:
         return _view(self, place, last)
@@ -92,11 +92,11 @@ def _getitem(self: Tensor, index: Any) -> Tensor:
         return late._index_pair(part, *indices)
     return watched(
         late._index.op, "index", lambda *values: apply(late._index.op, values), (part, indices)
-    )  # straight to where a list is unwrapped
+    )  # the interpreted path, which unwraps lists
 
 
 def _beside(indices: Any, tensor: Tensor) -> Any:
-    """Indices on the device of a tensor: those on the host may be used with any."""
+    """Move indices from the CPU to the device of a tensor."""
     where = tensor._spec.device
     if where.type == "cpu":
         return indices
@@ -111,8 +111,8 @@ def _is_plain(item: slice) -> bool:
 def _setitem(self: Tensor, index: Any, value: Any) -> None:
     """`x[index] = value`: writes the elements that `x[index]` reads, broadcasting `value`.
 
-    A view of the elements is written to, so that the history of the whole tensor follows; with
-    index tensors it is `index_put_`, which wants a value of the same dtype.
+    The write is an in-place `copy_` into a view, recorded in the graph of the tensor; with index
+    tensors it is `index_put_`, which requires a value of the same dtype.
     """
     is_tensor = isinstance(value, Tensor)
     if not is_tensor and not isinstance(value, int | float | complex):
@@ -135,7 +135,7 @@ def _setitem(self: Tensor, index: Any, value: Any) -> None:
         if indices is not None and (value.numel() != 1 or [i for i in indices if i is not None and i.dtype != bool_]):
             keep_apart(self, value)
         elif value.numel() == 1:
-            value = value.clone()  # one number for all places, be it among them
+            value = value.clone()  # it may be one of the elements written to
     mode = MODE.get()
     if self._view is None and type(self._counter) is list and self._spec.whole and not mode.special:
         apart = not is_tensor or value._view is None or value._counter is not self._counter
@@ -155,7 +155,7 @@ def _setitem(self: Tensor, index: Any, value: Any) -> None:
                     _put(array, [None if i is None else i._data for i in indices], kept, False)
             except Exception:
                 raise
-            except BaseException:  # an interrupt: it may have been written to
+            except BaseException:  # an interrupt: the write may have happened
                 self._counter[0] += 1
                 raise
             self._counter[0] += 1
@@ -179,9 +179,7 @@ def _setitem(self: Tensor, index: Any, value: Any) -> None:
     else:
         _check_fits(value._shape, part._shape)
         if value._counter is part._counter and value._shape != part._shape:
-            value = late.expand(
-                value, part._shape
-            )  # elements of the tensor itself, spread: read once before it is written
+            value = late.expand(value, part._shape)  # a broadcast part of the tensor itself: read before the write
         if part.numel() < _SMALL:
             inplace(late._copied.op, "copy_", [part, value])
         else:
@@ -189,7 +187,7 @@ def _setitem(self: Tensor, index: Any, value: Any) -> None:
 
 
 def _is_there(target: Tensor, place: Any, value: Tensor) -> bool:
-    """Whether a value is the very part that it is to be written to: what is left of `x[1:] += y` once `+=` was done."""
+    """Whether `value` is the view `target[place]` itself: the `x[1:] = ...` that Python executes after `x[1:] += y`."""
     view: Any = value._view
     return (
         view.parent is target
@@ -201,11 +199,11 @@ def _is_there(target: Tensor, place: Any, value: Tensor) -> bool:
     )
 
 
-_SMALL = 4096  # elements that are sooner copied once more than recorded at length
+_SMALL = 4096  # elements: for fewer, an additional copy is faster than `write_part`
 
 
 def _plain_place(index: Any) -> tuple[Any, ...] | None:
-    """A subscript of ints and simple slices as NumPy reads it; None for any other."""
+    """The subscript for NumPy, if it consists of ints and slices without a step; else None."""
     items = index if type(index) is tuple else (index,)
     if not items:
         return None

@@ -62,7 +62,7 @@ def _slice(input: Array, place: Any = ()) -> Any:
     saved_as="dim=select.dim index=select.index self_sym_sizes=input.shape",
 )
 def _select(input: Array, place: Any = ()) -> Any:
-    """The same, for a subscript that ends in an int."""
+    """`_slice` for a subscript that ends in an int: a node of its own name."""
     return input[place]
 
 
@@ -75,7 +75,7 @@ def _select(input: Array, place: Any = ()) -> Any:
     saved_as="",
 )
 def _slice_newaxis(input: Array, place: Any = ()) -> Any:
-    """The same, for a subscript that ends in None."""
+    """`_slice` for a subscript that ends in None."""
     return input[place]
 
 
@@ -88,7 +88,7 @@ def _slice_newaxis(input: Array, place: Any = ()) -> Any:
     saved_as="",
 )
 def _newaxis(input: Array, place: Any = ()) -> Any:
-    """The same, for a subscript that takes every element and adds dimensions."""
+    """`_slice` for a subscript that takes every element and adds dimensions."""
     return input[place]
 
 
@@ -282,14 +282,14 @@ def _put(array: Any, indices: Any, values: Any, accumulate: bool) -> Any:
             array[place] = values
     except IndexError as error:
         raise _bad_index(shape, indices, error) from None
-    except (ValueError, TypeError):  # the latter for values of two dimensions, where a mask is
+    except (ValueError, TypeError):  # TypeError: 2-dim values for a mask
         found = np.broadcast_to(np.zeros((), dtype=np.bool), shape)[place].shape
         raise _mismatch(values, found) from None
     return array
 
 
 def _converted(array: Any, place: tuple[Any, ...], values: Any, accumulate: bool) -> Any:
-    """Values of another dtype: one number for all places of one mask is converted, anything else is refused."""
+    """Convert values of another dtype if they are one element for one mask; else raise."""
     masks = [i for i in place if i is not FULL]
     if values.size == 1 and not accumulate and len(masks) == 1 and masks[0].dtype == np.bool:
         return values.astype(array.dtype)
@@ -313,11 +313,11 @@ def _mismatch(values: Any, found: tuple[int, ...]) -> RuntimeError:
 
 
 def index_put(input: Tensor, indices: Any, values: Tensor, accumulate: bool = False, *, out: Any = None) -> Tensor:
-    """`input` with `values` at the places that a tuple of index tensors (or masks) names.
+    """`input` with `values` written at the elements that a tuple of index tensors (or masks) selects.
 
     Args:
         values: broadcast to the shape of `input[indices]`; of the dtype of `input`.
-        accumulate: add them instead; places named several times receive all.
+        accumulate: add the values instead; elements selected repeatedly accumulate.
 
     Raises:
         IndexError: for an index out of bounds.
@@ -345,7 +345,7 @@ def _method_index_put_(self: Tensor, indices: Any, values: Tensor, accumulate: b
 
 
 def filling(input: Tensor, indices: Any, values: Any, accumulate: bool = False) -> Any:
-    """What is written: one number at the places of one mask is cast to the dtype of `input`, as by `masked_fill`."""
+    """Return `values`; one element for one mask is converted to the dtype of `input`, as in `masked_fill`."""
     if accumulate or not isinstance(values, Tensor) or values._spec.dtype is input._spec.dtype or values.numel() != 1:
         return values
     (place, *more) = [i for i in indices if i is not None] or [None]
@@ -364,14 +364,14 @@ def _index_tensors(name: str, indices: Any) -> list[Tensor]:
 
 
 def _arrays_only(indices: Any) -> tuple[Any, ...]:
-    """A list of index arrays as what an array takes in its brackets."""
+    """Convert a list of index arrays and None to a subscript for an array."""
     if any(isinstance(i, Tensor) for i in indices):
         raise TypeError("index tensors are unwrapped on the interpreted path")
     return tuple(FULL if i is None else i for i in indices)
 
 
 def _bad_index(shape: Any, indices: Any, error: IndexError) -> IndexError:
-    """What is wrong with index arrays for an array of `shape`; `error` if it is none of the usual."""
+    """Return the IndexError, in torch's words, for index arrays that do not fit `shape`; `error` if none applies."""
     dim = 0
     shapes = []
     if sum(1 if i is None else i.ndim if i.dtype == np.bool else 1 for i in indices) > len(shape):

@@ -1,6 +1,6 @@
 """index_select, index_add, index_copy, index_fill: a vector of indices along one dimension; take.
 
-Where there is a choice, `index_select` and `index_add` are the fast ones: whole slices are moved.
+`index_select` and `index_add` are faster than `gather` and `scatter_add`: they move whole slices.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def _vector(
     overlap="apart",
 )
 def index_select(input: Array, dim: int, index: Array) -> Any:
-    """The slices of `input` along `dim` that a vector of indices names, as a copy.
+    """The slices of `input` along `dim` at a vector of indices, as a copy.
 
     Raises:
         RuntimeError: for an index that is negative or too large; along the first dimension it is an IndexError.
@@ -65,7 +65,7 @@ def index_select(input: Array, dim: int, index: Array) -> Any:
         tensor([[3, 1],
                 [6, 4]])
     """
-    first = dim in (0, -len(input.shape))  # torch goes another way along others, which raises something else
+    first = dim in (0, -len(input.shape))  # torch raises different errors along other dimensions
     d, index = _vector("index_select", input.shape, dim, index, error=IndexError if first else RuntimeError)
     if not len(input.shape):
         if index.shape[0] != 1:
@@ -95,9 +95,9 @@ def _index_select_backward(input: Array, index: Array, shape: Any = (), dim: int
     axis=True,
 )
 def index_add(input: Array, dim: int, index: Array, source: Array, *, alpha: Any = 1) -> Any:
-    """`input` with `alpha` times the slices of `source` added to those that `index` names along `dim`.
+    """`input` with `alpha` times the slices of `source` added to its slices at `index` along `dim`.
 
-    Slices named several times receive all. The gradient of an embedding is one `index_add`.
+    Repeated indices accumulate. The gradient of an embedding is one `index_add`.
 
     Raises:
         RuntimeError: for an index out of bounds, shapes that do not fit, or another dtype of `source`.
@@ -150,7 +150,7 @@ def _scaled(input: Array, alpha: Any = 1) -> Any:
     axis=True,
 )
 def index_copy(input: Array, dim: int, index: Array, source: Array) -> Any:
-    """`input` with the slices of `source` in the place of those that `index` names along `dim`.
+    """`input` with its slices at `index` along `dim` replaced by those of `source`.
 
     Raises:
         IndexError: for an index out of bounds, or another number of slices.
@@ -213,7 +213,7 @@ def _check_source(
     cost="cheap",
 )
 def _index_fill(input: Array, dim: int, index: Array, value: Any = 0) -> Any:
-    """`input` with one number in the slices that `index` names along `dim`."""
+    """`input` with one number in the slices at `index` along `dim`."""
     return _fill_slices(np.asarray(input, copy=True), dim, index, value)
 
 
@@ -228,12 +228,12 @@ def _index_fill(input: Array, dim: int, index: Array, value: Any = 0) -> Any:
     overlap="read_first",
 )
 def _index_fill_tensor(input: Array, dim: int, index: Array, value: Array) -> Any:
-    """The same with the value of a 0-dim tensor."""
+    """`_index_fill` with the value of a 0-dim tensor."""
     return _fill_slices(np.asarray(input, copy=True), dim, index, value)
 
 
 def _slices_once(g: Any, index: Any, dim: int) -> Any:
-    """`g` with zeros outside of the slices that an index names."""
+    """`g` with zeros outside of the slices at `index`."""
     named = _index_fill(late.zeros_as(g, tuple(g.shape)), dim, index, 1)
     return late._masked_fill(g, late.eq(named, 0), 0)
 
@@ -252,7 +252,7 @@ def _fill_slices(array: Any, dim: int, index: Any, value: Any) -> Any:
 
 
 def index_fill(input: Tensor, dim: int, index: Tensor, value: Any, *, out: Any = None) -> Tensor:
-    """`input` with one value in all slices that `index` names along `dim`.
+    """`input` with one value in all slices at `index` along `dim`.
 
     Args:
         value: a number, or a 0-dim tensor.
@@ -319,7 +319,7 @@ def take(input: Array, index: Array) -> Any:
         raise RuntimeError(f"take(): Expected a long tensor for index, but got {index.dtype}")
     if type(input) is _array_type and index.size:
         try:
-            return input.reshape(-1).take(as_intp(index))  # which counts from the end as torch does
+            return input.reshape(-1).take(as_intp(index))  # negative indices count from the end, as in torch
         except IndexError:
             pass
     size = size_of(input.shape)

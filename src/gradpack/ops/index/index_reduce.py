@@ -25,11 +25,11 @@ INPLACE = "index_reduce_"
 def index_reduce(
     input: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, *, include_self: bool = True, out: Any = None
 ) -> Tensor:
-    """`input` with the slices of `source` reduced into those that a vector of indices names along `dim`.
+    """`input` with the slices of `source` reduced into its slices at a vector of indices along `dim`.
 
     Args:
         reduce: "prod", "mean", "amax" or "amin".
-        include_self: reduce what is in `input` together with them.
+        include_self: include the elements of `input` in the reduction.
 
     Raises:
         RuntimeError: for another `reduce`, shapes that do not fit, or another dtype of `source`.
@@ -75,7 +75,7 @@ def _method_index_reduce_(
 
 
 def _reduction(name: str, input: Any, dim: int, index: Any, source: Any, reduce: str, include_self: bool) -> Any:
-    """The operation of `scatter_reduce` that does it, and its arguments."""
+    """The operation of `scatter_reduce` equivalent to `index_reduce`, and its arguments."""
     for position, (label, value) in enumerate((("input", input), ("index", index), ("source", source)), 1):
         if not isinstance(value, Tensor):
             raise not_a_tensor(name, label, position + (position > 1), value)
@@ -122,7 +122,7 @@ def _reduction(name: str, input: Any, dim: int, index: Any, source: Any, reduce:
 
 
 def _clamped(input: Tensor, indices: Any) -> tuple[Any, ...]:
-    """Indices without those that are out of bounds."""
+    """Indices clamped to the bounds of the dimensions."""
     sizes = input._shape
     return tuple(
         builtins.slice(None)

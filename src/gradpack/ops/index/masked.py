@@ -1,4 +1,4 @@
-"""Masks and nonzero: places named by a bool tensor; and views written into a copy (`select_scatter` and its kin)."""
+"""Masked operations and `nonzero`; and copies with a view overwritten (`select_scatter` etc.)."""
 
 from __future__ import annotations
 
@@ -235,7 +235,7 @@ def _nonzero(input: Array) -> Any:
         return np.zeros((int(bool(input)), 0), dtype=np.int64)
     if type(input) is _array_type and input.ndim == 1:
         return as_int64(input.nonzero()[0]).reshape(-1, 1)
-    return as_int64(np.stack(np.nonzero(input))).T  # as torch, which finds the indices of each dimension on their own
+    return as_int64(np.stack(np.nonzero(input))).T  # strides as in torch: each dimension's indices are contiguous
 
 
 def nonzero(input: Tensor, *, as_tuple: bool = False, out: Any = None) -> Any:
@@ -278,7 +278,7 @@ def argwhere(input: Tensor) -> Tensor:
     return _nonzero(input)
 
 
-# -- a copy with something else in a view --
+# -- copies with a view overwritten --
 
 
 @linear(

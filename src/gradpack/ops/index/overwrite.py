@@ -1,4 +1,4 @@
-"""Writing to a whole tensor: other elements, one value, zeros."""
+"""In-place writes to a whole tensor: `copy_`, `fill_`, `zero_`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ INPLACE = "copy_ fill_ zero_"
 
 
 def _is_free(tensor: Tensor) -> bool:
-    """Whether a write to the tensor is only a write: nothing to record, nobody to tell."""
+    """Whether an in-place write needs no recording: no autograd history, no special mode, no other counter."""
     mode, counter = MODE.get(), tensor._counter
     if mode.special or not tensor._spec.numpy or type(counter) is not list or len(counter) != 1:
         return False
@@ -40,14 +40,14 @@ def _method_copy_(self: Tensor, other: Any, non_blocking: Any = False) -> Tensor
         type(other) is Tensor
         and other._spec is self._spec
         and other._counter is not self._counter
-        and len(other._shape) <= len(self._shape)  # NumPy drops leading ones
+        and len(other._shape) <= len(self._shape)  # NumPy would accept leading dimensions of size 1
         and ((other._edge is None and other._view is None) or not MODE.get().grad)
         and _is_free(self)
     ):
         try:
             self._data[...] = other._data
         except ValueError:
-            pass  # said in full below
+            pass  # the slow path below raises torch's error
         else:
             self._counter[0] += 1
             return self
@@ -61,7 +61,7 @@ def _method_copy_(self: Tensor, other: Any, non_blocking: Any = False) -> Tensor
     if other._spec.device != self._spec.device and not is_batched(other) and not is_batched(self):
         other = _to_device(other, self._spec.device, None, bool(non_blocking))
     if other is self and not (MODE.get().grad and self.requires_grad) and type(self._counter) is list:
-        self._counter[0] += 1  # also where several elements lie in one place, which no other write may be made to
+        self._counter[0] += 1  # allowed even for overlapping elements, unlike other writes
         return self
     return inplace(_copied.op, "copy_", [self, other])
 
@@ -115,7 +115,7 @@ def _filled(input: Array, value: Array) -> Any:
     node="FillBackward2",
 )
 def _filled_number(input: Array, value: Array) -> Any:
-    """The same for a number."""
+    """The number `value` in the shape and dtype of `input`."""
     return np.full(input.shape, value, input.dtype)
 
 

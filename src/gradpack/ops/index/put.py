@@ -1,4 +1,4 @@
-"""put: single elements, by their number in the row-major order of the tensor."""
+"""put: writing elements at flat (row-major) indices."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ INPLACE = "put_"
     refuses="unsigned complex32",
 )
 def _put(input: Array, index: Array, source: Array, accumulate: bool = False) -> Any:
-    """`input` with `source` at the elements that `index` counts."""
+    """`input` with `source` written at flat indices."""
     return _put_into(np.array(input), index, source, accumulate)
 
 
 @linear(input=lambda g, index: _put_zero(g, index), structural=True, name="put_backward")
 def _put_zero(input: Array, index: Array) -> Any:
-    """`input` with zeros at the elements that `index` counts."""
+    """`input` with zeros written at flat indices."""
     return _put_into(np.array(input), index, np.zeros(index.shape, dtype=input.dtype), False)
 
 
@@ -49,7 +49,7 @@ def _put_into(array: Any, index: Any, source: Any, accumulate: bool) -> Any:
             else:
                 array.reshape(-1)[places] = values
         except IndexError:
-            pass  # nothing was written, and what follows says why
+            pass  # nothing was written; torch's error is raised below
         else:
             return array
     for i in (int(np.min(places)), int(np.max(places))) if places.shape[0] else ():
@@ -88,11 +88,11 @@ def _check(name: str, input: Tensor, index: Any, source: Any) -> None:
 
 
 def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
-    """`input` with elements of `source` at `index`, which counts the elements of `input` row by row.
+    """`input` with the elements of `source` written at `index`, flat indices in row-major order.
 
     Args:
         index: int64, of as many elements as `source`.
-        accumulate: add them instead; elements named several times receive all.
+        accumulate: add them instead; repeated indices accumulate.
 
     Raises:
         IndexError: for an index out of range, or another number of elements.

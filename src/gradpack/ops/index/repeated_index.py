@@ -1,4 +1,4 @@
-"""Indices of whole slices: what `expand` makes of one vector, so that rows can be moved instead of elements."""
+"""Detect indices that are one expanded vector: then `gather` and `scatter` can move slices instead of elements."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .scatter import check_bounds
 
 
 def vector_along(array: Any, dim: int, index: Any) -> Any:
-    """The one vector of indices that a large `index` repeats for all lines of an array of NumPy's; else None.
+    """The vector that a large `index` is an expansion of along all dimensions but `dim`; None if it is not.
 
     Raises:
         RuntimeError: for an index out of bounds.
@@ -32,7 +32,7 @@ def vector_along(array: Any, dim: int, index: Any) -> Any:
 
 
 def spread(g: Any, index: Any, shape: Any, dim: int, sparse: bool) -> Any:
-    """The gradient of what `gather` reads from: dense or sparse."""
+    """The gradient of the input of `gather`: a dense or sparse tensor."""
     if sparse:
         from ..sparse.gather import gather_sparse_backward
 

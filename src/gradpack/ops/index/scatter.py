@@ -1,4 +1,4 @@
-"""gather, scatter, scatter_add: places named by an index tensor of the same rank."""
+"""gather, scatter, scatter_add: indexing along a dimension by an index tensor of the same rank."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ FUNCTIONS = "gather scatter scatter_add"
 METHODS = "gather scatter scatter_add"
 INPLACE = "scatter_ scatter_add_"
 
-FEW = 32  # indices, of which Python finds the largest before NumPy does
+FEW = 32  # indices: for fewer, Python's `max` is faster than NumPy's
 _INT64 = np.dtype(np.int64)
 _UNSIGNED = {size: np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
 
@@ -76,7 +76,7 @@ def check_bounds(
 
 
 def places_in(op: str, shape: Any, dim: int, index: Any) -> Any:
-    """Where in the flat array of a shape the elements lie that `index` names along a dimension."""
+    """The flat indices, in an array of a shape, of the elements that `gather` reads; checks bounds."""
     if _are_few(index):
         return _few_places(op, shape, dim, index).reshape(-1)
     d = wrap_dim(dim, len(shape))
@@ -92,12 +92,12 @@ def places_in(op: str, shape: Any, dim: int, index: Any) -> Any:
 
 
 def _are_few(index: Any) -> bool:
-    """Whether an index is so short that what depends on shapes only is worth keeping."""
+    """Whether an index is so small that caching what depends on shapes only pays."""
     return type(index) is _array_type and 0 < index.size < SMALL and index.ndim > 0 and index.dtype is _INT64
 
 
 def _few_places(op: str, shape: Any, dim: int, index: Any) -> Any:
-    """`places_in` for few, in the shape of the index."""
+    """`places_in` for a small index (see `_are_few`), in its shape."""
     if type(dim) is not int or not shape:
         dim, shape = wrap_dim(dim, len(shape)), tuple(shape) or (1,)
     d, size, stride, starts = _few_along(op, tuple(shape), dim, index.shape)
@@ -109,7 +109,7 @@ def _few_places(op: str, shape: Any, dim: int, index: Any) -> Any:
 
 @lru_cache(512)
 def _few_along(op: str, shape: Any, dim: int, wanted: Any) -> tuple[int, int, int, Any]:
-    """The dimension, its size and what `steps_along` says of it; raises for a shape `wanted` that does not fit."""
+    """The dimension counted from the front, its size and its `steps_along`; raises if `wanted` does not fit `shape`."""
     d = wrap_dim(dim, len(shape))
     _check_shapes(op, shape, d, wanted)
     return (d, shape[d], *steps_along(shape, d, wanted))
@@ -141,7 +141,7 @@ def _check_shapes(op: str, shape: Any, d: int, wanted: Any) -> None:
 def gather(input: Array, dim: int, index: Array, *, sparse_grad: bool = False) -> Any:
     """`out[i][j] = input[index[i][j]][j]` for `dim=0`, `input[i][index[i][j]]` for `dim=1`, and so on.
 
-    The result has the shape of `index`, maybe less than that of `input`; `sparse_grad` makes the gradient sparse.
+    The result has the shape of `index`, which may be smaller than `input`; `sparse_grad` makes the gradient sparse.
 
     Raises:
         RuntimeError: for an index out of bounds, of another rank or dtype, or larger than `input`.
@@ -167,7 +167,7 @@ def gather(input: Array, dim: int, index: Array, *, sparse_grad: bool = False) -
 
 
 def _in_rows(input: Any, dim: int, index: Any) -> bool:
-    """Whether `gather` takes from rows of NumPy's that have the length of rows of `index`; raises as `places_in`."""
+    """Whether `gather` is along the last dimension of NumPy arrays of equal leading shape; raises as `places_in`."""
     ndim = len(input.shape)
     if ndim < 2 or dim not in (-1, ndim - 1) or not is_numpy(input) or not is_numpy(index) or _are_few(index):
         return False
@@ -278,7 +278,7 @@ def add_places(array: Any, dim: int, index: Any, src: Any) -> Any:
 
 
 def source_for(op: str, input: Any, dim: int, index: Any, src: Any) -> Any:
-    """The part of `src` that `index` uses, after checks of what does not depend on values."""
+    """The part of `src` that `index` uses, after the checks of shapes and dtypes."""
     if isinstance(src, Tensor) and isinstance(index, Tensor) and src._shape == index._shape:
         if src._spec is input._spec:
             return src
@@ -319,14 +319,14 @@ def scatter(
     reduce: str | None = None,
     out: Any = None,
 ) -> Tensor:
-    """`input` with the elements of `src`, or one number, at the places that `index` names along `dim`.
+    """`input` with the elements of `src`, or one number, written at `index` along `dim`.
 
-    `out[index[i][j]][j] = src[i][j]` for `dim=0`: the inverse of `gather`. Where several elements fall
-    on one place, the last one holds.
+    `out[index[i][j]][j] = src[i][j]` for `dim=0`: the inverse of `gather`. For repeated indices the
+    last element is kept.
 
     Args:
-        reduce: "add" or "multiply" what is there with the element instead. (With a tensor as `src`, torch
-            asks for `scatter_reduce`; here both have a gradient.)
+        reduce: "add" the element to the one in `input`, or "multiply" them. (With a tensor as `src`, torch
+            recommends `scatter_reduce`; here both have a gradient.)
 
     Raises:
         RuntimeError: for an index out of bounds, shapes that do not fit, or another dtype of `src`.
@@ -354,7 +354,7 @@ def _method_scatter_(
 
 
 def _scatter_call(name: str, input: Any, dim: int, index: Any, src: Any, value: Any, reduce: str | None) -> Any:
-    """The operation that a call of `scatter` means, and its arguments."""
+    """The operation that a call of `scatter` dispatches to, and its arguments."""
     if (src is None) == (value is None):
         raise TypeError(f"{name}() takes either src, a tensor, or value, a number")
     if reduce not in (None, "add", "multiply"):
@@ -362,7 +362,7 @@ def _scatter_call(name: str, input: Any, dim: int, index: Any, src: Any, value: 
     if not hasattr(index, "shape"):
         raise TypeError(f"{name}(): argument 'index' (position 3) must be Tensor, not {type(index).__name__}")
     if isinstance(value, Tensor):
-        value = value.item()  # a number, as for torch
+        value = value.item()  # 0-dim tensors count as numbers, as in torch
     number = src if value is None else value
     if not hasattr(number, "shape"):
         if not isinstance(number, int | float | complex):
@@ -385,7 +385,7 @@ def _scatter_call(name: str, input: Any, dim: int, index: Any, src: Any, value: 
 
 
 def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor, *, out: Any = None) -> Tensor:
-    """`input` with the elements of `src` added at the places that `index` names along `dim`.
+    """`input` with the elements of `src` added at `index` along `dim`.
 
     Example::
 

@@ -1,6 +1,6 @@
-"""scatter_reduce: sum, mean, product and extremes of the elements that fall on one place.
+"""scatter_reduce: sum, mean, product, maximum and minimum of the elements scattered to the same place.
 
-Sum and mean are linear and save the index only. The product and the extremes save what they read.
+Sum and mean are linear and save the index only. The others save their operands.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def _scatter_sum(
 
 
 def _per_place(g: Any, dim: int, index: Any, mean: bool, include_self: bool, kept: bool) -> Any:
-    """The gradient of a sum or mean for what fell on each place."""
+    """The gradient of a sum or mean by place: divided by the counts for a mean, and zero where `input` is replaced."""
     g = g / _hits(g, dim, index, include_self) if mean else g
     return g if include_self or not kept else late._scatter_value(g, dim, index, 0)
 
@@ -91,7 +91,7 @@ def _prod_input(g: Any, input: Any, dim: int, index: Any, src: Any, include_self
 
 
 def _prod_src(g: Any, input: Any, dim: int, index: Any, src: Any, include_self: bool, out: Any) -> Any:
-    """The product of the others: by division, and where an element is the only zero, by leaving it out."""
+    """The gradient of a product by `src`: `g * out / src`, and for a single zero `g` times the other elements."""
     zero = late.eq(src, 0)
     zeros_here = late.gather(late._scatter_add(late.zeros_as(g, g.shape), dim, index, _indicator(zero, g)), dim, index)
     only = late.logical_and(zero, late.eq(zeros_here, 1))
@@ -99,7 +99,7 @@ def _prod_src(g: Any, input: Any, dim: int, index: Any, src: Any, include_self: 
     divided = late.gather(g * out, dim, index) / late._masked_fill(src, zero, 1)
     found = late.where(only, late.gather(g * others, dim, index), divided)
     if isinstance(found, Tensor) and found.requires_grad and found._spec.numpy and not MODE.get().levels:
-        if (zero._data & (zeros_here._data > 1)).any():  # what leaves out two of them is not in the formula
+        if (zero._data & (zeros_here._data > 1)).any():  # the formula's derivative is wrong with two zeros at a place
             found.register_hook(_refuse_twice)
     return found
 
@@ -145,7 +145,7 @@ def _scatter_extreme(
 
 
 def _extreme_parts(g: Any, input: Any, dim: int, index: Any, src: Any, include_self: bool, out: Any) -> Any:
-    """Who is the extreme, of `input` and of `src`, and the gradient split among them."""
+    """Indicators of the extreme elements in `input` and in `src`, and the gradient divided by their number."""
     own, others = _indicator(late.eq(input, out), g), _indicator(late.eq(src, late.gather(out, dim, index)), g)
     if not include_self:
         own = late._scatter_value(own, dim, index, 0)
@@ -172,11 +172,11 @@ def _indicator(mask: Any, like: Any) -> Any:
 def scatter_reduce(
     input: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, *, include_self: bool = True, out: Any = None
 ) -> Tensor:
-    """Reduce the elements of `src` that fall on each place that `index` names along `dim`.
+    """Reduce the elements of `src` into `input` at `index` along `dim`.
 
     Args:
         reduce: "sum", "prod", "mean", "amax" or "amin". Of several equal extremes each gets a part of the gradient.
-        include_self: reduce what is in `input` together with them.
+        include_self: include the elements of `input` in the reduction.
 
     Raises:
         RuntimeError: as `scatter_add`, and for another `reduce`.

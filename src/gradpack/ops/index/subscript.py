@@ -1,4 +1,4 @@
-"""What stands between the brackets of `x[...]`, taken apart.
+"""Parsing of the subscript in `x[...]`.
 
 torch reads a subscript in two steps: the basic part (ints, slices, None, Ellipsis) takes a view,
 and the tensors, lists and masks index that view. NumPy counts ints among the index arrays, which
@@ -28,7 +28,7 @@ _MASK_DTYPES = frozenset({dtypes.bool_, dtypes.uint8})
 
 
 class Subscript(NamedTuple):
-    """`place`: the basic part, None if it takes everything. `last`: which kind of item named the view.
+    """`place`: the basic part, None if it takes everything. `last`: the kind of item that determines the view's node.
 
     `indices`: for each dimension of the view None or an index tensor (a mask stands for as many
     dimensions as it has); None if there is no such tensor.
@@ -40,7 +40,7 @@ class Subscript(NamedTuple):
 
 
 def parse(index: Any, shape: tuple[int, ...]) -> Subscript:
-    """Take a subscript of a tensor of this shape apart.
+    """Split a subscript of a tensor of this shape into its basic part and its index tensors.
 
     Raises:
         IndexError: for an index out of bounds, too many indices, a mask of another shape, an index
@@ -62,7 +62,7 @@ def parse(index: Any, shape: tuple[int, ...]) -> Subscript:
         raise IndexError(f"too many indices for tensor of dimension {ndim}")
     place: list[Any] = []
     indices: list[Tensor | None] = []
-    masks: list[tuple[Tensor, int, int]] = []  # a mask, the dimension of the tensor, that of the view
+    masks: list[tuple[Tensor, int, int]] = []  # (mask, dimension of the tensor, dimension of the view)
     last, trivial = "alias", True
     dim = view_dim = 0  # of the tensor, of the view
     rest = ndim - taken
@@ -143,7 +143,7 @@ def _as_tuple(index: Any) -> tuple[Any, ...]:
 
 
 def _nests(item: Any) -> bool:
-    """Whether a list with such an element means a tuple, by the old rule."""
+    """Whether a list with such an element is read as a tuple, as NumPy once did."""
     return item is None or item is ... or isinstance(item, Tensor | slice | Sequence | np.ndarray)
 
 
@@ -197,7 +197,7 @@ def _tensor(item: Tensor) -> Any:
     d = item._spec.dtype
     if d.category <= INTEGRAL and not item._shape:
         if d in INDEX_DTYPES and is_batched(item):
-            return item  # an index for each example of `vmap`
+            return item  # batched: an index for each example of `vmap`
         if d in _MASK_DTYPES:
             _deprecated_mask(d)
             return bool(item.item())
@@ -231,7 +231,7 @@ def _array(item: Any) -> Any:
 
 
 def _sequence(item: Any) -> Any:
-    """Nested sequences as an index: of bool, or of integers that fractions are cut off from."""
+    """Convert nested sequences to an index tensor: of bool, or of int64, truncating floats."""
     array = plain_numbers(item)
     if array is not None and array.dtype.kind in "bi":
         return wrap(array)

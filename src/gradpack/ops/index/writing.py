@@ -31,11 +31,11 @@ def write_part(
 ) -> Tensor:
     """The in-place form of `op` on `values`, of which the first is the tensor to write to.
 
-    `kernel` does on arrays what `op` does, in place: it is called with the arrays of all values.
-    What it refuses it must refuse before it writes.
+    `kernel` is `op` in-place on arrays: it is called with the arrays of all values. It must raise its
+    errors before it writes.
 
     Args:
-        indexed: whether an expanded tensor is written to all the same, with a warning; None: without one.
+        indexed: whether writing to an expanded tensor is allowed, with a warning; None: without one.
     """
     if MODE.get().profiler is not None:
         return watched(op, name, lambda *given: _write_part(op, name, list(given), kernel, indexed), tuple(values))
@@ -71,7 +71,7 @@ def _write_part(op: Op, name: str, values: list[Any], kernel: Callable[..., Any]
 
 
 def _is_apart(target: Tensor, rest: list[Any]) -> bool:
-    """Whether a tensor and the others have no history and own their memory: nothing is to be checked or recorded."""
+    """Whether all tensors have no autograd history and own their storage: then no checks and no node are needed."""
     if target._edge is not None or target._view is not None or target._data.base is not None:
         return False
     if type(target._counter) is not list:
@@ -118,20 +118,20 @@ def _arrays(value: Any) -> Any:
 
 
 def keep_apart(target: Any, *others: Any) -> None:
-    """Refuse operands that share memory with what is written to, where the places depend on them."""
+    """Raise if an operand (such as an index) shares memory with the tensor written to."""
     if isinstance(target, Tensor) and not MODE.get().levels:
         check_overlap(target, [v for v in others if isinstance(v, Tensor)], apart=True)
 
 
 def own_value(target: Tensor, value: Any) -> Any:
-    """The value to fill with: a copy, if it is an element of what is written to."""
+    """The value to fill with; cloned if it is an element of the tensor written to."""
     if isinstance(value, Tensor) and not (value._shape or MODE.get().levels) and overlap(value._data, target._data):
         return value.clone()
     return value
 
 
 def item_for(value: Any, d: dtype) -> Any:
-    """The same for what is assigned to an index, of whatever dtype: an int has to have 64 bits with its sign."""
+    """Convert a number that is assigned to elements to the dtype `d`; a ValueError for ints beyond 64 bits."""
     if isinstance(value, int) and not -(2**63) <= value < 2**63:
         raise ValueError(f"Overflow when unpacking long long: {value}")
     return number_for(value, d)
@@ -145,7 +145,7 @@ def number_tensor(value: Any, like: Tensor) -> Tensor:
 
 
 def value_form(name: str, number: Any, tensor: Any, input: Any, value: Any) -> tuple[Any, Any]:
-    """The operation for a value that is a number, or that for a 0-dim tensor; and the value as it wants it."""
+    """Choose the operation `number` or `tensor` by the type of `value`, and convert the value for it."""
     if isinstance(value, Tensor):
         if value._shape:
             raise RuntimeError(

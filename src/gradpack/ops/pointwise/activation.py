@@ -27,7 +27,7 @@ INPLACE = "relu_"
 
 @elementwise(grad=lambda g: g, input=lambda g: late.zeros_as(g, tuple(g.shape)), dtypes="fc")
 def _flat_gradient(grad: Array, input: Array) -> Any:
-    """A gradient that depends on its input in steps only."""
+    """Return `grad`; the derivative by `input` is 0: for slopes that are piecewise constant in `input`."""
     return np.where(True, grad, input)
 
 
@@ -127,7 +127,7 @@ def softplus(input: Array, beta: Any = 1, threshold: Any = 20) -> Any:
 
 def _softplus_slope(input: Any, beta: Any, threshold: Any) -> Any:
     scaled = input * beta
-    if threshold >= 17 and input.dtype == np.float32:  # there is 1 above anyway
+    if threshold >= 17 and input.dtype == np.float32:  # in float32 the sigmoid is 1 above 17
         return late.sigmoid(scaled)
     return late.where(scaled > threshold, 1.0, late.sigmoid(scaled))
 
@@ -311,7 +311,7 @@ def hardswish(input: Array) -> Any:
         >>> torch.nn.functional.hardswish(torch.tensor([3.0]))
         tensor([3.])
     """
-    return input * np.clip(input + 3.0, 0.0, 6.0) * (1 / 6)  # the sum is exact where it is small
+    return input * np.clip(input + 3.0, 0.0, 6.0) * (1 / 6)  # `input + 3.0` is exact near -3
 
 
 def _hardswish_slope(input: Any) -> Any:

@@ -75,7 +75,7 @@ def _check_negation(op: Any, values: Any, common: Any) -> None:
 
 
 def _times(array: Any, alpha: Any) -> Any:
-    """`array * alpha`; raises where that would change the kind of number."""
+    """`array * alpha`; raises if `alpha` is of a higher category (float for integers, complex for reals)."""
     if isinstance(alpha, Tensor) or (isinstance(alpha, complex) and not is_complex(array)):
         raise TypeError("alpha is a number of the kind of the tensors")
     return array * factor_for(alpha, array)

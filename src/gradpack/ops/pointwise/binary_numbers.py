@@ -1,4 +1,4 @@
-"""Numbers as the machine holds them, and divisors: `frexp`, `ldexp`, `nextafter`, `gcd`, `lcm`."""
+"""Floating-point representation, and integer divisors: `frexp`, `ldexp`, `nextafter`, `gcd`, `lcm`."""
 
 from __future__ import annotations
 

@@ -84,7 +84,7 @@ def bitwise_xor(input: Array, other: Array) -> Any:
 
 @nondifferentiable(promote=("input",), dtypes="bi", structural=True, refuses="unsigned", cost="cheap")
 def bitwise_not(input: Array) -> Any:
-    """Each bit the other way; for bool, `logical_not`.
+    """Bitwise complement; for bool, `logical_not`.
 
     Example::
 
@@ -97,7 +97,7 @@ def bitwise_not(input: Array) -> Any:
 
 @nondifferentiable(promote=_BOTH, scalars=True, dtypes="i", node="LshiftBackward0", refuses="unsigned")
 def bitwise_left_shift(input: Array, other: Array) -> Any:
-    """`input * 2 ** other` in the bits that there are: 0 where all are shifted out.
+    """`input * 2 ** other`, dropping bits beyond the width of the dtype: 0 if all are shifted out.
 
     Example::
 
@@ -122,7 +122,7 @@ def bitwise_right_shift(input: Array, other: Array) -> Any:
 
 
 def _inverted(self: Tensor) -> Tensor:
-    """`~self`: each bit, or each bool, the other way."""
+    """`~self`: bitwise complement, logical for bool."""
     if self._spec.dtype.category > INTEGRAL:
         raise TypeError("~ (operator.invert) is only implemented on integer and Boolean-type tensors")
     return bitwise_not(self)

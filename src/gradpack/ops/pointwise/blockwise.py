@@ -20,7 +20,7 @@ try:
     _features: Any = np._core._multiarray_umath.__cpu_features__  # type: ignore[attr-defined]
 except AttributeError:
     _features = {}
-SHORT_EXP2: bool = _features.get("AVX512_SKX", False)  # NumPy has vectorised exp2, half as long as exp, for these only
+SHORT_EXP2: bool = _features.get("AVX512_SKX", False)  # there, exp2 is vectorised: half the time of exp
 
 
 def is_numpy(array: Any) -> bool:
@@ -29,7 +29,7 @@ def is_numpy(array: Any) -> bool:
 
 
 def compiled(module: str, name: str, *arrays: Any) -> Any:
-    """What the compiled loop `name` makes of large arrays of float32, of one shape; None if it cannot."""
+    """Run the compiled loop `name` on large float32 arrays of equal shape; None if there is no such loop for them."""
     first = arrays[0]
     if first.size < ENOUGH or first.dtype.char != "f" or any(a.shape != first.shape for a in arrays[1:]):
         return None
@@ -42,7 +42,7 @@ def compiled(module: str, name: str, *arrays: Any) -> Any:
 
 
 def aligned(size: int, dtype: Any) -> Any:
-    """An empty vector that starts with a cache line: NumPy's loops over two arrays run twice as fast then."""
+    """An uninitialised vector aligned to a cache line: NumPy's binary loops run twice as fast on such."""
     native = np.dtype(dtype)
     memory = np.empty(size * native.itemsize + 64, np.uint8)
     start = -memory.ctypes.data % 64

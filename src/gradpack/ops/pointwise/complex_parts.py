@@ -84,12 +84,12 @@ def _imag(input: Array) -> Any:
     name="complex",
 )
 def of_parts(real: Array, imag: Array) -> Any:
-    """`real + 1j * imag`, but that an infinite part leaves the other as it is, and zeros keep their signs."""
+    """Complex numbers from parts, without the NaN that `real + 1j * imag` gives for infinities; signs of zeros stay."""
     if not is_numpy(real) or not is_numpy(imag):
         return real + 1j * imag
     if real.shape == imag.shape and real.flags.c_contiguous and imag.flags.c_contiguous and real.dtype.char in "fd":
         made = np.empty(real.shape, np.complex64 if real.dtype.char == "f" else np.complex128)
-    else:  # for its shape and strides
+    else:  # the sum only allocates: broadcast shape, strides of the operands
         made = np.asarray(np.add(real, imag, dtype=np.result_type(real, np.complex64)))
     made.real, made.imag = real, imag
     return made

@@ -1,4 +1,4 @@
-"""Division, and what is left of it."""
+"""Division and remainders."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def div(input: Any, other: Any, *, rounding_mode: str | None = None, out: Any = 
 
 
 def _quotients(input: Any, other: Any) -> Any:
-    """The half precision that torch rounds quotients to before it cuts them off, else None."""
+    """The half-precision dtype that torch rounds a quotient to before truncating it; None for other dtypes."""
     low = next((x for x in (input, other) if isinstance(x, Tensor) and x._spec.dtype.low), None)
     if low is None:
         return None
@@ -73,7 +73,7 @@ def _quotients(input: Any, other: Any) -> Any:
 
 
 @elementwise(
-    input=lambda g, rounding_mode: zeros_for(g),  # named for those who look at the node
+    input=lambda g, rounding_mode: zeros_for(g),  # named so that the node has `_saved_rounding_mode`
     other=lambda g, rounding_mode: zeros_for(g),
     dtypes="if",
     node="DivBackward2",
@@ -82,7 +82,7 @@ def _quotients(input: Any, other: Any) -> Any:
     numbers=True,
 )
 def _div_rounded(input: Array, other: Array, rounding_mode: str, narrow: Array = None) -> Any:
-    """`input / other`, rounded towards zero or down; before it is cut off, to the precision of `narrow`."""
+    """`input / other`, truncated or floored; if `narrow` is a dtype, the quotient is rounded to it first."""
     if rounding_mode == "floor":
         return floor_divide_of(input, _not_zero("div", input, other))
     if rounding_mode != "trunc":
@@ -104,7 +104,7 @@ def _are_whole(*operands: Any) -> bool:
 
 
 def _not_zero(op: str, input: Any, other: Any) -> Any:
-    """The divisor; integers have no infinity to give for zero."""
+    """Return the divisor; raise if it has a zero and both operands are integers."""
     if _are_whole(input, other) and (np.any(other == 0) if hasattr(other, "dtype") else other == 0):
         raise RuntimeError(f"ZeroDivisionError: integer division by zero in {op}()")
     return other
@@ -145,7 +145,7 @@ def floor_divide(input: Array, other: Array) -> Any:
     refuses="unsigned",
 )
 def remainder(input: Array, other: Array) -> Any:
-    """What is left of a division rounded down: it has the sign of `other`, as Python's `%`.
+    """The remainder of floor division, with the sign of `other`, as Python's `%`.
 
     Raises:
         RuntimeError: for an integer division by zero.
@@ -168,7 +168,7 @@ def remainder(input: Array, other: Array) -> Any:
     refuses="unsigned",
 )
 def fmod(input: Array, other: Array) -> Any:
-    """What is left of a division rounded towards zero: it has the sign of `input`, as C's fmod.
+    """The remainder of truncating division, with the sign of `input`, as C's `fmod`.
 
     Raises:
         RuntimeError: for an integer division by zero.

@@ -54,7 +54,7 @@ _SCALED_BELOW = (
 )  # fmt: skip
 
 
-FEW = 32  # numbers, for which Python's own functions take less time than the steps of a polynomial
+FEW = 32  # elements: up to here, calling the functions of `math` takes less time than the polynomial
 
 
 def one_by_one(function: Any, x: Any) -> Any:
@@ -119,7 +119,7 @@ def _erf_double(x: Any, out: Any, square: Any, below: Any) -> None:
 
 
 def erfc_of(x: Any) -> Any:
-    """1 - erf of a real floating-point array, to a few units in the last place of what may be a tiny number."""
+    """erfc of a real floating-point array, to a few units in the last place, also where it is tiny."""
     if is_numpy(x) and x.size <= FEW and x.dtype.char in "fd":
         return one_by_one(math.erfc, x)
     made = compiled("error_functions", "erfc", x) if is_numpy(x) else None
@@ -129,9 +129,9 @@ def erfc_of(x: Any) -> Any:
 
 
 def _erfc_single(x: Any) -> Any:
-    """t exp(P(t) - x^2) with t = 1 / (1 + |x| / 2), P for float32: 4.6e-8 of the function, beside what is rounded."""
+    """t exp(P(t) - x^2) with t = 1 / (1 + |x| / 2), P fitted for float32: relative error 4.6e-8 before rounding."""
     y = np.minimum(np.abs(x), 10.2)
-    high = y * 4097.0  # half of the bits: see `_erfc_double`
+    high = y * 4097.0  # splits x in two halves of its bits: see `_erfc_double`
     high = high - (high - y)
     t = 1 / (y * 0.5 + 1)
     p = ((t * 0.143652993 - 0.674066256) * t + 1.14138485) * t - 0.676731944
@@ -143,7 +143,7 @@ def _erfc_single(x: Any) -> Any:
 
 def _erfc_double(x: Any) -> Any:
     y = np.clip(np.abs(x), 0.0, 28.0)
-    # an error of the square would be multiplied by the square: so the square of half of the bits, exactly, and the rest
+    # A rounding error of x^2 becomes a relative error of exp(-x^2): so square half of the bits exactly, add the rest.
     high = y * 134217729.0
     high = high - (high - y)
     far = np.exp(-high * high) * np.exp((high - y) * (high + y))

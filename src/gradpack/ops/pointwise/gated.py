@@ -53,7 +53,7 @@ _PORTION = 1 << 15  # elements
 
 
 def _gated(a: Any, b: Any) -> Any:
-    """The same for two matrices, whose rows are parts of longer ones: what is between is stored without gaps."""
+    """`a * sigmoid(b)` for two matrices with gaps between rows, in portions; the buffers are contiguous."""
     out = np.empty(a.shape, a.dtype)
     step = max(1, _PORTION // a.shape[1])
     for start in range(0, len(a), step):

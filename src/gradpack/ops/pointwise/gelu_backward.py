@@ -1,4 +1,4 @@
-"""The gradient of gelu: an operation of its own, so that differentiating it keeps two tensors and not a composition."""
+"""The gradient of gelu as an operation of its own: double backward saves two tensors instead of every intermediate."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _slope_by_tanh(x: Any) -> Any:
 
 
 def gelu_curvature(x: Any, approximate: str) -> Any:
-    """The second derivative of gelu: `2 - x^2` times the density of the normal distribution, or what tanh makes of it.
+    """The second derivative of gelu: `2 - x^2` times the normal density, or that of the tanh approximation.
 
     On Tensors it is differentiable as the composition that it is.
     """

@@ -1,6 +1,6 @@
-"""Bodies of elementwise operations for large arrays, where fewer steps do than for small ones.
+"""Bodies of elementwise operations for large arrays, with fewer passes than the plain bodies take.
 
-Each takes what the operation's own body takes, and leaves to that what is no dense array of floats.
+Each takes `plain`, the operation's own body, and its arguments; it calls `plain` unless they are dense float arrays.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from .blockwise import blockwise
 
 
 def sign_of_large(plain: Callable[..., Any], input: Any) -> Any:
-    """-1, 0 or 1, as the difference of two bytes."""
+    """The sign, -1, 0 or 1, as the int8 difference of two comparisons."""
     made = compiled(_sign_of_number, input)
     if made is not None:
         return made
@@ -35,7 +35,7 @@ def _sign(x: Any, out: Any, spare: Any) -> None:
 
 
 def hardshrink_of_large(plain: Callable[..., Any], input: Any, lambd: Any) -> Any:
-    """`input` where its absolute value exceeds `lambd`: as integers, the bits of absolute values are in their order."""
+    """`hardshrink` without branches: compares the bit patterns of absolute values, which order like the values."""
     if alike((input,)) != "f" or type(lambd) not in (int, float) or not lambd >= 0:
         return plain(input, lambd)
     made = compiled(_shrink, input, lambd)
@@ -46,7 +46,7 @@ def hardshrink_of_large(plain: Callable[..., Any], input: Any, lambd: Any) -> An
 
     def shrink(x: Any, out: Any, spare: Any) -> None:
         kept = np.abs(x, out=spare).view(bits)
-        np.subtract(limit, kept, out=kept)  # negative where x is to be kept: so is NaN, which is above all
+        np.subtract(limit, kept, out=kept)  # negative where x is kept; the bits of NaN are above all
         np.right_shift(kept, last, out=kept)
         np.bitwise_and(kept, x.view(bits), out=out.view(bits))
 

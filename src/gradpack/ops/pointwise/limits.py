@@ -50,7 +50,7 @@ def clamp(input: Tensor, min: Any = None, max: Any = None, *, out: Any = None) -
 
 
 def _clamp_for(input: Any, min: Any, max: Any) -> Any:
-    """The operation for limits as they are: numbers are no operands where that cannot change the dtype."""
+    """Choose `_clamp_to_numbers` if the limits are numbers that cannot promote the dtype of `input`, else `_clamp`."""
     if min is None and max is None:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
     if (isinstance(min, Tensor) and is_number(max)) or (is_number(min) and isinstance(max, Tensor)):
@@ -60,7 +60,7 @@ def _clamp_for(input: Any, min: Any, max: Any) -> Any:
 
 
 def _is_limit(value: Any, input: Tensor) -> bool:
-    """Whether a limit of floating numbers is a number, or none."""
+    """Whether a limit of a floating-point tensor is None or a real number; raises if the dtype cannot hold it."""
     if type(value) is not float or not -SAFE < value < SAFE:
         if value is None or not isinstance(value, int | float):
             return value is None
@@ -112,12 +112,12 @@ def _within(x: Any, low: Any, high: Any) -> Any:
 
 
 def _below(x: Any, low: Any, high: Any) -> Any:
-    """Where the result is `low`."""
+    """The mask of elements whose clamped value is `low`."""
     return late.lt(x, low) if high is None else late.logical_and(late.lt(x, low), late.lt(low, high))
 
 
 def _above(x: Any, low: Any, high: Any) -> Any:
-    """Where the result is `high`."""
+    """The mask of elements whose clamped value is `high`."""
     return late.gt(x, high) if low is None else late.logical_or(late.gt(x, high), late.lt(high, low))
 
 
@@ -218,7 +218,7 @@ def _nan_to_num(input: Array, nan: float, posinf: float, neginf: float) -> Any:
 
 
 def _substitute(x: Any, out: Any, nan: float, posinf: float, neginf: float) -> None:
-    """The same for a block, which mostly holds numbers only."""
+    """`_nan_to_num` for one block; fast if all its elements are finite, as is usual."""
     finite = np.maximum.reduce(x) < np.inf and np.minimum.reduce(x) > -np.inf
     np.copyto(out, x if finite else _substituted(x, nan, posinf, neginf))
 

@@ -1,4 +1,4 @@
-"""What operations and formulas ask of their operands, be they tensors, arrays or numbers."""
+"""Predicates and conversions of operands (tensors, arrays or numbers), for operations and formulas."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from .blockwise import is_numpy
 
 
 def no_gradient(op: str) -> RuntimeError:
-    """What torch raises in backward of an operation that has a gradient almost nowhere, or no formula."""
+    """Return the RuntimeError that torch raises in backward of an operation without a derivative."""
     return RuntimeError(
         f"derivative for aten::{op} is not implemented: detach() its operands, or compute it under no_grad()"
     )
 
 
 def not_implemented(what: str) -> Any:
-    """Raise what torch raises in backward for an input that it has no formula for."""
+    """Raise NotImplementedError, as torch does in backward for an input without a formula."""
     raise NotImplementedError(
         f"the derivative for '{what}' is not implemented: detach() that operand, or compute it under no_grad()"
     )
@@ -57,7 +57,7 @@ def is_number(value: Any) -> bool:
 
 
 def factor_for(value: Any, array: Any) -> Any:
-    """A number that an array is multiplied by, as one of its dtype; refused if it does not fit."""
+    """Convert a scalar factor of `array` to its dtype; raises if it does not fit."""
     if is_number(array):
         return value
     number = number_for(value, spec_of(array).dtype)
@@ -65,5 +65,5 @@ def factor_for(value: Any, array: Any) -> Any:
 
 
 def zeros_for(g: Any) -> Any:
-    """The gradient of what changes nowhere, or only in jumps."""
+    """Zeros like `g`: the gradient of a piecewise constant function."""
     return late.zeros_like(g) if isinstance(g, Tensor) else np.zeros_like(g)

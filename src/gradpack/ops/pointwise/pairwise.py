@@ -16,7 +16,7 @@ METHODS = FUNCTIONS
 
 
 def tensors_only(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The operation, which refuses Python numbers, as torch does."""
+    """Decorate an operation so that it refuses Python numbers, as torch does."""
 
     def call(input: Any, other: Any, *, out: Any = None) -> Any:
         for nr, (name, value) in enumerate((("input", input), ("other", other))):
@@ -119,5 +119,5 @@ def fmin(input: Array, other: Array) -> Any:
 
 
 def _takes(wins: Any, other: Any) -> Any:
-    """Where `input` is the result: where it wins, and where `other` is NaN."""
+    """The mask of elements where the result is `input`: where `input` wins, or `other` is NaN."""
     return late.logical_or(wins, late.ne(other, other))

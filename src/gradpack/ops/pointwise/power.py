@@ -76,7 +76,7 @@ def pow(input: Array, exponent: Array) -> Any:
 
 
 def _numbered_power(x: Any, n: float) -> Any:
-    """`x ** n`; what a few multiplications, divisions and a root can do costs less than NumPy's logarithms."""
+    """`x ** n`; for common n by multiplication, division and `sqrt`, which are faster than `numpy.power`."""
     if n == 2:
         return x * x
     if n == 3:
@@ -95,7 +95,7 @@ def _cube(x: Any) -> Any:
 
 
 def _numbered_slope(x: Any, n: Any) -> Any:
-    """The derivative of `x ** n` by `x`. For a Tensor always a power, so that it can be taken again down to zero."""
+    """The derivative of `x ** n` by `x`; for a Tensor by way of `pow`, which is differentiable to any order."""
     if n == 0:
         return zeros_for(x)
     if isinstance(x, Tensor):
@@ -114,7 +114,7 @@ def _numbered_slope(x: Any, n: Any) -> Any:
 def _whole_power(base: Any, exponent: Any) -> Any:
     """Integers to the power of an array of integers."""
     power = np.power(base, np.maximum(exponent, 0))
-    # what is left of 1 / base ** n: nothing, unless the base is 1 or -1
+    # 1 / base ** n truncated: 0, unless the base is 1 or -1
     sign = 1 - 2 * (exponent & 1)
     inverse = (base == 1) + (base == -1) * sign
     return np.where(exponent < 0, inverse, power)

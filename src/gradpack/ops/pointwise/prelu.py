@@ -37,13 +37,13 @@ def _prelu(input: Array, weight: Array) -> Any:
 
 
 _WIDE = 256  # elements of a channel
-_FEW = 16  # likewise, for a compiled loop
+_FEW = 16  # elements of a channel, for a compiled loop
 
 
 def _by_channels(input: Any, weight: Any) -> Any:
-    """The same for the channels of a large array, each of which is for itself; None for others.
+    """`_prelu` of a large array, channel by channel; None if the arrays do not suit this path.
 
-    The larger of `x` and `weight * x` is the right one up to a weight of 1, the smaller one above.
+    The result is `max(x, weight * x)` for a weight up to 1, and `min(x, weight * x)` above.
     """
     if not is_numpy(input) or not is_numpy(weight) or input.size < LARGE or input.dtype.char not in "fd":
         return None
@@ -60,7 +60,7 @@ def _by_channels(input: Any, weight: Any) -> Any:
     if width < _WIDE:
         return None
     slopes = weight.reshape(-1).tolist()
-    if not all(slopes) or not np.isfinite(slopes).all():  # infinity times 0
+    if not all(slopes) or not np.isfinite(slopes).all():  # infinity * 0 would be NaN
         return None
     out = np.empty_like(input)
     source, target = input.reshape(-1), out.reshape(-1)

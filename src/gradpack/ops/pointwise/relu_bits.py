@@ -1,4 +1,4 @@
-"""What backward of relu needs of a result that nothing else keeps: one bit for each element."""
+"""Save the result of relu as a bit mask (one bit per element), if no other node saves that result."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ..reduce.kernels import _array_type
 
 
 class Bits(Again):
-    """Which elements of a result are not zero: comes back as ones and zeros."""
+    """A packed saved tensor: a bit for each element that is not zero; unpacks to ones and zeros."""
 
     __slots__ = ("_dtype", "bits")
 
@@ -32,15 +32,15 @@ class Bits(Again):
         return np.reshape(ones, self._shape)
 
     def held(self, tell: Callable[[Any], None]) -> Any:
-        """The array in memory that this keeps, for a meter."""
+        """The arrays that this holds, for measuring memory."""
         return (self.bits,)
 
 
 def keep_bits(result: Tensor) -> None:
-    """Have the relu that made `result`, if one did, keep bits of it in place of it.
+    """If the grad_fn of `result` is a relu's, replace its saved tensor by one bit per element.
 
-    For operations that do not keep their input themselves, such as pooling and dropout: then nothing else needs the
-    result. What hooks were given stays as they have it, unless they are a policy that says otherwise.
+    To be called by operations that do not save their input, such as pooling and dropout. A saved tensor that pack
+    hooks have packed is left alone, unless they belong to a policy with `bits_for_relu`.
     """
     node: Any = result._edge
     if type(node).__name__ != "ReluBackward0":
@@ -57,7 +57,7 @@ def keep_bits(result: Tensor) -> None:
         if kept is not array:
             return
     if counter is not result._counter or counter[0] != seen:
-        return  # backward is to say so
+        return  # modified in-place: backward raises the version error
     node.out = packed = in_place_of(result, Bits(result))
     if mode.recorder is not None:
         label = ("ReluBackward0", "out")

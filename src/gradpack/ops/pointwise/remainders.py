@@ -1,9 +1,9 @@
-"""Divisions with a remainder of float32, in float64: whole arrays at a time, where C's fmod goes digit by digit.
+"""Floor division and remainders of float32, computed in float64 for whole arrays: faster than C's fmod per element.
 
 A quotient of two float32 numbers that is no integer is further from the next one than float64
 rounds, as long as it stays below 2**27; its product with the divisor and the difference are exact
-then. Below 2**22, NumPy's floor_divide of float32 does not round either. So elements are those of
-NumPy's own functions, which do the rest; only zeros that are left have torch's sign.
+then. Below 2**22, NumPy's floor_divide of float32 does not round either. So results equal those of
+NumPy's functions, which handle larger quotients; only the sign of zero remainders follows torch.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def floor_divide_of(x: Any, y: Any) -> Any:
 
 
 def remainder_of(x: Any, y: Any) -> Any:
-    """`numpy.remainder`, but that zeros have the sign of `x`."""
+    """`numpy.remainder`, except that zeros have the sign of `x`."""
     if not _are_single(x, y):
         return _remainder(x, y)
     made = _compiled("remainder", x, y)
@@ -50,7 +50,7 @@ def fmod_of(x: Any, y: Any) -> Any:
 
 
 def _compiled(name: str, x: Any, y: Any) -> Any:
-    """The same by a compiled loop, if there is one and it can do all elements; else None."""
+    """The result of the compiled loop `name`; None if there is none, or an element needs the plain function."""
     other = y if is_numpy(y) else np.full(1, y, x.dtype)
     fast = loops("remainders", x, other)
     if fast is None:
@@ -60,7 +60,7 @@ def _compiled(name: str, x: Any, y: Any) -> Any:
 
 
 def _are_single(x: Any, y: Any) -> bool:
-    """Whether they are a large array of float32 and one of the same shape, or a number."""
+    """Whether `x` is a large float32 array, and `y` a float32 array of the same shape or a number."""
     if not is_numpy(x) or x.dtype.char != "f" or x.size < LARGE:
         return False
     return type(y) in (int, float) or (is_numpy(y) and y.dtype.char == "f" and y.shape == x.shape)
@@ -77,9 +77,9 @@ def _floor_divide(x: Any, y: Any) -> Any:
 
 
 def _left(x: Any, y: Any, rounded: Callable[..., Any], plain: Callable[..., Any], signed: Any) -> Any:
-    """`x - rounded(x / y) * y`, block by block; `plain` does those where that is not exact.
+    """`x - rounded(x / y) * y`, block by block; blocks where that is not exact are passed to `plain`.
 
-    What is left has the sign bit of `signed`, but that a zero has that of `x`.
+    The remainder has the sign bit of `signed`; a zero remainder has that of `x`.
     """
     out = np.empty(x.shape, x.dtype)
     number: Any = None if is_numpy(y) else np.asarray(y, x.dtype)
@@ -100,7 +100,7 @@ def _left(x: Any, y: Any, rounded: Callable[..., Any], plain: Callable[..., Any]
             continue
         np.multiply(quotient, b, out=quotient)
         np.subtract(a, quotient, out=a)
-        if not np.dot(a, a) < np.inf:  # where y is infinite there is 0 * inf
+        if not np.dot(a, a) < np.inf:  # an infinite y gives 0 * inf
             made[:] = plain(xs, ys)
             continue
         made[:] = a
@@ -113,7 +113,7 @@ def _left(x: Any, y: Any, rounded: Callable[..., Any], plain: Callable[..., Any]
 
 
 def _exact(quotient: Any) -> bool:
-    """Whether all are below the limit; mostly the sum of squares says so, which BLAS has in one fast pass."""
+    """Whether all absolute values are below the limit; tried first by the sum of squares, one fast pass of BLAS."""
     flat = quotient.reshape(-1)
     if np.dot(flat, flat) < _EXACT * _EXACT:
         return True

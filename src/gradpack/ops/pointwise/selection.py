@@ -14,7 +14,7 @@ import numpy as np
 
 from .blockwise import is_numpy
 
-LARGE = 4096  # elements, below which no detour pays
+LARGE = 4096  # elements: below this the plain form is as fast
 _NUMBERS = (int, float, complex)
 _BITS = {size: np.dtype(f"i{size}") for size in (1, 2, 4, 8)}
 
@@ -37,29 +37,29 @@ def select(condition: Any, x: Any, y: Any) -> Any:
     if _is_zero(x):
         return _masked(np.subtract(holds, 1).astype(bits), y.view(bits)).view(y.dtype)
     first, second = (np.asarray(v, dtype=like.dtype).view(bits) for v in (x, y))
-    chosen = _masked(np.negative(holds).astype(bits), first ^ second)  # the bits in which the first one differs
+    chosen = _masked(np.negative(holds).astype(bits), first ^ second)  # differing bits, where `x` is chosen
     return (chosen ^ second).view(like.dtype)
 
 
 def _pickable(array: Any, like: Any = None) -> bool:
-    """Whether an operand is a number, or an array of elements as large as integers are (and of the dtype of `like`)."""
+    """Whether an operand's bits can be selected: a number, or an array of an integer's itemsize and `like`'s dtype."""
     if isinstance(array, _NUMBERS):
         return like is not None
     return is_numpy(array) and array.itemsize in _BITS and (like is None or array.dtype == like.dtype)
 
 
 def _is_zero(value: Any) -> bool:
-    """Whether it is the number 0 whose bits are 0."""
+    """Whether `value` is the number 0, not -0.0."""
     return isinstance(value, int | float) and value == 0 and math.copysign(1.0, value) > 0
 
 
 def _masked(mask: Any, values: Any) -> Any:
-    """`mask & values`, in the memory of the mask if that fits."""
+    """`mask & values`, written into `mask` if the shapes agree."""
     return np.bitwise_and(mask, values, out=mask if mask.shape == values.shape else None)
 
 
 def limit(x: Any, low: Any, high: Any) -> Any:
-    """`x` limited from below and from above; None is no limit, and where the two cross it is `high`."""
+    """`x` clamped to [low, high]; None is no limit; where `low > high` the result is `high`."""
     if is_numpy(x) and x.size >= LARGE and x.dtype.kind == "f":
         least, most = -math.inf if low is None else low, math.inf if high is None else high
         if isinstance(least, int | float) and isinstance(most, int | float) and least == least and most == most:  # noqa: PLR0124

@@ -257,7 +257,7 @@ def hypot(input: Array, other: Array) -> Any:
 
 
 def _hypot_single(x: Any, out: Any, y: Any, squares: Any) -> None:
-    """For float32, a block whose squares add up to neither infinity nor next to nothing; others in float64."""
+    """`hypot` of a float32 block; in float64 if a sum of squares overflows or underflows."""
     np.square(x, out)
     np.square(y, squares)
     np.add(out, squares, out)
@@ -268,11 +268,11 @@ def _hypot_single(x: Any, out: Any, y: Any, squares: Any) -> None:
 
 
 def _hypot_wide(x: Any, y: Any) -> Any:
-    """C's function goes element by element; in float64, squares of float32 neither overflow nor vanish."""
+    """`hypot` of float32 computed in float64, where squares neither overflow nor underflow: vectorised, unlike C's."""
     squares = np.square(x, dtype=np.float64)
     squares += np.square(y, dtype=np.float64)
     out = np.sqrt(squares, out=squares).astype(x.dtype)
-    return np.hypot(x, y) if np.isnan(out).any() else out  # infinity beside NaN is infinity
+    return np.hypot(x, y) if np.isnan(out).any() else out  # hypot(inf, nan) is inf
 
 
 @elementwise(input=lambda g: g * (math.pi / 180), result="float", dtypes="bif", node="Deg2RadBackward0")

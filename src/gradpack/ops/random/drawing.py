@@ -1,4 +1,4 @@
-"""Random numbers under `vmap`: refused, drawn once for all examples, or for each, as `randomness` says."""
+"""Random numbers under `vmap`: an error, the same for all examples, or different, by its argument `randomness`."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ _NO_OUT = (
 )
 _SHAPE_ONLY = ("rand_like", "randn_like", "randint_like")
 _SIZED = ("rand", "randn")
-# One call for all examples draws for each of them what it needs.
+# Functions for which one call on batched arguments draws independent numbers for each example.
 _BY_ELEMENT = (*_SHAPE_ONLY, "poisson", "bernoulli", "drawn", "_standard_gamma", "_sample_dirichlet")
 
 
 def drawing(function: _F) -> _F:
-    """A function that draws, as one that heeds the levels of `vmap`."""
+    """Decorate a function that draws random numbers to support `vmap`."""
 
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -42,7 +42,7 @@ def drawing(function: _F) -> _F:
 
 
 def _of_levels(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Numbers for each example of the levels that want different ones, in the order of the outermost level."""
+    """Call `function` with a batch dimension for each `vmap` level with randomness "different", the outermost first."""
     levels = MODE.get().levels
     name = function.__name__
     values = [*args, *kwargs.values()]
@@ -70,7 +70,7 @@ def _of_levels(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict
 
 
 def _outside(level: VmapLevel, value: Any, separate: bool) -> Any:
-    """An argument one level further out: of all examples, or that of the first one for all."""
+    """Unwrap an argument from a `vmap` level: with its batch dimension first if `separate`, else the first example."""
     if not isinstance(value, Tensor):
         return value
     if separate:
@@ -79,7 +79,7 @@ def _outside(level: VmapLevel, value: Any, separate: bool) -> Any:
 
 
 def _drawn(function: Callable[..., Any], drawn: list[VmapLevel], args: list[Any], kwargs: dict[str, Any]) -> Any:
-    """What `function` draws for the examples of these levels, which its arguments have as first dimensions."""
+    """Draw independent numbers for all examples of these levels, whose batch dimensions come first in the arguments."""
     if not drawn:
         return function(*args, **kwargs)
     sizes = tuple(level.size for level in drawn)

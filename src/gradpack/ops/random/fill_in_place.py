@@ -29,7 +29,7 @@ from .integers import _exact, bounds_for
 INPLACE = "uniform_ normal_ bernoulli_ random_ exponential_ geometric_ cauchy_ log_normal_"
 
 
-# What torch calls the fills that only some dtypes take, and those that they do not take.
+# By method: torch's name of the kernel in error messages, and codes of the dtypes that it does not support.
 _KERNELS = {
     "uniform_": ("check_uniform_bounds", "blui"),
     "normal_": ("normal_kernel_cpu", "blui"),
@@ -48,7 +48,7 @@ def _kernel(name: str, d: Any) -> tuple[str, Any, str]:
 
 
 def _is_plain_write(target: Any, mode: Mode) -> bool:
-    """Whether nobody is to know of a write to a tensor of float32 or float64 but its counter."""
+    """Whether a write to a float32 or float64 tensor needs no recording beyond its version counter."""
     return (
         not mode.special
         and (type(target) is Tensor or type(target) is Parameter)
@@ -62,7 +62,7 @@ def _is_plain_write(target: Any, mode: Mode) -> bool:
 
 
 def _filled(name: str, draw: Any) -> Any:
-    shown = list(signature(draw).parameters.values())[2:]  # after the tensor and the generator
+    shown = list(signature(draw).parameters.values())[2:]  # without the tensor and the generator
     kinds = {n: k for n, k in kinds_of({p.name: p for p in shown}).items() if k[0] == "float"}
 
     def method(self: Tensor, *args: Any, generator: Generator | None = None, **kwargs: Any) -> Tensor:
@@ -90,7 +90,7 @@ def _filled(name: str, draw: Any) -> Any:
                 f"point but you specified {d.name}"
             )
         if self._spec.numpy:
-            check_writable(self, name)  # before the generator moves on
+            check_writable(self, name)  # before the state of the generator changes
         return inplace(late._copied.op, name, [self, drawn(self, *args, generator=generator, **kwargs)])
 
     @drawing
@@ -142,7 +142,7 @@ _ABSENT = object()
 
 
 def _draw_random(t: Tensor, generator: Any, a: Any = None, b: Any = _ABSENT, *, to: Any = None, **kw: Any) -> Any:
-    """Fill with integers: all that the dtype holds, or below a bound, or between two; None is the end of 64 bits."""
+    """Fill with integers: of the whole range of the dtype, below a bound, or between two; None: up to 2**63 - 1."""
     bounded = "from" in kw or to is not None or b is not _ABSENT
     a = kw.pop("from", a)
     b = to if to is not None else None if b is _ABSENT else b

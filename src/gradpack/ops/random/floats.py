@@ -50,7 +50,7 @@ def normal_array(generator: Generator | None, shape: Any, native: Any) -> Any:
 
 
 def host_of(value: Any) -> Any:
-    """The elements of a tensor in host memory; anything else as it is."""
+    """The elements of a tensor as an array in host memory; other objects are returned as they are."""
     return value._spec.backend.to_numpy(value._data) if isinstance(value, Tensor) else value
 
 
@@ -207,7 +207,7 @@ def bernoulli(input: Tensor, p: Any = None, *, generator: Generator | None = Non
 
 
 def _without_slope(drawn: Any, device: Any, *sources: Any) -> Tensor:
-    """What was drawn, on a device, with a gradient and a tangent of zero by what it was drawn with, as in torch."""
+    """Wrap drawn numbers as a tensor on `device`, with zero gradient and tangent by the parameters, as in torch."""
     made = finish(drawn, False, device)
     for t in sources:
         if isinstance(t, Tensor) and (t._tangents is not None or (t.requires_grad and MODE.get().grad)):
@@ -216,7 +216,7 @@ def _without_slope(drawn: Any, device: Any, *sources: Any) -> Tensor:
 
 
 def _bad_probabilities(weights: Any, entry_by_entry: bool) -> str:
-    """The sentence about weights that are no probabilities."""
+    """The error message for weights that are no probabilities."""
     if not entry_by_entry:
         return "probability tensor contains either `inf`, `nan` or element < 0"
     first = next(w for w in weights.flat if not 0 <= w < np.inf)
@@ -263,6 +263,6 @@ def multinomial(
         index = (draws[..., None] >= edges[..., None, :-1]).sum(axis=-1)
     else:
         with np.errstate(divide="ignore"):
-            keys = rng.exponential(size=weights.shape) / weights  # the first arrivals of racing clocks
+            keys = rng.exponential(size=weights.shape) / weights  # the smallest exponential numbers of these rates
         index = np.argsort(keys, axis=-1)[..., :num_samples]
     return filled("multinomial", out, finish(index.astype(np.int64), False, input._spec.device))

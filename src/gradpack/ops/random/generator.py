@@ -1,6 +1,6 @@
 """Generators of random numbers, and the default one.
 
-The state is plain data that can be read and set, so that recomputation can replay it. The numbers
+The state can be read and set, so that recomputation can replay it. The numbers
 are NumPy's (PCG64), not torch's: the same seed gives other numbers than torch.
 """
 
@@ -51,7 +51,7 @@ class Generator:
         return self._numpy
 
     def manual_seed(self, seed: SupportsInt) -> Generator:
-        """Start again from a seed."""
+        """Reset the state from a seed."""
         seed = int(seed)
         if not -(2**63) <= seed < 2**64:
             raise ValueError(f"Overflow when unpacking long long: manual_seed() got {seed}")
@@ -64,7 +64,7 @@ class Generator:
         return self._seed
 
     def seed(self) -> int:
-        """Start again from a seed that the operating system gives."""
+        """Reset the state from a seed of the operating system."""
         import os
 
         self.manual_seed(int.from_bytes(os.urandom(8), "little"))
@@ -107,7 +107,7 @@ class Generator:
 
 
 def _seeded(seed: int) -> Any:
-    with quiet():  # NumPy changes its settings meanwhile, and an interrupt would leave them so
+    with quiet():  # NumPy changes its error settings meanwhile; an interrupt would not restore them
         return np.random.PCG64(seed)
 
 
@@ -115,7 +115,7 @@ default_generator = Generator()
 
 
 class Drawn:
-    """Notes the state of each generator that an operation asks for, before it draws."""
+    """Records the state of each generator that an operation uses, before it draws."""
 
     __slots__ = ("states",)
 
@@ -128,7 +128,7 @@ class Drawn:
 
 
 class Replayed:
-    """Hands out generators in the states that were noted, so that an operation draws the same numbers again."""
+    """Returns generators in the recorded states, so that a recomputed operation draws the same numbers."""
 
     __slots__ = ("_states",)
 
@@ -139,19 +139,19 @@ class Replayed:
         return Generator(generator.device).set_state(next(self._states)).numpy
 
 
-# Who is told of random numbers that are drawn here: None, a Drawn or a Replayed.
+# Records or replays the generators used in this context: None, a Drawn or a Replayed.
 DRAWN: ContextVar[Drawn | Replayed | None] = ContextVar("gradpack random numbers", default=None)
 
 
 def source(generator: Generator | None) -> Any:
-    """What draws for a `generator=` argument: NumPy's generator, or one of a device that is seeded by a number from it.
+    """Return the array library's generator for a `generator=` argument: NumPy's, or a device's, seeded by it.
 
-    So there is one state for all devices, which is small and on the host.
+    So all devices share one small state, on the host.
     """
     host = _host_source(generator)
-    if type(np) is ModuleType:  # asking NumPy for a name that it has not takes longer than drawing
+    if type(np) is ModuleType:  # a failing attribute lookup on NumPy takes longer than drawing
         return host
-    seeded = getattr(np, "seeded_by", None)  # a namespace of a device that draws by itself has it
+    seeded = getattr(np, "seeded_by", None)  # of a device's namespace with generators of its own
     return host if seeded is None else seeded(host)
 
 

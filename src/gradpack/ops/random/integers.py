@@ -22,7 +22,7 @@ FUNCTIONS = "randint randperm"
 
 
 def integer_array(generator: Generator | None, low: int, high: int, shape: Any, native: Any) -> Any:
-    """Integers from `low` up to but without `high`, of a NumPy dtype."""
+    """Integers from `low` (inclusive) to `high` (exclusive), of a NumPy dtype."""
     return source(generator).integers(low, high, shape).astype(native)
 
 
@@ -35,14 +35,14 @@ _WORD = 2**62
 
 
 def _exact(d: Any) -> int:
-    """All integers up to this one are numbers of a floating dtype."""
+    """The largest n such that a floating dtype holds all integers up to n exactly."""
     return int(2 ** (1 - round(math.log2(finfo(d).eps))))
 
 
 def bounds_for(low: int, high: int | None, d: Any) -> tuple[int, int]:
-    """The least and the greatest integer that `random_(low, high)` draws in a dtype, which has to hold them.
+    """The least and the greatest integer that `random_(low, high)` draws; raises if the dtype cannot hold the bounds.
 
-    Without an upper bound it is the greatest integer of 64 bits.
+    For `high=None`, the greatest that the dtype holds exactly; 2**63 - 1 for the full 64-bit range.
     """
     if high is not None and low >= high:
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
@@ -72,19 +72,19 @@ def bounds_for(low: int, high: int | None, d: Any) -> tuple[int, int]:
 
 
 def _least(low: int, d: Any) -> int:
-    """The least integer from `low` on that does not become less than it in a floating dtype."""
+    """The least integer from `low` on that a floating dtype does not round to below `low`."""
     rounded = int(rounded_number(low + 1, d)) if d.low else low
     return low if rounded >= low else rounded + _step(abs(low + 1), d)
 
 
 def _most(high: int, d: Any) -> int:
-    """The greatest integer below `high` that does not become `high` in a floating dtype."""
+    """The greatest integer below `high` that a floating dtype does not round up to `high`."""
     rounded = int(rounded_number(high - 1, d)) if d.low else high - 1
     return high - 1 if rounded < high else high - _step(high, d) - 1
 
 
 def _step(n: int, d: Any) -> int:
-    """How far integers that a floating dtype holds are from each other, at about `n`."""
+    """The spacing of the numbers of a floating dtype near `n`, at least 1."""
     return 1 << max(n.bit_length() - round(math.log2(_exact(d))), 0)
 
 
@@ -119,7 +119,7 @@ def randint(
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
-    """Integers from `low` (0 if only one bound is given) up to but without `high`.
+    """Integers from `low` (inclusive; 0 if only one bound is given) to `high` (exclusive).
 
     Example::
 

@@ -1,4 +1,4 @@
-"""Random numbers through which gradients go: gamma and Dirichlet; and counts, through which none does.
+"""Random numbers with gradients by their parameters: gamma and Dirichlet; and counts, without gradients.
 
 A gamma number is `F^-1(u)` for a uniform `u` and the distribution function `F` of its shape `a`. So
 its derivative by the shape is `-(dF/da) / f`, with `f` the density: that of the implicit function.
@@ -35,9 +35,9 @@ FUNCTIONS = "poisson binomial _standard_gamma _sample_dirichlet"
     cost="dear",
 )
 def _igamma_in_shape(input: Array, other: Array, order: int) -> Any:
-    """A derivative of the regularised lower incomplete gamma function by its first argument, to the third.
+    """The first, second or third derivative of the regularised lower incomplete gamma function by its first argument.
 
-    By central differences in float64: eleven digits, nine, six.
+    By central differences in float64, precise to eleven, nine and six digits.
     """
     if order > 3:
         raise not_implemented("_standard_gamma_grad")
@@ -93,7 +93,7 @@ def _gamma(input: Array, generator: Setting = None) -> Any:
 
 @drawing
 def _standard_gamma(input: Tensor, generator: Generator | None = None) -> Tensor:
-    """Gamma numbers of rate 1 with the shapes in `input`, through which gradients go. Needs SciPy.
+    """Gamma numbers of rate 1 with the shapes in `input`, differentiable by them. Needs SciPy.
 
     Example::
 

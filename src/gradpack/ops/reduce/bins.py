@@ -72,7 +72,7 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -
 
 
 def _edges(values: Any, low: float, high: float, op: str, more: float) -> tuple[float, float]:
-    """The range of a histogram: that of the values where none is given, and never empty."""
+    """The range of a histogram: (low, high), or that of the values if both are equal; widened by `more` if empty."""
     if low == high and values.size:
         low, high = float(np.min(values)), float(np.max(values))
     if not (np.isfinite(low) and np.isfinite(high)):
@@ -83,7 +83,7 @@ def _edges(values: Any, low: float, high: float, op: str, more: float) -> tuple[
 
 
 def _bin_of(values: Any, edges: Any, uniform: bool, exact: bool = False) -> Any:
-    """The bin of each value, -1 for none. The last bin has both its edges."""
+    """The bin number of each value, -1 if it is in none. The last bin includes its upper edge."""
     count = edges.shape[0] - 1
     first, last = edges[0], edges[-1]
     if uniform:
@@ -91,7 +91,7 @@ def _bin_of(values: Any, edges: Any, uniform: bool, exact: bool = False) -> Any:
             place = np.nan_to_num((values - first) * count / (last - first), nan=-1.0, posinf=-1.0, neginf=-1.0)
         place = np.clip(place, -1, count).astype(np.int64)
         place = np.where(values == last, count - 1, np.minimum(place, count - 1))
-        if exact:  # by an edge, where rounding had it on the other side
+        if exact:  # move by one bin where rounding put a value beyond an edge
             place = np.clip(place, 0, count - 1)
             place -= (values < edges[place]) & (place > 0)
             place += (values >= edges[place + 1]) & (place < count - 1)

@@ -33,7 +33,7 @@ _accumulate: Any = np.add.accumulate
 
 
 def _running(input: Any, place: int) -> Any:
-    """Sums of what stands before, in float64 for float32 (as in torch): long sums would drift."""
+    """Cumulative sums along a dimension; float32 is accumulated in float64, as in torch, against rounding errors."""
     if type(input) is not _array_type:
         return np.cumsum(input, axis=place)
     wide = _WIDE.get(input.dtype.char)
@@ -60,14 +60,14 @@ def _running(input: Any, place: int) -> Any:
     return out
 
 
-_LINE = 16  # elements whose running sums are one row of a product
+_LINE = 16  # elements per stretch: one row of the matrix product
 
 
 def _by_products(input: Any, place: int) -> Any:
-    """Running sums of float32 along the last dimension, in BLAS; None where that cannot be.
+    """Cumulative sums of float32 along the last dimension, by BLAS; None if the array does not suit this path.
 
-    Short stretches are multiplied by a triangle of ones. What stands before each of them is added up in float64, so
-    that long sums do not drift, and then added to the stretch.
+    Short stretches are multiplied by a triangular matrix of ones. The total before each stretch is accumulated in
+    float64 and then added to it.
     """
     length = input.shape[place]
     if place != input.ndim - 1 or length % (2 * _LINE) or length < 8 * _LINE or not input.flags.c_contiguous:
@@ -93,7 +93,7 @@ def _by_products(input: Any, place: int) -> Any:
 
 
 def _along_lines(input: Any, place: int, wide: Any) -> Any:
-    """The same along each line, for portions of lines whose wide sums stay in the cache."""
+    """Cumulative sums in the dtype `wide` along each line, in portions of lines whose sums fit into the cache."""
     out = np.empty(input.shape, input.dtype)
     source, target = np.moveaxis(input, place, -1), np.moveaxis(out, place, -1)
     if source.ndim == 1:
@@ -106,7 +106,7 @@ def _along_lines(input: Any, place: int, wide: Any) -> Any:
 
 
 def _by_slices(shape: tuple[int, ...], place: int) -> bool:
-    """Whether it is faster to take whole slices one after another than to run along each line."""
+    """Whether it is faster to accumulate whole slices one after another than to run along each line."""
     after = size_of(shape[place + 1 :])
     return after >= 64 and after * size_of(shape[:place]) >= 512
 
@@ -123,7 +123,7 @@ def _cumsum(input: Array, dim: int) -> Any:
 
 @linear(input=lambda g, dim: _cumsum(g, dim))
 def _cumsum_from_end(input: Array, dim: int) -> Any:
-    """Sums of what stands from each element to the end: the adjoint of `cumsum`."""
+    """Sums from each element to the end of the dimension: the adjoint of `cumsum`."""
     place = axis(dim, len(input.shape))
     if not len(input.shape):
         return np.asarray(input, copy=True)
@@ -139,7 +139,7 @@ def _cumsum_from_end(input: Array, dim: int) -> Any:
 
 
 def cumsum(input: Any, dim: Any = None, *, dtype: Any = None, out: Any = None, axis: Any = None) -> Any:
-    """The sums of all elements up to each, along a dimension.
+    """The cumulative sum along a dimension.
 
     Args:
         dtype: convert `input` to this dtype before. Integers and bool give int64 by default.
@@ -194,7 +194,7 @@ def _cumprod(input: Array, dim: int) -> Any:
 
 
 def cumprod(input: Any, dim: Any = None, *, dtype: Any = None, out: Any = None, axis: Any = None) -> Any:
-    """The products of all elements up to each, along a dimension. The gradient is exact where elements are zero.
+    """The cumulative product along a dimension. The gradient is exact where elements are zero.
 
     Args:
         dtype: convert `input` to this dtype before. Integers and bool give int64 by default.
@@ -259,21 +259,21 @@ def logcumsumexp(input: Array, dim: int) -> Any:
 
 
 def _shares(g: Any, input: Any, out: Any, dim: int, input_dtype: Any) -> Any:
-    """To each element its part of the gradients of the sums that it is in."""
-    if input_dtype is not None and input_dtype.low:  # of a large sum, rounded, the difference to an element says little
+    """The gradient of `logcumsumexp`: for each element, the weighted sum of `g` over the sums that contain it."""
+    if input_dtype is not None and input_dtype.low:  # the rounding of `out` would dominate `input - out`
         input = late._to_copy(input, dtypes.computed_in(input_dtype))
         out = logcumsumexp(input, dim)
     return late.exp(input - out) * late.recurrence(_ratios(out, late.shifted(out, dim, -1, math.inf)), g, dim, True)
 
 
 def _ratios(out: Any, following: Any) -> Any:
-    """Each sum of exponentials by the one after it, from their logarithms; 1 where both are 0 or infinite."""
+    """Ratios of sums of exponentials, `exp(out - following)`; 1 where both logarithms are the same infinity."""
     no_number = late.logical_and(late.eq(out, following), late.ne(out - out, 0))
     return late.exp(late.where(no_number, 0.0, out - following))
 
 
 def accumulated(function: Any, input: Any, place: int) -> Any:
-    """`function` of all elements up to each, along a dimension."""
+    """Accumulate a binary `function` along a dimension, as `numpy.ufunc.accumulate`."""
     n = input.shape[place]
     if hasattr(function, "accumulate") and type(input) is _array_type and not _by_slices(input.shape, place):
         return function.accumulate(input, axis=place)
@@ -289,7 +289,7 @@ def accumulated(function: Any, input: Any, place: int) -> Any:
 
 
 def _add_exponentials(a: Any, b: Any) -> Any:
-    """`log(exp(a) + exp(b))` for complex numbers, on the branch of the logarithm where the larger one is."""
+    """`log(exp(a) + exp(b))` for complex numbers, on the logarithm's branch of the one with the larger real part."""
     first = np.real(a) >= np.real(b)
     large, small = np.where(first, a, b), np.where(first, b, a)
     gone = ~np.isfinite(np.real(large)) | (np.real(small) == -np.inf)
@@ -327,7 +327,7 @@ def _running_extreme(function: Any, input: Any, dim: int) -> tuple[Any, Any]:
     refuses="unsigned",
 )
 def cummax(input: Array, dim: int) -> Any:
-    """The largest element up to each, and where it is, as a named tuple (values, indices): of equal ones the last.
+    """The cumulative maximum and its index, the last of equal ones, as a named tuple (values, indices).
 
     Raises:
         RuntimeError: for complex numbers (NotImplementedError).
@@ -353,7 +353,7 @@ def cummax(input: Array, dim: int) -> Any:
     refuses="unsigned",
 )
 def cummin(input: Array, dim: int) -> Any:
-    """The smallest element up to each, and where it is: as `cummax`.
+    """The cumulative minimum and its index: as `cummax`.
 
     Example::
 

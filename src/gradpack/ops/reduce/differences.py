@@ -32,8 +32,8 @@ def diff(
 
     Args:
         dim: -1 by default.
-        prepend: put in front before; of the shape of `input` but for `dim`.
-        append: put behind before.
+        prepend: joined in front of `input` along `dim` first; of the same shape in all other dimensions.
+        append: likewise, behind it.
 
     Raises:
         RuntimeError: for a 0-dim tensor, a negative `n`, and shapes that do not fit.

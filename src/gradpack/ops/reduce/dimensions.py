@@ -1,4 +1,4 @@
-"""What reductions share: which dimensions they take, and how a gradient gets those back.
+"""Shared by reductions: normalising `dim` arguments, and expanding gradients to the reduced dimensions.
 
 Functions on values take arrays and Tensors alike, as formulas do.
 """
@@ -22,12 +22,12 @@ _scalar_type = np.generic
 
 
 def axes(dim: Any, ndim: int) -> Any:
-    """The dimensions to reduce over as arrays take them: None for all, one int, or a tuple.
+    """Convert a `dim` argument to NumPy's `axis`: None for all dimensions, one int, or a tuple.
 
     Raises:
         IndexError: for a dimension out of range.
         RuntimeError: for a dimension given twice.
-        TypeError: for what is no dimension.
+        TypeError: for anything but ints.
     """
     if type(dim) is int and -ndim <= dim < ndim:
         return dim
@@ -42,7 +42,7 @@ def axes(dim: Any, ndim: int) -> Any:
 
 
 def axis(dim: Any, ndim: int) -> int:
-    """The one dimension of an operation that takes no more.
+    """Check the `dim` argument of an operation along one dimension; returns it counted from the front.
 
     Raises:
         TypeError: for anything but an int.
@@ -86,20 +86,20 @@ def count(shape: Any, dim: Any = None) -> int:
 
 
 def restored(value: Any, shape: Any, dim: Any, keepdim: bool) -> Any:
-    """A result of reducing `shape`, with the dimensions that it lost as dimensions of size 1."""
+    """Reshape the result of a reduction over `dim` of `shape` as if `keepdim` had been True."""
     return value if keepdim else late.reshape(value, kept(shape, dim))
 
 
 def spread(g: Any, shape: Any) -> Any:
-    """The one element of `g` everywhere: the adjoint of a sum over all dimensions."""
+    """Expand `g`, of one element, to a shape: the adjoint of a sum over all dimensions."""
     if (type(g) is _array_type or isinstance(g, _scalar_type)) and not g.ndim:
-        # an array without strides over a copy that cannot be written to: a tenth of broadcast_to
+        # a read-only array with strides 0 over a copy of the element: a tenth of the time of broadcast_to
         return _array_type(shape, g.dtype, g.tobytes(), 0, (0,) * len(shape))
     return late.expand(g, shape)
 
 
 def spread_over(g: Any, shape: Any, dim: Any, keepdim: bool) -> Any:
-    """`g` repeated along the dimensions that were summed over: the adjoint of such a sum."""
+    """Expand `g` along the dimensions `dim` of `shape`: the adjoint of a sum over them."""
     if type(g) is not _array_type or not g.flags.c_contiguous or not g.size or g.dtype.kind == "V":
         return late.expand(restored(g, shape, dim, keepdim), shape)
     over = axes(dim, len(shape))
@@ -126,14 +126,14 @@ def check_bool(op: str, keepdim: Any) -> None:
         raise TypeError(f"{op}(): argument 'keepdim' must be bool, not {type(keepdim).__name__}")
 
 
-# What torch's arguments are called by NumPy.
+# NumPy's names of arguments, and torch's.
 _NUMPY_NAMES = (
     ("axis", "dim"), ("keepdims", "keepdim"), ("x", "input"), ("a", "input"), ("x1", "input"), ("x2", "other"),
 )  # fmt: skip
 
 
 def numpy_names(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function, which also takes the names that NumPy gives to its arguments, as torch does."""
+    """Decorate a function to accept NumPy's names of its arguments (`axis`, `keepdims`, ...) too, as torch does."""
     renamed: list[tuple[str, str]] = []
 
     def call(*args: Any, **kwargs: Any) -> Any:

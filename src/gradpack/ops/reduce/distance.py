@@ -1,4 +1,4 @@
-"""Distances between vectors, and norms that are held below a limit."""
+"""Distances between vectors, and `renorm`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _AT_ONCE = 1 << 18  # differences that are held at the same time
 
 
 def _by_product(p: float, rows: int, columns: int, mode: int) -> bool:
-    """Whether squares are had from one product of matrices, which rounds more: torch's rule."""
+    """Whether Euclidean distances are computed from a matrix product, which rounds more: torch's rule."""
     return p == 2 and (mode == 1 or (mode == 0 and (rows > 25 or columns > 25)))
 
 
@@ -55,7 +55,7 @@ def _slope(g: Any, x1: Any, x2: Any, out: Any, p: float, mode: int) -> Any:
 
 
 def _by_differences(g: Any, x1: Any, x2: Any, out: Any, p: float) -> Any:
-    """The gradient of the first operand from all differences of rows: a product of weights with powers of them."""
+    """The gradient of the first operand, from the differences of all pairs of rows (shape (..., P, R, M))."""
     diff = x1[..., :, None, :] - x2[..., None, :, :]
     weights = g
     if p == 1:

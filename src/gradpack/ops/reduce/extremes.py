@@ -19,7 +19,7 @@ METHODS = FUNCTIONS
 
 
 def check_not_empty(op: str, shape: Any, dim: Any) -> None:
-    """Raise where there is nothing to choose from, though there is a result to be."""
+    """Raise if the reduction is over no elements: a RuntimeError without `dim`, an IndexError for a `dim` of size 0."""
     if dim is None or (not hasattr(dim, "__index__") and not len(dim)):
         if not count(shape):
             raise RuntimeError(
@@ -42,7 +42,7 @@ def ties(mask: Array, like: Array, dim: Dim = None) -> Any:
 
 
 def _evenly(g: Any, input: Any, out: Any, dim: Any, keepdim: bool) -> Any:
-    """The gradient of an extreme value, shared by all elements that have it; NaN for all where it is NaN."""
+    """The gradient of a maximum or minimum, shared equally by all elements equal to it; NaN where that is NaN."""
     g, out = restored(g, input.shape, dim, keepdim), restored(out, input.shape, dim, keepdim)
     reached = late.eq(input, out)
     count = ties(reached, g, dim)
@@ -50,7 +50,7 @@ def _evenly(g: Any, input: Any, out: Any, dim: Any, keepdim: bool) -> Any:
 
 
 def _evenly_or_nan(g: Any, input: Any, out: Any) -> Any:
-    """The same for one value of all, which may be NaN."""
+    """The gradient of the extreme of all elements, shared by those equal to it; if it is NaN, by the NaNs."""
     reached = late.logical_or(late.eq(input, out), late.logical_and(late.ne(input, input), late.ne(out, out)))
     return late.where(reached, g / ties(reached, g, None), 0.0)
 
@@ -187,7 +187,7 @@ def _from_two(g_min: Any, g_max: Any, input: Any, min: Any, max: Any, dim: Any, 
 
 @linear(input=lambda g, indices, dim, keepdim: picked(g, indices, dim, keepdim), structural=True)
 def place_along(input: Array, indices: Array, shape: Sizes, dim: int = -1, keepdim: bool = True) -> Any:
-    """Zeros of `shape` with `input` where `indices` say along a dimension; no index is there twice."""
+    """Zeros of `shape` with `input` written at `indices` along a dimension; the indices must be distinct."""
     place = axis(dim, len(shape))
     if not len(shape):
         return np.reshape(np.asarray(input, copy=True), ())
@@ -228,7 +228,7 @@ def _extreme(name: str, find: Any, value: Any, input: Any, dim: int, keepdim: bo
     refuses="unsigned",
 )
 def _max_dim(input: Array, dim: int, keepdim: bool = False) -> Any:
-    """Maxima along a dimension, and where they are."""
+    """Maxima along a dimension, and their indices."""
     return _extreme("max", np.argmax, largest, input, dim, keepdim)
 
 
@@ -243,7 +243,7 @@ def _max_dim(input: Array, dim: int, keepdim: bool = False) -> Any:
     refuses="unsigned",
 )
 def _min_dim(input: Array, dim: int, keepdim: bool = False) -> Any:
-    """Minima along a dimension, and where they are."""
+    """Minima along a dimension, and their indices."""
     return _extreme("min", np.argmin, smallest, input, dim, keepdim)
 
 
@@ -346,7 +346,7 @@ def _first(name: str, function: Any, input: Any, dim: Any, keepdim: bool) -> Any
 @numpy_names
 @nondifferentiable(result="index", promote=("input",), dtypes="if", refuses="unsigned")
 def argmax(input: Array, dim: Dim = None, keepdim: bool = False) -> Any:
-    """Where the largest element is, or the first of them: in row-major order, or along a dimension.
+    """The index of the largest element, the first of equal ones: flat (row-major), or along a dimension.
 
     Raises:
         RuntimeError: for bool, and for complex numbers (NotImplementedError).
@@ -365,7 +365,7 @@ def argmax(input: Array, dim: Dim = None, keepdim: bool = False) -> Any:
 @numpy_names
 @nondifferentiable(result="index", promote=("input",), dtypes="if", refuses="unsigned")
 def argmin(input: Array, dim: Dim = None, keepdim: bool = False) -> Any:
-    """Where the smallest element is: as `argmax`.
+    """The index of the smallest element: as `argmax`.
 
     Example::
 

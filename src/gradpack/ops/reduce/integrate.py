@@ -22,7 +22,7 @@ def _part(x: Tensor, dim: int, start: int | None, stop: int | None) -> Tensor:
 
 
 def _steps(op: str, y: Tensor, x: Any, dx: Any, dim: int) -> tuple[int, Any]:
-    """The dimension counted from the front, and the distances between samples, to be multiplied with."""
+    """The dimension counted from the front, and the spacing of samples, as a factor that broadcasts."""
     if not isinstance(y, Tensor):
         raise TypeError(f"{op}(): argument 'y' (position 1) must be Tensor, not {type(y).__name__}")
     if x is not None and dx is not None:
@@ -57,8 +57,8 @@ def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Any = None, dim: int = 
 
     Args:
         y: the samples.
-        x: their places: one for each along `dim`, or a tensor that broadcasts with `y`.
-        dx: instead, the distance between all of them; 1 unless given.
+        x: the coordinates of the samples: a vector along `dim`, or a tensor that broadcasts with `y`.
+        dx: instead of `x`, the constant spacing; 1 unless given.
 
     Raises:
         RuntimeError: for bool, or another number of places than of samples.
@@ -192,7 +192,7 @@ def _slopes(x: Tensor, d: int, step: Any, order: int) -> list[Tensor]:
 
 
 def _slopes_at(x: Tensor, d: int, places: Tensor, order: int) -> list[Tensor]:
-    """The same for samples at given places."""
+    """The slopes at the beginning, in the middle and at the end, of samples at given places."""
     h = late.reshape(_part(places, 0, 1, None) - _part(places, 0, None, -1), (-1,) + (1,) * (x.ndim - d - 1))
 
     def at(k: int) -> Tensor:

@@ -1,4 +1,4 @@
-"""Sums, products and maxima on arrays, in the form that is fast for NumPy's.
+"""Sums, products and maxima on arrays, with fast paths for NumPy arrays.
 
 `numpy.sum` along short rows, and over leading dimensions of narrow arrays, spends its time between
 the rows. A product with a vector of ones does the same in BLAS; the parts that it adds up one
@@ -24,7 +24,7 @@ _multiply: Any = np.multiply.reduce
 _maximum: Any = np.maximum.reduce
 _minimum: Any = np.minimum.reduce
 
-SMALL = 4096  # elements, below which no detour pays
+SMALL = 4096  # elements: below this the plain form is as fast
 ROWS = 1 << 15  # elements of rows that go through the cache together
 CHUNK = 1024  # elements that BLAS may add up one after another
 
@@ -65,12 +65,12 @@ def reshaped(x: Any, shape: tuple[int, ...]) -> Any:
 
 
 def broadcast(x: Any, shape: tuple[int, ...]) -> Any:
-    """`numpy.broadcast_to` for a shape that is known to fit: an array over the same memory, not to be written to."""
+    """`numpy.broadcast_to` for a shape that is known to fit, with less overhead: a read-only view."""
     if type(x) is not _array_type or not x.size or x.dtype.kind == "V" or not x.flags.c_contiguous:
         return np.broadcast_to(x, shape)
     new = len(shape) - x.ndim
     steps = [s if n == m else 0 for n, m, s in zip(x.shape, shape[new:], x.strides, strict=True)]
-    for i in range(new - 1, -1, -1):  # as in torch, where a dimension of one element has a stride, too
+    for i in range(new - 1, -1, -1):  # as in torch, new dimensions of size 1 have a contiguous stride
         steps.insert(0, (shape[i + 1] * steps[0] if steps else x.itemsize) if shape[i] == 1 else 0)
     out = _array_type(shape, x.dtype, x, 0, tuple(steps))
     out.flags.writeable = False
@@ -79,7 +79,7 @@ def broadcast(x: Any, shape: tuple[int, ...]) -> Any:
 
 @lru_cache(64)
 def averaging(count: int, native: Any) -> Any:
-    """A column whose product with rows of `count` elements is their mean."""
+    """A column vector of `1 / count`: rows of `count` elements times it are their means."""
     column = np.full((count, 1), 1 / count if count else math.nan, native)
     column.flags.writeable = False
     return column
@@ -87,7 +87,7 @@ def averaging(count: int, native: Any) -> Any:
 
 @lru_cache(64)
 def ones_column(count: int, native: Any) -> Any:
-    """A column whose product with rows of `count` elements is their sum: half the time of a reduction of few."""
+    """A column vector of ones: rows of `count` elements times it are their sums, faster than a short reduction."""
     column = np.ones((count, 1), native)
     column.flags.writeable = False
     return column
@@ -122,7 +122,7 @@ def _rows(x: Any) -> Any:
 
 
 def _columns(x: Any) -> Any:
-    """Sums over the middle of three dimensions."""
+    """Sums of a 3-dim array over its middle dimension."""
     before, middle, after = x.shape
     if middle <= CHUNK:
         return np.matmul(np.ones(middle, x.dtype), x)
@@ -148,9 +148,9 @@ def square_sum(x: Any, over: Any = None, keepdims: bool = False) -> Any:
 
 
 def dots(x: Any, y: Any) -> Any:
-    """The sum of products of each row of two matrices or stacks of them; those of long rows in parts, which is exacter.
+    """The dot products of corresponding rows of two matrices or stacks of them; long rows in parts, which rounds less.
 
-    BLAS adds up one after another: of 20 million numbers of single precision the fifth digit is wrong.
+    BLAS accumulates sequentially: for 20 million float32 elements the fifth digit is wrong.
     """
     n = x.shape[-1]
     if type(x) is not _array_type or n <= _LONG:
@@ -186,7 +186,7 @@ def multiply_up(x: Any, over: Any = None, keepdims: bool = False) -> Any:
 
 
 def _folded(vector: Any) -> Any:
-    """A vector that fits into the cache and has the same product."""
+    """Multiply the parts of a long vector into one that fits into the cache and has the same product."""
     if vector.size < 2 * ROWS:
         return vector
     whole = vector.size - vector.size % ROWS
@@ -198,9 +198,9 @@ def _folded(vector: Any) -> Any:
 
 
 def _products(rows: Any) -> Any:
-    """Products of the rows of a matrix: one half times the other, whole vectors instead of element after element.
+    """Products of the rows of a matrix, by repeatedly multiplying the two halves of all rows, as whole arrays.
 
-    Of many rows, what is short then: every element times the next, all rows in one.
+    Many short rows are taken as one vector, in which every element is multiplied by the next.
     """
     length, odd, many = rows.shape[1], None, len(rows) > 32
     while length > (1 if many else 8):
@@ -241,7 +241,7 @@ def _extreme(x: Any, over: Any, keepdims: bool, least: bool) -> Any:
         out = rows[:, 0].copy()
         for k in range(1, length):
             function(out, rows[:, k], out=out)
-    else:  # searching for the place of the maximum is vectorised, reducing short rows is not
+    else:  # argmax is vectorised, reducing short rows is not
         places = rows.argmin(-1) if least else rows.argmax(-1)
         places += np.arange(0, x.size, length)
         out = x.reshape(-1).take(places)
@@ -262,11 +262,11 @@ def take_along(x: Any, indices: Any, place: int) -> Any:
     return np.take_along_axis(x, indices, place)
 
 
-PLACES = 1 << 14  # indices that are worked on at a time, beside the elements that they name
+PLACES = 1 << 14  # indices processed at a time
 
 
 def _row_portions(table: Any, length: int) -> Any:
-    """For portions of rows of indices: their slice, and the places that they name in these rows of this length."""
+    """Yield, for portions of the rows of `table`, their slice and their indices into the flattened rows of `length`."""
     step = max(1, min(len(table), PLACES // max(1, table.shape[1])))
     starts = np.empty((step, table.shape[1]), np.int64)  # written out: adding a column to rows takes longer
     starts[:] = np.arange(0, step * length, length)[:, None]
@@ -277,7 +277,7 @@ def _row_portions(table: Any, length: int) -> Any:
 
 
 def take_in_rows(x: Any, indices: Any) -> Any:
-    """Elements of rows by place, in portions that stay in the cache; the places are known to be right."""
+    """`gather` along the last dimension, in portions that fit into the cache; indices are not checked."""
     table, rows = indices.reshape(-1, indices.shape[-1]), x.reshape(-1, x.shape[-1])
     if table.size < SMALL:
         return x.reshape(-1)[(table + _starts(x)).reshape(indices.shape)]
@@ -287,12 +287,12 @@ def take_in_rows(x: Any, indices: Any) -> Any:
         fast.take_in_rows(rows, table, out)
         return out.reshape(indices.shape)
     for part, places in _row_portions(table, x.shape[-1]):
-        np.take(rows[part].reshape(-1), as_intp(places), out=out[part], mode="clip")  # "raise" would copy what it takes
+        np.take(rows[part].reshape(-1), as_intp(places), out=out[part], mode="clip")  # mode="raise" would make a copy
     return out.reshape(indices.shape)
 
 
 def add_in_rows(out: Any, indices: Any, values: Any) -> None:
-    """Add `values` to elements of the rows of `out` by place; the places are known to be right."""
+    """`scatter_add_` along the last dimension of `out`; indices are not checked."""
     table, rows = indices.reshape(-1, indices.shape[-1]), out.reshape(-1, out.shape[-1])
     given = values.reshape(table.shape)
     if table.size < SMALL:
@@ -309,7 +309,7 @@ def add_in_rows(out: Any, indices: Any, values: Any) -> None:
 
 
 def set_in_rows(out: Any, indices: Any, values: Any) -> None:
-    """Write `values` to elements of the rows of `out` by place; the places are known to be right."""
+    """`scatter_` along the last dimension of `out`; indices are not checked."""
     table, rows = indices.reshape(-1, indices.shape[-1]), out.reshape(-1, out.shape[-1])
     given = values.reshape(table.shape)
     fast = loops("places", given, out) if dense(table) and out.flags.writeable else None
@@ -321,8 +321,8 @@ def set_in_rows(out: Any, indices: Any, values: Any) -> None:
 
 
 def placed_along(shape: tuple[int, ...], indices: Any, values: Any, place: int) -> Any:
-    """Zeros of a shape with `values` where `indices` say along a dimension."""
-    if type(values) is not _array_type:  # where arrays cannot be written to by index
+    """Zeros of a shape with `values` written at `indices` along a dimension."""
+    if type(values) is not _array_type:  # arrays that cannot be written to by index
         steps = np.reshape(np.arange(shape[place]), tuple(-1 if i == place else 1 for i in range(len(shape))))
         found = np.zeros(shape, dtype=values.dtype)
         for k in range(indices.shape[place]):
@@ -344,5 +344,5 @@ def _starts(x: Any) -> Any:
 
 
 def exp_into(x: Any) -> Any:
-    """The exponential, in the memory of `x` if that is NumPy's."""
+    """The exponential, computed in-place if `x` is a NumPy array."""
     return np.exp(x, out=x) if type(x) is _array_type else np.exp(x)

@@ -17,13 +17,13 @@ import numpy as np
 from ...backends.compiled import loops
 from ..pointwise.blockwise import is_numpy
 
-_PORTION = 1 << 17  # elements that are turned around at a time
-_ENOUGH = 1 << 15  # elements, below which that does not pay
-_SIDE_BY_SIDE = 64  # lines
+_PORTION = 1 << 17  # elements transposed at a time
+_ENOUGH = 1 << 15  # elements: below this transposing does not pay
+_SIDE_BY_SIDE = 64  # the least number of lines
 
 
 def are_many(x: Any, place: int) -> bool:
-    """Whether an array has many lines along its last dimension, and `place` is that."""
+    """Whether `place` is the last dimension of `x`, and `x` is large and has many lines along it."""
     if not is_numpy(x) or place != x.ndim - 1 or x.size < _ENOUGH or not x.flags.c_contiguous:
         return False
     return x.dtype.char in "fdil" and x.size >= _SIDE_BY_SIDE * x.shape[-1]
@@ -39,7 +39,7 @@ def _lines(x: Any) -> Any:
 
 
 def _turned(lines: Any) -> Any:
-    """The lines as columns. Copied a few at a time, into rows of no round length, they meet in the cache less often."""
+    """The transpose, copied in blocks, with padded rows: row lengths of a power of two would conflict in the cache."""
     count, length = lines.shape
     out = np.empty((length, count + 16), lines.dtype)[:, :count]
     for start in range(0, count, 32):
@@ -48,7 +48,7 @@ def _turned(lines: Any) -> Any:
 
 
 def running_sums(x: Any, place: int, backwards: bool = False) -> Any:
-    """Running sums of float32 along the last dimension in a compiled loop; None where there is none for them."""
+    """Cumulative sums of float32 along the last dimension in a compiled loop; None if there is no such loop."""
     fast = loops("running", x) if place == x.ndim - 1 and x.dtype.char == "f" else None
     if fast is None:
         return None
@@ -58,7 +58,7 @@ def running_sums(x: Any, place: int, backwards: bool = False) -> Any:
 
 
 def running(function: Callable[..., Any], x: Any) -> Any:
-    """`function` of all elements up to each, along lines for which `are_many` holds."""
+    """Accumulate a binary `function` along the last dimension of an array for which `are_many` holds."""
     source, out = _lines(x), np.empty_like(x)
     target = _lines(out)
     fast = loops("running", x) if function is np.multiply else None
@@ -79,7 +79,7 @@ def _accumulate(function: Callable[..., Any], steps: Any) -> None:
 
 
 def running_extreme(function: Callable[..., Any], x: Any) -> tuple[Any, Any]:
-    """The same for `numpy.maximum` or `numpy.minimum`, and the place of the last element that was the extreme."""
+    """`running` for `numpy.maximum` or `numpy.minimum`, and the index of the last element equal to it so far."""
     source, values, indices = _lines(x), np.empty_like(x), np.empty(x.shape, np.int64)
     reached, places, count = _lines(values), _lines(indices), np.arange(x.shape[-1], dtype=np.int32)
     fast = loops("running", x)
@@ -103,7 +103,7 @@ def running_extreme(function: Callable[..., Any], x: Any) -> tuple[Any, Any]:
 
 
 def recurrence(a: Any, b: Any, backwards: bool) -> Any:
-    """`y[k] = b[k] + a[k] * y[k - 1]` along such lines of two arrays of one shape and dtype; or with `y[k + 1]`."""
+    """`y[k] = b[k] + a[k] * y[k - 1]` along the last dimension of equal arrays; with `y[k + 1]` if `backwards`."""
     factors, terms, out = _lines(a), _lines(b), np.empty_like(b)
     target = _lines(out)
     fast = loops("running", a, b)

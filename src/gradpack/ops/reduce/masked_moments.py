@@ -1,4 +1,4 @@
-"""The part of `torch.masked` that counts what a mask holds for: means, variances, norms and normalizations."""
+"""The part of `torch.masked` that counts unmasked elements: means, variances, norms and normalizations."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FUNCTIONS = ""
 
 
 def _hits(input: Tensor, dim: Any, keepdim: Any, mask: Any) -> Tensor:
-    """How many elements count."""
+    """The number of unmasked elements (mask True)."""
     counted = (
         late.ones(input._shape, dtype=dtypes.int64, device=input.device) if mask is None else _mask_for(input, mask)
     )
@@ -22,7 +22,7 @@ def _hits(input: Tensor, dim: Any, keepdim: Any, mask: Any) -> Tensor:
 
 
 def mean(input: Tensor, dim: Any = None, *, keepdim: Any = False, dtype: Any = None, mask: Any = None) -> Tensor:
-    """The mean of what a mask holds for; NaN where that is nothing.
+    """The mean of the unmasked elements (mask True); NaN where there are none.
 
     Raises:
         ValueError: for integers without `dtype`, or a `dtype` of integers.
@@ -44,10 +44,10 @@ def mean(input: Tensor, dim: Any = None, *, keepdim: Any = False, dtype: Any = N
 
 
 def median(input: Tensor, dim: int = -1, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Tensor:
-    """The median of what a mask holds for, along a dimension; NaN where that is nothing.
+    """The median of the unmasked elements along a dimension; NaN where there are none.
 
     Raises:
-        ValueError: for integers where that is nothing.
+        ValueError: for integers where there are none.
 
     Example::
 
@@ -70,7 +70,7 @@ def median(input: Tensor, dim: int = -1, *, keepdim: bool = False, dtype: Any = 
 def norm(
     input: Tensor, ord: Any = 2.0, dim: Any = None, *, keepdim: Any = False, dtype: Any = None, mask: Any = None
 ) -> Tensor:
-    """The norm of the vector of what a mask holds for: `sum(abs(input) ** ord) ** (1 / ord)`.
+    """The norm of the vector of unmasked elements: `sum(abs(input) ** ord) ** (1 / ord)`.
 
     Example::
 
@@ -96,7 +96,7 @@ def var(
     dtype: Any = None,
     mask: Any = None,
 ) -> Tensor:
-    """The variance of what a mask holds for.
+    """The variance of the unmasked elements.
 
     Args:
         unbiased: False divides by the number of elements; else by one less, if `correction` does not say how much.
@@ -134,7 +134,7 @@ def std(
     dtype: Any = None,
     mask: Any = None,
 ) -> Tensor:
-    """The standard deviation of what a mask holds for: the root of `var`.
+    """The standard deviation of the unmasked elements: the root of `var`.
 
     Example::
 
@@ -150,7 +150,7 @@ def std(
 
 
 def softmax(input: Tensor, dim: int, *, dtype: Any = None, mask: Any = None) -> Tensor:
-    """The softmax of what a mask holds for, 0 elsewhere.
+    """The softmax of the unmasked elements, 0 elsewhere.
 
     Example::
 
@@ -163,7 +163,7 @@ def softmax(input: Tensor, dim: int, *, dtype: Any = None, mask: Any = None) -> 
 
 
 def log_softmax(input: Tensor, dim: int, *, dtype: Any = None, mask: Any = None) -> Tensor:
-    """The logarithm of the softmax of what a mask holds for, -inf elsewhere.
+    """The logarithm of the softmax of the unmasked elements, -inf elsewhere.
 
     Example::
 
@@ -176,7 +176,7 @@ def log_softmax(input: Tensor, dim: int, *, dtype: Any = None, mask: Any = None)
 
 
 def softmin(input: Tensor, dim: int, *, dtype: Any = None, mask: Any = None) -> Tensor:
-    """The softmax of the negative of what a mask holds for, 0 elsewhere.
+    """The softmax of the negated unmasked elements, 0 elsewhere.
 
     Example::
 
@@ -189,7 +189,7 @@ def softmin(input: Tensor, dim: int, *, dtype: Any = None, mask: Any = None) -> 
 
 
 def normalize(input: Tensor, ord: Any, dim: int, *, eps: float = 1e-12, dtype: Any = None, mask: Any = None) -> Tensor:
-    """What a mask holds for, divided by its norm along a dimension, and 0 elsewhere.
+    """The unmasked elements divided by their norm along a dimension, 0 elsewhere.
 
     Args:
         eps: the least number to divide by.

@@ -1,7 +1,7 @@
-"""`torch.masked`: reductions and normalizations that leave out what a mask does not hold for.
+"""`torch.masked`: reductions and normalizations that leave out masked elements (mask False).
 
-What is left out is replaced by the number that does not change the result: 0 for a sum, -inf for a
-maximum. The mask, True for what counts, broadcasts to the input.
+Those are replaced by the identity of the reduction: 0 for a sum, -inf for a maximum. The mask, True
+for unmasked elements, broadcasts to the input.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def _dims(dim: Any, ndim: int) -> tuple[int, ...]:
 
 
 def _mask_for(input: Tensor, mask: Tensor) -> Tensor:
-    """The mask in bool and the shape of the input."""
+    """The mask converted to bool and broadcast to the shape of the input."""
     if mask._shape != input._shape:
         if mask.ndim > input.ndim:
             raise IndexError(
@@ -45,7 +45,7 @@ def _mask_for(input: Tensor, mask: Tensor) -> Tensor:
 
 
 def _neutral(kind: str, d: dtype) -> Any:
-    """The number that does not change a result: of "sum", "product", "largest" or "smallest"."""
+    """The identity of a reduction: of "sum", "product", "largest" or "smallest"."""
     if kind == "sum":
         return 0
     if kind == "product":
@@ -59,7 +59,7 @@ def _neutral(kind: str, d: dtype) -> Any:
 
 
 def _kept(op: str, input: Tensor, mask: Any, kind: str) -> Tensor:
-    """The input with the neutral number where the mask does not hold."""
+    """The input with the identity of the reduction where the mask is False."""
     if not isinstance(input, Tensor):
         raise not_a_tensor(op, "input", 1, input)
     if mask is None:
@@ -78,7 +78,7 @@ def _wide(input: Tensor, dtype: Any) -> dtype:
 
 
 def sum(input: Tensor, dim: Any = None, *, keepdim: Any = False, dtype: Any = None, mask: Any = None) -> Tensor:
-    """The sum over dimensions of what a mask holds for; 0 where that is nothing.
+    """The sum of the unmasked elements over dimensions; 0 where there are none.
 
     Args:
         mask: True for the elements that count; broadcasts to the input.
@@ -94,7 +94,7 @@ def sum(input: Tensor, dim: Any = None, *, keepdim: Any = False, dtype: Any = No
 
 
 def prod(input: Tensor, dim: Any = None, *, keepdim: Any = False, dtype: Any = None, mask: Any = None) -> Tensor:
-    """The product over dimensions of what a mask holds for; 1 where that is nothing.
+    """The product of the unmasked elements over dimensions; 1 where there are none.
 
     Example::
 
@@ -117,7 +117,7 @@ def _in(made: Tensor, input: Tensor, dtype: Any) -> Tensor:
 
 
 def cumsum(input: Tensor, dim: int, *, dtype: Any = None, mask: Any = None) -> Tensor:
-    """The sums up to each element of what a mask holds for.
+    """The cumulative sums of the unmasked elements.
 
     Example::
 
@@ -133,7 +133,7 @@ def cumsum(input: Tensor, dim: int, *, dtype: Any = None, mask: Any = None) -> T
 
 
 def cumprod(input: Tensor, dim: int, *, dtype: Any = None, mask: Any = None) -> Tensor:
-    """The products up to each element of what a mask holds for.
+    """The cumulative products of the unmasked elements.
 
     Example::
 
@@ -154,7 +154,7 @@ def _one(dim: Any, ndim: int) -> int:
 
 
 def amax(input: Tensor, dim: Any = None, *, keepdim: Any = False, dtype: Any = None, mask: Any = None) -> Tensor:
-    """The largest elements that a mask holds for; -inf, or the smallest integer, where it holds for none.
+    """The maxima of the unmasked elements; -inf, or the smallest integer, where there are none.
 
     Example::
 
@@ -167,7 +167,7 @@ def amax(input: Tensor, dim: Any = None, *, keepdim: Any = False, dtype: Any = N
 
 
 def amin(input: Tensor, dim: Any = None, *, keepdim: Any = False, dtype: Any = None, mask: Any = None) -> Tensor:
-    """The smallest elements that a mask holds for; inf, or the largest integer, where it holds for none.
+    """The minima of the unmasked elements; inf, or the largest integer, where there are none.
 
     Example::
 
@@ -180,7 +180,7 @@ def amin(input: Tensor, dim: Any = None, *, keepdim: Any = False, dtype: Any = N
 
 
 def argmax(input: Tensor, dim: Any = None, *, keepdim: Any = False, dtype: Any = None, mask: Any = None) -> Tensor:
-    """Where the largest element is that a mask holds for, in the dtype of the input, as in torch.
+    """The index of the largest unmasked element, in the dtype of the input, as in torch.
 
     Example::
 
@@ -192,7 +192,7 @@ def argmax(input: Tensor, dim: Any = None, *, keepdim: Any = False, dtype: Any =
 
 
 def argmin(input: Tensor, dim: Any = None, *, keepdim: Any = False, dtype: Any = None, mask: Any = None) -> Tensor:
-    """Where the smallest element is that a mask holds for, in the dtype of the input, as in torch.
+    """The index of the smallest unmasked element, in the dtype of the input, as in torch.
 
     Example::
 
@@ -204,7 +204,7 @@ def argmin(input: Tensor, dim: Any = None, *, keepdim: Any = False, dtype: Any =
 
 
 def logsumexp(input: Tensor, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Tensor:
-    """`log(sum(exp(input)))` of what a mask holds for.
+    """`log(sum(exp(input)))` of the unmasked elements.
 
     Example::
 
@@ -219,7 +219,7 @@ def logsumexp(input: Tensor, dim: Any = None, *, keepdim: bool = False, dtype: A
 def logaddexp(
     input: Tensor, other: Tensor, *, dtype: Any = None, input_mask: Any = None, other_mask: Any = None
 ) -> Tensor:
-    """`log(exp(input) + exp(other))`, with 0 for the exponential of what the masks do not hold for.
+    """`log(exp(input) + exp(other))`, with 0 for the exponentials of masked elements.
 
     Example::
 

@@ -1,4 +1,4 @@
-"""Sums and means that leave NaN out."""
+"""Sums and means that ignore NaN."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _nansum(input: Array, dim: Dim = None, keepdim: bool = False) -> Any:
     over = axes(dim, len(input.shape))
     if type(input) is _array_type and float_kind(input):
         total = add_up(input, over, keepdim)
-        if not np.isnan(total).any():  # as a rule there is none
+        if not np.isnan(total).any():  # most arrays have no NaN
             return total
     numbers = np.where(input == input, input, np.zeros_like(input)) if float_kind(input) else input  # noqa: PLR0124
     return add_up(numbers, over, keepdim)
@@ -65,7 +65,7 @@ def nansum(
         check_out("nansum", out, input)
         dtype = out.dtype
     if dtype is not None and not input.dtype.is_complex:
-        whole = input.dtype.category < dtypes.FLOATING  # no NaN among integers, whatever they are converted to
+        whole = input.dtype.category < dtypes.FLOATING  # integers have no NaN
         return in_dtype(late.sum if whole else nansum, "nansum", input, dtype, out, dim, keepdim)
     return _nansum(input, dim, keepdim)
 

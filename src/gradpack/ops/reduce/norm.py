@@ -74,7 +74,7 @@ def _slope(g: Any, input: Any, out: Any, ord: Any, dim: Any, keepdim: bool, inpu
     out = restored(out, shape, dim, keepdim)
     if abs_of(ord) == math.inf:
         size = late.abs(input)
-        if input_dtype is dtypes.complex32:  # rounded as the norm was
+        if input_dtype is dtypes.complex32:  # rounded as `out` was, to compare equal
             size = late._to_copy(late._to_copy(size, dtypes.float16), dtypes.float32)
         reached = late.eq(size, out)
         return late.sgn(input) * late.where(reached, g / late.ties(reached, g, dim), 0.0)
@@ -134,7 +134,7 @@ def norm(input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, out
 
 
 def _check_dtype(input: Any, d: Any) -> None:
-    """torch converts only where nothing can be lost."""
+    """Raise unless `input` converts to the dtype `d` without narrowing, real to real or complex to complex."""
     d = dtypes.as_dtype("norm", d)
     given = input.dtype
     if given.category < dtypes.FLOATING:

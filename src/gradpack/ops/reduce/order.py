@@ -1,4 +1,4 @@
-"""Sorting, and what is found by it: top k, k-th value, median.
+"""Sorting, and operations by sorting: top k, k-th value, median.
 
 NaN is larger than every number. Equal elements keep their order, in descending sorts too.
 """
@@ -21,7 +21,7 @@ from .kernels import SMALL, _array_type, float_kind, take_along
 FUNCTIONS = "median nanmedian sort argsort msort topk kthvalue"
 METHODS = FUNCTIONS
 
-_FEW = 16  # the first so many elements of a line are found by putting each where it belongs
+_FEW = 16  # up to this k, `topk` uses insertion
 
 
 def _order(input: Any, place: int, descending: bool) -> Any:
@@ -52,7 +52,7 @@ def _sorted(input: Any, dim: int, descending: bool) -> tuple[Any, Any]:
     dtypes="bif",
 )
 def sort(input: Array, dim: int = -1, descending: bool = False, *, stable: bool | None = False) -> Any:
-    """The elements sorted along a dimension, and where they were, as a named tuple (values, indices).
+    """The elements sorted along a dimension, and their indices in `input`, as a named tuple (values, indices).
 
     Every sort is stable; NaN is larger than every number.
 
@@ -113,7 +113,7 @@ def topk(input: Array, k: int, dim: int = -1, largest: bool = True, sorted: bool
     """The `k` largest or smallest elements along a dimension, as a named tuple (values, indices).
 
     Args:
-        sorted: False allows any order; they come sorted all the same.
+        sorted: False allows any order; the result is sorted anyway.
 
     Raises:
         RuntimeError: if there are fewer than `k`; for bool and complex numbers.
@@ -138,7 +138,7 @@ def topk(input: Array, k: int, dim: int = -1, largest: bool = True, sorted: bool
         values, where = (np.empty((*input.shape[:-1], k), kind) for kind in (input.dtype, np.int64))
         fast.top(input.reshape(-1, n), largest, values.reshape(-1, k), where.reshape(-1, k))
         return values, where
-    if 0 < 8 * k < n:  # first which ones, in the order of their places, then their order
+    if 0 < 8 * k < n:  # select the k elements first, then sort those; ties in the order of indices
         some = np.argpartition(input, n - k if largest else k, axis=place)
         some = np.take(as_int64(some), np.arange(n - k, n) if largest else np.arange(k), axis=place)
         some = np.sort(some, axis=place)
@@ -165,7 +165,7 @@ def _rank(input: Any, k: int, place: int) -> tuple[Any, Any]:
 
 
 def _ranked(op: str, find: Any, input: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
-    """`find(input, place)` where there is something to be found, in the shape that `keepdim` asks for."""
+    """Call `find(input, place)` after the checks of `dim` and `keepdim`; handles 0-dim and empty input."""
     check_bool(op, keepdim)
     place = axis(dim, len(input.shape))
     check_not_empty(op, input.shape, dim)
@@ -272,7 +272,7 @@ def _nanmedian_all(input: Array) -> Any:
     refuses="unsigned",
 )
 def _median_dim(input: Array, dim: int, keepdim: bool = False) -> Any:
-    """Medians along a dimension, and where they are."""
+    """Medians along a dimension, and their indices."""
     return _ranked("median", _median, input, dim, keepdim)
 
 
@@ -287,7 +287,7 @@ def _median_dim(input: Array, dim: int, keepdim: bool = False) -> Any:
     refuses="unsigned",
 )
 def _nanmedian_dim(input: Array, dim: int, keepdim: bool = False) -> Any:
-    """Medians along a dimension of what is not NaN, and where they are."""
+    """Medians of the elements that are not NaN along a dimension, and their indices."""
     return _ranked("nanmedian", _nanmedian, input, dim, keepdim)
 
 
@@ -314,7 +314,7 @@ def median(
 def nanmedian(
     input: Any, dim: Any = None, keepdim: Any = None, *, out: Any = None, axis: Any = None, keepdims: Any = None
 ) -> Any:
-    """The median of what is not NaN: as `median`.
+    """The median of the elements that are not NaN: as `median`.
 
     Example::
 

@@ -48,7 +48,7 @@ def _prod_dim(input: Array, dim: int, keepdim: bool = False) -> Any:
 
 
 def _others(x: Any, dim: int) -> Any:
-    """For each element, the product of all others along a dimension. By a division only where there is no zero."""
+    """For each element, the product of all others along a dimension. By division if there is no zero."""
     if type(x) is _array_type and x.ndim and x.size:
         product = multiply_up(x, axis(dim, x.ndim), True)
         if np.all(np.abs(product) >= np.finfo(x.dtype).tiny) and np.all(np.isfinite(product)):

@@ -58,7 +58,7 @@ def nanquantile(
     interpolation: str = "linear",
     out: Any = None,
 ) -> Tensor:
-    """The quantiles of what is not NaN: as `quantile`. NaN where there is nothing else.
+    """The quantiles of the elements that are not NaN: as `quantile`. NaN where all are NaN.
 
     Example::
 
@@ -70,7 +70,7 @@ def nanquantile(
 
 
 def _check(op: str, input: Tensor, q: Any, interpolation: str) -> Tensor:
-    """`q` as a tensor."""
+    """Check the arguments of `quantile`; returns `q` as a tensor."""
     if not isinstance(input, Tensor):
         raise TypeError(f"{op}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
     d = input._spec.dtype

@@ -1,4 +1,4 @@
-"""Linear recurrences along a dimension, by which running products are differentiated without divisions."""
+"""Linear recurrences along a dimension: the gradients of cumulative products without divisions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .many_lines import recurrence as along_lines
     cost="cheap",
 )
 def shifted(input: Array, dim: int, step: int, fill: Array) -> Any:
-    """Each element in the place of its neighbour, `step` (1 or -1) further; `fill` where none comes from."""
+    """Shift elements by `step` (1 or -1) along a dimension; `fill` enters at the other end."""
     place = axis(dim, len(input.shape))
     if not len(input.shape) or not input.shape[place]:
         return np.full(input.shape, fill, dtype=input.dtype)
@@ -40,8 +40,7 @@ def shifted(input: Array, dim: int, step: int, fill: Array) -> Any:
 def recurrence(a: Array, b: Array, dim: int, backwards: bool = False) -> Any:
     """`y[k] = b[k] + a[k] * y[k - 1]` along a dimension, with `y[0] = b[0]`; backwards with `y[k + 1]`.
 
-    Its adjoint is a recurrence in the other direction, so that what is built of it can be
-    differentiated to any order.
+    Its adjoint is a recurrence in the other direction, so it can be differentiated to any order.
     """
     place = axis(dim, len(b.shape))
     if not len(b.shape) or b.shape[place] < 2:

@@ -92,7 +92,7 @@ def sum(
 
 
 def named(op: str, dim: Any, keepdim: Any, axis: Any, keepdims: Any) -> tuple[Any, bool]:
-    """`dim` and `keepdim`, which NumPy calls `axis` and `keepdims`."""
+    """Resolve `dim` and `keepdim`, which may be given as NumPy's `axis` and `keepdims`."""
     if axis is not None:
         if dim is not None:
             raise TypeError(f"{op}() got an unexpected keyword argument 'axis': it means dim, which is given too")
@@ -105,7 +105,7 @@ def named(op: str, dim: Any, keepdim: Any, axis: Any, keepdims: Any) -> tuple[An
 
 
 def in_dtype(call: Any, op: str, input: Any, dtype: Any, out: Any, dim: Any, keepdim: bool) -> Any:
-    """The reduction of `input` converted to `dtype`, in that dtype."""
+    """Convert `input` to `dtype`, then reduce it by `call`; writes into `out` if given."""
     dtype = dtypes.as_dtype(op, dtype)
     if out is not None and out.dtype is not dtype:
         raise RuntimeError(
@@ -122,7 +122,7 @@ def in_dtype(call: Any, op: str, input: Any, dtype: Any, out: Any, dim: Any, kee
 
 
 def written(op: str, made: Any, out: Any, *inputs: Any) -> Any:
-    """What was made, or `out` with it."""
+    """Return `made`, or write it into `out` and return that; raises if `out` or an input requires grad."""
     if out is None:
         return made
     refuse_grad(op, *inputs, out)

@@ -1,8 +1,8 @@
-"""Rows of large arrays that are added up by number: products with SciPy's sparse matrices, where it is there.
+"""`index_add` of rows of large arrays, by products with SciPy's sparse matrices if it is installed.
 
 `out[rows[k]] += values[k]` is `out += S @ values` for a matrix S with a one in each column. SciPy
 runs one compiled loop for that, which reads and writes each row once and adds in the order of k; so does
-the extra `compiled`. Without both the functions here say False, or None, and the caller has its own way.
+the extra `compiled`. Without both the functions here return False, or None, and the caller uses its own code.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from ...backends.compiled import loops
 from ..pointwise.blockwise import is_numpy
 
-ENOUGH = 1 << 16  # elements, below which callers do not ask: SciPy takes 0.2 s to import
+ENOUGH = 1 << 16  # elements: below this callers do not call these functions, as importing SciPy takes 0.2 s
 
 
 @cache
@@ -28,7 +28,7 @@ def _loops() -> Any:
 
 
 def _fit(matrix: Any, like: Any, rows: Any) -> bool:
-    """Whether the loops take these arrays and the rows are some of the matrix: the loops do not look."""
+    """Whether the loops support these arrays, and all row numbers are in bounds: the loops do not check."""
     if not is_numpy(matrix) or not is_numpy(like) or matrix.dtype.char not in "fd" or matrix.dtype != like.dtype:
         return False
     if not (matrix.flags.c_contiguous and matrix.flags.aligned) or rows.dtype != np.int64:
@@ -38,7 +38,7 @@ def _fit(matrix: Any, like: Any, rows: Any) -> bool:
 
 
 def added_rows(out: Any, rows: Any, values: Any) -> bool:
-    """Add each row of `values` to the row of `out` that its number names, if that can be done here."""
+    """`out[rows[k]] += values[k]` for every k. Returns False, without effect, for unsupported arrays."""
     if not _fit(out, values, rows):
         return False
     count, width = values.shape
@@ -55,9 +55,9 @@ def added_rows(out: Any, rows: Any, values: Any) -> bool:
 
 
 def summed_rows(table: Any, source: Any, target: Any, count: int) -> Any:
-    """A matrix of `count` rows: each row `source[k]` of the table is added to its row `target[k]`.
+    """A matrix of `count` rows, `out[target[k]] += table[source[k]]` for every k, from zeros.
 
-    None where that cannot be done here, as where neither `source` nor `target` is in order.
+    None for unsupported arrays; without compiled loops also if neither `source` nor `target` is sorted.
     """
     width = table.shape[1]
     if not is_numpy(table) or source.size * width < ENOUGH or not _fit(table, table, source):
@@ -85,16 +85,16 @@ def summed_rows(table: Any, source: Any, target: Any, count: int) -> Any:
 
 
 def added_in_rows(out: Any, table: Any, values: Any) -> bool:
-    """Add `values` to the elements of the rows of `out` that `table` names, if that can be done here: "to dense".
+    """`out[i, table[i, j]] += values[i, j]`, by SciPy's conversion of a CSR matrix to dense; False if unsupported.
 
-    The numbers in `table`, of the shape of `values`, are known to be right.
+    `table` has the shape of `values`; its numbers are not checked.
     """
     if not (is_numpy(out) and is_numpy(values)) or out.dtype.char not in "fd" or out.dtype != values.dtype:
         return False
     if not out.flags.c_contiguous or table.dtype != np.int64 or _loops() is None:
         return False
     count, width = table.shape
-    step = count if table.strides[0] else max(1, min(count, ENOUGH // width))  # a row that stands for all is repeated
+    step = count if table.strides[0] else max(1, min(count, ENOUGH // width))  # a broadcast row is written out
     numbers = np.ascontiguousarray(table[:step]).reshape(-1)
     given, ends = np.ascontiguousarray(values), np.arange(step + 1) * width
     for start in range(0, count, step):
@@ -103,7 +103,7 @@ def added_in_rows(out: Any, table: Any, values: Any) -> bool:
     return True
 
 
-# -- rows of floats that lie one after another, changed in place: products with a diagonal --
+# -- in-place changes of rows of contiguous float matrices: products with a diagonal matrix --
 
 
 def add_multiples(out: Any, factors: Any, rows: Any) -> None:
@@ -134,12 +134,12 @@ def scale_rows(matrix: Any, factors: Any) -> None:
     if not _compiled(matrix):
         np.multiply(matrix, repeated(factors, np.empty_like(matrix)), out=matrix)
         return
-    starts = _diagonal(count) * width  # every element is there, so that their columns do not matter
+    starts = _diagonal(count) * width  # the matrix is dense, so column indices do not matter
     _loops().csr_scale_rows(count, width, starts, starts[:1], matrix.reshape(-1), factors)
 
 
 def repeated(column: Any, out: Any) -> Any:
-    """Fill the rows of `out` with the numbers of a column.
+    """Fill each row of `out` with its element of a column.
 
     As a product of matrices with two columns and two rows, that takes BLAS a third of the time of an operation in
     which NumPy repeats a column, and a tenth of that of a product with one.
@@ -156,7 +156,7 @@ def _compiled(matrix: Any) -> bool:
 
 @lru_cache(8)
 def _diagonal(count: int) -> Any:
-    """The columns of the elements of a diagonal matrix, and where its rows begin."""
+    """The column indices and row pointers of a diagonal matrix in CSR form."""
     return np.arange(count + 1, dtype=np.int32)
 
 

@@ -1,4 +1,4 @@
-"""Finding the bin of a value, by halving."""
+"""Finding the bin of a value by binary search."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def searchsorted(
     sorter: Tensor | None = None,
     out: Any = None,
 ) -> Tensor:
-    """Where to put values so that a sequence stays sorted: how many of its elements come before.
+    """The indices at which inserting values keeps a sequence sorted: for each, how many elements come before.
 
     Args:
         sorted_sequence: increasing along the last dimension; one sequence for all, or one for each row of `input`.
@@ -71,7 +71,7 @@ def searchsorted(
         sorter: the indices that sort `sorted_sequence`, which need not be sorted then.
 
     Raises:
-        RuntimeError: for shapes that do not fit, contradictory sides, or a `sorter` that is no such thing.
+        RuntimeError: for shapes that do not fit, contradictory sides, or an invalid `sorter`.
 
     Example::
 

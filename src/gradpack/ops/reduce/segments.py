@@ -1,4 +1,4 @@
-"""Reductions of stretches of a dimension that have lengths of their own."""
+"""Reductions over segments of a dimension, of given lengths."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ def segment_reduce(
 
     Args:
         reduce: "sum", "mean", "prod", "max" or "min".
-        lengths: how long the segments along `axis` are, its last dimension; those before are the same as of `data`.
-        offsets: instead, where the segments begin, and where the last one ends.
-        axis: the last dimension of `lengths`.
+        lengths: the lengths of the segments along `axis`, its last dimension; the others are those of `data`.
+        offsets: instead of `lengths`, the starts of the segments, and the end of the last one.
+        axis: the dimension to reduce, the last one of `lengths`.
         unsafe: do not check that the lengths add up to the size of `data`.
-        initial: what each reduction begins with; an empty segment gives it. Else 0, NaN, 1, -inf or inf.
+        initial: the initial value of each reduction, the result of empty segments; by default 0, NaN, 1, -inf or inf.
 
     Raises:
         RuntimeError: for another reduction, or lengths that do not fit.
@@ -114,7 +114,7 @@ def _reduced(data: Tensor, kind: str, sizes: Any, axis: int, initial: Any) -> Te
     shape, count = data._shape, sizes.shape[-1]
     n = shape[axis]
     rows = np.reshape(sizes, (-1, count))
-    # For each element the number of its segment; what comes after the last one goes to one more, cut off below.
+    # For each element the number of its segment; elements after the last one go to an extra one, dropped below.
     rest_of_row = np.maximum(n - np.sum(rows, axis=-1, keepdims=True), 0)
     lengths = np.concatenate([rows, rest_of_row], axis=-1)
     number = as_int64(np.repeat(np.tile(np.arange(count + 1), rows.shape[0]), as_intp(np.reshape(lengths, (-1,)))))

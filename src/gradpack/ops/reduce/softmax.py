@@ -20,16 +20,16 @@ from .row_products import add_multiples, add_repeated, repeated, scale_rows
 FUNCTIONS = "softmax log_softmax logsumexp"
 METHODS = FUNCTIONS
 
-# Rows whose largest element is neither above nor far below these need no shift: exp neither
-# overflows nor loses digits. Most arrays are such, and finding the maximum of each row is dear.
+# Rows with a maximum up to _HIGH and a sum of exponentials from _LOW on need no shift: exp neither
+# overflows nor loses digits. Most arrays are such, and finding the maximum of each row is slow.
 _HIGH, _LOW = 60.0, 1e-3
-_LARGEST = math.exp(_HIGH + 1)  # sum of exponentials, of rows that were not looked at before
-_SHORT = 256  # elements, below which there is nothing to gain
+_LARGEST = math.exp(_HIGH + 1)  # of a sum of exponentials, where the maximum is not known
+_SHORT = 256  # elements: below this the plain form is as fast
 _LOG2_E = math.log2(math.e)
 
 
 def _exponentials(input: Any, over: Any) -> Any:
-    """The exponentials and their sums, if they need no shift; else None."""
+    """`exp(input)` and its sums, if no shift by the maximum is needed; else None."""
     if (
         type(input) is _array_type
         and input.size >= _SHORT
@@ -44,12 +44,12 @@ def _exponentials(input: Any, over: Any) -> Any:
 
 
 def _is_short(input: Any) -> bool:
-    """Whether there are so few elements that looking for a shorter way takes longer than this one."""
+    """Whether an array is so small that the checks for fast paths would take longer than they save."""
     return type(input) is _array_type and 0 < input.size < _SHORT and input.ndim > 0
 
 
 def _is_moderate(x: Any) -> bool:
-    """Whether all elements are so near to 0 that their exponentials are sure to be normal numbers."""
+    """Whether all elements are near 0 (absolute values below 20), so that no exponential over- or underflows."""
     if x.dtype.char not in "fd":
         return False
     flat = x.reshape(-1)
@@ -57,17 +57,17 @@ def _is_moderate(x: Any) -> bool:
 
 
 def _sum_of_few(x: Any, dim: int) -> Any:
-    """The sum along a dimension of a short array, which is kept."""
+    """The sum of a small array along a dimension, with `keepdim`."""
     if x.ndim > 1 and dim in (-1, x.ndim - 1) and x.dtype.char in "fd":
         return x.dot(ones_column(x.shape[-1], x.dtype))
     return _add(x, dim, None, None, True)
 
 
-_BLOCK = 1 << 16  # elements of the rows that go through the cache together
+_BLOCK = 1 << 16  # elements of rows processed at a time
 
 
 def _in_rows(input: Any, dim: int, *others: Any) -> bool:
-    """Whether it is worth while to go along the last dimension in blocks of rows."""
+    """Whether to process the last dimension in blocks of rows: for large, contiguous float32 or float64 arrays."""
     return (
         type(input) is _array_type
         and input.size >= 2 * SMALL
@@ -79,7 +79,7 @@ def _in_rows(input: Any, dim: int, *others: Any) -> bool:
 
 
 def _compiled(rows: Any) -> Any:
-    """The compiled loops over rows, if there are some for these."""
+    """The compiled loops over rows for float32, or None."""
     return loops("softmax", rows) if rows.dtype == np.float32 else None
 
 
@@ -120,13 +120,13 @@ def _rows_of_softmax(input: Any, logarithm: bool) -> Any:
 
 
 def _near_zero(most: Any, logarithms: Any) -> bool:
-    """Whether the difference of numbers up to `most` and logarithms may be so small that rounding these would show."""
+    """Whether `x - logarithm`, for x up to `most`, may be so near 0 that the logarithm's rounding error matters."""
     least = _minimum(logarithms, None)
     return not least - most >= 0.25 * max(abs(least), abs(_maximum(logarithms, None)))
 
 
 def _rows_of_slope(g: Any, out: Any, logarithm: bool) -> Any:
-    """The gradient of `_rows_of_softmax`, from that of its result and the result."""
+    """The gradient of `_rows_of_softmax`, from the gradient of its result and the result."""
     length = out.shape[-1]
     given, known = g.reshape(-1, length), out.reshape(-1, length)
     slope = np.empty(known.shape, known.dtype)

@@ -1,4 +1,4 @@
-"""Covariances, and what can be chosen from vectors."""
+"""Covariances, and combinations of elements of vectors."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _check_weights(label: str, weights: Tensor, n: int, whole: bool) -> None:
 
 
 def cov(input: Tensor, *, correction: int = 1, fweights: Any = None, aweights: Any = None) -> Any:
-    """The covariance matrix of variables, one a row, of which each column is an observation.
+    """The covariance matrix of variables (rows), from observations (columns).
 
     Args:
         input: of shape (variables, observations), or one variable.
@@ -89,14 +89,14 @@ def cov(input: Tensor, *, correction: int = 1, fweights: Any = None, aweights: A
         )
         factor = factor if isinstance(factor, Tensor) else wrap(np.zeros((), np.int64))
     if isinstance(factor, Tensor):
-        factor = late.clamp(factor, min=0)  # and not below, where infinite results would change their sign
+        factor = late.clamp(factor, min=0)  # a negative divisor would flip the sign of infinite results
     away = x - late.unsqueeze(mean, 1)
     weighted = away if weights is None else away * weights
     return late.squeeze(late.mm(away, late.conj(late.transpose(weighted, 0, 1)).to(away.dtype)) / factor)
 
 
 def corrcoef(input: Tensor) -> Any:
-    """The correlation coefficients of variables, one a row.
+    """The matrix of correlation coefficients of variables (rows), from observations (columns).
 
     Example::
 

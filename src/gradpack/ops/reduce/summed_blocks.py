@@ -1,4 +1,4 @@
-"""Sums over large arrays of what is computed from their elements, block by block, without an array of it."""
+"""Sums of functions of the elements of large arrays, block by block, without an intermediate array."""
 
 from __future__ import annotations
 

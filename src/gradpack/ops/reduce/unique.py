@@ -1,4 +1,4 @@
-"""Which values there are: unique, unique_consecutive, mode, isin."""
+"""Operations on sets of values: unique, unique_consecutive, mode, isin."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _differs(ordered: Any) -> Any:
 
 
 def _grouped(ordered: Any) -> tuple[Any, Any]:
-    """Where runs of equal rows begin, and the number of the run of each row."""
+    """The indices where runs of equal rows begin, and for each row the number of its run."""
     n = ordered.shape[0]
     first = np.ones((n,), dtype=bool)
     if n > 1:
@@ -45,7 +45,7 @@ def _counts(starts: Any, n: int) -> Any:
 
 
 def _unique_rows(rows: Any, consecutive: bool) -> tuple[Any, Any, Any]:
-    """The different rows, which of them each row is, and how often each occurs."""
+    """The unique rows, the index of each row among them (inverse), and their counts."""
     n = rows.shape[0]
     if not n:
         return rows, np.zeros((0,), dtype=np.int64), np.zeros((0,), dtype=np.int64)
@@ -72,7 +72,7 @@ def _unique_rows(rows: Any, consecutive: bool) -> tuple[Any, Any, Any]:
     name="_unique2",
 )
 def _unique_all(input: Array, consecutive: bool = False) -> Any:
-    """The different elements, which of them each element is, and how often each occurs."""
+    """The unique elements, the index of each element among them (inverse), and their counts."""
     values, inverse, counts = _unique_rows(np.reshape(input, (-1,)), consecutive)
     return values, np.reshape(inverse, input.shape), counts
 
@@ -86,7 +86,7 @@ def _unique_all(input: Array, consecutive: bool = False) -> Any:
     node="UniqueDimBackward0",
 )
 def _unique_dim(input: Array, dim: int = 0, consecutive: bool = False) -> Any:
-    """The different slices along a dimension, which of them each is, and how often each occurs."""
+    """The unique slices along a dimension, the index of each slice among them (inverse), and their counts."""
     place = axis(dim, len(input.shape))
     if not len(input.shape):
         return np.reshape(input, (1,)), np.zeros((), dtype=np.int64), np.ones((1,), dtype=np.int64)
@@ -109,9 +109,9 @@ def unique(
     """The different elements in increasing order, or the different slices along a dimension. NaN differs from NaN.
 
     Args:
-        sorted: False allows any order; they come sorted all the same.
-        return_inverse: give which of them each element is as well.
-        return_counts: give how often each occurs as well.
+        sorted: False allows any order; the result is sorted anyway.
+        return_inverse: also return the index of each element among the unique ones.
+        return_counts: also return how often each occurs.
 
     Raises:
         NotImplementedError: for complex numbers; and in backward, as there is no gradient.
@@ -128,7 +128,7 @@ def unique(
 def unique_consecutive(
     input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: Any = None
 ) -> Any:
-    """The elements without those that equal the one before; or so with slices along a dimension.
+    """The elements without those equal to their predecessor; with `dim`, slices along it likewise.
 
     Example::
 
@@ -214,7 +214,7 @@ def _isin(elements: Array, test_elements: Array, assume_unique: bool = False, in
 
 
 def _tensors(*values: Any) -> list[Tensor]:
-    """Numbers as tensors of no dimensions, which count for less in the choice of a dtype."""
+    """Wrap numbers as 0-dim tensors, which have lower priority in dtype promotion."""
     return [v if isinstance(v, Tensor) else late.scalar_tensor(v, dtype=dtypes.scalar_dtype(v)) for v in values]
 
 
@@ -224,8 +224,8 @@ def isin(
     """Which of `elements` are among `test_elements`; either may be a number.
 
     Args:
-        assume_unique: a promise that no element occurs twice; nothing depends on it.
-        invert: which are not.
+        assume_unique: that no element occurs twice; ignored.
+        invert: return which are not.
 
     Example::
 

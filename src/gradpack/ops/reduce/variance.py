@@ -118,7 +118,7 @@ def _shaped(a: Any, b: Any, shape: Any, dim: Any, keepdim: bool) -> tuple[Any, A
 
 
 def _slope(g: Any, input: Any, dim: Any, correction: Any, keepdim: bool) -> Any:
-    """`2 / (n - correction) * (input - mean) * g`. Without degrees of freedom it is what the division makes of it."""
+    """`2 / (n - correction) * (input - mean) * g`. Without degrees of freedom, infinite or NaN."""
     free = count(input.shape, dim) - correction
     factor = 2 / free if free and (free > 0 or dim is not None) else math.inf
     center = late.mean(input, dim, True)
@@ -126,7 +126,7 @@ def _slope(g: Any, input: Any, dim: Any, correction: Any, keepdim: bool) -> Any:
 
 
 def _through_root(g: Any, out: Any) -> Any:
-    """From the gradient of the root to that of the variance: 0 where the root has none."""
+    """Convert the gradient of the standard deviation `out` to that of the variance; 0 where `out` is 0."""
     flat = late.eq(out, 0)
     return late.where(flat, 0.0, g / (late.where(flat, 1.0, out) * 2))
 
@@ -142,7 +142,7 @@ def _both_slopes(g: Any, mean_g: Any, input: Any, dim: Any, correction: Any, kee
 def _arguments(
     op: str, input: Any, dim: Any, unbiased: Any, keepdim: Any, correction: Any, axis: Any, keepdims: Any
 ) -> tuple[Any, Any, bool]:
-    """`dim`, `correction` and `keepdim` from the forms of calling: `var(False)`, `var(0, True)`, and by name."""
+    """Resolve `dim`, `correction` and `keepdim` from the call forms `var(False)`, `var(0, True)`, and keywords."""
     if type(dim) is bool:
         if unbiased is not None:
             raise TypeError(f"{op}(): argument 'dim' must be an int or a tuple of ints, not bool")

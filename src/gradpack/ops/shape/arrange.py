@@ -81,7 +81,7 @@ def flipud(input: Tensor) -> Tensor:
     saved_as="dims=(dims) shifts=(shifts)",
 )
 def roll(input: Array, shifts: Sizes, dims: Dim = None) -> Any:
-    """Shift elements along dimensions, those that fall off coming in at the other end.
+    """Shift elements along dimensions; elements shifted beyond the end re-enter at the beginning.
 
     Example::
 
@@ -156,7 +156,7 @@ def repeat(input: Array, repeats: Sizes) -> Any:
 
 
 def _fold(g: Any, shape: tuple[int, ...], repeats: Any) -> Any:
-    """Sum the copies that `repeat` made."""
+    """Sum over the copies that `repeat` made: its adjoint."""
     full = (1,) * (len(repeats) - len(shape)) + tuple(shape)
     pairs = [n for pair in zip(repeats, full, strict=True) for n in pair]
     if not pairs:
@@ -241,7 +241,7 @@ def repeat_interleave(
 
 @linear(input=lambda g: g, node="CloneBackward0", structural=True)
 def _written_out(input: Array) -> Any:
-    """A copy with its own storage: `clone`, of what was expanded along its last dimension in a few long strides."""
+    """`clone` for tensors expanded along their last dimension: a copy in memory, made in a few long steps."""
     if not is_numpy(input) or not input.ndim or not 1 < input.shape[-1] < 16 or input.strides[-1]:
         return np.array(input, order="C")
     out = np.empty(input.shape, input.dtype)
@@ -257,7 +257,7 @@ def _check_repeats(repeats: Tensor) -> None:
 
 @each_example
 def _counted(counts: Tensor) -> Tensor:
-    """Each index as often as `counts` says."""
+    """Each index k, repeated `counts[k]` times."""
     array = host_of(counts)
     if np.any(array < 0):
         raise RuntimeError("repeats can not be negative")

@@ -56,7 +56,7 @@ def broadcast_shapes(*shapes: Any) -> Any:
 
 @noted
 def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
-    """The tensors, each expanded to their common shape; those of that shape themselves.
+    """Expand tensors to their common shape; those that have it are returned as they are.
 
     Example::
 

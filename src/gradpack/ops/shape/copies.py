@@ -1,4 +1,4 @@
-"""What views show, as tensors of their own: `view_copy` and the like."""
+"""View operations that return copies with a storage of their own: `view_copy` and the like."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ METHODS = "narrow_copy"
 
 
 def _own(op: str, view: Tensor, out: Any = None) -> Tensor:
-    """The elements of a view in memory of their own, or written into `out`."""
+    """Copy a view to a storage of its own, or into `out`."""
     if out is None:
         return late._contiguous(view)
     refuse_grad(op, view, out)
@@ -51,7 +51,7 @@ def alias_copy(input: Tensor, *, out: Any = None) -> Tensor:
 
 
 def detach_copy(input: Tensor, *, out: Any = None) -> Tensor:
-    """A copy of a tensor. As in torch it has the history of `input`, its name notwithstanding.
+    """A copy of a tensor. As in torch it is not detached, despite its name: gradients flow to `input`.
 
     Example::
 
@@ -65,7 +65,7 @@ def detach_copy(input: Tensor, *, out: Any = None) -> Tensor:
 def as_strided_copy(
     input: Tensor, size: Any, stride: Any, storage_offset: int | None = None, *, out: Any = None
 ) -> Tensor:
-    """What `as_strided` shows, as a copy.
+    """Return a copy of the view that `as_strided` returns.
 
     Example::
 
@@ -77,7 +77,7 @@ def as_strided_copy(
 
 
 def diagonal_copy(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1, *, out: Any = None) -> Tensor:
-    """What `diagonal` shows, as a copy.
+    """Return a copy of the view that `diagonal` returns.
 
     Example::
 
@@ -89,7 +89,7 @@ def diagonal_copy(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1, 
 
 
 def expand_copy(input: Tensor, size: Any, *, implicit: bool = False, out: Any = None) -> Tensor:
-    """What `expand` shows, as a copy.
+    """Return a copy of the view that `expand` returns.
 
     Example::
 
@@ -102,7 +102,7 @@ def expand_copy(input: Tensor, size: Any, *, implicit: bool = False, out: Any = 
 
 
 def narrow_copy(input: Tensor, dim: int, start: int, length: int, *, out: Any = None) -> Tensor:
-    """What `narrow` shows, as a copy.
+    """Return a copy of the view that `narrow` returns.
 
     Example::
 
@@ -121,7 +121,7 @@ def narrow_copy(input: Tensor, dim: int, start: int, length: int, *, out: Any = 
 
 
 def permute_copy(input: Tensor, dims: Any, *, out: Any = None) -> Tensor:
-    """What `permute` shows, as a copy.
+    """Return a copy of the view that `permute` returns.
 
     Example::
 
@@ -134,7 +134,7 @@ def permute_copy(input: Tensor, dims: Any, *, out: Any = None) -> Tensor:
 
 
 def select_copy(input: Tensor, dim: int, index: int, *, out: Any = None) -> Tensor:
-    """What `select` shows, as a copy.
+    """Return a copy of the view that `select` returns.
 
     Example::
 
@@ -168,7 +168,7 @@ def slice_copy(
 
 
 def split_copy(input: Tensor, split_size: int, dim: int = 0, *, out: Any = None) -> Any:
-    """What `split` shows, as copies. With `out`, a tuple to be written into, there is no result.
+    """Return copies of the views that `split` returns, as a tuple. With `out`, a tuple to write into, return None.
 
     Example::
 
@@ -180,7 +180,7 @@ def split_copy(input: Tensor, split_size: int, dim: int = 0, *, out: Any = None)
 
 
 def split_with_sizes_copy(input: Tensor, split_sizes: Any, dim: int = 0, *, out: Any = None) -> Any:
-    """What `split_with_sizes` shows, as copies. With `out`, a tuple to be written into, there is no result.
+    """Return copies of the views that `split_with_sizes` returns. With `out`, a tuple to write into, return None.
 
     Example::
 
@@ -192,7 +192,7 @@ def split_with_sizes_copy(input: Tensor, split_sizes: Any, dim: int = 0, *, out:
 
 
 def squeeze_copy(input: Tensor, dim: Any = None, *, out: Any = None) -> Tensor:
-    """What `squeeze` shows, as a copy.
+    """Return a copy of the view that `squeeze` returns.
 
     Example::
 
@@ -204,7 +204,7 @@ def squeeze_copy(input: Tensor, dim: Any = None, *, out: Any = None) -> Tensor:
 
 
 def t_copy(input: Tensor, *, out: Any = None) -> Tensor:
-    """What `t` shows, as a copy.
+    """Return a copy of the view that `t` returns.
 
     Example::
 
@@ -217,7 +217,7 @@ def t_copy(input: Tensor, *, out: Any = None) -> Tensor:
 
 
 def transpose_copy(input: Tensor, dim0: int, dim1: int, *, out: Any = None) -> Tensor:
-    """What `transpose` shows, as a copy.
+    """Return a copy of the view that `transpose` returns.
 
     Example::
 
@@ -230,7 +230,7 @@ def transpose_copy(input: Tensor, dim0: int, dim1: int, *, out: Any = None) -> T
 
 
 def unbind_copy(input: Tensor, dim: int = 0, *, out: Any = None) -> Any:
-    """What `unbind` shows, as copies. With `out`, a tuple to be written into, there is no result.
+    """Return copies of the views that `unbind` returns, as a tuple. With `out`, a tuple to write into, return None.
 
     Example::
 
@@ -242,7 +242,7 @@ def unbind_copy(input: Tensor, dim: int = 0, *, out: Any = None) -> Any:
 
 
 def unfold_copy(input: Tensor, dimension: int, size: int, step: int, *, out: Any = None) -> Tensor:
-    """What `unfold` shows, as a copy.
+    """Return a copy of the view that `unfold` returns.
 
     Example::
 
@@ -255,7 +255,7 @@ def unfold_copy(input: Tensor, dimension: int, size: int, step: int, *, out: Any
 
 
 def unsqueeze_copy(input: Tensor, dim: int, *, out: Any = None) -> Tensor:
-    """What `unsqueeze` shows, as a copy.
+    """Return a copy of the view that `unsqueeze` returns.
 
     Example::
 
@@ -267,7 +267,7 @@ def unsqueeze_copy(input: Tensor, dim: int, *, out: Any = None) -> Tensor:
 
 
 def view_as_complex_copy(input: Tensor, *, out: Any = None) -> Tensor:
-    """What `view_as_complex` shows, as a copy.
+    """Return a copy of the view that `view_as_complex` returns.
 
     Example::
 
@@ -279,7 +279,7 @@ def view_as_complex_copy(input: Tensor, *, out: Any = None) -> Tensor:
 
 
 def view_as_real_copy(input: Tensor, *, out: Any = None) -> Tensor:
-    """What `view_as_real` shows, as a copy.
+    """Return a copy of the view that `view_as_real` returns.
 
     Example::
 
@@ -291,7 +291,7 @@ def view_as_real_copy(input: Tensor, *, out: Any = None) -> Tensor:
 
 
 def view_copy(input: Tensor, size: Any = None, *, dtype: Any = None, out: Any = None) -> Tensor:
-    """What `view` shows, in another shape or another dtype of the same bits, as a copy.
+    """Return a copy of the view that `view` returns for a shape, or for a dtype that reinterprets the bits.
 
     Example::
 

@@ -89,7 +89,7 @@ def triu(input: Array, diagonal: int = 0) -> Any:
 
 @lru_cache(128)
 def _kept(rows: int, columns: int, diagonal: int, lower: bool) -> Any:
-    """Where a triangle of a matrix lies."""
+    """The bool mask of a triangle of a matrix."""
     whole = np.ones((rows, columns), bool)
     made = np.tril(whole, diagonal) if lower else np.triu(whole, diagonal)
     made.flags.writeable = False
@@ -185,7 +185,7 @@ def diagonal(input: Array, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any
         if -height <= offset <= width:
             found = input.diagonal(offset)
             if input.flags.writeable:
-                found.flags.writeable = True  # which NumPy takes away
+                found.flags.writeable = True  # NumPy drops it
             return found
     a, b = _two_dims(dim1, dim2, len(input.shape))
     moved = np.moveaxis(input, (a, b), (-2, -1))
@@ -193,7 +193,7 @@ def diagonal(input: Array, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any
     moved = moved[..., max(-offset, 0) :, max(offset, 0) :]
     n = max(min(height - max(-offset, 0), width - max(offset, 0)), 0)
     square = moved[..., :n, :n]
-    # NumPy's own `diagonal` gives a view that cannot be written to; that of einsum can.
+    # NumPy's `diagonal` returns a read-only view; that of einsum is writable.
     return np.einsum("...ii->...i", square) if hasattr(np, "einsum") else np.linalg.diagonal(square)
 
 

@@ -1,4 +1,4 @@
-"""Joining tensors and taking them apart: cat, stack, split and their kin."""
+"""Joining tensors: cat, stack, block_diag, meshgrid."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ FUNCTIONS = "cat concat concatenate stack block_diag meshgrid"
     overlap="apart",
 )
 def _cat(tensors: Array, dim: int = 0) -> Any:
-    """Arrays one after the other along a dimension."""
+    """Concatenate arrays along a dimension."""
     try:
-        made = np.concatenate(tensors, axis=dim)  # torch's words, and what it alone allows, only where this fails
+        made = np.concatenate(tensors, axis=dim)  # torch's error messages and exceptions only if this fails
     except Exception:
         joined = _joinable(tensors, dim)
         made = np.concatenate(joined, axis=dim if len(joined) > 1 or joined[0].shape != (0,) else 0)
@@ -43,12 +43,12 @@ def _cat(tensors: Array, dim: int = 0) -> Any:
 
 
 def _joinable(tensors: Any, dim: int) -> list[Any]:
-    """Those that have elements to join: empty vectors fit to anything."""
+    """The tensors to join, without those of shape (0,), which torch ignores; raises if the others do not fit."""
     for nr, t in enumerate(tensors):
         if not len(t.shape):
             raise RuntimeError(f"zero-dimensional tensor (at position {nr}) cannot be concatenated (cat())")
     joined = [t for t in tensors if tuple(t.shape) != (0,)]
-    if not joined:  # whatever the dimension
+    if not joined:  # all of shape (0,), for any `dim`
         return list(tensors[:1])
     shape = joined[0].shape
     d = wrap_dim(dim, len(shape))
@@ -69,7 +69,7 @@ def _joinable(tensors: Any, dim: int) -> list[Any]:
 
 
 def _parts(g: Any, shapes: Any, dim: int) -> list[Any]:
-    """The parts of a joined tensor that the tensors of these shapes were."""
+    """Slice a joined tensor into parts of the shapes of the original tensors: the adjoint of `cat`."""
     d = wrap_dim(dim, len(g.shape))
     found = []
     start = 0

@@ -24,12 +24,12 @@ INPLACE_OPERATORS = {"__idiv__": "div"}
 
 
 def _divided_into(self: Tensor, other: Any) -> Any:
-    """`other / self`, as Python 2 asked for it."""
+    """`other / self`, for Python 2's `__rdiv__`."""
     return self.reciprocal() * other
 
 
 def as_strided_scatter(input: Tensor, src: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
-    """`input` with `src` where `as_strided` reads.
+    """A copy of `input` with `src` written at the elements that `as_strided` reads.
 
     Raises:
         RuntimeError: if `src` has another shape than `size`.
@@ -54,7 +54,7 @@ def as_strided_scatter(input: Tensor, src: Tensor, size: Any, stride: Any, stora
         return result
     whole = late.zeros(
         memory.size, dtype=input.dtype, device=input.device
-    )  # the same layout, and room for what lies beside the elements
+    )  # of the size of the whole storage, to have the same layout
     layout = input._shape, input.stride(), input.storage_offset()
     late.as_strided(whole, *layout).copy_(input)
     late.as_strided(whole, size, stride, layout[2] if storage_offset is None else storage_offset).copy_(src)
@@ -126,7 +126,7 @@ def empty_permuted(
 
 
 def _chunk_cat(tensors: Any, dim: int, num_chunks: int, *, out: Any = None) -> Tensor:
-    """Each tensor padded with zeros and split into chunks along a dimension; chunks of one number side by side.
+    """Each tensor padded with zeros and split into chunks along a dimension; chunks of the same number side by side.
 
     The result has the dimensions before `dim`, then one for the chunks, then one for their elements.
 

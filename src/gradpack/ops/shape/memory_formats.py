@@ -39,7 +39,7 @@ def is_laid_out(array: Any, wanted: Any) -> bool:
 
 
 def counts_as(array: Any, wanted: Any) -> bool:
-    """Whether `to` takes an array as being in a memory format: what has no channels last counts as contiguous."""
+    """Whether `to` regards an array as being in a memory format: any that is not channels last counts as contiguous."""
     last = wanted.name.startswith("channels_last")
     if last and type(array) is BatchedData:
         raise RuntimeError(NO_FORMAT)
@@ -47,17 +47,17 @@ def counts_as(array: Any, wanted: Any) -> bool:
 
 
 def like(array: Any) -> dict[str, Any]:
-    """The options of `numpy.zeros_like` and its kin for a layout as in torch; other libraries know none."""
+    """The `order` option for `numpy.zeros_like` etc. to give torch's strides; none for other array libraries."""
     return {"order": order_like(array)} if is_numpy(array) else {}
 
 
 def order_like(array: Any) -> Literal["C", "K"]:
-    """The order of a copy of an array: its own, but row by row if it was expanded."""
+    """NumPy's `order` for a copy of an array: "K" (keep), but "C" if a stride is 0 (expanded)."""
     return "C" if 0 in getattr(array, "strides", ()) else "K"
 
 
 def rows_or_channels_last(array: Any) -> Any:
-    """The same numbers row by row in memory, unless they are images whose channels are last there."""
+    """Return a contiguous array, or `array` itself if it is in a channels-last format."""
     if not is_numpy(array) or array.flags.c_contiguous:
         return array
     order = _CHANNELS_LAST.get(array.ndim)
@@ -67,7 +67,7 @@ def rows_or_channels_last(array: Any) -> Any:
 
 
 def channels_as_in(array: Any, input: Any) -> Any:
-    """What was computed of images, with the channels last in memory where those of the images are."""
+    """Return `array` in the channels-last format if `input` is in it, else unchanged."""
     if not is_numpy(input) or input.flags.c_contiguous or not _channels_are_last(input) or not is_numpy(array):
         return array
     order = _CHANNELS_LAST[input.ndim]
@@ -76,7 +76,7 @@ def channels_as_in(array: Any, input: Any) -> Any:
 
 
 def _channels_are_last(array: Any) -> bool:
-    """Whether the strides of images say that the channels are last in memory; there may be gaps."""
+    """Whether the strides of a 4-dim or 5-dim array are those of channels last, maybe with gaps."""
     order = _CHANNELS_LAST.get(array.ndim)
     if order is None:
         return False
@@ -84,7 +84,7 @@ def _channels_are_last(array: Any) -> bool:
     for i in reversed(order):
         n, step = array.shape[i], array.strides[i]
         if n == 1 and i != 1:
-            continue  # NumPy may have any stride there; as in torch, that of a single channel tells
+            continue  # NumPy sets any stride for size 1; as in torch, only that of the channels counts
         if not n or step < least:
             return False
         least = step * n
@@ -95,12 +95,12 @@ _CHANNELS_LAST = {4: (0, 2, 3, 1), 5: (0, 2, 3, 4, 1)}
 
 
 def in_format(array: Any, wanted: Any) -> Any:
-    """A new array, which nobody else has, in a memory format."""
+    """Convert a freshly made array to a memory format, without a copy if it is in it."""
     return array if wanted is None or is_kept(wanted) or is_laid_out(array, wanted) else laid_out(array, wanted)
 
 
 def as_beside(array: Any, other: Any, wanted: Any) -> Any:
-    """A new array, which nobody else has, in a memory format; without one in the order of another array."""
+    """Convert a freshly made array to a memory format; by default to the strides of `other`."""
     if wanted is not None and not is_kept(wanted):
         return in_format(array, wanted)
     if not is_numpy(array) or not is_numpy(other) or other.flags.c_contiguous:

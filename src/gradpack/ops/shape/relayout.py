@@ -20,14 +20,14 @@ from ...tensor.tensor import Tensor, alias
 from .shape import _ints
 from .strided import as_strided
 
-METHODS = (  # the first ones are no functions of their own, as in torch
+METHODS = (  # these are methods only, as in torch
     "t_ transpose_ swapaxes_ swapdims_ squeeze_ unsqueeze_ is_set_to untyped_storage share_memory_ is_shared _view_func"
 )
 INPLACE = "as_strided_ resize_ resize_as_ set_ apply_ map_ map2_ fill_diagonal_"
 
 
 def _relaid(name: str, node: str, target: Tensor, change: Any) -> Tensor:
-    """Make `target` what `change` makes of it: a view of its own memory."""
+    """Apply the view operation `change` to `target` in-place, and record it under the name `node`."""
     refuse_inference(target)
     check_history(target)
     source = alias(target._data, target._spec, target._shape)
@@ -94,7 +94,7 @@ _MOST = 2**63 - 1
 
 
 def _check_size(target: Tensor, shape: tuple[int, ...]) -> None:
-    """Refuse what no memory could hold."""
+    """Raise if a number of elements or bytes overflows 64 bits."""
     if prod(shape) > _MOST:
         raise RuntimeError("numel: integer multiplication overflow")
     if prod(max(n, 1) for n in shape) > _MOST:
@@ -104,7 +104,7 @@ def _check_size(target: Tensor, shape: tuple[int, ...]) -> None:
 
 
 def _resized(target: Tensor, shape: tuple[int, ...], order: tuple[int, ...] | None = None) -> Tensor:
-    """With `order`, the dimensions lie in that order in memory, else row by row."""
+    """`resize_` to a shape: contiguous, or with the dimensions in memory in the order `order`."""
     refuse_inference(target)
     if target.requires_grad and not MODE.get().inference:
         raise RuntimeError("cannot resize variables that require grad")
@@ -125,7 +125,7 @@ def _resized(target: Tensor, shape: tuple[int, ...], order: tuple[int, ...] | No
     array = memory[first : first + reach(shape, strides)]
     if order is None:
         array = array.reshape(shape)
-    else:  # the dimensions as they lie in memory
+    else:  # reshape in memory order, then permute back
         back = sorted(range(len(shape)), key=order.__getitem__)
         array = array.reshape([shape[d] for d in order]).transpose(back)
     _become(target, alias(array, target._spec, tuple(shape)))
@@ -143,7 +143,7 @@ def contiguous_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def _method_resize_(self: Tensor, *sizes: Any, size: Any = None, memory_format: Any = None) -> Tensor:
-    """Other sizes for the same memory, row by row; more memory if it does not suffice. New elements are zeros.
+    """Change the shape in-place, contiguous; the storage grows if it does not suffice. New elements are zeros.
 
     Raises:
         RuntimeError: if the tensor requires grad.
@@ -153,7 +153,7 @@ def _method_resize_(self: Tensor, *sizes: Any, size: Any = None, memory_format: 
 
 
 def _method_resize_as_(self: Tensor, the_template: Tensor, *, memory_format: Any = None) -> Tensor:
-    """The sizes of another tensor: see `resize_`."""
+    """Resize to the shape of another tensor: see `resize_`."""
     order = order_of(memory_format, the_template.ndim)
     if memory_format is FORMATS["preserve_format"] and the_template.ndim > 1 and not the_template.is_contiguous():
         strides = the_template.stride()
@@ -164,7 +164,7 @@ def _method_resize_as_(self: Tensor, the_template: Tensor, *, memory_format: Any
 def _method_set_(
     self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = None, stride: Any = None
 ) -> Tensor:
-    """Take over the memory, sizes and strides of another tensor; of none, be empty.
+    """Take over the storage, sizes and strides of another tensor; without one, become empty.
 
     `x.set_(tensor)`, `x.set_(tensor_or_storage, storage_offset, size, stride)`, `x.set_()`.
     """
@@ -191,7 +191,7 @@ def _method_set_(
     _become(self, made)
     if self._edge is not None and self.grad_fn is not None:
         self._edge = None
-    elif self._edge is not None:  # graphs that were made before lead to the leaf as it was
+    elif self._edge is not None:  # graphs recorded before keep the old leaf
         renew_leaf(self)
     return self
 
@@ -223,7 +223,7 @@ def _mapped(name: str, target: Tensor, others: tuple[Tensor, ...], function: Any
 
 
 def _number(value: Any, target: Tensor) -> Any:
-    """What a function of the user's gave, as a number for a tensor."""
+    """Convert the result of a user's callable to a number for `target`; TypeError if it does not fit the dtype."""
     if isinstance(value, Tensor):
         value = value.item()
     kind = target._spec.dtype
@@ -242,7 +242,7 @@ def _at(nested: Any, place: tuple[int, ...]) -> Any:
 
 
 def _method_apply_(self: Tensor, callable: Any) -> Tensor:
-    """Replace each element by what `callable` makes of it, as a Python number. Slow."""
+    """Replace each element x by `callable(x)`, called with Python numbers. Slow."""
     return _mapped("apply_", self, (), callable)
 
 
@@ -257,7 +257,7 @@ def _method_map2_(self: Tensor, x: Tensor, y: Tensor, callable: Any) -> Tensor:
 
 
 def _method_fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
-    """Write a number on the main diagonal; with `wrap`, on again below a tall matrix's end.
+    """Write a number on the main diagonal; with `wrap`, the diagonal starts again below in a tall matrix.
 
     Raises:
         RuntimeError: for fewer than two dimensions, or more of different sizes.
@@ -292,18 +292,18 @@ def _method_fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) ->
 
 
 def _method_is_set_to(self: Tensor, tensor: Tensor) -> Any:
-    """Whether both have the same memory, offset, sizes and strides."""
+    """Whether both have the same storage, offset, sizes and strides."""
     return self._shape == tensor._shape and self.stride() == tensor.stride() and self.data_ptr() == tensor.data_ptr()
 
 
 def _method_untyped_storage(self: Tensor) -> UntypedStorage:
-    """The memory that the tensor is a view of, as bytes."""
+    """The storage of the tensor, as bytes."""
     return UntypedStorage(self)
 
 
 def _method_share_memory_(self: Tensor) -> Tensor:
-    """Move the memory, with all views of it, to where processes share it: a child that is forked afterwards, or gets
-    the tensor through a queue of `multiprocessing`, reads and writes the same. Returns the tensor itself.
+    """Move the storage, with all its views, to memory shared between processes: a child that is forked afterwards, or
+    gets the tensor through a queue of `multiprocessing`, reads and writes the same. Returns the tensor itself.
     """
     from ...tensor.sharing import share
 
@@ -312,14 +312,14 @@ def _method_share_memory_(self: Tensor) -> Tensor:
 
 
 def _method_is_shared(self: Tensor) -> Any:
-    """Whether other processes can share the memory: see `share_memory_`."""
+    """Whether the storage is in shared memory: see `share_memory_`."""
     from ...tensor.sharing import is_shared
 
     return is_shared(self)
 
 
 def _method__view_func(self: Tensor, new_base: Tensor) -> Tensor:
-    """The view that this tensor is of its base, taken of another base.
+    """Replay the view operations that made this tensor from its base, on another base.
 
     Raises:
         RuntimeError: if the tensor is no view.

@@ -1,4 +1,4 @@
-"""Shape: the same elements under other sizes. Most results are views."""
+"""Reshaping operations. Most results are views."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def wrap_dims(dims: Any, ndim: int) -> tuple[int, ...]:
 
 
 def _ints(values: tuple[Any, ...]) -> tuple[int, ...]:
-    """`f(2, 3)` and `f((2, 3))` alike."""
+    """The sizes as a tuple, from `f(2, 3)` or `f((2, 3))`."""
     if len(values) == 1 and type(values[0]) is tuple:
         values = values[0]
     for v in values:
@@ -64,7 +64,7 @@ def _ints(values: tuple[Any, ...]) -> tuple[int, ...]:
 
 
 def infer(shape: tuple[int, ...], old: tuple[int, ...]) -> tuple[int, ...]:
-    """A shape with its one -1 worked out."""
+    """Replace the one -1 in a shape by the size inferred from the number of elements."""
     count = math.prod(old)
     if shape and min(shape) >= 0 and math.prod(shape) == count:
         return shape
@@ -153,10 +153,10 @@ def _reinterpret(self: Tensor, d: Any) -> Tensor:
 
 
 def _check_sizes(tensor: Tensor, old: Any, new: Any) -> None:
-    """Refuse to see elements as others of another size where those would not lie in place."""
+    """Raise if a view as a dtype of another itemsize does not fit the strides, sizes or offset."""
     if old.itemsize == new.itemsize:
         return
-    ratio = new.itemsize // old.itemsize  # 0 where elements become smaller
+    ratio = new.itemsize // old.itemsize  # 0 if the new elements are smaller
     to = f"to view {scalar_type(old)} as {scalar_type(new)} (different element sizes)"
     if not tensor.ndim:
         raise RuntimeError(f"self.dim() cannot be 0 {to}")
@@ -229,7 +229,7 @@ def _method_expand_as(self: Tensor, other: Tensor) -> Tensor:
     return expand(self, other._shape)
 
 
-# Their formulas name `dim` for those who look at the node.
+# The formulas name `dim` so that the nodes have `_saved_dim`.
 @linear(
     input=lambda g, input_shape, dim: reshape(g, input_shape),
     view=True,
@@ -238,7 +238,7 @@ def _method_expand_as(self: Tensor, other: Tensor) -> Tensor:
     saved_as={"SqueezeBackward0": "self_sym_sizes=input.shape", "": "dim self_sym_sizes=input.shape"},
 )
 def squeeze(input: Array, dim: Dim = None) -> Any:
-    """Drop dimensions of size 1: all, or those named.
+    """Drop dimensions of size 1: all, or those in `dim`.
 
     Example::
 
@@ -321,7 +321,7 @@ def unflatten(input: Tensor, dim: int, sizes: Any) -> Tensor:
 
 @linear(input=lambda g: g, structural=True)
 def clone(input: Array, *, memory_format: Setting = None) -> Any:
-    """A copy with its own storage, in the graph.
+    """A copy with its own storage; differentiable.
 
     Example::
 
@@ -334,7 +334,7 @@ def clone(input: Array, *, memory_format: Setting = None) -> Any:
 
 
 def detach(input: Tensor) -> Tensor:
-    """The same storage, out of the graph.
+    """A view of the same storage, detached from the graph.
 
     Example::
 

@@ -1,4 +1,4 @@
-"""Taking tensors apart: unbind, split, chunk and their kin. Several views of one tensor."""
+"""Splitting tensors into views: unbind, split, chunk and the like."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ METHODS = FUNCTIONS
     saved_as="dim",
 )
 def unbind(input: Array, dim: int = 0) -> Any:
-    """All slices along a dimension, without it. Views, which may not be written to under grad mode.
+    """All slices along a dimension, with it removed. Views, which must not be modified in-place under grad mode.
 
     Example::
 
@@ -51,8 +51,8 @@ def _without(shape: Any, dim: int) -> list[tuple[int, ...]]:
 
 
 def _defined(parts: Any, shapes: Any) -> list[Any]:
-    """Gradients of several results, with zeros for those that got none."""
-    if not isinstance(parts, tuple):  # one result only: its gradient comes as it is
+    """Gradients of several outputs, with None replaced by zeros."""
+    if not isinstance(parts, tuple):  # a single output's gradient comes without a tuple
         return [parts]
     like = next(p for p in parts if p is not None)
     return [late.zeros_as(like, shape) if p is None else p for p, shape in zip(parts, shapes, strict=True)]
@@ -73,7 +73,7 @@ def _split_shapes(shape: Any, sizes: Any, dim: int) -> list[tuple[int, ...]]:
     name="split",
 )
 def _split(input: Array, split_size: int, dim: int = 0) -> Any:
-    """Parts of one size, the last one smaller if they do not fit."""
+    """Split into parts of one size; the last one may be smaller."""
     return _cut(input, _even(input.shape, split_size, dim), dim)
 
 
@@ -86,7 +86,7 @@ def _split(input: Array, split_size: int, dim: int = 0) -> Any:
     saved_as="dim self_sym_sizes=input.shape split_sizes=sizes",
 )
 def _split_sizes(input: Array, sizes: Sizes, dim: int = 0) -> Any:
-    """Parts of given sizes."""
+    """Split into parts of given sizes."""
     d = wrap_dim(dim, len(input.shape))
     total, size = 0, input.shape[d] if len(input.shape) else 1
     for n in sizes:
@@ -105,7 +105,7 @@ def _split_sizes(input: Array, sizes: Sizes, dim: int = 0) -> Any:
 
 
 def _even(shape: Any, split_size: int, dim: int) -> list[int]:
-    """The sizes of parts of one size."""
+    """The sizes of the parts of `split`, for one size."""
     if not len(shape):
         raise RuntimeError("split expects at least a 1-dimensional tensor")
     n = shape[wrap_dim(dim, len(shape))]
@@ -137,7 +137,7 @@ def _cut(input: Any, sizes: Any, dim: int) -> tuple[Any, ...]:
     name="unsafe_split",
 )
 def _unsafe_split(input: Array, split_size: int, dim: int = 0) -> Any:
-    """`_split` without a word to autograd that the parts are views."""
+    """`_split` whose parts are not recorded as views by autograd."""
     return _cut(input, _even(input.shape, split_size, dim), dim)
 
 
@@ -150,7 +150,7 @@ def _unsafe_split(input: Array, split_size: int, dim: int = 0) -> Any:
     name="unsafe_split_with_sizes",
 )
 def unsafe_split_with_sizes(input: Array, split_sizes: Sizes, dim: int = 0) -> Any:
-    """`split_with_sizes` whose parts may be written to: autograd does not take them for views.
+    """`split_with_sizes` whose parts may be modified in-place: autograd does not record them as views.
 
     Example::
 
@@ -162,7 +162,7 @@ def unsafe_split_with_sizes(input: Array, split_sizes: Sizes, dim: int = 0) -> A
 
 
 def unsafe_split(input: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor, ...]:
-    """`split` whose parts may be written to: autograd does not take them for views, and they must not be used as such.
+    """`split` whose parts may be modified in-place: autograd does not record them as views; do not use them as such.
 
     Example::
 
@@ -174,7 +174,7 @@ def unsafe_split(input: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor, 
 
 
 def unsafe_chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
-    """`chunk` whose parts may be written to: see `unsafe_split`.
+    """`chunk` whose parts may be modified in-place: see `unsafe_split`.
 
     Example::
 
@@ -189,7 +189,7 @@ def unsafe_chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]
 
 
 def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Tensor, ...]:
-    """Parts along a dimension: of one size, or of given sizes. Views, which may not be written to under grad mode.
+    """Split along a dimension into parts of one size, or of given sizes. Views, not to be modified under grad mode.
 
     Args:
         split_size_or_sections: the size of each part (the last may be smaller), or a list of sizes.
@@ -219,7 +219,7 @@ def _method_split(self: Tensor, split_size: Any, dim: int = 0) -> tuple[Tensor, 
 
 
 def split_with_sizes(input: Tensor, split_sizes: Any, dim: int = 0) -> tuple[Tensor, ...]:
-    """Parts of given sizes along a dimension. Views, which may not be written to under grad mode.
+    """Split along a dimension into parts of given sizes. Views, which must not be modified in-place under grad mode.
 
     Raises:
         RuntimeError: for sizes that are negative or do not sum up.
@@ -263,7 +263,7 @@ def tensor_split(
     sections: Any = None,
     tensor_indices_or_sections: Any = None,
 ) -> tuple[Tensor, ...]:
-    """Parts along a dimension: as many as said, of sizes that differ by at most 1, or cut at given indices. Views.
+    """Split along a dimension into a number of parts whose sizes differ by at most 1, or at given indices. Views.
 
     Example::
 

@@ -1,4 +1,4 @@
-"""Stacks by the name of a direction (hstack, vstack, dstack), and the least numbers of dimensions that they ask for."""
+"""Stacks by the name of a direction (hstack, vstack, dstack), and `atleast_1d` to `atleast_3d`."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ def as_strided(input: Tensor, size: Any, stride: Any, storage_offset: int | None
 def _of_all_examples(
     input: Tensor, size: tuple[int, ...], stride: tuple[int, ...], storage_offset: int | None
 ) -> Tensor:
-    """`as_strided` under `vmap`: the same steps from where each example begins. They stay within the example."""
+    """`as_strided` under `vmap`: the strides apply within each example, from its first element."""
     if len(size) != len(stride):
         raise RuntimeError(
             "Tensor.as_strided(size, stride, ...): size and stride must have the same length! Got size "
@@ -90,7 +90,7 @@ def _of_all_examples(
 
 
 @linear(
-    input=lambda g, size, stride, storage_offset, at: _part_spread(g, at),  # the first three for `_saved_size` and kin
+    input=lambda g, size, stride, storage_offset, at: _part_spread(g, at),  # the first three for the node's `_saved_*`
     jvp=lambda input_t, input, size, stride, storage_offset, at: _tangent(
         input_t, input, (size, stride, storage_offset, at)
     ),
@@ -100,9 +100,9 @@ def _of_all_examples(
     saved_as="size storage_offset stride",
 )
 def _as_strided(input: Array, size: Sizes, stride: Sizes, storage_offset: int, at: Setting) -> Any:
-    """`as_strided`, with where the result lies beside the input."""
+    """`as_strided`, and the layout of the result relative to that of the input."""
     memory = memory_of(input)
-    repeated = 0 in stride  # a place for several elements: written to with care only
+    repeated = 0 in stride  # overlapping elements: read-only
     if 0 in size:
         return np.zeros(size, input.dtype)
     return np.lib.stride_tricks.as_strided(
@@ -111,7 +111,7 @@ def _as_strided(input: Array, size: Sizes, stride: Sizes, storage_offset: int, a
 
 
 def _tangent(input_t: Any, input: Any, where: tuple[Any, ...]) -> Any:
-    """The same part of the tangent, if it lies in memory as the tensor does; else what would be there if it did."""
+    """The view of the tangent, if it has the layout of the primal; else a copy of the corresponding elements."""
     size, stride, offset, at = where
     memory = memory_of(input_t._data)
     if (
@@ -126,13 +126,13 @@ def _tangent(input_t: Any, input: Any, where: tuple[Any, ...]) -> Any:
 
 @linear(input=lambda g, at: _part_spread(g, at), structural=True, node="AsStridedBackward0")
 def _part_taken(input: Array, at: Setting) -> Any:
-    """The part of a tensor where one of its views was: what `at` knows."""
+    """The part of a tensor at the position that `at` describes, that of a view in its base."""
     return at.take(input)
 
 
 @linear(input=lambda g, at: _part_taken(g, at), structural=True, node="AsStridedBackward1")
 def _part_spread(input: Array, at: Setting) -> Any:
-    """Zeros in the shape of the base with `input` where one of its views was."""
+    """Zeros in the shape of the base, with `input` at the position of a view: the adjoint of `_part_taken`."""
     return at.spread(input)
 
 

@@ -1,4 +1,4 @@
-"""The dimensions in another order. All results are views."""
+"""Permutations of dimensions. All results are views."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ INPLACE = "igamma_ igammac_ mvlgamma_"
     cost="dear",
 )
 def igamma(input: Array, other: Array) -> Any:
-    """The regularized lower incomplete gamma function: the share of `gamma(input)` that lies below `other`.
+    """The regularized lower incomplete gamma function P(input, other): from 0 at `other` = 0 to 1 at infinity.
 
     Raises:
         NotImplementedError: in backward, if the gradient of `input` is needed; it is that of `other` only.
@@ -63,7 +63,7 @@ def igammac(input: Array, other: Array) -> Any:
 
 
 def _density(input: Any, other: Any) -> Any:
-    if isinstance(input, Tensor) and input._spec is not other._spec:  # of integers, lgamma would be in float32
+    if isinstance(input, Tensor) and input._spec is not other._spec:  # lgamma of integers would be in float32
         input = late._to_copy(input, other._spec.dtype)
     return late.exp((input - 1) * late.log(other) - other - late.lgamma(input))
 

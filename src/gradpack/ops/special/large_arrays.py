@@ -1,4 +1,4 @@
-"""Functions of SciPy's on large arrays, in whole vectors: `erfinv` of float32, and zeta(2, x), which is trigamma."""
+"""Faster versions of SciPy's functions for large arrays: `erfinv` of float32, and zeta(2, x), which is trigamma."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from ...backends.compiled import ENOUGH, loops
 from ..pointwise.blockwise import blockwise, compiled, is_numpy
 from ..pointwise.error_function import _polynomial_into
 
-_LARGE = 4096  # elements, below which SciPy is as fast
+_LARGE = 4096  # elements: below this SciPy is as fast
 
-# erfinv(x) / x in powers of w - 2.5 with w = -log((1 - x) (1 + x)), for w < 5: minimax, leaves 5.6e-9.
+# erfinv(x) / x in powers of w - 2.5 with w = -log((1 - x) (1 + x)), for w < 5: minimax, relative error 5.6e-9.
 _INVERSE = (
     1.501409359, 0.2466402862, -0.00417738679, -0.001252741888, 0.0002183444486, -4.963341683e-06, -3.462707615e-06,
     4.661691656e-07, 2.323291376e-08, -8.790937431e-09,
 )  # fmt: skip
 _CENTRAL = 0.9966  # |x|, up to which w < 5
-# zeta(2, x) = 1 / x + 1 / (2 x^2) + the sum of B_2k / x^(2k + 1), after so many steps to the right, with the
-# Bernoulli numbers B_2k: beyond, less than 1e-16 is left of it.
+# zeta(2, x) = 1 / x + 1 / (2 x^2) + the sum of B_2k / x^(2k + 1) with the Bernoulli numbers B_2k, an asymptotic
+# series: after _STEPS steps of the recurrence x -> x + 1 its remainder is below 1e-16.
 _STEPS = 8
 _BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6)
 
 
 def erfinv_of(x: Any, plain: Callable[[Any], Any]) -> Any:
-    """The inverse of the error function; `plain` does what is far out, and what is no large array of float32."""
+    """The inverse of the error function for large float32 arrays; calls `plain` near +-1, and for other arrays."""
     if not is_numpy(x) or x.dtype.char != "f" or x.size < _LARGE:
         return plain(x)
     made = compiled("error_functions", "erfinv", x)
@@ -50,22 +50,22 @@ def erfinv_of(x: Any, plain: Callable[[Any], Any]) -> Any:
 
 
 def lgamma_of(x: Any, plain: Callable[[Any], Any]) -> Any:
-    """The logarithm of the absolute value of the gamma function; `plain` does what is no large array of float32."""
+    """The logarithm of the absolute value of the gamma function; calls `plain` unless a compiled loop applies."""
     return _mostly("lgamma", x, plain)
 
 
 def digamma_of(x: Any, plain: Callable[[Any], Any]) -> Any:
-    """Its derivative, likewise."""
+    """The derivative of `lgamma_of`; calls `plain` unless a compiled loop applies."""
     return _mostly("digamma", x, plain)
 
 
 def trigamma_of(x: Any, plain: Callable[[Any], Any]) -> Any:
-    """The derivative of that, likewise."""
+    """The derivative of `digamma_of`; calls `plain` unless a compiled loop applies."""
     return _mostly("trigamma", x, plain)
 
 
 def _mostly(name: str, x: Any, plain: Callable[[Any], Any]) -> Any:
-    """A compiled loop for positive numbers, and `plain` for the rest."""
+    """Run a compiled loop on large float32 arrays, and `plain` on elements outside of its range and other arrays."""
     fast = loops("gamma_functions", x) if is_numpy(x) and x.size >= ENOUGH and x.dtype.char == "f" else None
     if fast is None:
         return plain(x)
@@ -78,7 +78,7 @@ def _mostly(name: str, x: Any, plain: Callable[[Any], Any]) -> Any:
 
 
 def zeta_two_of(x: Any, plain: Callable[[Any], Any]) -> Any:
-    """zeta(2, x) for x of at least 1/2: the sum of `1 / (x + k) ** 2`; `plain` does what is no large array."""
+    """zeta(2, x) for x of at least 1/2: the sum of `1 / (x + k) ** 2`; calls `plain` unless `x` is large."""
     if not is_numpy(x) or x.dtype.char not in "fd" or x.size < _LARGE:
         return plain(x)
     return blockwise(_zeta_two, np.astype(x, np.float64, copy=False), 3).astype(x.dtype, copy=False)
@@ -96,7 +96,7 @@ def _zeta_two(x: Any, out: Any, y: Any, spare: Any, rest: Any) -> None:
     np.divide(1, y, y)
     np.square(y, spare)
     _polynomial_into(rest, _BERNOULLI, spare)
-    np.multiply(rest, spare, rest)  # the sum, times x
+    np.multiply(rest, spare, rest)  # x times the sum
     np.multiply(y, 0.5, spare)
     np.add(rest, spare, rest)
     np.add(rest, 1, rest)

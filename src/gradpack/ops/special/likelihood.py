@@ -1,4 +1,4 @@
-"""What likelihoods are made of: the normal distribution, entropies, and products with logarithms."""
+"""Special functions for likelihoods: the normal distribution, entropies, and products with logarithms."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _ROOT_HALF = math.sqrt(0.5)
 
 
 def ndtr(input: Tensor, *, out: Any = None) -> Tensor:
-    """The share of the standard normal distribution below `input`.
+    """The cumulative distribution function of the standard normal distribution.
 
     Example::
 
@@ -47,7 +47,7 @@ def ndtr(input: Tensor, *, out: Any = None) -> Tensor:
     cost="dear",
 )
 def ndtri(input: Array) -> Any:
-    """The point below which the share `input` of the standard normal distribution lies. Needs SciPy.
+    """The quantile function of the standard normal distribution, the inverse of `ndtr`. Needs SciPy.
 
     Example::
 

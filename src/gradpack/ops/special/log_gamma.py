@@ -39,7 +39,7 @@ def _log_gamma(x: Any) -> Any:
     if is_numpy(x) and x.size <= FEW and x.dtype.char in "fd":
         try:
             return one_by_one(math.lgamma, x)
-        except ValueError:  # a pole, where Python refuses
+        except ValueError:  # `math.lgamma` raises at poles
             pass
     return np.where(x == -np.inf, np.inf, special("gammaln", x))
 
@@ -88,7 +88,7 @@ def _derivative(n: int, input: Any) -> Any:
 
 
 def _trigamma(x: Any) -> Any:
-    """By reflection below 1/2, as torch does it: finite at whole numbers, which a sine in floating point misses."""
+    """`trigamma`, by reflection below 1/2 as in torch: finite at negative integers, as sin(pi * x) is not exactly 0."""
     low = x < 0.5
     above = zeta_two_of(np.where(low, 1 - x, x), lambda y: special("zeta", 2, y))
     sine = np.sin(np.where(low, x, 0.5) * math.pi)

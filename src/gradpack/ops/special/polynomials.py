@@ -1,8 +1,8 @@
 """Orthogonal polynomials. Like torch's, they have no derivative.
 
 Each family obeys p[k + 1] = (a * x + b) * p[k] - c * p[k - 1] with numbers a, b and c that depend on k. Elements of
-different degrees go up that ladder together, each as far as its degree says. Chebyshev polynomials within
-(-1, 1) are trigonometric functions, which is used where the ladder is long.
+different degrees take these steps together, each up to its degree. Chebyshev polynomials within (-1, 1) are
+trigonometric functions, which are used for high degrees.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _CHEBYSHEV: dict[str, Callable[..., Any]] = {
     "v": lambda n, angle: np.cos((n + 0.5) * angle) / np.cos(angle / 2),
     "w": lambda n, angle: np.sin((n + 0.5) * angle) / np.sin(angle / 2),
 }
-# The values at 1; those at -1 are the second, with the sign of (-1) ** n.
+# The values at 1, and those at -1 without their factor (-1) ** n.
 _ENDS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
     "t": (np.ones_like, np.ones_like),
     "u": (lambda n: n + 1, lambda n: n + 1),
@@ -33,7 +33,7 @@ _ENDS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
     "w": (lambda n: 2 * n + 1, np.ones_like),
     "p": (np.ones_like, np.ones_like),
 }
-# The polynomial of degree 1, and a, b, c of the step from degree k.
+# The polynomial of degree 1; below, a, b and c of the step from degree k to k + 1.
 _FIRST: dict[str, Callable[..., Any]] = {
     "t": lambda x: x,
     "u": lambda x: 2 * x,
@@ -50,12 +50,12 @@ _STEP: dict[str, Callable[..., Any]] = {
     "l": lambda k: (-1 / (k + 1), (2 * k + 1) / (k + 1), k / (k + 1)),
     "p": lambda k: ((2 * k + 1) / (k + 1), 0, k / (k + 1)),
 }
-_LONG = 6  # degrees above this by trigonometry, where possible
+_LONG = 6  # above this degree by trigonometry, if possible
 
 
 @nondifferentiable(result="float", promote=("x", "degree"), scalars=True, dtypes="biF")
 def _polynomial(x: Array, degree: Array, family: str = "t", shifted: bool = False) -> Any:
-    """The polynomial of a family and degree, 0 for a negative degree; `shifted` from [-1, 1] to [0, 1]."""
+    """The polynomial of a family and degree, 0 for a negative degree; with `shifted`, on [0, 1] instead of [-1, 1]."""
     if is_number(degree) and not shifted and (family not in _CHEBYSHEV or degree <= _LONG):
         return _climb(x, int(degree), family)
     if is_number(x):
@@ -93,7 +93,7 @@ def _polynomial(x: Array, degree: Array, family: str = "t", shifted: bool = Fals
 
 
 def _climb(x: Any, n: int, family: str) -> Any:
-    """The polynomial of one degree everywhere."""
+    """The polynomial of the same degree `n` for all elements."""
     if n < 1 or (family in ("h", "he") and n > _limit(x)):
         return np.full_like(x, 0.0 if n < 0 else 1.0 if n == 0 else np.nan)
     before, last = np.ones_like(x), _FIRST[family](x)
@@ -105,7 +105,7 @@ def _climb(x: Any, n: int, family: str) -> Any:
 
 
 def _limit(x: Any) -> int:
-    """The degree above which torch gives up on Hermite polynomials."""
+    """The degree above which torch returns NaN for Hermite polynomials."""
     return 512 if x.dtype == np.float64 else 128
 
 
