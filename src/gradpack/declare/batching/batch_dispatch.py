@@ -62,7 +62,7 @@ def process(level: VmapLevel, op: Op, args: tuple[Any, ...]) -> Any:
 
 
 def _firsts(values: list[Any], flags: list[Any]) -> list[Any] | None:
-    """The arguments for one example, if they are equal for all."""
+    """Return the arguments of one example, if they are equal for all examples."""
     found = list(values)
     for i, (value, flag) in enumerate(zip(values, flags, strict=True)):
         if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""What users know an operation by, and what they are told when its body fails."""
+"""The public name of an operation, and the exception raised to users when its body fails."""
 
 from __future__ import annotations
 

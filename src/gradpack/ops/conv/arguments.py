@@ -1,4 +1,4 @@
-"""What convolutions ask of their arguments, in torch's words."""
+"""Argument checks of convolutions, with torch's error messages."""
 
 from __future__ import annotations
 

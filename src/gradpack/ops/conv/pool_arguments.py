@@ -1,4 +1,4 @@
-"""What pooling asks of its arguments, in torch's words."""
+"""Argument checks of pooling, with torch's error messages."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def _geometry(
 
 
 def _check_one(kernel: int, stride: int, padding: int, dilation: int) -> None:
-    """What `max_pool1d` without indices says in words of its own."""
+    """Raise RuntimeError for invalid windows, with the messages of `max_pool1d` without indices."""
     for name, value in (("kernel_size", kernel), ("stride", stride), ("dilation", dilation)):
         if value <= 0:
             raise RuntimeError(f"max_pool1d() {name} must be greater than zero, but got {value}")

@@ -1,4 +1,4 @@
-"""What convolution, pooling and resampling ask of their arguments."""
+"""Argument checks shared by convolution, pooling and resampling."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def is_int(value: Any) -> bool:
 
 
 def wrong_type(op: str, name: str, value: Any, wanted: str) -> TypeError:
-    """What torch raises for an argument of a wrong type."""
+    """Return the TypeError that torch raises for an argument of a wrong type."""
     return TypeError(f"{op}(): argument '{name}' must be {wanted}, not {type(value).__name__}")
 
 

@@ -1,4 +1,4 @@
-"""What the modules of linear algebra share: checks of operands, forms of results, and transposes."""
+"""Helpers of the linear algebra modules: checks of operands, named tuples of results, `out=`, and transposes."""
 
 from __future__ import annotations
 

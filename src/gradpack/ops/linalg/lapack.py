@@ -1,4 +1,4 @@
-"""What linear algebra needs of arrays and `numpy.linalg` does not have: triangular systems, LU, singular ones.
+"""Linear algebra on arrays that `numpy.linalg` lacks: triangular systems, LU, solving of singular systems.
 
 All take batches; loops are over columns or blocks of columns, never over elements.
 """

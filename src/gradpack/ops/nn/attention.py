@@ -133,7 +133,7 @@ def unpacked(kept: Any, shape: Any) -> Any:
 
 
 def _inverse(p: float) -> float:
-    """What the probabilities that dropout keeps are multiplied by."""
+    """Return the factor `1 / (1 - p)` of the probabilities that dropout keeps; 0 for p = 1."""
     return 1 / (1 - p) if p < 1 else 0.0
 
 

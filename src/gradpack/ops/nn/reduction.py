@@ -1,4 +1,4 @@
-"""What losses share: how they are averaged or summed, torch's old flags for it, and what they refuse.
+"""Helpers of losses: reductions, the deprecated flags `size_average` and `reduce`, and argument checks.
 
 Inside, a reduction is torch's number: 0 for none, 1 for the mean, 2 for the sum.
 """
@@ -84,11 +84,11 @@ def spread_back(g: Any, shape: Any, reduction: int) -> Any:
 
 
 def check_name(reduction: Any) -> None:
-    """What losses that torch composes of others ask for.
+    """Raise if `reduction` is not "none", "mean" or "sum": for losses that are composite in torch.
 
     Raises:
-        ValueError: for a name that there is not.
-        TypeError: for what is no name.
+        ValueError: for an unknown name.
+        TypeError: for a value that is not a str.
     """
     if reduction not in _NUMBERS:
         kind = ValueError if isinstance(reduction, str) else TypeError

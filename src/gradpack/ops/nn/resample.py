@@ -174,7 +174,7 @@ def _declared(name: str, node: str) -> Callable[..., Any]:
 
 
 def _saved_as(name: str) -> str | None:
-    """What the node in torch has saved: sizes, and the scale of each dimension."""
+    """Return the declaration of the saved attributes of torch's node (output_size, scales); None if it has none."""
     kind, ndim = name.removeprefix("_resize_")[:-2], int(name[-2])
     if kind not in ("linear", "cubic", "nearest", "nearest_exact") or (kind == "nearest_exact" and ndim == 3):
         return None

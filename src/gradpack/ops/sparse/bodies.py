@@ -1,4 +1,4 @@
-"""What operations do where an operand is sparse: their bodies on sparse arrays, by name.
+"""Bodies of operations for sparse operands, by the name of the operation.
 
 An operation that has none here does not take sparse tensors.
 """
