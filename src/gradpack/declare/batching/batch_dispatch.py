@@ -93,7 +93,7 @@ def uncovered() -> list[str]:
 
 
 def _aligned(values: list[Any], flags: list[Any]) -> bool:
-    """Whether broadcasting aligns examples by itself, and numbers cannot be mistaken: the usual case, at less cost."""
+    """Return whether plain broadcasting aligns the examples (the usual case, at less cost) with no wrapped numbers."""
     spec: Any = None
     most = least = 0
     for value, flag in zip(values, flags, strict=True):

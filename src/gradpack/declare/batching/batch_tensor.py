@@ -101,7 +101,7 @@ class BatchedData:
 
 
 class BatchedBackend(Backend):
-    """The array backend of batched tensors: all it is asked for raises, as batched tensors do not support it."""
+    """The array backend of batched tensors. Running bodies on them raises; values are read if all examples agree."""
 
     name = "batched"
     array_types = (BatchedData,)

@@ -1,4 +1,4 @@
-"""Calls on NumPy's arrays of any dtypes, when nobody looks on.
+"""Calls on NumPy arrays of any dtypes, when no mode or hook is active.
 
 What compiled text does not take are integers beside floats, complex numbers, float32 beside float64, several results
 of several tensors. All that the interpreted path would find out there depends on dtypes only: it is found out once for

@@ -170,7 +170,7 @@ def _kept_tangent(target: Tensor) -> Tensor | None:
 
 
 def _recorded(op: Op, target: Tensor, values: list[Any]) -> bool:
-    """Fast path of a recorded in-place operation, on a tensor with grad_fn or a view; return False if it does not apply."""
+    """Fast path of a recorded in-place operation on a tensor with a grad_fn; return False if it does not apply."""
     view, counter = target._view, target._counter
     edge = target._edge
     if view is not None:

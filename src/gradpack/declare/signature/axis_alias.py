@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-# What torch has in Python, or has `axis` in another form of: these take `dim` alone.
+# These take `dim` alone: torch's are Python functions, or name `axis` differently.
 TAKE_DIM = frozenset("norm split unique unique_consecutive".split())
 
 

@@ -81,7 +81,7 @@ def door(function: Any, name: str, module: str, label: str = "", options: str | 
     Args:
         name: where it is found in `module`: "cumsum", or "Tensor.cumsum".
         label: what it is called in messages, if not by its own name.
-        options: those that are looked at before the call, if not all: what torch has in Python takes what works.
+        options: the options checked before the call, if not all: torch's Python functions check less.
     """
     if type(function) is not FunctionType or hasattr(function, "op") or hasattr(function, "outside"):
         return function

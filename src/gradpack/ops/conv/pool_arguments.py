@@ -17,7 +17,7 @@ def _named(prefix: str, values: Any) -> str:
 
 
 def _check_space(op: str, ndim: int, shape: tuple[int, ...]) -> None:
-    """Raise unless there are one or two dimensions before `ndim` others, of size zero only that of the batch."""
+    """Raise unless the input is (batch, channels, *space) or unbatched, and no dimension but the batch is empty."""
     if op == "avg_pool2d" and len(shape) < 3:
         raise dim_out_of_range(-ndim - 1, len(shape))
     if len(shape) not in (ndim + 1, ndim + 2) and ndim == 3:
@@ -148,7 +148,7 @@ def _places(size: int, kernel: int, stride: int, padding: int, dilation: int, ce
 
 
 def adaptive_size(op: str, ndim: int, input: Any, output_size: Any) -> tuple[int, ...]:
-    """The output size, None standing for that of the input."""
+    """Return the output size, with None replaced by the size of the input."""
     check_tensor(op, input=input)
     given = output_size
     if isinstance(output_size, Tensor) or is_int(output_size):

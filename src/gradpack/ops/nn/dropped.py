@@ -22,7 +22,7 @@ from ..shape.memory_formats import channels_as_in
 
 
 class Dropped(Again):
-    """The result of dropout, by what it was made of."""
+    """A saved dropout result, recomputed from its input and mask when unpacked."""
 
     __slots__ = ("_bits", "_p", "_seen", "_source", "_writes")
 
@@ -40,7 +40,7 @@ class Dropped(Again):
         return masked(self._source, kept, 1 / (1 - self._p))
 
     def held(self, tell: Callable[[Any], None]) -> Any:
-        """The arrays in memory that this keeps, for a meter."""
+        """The arrays that this keeps in memory, for measuring saved tensors."""
         return self._source, self._bits
 
 

@@ -44,7 +44,7 @@ def kind_of(reduction: Any) -> int:
 
 
 def legacy(size_average: Any, reduce: Any, reduction: str) -> str:
-    """`reduction`, or what the two flags before it mean where one is given; torch warns of those."""
+    """Return `reduction`, or what `size_average` and `reduce` mean if given, with torch's deprecation warning."""
     if size_average is None and reduce is None:
         return reduction
     meant = "none" if reduce is False else "sum" if size_average is False else "mean"
@@ -62,14 +62,14 @@ def reduced(loss: Any, reduction: Any) -> Any:
 
 
 def reduce_array(each: Any, reduction: int) -> Any:
-    """The same on an array; the mean of nothing is nan."""
+    """Reduce the array of losses; the mean of no elements is nan."""
     if reduction == NONE:
         return each
     return averaged(add_up(each), each.shape, reduction)
 
 
 def averaged(total: Any, shape: Any, reduction: int) -> Any:
-    """A sum over so many elements, or their mean."""
+    """Return the sum over elements of `shape` as it is, or divided by their number."""
     return total if reduction == SUM else total / count(shape)
 
 

@@ -19,7 +19,7 @@ from .along import Taps, put_back, taken
 
 
 def _scale(size: int, count: int, align_corners: bool, factor: float | None) -> float:
-    """How far apart the sources of neighbouring results are."""
+    """Return the distance between the source positions of neighbouring results."""
     if align_corners:
         return (size - 1) / (count - 1) if count > 1 else 0.0
     return 1.0 / factor if factor is not None and factor > 0 else size / count

@@ -64,7 +64,7 @@ def _all_sparse(input: Array, sparse_dim: int) -> Any:
 
 @linear(input=lambda g: g, node="ToDenseBackward0", promote=(), result=None, sparse=True)
 def _dense_again(input: Array) -> Any:
-    """Dense, whatever it was."""
+    """Return a dense tensor, from a dense or sparse one."""
     return input.to_dense() if isinstance(input, CooArray) else input
 
 
