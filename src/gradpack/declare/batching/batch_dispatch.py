@@ -93,7 +93,7 @@ def uncovered() -> list[str]:
 
 
 def _aligned(values: list[Any], flags: list[Any]) -> bool:
-    """Return whether plain broadcasting aligns the examples (the usual case, at less cost) with no wrapped numbers."""
+    """Return whether broadcasting aligns batched tensors as they are: one dtype, no 0-dim ones, equal dimensions."""
     spec: Any = None
     most = least = 0
     for value, flag in zip(values, flags, strict=True):

@@ -219,7 +219,7 @@ def _adaptive_max(input: Any, output_size: Any) -> tuple[Any, Any]:
 
 
 def adaptive_parts(size: int, count: int) -> list[Any]:
-    """Return, for k = 0, 1, ..., index k of each of `count` parts of a dimension; shorter parts repeat their last one."""
+    """Return, for k = 0, 1, ..., index k in each of `count` parts of a dimension; short parts repeat their last."""
     start, stop = adaptive_bounds(size, count)
     return [np.minimum(start + k, stop - 1) for k in range(int((stop - start).max()))]
 

@@ -21,7 +21,7 @@ BODIES = SPARSE.kernels
 
 
 def own(operation: Any) -> None:
-    """Declare the sparse body of an operation."""
+    """Register the body of an operation that is written for sparse arrays."""
     BODIES[operation.op.name] = operation.op.forward
 
 
