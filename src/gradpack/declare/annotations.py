@@ -1,4 +1,4 @@
-"""Names for what a parameter of a declared operation is: they say which arguments may be tensors.
+"""Annotations of the parameters of declared operations: they say which arguments may be tensors.
 
 A parameter that is annotated `Array`, `Tensor` or `Any`, or not at all, takes a tensor if it has no default, or None
 for one. All others are settings, which an operation gets as they are.

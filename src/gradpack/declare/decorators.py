@@ -124,7 +124,7 @@ def _compiled(text: str) -> CodeType:
 
 
 def _spelled(op: Op, values: tuple[Any, ...], axis: Any, out: Any = None) -> Any:
-    """The call of an operation with the dimension as `axis`."""
+    """Call an operation whose dimension is given as `axis`."""
     named = dict(zip(op.params, values, strict=True))
     named["dim"] = dim_of(op.name, axis, named["dim"], op.defaults.get("dim", MISSING), named)
     return op.public(**named) if out is None else op.public(**named, out=out)

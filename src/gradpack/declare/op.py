@@ -227,13 +227,13 @@ class Op(Options):
                 )
 
     def node_classes(self) -> tuple[Any, Any]:
-        """The node class of generated code and that of the interpreter, generated if they are not there yet."""
+        """Return the node classes of generated code and of the interpreter, generating them if necessary."""
         if self.node_class is None:
             self.generate(self)
         return self.node_class, self.general_class
 
     def saves(self, name: str) -> str:
-        """What a formula's parameter is: "meta", "input", "extra", "result" or "constant"."""
+        """Return what a formula's parameter saves: "meta", "input", "extra", "result" or "constant"."""
         if name in self.arrays:
             return "input"
         if name in self.params:
@@ -243,7 +243,7 @@ class Op(Options):
         return "extra" if name in self.extra else "meta"
 
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
-        """The values of all parameters in order, defaults filled in."""
+        """Return the values of all parameters in order, with defaults."""
         positional = len(self.params) - self.keyword_only
         if len(args) > positional:
             raise TypeError(f"{self.name}() takes {positional} positional arguments but {len(args)} were given")

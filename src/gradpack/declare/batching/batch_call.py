@@ -46,7 +46,7 @@ class Call:
         return bool(self.flags[self.at(name)])
 
     def tensors(self) -> list[int]:
-        """The positions of tensors."""
+        """The positions of the tensor arguments."""
         return [i for i, v in enumerate(self.values) if isinstance(v, Tensor)]
 
     def ndim(self, i: int) -> int:
@@ -74,12 +74,12 @@ def run(op: Op, values: list[Any]) -> Any:
 
 
 def call(name: str, *args: Any) -> Any:
-    """An operation by name."""
+    """Call the operation of this name."""
     return REGISTRY[name].public(*args)
 
 
 def lift(value: Tensor, ndim: int) -> Tensor:
-    """A tensor of all examples, with dimensions of size 1 after the first so that examples have `ndim` of them."""
+    """Insert dimensions of size 1 after the batch dimension until each example has `ndim` dimensions."""
     missing = ndim + 1 - len(value._shape)
     if missing <= 0:
         return value
@@ -88,13 +88,13 @@ def lift(value: Tensor, ndim: int) -> Tensor:
 
 
 def rows(value: Tensor) -> Tensor:
-    """The elements of each example in a row. Without examples, too, where -1 would stand for any number."""
+    """Flatten each example: shape (batch, elements). An empty batch works too, where reshape to -1 is ambiguous."""
     found: Tensor = call("reshape", value, (value._shape[0], prod(value._shape[1:])))
     return found
 
 
 def shifted(dim: Any, ndim: int) -> Any:
-    """A dimension, or several, of an example, as those of all examples."""
+    """Convert a dimension, or several, of an example to that of the batched tensor."""
     if isinstance(dim, list | tuple):
         return tuple(shifted(d, ndim) for d in dim)
     dim, n = dim.__index__(), max(ndim, 1)
@@ -104,7 +104,7 @@ def shifted(dim: Any, ndim: int) -> Any:
 
 
 def wrapped(level: VmapLevel, made: Any) -> Any:
-    """Results of all examples as the function sees them."""
+    """Wrap results of all examples as batched tensors."""
     return results(made, level.wrap)
 
 
@@ -138,7 +138,7 @@ def elementwise(c: Call) -> Any:
 
 
 def _loop(c: Call) -> Any:
-    """One call for each example."""
+    """Call the operation once per example and stack the results."""
     warn_of_loop(c.op.name)
     if not c.size:
         raise RuntimeError(

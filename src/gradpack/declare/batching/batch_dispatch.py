@@ -62,7 +62,7 @@ def process(level: VmapLevel, op: Op, args: tuple[Any, ...]) -> Any:
 
 
 def _firsts(values: list[Any], flags: list[Any]) -> list[Any] | None:
-    """The arguments for one example, if they are equal for all."""
+    """Return the arguments of one example, if they are equal for all examples."""
     found = list(values)
     for i, (value, flag) in enumerate(zip(values, flags, strict=True)):
         if isinstance(value, list):
@@ -93,7 +93,7 @@ def uncovered() -> list[str]:
 
 
 def _aligned(values: list[Any], flags: list[Any]) -> bool:
-    """Whether broadcasting aligns examples by itself, and numbers cannot be mistaken: the usual case, at less cost."""
+    """Return whether broadcasting aligns batched tensors as they are: one dtype, no 0-dim ones, equal dimensions."""
     spec: Any = None
     most = least = 0
     for value, flag in zip(values, flags, strict=True):

@@ -24,15 +24,15 @@ if TYPE_CHECKING:
 
 
 def may_turn(level: VmapLevel) -> bool:
-    """Whether examples of a level may differ in their tangents only."""
+    """Return whether examples of a level may have equal values and differ in their tangents only."""
     return level.alike or any(t.pushes and t.number > level.number for t in TRANSFORMS.get())
 
 
 def turn(target: Tensor, level: VmapLevel, name: str) -> bool:
-    """Give a tensor, what it is a view of, and all other views of that, all examples of the level.
+    """Batch a tensor in place at this level, with its base and all views of the base.
 
     Returns:
-        False if something else knows the memory: a detached tensor, say.
+        False if another tensor shares the storage without being a view: a detached one, say.
 
     Raises:
         RuntimeError: if the function that is differentiated has the tensor in its closure.
@@ -56,7 +56,7 @@ def turn(target: Tensor, level: VmapLevel, name: str) -> bool:
 
 
 def _all_views(base: Tensor) -> list[Tensor]:
-    """A tensor and all its views, views of views first. Views are not listed anywhere, so memory is looked through."""
+    """Return a base and all its views, views of views first. The garbage collector finds them: no list is kept."""
     depths: dict[int, tuple[int, Tensor]] = {}
     for tensor in gc.get_referrers(base._counter):
         if isinstance(tensor, Tensor) and tensor._counter is base._counter:
@@ -69,7 +69,7 @@ def _all_views(base: Tensor) -> list[Tensor]:
 
 
 def _spread(value: Tensor, levels: tuple[VmapLevel, ...]) -> Tensor:
-    """A copy with all examples of the innermost level, and of such levels around it."""
+    """Return a copy expanded by the innermost level, and by outer levels whose examples differ in tangents only."""
     level, outer = levels[-1], levels[:-1]
     with using(levels=outer):
         if outer and may_turn(outer[-1]) and not outer[-1].has(value):
@@ -78,7 +78,7 @@ def _spread(value: Tensor, levels: tuple[VmapLevel, ...]) -> Tensor:
 
 
 def _become(tensor: Tensor, other: Tensor, level: VmapLevel) -> None:
-    """Make one tensor what another is, and let the level know what it was."""
+    """Replace data and history of `tensor` by those of `other`, and record the former ones in the level."""
     before = alias(tensor._data, tensor._spec, tensor._shape)
     before._counter, before._edge, before._view = tensor._counter, tensor._edge, tensor._view
     level.turned = [*level.turned, (ref(tensor), before)]
@@ -91,7 +91,7 @@ def _take(tensor: Tensor, other: Tensor) -> None:
 
 
 def turn_back(level: VmapLevel) -> None:
-    """Let tensors that were written to be what they were; bases get the values of the first example."""
+    """Undo `turn` for all tensors of the level; the values of the first example are copied into the bases."""
     records, level.turned = list(level.turned), ()
     records = [(place, before) for place, before in records if place() is not None]  # views that are gone hold bases
     levels = MODE.get().levels
@@ -103,7 +103,7 @@ def turn_back(level: VmapLevel) -> None:
             continue
         whole = tensor._data.value
         _take(tensor, before)
-        del before  # whose memory nobody else has then
+        del before  # drops the last other reference to its storage
         if tensor._view is None:
             with using(levels=outer, grad=False, dual=0):
                 tensor.copy_(whole.detach()[0])

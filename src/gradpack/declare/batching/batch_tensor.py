@@ -33,11 +33,11 @@ _ESCAPED = (
 
 
 class BatchedData:
-    """What a batched tensor has for an array: the tensor of all examples, first dimension, and their level.
+    """The `_data` of a batched tensor: the tensor of all examples, batch dimension first, and its `vmap` level.
 
     Attributes:
-        source: the tensor that the user gave, and the dimension that `in_dims` said, if that was not the first.
-        same: whether it was made of values that are the same for all examples, whose tangents are not.
+        source: the tensor that the user gave and its batch dimension (`in_dims`), where that is not the first; or None.
+        same: whether all examples have the same value and differ in their tangents only.
     """
 
     __slots__ = ("level", "same", "source", "value")
@@ -101,7 +101,7 @@ class BatchedData:
 
 
 class BatchedBackend(Backend):
-    """Stands where a library of arrays would: what is asked of it, no batched tensor can do."""
+    """The array backend of batched tensors. Running bodies on them raises; values are read if all examples agree."""
 
     name = "batched"
     array_types = (BatchedData,)
@@ -173,7 +173,7 @@ register_backend(BATCHED)
 
 
 def batched(value: Tensor, level: VmapLevel, source: tuple[Tensor, int] | None = None) -> Tensor:
-    """The tensor that a function sees, for a tensor of all examples."""
+    """Wrap a tensor of all examples as a batched tensor, which hides the batch dimension."""
     out: Tensor = alias(BatchedData(value, level, source), _spec(value._spec), value._shape[1:])
     out._counter = value._counter
     if TRANSFORMS.get():
@@ -182,7 +182,7 @@ def batched(value: Tensor, level: VmapLevel, source: tuple[Tensor, int] | None =
 
 
 def with_same(made: Tensor, flags: Iterable[bool]) -> Tensor:
-    """A batched tensor, with `BatchedData.same` of its levels set, the innermost first."""
+    """Set `BatchedData.same` of the levels of a batched tensor, the innermost first, and return the tensor."""
     data = made._data
     for flag in flags:
         data.same, data = flag, data.value._data
@@ -190,14 +190,14 @@ def with_same(made: Tensor, flags: Iterable[bool]) -> Tensor:
 
 
 def keep_source(made: Any, value: Any) -> None:
-    """Let a tensor that stands for another one look like it: see `BatchedData.source`."""
+    """Copy `BatchedData.source` of each level from `value` to `made`, which replaces it."""
     while is_batched(made) and is_batched(value) and made._data.level is value._data.level:
         made._data.source = value._data.source
         made, value = made._data.value, value._data.value
 
 
 def cut(value: Tensor, tangent: bool = False) -> Tensor:
-    """A tensor out of the graph, with its tangent, which stays in it unless `tangent` says that it is cut as well."""
+    """Detach a tensor and keep its tangent; the tangent is detached too if `tangent` is true."""
     if is_batched(value):
         data = value._data
         return with_same(batched(cut(data.value, tangent), data.level, data.source), [data.same])
@@ -223,7 +223,7 @@ def is_batched(value: Any) -> bool:
 
 
 def is_batched_now(value: Any) -> bool:
-    """Whether a tensor is batched by a level that is still there."""
+    """Return whether a tensor is batched by a level that is still active."""
     return is_batched(value) and value._data.level in MODE.get().levels
 
 
@@ -236,7 +236,7 @@ def below(mode: Mode) -> Mode:
 
 
 class outside:  # noqa: N801 - reads as a keyword
-    """`with outside(): ...` runs one level further out."""
+    """Context manager that leaves the innermost `vmap` level for its block."""
 
     __slots__ = ("mode",)
 
@@ -252,7 +252,7 @@ class outside:  # noqa: N801 - reads as a keyword
 
 
 def expanded(value: Tensor, size: int) -> Tensor:
-    """All examples of a tensor that is the same for each."""
+    """Expand an unbatched tensor by a batch dimension of `size` in front."""
     result: Tensor = REGISTRY["expand"].public(value, (size, *value._shape))
     return result
 
@@ -264,9 +264,9 @@ def all_examples(value: Tensor, level: VmapLevel) -> Tensor:
 
 
 def bottom(value: Tensor, levels: tuple[VmapLevel, ...], inner: tuple[VmapLevel, ...] = ()) -> Tensor:
-    """A tensor without the dimensions of `levels` being hidden: they come first, in order.
+    """Unwrap the batch dimensions of `levels`: they become the first dimensions, outermost first.
 
-    `levels` are all those from the outermost on; `inner` are the rest of those that are there, and stay as they are.
+    `levels` start at the outermost; `inner` are the remaining active levels, which stay batched.
     """
     if inner:
         top = inner[-1]
@@ -301,7 +301,7 @@ def lifted(value: Tensor, levels: tuple[VmapLevel, ...], inner: tuple[VmapLevel,
 
 
 def of_all_examples(function: Callable[..., Any], input: Tensor, *args: Any, **kwargs: Any) -> Tensor:
-    """A tensor like a batched one, made for all examples, so that it can be written to for each."""
+    """Call a factory such as `zeros_like` on all examples of a batched tensor: the result is batched, and writable."""
     level = input._data.level
     mode = MODE.get()
     levels = mode.levels[: mode.levels.index(level)] if level in mode.levels else ()
@@ -324,7 +324,7 @@ def entered(mode: Mode, level: VmapLevel) -> Mode:
 
 
 def same_of(value: Tensor, levels: Iterable[VmapLevel]) -> list[bool]:
-    """For each level, the innermost first, whether a tensor is the same for all of its examples."""
+    """Return for each level, the innermost first, whether all examples of a tensor have the same value."""
     found = []
     for level in reversed(tuple(levels)):
         inside = level.has(value)
@@ -344,7 +344,7 @@ def first_if_same(value: Tensor) -> Tensor | None:
 
 
 def value_of_all(data: Any, refusal: str) -> Tensor:
-    """One level further out: the value of all examples, where these differ in tangents only."""
+    """Return the common value of all examples, where they differ in tangents only; else raise with `refusal`."""
     levels = MODE.get().levels
     if data.same:
         with using(levels=levels[: levels.index(data.level)] if data.level in levels else ()):

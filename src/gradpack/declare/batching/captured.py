@@ -1,4 +1,4 @@
-"""Writes to tensors that a function under a transform did not get as arguments: a derivative would leak out by them."""
+"""Refusal of in-place writes to captured tensors under a transform: a derivative would leak out through them."""
 
 from __future__ import annotations
 

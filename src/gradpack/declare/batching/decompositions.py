@@ -1,4 +1,4 @@
-"""Compositions that some operations stand for, where they do not give one themselves."""
+"""Decompositions of operations that do not declare one themselves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `vmap` says where it refuses something."""
+"""Errors that `vmap` raises for what it does not support."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _BARE = set("fill_ scatter_add_ scatter_reduce_ index_fill_ index_add_ index_put
 
 
 def not_writable(name: str) -> RuntimeError:
-    """For a write of examples to what is the same for all of them."""
+    """Return the error for an in-place write of batched values into an unbatched tensor."""
     what = f"aten::{name}"
     if name in _ARITHMETIC:
         what = "inplace arithmetic"

@@ -22,7 +22,7 @@ _RANDOM_INSIDE = (
 
 
 class VmapLevel:
-    """One `vmap` that is going on.
+    """One active `vmap`.
 
     Attributes:
         alike: whether its examples differ in their tangents only, as the columns of a Jacobian do.
@@ -40,7 +40,7 @@ class VmapLevel:
         self.inner, self.turned = inner, ()
 
     def refused_random(self) -> RuntimeError:
-        """For an operation that draws, where that is an error."""
+        """Return the error for a random operation under `randomness="error"`."""
         return RuntimeError(_RANDOM_INSIDE if self.inner else _RANDOM)
 
     def has(self, value: Any) -> bool:
@@ -50,7 +50,7 @@ class VmapLevel:
     process = process
 
     def close(self) -> None:
-        """To be called when results have been taken out: let tensors that were written to be what they were."""
+        """Restore tensors that were batched in place; called after the results have been unwrapped."""
         if self.turned:
             turn_back(self)
 

@@ -15,7 +15,7 @@ _DIMS = ("dim", "dims", "dim0", "dim1", "dim2", "dimension")
 
 
 def along(c: Call) -> Any:
-    """What goes along dimensions that it is told: those of an example are one further back."""
+    """Batching rule of operations along given dimensions: shift each `dim` by the batch dimension in front."""
     places = c.tensors()
     values = list(c.values)
     ndim = c.ndim(0)
@@ -38,7 +38,7 @@ def along(c: Call) -> Any:
 
 
 def reducing(c: Call) -> Any:
-    """What takes all dimensions where it is told none."""
+    """Batching rule of reductions that reduce all dimensions by default: reduce all but the batch dimension."""
     i = c.at("dim")
     dim = c.values[i]
     if isinstance(dim, list | tuple) and not dim and c.op.name in ("all", "any"):
@@ -49,7 +49,7 @@ def reducing(c: Call) -> Any:
 
 
 def flattening(c: Call) -> Any:
-    """What takes all elements in a row where it is told no dimension."""
+    """Batching rule of operations on the flattened input if `dim` is None: flatten each example."""
     i = c.at("dim")
     if c.values[i] is None:
         ndim = c.ndim(0)
@@ -62,7 +62,7 @@ def flattening(c: Call) -> Any:
 
 
 def reduced(c: Call) -> Any:
-    """A loss of each element, summed or averaged (`reduction` 2 or 1) over those of an example."""
+    """Batching rule of losses: reduce (`reduction` 1: mean, 2: sum) over the elements of each example."""
     values, flags = list(c.values), list(c.flags)
     for i in c.tensors():  # of one shape, as the formulas expect: gradients are those of all examples
         values[i], flags[i] = c.whole(i), True
@@ -77,7 +77,7 @@ def reduced(c: Call) -> Any:
 
 
 def squared(c: Call) -> Any:
-    """The same where there is another operation for each element."""
+    """`reduced` for mse_loss, by the operation of squared differences."""
     whole = [lift(c.whole(i), max(c.ndim(0), c.ndim(1))) for i in (0, 1)]
     made = call("_squared_difference", *whole)
     dims = tuple(range(1, made.ndim))
@@ -85,7 +85,7 @@ def squared(c: Call) -> Any:
 
 
 def instead(name: str, *extra: Any, dims: bool = True, take: int | None = None) -> Rule:
-    """A reduction of all elements: another operation along one dimension of all of them."""
+    """Make the rule of a full reduction: the operation `name` along dimension 1 of flattened examples."""
 
     def rule(c: Call) -> Any:
         value = rows(c.values[0])
@@ -96,7 +96,7 @@ def instead(name: str, *extra: Any, dims: bool = True, take: int | None = None) 
 
 
 def leading(c: Call) -> Any:
-    """What works on the last dimensions, and takes any number of others before them."""
+    """Batching rule of operations on the last dimensions, with any number of leading batch dimensions."""
     places = c.tensors()
     values = list(c.values)
     ndim = max(c.ndim(i) for i in places)
@@ -106,7 +106,7 @@ def leading(c: Call) -> Any:
 
 
 def renorm(c: Call) -> Any:
-    """Each slice for itself, whatever example it is of."""
+    """Batching rule of `renorm`: fold the batch dimension into the dimension of the slices."""
     value, p, dim, maxnorm = c.values
     at = shifted(dim, c.ndim(0))
     order = (0, at, *[d for d in range(1, value.ndim) if d != at])
@@ -130,7 +130,7 @@ def masked_fill_tensor(c: Call) -> Any:
 
 
 def alike(c: Call) -> Any:
-    """The same, for arguments that keep their own numbers of dimensions."""
+    """Batching rule for operations on tensors of equal batch size, whose numbers of dimensions may differ."""
     values = list(c.values)
     for i in c.tensors():
         values[i] = c.whole(i)
@@ -138,12 +138,12 @@ def alike(c: Call) -> Any:
 
 
 def simply(c: Call) -> Any:
-    """What does not look at dimensions."""
+    """Batching rule of operations that do not depend on dimensions: run on the tensors of all examples."""
     return c.run()
 
 
 def cloned(c: Call) -> Any:
-    """A copy. Other memory formats are those of a number of dimensions, which is another one here."""
+    """Batching rule of `clone`. Memory formats tied to a number of dimensions are refused."""
     name = getattr(c.get("memory_format"), "name", None)
     if name not in (None, "preserve_format", "contiguous_format"):
         raise RuntimeError(
@@ -154,7 +154,7 @@ def cloned(c: Call) -> Any:
 
 
 def sized(*names: str) -> Rule:
-    """What is told sizes of its result: the batch comes before them."""
+    """Make the batching rule of operations that take the size of the result: put the batch size in front of it."""
 
     def rule(c: Call) -> Any:
         values = list(c.values)
@@ -288,7 +288,7 @@ def call_arange(count: int, like: Tensor) -> Tensor:
 
 
 def refused(c: Call) -> Any:
-    """What gives another shape for each example."""
+    """Raise: the shape of the result depends on the values of each example, which `vmap` does not support."""
     raise dynamic_shape(c.op.name)
 
 

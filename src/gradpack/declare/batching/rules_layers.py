@@ -24,7 +24,7 @@ def apart(value: Tensor, size: int) -> Tensor:
 
 
 def folded(c: Call) -> Any:
-    """What treats every example of its own first dimension alike: the batch becomes part of that."""
+    """Batching rule of operations whose first dimension is a batch: fold the `vmap` batch dimension into it."""
     values = list(c.values)
     for i in c.tensors():
         values[i] = joined_rows(c.whole(i))

@@ -14,7 +14,7 @@ from .rules import alike, leading
 
 
 def cores(*sizes: int) -> Rule:
-    """What has so many own dimensions for each tensor, and before them dimensions that broadcast."""
+    """Make the batching rule of operations on the last `sizes[i]` dimensions of tensor i; leading ones broadcast."""
 
     def rule(c: Call) -> Any:
         values = list(c.values)

@@ -1,4 +1,4 @@
-"""Functions that look at values, under `vmap`: called for each example, or with examples as more images."""
+"""`vmap` of functions that read values: a call per example, or one call with the batch dimension folded."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def dynamic_shape(name: str) -> RuntimeError:
 
 
 def each_example(function: _F) -> _F:
-    """A function that looks at values, as one that under `vmap` is called for each example."""
+    """Decorate a function that reads values: under `vmap` it is called once per example."""
 
     @wraps(function)
     def call_each(*args: Any, **kwargs: Any) -> Any:
@@ -48,7 +48,7 @@ def each_example(function: _F) -> _F:
 
 
 def looking_at(*names: str) -> Callable[[_F], _F]:
-    """The same for a function that looks at some of its arguments only: it loops where one of these is batched."""
+    """Decorate a function that reads the values of some arguments: it loops under `vmap` if one of these is batched."""
 
     def decorate(function: _F) -> _F:
         from inspect import signature
@@ -70,7 +70,7 @@ def looking_at(*names: str) -> Callable[[_F], _F]:
 
 
 def _for_each(call: Callable[..., Any], mode: Mode, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """One level further out: once, or for each example if the innermost level has batched an argument."""
+    """Call outside the innermost level: once per example if it has batched an argument, else once."""
     level = mode.levels[-1]
     values = [*args, *kwargs.values()]
     flags = [[level.has(t) for t in v] if isinstance(v, list | tuple) else level.has(v) for v in values]
@@ -109,7 +109,7 @@ def _stacked(name: str, rows: Any) -> Any:
 
 
 def results(made: Any, change: Callable[[Any], Any]) -> Any:
-    """`change` of a result, or of each of several, in a tuple of the same type."""
+    """Apply `change` to a result, or to each item of a (named) tuple of results."""
     if isinstance(made, tuple):
         items = [change(m) for m in made]
         return type(made)(*items) if hasattr(made, "_fields") else tuple(items)
@@ -117,7 +117,7 @@ def results(made: Any, change: Callable[[Any], Any]) -> Any:
 
 
 def examples(value: Any, flag: Any, size: int) -> Any:
-    """An argument for each example; `flag` says whether it is batched, or which of a list."""
+    """Split an argument into one per example; `flag` says whether it is batched, for a list each of its items."""
     if flag is True:
         return REGISTRY["unbind"].public(value, 0)
     if isinstance(flag, list):
@@ -127,7 +127,7 @@ def examples(value: Any, flag: Any, size: int) -> Any:
 
 
 def of_images(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function that treats each example of its tensors' first dimension alike, as one that `vmap` folds into that."""
+    """Decorate a function whose first dimension is a batch: `vmap` folds its batch dimension into that."""
 
     @wraps(function)
     def call_folded(*args: Any, **kwargs: Any) -> Any:

@@ -28,7 +28,7 @@ def _eligible(value: Any) -> bool:
 
 
 def cast_arguments(state: Autocast, op: Op, values: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The arguments of an operation as autocast wants them."""
+    """Cast the arguments of an operation as autocast asks."""
     if op.autocast == "lower":
         target = _low(state, values)
     elif op.autocast == "float32":

@@ -1,4 +1,4 @@
-"""What users know an operation by, and what they are told when its body fails."""
+"""The public name of an operation, and the exception raised to users when its body fails."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..signature.arguments import refuse_unfit
 
 @cache
 def public_of(op: Op) -> tuple[Any, str]:
-    """The function that users know an operation by, and its name."""
+    """Return the public function of an operation, and its name."""
     name = op.name.strip("_")
     for candidate in (name, name.rpartition("_")[0]):  # `_sum_dim` is `sum` along dimensions
         known = PUBLIC.get(candidate)
@@ -28,7 +28,7 @@ def public_of(op: Op) -> tuple[Any, str]:
 
 
 def explain(op: Op, values: list[Any], error: Exception) -> Exception:
-    """A body's exception as the one that a user of torch expects."""
+    """Convert an exception of a body to the one that torch raises."""
     if isinstance(error, UnsupportedError):
         return NotImplementedError(str(error))
     if any_foreign(values):

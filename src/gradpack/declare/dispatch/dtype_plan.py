@@ -1,4 +1,4 @@
-"""Calls on NumPy's arrays of any dtypes, when nobody looks on.
+"""Calls on NumPy arrays of any dtypes, when no mode or hook is active.
 
 What compiled text does not take are integers beside floats, complex numbers, float32 beside float64, several results
 of several tensors. All that the interpreted path would find out there depends on dtypes only: it is found out once for
@@ -30,24 +30,24 @@ _LEAST = -(1 << 63)
 
 
 class Plan(NamedTuple):
-    """What a combination of dtypes means for an operation."""
+    """Dtype promotion of an operation for one combination of operand dtypes."""
 
-    compute: dtype | None  # what it computes in; None: in what it is given
-    native: Any  # the same, as NumPy has it, if operands are to be converted
-    result: dtype | None  # what the result is converted to
-    spec: Spec | None  # that of the result; None: what comes out
-    first: dtype | None  # what numbers are rounded to before
+    compute: dtype | None  # the dtype to compute in; None: that of the operands
+    native: Any  # NumPy's dtype for `compute`; None if operands are not converted
+    result: dtype | None  # the dtype of the result; None: that of the array that comes out
+    spec: Spec | None  # the spec for `result`, or None
+    first: dtype | None  # the dtype that Python numbers are rounded to first
 
 
 class Form(NamedTuple):
-    """What of an operation does not depend on its arguments."""
+    """The facts of an operation that do not depend on its arguments, and the cache of its plans."""
 
-    places: tuple[int, ...]  # where operands stand; none: it has no plans
-    others: tuple[int, ...]  # where else tensors may stand
+    places: tuple[int, ...]  # positions of the promoted operands; empty: no plan is possible
+    others: tuple[int, ...]  # positions of the other parameters
     body: Any
     named: tuple[str, ...]  # parameters that are keyword-only
     position: dict[str, int]  # of each parameter
-    plans: dict[Any, Plan | None]  # by the default dtype, and what each operand is; None: there is none
+    plans: dict[Any, Plan | None]  # by the default dtype and the kind of each operand; None: not possible
 
 
 _FORMS: dict[Op, Form] = {}
@@ -62,9 +62,9 @@ def _form(op: Op) -> Form:
 
 
 def quickly(op: Op, values: tuple[Any, ...], mode: Mode) -> Any:
-    """The result, or a tuple of several, recorded if there is a gradient; None if this is not the way.
+    """Return the result, or a tuple of results, with grad_fn if an operand has one; None if the caller must interpret.
 
-    `mode` is a plain one.
+    `mode` has nothing active besides grad mode.
     """
     form = _FORMS.get(op)
     if form is None:
@@ -148,7 +148,7 @@ def quickly(op: Op, values: tuple[Any, ...], mode: Mode) -> Any:
 
 
 def _mark(op: Op, out: Tensor, values: tuple[Any, ...], mode: Mode) -> None:
-    """Say of a result that it is a view of the first operand, if it is one."""
+    """Mark a result as a view of the first operand, if it is one."""
     parent = values[0]
     if parent._spec.dtype is not out._spec.dtype and op.view != "real":
         return
@@ -167,7 +167,7 @@ def _tensor(data: Any, spec: Spec | None, contiguous: bool) -> Tensor:
 
 
 def _plan(op: Op, form: Form, values: tuple[Any, ...]) -> Plan | None:
-    """The plan for dtypes like those of these values; None if NumPy's arrays alone do not do."""
+    """Return the plan for the dtypes of these values; None if they need the interpreted path."""
     tensors = [v for v in values if isinstance(v, Tensor)]
     if any(not t._spec.numpy or t._spec.dtype is complex32 or t._spec.dtype.alone for t in tensors):
         return None
@@ -188,7 +188,7 @@ def _plan(op: Op, form: Form, values: tuple[Any, ...]) -> Plan | None:
 
 
 def wrapped_int(value: int, d: Any) -> int:
-    """An int as it comes out of a fixed number of bits."""
+    """Wrap an int to the range of an integer dtype, as an overflow does."""
     bits = d.itemsize * 8
     value &= (1 << bits) - 1
     return value - (1 << bits) if d.is_signed and value >> (bits - 1) else value

@@ -1,4 +1,4 @@
-"""The interpreted path: what calling an operation means.
+"""The interpreted path: the reference semantics of calling an operation.
 
 Compiled code handles the usual case and is tested against this. Here is everything else: mixed
 dtypes, low precision, complex numbers, other array libraries, lists of tensors, several results,
@@ -62,7 +62,7 @@ def apply(op: Op, args: tuple[Any, ...]) -> Any:
 
 
 def _watched(op: Op, args: tuple[Any, ...], mode: Mode) -> Any:
-    """Run an operation as it would run without those who look on, and tell them."""
+    """Run an operation without the active dispatch watchers, nested in the `look` of each of them."""
     count = len(op.params) - op.keyword_only
     call: Any = partial(op.public, *args[:count], **dict(zip(op.params[count:], args[count:], strict=True)))
     for watch in reversed(mode.ops):
@@ -129,7 +129,7 @@ def _normalise(op: Op, values: list[Any]) -> bool:
 
 
 def _element(op: Op, position: int, nr: int, value: Any) -> Tensor:
-    """One of a list of tensors."""
+    """Convert one item of a list of tensors."""
     if isinstance(value, Tensor):
         return value
     raise TypeError(
@@ -221,7 +221,7 @@ def _apply(op: Op, values: list[Any], mode: Mode) -> Any:
 def _compute(
     op: Op, values: list[Any], spec: Spec, out_dtype: dtype | None, compute: dtype | None, mode: Mode
 ) -> tuple[list[Tensor], list[Any]]:
-    """Run the body on arrays: its results as tensors without history, and what only formulas see."""
+    """Run the body on arrays; return the results as tensors without grad_fn, and the extra values for formulas."""
     backend = spec.backend
     arrays = list(values)
     first = rounded_to(op, out_dtype, compute)
@@ -262,7 +262,7 @@ def _compute(
 
 
 class Output:
-    """Takes one result of an operation with several, to replay a view."""
+    """Replay a view that is one of several results of an operation."""
 
     __slots__ = ("call", "nr")
 

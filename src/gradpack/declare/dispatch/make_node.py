@@ -1,4 +1,4 @@
-"""The node of a call that took the interpreted path, and what it keeps for backward."""
+"""The node of a call on the interpreted path, and its saved tensors."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ..op import Op
 
 
 class SavedList:
-    """A saved sequence with tensors in it: each is kept as a saved input is."""
+    """A saved sequence of tensors, each saved as an input is."""
 
     __slots__ = ("items", "versions")
 
@@ -79,13 +79,13 @@ def record(
 
 @lru_cache(maxsize=4096)
 def _kept(op: Op, wanted: tuple[bool, ...]) -> tuple[tuple[str, str], ...]:
-    """The names that the formulas of the wanted inputs read, and what each is."""
+    """Return (name, kind) of each saved value that the formulas of the inputs that require grad read."""
     names = dict.fromkeys(n for p in compress(op.inputs, wanted) for n in op.reads[p])
     return tuple([(n, op.saves(n)) for n in names])
 
 
 def keep_tangents(op: Op, node: Any, outs: list[Tensor]) -> None:
-    """Beside a saved result, an array, stands its tangent while the level lasts: for forward mode over backward."""
+    """Save the tangents of saved results on the node, for forward mode over backward."""
     kept = {}
     for name in dict.fromkeys(n for p in op.inputs for n in op.reads[p]):
         if op.saves(name) == "result":
@@ -180,6 +180,6 @@ def _saved_tensor(op: Op, name: str, value: Tensor, mode: Mode, node: Any) -> An
 
 
 def _held(node: Any, hold: Any) -> None:
-    """Keep what a recorder gave for a saved tensor until the node frees it."""
+    """Hold the handle that a recorder returned for a saved tensor until the node frees it."""
     if hold is not None:
         node.held = (*getattr(node, "held", ()), hold)

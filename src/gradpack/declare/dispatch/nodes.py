@@ -47,7 +47,7 @@ class CompiledNode(Node):
         raise TypeError(f"cannot create '{type(self).__name__}' instances")
 
     def backward_graph(self, g: Any, keep: bool) -> list[Any]:
-        """One gradient, as a Tensor with a history, for each edge."""
+        """Backward under `create_graph`: return one gradient per edge, each a differentiable Tensor."""
         op = self.op
         if op.meaning is not None:
             mode = MODE.get()
@@ -67,9 +67,9 @@ class CompiledNode(Node):
         return gradients
 
     def _of_examples(self, g: Any) -> list[Any] | None:
-        """The gradients for each `g` of a batch, by the compiled text, where nothing is recorded and all shapes agree.
+        """Return the gradients for a batched `g` by the compiled backward, if grad mode is off and all shapes agree.
 
-        The batch is but a dimension more there. None where more is to be done.
+        The batch is one more dimension there. None if the interpreted formulas are needed.
         """
         mode, whole = MODE.get(), g._data.value
         out = below(mode)
@@ -95,7 +95,7 @@ class CompiledNode(Node):
         return [x if x is None else batched(wrap(x), g._data.level) for x in found]
 
     def movable(self) -> bool:
-        """Not where unpacking would call a hook."""
+        """Return False if unpacking a saved tensor would call a hook."""
         for name in _needed(self.op, None):
             saved = getattr(self, name, None)
             if isinstance(saved, Packed) or (
@@ -105,7 +105,7 @@ class CompiledNode(Node):
         return True
 
     def _sources(self) -> dict[str, Any]:
-        """The edge, or list of edges, of each differentiable input."""
+        """Return the edge, or list of edges, of each differentiable input."""
         op, edges = self.op, list(self.edges)
         if not op.lists:
             return dict(zip(op.inputs, edges, strict=True))
@@ -121,7 +121,7 @@ class CompiledNode(Node):
         return found
 
     def _value(self, name: str, sources: dict[str, Any]) -> Any:
-        """A saved value as a formula gets it under create_graph: tensors with their history."""
+        """Unpack a saved value for a formula under `create_graph`: tensors with their grad_fn."""
         op = self.op
         what = op.saves(name)
         if what in ("meta", "constant"):
@@ -195,7 +195,7 @@ class CompiledNode(Node):
         return [fit_tensor(x, f, e) for x, f, e in zip(gradients, fit, self.edges, strict=True)]
 
     def _by_meaning(self, g: Any) -> list[Any]:
-        """A fused operation is differentiated twice through the composition that it stands for."""
+        """Return the gradients of a fused operation by differentiating its decomposition, for double backward."""
         op, sources = self.op, self._sources()
         meaning: Any = op.meaning
         code = meaning.__code__
@@ -234,16 +234,16 @@ class CompiledNode(Node):
 
     @property
     def saves(self) -> list[str]:
-        """What this node's formulas read, by our names."""
+        """Return the names of the values that this node's backward formulas read."""
         return list(_needed(self.op, None))
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """The same of the formulas of inputs that want a gradient."""
+        """The names of the saved values that the formulas of inputs with an edge read."""
         return _needed(self.op, self._sources())
 
     def shows_number(self, name: str) -> bool:
-        """Whether torch, too, keeps a number here, and no tensor made of it."""
+        """Return whether torch saves a Python number here as it is, and not as a tensor."""
         from .torch_names import VARIANTS
 
         return self.op.name in VARIANTS or len(self.op.promote) < 2
@@ -274,7 +274,7 @@ class CompiledNode(Node):
         return places(self)
 
     def settled(self) -> Node:
-        """The node, its type named as torch names that of this call: `PowBackward1`."""
+        """Give the node the class name that torch has for this overload, such as `PowBackward1`; return the node."""
         from .torch_names import VARIANTS
 
         if not self.is_settled and self.op.name in VARIANTS:
@@ -361,7 +361,7 @@ class GeneralNode(CompiledNode):
 
 
 def _needed(op: Op, sources: dict[str, Any] | None) -> tuple[str, ...]:
-    """The names that the formulas of the wanted inputs read."""
+    """Return the names of the saved values that the formulas of inputs with an edge read."""
     return _read(op, None if sources is None else tuple([_wanted(sources[p]) for p in op.inputs]))
 
 
@@ -378,7 +378,7 @@ def _wanted(source: Any, asked: set[Node] | None = None) -> bool:
 
 
 def _asked_for(node: Node) -> set[Node] | None:
-    """Where the backward pass that runs a node goes on, if it is to go to some inputs only."""
+    """Return the nodes that the current backward pass needs, if limited to some inputs and running `node`."""
     run = RUN.get()
     needed: set[Node] | None = None if run is None or run.plan is None else run.plan.needed
     return needed if needed is not None and node in needed else None
@@ -394,12 +394,12 @@ def _with_edge(value: Tensor, edge: Node | None) -> Tensor:
 
 
 def constant(value: Any) -> Any:
-    """A saved argument that is no tensor."""
+    """Wrap a saved argument that is not a tensor in a `Constant`, unless it is a plain number or None."""
     return value if value is None or type(value) in (int, float, bool, complex) else Constant(value)
 
 
 def name_node(op: Op, made: Any, filename: str) -> None:
-    """Say of a node class that was made from text whose it is."""
+    """Set operation, name and module of a generated node class."""
     made.op = op
     made.__name__ = made.__qualname__ = op.node_name
     made.__module__ = "builtins"  # as torch has it

@@ -151,5 +151,5 @@ _FOLLOWED_BY_NONE = frozenset(
 
 
 def is_followed_by_none(name: str) -> bool:
-    """Whether `out=` of an operation that has no formula may require grad."""
+    """Return whether `out=` of an operation without a derivative may require grad."""
     return name in _FOLLOWED_BY_NONE or "bessel" in name or name == "special_airy_ai"

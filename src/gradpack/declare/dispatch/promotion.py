@@ -13,7 +13,7 @@ from .refused_dtypes import refuse_rare
 
 
 def rounded_to(op: Op, result: dtype | None, compute: dtype | None) -> dtype | None:
-    """What operands are rounded to before an operation computes: a result of 16 bits, where it `rounds`.
+    """Return the 16-bit dtype that operands are rounded to before computing, for operations that `rounds`; else None.
 
     Comparisons, which result in bools, compute in the dtype of their operands.
     """

@@ -1,4 +1,4 @@
-"""What a node shows of what it has saved: `grad_fn._saved_self`, `grad_fn._raw_saved_self`."""
+"""Attributes of a node for its saved tensors: `grad_fn._saved_self`, `grad_fn._raw_saved_self`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .torch_names import COMMON, attributes, read
 
 
 def names(node: Any) -> list[str]:
-    """The names of the attributes, as torch has them."""
+    """Return the names of a node's `_saved_...` and `_raw_saved_...` attributes, as in torch."""
     op = node.op
     known = attributes(node)
     if known is None:
@@ -161,7 +161,7 @@ class SavedTensor:
 
     @property
     def data(self) -> Any:
-        """What is kept: the tensor, what a pack hook made of it, or None."""
+        """The saved tensor, what its pack hook returned, or None."""
         saved = self._saved
         if saved is None or saved is FREED:
             return None

@@ -14,7 +14,7 @@ from .unbroadcast import with_zero_slope
 
 
 def tangent_of(value: Any) -> Tensor | None:
-    """The tangent of a tensor. A view without one has part of its base's, if that has one by now."""
+    """Return the tangent of a tensor; that of a view may come from its base, if the base got one later."""
     if not isinstance(value, Tensor):
         return None
     if value._tangents is None and value._view is not None:
@@ -32,7 +32,7 @@ def tangent_of(value: Any) -> Tensor | None:
 
 
 def carry(op: Op, values: list[Any], outs: list[Tensor], extras: list[Any], mode: Mode) -> None:
-    """Give the results their tangents, from those of the inputs that have one."""
+    """Set the tangents of the results (jvp), if an input has a tangent."""
     given = dict(zip(op.params, values, strict=True))
     tangents: dict[str, Any] = {}
     for p in op.inputs:
@@ -70,7 +70,7 @@ def carry(op: Op, values: list[Any], outs: list[Tensor], extras: list[Any], mode
 def push(
     op: Op, tangents: dict[str, Any], given: dict[str, Any], outs: list[Tensor], extras: list[Any]
 ) -> list[Tensor | None]:
-    """The tangents of the results."""
+    """Return the tangents of the results."""
     known = dict(given)
     for p, value in given.items():
         known[p + "_shape"] = [v._shape for v in value] if p in op.lists else getattr(value, "_shape", ())
@@ -120,9 +120,9 @@ def push(
 
 
 def own_tangent(tangent: Tensor, primal: Tensor, *, shared: bool = False) -> Tensor:
-    """The tangent in memory of its own, laid out as its primal is.
+    """Return a tangent with the strides of its primal, cloned if its storage is `shared`.
 
-    Views of the primal have views of it then, and writes to both go the same ways.
+    Views of the primal then get views of it as tangents, and in-place writes reach both alike.
     """
     found = getattr(tangent._data, "strides", None)
     if found is not None and found != getattr(primal._data, "strides", found) and tangent._shape == primal._shape:
@@ -132,7 +132,7 @@ def own_tangent(tangent: Tensor, primal: Tensor, *, shared: bool = False) -> Ten
 
 
 def _as_product(tangent: Tensor, given: dict[str, Any]) -> Tensor:
-    """The tangent of a product: to torch a function of both factors, be the tangent of the other zero."""
+    """Connect the tangent of a product to both factors, as in torch, even if the tangent of one is zero."""
     if tangent._edge is None and MODE.get().grad:
         for value in given.values():
             if isinstance(value, Tensor) and value._shape == tangent._shape and value.requires_grad:
@@ -141,13 +141,13 @@ def _as_product(tangent: Tensor, given: dict[str, Any]) -> Tensor:
 
 
 def _is_of(tangent: Tensor, tangents: dict[str, Any]) -> bool:
-    """Whether a tangent shares memory with one of the operands': the counter of writes tells."""
+    """Return whether a tangent shares its version counter, and so its storage, with a tangent of an operand."""
     counter = tangent._counter
     return any(type(t) is not list and t._counter is counter for t in tangents.values())
 
 
 def _through_meaning(op: Op, values: dict[str, Any]) -> Tensor | None:
-    """The tangent of a fused operation, through the composition that it stands for."""
+    """Return the tangent of a fused operation, by running its decomposition in forward mode."""
     outer = MODE.get()
     try:
         MODE.set(outer.replace(dual=1))
@@ -158,7 +158,7 @@ def _through_meaning(op: Op, values: dict[str, Any]) -> Tensor | None:
 
 
 def transpose_twice(op: Op, tangents: dict[str, Any], given: dict[str, Any], outs: list[Tensor]) -> list[Tensor | None]:
-    """The tangent of an operation that has only formulas: u -> vjp(u) is linear, and its transpose is J."""
+    """Return the jvp of an operation that declares only vjps: the transpose of the linear map u -> vjp(u)."""
     mode = MODE.get()
     recorded = mode.grad and any(_followed(v) for v in (*given.values(), *tangents.values()))
     with_graph = mode.replace(grad=True, hooks=None)
@@ -202,7 +202,7 @@ def transpose_twice(op: Op, tangents: dict[str, Any], given: dict[str, Any], out
 
 
 def _followed(value: Any) -> bool:
-    """Whether autograd follows a tensor, or one of several."""
+    """Return whether a tensor, or one of a list, requires grad."""
     if isinstance(value, list | tuple):
         return any(map(_followed, value))
     return isinstance(value, Tensor) and value.requires_grad
@@ -214,10 +214,10 @@ def _call(op: Op, values: dict[str, Any]) -> Any:
 
 
 def _source(value: Tensor, alone: bool) -> Tensor:
-    """The same value, with its history, as something to differentiate by.
+    """Return the value, without its tangent, as a tensor to differentiate with respect to.
 
-    Unless it is alone, behind a node of its own: another operand may be the same tensor, or made of it, and what
-    flows to that one must not arrive here.
+    Unless it is `alone` it gets a node of its own: another operand may be the same tensor, or computed from it, and
+    the gradient of that one must not arrive here.
     """
     out = _no_tangent(value)
     if not out.requires_grad:
@@ -240,7 +240,7 @@ def _dual(value: Any, tangent: Any) -> Any:
 
 
 def alias_of(value: Tensor) -> Tensor:
-    """The same tensor as another object: without a tangent, with its history."""
+    """Return an alias of a tensor with its grad_fn, without its tangent."""
     edge = value._current_edge()
     out: Tensor = alias(value._data, value._spec, value._shape)
     out._counter, out._edge = value._counter, edge
@@ -253,5 +253,5 @@ def _or_zeros(value: Tensor) -> Tensor:
 
 
 def zeros_for(value: Any) -> Any:
-    """A tangent that is zero: in the layout of the value."""
+    """Return a zero tangent in the layout of the value."""
     return late.zeros_like(value) if isinstance(value, Tensor) else 0

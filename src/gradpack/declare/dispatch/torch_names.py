@@ -1,6 +1,6 @@
-"""What torch calls a node and the values it has saved, where our operations have other names for them.
+"""Torch's names of nodes and of their saved attributes, where the names of gradpack's operations differ.
 
-Read when somebody looks at a node, never when operations or backward run.
+Used only when attributes of a node are read, never in forward or backward.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ COMMON = {"self": "input", "result": "out", "self_sym_sizes": "input_shape", "ot
 
 
 def attributes(node: Any) -> dict[str, str] | None:
-    """Torch's names of what a node shows, and where each is; None if there is no entry."""
+    """Return torch's names of a node's saved attributes and where each value is found; None if there is no entry."""
     text = node.op.saved_as
     if isinstance(text, dict):
         text = text.get(node.name(), text.get(""))
@@ -33,13 +33,13 @@ def _number(node: Any, name: str) -> bool:
 
 
 def _by_number(op: str, other: str, tensor: int, number: int) -> Callable[[Any], str]:
-    """Torch has two nodes for operations whose operand `other` may be a number."""
+    """Return the function that picks torch's node name for operations whose operand `other` may be a number."""
     names = {False: f"{op}Backward{tensor}", True: f"{op}Backward{number}"}
     return lambda node: names[_is_number_operand(node, other)]
 
 
 def _is_number_operand(node: Any, other: str) -> bool:
-    """Whether the operand is a number; or a tensor without gradient of which nothing was saved."""
+    """Return whether the operand is a number, or a tensor without grad that was not saved."""
     if node.edges[node.op.inputs.index(other)] is not None:
         return False
     return not _has(node, other) or _number(node, other)
@@ -90,7 +90,7 @@ VARIANTS: dict[str, Callable[[Any], str]] = {
 
 
 def may_stay(op: Op, name: str) -> bool:
-    """Whether a saved input may be a number or None that torch, too, keeps after backward: no tensor made of it."""
+    """Return whether a saved input may be a number or None that torch, too, keeps after backward has freed tensors."""
     if op.saves(name) != "input":
         return False
     if op.defaults.get(name, 0) is None:
@@ -99,7 +99,7 @@ def may_stay(op: Op, name: str) -> bool:
 
 
 def freeing(op: Op, names: list[str]) -> list[str]:
-    """The statements that let go of what a node has saved under these names."""
+    """Return the statements that free the saved values of these names."""
     found = []
     for n in names:
         if may_stay(op, n):
@@ -126,14 +126,14 @@ INPUTS_OF = {("linear", "AddmmBackward0"): "bias input weight", ("linear", "MmBa
 
 
 def places(node: Any) -> tuple[int, ...] | None:
-    """Which of our edges torch has, in its order; None for all of them."""
+    """Return which edges torch's node has, in its order; None for all of them."""
     name = node.name()
     text = INPUTS.get(name) or INPUTS_OF.get((node.op.name, name))
     return None if text is None else tuple(map(node.op.inputs.index, text.split()))
 
 
 def read(node: Any, where: str, value: Callable[[str], Any]) -> Any:
-    """One attribute. `value(name)` gives what the node has saved under a name of ours."""
+    """Read one attribute. `value(name)` returns the saved value of a gradpack name."""
     if where.startswith(":"):
         return literal_eval(where[1:])
     if where.startswith("("):
@@ -174,7 +174,7 @@ def read(node: Any, where: str, value: Callable[[str], Any]) -> Any:
 
 
 def _subscript(node: Any, what: str) -> Any:
-    """Which dimension the last int or slice of a subscript takes, and what of it.
+    """Return the dimension that the last int or slice of a subscript indexes, and the index.
 
     torch takes them one after the other: an int has taken its dimension away, and None has made one.
     """

@@ -1,4 +1,4 @@
-"""Gradients in the shape and dtype of what they belong to."""
+"""Gradients reduced to the shape and dtype of their inputs."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def fit_tensor(g: Any, fit: Any, edge: Any) -> Any:
 
 
 def fit_array(g: Any, fit: Any, edge: Any) -> Any:
-    """A gradient in the shape and dtype of its input."""
+    """Return a gradient in the shape and dtype of its input."""
     if g is None or fit is None or edge is None:
         return None if edge is None else g
     shape, spec = fit
@@ -101,7 +101,7 @@ def fit_arrays(gradients: tuple[Any, ...], shapes: tuple[Any, ...]) -> list[Any]
 
 
 def with_zero_slope(gradient: Tensor, edge: Any, name: str) -> Tensor:
-    """A gradient whose derivative by its input, which comes by this edge, is zeros and not nothing."""
+    """Connect a gradient to an edge, so that its derivative there is zeros and not None."""
     if is_batched(gradient):  # the input is the same for all examples
         whole = gradient
         while is_batched(whole):

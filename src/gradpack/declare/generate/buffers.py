@@ -1,4 +1,4 @@
-"""What loops over blocks of arrays are made of, beside NumPy's own functions."""
+"""Helper functions for generated loops over blocks of arrays."""
 
 from __future__ import annotations
 

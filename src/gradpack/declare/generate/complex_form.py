@@ -1,4 +1,4 @@
-"""What compiled text calls for complex numbers: a second text, whose formulas are those of real numbers, conjugated."""
+"""The generated code for complex tensors: the formulas for real tensors, with conjugates."""
 
 from __future__ import annotations
 

@@ -119,7 +119,7 @@ def _load(op: Op, n: str) -> str:
 
 
 def slots_of(op: Op) -> list[str]:
-    """What a node keeps: each saved value, the version that it saw of an input, counter and version of a result."""
+    """Return the slots of a node: saved values, the saved version of inputs, version counter and version of results."""
     slots: list[str] = []
     for n in reads(op):
         what = op.saves(n)
@@ -299,7 +299,7 @@ def _function_text(op: Op, inlined: Inlined, of_complex: bool = False) -> str:
 
 
 def array_text(op: Op, name: str = "_data") -> str:
-    """What makes an array of a result, and one that lies row by row if it is to."""
+    """Return the statement that makes an array of the result, C-contiguous if the operation asks for it."""
     return (ARRAY_IN_ROWS if op.contiguous else ARRAY).format(x=name)
 
 

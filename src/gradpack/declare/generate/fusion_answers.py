@@ -1,4 +1,4 @@
-"""Questions in a text on arrays that are answered when it is read: those for the kind or the size of an operand."""
+"""Conditions on the kind or size of an operand, which are decided when the loop is generated."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _ANSWERS = {"is_complex": False, "is_whole": False, "is_number": False, "isinsta
 
 
 class Decided(ast.NodeTransformer):
-    """Answers those questions of a condition that are for the kind of an operand: arrays hold real floating numbers."""
+    """Evaluate the parts of a condition that depend on the kind of an operand; arrays are real floating point."""
 
     def __init__(self, env: dict[str, Value]) -> None:
         self.env = env
@@ -53,5 +53,5 @@ class Decided(ast.NodeTransformer):
 
 
 def copied(node: ast.expr) -> ast.expr:
-    """An expression that may be changed, made of the text of another one."""
+    """Return a copy of an expression, which may be modified."""
     return ast.parse(ast.unparse(node), mode="eval").body

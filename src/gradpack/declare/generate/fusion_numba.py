@@ -44,7 +44,7 @@ def {name}({params}):
 
 
 class Way(NamedTuple):
-    """A loop, and for which arguments it is right."""
+    """A compiled loop, and the arguments that it is valid for."""
 
     # questions as code, and what they are to give: no later one is asked if one does not
     answers: list[tuple[Any, bool]]
@@ -99,7 +99,7 @@ class Fused:
         return into
 
     def way(self, key: tuple[str, str], values: dict[str, Any], texts: Any) -> Way:
-        """The loop that is right for these values: a new one, if they give answers that no others gave."""
+        """Return the loop valid for these values, compiled if the conditions on them have new outcomes."""
         known = self.ways.setdefault(key, [])
         assert known is not None
         for way in known:
@@ -144,7 +144,7 @@ def _value(code: Any, names: dict[str, Any]) -> Any:
 
 
 class _Translator:
-    """Lines on numbers, from those on blocks."""
+    """Translate the lines on blocks into lines on single elements."""
 
     def __init__(self, writer: Writer, arrays: list[str], values: dict[str, Any], single: bool) -> None:
         self.texts = {name: text for text, name in (writer.numbers | writer.filled).items()}
@@ -208,7 +208,7 @@ class _Translator:
         return None if absent else self.operand(node)
 
     def beside(self, node: ast.expr) -> str:
-        """The text of what is for numbers beside the arrays; of those it may ask for the dtype."""
+        """Return the code of an expression on scalars; of arrays it may read only the dtype."""
         for n in ast.walk(node):
             if isinstance(n, ast.Attribute) and n.attr == "dtype" and ast.unparse(n.value) in self.written:
                 n.value, n.attr = ast.Name("_common"), "dtype"

@@ -48,7 +48,7 @@ _SIZED = {  # operations whose bodies ask for the size of arrays, as a step and 
 
 
 class Reader:
-    """Takes one function apart: `env` says what its names are, `outside` are its globals."""
+    """Parse one function: `env` maps its names to values, `outside` are its globals."""
 
     def __init__(self, writer: Writer, env: dict[str, Value], outside: dict[str, Any], depth: int = 0) -> None:
         self.writer, self.env, self.outside, self.depth = writer, env, outside, depth
@@ -62,7 +62,7 @@ class Reader:
         return found(node, into)
 
     def plain(self, node: ast.AST) -> bool:
-        """Whether no array occurs in it."""
+        """Return whether an expression contains no array."""
         if isinstance(node, ast.Name):
             return node.id not in self.env or self.env[node.id].kind == "s"
         if isinstance(node, ast.Attribute) and node.attr == "dtype":
@@ -157,7 +157,7 @@ class Reader:
         return Value("f", target, into is None)
 
     def limit(self, values: list[Value], into: str | None) -> Value:
-        """`selection.limit`: a bound that is None is none."""
+        """`selection.limit`: a bound of None does not limit."""
         if len(values) != 3 or values[0].kind != "f" or any(v.kind != "s" for v in values[1:]):
             raise Unknown("limit")
         low, high = (v.text for v in values[1:])
@@ -176,7 +176,7 @@ class Reader:
         return Value("f", target, into is None)
 
     def inlined(self, function: Callable[..., Any], node: ast.Call, into: str | None) -> Value:
-        """The body of another function, its parameters being the values of the arguments."""
+        """Inline a call: the body of the function, with the arguments for its parameters."""
         code, given = statements(function), [self.value(a) for a in node.args]
         named = {k.arg: self.value(k.value) for k in node.keywords if k.arg is not None}
         params = inspect.signature(function).parameters
@@ -194,7 +194,7 @@ class Reader:
         return result
 
     def run(self, code: list[ast.stmt], into: str | None) -> Value:
-        """Statements of which the last one returns."""
+        """Translate statements that end in a return."""
         mine: dict[str, Value] = {}
         for nr, statement in enumerate(code):
             if isinstance(statement, ast.Return) and statement.value is not None:
@@ -231,7 +231,7 @@ class Reader:
         return result
 
     def either(self, test: ast.expr, yes: list[ast.stmt], no: list[ast.stmt], into: str | None) -> Value:
-        """Two ways to go on: one of them is chosen now if the kinds of operands say which."""
+        """Translate an if-else, to one branch only if the kinds of operands decide the test."""
         test = Decided(self.env).visit(copied(test))
         if isinstance(test, ast.Constant):
             return self.run(yes if test.value else no, into)
@@ -247,7 +247,7 @@ class Reader:
         for head, branch, understood in ((f"if {self.scalar(test)}:", yes, kinds[0]), ("else:", no, kinds[1])):
             self.writer.line(head)
             self.writer.depth += 1
-            if not understood:  # it raises, or is nothing for a loop
+            if not understood:  # it raises, or cannot be translated
                 self.writer.line("raise _Unfit")
             else:
                 found = Reader(self.writer, dict(self.env), self.outside, self.depth).run(branch, target)
@@ -257,7 +257,7 @@ class Reader:
         return Value(kind, target, into is None)
 
     def kind_of(self, branch: list[ast.stmt]) -> str:
-        """The kind of what statements return; empty if they are not understood."""
+        """Return the kind of the value that a branch returns; empty if it cannot be translated."""
         try:
             return Reader(Writer(asked=True), dict(self.env), self.outside, self.depth + 1).run(branch, None).kind
         except Unknown:
@@ -308,7 +308,7 @@ def run({params}, _into=None):
 def written(
     code: list[ast.stmt], outside: dict[str, Any], params: tuple[str, ...], kinds: str, depth: int
 ) -> tuple[Writer, Value]:
-    """The steps for arguments of these kinds, indented so often, and the result that they write into `_o`."""
+    """Return the steps for arguments of these kinds, indented `depth` levels, and the result written into `_o`."""
     writer = Writer()
     writer.depth = writer.top = depth
     env = {p: Value(k, f"p_{p}") for p, k in zip(params, kinds, strict=True)}
@@ -354,7 +354,7 @@ def text_of(
 
 
 def loop(code: list[ast.stmt], outside: dict[str, Any], params: tuple[str, ...], kinds: str) -> Callable[..., Any]:
-    """The loop that these statements mean for arguments of these kinds: a function of all of them.
+    """Compile the statements to a loop over blocks for arguments of these kinds: a function of all of them.
 
     Args:
         outside: the globals of the function that they are from.

@@ -16,7 +16,7 @@ _NAMES = {
 
 
 class Unknown(Exception):  # noqa: N818 - a message to the caller, no error
-    """This text is not understood."""
+    """Raised for code that cannot be translated into a loop."""
 
 
 class Value(NamedTuple):
@@ -31,7 +31,7 @@ class Writer:
     """Steps on blocks, and the buffers that they need.
 
     Args:
-        asked: only the kind of the result is asked for: of two ways to go on, neither is written.
+        asked: only the kind of the result is wanted: no branch of an if-else is written.
     """
 
     def __init__(self, *, asked: bool = False) -> None:
@@ -46,7 +46,7 @@ class Writer:
         self.depth = self.top = 0
 
     def known(self, value: Any) -> str:
-        """A name for a constant from outside."""
+        """Return a name for a global value of the function."""
         name = f"_k{id(value)}"
         self.names[name] = value  # which keeps it, so that nothing else gets its id
         return name
@@ -66,7 +66,7 @@ class Writer:
         self.lines.append("    " * self.depth + text)
 
     def step(self, name: str, values: list[Value], kind: str, into: str | None) -> Value:
-        """One call of a function of NumPy's, which writes into a buffer: that of an operand if there is one."""
+        """Append a NumPy call that writes into a buffer, reusing that of an operand if possible."""
         if all(v.kind == "s" for v in values):
             raise Unknown(name)
         texts = [v.text for v in values]
@@ -88,7 +88,7 @@ class Writer:
         return self.filled[text]
 
     def direct(self) -> bool:
-        """Whether nothing is read after the result is written, which may take the place of an operand then."""
+        """Return whether nothing is read after the result is written, so that it may overwrite an operand."""
         following = [*self.lines[1:], "else:"]
         writes = [(a.strip(), b.strip()) for a, b in zip(self.lines, following, strict=True) if re.search(r"\b_o\b", a)]
         return all(a.startswith(("np.", "_clip(")) and a.endswith("out=_o)") and b == "else:" for a, b in writes)

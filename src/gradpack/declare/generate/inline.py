@@ -86,7 +86,7 @@ class Inlined:
 
 
 class Called(Inlined):
-    """The same for texts in which nothing is to be put in place of a call."""
+    """A stand-in for `Inlined` that inlines nothing."""
 
     def __init__(self, op: Op) -> None:
         self.op, self.names, self._found = op, {}, {}
@@ -101,7 +101,7 @@ class _Renamer(ast.NodeTransformer):
 
 
 class _LateNames(ast.NodeTransformer):
-    """Puts a name in the place of each `late.<operation>`: its body, as there are only arrays."""
+    """Replace each `late.<operation>` by the name of its body, as all operands are arrays."""
 
     def __init__(self, outside: dict[str, Any]) -> None:
         self.late, self.found = outside.get("late"), dict[str, Any]()
@@ -115,7 +115,7 @@ class _LateNames(ast.NodeTransformer):
 
 
 class _Shorter(ast.NodeTransformer):
-    """What takes NumPy less time to call and means the same on its arrays."""
+    """Replace NumPy calls by ones with less overhead: `np.clip` by minimum and maximum, `np.reshape` by the method."""
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)

@@ -56,21 +56,21 @@ _NUMBERED = (
 
 
 class Codes(NamedTuple):
-    """The code of a function when no profiler is on, and while one is that wants times only."""
+    """The code of a function without a profiler, and under a profiler that records times only."""
 
     plain: CodeType
     clocked: CodeType
 
 
-# What was called under a profiler. While one is on, these functions run the text with a clock in it: handing each
-# call over to such a text would take half as long again as reading the clock does.
+# Functions that were called under a profiler. While one is on they run timed code: handing each
+# call over to such code would cost half as much again as reading the clock does.
 _clocked: dict[FunctionType, Codes] = {}
 _profilers: set[int] = set()  # those that are on
 _lock = RLock()
 
 
 def begin(profiler: object) -> None:
-    """A profiler that wants times only begins."""
+    """Start a profiler that records times only: functions called under one before get their timed code."""
     with _lock:
         _profilers.add(id(profiler))
         for function, codes in _clocked.items():
@@ -78,7 +78,7 @@ def begin(profiler: object) -> None:
 
 
 def end(profiler: object) -> None:
-    """It ends: after the last one, functions are what they were. May be interrupted, and called again."""
+    """Stop a profiler; after the last one, functions get their plain code back. Safe to interrupt and call again."""
     with _lock:
         _profilers.discard(id(profiler))
         if not _profilers:
@@ -87,7 +87,7 @@ def end(profiler: object) -> None:
 
 
 def forget(function: FunctionType) -> None:
-    """The text of a function is about to be made again: that with a clock will be, too."""
+    """Drop the timed code of a function whose code is about to be generated again."""
     with _lock:
         known = _clocked.pop(function, None)
     if known is not None:
@@ -100,7 +100,7 @@ _OTHER = {"_slow": "_plain", "_complex": "_complex"}  # what compiled text calls
 
 
 def timed(op: Op, name: str, slow: Slow, names: dict[str, Any]) -> Slow:
-    """What the compiled text of an operation calls in place of `slow`, so that profilers are told.
+    """Return the function that generated code calls in place of `slow`: it notifies profilers.
 
     Args:
         name: what the operation is called here: `add_` for the in-place form of `add`.
@@ -119,7 +119,7 @@ def timed(op: Op, name: str, slow: Slow, names: dict[str, Any]) -> Slow:
 
 
 def _compiled(op: Op, name: str, slow: Slow, names: dict[str, Any]) -> Slow:
-    """What calls that are unusual go to, once there was a profiler; and the function gets a text with a clock in it."""
+    """Give the function code that takes times; return the handler of calls that this code passes on."""
     text = names["_text"]
     body = text[text.index("def _call(" if "def _call(" in text else "def ") :]
     first, _, body = body.partition("\n")
@@ -189,7 +189,7 @@ def _compiled(op: Op, name: str, slow: Slow, names: dict[str, Any]) -> Slow:
 
 
 def _rest(slow: Slow, name: str, start: int, append: Callable[[Any], None], mode: Mode, values: tuple[Any, ...]) -> Any:
-    """A call that the compiled text gave up."""
+    """Run a call that the generated code passed on, and record it."""
     seq = None
     try:
         out = slow(values)
@@ -230,7 +230,7 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 
 
 def noted(function: _F, name: str | None = None) -> _F:
-    """A function that is no operation of its own (it makes tensors, or calls several), of which profilers are told.
+    """Decorate a function that is not an operation (it creates tensors, or calls several) so that profilers record it.
 
     Args:
         name: what it is called there, if not by its own name.

@@ -135,7 +135,7 @@ class _Backward(_CompiledNode):
 
 
 def is_list(op: Op) -> bool:
-    """One list of tensors, of which formulas know shapes only."""
+    """Return whether the only operand is a list of tensors, of which formulas read only the shapes."""
     return (
         op.lists == op.inputs
         and len(op.lists) == 1
@@ -149,7 +149,7 @@ def is_list(op: Op) -> bool:
 
 
 def is_many(op: Op) -> bool:
-    """One tensor, several results: views of it, or a fixed number with names."""
+    """Return whether the operation has one tensor and several results: views of it, or a named tuple."""
     return (
         op.returns
         and not op.lists
@@ -259,7 +259,7 @@ def _named_results(op: Op) -> str:
 
 
 def _save(op: Op) -> str:
-    """What is known before the results are: the input, its shape, settings."""
+    """Return the statements that save what is known before the forward: inputs, shapes, dtypes, constants."""
     lines, plain, packed = [], [], []
     for n in reads(op):
         what = op.saves(n)

@@ -1,4 +1,4 @@
-"""The texts that the code of an operation is put together of: see `emitter.py`."""
+"""Templates of the code generated for an operation: see `emitter.py`."""
 
 NODE = """\
 class _Backward(_CompiledNode):

@@ -25,7 +25,7 @@ _array_type = np.ndarray  # NumPy's own, also where `np` is bound to another lib
 
 
 def in_blocks(function: Function) -> Function:
-    """`function`, called for one block of its arrays after another where they are alike; others it gets whole."""
+    """Wrap `function` to run block by block on arrays of equal shape and dtype; other arguments are passed whole."""
 
     def run(*args: Any) -> Any:
         given = [a for a in args if type(a) is _array_type and a.ndim]
@@ -121,7 +121,7 @@ _compiled: dict[Any, Any] = {}
 
 
 def compiled(function: Function, *args: Any) -> Any:
-    """`function(*args)` by a compiled loop; None if there is none for it, or for these arguments."""
+    """Return `function(*args)` by a compiled loop; None if there is no loop for these arguments."""
     from .fusion_numba import Fused
     from .fusion_parse import statements
 
@@ -142,7 +142,7 @@ _looped: dict[Any, Function] = {}
 
 
 def looped(function: Function, *args: Any) -> Any:
-    """`function(*args)` for a function that works on each element by itself, with a loop over blocks where that pays.
+    """Return `function(*args)` of an elementwise function, by a loop over blocks if the arrays are large.
 
     The bodies of operations of other kinds use it for what they do to elements.
     """
@@ -162,7 +162,7 @@ def looped(function: Function, *args: Any) -> Any:
 
 
 def alike(args: tuple[Any, ...]) -> str:
-    """A letter for each argument: "f" an array, all of one floating dtype, "?" one of bools, "s" a number or the like.
+    """Return a letter per argument: "f" an array (all of one floating dtype), "?" an array of bools, "s" a scalar.
 
     Empty if arrays differ in shape or dtype or are not dense.
     """
@@ -223,7 +223,7 @@ def _call_of_helper(expression: ast.expr | None) -> bool:
 
 
 def large_forms(op: Op, inlined: Any, body: Function, formulas: dict[str, Function]) -> dict[str, Any]:
-    """What compiled code calls for large arrays: `_forward_large`, and `_vjp_<input>_large` for each formula."""
+    """Return the functions for large arrays: `_forward_large`, and `_vjp_<input>_large` for each formula."""
     names: dict[str, Any] = {}
     if body_in_blocks(op, inlined.expression("forward")):
         names["_forward_large"] = of_body(op, body)

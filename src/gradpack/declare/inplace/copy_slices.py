@@ -35,12 +35,12 @@ class Place:
         self.place, self.shape, self.zeros = place, shape, zeros
 
     def of_examples(self, count: int) -> Place:
-        """The same place in each of so many bases."""
+        """Return the same place in each of `count` stacked bases."""
         place = self.place if isinstance(self.place, tuple) else (self.place,)
         return Place((slice(None), *place), (count, *self.shape), self.zeros)
 
     def within(self, whole: Any) -> tuple[Any, Any]:
-        """A copy of an array that may be written to, and the view of it."""
+        """Return a writable copy of an array, and the view of that copy."""
         copy = whole.copy()
         return copy, copy[self.place]
 
@@ -55,7 +55,7 @@ class Place:
 
 
 def where(tensor: Tensor, base: Tensor) -> Place | Window | list[View]:
-    """Where a view lies in its base; the steps from there to here if that is all that can be said."""
+    """Return where a view lies in its base, or the chain of view operations if that is not a subscript or window."""
     view: Any = tensor._view
     if VIEW_REPLAY.get() and not base._relaid and not tensor._relaid:
         return chain_of(tensor)
@@ -68,7 +68,7 @@ def where(tensor: Tensor, base: Tensor) -> Place | Window | list[View]:
 
 
 def _remake(tensor: Tensor, base: Tensor) -> Node | None:
-    """A new edge for a view whose base was written to."""
+    """Return a new grad_fn for a view whose base was written to in place."""
     at = where(tensor, base)
     outer = MODE.get()
     try:
@@ -84,7 +84,7 @@ def _remake(tensor: Tensor, base: Tensor) -> Node | None:
 
 
 class AsStridedBackward0(Node):
-    """The history of a view after its base was written to: a part of the base."""
+    """The grad_fn of a view after its base was written to in place: it takes the part from the base."""
 
     __slots__ = ("at",)
 
@@ -102,7 +102,7 @@ class AsStridedBackward0(Node):
 
 
 class CopySlices(Node):
-    """The history of a base after a write through one of its views.
+    """The grad_fn of a base after an in-place write through one of its views.
 
     The gradient of the base goes on to what the base was before, except for the part that was
     written: that goes through the node of the write.
@@ -126,7 +126,7 @@ class CopySlices(Node):
         return "torch::autograd::CopySlices"
 
     def part(self) -> Node | None:
-        """An edge for the part that was written: what the view is from then on."""
+        """Return an edge for the part that was written: the new grad_fn of the view."""
         if not isinstance(self.at, list):
             return AsStridedBackward0(self, self.at)
         base = alias(*self.whole)

@@ -99,7 +99,7 @@ def _inplace(op: Op, name: str, values: list[Any]) -> Tensor:
 
 
 def _after_write(target: Tensor, history: History, result: Tensor, tangents: bool) -> None:
-    """Let autograd know of a write. May be interrupted, and called again."""
+    """Set history and tangent of a tensor after an in-place write. Safe to interrupt and call again."""
     _repoint_saved(history.edge, target)
     history.set()
     if tangents:
@@ -107,7 +107,7 @@ def _after_write(target: Tensor, history: History, result: Tensor, tangents: boo
 
 
 def _inplace_of_batch(op: Op, name: str, values: list[Any]) -> Tensor:
-    """A write under `vmap`: the result for all examples, written where all examples are."""
+    """Run an in-place operation under `vmap`: compute out of place, then copy into the tensor of all examples."""
     target, level = values[0], MODE.get().levels[-1]
     if not level.has(target):
         if not any(map(level.has, tensors_in(values))):
@@ -130,7 +130,7 @@ def _inplace_of_batch(op: Op, name: str, values: list[Any]) -> Tensor:
 
 
 def _is_followed(value: Any) -> bool:
-    """Whether autograd follows a tensor, or that of all examples behind it."""
+    """Return whether a tensor, or the unbatched tensor behind it, has a grad_fn or requires grad."""
     while is_batched(value):
         value = value._data.value
     return isinstance(value, Tensor) and value._current_edge() is not None
@@ -146,7 +146,7 @@ def _turned(target: Tensor, level: Any, name: str) -> bool:
 
 
 def _split_given(op: Op, values: list[Any]) -> tuple[tuple[Any, ...], dict[str, Any] | None]:
-    """The arguments as they were given: without those at the end that are defaults."""
+    """Split values into (args, kwargs), without trailing defaults."""
     count = len(op.params) - op.keyword_only
     args, kwargs = values[:count], dict(zip(op.params[count:], values[count:], strict=True))
     while (
@@ -157,7 +157,7 @@ def _split_given(op: Op, values: list[Any]) -> tuple[tuple[Any, ...], dict[str, 
 
 
 def _kept_tangent(target: Tensor) -> Tensor | None:
-    """The tangent before the write, safe from it."""
+    """Return a copy of the tangent from before the in-place write."""
     tangent = tangent_of(target)
     if tangent is None:
         return None
@@ -170,7 +170,7 @@ def _kept_tangent(target: Tensor) -> Tensor | None:
 
 
 def _recorded(op: Op, target: Tensor, values: list[Any]) -> bool:
-    """The usual write that is recorded, in short: to a tensor with a history, or a view of one; False if it is not."""
+    """Fast path of a recorded in-place operation on a tensor with a grad_fn; return False if it does not apply."""
     view, counter = target._view, target._counter
     edge = target._edge
     if view is not None:
@@ -218,7 +218,7 @@ def _recorded(op: Op, target: Tensor, values: list[Any]) -> bool:
 
 
 def _keeps_input(op: Op, values: list[Any], edge: Node | None, needs: list[Tensor]) -> bool:
-    """Whether the node will save the value that is about to be overwritten."""
+    """Return whether the node will save the value that is about to be overwritten."""
     readers = _readers(op)
     if not readers:
         return False
@@ -242,7 +242,7 @@ def _tensors_only(op: Op) -> tuple[int, ...]:
 
 
 def _flat(op: Op, source: Tensor) -> Node | None:
-    """The history of a result that has no derivative (of a comparison, say): gradients become zeros there."""
+    """Return the grad_fn of a result without a derivative (of a comparison, say): its gradient is zeros."""
     node = REGISTRY["_zeroed"].public(source)._edge
     if node is not None:
         node.__class__ = variant_of(type(node), op.node_name)
@@ -282,7 +282,7 @@ def write(target: Tensor, data: Any) -> None:
 
 
 def _repoint_saved(edge: Node | None, target: Tensor) -> None:
-    """A node that saved its result refers to the storage written to, not to a second copy of it."""
+    """Let a node that saved its result refer to the storage written to, not to a second copy of it."""
     node: Any = edge
     if node is None or isinstance(node, Slot) or not hasattr(type(node), "out"):
         return
@@ -297,7 +297,7 @@ def _repoint_saved(edge: Node | None, target: Tensor) -> None:
 
 
 class History:
-    """What is to be the history of a tensor that is about to be written to, from that of what is written."""
+    """The new `grad_fn` of a tensor (and of its base, if it is a view) for an in-place write with the node `edge`."""
 
     __slots__ = ("base", "edge", "made", "own", "previous", "target")
 
@@ -312,7 +312,7 @@ class History:
         return edge if base is target else CopySlices(base, node, where(target, base))
 
     def set(self) -> None:
-        """Make it the history. May be interrupted, and called again."""
+        """Set the new grad_fn on the tensor and its base. Safe to interrupt and call again."""
         target, base, made = self.target, self.base, self.made
         if made is None:
             return
@@ -326,7 +326,7 @@ class History:
             move_retained(self.own, target._current_edge(), target)
 
     def lose(self) -> None:
-        """Have backward raise: nobody knows what was written."""
+        """Make backward raise, as the write was interrupted and its values are unknown."""
         if self.made is not None:
             lost = Lost(self.previous)
             self.made = self._of_base(lost, lost)
@@ -334,7 +334,7 @@ class History:
 
 
 class Lost(Node):
-    """The history of a tensor that was being written to when the program was interrupted."""
+    """The grad_fn of a tensor whose in-place write was interrupted: its backward raises."""
 
     __slots__ = ()
 
@@ -358,7 +358,7 @@ def set_history(target: Tensor, edge: Node | None) -> None:
 
 
 def set_tangent(target: Tensor, tangent: Tensor | None) -> None:
-    """Give a tensor that was written to its new tangent.
+    """Set the new tangent of a tensor that was written to in place.
 
     The tangent of a view is a view of the base's, so it is written to, not exchanged.
     """

@@ -1,4 +1,4 @@
-"""The usual in-place write as straight-line code: nothing to record, arrays of one dtype.
+"""Generated code of an in-place operation for the usual case: nothing to record, arrays of one dtype.
 
 What the text does not handle it hands to `_slow`, which is `declare.inplace`. Anything that NumPy
 refuses (a read-only array, shapes that do not fit) it refuses before it writes, and goes there too.

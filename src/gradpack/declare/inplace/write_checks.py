@@ -1,4 +1,4 @@
-"""What is checked before a tensor is written to: may it be, by whom, and does the result fit."""
+"""Checks before an in-place write: whether autograd allows it, and whether shape and dtype of the result fit."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def check_writable(target: Tensor, name: str, others_need: bool = False, *, inde
 
     Args:
         others_need: whether one of the other operands requires grad.
-        indexed: for writes to single elements, which expanded tensors still take, with a warning; None: without.
+        indexed: the write is by an index: expanded tensors are allowed with a warning; None: without a warning.
     """
     if not isinstance(target, Tensor):
         raise TypeError(f"{name}(): argument 'self' must be Tensor, not {type(target).__name__}")
@@ -43,7 +43,7 @@ def check_writable(target: Tensor, name: str, others_need: bool = False, *, inde
 
 
 def refuse_grad(name: str, *tensors: Any) -> None:
-    """Refuse `out=` where autograd would have to follow the write, or what was written there."""
+    """Raise RuntimeError if grad mode is on and an argument of an `out=` call requires grad."""
     if MODE.get().grad and any(isinstance(t, Tensor) and t.requires_grad for t in tensors):
         raise RuntimeError(
             f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of the "
@@ -52,7 +52,7 @@ def refuse_grad(name: str, *tensors: Any) -> None:
 
 
 def check_repeats(target: Tensor) -> None:
-    """Refuse to write to what has one place for several elements."""
+    """Raise RuntimeError if several elements of the tensor share a memory location (expanded tensors)."""
     if repeats(target._data):
         raise RuntimeError(
             "unsupported operation: more than one element of the written-to tensor refers to a single memory "
@@ -70,7 +70,7 @@ def refuse_inference(target: Tensor) -> None:
 
 
 def check_history(target: Tensor, others_need: bool = False) -> None:
-    """Raise for a write that autograd could not follow: to a leaf, to a view that is not to be written to."""
+    """Raise for an in-place write to a leaf that requires grad, a view of one, or a view that forbids writes."""
     if not MODE.get().grad or not (others_need or target.requires_grad):
         return
     view = target._view
@@ -100,7 +100,7 @@ def _warn_expanded(name: str) -> None:
 
 
 def check_overlap(target: Tensor, others: list[Tensor], apart: bool = False) -> None:
-    """Refuse to read what is being written in another order, or at all where operands are to be `apart`."""
+    """Raise RuntimeError if an operand partly overlaps the written tensor, or overlaps at all if `apart`."""
     data = target._data
     own = getattr(data, "base", None) is None
     for other in others:
@@ -115,7 +115,7 @@ def check_overlap(target: Tensor, others: list[Tensor], apart: bool = False) -> 
 
 
 def check_result(target: Tensor, result: Tensor) -> None:
-    """Raise if a result cannot be written into `target`: its dtype is of a higher kind, or its shape another."""
+    """Raise if a result cannot be written into `target`: its dtype cannot be cast, or its shape differs."""
     if result._spec is not target._spec and not dtypes.can_cast(result._spec.dtype, target._spec.dtype):
         raise RuntimeError(
             f"result type {scalar_type(result._spec.dtype)} can't be cast to the desired output type "

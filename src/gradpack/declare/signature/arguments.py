@@ -1,4 +1,4 @@
-"""What a parameter takes, by its annotation or its name, and what is said to an argument that is something else.
+"""The kind of argument that each parameter takes, by its annotation or name, and the errors for other arguments.
 
 Nothing here runs while arguments are right: an operation asks after something has failed, or about an option that is
 neither its default nor of the usual type (`tests_of`).
@@ -98,7 +98,7 @@ USUAL = {
     "memory_format": "{0} is not None",
 }
 
-# The same where there is time for a closer look: before functions that are composed of several operations.
+# The same with stricter tests, for composite functions, where the cost of a check matters less.
 _INT_64 = f"not (type({{0}}) is int and {-(1 << 63)} <= {{0}} < {1 << 63})"
 CLOSELY = USUAL | {"int": _INT_64, "size": _INT_64, "ints": "type({0}) is not int and not _all_ints({0})"}
 
@@ -112,7 +112,7 @@ def kind_of(name: str, annotation: Any) -> str | None:
 
 
 def kinds_of(parameters: Mapping[str, Parameter]) -> Kinds:
-    """By name of a parameter: its kind, its position, and whether None stands for nothing."""
+    """Return by parameter name: its kind, its position, and whether None is accepted."""
     found = {}
     first = 0 if "self" in parameters else 1  # torch does not count what a method belongs to
     for i, (name, p) in enumerate(parameters.items(), first):
@@ -125,7 +125,7 @@ def kinds_of(parameters: Mapping[str, Parameter]) -> Kinds:
 
 
 def tests_of(kinds: Kinds, defaults: Iterable[str], usual: Mapping[str, str]) -> list[str]:
-    """For each option the expression that is true of an argument that is to be looked at."""
+    """Return for each option the expression that is true if its argument has to be checked."""
     tests = []
     for name, (kind, _, optional) in kinds.items():
         test = usual.get(kind)
@@ -196,7 +196,7 @@ def _kinds_of_op(op: Op) -> Kinds:
 
 @cache
 def option_kinds(op: Op) -> Kinds:
-    """What the options of an operation take that would be taken in silence."""
+    """Return the kinds of the options of an operation that have to be checked, as a wrong one would raise no error."""
     kinds = {n: k for n, k in _kinds_of_op(op).items() if n not in op.arrays and n not in op.lists}
     looked_at = ("bool", "float", "number", "str") if op.name.startswith("_") else USUAL
     return {n: k for n, k in kinds.items() if k[0] in looked_at}
@@ -204,7 +204,7 @@ def option_kinds(op: Op) -> Kinds:
 
 @cache
 def options_of(op: Op) -> tuple[tuple[int, Any], ...]:
-    """Where the options of an operation stand, and their defaults."""
+    """Return (position, default) of each option of an operation."""
     return tuple((op.params.index(n), op.defaults.get(n, Parameter.empty)) for n in option_kinds(op))
 
 
@@ -225,7 +225,7 @@ def refuse_options(op: Op, name: str, values: Any) -> None:
 
 
 def refuse_unfit(op: Op, name: str, values: Any, error: Exception) -> None:
-    """Raise the error for an argument that is to blame for what a body raised."""
+    """Raise the error for an argument of a wrong type or range that made the body raise."""
     kinds = {n: k for n, k in _kinds_of_op(op).items() if n not in op.arrays and n not in op.lists}
     named = dict(zip(op.params, values, strict=True))
     if not (isinstance(error, TypeError) and f"{name}(" in str(error)):
@@ -234,12 +234,12 @@ def refuse_unfit(op: Op, name: str, values: Any, error: Exception) -> None:
 
 
 def python_number(value: Any) -> Any:
-    """A number of NumPy's as one of Python's; any other value itself."""
+    """Convert a NumPy scalar to a Python number; return any other value as it is."""
     return value.item() if is_number_of_numpy(type(value)) else value
 
 
 def refuse_numbers(op: Op, name: str, values: Any) -> None:
-    """Raise for a number of NumPy's in the place of a tensor."""
+    """Raise TypeError for a NumPy scalar in place of a tensor."""
     for i, (param, value) in enumerate(zip(op.params, values, strict=True)):
         if param in op.arrays and param not in op.scalars and is_number_of_numpy(type(value)):
             raise not_a_tensor(name, param, i + 1, value)
@@ -264,7 +264,7 @@ def _is_tensors(value: Any) -> bool:
 
 
 def is_number_of_numpy(kind: type) -> bool:
-    """Whether a type is one of NumPy's numbers, which are arrays for arithmetic but stand for no tensor."""
+    """Return whether a type is a NumPy scalar type, which is not accepted in place of a tensor."""
     return kind.__module__ == "numpy" and not hasattr(kind, "__setitem__")
 
 

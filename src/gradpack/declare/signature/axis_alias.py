@@ -1,6 +1,6 @@
-"""`axis` for `dim`: NumPy's name, by which torch takes it wherever it looks at arguments itself.
+"""`axis` as NumPy's alias of `dim`, which torch accepts in functions whose arguments its C++ parser reads.
 
-A dimension that has to be given has no default of its own. Then it, and what comes after it, get `MISSING`, so that
+A required `dim` has no default. It, and the required parameters after it, then default to `MISSING`, so that
 `gather(input, index=index, axis=0)` is a call, and `gather(input)` is told what it lacks.
 """
 
@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-# What torch has in Python, or has `axis` in another form of: these take `dim` alone.
+# These take `dim` alone: torch's are Python functions, or name `axis` differently.
 TAKE_DIM = frozenset("norm split unique unique_consecutive".split())
 
 
 class Missing:
-    """Stands for an argument that was not given."""
+    """The type of the default of an argument that was not given."""
 
     __slots__ = ()
 
@@ -26,25 +26,25 @@ MISSING = Missing()
 
 
 def lacking(params: Iterable[str], defaults: Mapping[str, Any]) -> list[str]:
-    """The parameters that have to be given, from `dim` on."""
+    """Return the required parameters from `dim` on."""
     names = list(params)
     return [p for p in names[names.index("dim") :] if p not in defaults]
 
 
 def check_text(required: list[str]) -> str:
-    """The test that is true of a call in which `axis` was given, or something is missing."""
+    """Return the expression that is true if `axis` was given, or a required argument is missing."""
     return " or ".join(["axis is not None", *(f"{p} is _missing" for p in required)])
 
 
 def dim_of(op: str, axis: Any, dim: Any, default: Any, rest: Mapping[str, Any]) -> Any:
-    """The dimension that a call names, by either name.
+    """Return the dimension of a call, given as `dim` or as `axis`.
 
     Args:
         default: what `dim` is if it is not given.
-        rest: other arguments by name, which are not to be missing.
+        rest: other required arguments by name.
 
     Raises:
-        TypeError: for both names, and for what is missing.
+        TypeError: if both are given, or a required argument is missing.
     """
     if axis is not None and dim is not default:
         raise TypeError(f"{op}() got both 'dim' and 'axis', which are two names of one argument")

@@ -1,4 +1,4 @@
-"""Orders of arguments that torch once had and still takes: `x.add_(2, y)` for `x.add_(y, alpha=2)`."""
+"""Deprecated argument orders that torch still accepts: `x.add_(2, y)` for `x.add_(y, alpha=2)`."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _ORDERS = {"alpha": _ALPHA, "value": _VALUE, "beta": _BETA}
 
 
 def call(op: Op, name: str, function: Callable[..., Any], values: tuple[Any, ...], out: Any = None) -> Any:
-    """The call with its arguments in today's order. Warns once in a process, as torch does.
+    """Call with the arguments in today's order. Warns once in a process, as torch does.
 
     Raises:
-        TypeError: for arguments that are in no order that there has been.
+        TypeError: if the arguments match no known order.
     """
     assert op.legacy is not None
     roles = _ORDERS[op.legacy].get("".join("t" if isinstance(v, Tensor) else "n" for v in values))

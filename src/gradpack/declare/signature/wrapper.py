@@ -1,4 +1,4 @@
-"""The door of a function that is no operation of its own: what users call, around what operations call.
+"""The public wrapper ("door") of a composite function: users call it, operations call the function inside.
 
 An operation that is declared knows what it takes, and says so (`declare.dispatch.interpreter`). A function that is
 composed of several is Python: given None it would tell of an attribute that None does not have. Its door has the same
@@ -63,11 +63,11 @@ def _stub(*args: Any, **kwargs: Any) -> Any:
 
 
 def open_doors(names: dict[str, Any], exported: Iterable[str], prefix: str = "", options: str | None = None) -> None:
-    """Put doors before the functions of a module, as the last thing that it does.
+    """Wrap the exported functions of a module in doors, at the end of the module.
 
     Args:
         names: its globals.
-        prefix: what stands before the names of its functions in messages.
+        prefix: the prefix of function names in error messages.
         options: see `door`.
     """
     for name in exported:
@@ -76,12 +76,12 @@ def open_doors(names: dict[str, Any], exported: Iterable[str], prefix: str = "",
 
 
 def door(function: Any, name: str, module: str, label: str = "", options: str | None = None) -> Any:
-    """The function for users: the same one, if it is no plain function, or has a door or a declaration.
+    """Return the public wrapper of a function; the function itself if it is not plain, wrapped or declared already.
 
     Args:
         name: where it is found in `module`: "cumsum", or "Tensor.cumsum".
         label: what it is called in messages, if not by its own name.
-        options: those that are looked at before the call, if not all: what torch has in Python takes what works.
+        options: the options checked before the call, if not all: torch's Python functions check less.
     """
     if type(function) is not FunctionType or hasattr(function, "op") or hasattr(function, "outside"):
         return function
@@ -108,7 +108,7 @@ def door(function: Any, name: str, module: str, label: str = "", options: str | 
 
 
 def of_users(function: Any) -> Any:
-    """What users call for a function: its door, if it has one."""
+    """Return the public wrapper ("door") of a function, or the function itself if it has none."""
     return _DOORS.get(function, function)
 
 
@@ -168,7 +168,7 @@ def _install(made: Any, function: Any, label: str, options: str | None) -> None:
 
 
 def _usual_types(kind: str, default: Any) -> tuple[type, ...]:
-    """The types of arguments that a wrapper passes on without a look."""
+    """Return the types of arguments that a wrapper passes on unchecked."""
     return _TYPES.get(kind, ()) if default is Parameter.empty else (*_TYPES.get(kind, ()), type(default))
 
 
@@ -176,7 +176,7 @@ _TYPES = {"bool": (bool,), "int": (int,), "float": (float,), "number": (int, flo
 
 
 def _unusual(args: tuple[Any, ...], usual: list[tuple[type, ...] | None]) -> bool:
-    """Whether positional arguments are to be looked at: one has another type, or there are too many."""
+    """Return whether positional arguments have to be checked: one has another type, or there are too many."""
     if len(args) > len(usual):
         return True
     for value, types in zip(args, usual, strict=False):  # noqa: SIM110 - a generator takes longer
@@ -186,18 +186,18 @@ def _unusual(args: tuple[Any, ...], usual: list[tuple[type, ...] | None]) -> boo
 
 
 def _by_name(parameters: Any) -> str:
-    """The text of a dict of the arguments."""
+    """Return the source of a dict of the arguments."""
     return "{" + ", ".join(f"{name!r}: {name}" for name in parameters) + "}"
 
 
 def _first(parameters: Any) -> str:
-    """The text of the first argument."""
+    """Return the source of the first argument."""
     name, p = next(iter(parameters.items()))
     return f"({name}[0] if {name} else None)" if p.kind is Parameter.VAR_POSITIONAL else name
 
 
 def _asked(made: Any, found: list[Any], own: Any, given: dict[str, Any]) -> Any:
-    """What the `__torch_function__` of a subclass makes of a call; it gets what is not as by default."""
+    """Call `__torch_function__` of a tensor subclass, with the arguments that are not their defaults."""
     args: list[Any] = []
     kwargs = {}
     for name, p in own.items():
@@ -220,7 +220,7 @@ class _Spelled(NamedTuple):
 
 
 def _spelled(own: Any, defaults: Any, label: str) -> _Spelled | None:
-    """NumPy's name of the dimension, which torch takes too, but not where its function is of Python."""
+    """Return how a wrapper accepts `axis` for `dim`; None where torch's function is in Python and does not."""
     several = any(p.kind in (Parameter.VAR_KEYWORD, Parameter.VAR_POSITIONAL) for p in own.values())
     name = label.removeprefix("_method_")
     if "dim" not in own or several or name in TAKE_DIM:
@@ -253,20 +253,20 @@ def _signature(parameters: Any, spelled: _Spelled | None) -> str:
 
 
 def _given(parameters: Any) -> str:
-    """The arguments of a call of the same signature."""
+    """Return the source of the arguments that pass on all parameters."""
     stars = {Parameter.VAR_POSITIONAL: "*{}", Parameter.VAR_KEYWORD: "**{}", Parameter.KEYWORD_ONLY: "{0}={0}"}
     return ", ".join(stars.get(p.kind, "{}").format(name) for name, p in parameters.items())
 
 
 def _in_memory(parameters: Any) -> list[str]:
-    """Names of parameters in the order in which a frame has them."""
+    """Return parameter names in the order of a frame's local variables."""
     last = (Parameter.KEYWORD_ONLY, Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
     order = sorted(parameters.values(), key=lambda p: last.index(p.kind) + 1 if p.kind in last else 0)
     return [p.name for p in order]
 
 
 def _all_positional(function: Any) -> Any:
-    """The same code with parameters that are positional, all of them: the quickest call that Python has."""
+    """Copy a function with all its parameters made positional: Python's fastest call."""
     code = function.__code__
     several = bool(code.co_flags & 0x04) + bool(code.co_flags & 0x08)  # *args, **kwargs
     code = code.replace(
@@ -279,7 +279,7 @@ def _all_positional(function: Any) -> Any:
 
 
 def _bound(shown: Any, own: Any, given: dict[str, Any]) -> dict[str, Any]:
-    """The arguments by the names that a wrapper shows, from those that it has."""
+    """Map the arguments of a function to the parameter names of the signature that its wrapper shows."""
     found = {n: None if p.default is Parameter.empty else p.default for n, p in shown.items()}
     for name, p in own.items():
         if p.kind is Parameter.VAR_POSITIONAL:
@@ -292,7 +292,7 @@ def _bound(shown: Any, own: Any, given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _taken_by_position(shown: Any) -> Iterator[str]:
-    """The parameters that positional arguments are given to, before one that takes any number of them: `*size`."""
+    """Yield the parameters that take positional arguments, up to a variadic one such as `*size`."""
     for name, p in shown.items():
         if p.kind in (Parameter.VAR_POSITIONAL, Parameter.KEYWORD_ONLY):
             return
@@ -306,7 +306,7 @@ _AMBIGUOUS = ("The truth value of an array", "Boolean value of Tensor")
 
 
 def _explained(label: str, kinds: Kinds, values: dict[str, Any], error: Exception, compiled: bool) -> Exception:
-    """What to raise in place of what a composition raised.
+    """Return the exception to raise in place of `error`, which a composite function raised.
 
     Args:
         compiled: whether torch has the function in C++, where arguments are looked at before anything else.

@@ -1,4 +1,4 @@
-"""What convolutions ask of their arguments, in torch's words."""
+"""Argument checks of convolutions, with torch's error messages."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def check_shapes(
     output_padding: Any,
     groups: int,
 ) -> None:
-    """Raise torch's errors for what has no convolution."""
+    """Raise torch's errors for shapes that cannot be convolved."""
     of_bias = None if bias is None else bias._shape
     _check_shapes(input._shape, weight._shape, of_bias, stride, padding, dilation, transposed, output_padding, groups)
 

@@ -27,7 +27,7 @@ FUNCTIONS = "avg_pool1d adaptive_avg_pool1d"
 
 
 def _counts(size: Any, geometry: Any, include: bool, divisor: int | None) -> Any:
-    """What to divide the sum over each window by: one number, or an array."""
+    """Return the divisor of the sum over each window: one number, or an array."""
     if divisor is not None:
         return divisor
     counts = _counts_of_windows(tuple(size), geometry, include)

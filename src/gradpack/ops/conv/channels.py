@@ -41,12 +41,12 @@ def channel_dots(a: Any, b: Any) -> Any:
 
 
 def compiled(x: Any, *others: Any) -> Any:
-    """The compiled loops over channels, if they take these large arrays: lines of some length."""
+    """Return the compiled loops over channels, or None if they do not take these arrays."""
     return loops("channel_norms", x, *others) if x.size >= SMALL and x.shape[2] >= 16 else None
 
 
 def column(values: Any) -> Any:
-    """One number for each channel, to stand beside (channels, places)."""
+    """Reshape one number per channel to broadcast against (channels, places)."""
     return reshaped(values, (-1, 1))
 
 

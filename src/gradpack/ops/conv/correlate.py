@@ -58,7 +58,7 @@ def _is_pointwise(kernel: Any, stride: Any) -> bool:
 def correlate(
     x: Any, weight: Any, stride: Any, padding: Any, dilation: Any, groups: int, count: Any, bias: Any = None
 ) -> Any:
-    """The derivative by y: the convolution, for `count` places; a bias for each channel of it is added."""
+    """The derivative with respect to y: the convolution at `count` places, plus a bias per channel."""
     kernel, ndim = weight.shape[2:], len(count)
     table = small.table_for(x, weight, x.shape, kernel, stride, padding, dilation, count, groups)
     if table is not None:
@@ -127,7 +127,7 @@ def _depthwise(x: Any, weight: Any, stride: Any, dilation: Any, out: Any) -> Any
 
 
 def _depthwise_dense(x: Any, weight: Any, dilation: Any, out: Any) -> Any:
-    """The same without strides: whole images as one row, of which the ends of lines are thrown away."""
+    """`_depthwise` for stride 1: whole images as one row, whose line ends are discarded."""
     batch, outs, *count = out.shape
     groups, whole = x.shape[1], x.shape[2:]
     per = outs // groups
@@ -155,7 +155,7 @@ def _depthwise_dense(x: Any, weight: Any, dilation: Any, out: Any) -> Any:
 
 
 def correlate_input(y: Any, weight: Any, size: Any, stride: Any, padding: Any, dilation: Any, groups: int) -> Any:
-    """The derivative by x, of spatial size `size`: the gradient of a convolution, and the transposed one."""
+    """The derivative with respect to x, of spatial size `size`: the input gradient, or a transposed convolution."""
     kernel, count = weight.shape[2:], y.shape[2:]
     batch, outs, per = y.shape[0], weight.shape[0], weight.shape[1]
     channels = per * groups
@@ -206,7 +206,7 @@ def _side_by_side(matrix: Any, given: Any) -> Any:
 
 
 def correlate_weight(y: Any, x: Any, kernel: Any, stride: Any, padding: Any, dilation: Any, groups: int) -> Any:
-    """The derivative by the weight: the gradient of a convolution by its weight."""
+    """The derivative with respect to the weight: the weight gradient of a convolution."""
     count, ndim = y.shape[2:], len(kernel)
     batch, channels, outs = x.shape[0], x.shape[1], y.shape[1]
     shape = (outs, channels // groups, *kernel)

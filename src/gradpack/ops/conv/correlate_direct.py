@@ -1,6 +1,6 @@
-"""Convolution of large arrays of float32 by compiled loops: lines of images, and taps that say how far to move.
+"""Convolution of large float32 arrays by compiled loops over lines of images, with an offset per kernel tap.
 
-What the loops need to know is here: how images lie, where windows look, and in which order weights are read.
+Here are the layouts that the loops expect: of images, kernel offsets, and packed weights.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ WASTE = 3  # places with those between rows, for each one that counts: where mor
 
 
 class Lines(NamedTuple):
-    """How images of three dimensions lie in lines."""
+    """The layout of images with three spatial dimensions as flat lines."""
 
     size: tuple[int, ...]  # places of an image in each dimension
     moves: tuple[tuple[int, int], ...]  # the phase and the places to move by, for each position in a window
@@ -47,7 +47,7 @@ def _lines(size: Any, kernel: Any, stride: Any, padding: Any, dilation: Any, cou
 
 @lru_cache(512)
 def _taps(lines: Lines, channels: int, length: int, multiple: int = 1) -> Any:
-    """Where all positions of the window in so many channels are; the first again until there is a multiple."""
+    """Return the offsets of all kernel positions in all channels, padded with the first to a `multiple`."""
     found = [(c * lines.phases + phase) * length + move for c in range(channels) for phase, move in lines.moves]
     found += found[:1] * (-len(found) % multiple)
     return np.array(found, np.int64)
@@ -58,12 +58,12 @@ def _rounded(n: int, to: int) -> int:
 
 
 def _three(values: Any, fill: int) -> tuple[int, ...]:
-    """One number for each of three dimensions; those that there are come last."""
+    """Pad per-dimension values with `fill` in front to three dimensions."""
     return (fill,) * (3 - len(values)) + tuple(values)
 
 
 def _images(x: Any) -> Any:
-    """(number, channels, *space) with three dimensions of space."""
+    """Reshape (batch, channels, *space) to three spatial dimensions."""
     return x.reshape(*x.shape[:2], *_three(x.shape[2:], 1))
 
 
@@ -72,15 +72,15 @@ def _integers(values: Any, fill: int) -> Any:
 
 
 def _dense(x: Any) -> Any:
-    """Row by row, as loops want it: a gradient may be one number that is repeated."""
+    """Return a C-contiguous array, as loops need: a gradient may be an expanded number."""
     return x if x.flags.carray else np.array(x, order="C")
 
 
-_LARGE = np.empty(ENOUGH, np.float32)  # what the gate is asked for: the arrays themselves may have to be copied first
+_LARGE = np.empty(ENOUGH, np.float32)  # to query the loops with: the arrays themselves may need a copy first
 
 
 def _loops(x: Any, other: Any, weights: int, *geometry: Any) -> Any:
-    """The compiled loops and the three-dimensional geometry, where they are for it; else None."""
+    """Return the compiled loops and the three-dimensional geometry, or None if the loops do not apply."""
     if type(x) is not _array_type or x.dtype != np.float32 or not x.dtype.isnative or x.size < ENOUGH:
         return None
     if type(other) is not _array_type or other.dtype != x.dtype or weights > BLOCK:
@@ -95,7 +95,7 @@ def _loops(x: Any, other: Any, weights: int, *geometry: Any) -> Any:
 
 
 class _Lying:
-    """Images side by side in lines, some at a time, and room for what is computed of them."""
+    """Buffers for `some` images at a time, laid out side by side in lines."""
 
     def __init__(self, fast: Any, batch: int, channels: int, rows: int, lines: Lines, to: int) -> None:
         each = size_of(lines.size)
@@ -108,7 +108,7 @@ class _Lying:
 def correlate_direct(
     x: Any, weight: Any, stride: Any, padding: Any, dilation: Any, groups: int, count: Any, bias: Any
 ) -> Any:
-    """The convolution, or None where the loops are not for it."""
+    """Return the convolution, or None if the loops do not apply."""
     if bias is not None and bias.dtype != x.dtype:
         return None
     found = _loops(x, weight, weight.size, x.shape[2:], weight.shape[2:], stride, padding, dilation, count)
@@ -168,7 +168,7 @@ def _packed(weight: Any, groups: int, rows: int) -> Any:
 
 
 def input_direct(y: Any, weight: Any, size: Any, stride: Any, padding: Any, dilation: Any, groups: int) -> Any:
-    """The gradient by the input, of spatial size `size`, or None where the loops are not for it.
+    """Return the gradient of the input, of spatial size `size`, or None if the loops do not apply.
 
     Elements at the same phase of the steps see the same positions of windows: for each phase this is a convolution of
     `y` that moves by single steps.
@@ -224,7 +224,7 @@ def _lines_of(places: tuple[int, ...], moves: Any) -> Lines:
 
 
 def weight_direct(y: Any, x: Any, kernel: Any, stride: Any, padding: Any, dilation: Any, groups: int) -> Any:
-    """The gradient by the weight, or None where the loops are not for it."""
+    """Return the gradient of the weight, or None if the loops do not apply."""
     count = y.shape[2:]
     batch, channels, outs = x.shape[0], x.shape[1], y.shape[1]
     per, inner = outs // groups, channels // groups

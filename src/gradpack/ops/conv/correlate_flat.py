@@ -22,7 +22,7 @@ WASTE = 3  # places with those between images, for each one that counts: where m
 
 
 def worth_while(kernel: Any, stride: Any, padding: Any, groups: int, batch: int, size: Any, count: Any) -> bool:
-    """Whether windows move by single steps and reach over several places, and there are enough of them."""
+    """Return whether this is faster: stride 1, one group, several kernel positions, and enough windows."""
     if groups != 1 or size_of(kernel) < 2 or any(s != 1 for s in stride):
         return False
     places = size_of(count)
@@ -30,12 +30,12 @@ def worth_while(kernel: Any, stride: Any, padding: Any, groups: int, batch: int,
 
 
 def _lines(size: Any, padding: Any, count: Any) -> tuple[int, ...]:
-    """From one image, row, ... to the next."""
+    """Return the padded extent of each dimension in the flat layout."""
     return tuple(max(n + p, c) for n, p, c in zip(size, padding, count, strict=True))
 
 
 def flat_weight_gradient(y: Any, x: Any, kernel: Any, padding: Any, dilation: Any, total: Any) -> Any:
-    """The derivative by the weight, added to `total`: (out channels, channels * kernel).
+    """Add the weight gradient to `total`: (out channels, channels * kernel).
 
     Only the dimensions of the kernel after the first cost copies: along it, windows are taken from the same ones.
     """

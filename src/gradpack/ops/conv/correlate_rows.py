@@ -20,7 +20,7 @@ MANY = 1 << 10  # places, below which an arrangement takes longer than it saves
 
 
 def worth_while(kernel: Any, dilation: Any, groups: int, batch: int, count: Any) -> bool:
-    """Whether there is something to win: a kernel of several rows, and enough places for products of matrices."""
+    """Return whether this is faster: the kernel has several rows, and enough places for matrix products."""
     if groups != 1 or len(kernel) < 2 or kernel[0] < 2 or dilation[0] != 1 or count[0] < 2:
         return False
     return size_of(count[1:]) * batch >= FEW and size_of(count) * batch >= MANY

@@ -88,7 +88,7 @@ def _declared(ndim: int) -> Callable[..., Any]:
 
 
 def _laid_as(array: Any, input: Any, ndim: int) -> Any:
-    """`channels_as_in`, for one volume without a batch, too."""
+    """`channels_as_in`, also for an unbatched volume."""
     if ndim == 3 and input.ndim == 4:
         return channels_as_in(array[None], input[None])[0]
     return channels_as_in(array, input)
@@ -139,7 +139,7 @@ def _max_pool(
 
 
 def _followed(input: Tensor) -> bool:
-    """Whether anything follows what becomes of a tensor: a gradient, a tangent, or a level of `func`."""
+    """Return whether autograd, forward mode or a `vmap` level tracks operations on a tensor."""
     mode = MODE.get()
     return bool((mode.grad and input.requires_grad) or mode.forward or mode.levels)
 
@@ -219,7 +219,7 @@ def _adaptive_max(input: Any, output_size: Any) -> tuple[Any, Any]:
 
 
 def adaptive_parts(size: int, count: int) -> list[Any]:
-    """The indices that the `count` parts of a dimension have first, second, ...: the last one repeated."""
+    """Return, for k = 0, 1, ..., index k in each of `count` parts of a dimension; short parts repeat their last."""
     start, stop = adaptive_bounds(size, count)
     return [np.minimum(start + k, stop - 1) for k in range(int((stop - start).max()))]
 

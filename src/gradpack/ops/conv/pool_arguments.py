@@ -1,4 +1,4 @@
-"""What pooling asks of its arguments, in torch's words."""
+"""Argument checks of pooling, with torch's error messages."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def _named(prefix: str, values: Any) -> str:
 
 
 def _check_space(op: str, ndim: int, shape: tuple[int, ...]) -> None:
-    """Raise unless there are one or two dimensions before `ndim` others, of size zero only that of the batch."""
+    """Raise unless the input is (batch, channels, *space) or unbatched, and no dimension but the batch is empty."""
     if op == "avg_pool2d" and len(shape) < 3:
         raise dim_out_of_range(-ndim - 1, len(shape))
     if len(shape) not in (ndim + 1, ndim + 2) and ndim == 3:
@@ -125,7 +125,7 @@ def _geometry(
 
 
 def _check_one(kernel: int, stride: int, padding: int, dilation: int) -> None:
-    """What `max_pool1d` without indices says in words of its own."""
+    """Raise RuntimeError for invalid windows, with the messages of `max_pool1d` without indices."""
     for name, value in (("kernel_size", kernel), ("stride", stride), ("dilation", dilation)):
         if value <= 0:
             raise RuntimeError(f"max_pool1d() {name} must be greater than zero, but got {value}")
@@ -148,7 +148,7 @@ def _places(size: int, kernel: int, stride: int, padding: int, dilation: int, ce
 
 
 def adaptive_size(op: str, ndim: int, input: Any, output_size: Any) -> tuple[int, ...]:
-    """The output size, None standing for that of the input."""
+    """Return the output size, with None replaced by the size of the input."""
     check_tensor(op, input=input)
     given = output_size
     if isinstance(output_size, Tensor) or is_int(output_size):

@@ -20,7 +20,7 @@ from .sliding import at, cropped, offsets, reaching, size_of
 
 
 def lowest(dtype: Any) -> Any:
-    """What no element is below."""
+    """Return the smallest value of a NumPy dtype, -inf for floating point."""
     return -np.inf if dtype.kind == "f" else False if dtype.kind == "b" else np.iinfo(dtype).min
 
 

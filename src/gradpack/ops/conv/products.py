@@ -86,7 +86,7 @@ def _weight_gradient(
 
 
 def over_places(g: Any) -> Any:
-    """The sum over everything but the channels, the second dimension."""
+    """Return the sum over all dimensions but the second, the channels."""
     return late._sum_dim(
         late._sum_dim(late.reshape(g, (*g.shape[:2], -1)), 2) if g.shape[0] and g.shape[1] else g, _others(g)
     )

@@ -15,7 +15,7 @@ _array_type = np.ndarray  # NumPy's own, also where `np` is bound to another lib
 
 
 def size_of(shape: Any) -> int:
-    """How many elements a shape has."""
+    """Return the number of elements of a shape."""
     n = 1
     for s in shape:
         n *= s

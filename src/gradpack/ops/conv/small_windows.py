@@ -69,7 +69,7 @@ def table_for(
 
 
 def columns(x: Any, table: Table, beyond: Any = 0) -> Any:
-    """All windows, in the shape of the table's index; `beyond` stands for what is beyond the input."""
+    """Return all windows, in the shape of the table's index; `beyond` is the value outside the input."""
     flat = x.reshape(-1)
     if table.padded:
         whole = np.empty(table.size + 1, x.dtype)
@@ -97,7 +97,7 @@ def input_gradient(y: Any, weight: Any, table: Table, shape: Any) -> Any:
 
 
 def placed(values: Any, index: Any, table: Table, shape: Any) -> Any:
-    """Values added up at places of an input of a shape: the adjoint of taking them."""
+    """Add values up at places of an input of a shape: the adjoint of `columns`."""
     out = np.zeros(table.size + 1, values.dtype)
     np.add.at(out, index, values)
     return out[:-1].reshape(shape)

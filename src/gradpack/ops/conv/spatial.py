@@ -1,4 +1,4 @@
-"""What convolution, pooling and resampling ask of their arguments."""
+"""Argument checks shared by convolution, pooling and resampling."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from ...tensor.tensor import Tensor
 
 
 def is_int(value: Any) -> bool:
-    """Whether a value will do as an int: no bool, no float."""
+    """Return whether a value is accepted as an int: no bool, no float."""
     return type(value) is int or (hasattr(value, "__index__") and not isinstance(value, bool | Tensor))
 
 
 def wrong_type(op: str, name: str, value: Any, wanted: str) -> TypeError:
-    """What torch raises for an argument of a wrong type."""
+    """Return the TypeError that torch raises for an argument of a wrong type."""
     return TypeError(f"{op}(): argument '{name}' must be {wanted}, not {type(value).__name__}")
 
 
@@ -60,7 +60,7 @@ def repeated(op: str, name: str, value: Any, ndim: int) -> tuple[int, ...]:
     """One int for each of `ndim` dimensions.
 
     Raises:
-        TypeError: for what is no int and no sequence of ints.
+        TypeError: for anything but an int or a sequence of ints.
         RuntimeError: for another number of them.
     """
     if type(value) is int and -LARGE < value < LARGE:

@@ -1,4 +1,4 @@
-"""What the modules of linear algebra share: checks of operands, forms of results, and transposes."""
+"""Helpers of the linear algebra modules: checks of operands, named tuples of results, `out=`, and transposes."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def same_dtype(name: str, a: Any, b: Any, labels: tuple[str, str] = ("A", "B")) 
 
 
 def first_bad(info: Any) -> tuple[str, int] | None:
-    """Where the first matrix that failed stands, in torch's words, and its number; None if all are well."""
+    """Return torch's prefix for the first batch element with nonzero `info`, and that info; None if all are 0."""
     if type(info) is _array_type and info.size < _FEW and not any(info.ravel().tolist()):
         return None
     flat = np.reshape(info, (-1,))
@@ -94,7 +94,7 @@ def first_bad(info: Any) -> tuple[str, int] | None:
 
 
 def array_of(value: Any) -> Any:
-    """The array of a tensor; an array itself."""
+    """Return the array of a tensor (of all examples if batched); an array as it is."""
     while is_batched(value):  # to look at values of all examples
         value = value._data.value
     return value._data if isinstance(value, Tensor) else value
@@ -114,14 +114,14 @@ def diagonal_of(x: Any) -> Any:
 
 
 def identity(n: int, like: Any, columns: int | None = None) -> Any:
-    """The identity matrix as an array or tensor like another."""
+    """Return an identity matrix with the type and dtype of `like`."""
     if isinstance(like, Tensor):
         return beside(np.eye(n, columns, dtype=like._spec.native), like)
     return np.eye(n, columns, dtype=like.dtype)
 
 
 def as_like(x: Any, other: Any) -> Any:
-    """Real values as complex ones where others are."""
+    """Convert real `x` to complex if `other` is complex."""
     if is_complex(other) and not is_complex(x):
         return x * (1 + 0j)
     return x
@@ -131,12 +131,12 @@ def as_like(x: Any, other: Any) -> Any:
 
 
 def result_type(name: str, fields: str) -> Any:
-    """A type of named tuples that torch has for the results of a function."""
+    """Return the named tuple type of a function's results, as in `torch.return_types`."""
     return return_type(name, fields.split())
 
 
 def with_out(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function with `out=`: a tensor, or a tuple of as many as there are results."""
+    """Add `out=` to a function: a tensor, or a tuple of one per result."""
     code = function.__code__
     by_input = code.co_varnames[: code.co_argcount][:1] == ("input",)
 
@@ -169,7 +169,7 @@ def with_out(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def followed(*tensors: Any) -> bool:
-    """Whether derivatives may be asked for of what is made of these tensors."""
+    """Return whether derivatives of results of these tensors may be needed."""
     mode = MODE.get()
     if mode.levels or mode.forward:
         return True

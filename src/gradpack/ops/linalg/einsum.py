@@ -77,7 +77,7 @@ def _letters(terms: list[str], known: list[str] | None = None) -> list[str]:
 
 
 def _left_to_right(count: int) -> list[tuple[int, int]]:
-    """The first two, then the result (which is last) with the one in front."""
+    """Return a contraction path from left to right: operands 0 and 1, then the last result with the next."""
     return [(0, 1)] + [(0, left - 1) for left in range(count - 1, 1, -1)] if count > 1 else []
 
 

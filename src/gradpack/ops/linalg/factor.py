@@ -95,14 +95,14 @@ def _factored(name: str, input: Any, upper: bool) -> tuple[Any, Any]:
 
 
 def _is_finite(factor: Any) -> bool:
-    """Whether the diagonals are."""
+    """Return whether the diagonals are finite."""
     if type(factor) is _array_type:
         return isfinite(_add(factor.diagonal(0, -2, -1), None).real)
     return bool(np.all(np.isfinite(np.linalg.diagonal(factor))))
 
 
 def _factored_one_by_one(lower: Any) -> tuple[Any, Any]:
-    """Cholesky factors where some matrix has none: what is reached of it."""
+    """Factor matrices one by one where some are not positive definite: those get partial factors."""
     flat = stacked(lower)
     out, info = np.tril(flat), np.zeros(flat.shape[0], dtype=np.int32)
     for nr in range(flat.shape[0]):

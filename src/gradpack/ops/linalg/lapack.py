@@ -1,4 +1,4 @@
-"""What linear algebra needs of arrays and `numpy.linalg` does not have: triangular systems, LU, singular ones.
+"""Linear algebra on arrays that `numpy.linalg` lacks: triangular systems, LU, solving of singular systems.
 
 All take batches; loops are over columns or blocks of columns, never over elements.
 """
@@ -25,7 +25,7 @@ def stacked(a: Any) -> Any:
 
 
 def triangle(a: Any, upper: bool, unit: bool) -> Any:
-    """The triangle that counts, the other one zero, the diagonal one if it is said to be."""
+    """Return a triangle of matrices, the other one zero, with ones on the diagonal if unitriangular."""
     if type(a) is _array_type and a.shape[-1] <= BLOCK and a.shape[-1] == a.shape[-2]:
         found = np.where(_mask_of_triangle(a.shape[-1], upper, unit), a, a.dtype.type(0))
         return found + np.eye(a.shape[-1], dtype=a.dtype) if unit else found

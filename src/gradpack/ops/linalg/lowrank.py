@@ -1,4 +1,4 @@
-"""Decompositions of which only a few values and vectors are asked for."""
+"""Low-rank decompositions: a few singular values or eigenvalues and their vectors."""
 
 from __future__ import annotations
 

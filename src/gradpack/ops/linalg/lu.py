@@ -333,7 +333,7 @@ def linalg_lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True,
 
 
 def _lu_system(LU: Any, pivots: Any, B: Any, left: bool, adjoint: bool) -> Any:
-    """The solution as triangular systems: what is differentiated."""
+    """The solution by triangular systems, which is differentiated."""
     P = permuting(pivots, LU.shape[-1], LU)
     if not left:  # X A = B is A^H X^H = B^H
         return adjoint_of(_lu_system(LU, pivots, adjoint_of(B), True, not adjoint))

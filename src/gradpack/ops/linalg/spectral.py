@@ -159,7 +159,7 @@ def _eig_gradient(g: Any, eigenvalues: Any, eigenvectors: Any) -> Any:
 
 
 def _in_reals(gradient: Any, dtype: Any) -> Any:
-    """The gradient of a real matrix is real, although all it is made of is complex."""
+    """Return the real part of a gradient if the matrix is real; its factors are complex."""
     return gradient if dtype.is_complex else late.real(gradient)
 
 

@@ -90,7 +90,7 @@ def _svd(A: Array, full_matrices: bool = True) -> Any:
 
 
 def _lose(found: Any, lost: Any) -> Any:
-    """NaN in the place of what was found for some matrices of a batch."""
+    """Overwrite the results for some matrices of a batch with NaN."""
     where_lost = np.reshape(lost, (*lost.shape, *(1,) * (len(found.shape) - len(lost.shape))))
     return np.where(where_lost, np.nan, found).astype(found.dtype)
 

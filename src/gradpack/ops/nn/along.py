@@ -65,7 +65,7 @@ class Taps:
 
 
 def taken(x: Any, taps: Taps, dim: int) -> Any:
-    """The map applied along a dimension (counted from the end: negative)."""
+    """Apply the map along a dimension (negative: counted from the end)."""
     index, weight = taps.index, taps.weight
     if dim == -1 and weight is not None and taps.size <= DENSE and x.dtype.kind in "fc" and x.size:
         if np.isfinite(np.sum(x)):  # zeros in the matrix times infinity would be NaN
@@ -87,7 +87,7 @@ def taken(x: Any, taps: Taps, dim: int) -> Any:
 
 
 def _taken_by(fast: Any, x: Any, taps: Taps, place: int) -> Any:
-    """The same by a compiled loop."""
+    """`taken` by a compiled loop."""
     before, after, count = x.shape[:place], x.shape[place + 1 :], taps.index.shape[1]
     weight = np.ones(taps.index.shape, x.dtype) if taps.weight is None else taps.weight.astype(x.dtype)
     index = np.ascontiguousarray(taps.index)
@@ -102,7 +102,7 @@ def _taken_by(fast: Any, x: Any, taps: Taps, place: int) -> Any:
 
 
 def put_back(g: Any, taps: Taps, dim: int) -> Any:
-    """The adjoint of the map along a dimension."""
+    """Apply the adjoint of the map along a dimension."""
     if dim == -1 and taps.size * taps.index.shape[1] <= DENSE * DENSE and g.dtype.kind in "fc" and g.size:
         if np.isfinite(np.sum(g)):
             return np.matmul(g, taps.matrix(g.dtype))

@@ -41,13 +41,13 @@ def _scores(query: Any, key: Any, mask: Any, is_causal: bool, scale: float) -> A
 
 
 def _hidden(rows: int, columns: int, dtype: Any) -> Any:
-    """-inf above the diagonal."""
+    """Return a causal mask: -inf above the diagonal, 0 elsewhere."""
     return np.triu(np.full((rows, columns), -np.inf, dtype), 1)
 
 
 @lru_cache(64)
 def _above(rows: int, columns: int, dtype: Any) -> Any:
-    """The same, made once."""
+    """`_hidden`, cached."""
     made = _hidden(rows, columns, dtype)
     made.flags.writeable = False
     return made
@@ -133,7 +133,7 @@ def unpacked(kept: Any, shape: Any) -> Any:
 
 
 def _inverse(p: float) -> float:
-    """What the probabilities that dropout keeps are multiplied by."""
+    """Return the factor `1 / (1 - p)` of the probabilities that dropout keeps; 0 for p = 1."""
     return 1 / (1 - p) if p < 1 else 0.0
 
 
@@ -197,7 +197,7 @@ def _attention(
 
 
 def _laid_as(query: Any, out: Any) -> Any:
-    """The result with the heads of a place side by side in memory, where they lie so in the queries.
+    """Return the result with the memory layout (heads of a position adjacent) of the queries.
 
     So a program can go on with `out.transpose(1, 2).view(batch, places, -1)`.
     """

@@ -32,7 +32,7 @@ def by_blocks(*arrays: Any) -> bool:
 
 
 def fits(mask: Any, query: Any) -> bool:
-    """Whether a mask is none, bools, or numbers as the scores are."""
+    """Return whether a mask is None, of bools, or of the dtype of the scores."""
     return mask is None or (type(mask) is _array_type and mask.dtype in (np.dtype(bool), query.dtype))
 
 

@@ -93,7 +93,7 @@ def _gradients(
 def _gradients_compiled(
     fast: Any, g: Any, x: Any, weight: Any, mean: Any, rstd: Any, training: bool, needs: Any, shape: Any
 ) -> Any:
-    """The same by compiled loops."""
+    """`_gradients` by compiled loops."""
     sums, dots = np.zeros(x.shape[1]), np.zeros(x.shape[1])
     mean, made = np.ascontiguousarray(mean), None
     if training or needs[1] or needs[2]:
@@ -179,7 +179,7 @@ _NOT_BATCHED = (
 
 
 def _update(running: Tensor | None, new: Any, momentum: float) -> None:
-    """Move a running statistic towards a new value: no write that autograd sees, as in torch."""
+    """Update a running statistic in place; autograd does not record the write, as in torch."""
     if running is None:
         return
     if MODE.get().levels:

@@ -123,7 +123,7 @@ def native_dropout(input: Tensor, p: float, train: bool | None) -> tuple[Tensor,
 
 
 def _by_channel(input: Tensor, p: float) -> Any:
-    """What is kept, the same for all of a channel."""
+    """Return the keep mask of feature dropout: one draw for each (batch, channel)."""
     if input.ndim < 2:
         raise RuntimeError("Feature dropout requires at least 2 dimensions in the input")
     shape = input._shape[:2] + (1,) * (input.ndim - 2)
@@ -161,7 +161,7 @@ def feature_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
 
 
 def _alpha(input: Tensor, p: float, kept: Any) -> Tensor:
-    """What is dropped becomes the value that selu saturates at; then mean and variance are put right."""
+    """Set dropped elements to the value that selu saturates at, then restore mean and variance by an affine map."""
     if p == 1:
         return input * 0.0
     alpha = 1.7580993408473766

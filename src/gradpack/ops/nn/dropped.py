@@ -1,4 +1,4 @@
-"""What a product keeps of the result of dropout: what that was made of, where both are held anyway.
+"""A saved result of dropout, kept as the input and mask that backward of other nodes holds anyway.
 
 Softmax, tanh and the like keep their result for backward, and dropout its mask. What dropout made of the two is the
 same again in one pass over memory, so that products which take it need not keep it.
@@ -22,7 +22,7 @@ from ..shape.memory_formats import channels_as_in
 
 
 class Dropped(Again):
-    """The result of dropout, by what it was made of."""
+    """A saved dropout result, recomputed from its input and mask when unpacked."""
 
     __slots__ = ("_bits", "_p", "_seen", "_source", "_writes")
 
@@ -40,7 +40,7 @@ class Dropped(Again):
         return masked(self._source, kept, 1 / (1 - self._p))
 
     def held(self, tell: Callable[[Any], None]) -> Any:
-        """The arrays in memory that this keeps, for a meter."""
+        """The arrays that this keeps in memory, for measuring saved tensors."""
         return self._source, self._bits
 
 
@@ -57,7 +57,7 @@ def masked(input: Any, kept: Any, scale: float) -> Any:
 
 
 def light(tensor: Tensor) -> Any:
-    """What an operation is to keep in place of a large input: the tensor, or how to make it again of what is held."""
+    """Return what to save for an input: a `Dropped` to recompute a large one from saved tensors, or the tensor."""
     node: Any = tensor._edge
     if type(node).__name__ != "MulBackward0" or node.op.name != "_dropout" or tensor._data.nbytes < LEAST:
         return tensor

@@ -117,7 +117,7 @@ def _pick_rows(input: Array, indices: Array, padding_idx: int = -1, scale_grad_b
     node="EmbeddingBackward0",
 )
 def _embedding_sparse(weight: Array, indices: Array, padding_idx: int = -1, scale_grad_by_freq: bool = False) -> Any:
-    """The same, with a sparse gradient."""
+    """`_embedding` with a sparse gradient."""
     return _embedding(weight, indices)
 
 
@@ -230,7 +230,7 @@ _FEW = 64  # class indices, which Python looks through faster than NumPy
 
 
 def one_hot_of_few(input: Tensor, classes: int) -> Tensor | None:
-    """`one_hot` of a few classes, all of them right; else None."""
+    """Return `one_hot` for few indices, all in range; else None."""
     if type(input) is not Tensor or not input._spec.numpy or not 0 < input._data.size < _FEW or MODE.get().special:
         return None
     index = input._data.ravel()

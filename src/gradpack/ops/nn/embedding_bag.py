@@ -57,7 +57,7 @@ def _table_sums(input: Array, rows: Array, bags: Array, count: int) -> Any:
 
 
 def _are_many(weight: Tensor, rows: Any) -> bool:
-    """Whether rows of a table are enough to be added up where they are, and all in it."""
+    """Return whether there are enough rows to sum without a copy, and all indices are in range."""
     if MODE.get().levels or weight._spec.dtype not in (float32, float64) or rows.size * weight._shape[1] < ENOUGH:
         return False
     return bool(np.min(rows) >= 0 and np.max(rows) < weight._shape[0])

@@ -111,7 +111,7 @@ def _take(input: Array, target: Array, weights: Array, divisor: Array = None) ->
 
 @lru_cache(64)
 def _starts(rows: int, length: int) -> Any:
-    """Where the rows of a matrix begin."""
+    """Return the flat index where each row of a matrix begins (cached)."""
     starts = np.arange(rows) * length
     starts.flags.writeable = False
     return starts
@@ -119,7 +119,7 @@ def _starts(rows: int, length: int) -> Any:
 
 @lru_cache(64)
 def _factors(count: int, native: Any, factor: float) -> Any:
-    """A number so many times."""
+    """Return a vector of `count` equal numbers (cached)."""
     factors = np.full(count, factor, native)
     factors.flags.writeable = False
     return factors
@@ -237,7 +237,7 @@ _DIVISORS = {NONE: None, SUM: 1.0}
 
 
 def _all_count(index: Any, classes: int) -> bool:
-    """Whether these are classes and nothing else. Read as unsigned, negative numbers are large."""
+    """Return whether all indices are valid classes. Read as unsigned, negative numbers are large."""
     if type(index) is not _array_type or index.dtype != np.int64 or not index.size:
         return False
     if index.size < FEW:
@@ -249,7 +249,7 @@ def _all_count(index: Any, classes: int) -> bool:
 def counted(
     spec: Any, classes: int, target: Tensor, weight: Tensor | None, ignore_index: int, kind: int
 ) -> tuple[Tensor, Tensor, float | None]:
-    """The target without classes that do not count, how much each counts, and what to divide their sum by."""
+    """Return the target with ignored classes set to 0, the weight of each element, and the divisor of their sum."""
     refuse_gradient("nll_loss_forward", weight=weight)
     if weight is not None:
         _check_weight(weight, classes, spec.dtype)
@@ -278,7 +278,7 @@ def _check_weight(weight: Tensor, classes: int, dtype: Any) -> None:
 
 
 def _nll_of_examples(input: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int, kind: int) -> Tensor:
-    """The same for targets, or weights, that differ between the examples of `vmap`. Weights have gradients here."""
+    """`nll_loss` under `vmap` with batched targets or weights. Weights have gradients here."""
     whole = target
     while is_batched(whole):
         whole = whole._data.value

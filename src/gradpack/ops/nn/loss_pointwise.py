@@ -63,7 +63,7 @@ def binary_cross_entropy(input: Array, target: Array, weight: Array = None, redu
 
 
 def checked_binary_cross_entropy(input: Tensor, target: Tensor, weight: Any, reduction: int) -> Tensor:
-    """The same, where nothing asks for a gradient of the weight."""
+    """`binary_cross_entropy`, after a check that the weight requires no grad."""
     refuse_gradient("binary_cross_entropy", weight=weight)
     return binary_cross_entropy(input, target, weight, reduction)
 

@@ -37,21 +37,21 @@ _FAR = 4.0
 
 
 def _by_blocks(rows: Any) -> bool:
-    """Whether a matrix is one for the functions below."""
+    """Return whether a matrix fits the blocked functions below."""
     if type(rows) is not _array_type or rows.size < SMALL or rows.dtype.char not in "fd":
         return False
     return rows.flags.c_contiguous and 8 <= rows.shape[1] <= 4096
 
 
 def _blocks(rows: Any) -> list[slice]:
-    """Rows that go through the cache together, in blocks of one size, as far as that goes."""
+    """Return slices of rows that fit the cache, of equal size except the last."""
     count = rows.shape[0]
     step = math.ceil(count / math.ceil(rows.size / _BLOCK))
     return [slice(start, min(start + step, count)) for start in range(0, count, step)]
 
 
 def _repeated(row: Any, count: int) -> Any:
-    """So many rows, each of which is this one: NumPy repeats a short vector slower than it reads a block."""
+    """Repeat a row `count` times: NumPy broadcasts a short vector slower than it reads a block."""
     out = aligned(count * row.size, row.dtype).reshape(count, row.size)
     out[:] = row
     return out

@@ -140,7 +140,7 @@ _NARROW = 64  # lines of a border that are copied one by one
 
 
 def _bordered(input: Any, padding: Any, mode: str) -> Any:
-    """The same for a large array: its elements are copied once, and what goes around them line by line."""
+    """Pad a large array: copy its elements once, then fill the border line by line."""
     ndim = len(padding) // 2
     before, shape = padding[-2::-2], input.shape[input.ndim - ndim :]
     inside: Any = [slice(b, b + size) for b, size in zip(before, shape, strict=True)]

@@ -111,7 +111,7 @@ def _network(
 
 
 def _called(kind: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Tensor, State]:
-    """Either form of arguments: a padded batch, or packed data with the batch sizes."""
+    """Run a network given a padded batch, or packed data with batch sizes."""
     packed = len(args) > 3 and isinstance(args[3], list | tuple)  # `params` stands one place later then
     names: tuple[str, ...] = ("params", "has_biases", "num_layers", "dropout", "train", "bidirectional")
     if packed:

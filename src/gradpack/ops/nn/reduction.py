@@ -1,4 +1,4 @@
-"""What losses share: how they are averaged or summed, torch's old flags for it, and what they refuse.
+"""Helpers of losses: reductions, the deprecated flags `size_average` and `reduce`, and argument checks.
 
 Inside, a reduction is torch's number: 0 for none, 1 for the mean, 2 for the sum.
 """
@@ -44,7 +44,7 @@ def kind_of(reduction: Any) -> int:
 
 
 def legacy(size_average: Any, reduce: Any, reduction: str) -> str:
-    """`reduction`, or what the two flags before it mean where one is given; torch warns of those."""
+    """Return `reduction`, or what `size_average` and `reduce` mean if given, with torch's deprecation warning."""
     if size_average is None and reduce is None:
         return reduction
     meant = "none" if reduce is False else "sum" if size_average is False else "mean"
@@ -62,14 +62,14 @@ def reduced(loss: Any, reduction: Any) -> Any:
 
 
 def reduce_array(each: Any, reduction: int) -> Any:
-    """The same on an array; the mean of nothing is nan."""
+    """Reduce the array of losses; the mean of no elements is nan."""
     if reduction == NONE:
         return each
     return averaged(add_up(each), each.shape, reduction)
 
 
 def averaged(total: Any, shape: Any, reduction: int) -> Any:
-    """A sum over so many elements, or their mean."""
+    """Return the sum over elements of `shape` as it is, or divided by their number."""
     return total if reduction == SUM else total / count(shape)
 
 
@@ -84,11 +84,11 @@ def spread_back(g: Any, shape: Any, reduction: int) -> Any:
 
 
 def check_name(reduction: Any) -> None:
-    """What losses that torch composes of others ask for.
+    """Raise if `reduction` is not "none", "mean" or "sum": for losses that are composite in torch.
 
     Raises:
-        ValueError: for a name that there is not.
-        TypeError: for what is no name.
+        ValueError: for an unknown name.
+        TypeError: for a value that is not a str.
     """
     if reduction not in _NUMBERS:
         kind = ValueError if isinstance(reduction, str) else TypeError

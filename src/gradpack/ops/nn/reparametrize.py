@@ -1,4 +1,4 @@
-"""What parametrisations of weights compute: directions and lengths, reflections of an orthogonal matrix."""
+"""Operations of weight parametrizations: weight norm, and the Householder reflections of an orthogonal matrix."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from .along import Taps, put_back, taken
 
 
 def _scale(size: int, count: int, align_corners: bool, factor: float | None) -> float:
-    """How far apart the sources of neighbouring results are."""
+    """Return the distance between the source positions of neighbouring results."""
     if align_corners:
         return (size - 1) / (count - 1) if count > 1 else 0.0
     return 1.0 / factor if factor is not None and factor > 0 else size / count
@@ -174,7 +174,7 @@ def _declared(name: str, node: str) -> Callable[..., Any]:
 
 
 def _saved_as(name: str) -> str | None:
-    """What the node in torch has saved: sizes, and the scale of each dimension."""
+    """Return the declaration of the saved attributes of torch's node (output_size, scales); None if it has none."""
     kind, ndim = name.removeprefix("_resize_")[:-2], int(name[-2])
     if kind not in ("linear", "cubic", "nearest", "nearest_exact") or (kind == "nearest_exact" and ndim == 3):
         return None

@@ -1,6 +1,6 @@
-"""NumPy's functions, with NumPy's arguments, as compositions of ours: where more than names differ.
+"""NumPy's functions with NumPy's arguments, composed of gradpack's, where more than names differ.
 
-Called by `numpy_protocol` with tensors; all of them differentiate.
+Called by `protocol` with tensors; all are differentiable.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ...tensor.tensor import Tensor
 
 
 def found(name: str) -> Any:
-    """One of our functions, `linalg.svd` too; None if there is none of the name."""
+    """Return the gradpack function of a name such as `linalg.svd`; None if there is none."""
     module, _, name = name.rpartition(".")
     if module in ("forms", "products"):
         return getattr(import_module(f".{module}", __package__), name)

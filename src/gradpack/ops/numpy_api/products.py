@@ -1,6 +1,6 @@
-"""NumPy's products, norms and decompositions, with NumPy's arguments, as compositions of ours.
+"""NumPy's products, norms and decompositions, with NumPy's arguments, composed of gradpack's.
 
-Called by `numpy_protocol` with tensors; all of them differentiate.
+Called by `protocol` with tensors; all are differentiable.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """NumPy's protocols: what `numpy.sin(t)`, `numpy.concatenate([t, a])` and `a * t` mean for a Tensor `t`.
 
-Each NumPy function goes to the operation of ours that `numpy_table` names, so that code written for
+Each NumPy function is dispatched to the gradpack operation that `table` names, so that code written for
 arrays differentiates. One that has none works on the values, as in torch, if no tensor in the call is
 followed by autograd; else it is refused with a sentence, for its result would have lost the gradient.
 """
@@ -38,7 +38,7 @@ def _plain(value: Any) -> Any:
 
 
 def _tensor(value: Any) -> Any:
-    """An operand as ours take it: arrays and nested lists are tensors, NumPy's scalars numbers."""
+    """Convert an operand: arrays and nested lists to tensors, NumPy scalars to Python numbers."""
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, np.ndarray):
@@ -51,7 +51,7 @@ def _tensor(value: Any) -> Any:
 
 
 def _argument(name: str, value: Any) -> Any:
-    """An argument of a function: those that say where or how are left as they are."""
+    """Convert an argument of a function; arguments such as axes and modes are left as they are."""
     if name == "dtype":
         return value if isinstance(value, dtypes.dtype) else NUMPY.dtype_of(np.dtype(value))
     if isinstance(value, np.ndarray | np.generic):
@@ -150,7 +150,7 @@ def _wrapped(result: Any) -> Any:
 
 
 def _may_share_call(kind: type) -> bool:
-    """Whether arguments of this type leave the call to us."""
+    """Return whether arguments of this type let Tensor handle the ufunc call."""
     known = Tensor, np.ndarray, np.generic, int, float, complex, list, tuple, type(None)
     return issubclass(kind, known) or getattr(kind, "__array_ufunc__", None) is None
 
@@ -188,7 +188,7 @@ def _on_values(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 def _bound(
     name: str, params: tuple[tuple[str, str], ...], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[list[Any], dict[str, Any]] | None:
-    """NumPy's arguments as ours; None if one is among them that ours do not take."""
+    """Map NumPy's arguments to those of the gradpack function; None if it lacks one of them."""
     if params[0][0] == "*":
         return [_argument("", a) for a in args], {}
     names = dict(params)
@@ -214,7 +214,7 @@ def _bound(
 
 
 def _first(value: Any) -> Any:
-    """The first argument: the operand, or a sequence of them."""
+    """Convert the first argument: the operand, or a sequence of operands."""
     if isinstance(value, list | tuple) and any(isinstance(v, Tensor | np.ndarray) for v in value):
         return [_as_operand(v) for v in value]
     return _as_operand(value)
@@ -244,7 +244,7 @@ def _array(self: Tensor, dtype: Any = None, copy: bool | None = None) -> Any:
 
 
 def _array_wrap(self: Tensor, array: Any, context: Any = None, return_scalar: bool = False) -> Tensor:
-    """A Tensor around an array that NumPy computed from one."""
+    """Wrap an array that NumPy computed from a Tensor."""
     return wrap(np.asarray(array))
 
 

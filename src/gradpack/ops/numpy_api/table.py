@@ -1,4 +1,4 @@
-"""Which of our operations each NumPy function means when it is called with a Tensor: data.
+"""The gradpack operation for each NumPy function called with a Tensor (data only).
 
 A line of _FUNCTIONS is NumPy's name, our name (`forms.NAME` or `products.NAME` where the
 two differ in more than names), and NumPy's parameters in their order, each with the name that ours has

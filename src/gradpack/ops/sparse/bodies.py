@@ -1,4 +1,4 @@
-"""What operations do where an operand is sparse: their bodies on sparse arrays, by name.
+"""Bodies of operations for sparse operands, by the name of the operation.
 
 An operation that has none here does not take sparse tensors.
 """
@@ -21,7 +21,7 @@ BODIES = SPARSE.kernels
 
 
 def own(operation: Any) -> None:
-    """An operation whose body is made for sparse arrays."""
+    """Register the body of an operation that is written for sparse arrays."""
     BODIES[operation.op.name] = operation.op.forward
 
 
@@ -60,7 +60,7 @@ def check(indices: Any, entries: tuple[int, ...], size: tuple[int, ...], wanted:
 
 
 def entries(array: Any, sparse_dim: int, every: bool = False) -> CooArray:
-    """The elements, or blocks of dense dimensions, that are not zero."""
+    """Return the elements, or dense blocks, that are not zero."""
     if isinstance(array, CooArray):
         return array
     there = array != 0
@@ -127,7 +127,7 @@ def _copied(input: Any, other: Any) -> Any:
 
 
 def nothing(like: CooArray) -> CooArray:
-    """A sparse array of a shape, without entries."""
+    """Return a sparse array of a shape, without entries."""
     return CooArray(like.indices[:, :0].copy(), like.values[:0].copy(), like.shape, True)
 
 

@@ -33,7 +33,7 @@ def _coo(values: Array, indices: Array, size: Sizes, coalesced: bool) -> Any:
     sparse=True,
 )
 def _values_at(input: Array, indices: Array) -> Any:
-    """What a dense or sparse tensor holds at some places."""
+    """Return the values of a dense or sparse tensor at `indices`, shape (sparse dimensions, entries)."""
     return at(input, indices, indices.shape[0])
 
 
@@ -64,7 +64,7 @@ def _all_sparse(input: Array, sparse_dim: int) -> Any:
 
 @linear(input=lambda g: g, node="ToDenseBackward0", promote=(), result=None, sparse=True)
 def _dense_again(input: Array) -> Any:
-    """Dense, whatever it was."""
+    """Return a dense tensor, from a dense or sparse one."""
     return input.to_dense() if isinstance(input, CooArray) else input
 
 
@@ -88,7 +88,7 @@ def _at_places_of(values: Array, like: Array) -> Any:
 
 @linear(input=lambda g, like: _at_places_of(g, like), promote=(), result=None, sparse=True, node="SparseMaskBackward0")
 def _values_at_like(input: Array, like: Array) -> Any:
-    """What a tensor holds at the places of the entries of a sparse one."""
+    """Return the values of a tensor at the indices of the entries of the sparse tensor `like`."""
     return at(input, like.indices, like.sparse_dim)
 
 

@@ -192,7 +192,7 @@ def is_coalesced(self: Tensor) -> bool:
 
 
 def _coalesced_(self: Tensor, coalesced: bool) -> Tensor:
-    """Say whether the entries are in order, one for each place."""
+    """Set whether the tensor counts as coalesced."""
     self._data.coalesced = coalesced
     return self
 
@@ -304,6 +304,6 @@ def sparse_resize_and_clear_(self: Tensor, size: Any, sparse_dim: int, dense_dim
 
 
 def check_indices(name: str, tensor: Tensor) -> None:
-    """Raise for a tensor that cannot hold places."""
+    """Raise for a tensor that cannot hold indices."""
     if tensor._spec.dtype.category != INTEGRAL:
         raise RuntimeError(f"{name}(): indices must be an int64 tensor, not one of {tensor.dtype}")

@@ -26,7 +26,7 @@ def gather_sparse_backward(grad_output: Array, index: Array, shape: Any = (), di
 
 @linear(input=lambda g, index, shape, dim: gather_sparse_backward(g, index, shape, dim), sparse=True)
 def _entries_at(input: Array, index: Array, shape: Any = (), dim: int = 0) -> Any:
-    """What a dense or sparse tensor of `shape` holds where `gather` reads."""
+    """Return the values of a dense or sparse tensor of `shape` that `gather` with `index` along `dim` reads."""
     return np.reshape(at(input, _columns(index, shape, dim), len(shape)), index.shape)
 
 

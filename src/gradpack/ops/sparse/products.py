@@ -143,7 +143,7 @@ def addmm(mat: Tensor, mat1: Tensor, mat2: Tensor, beta: Any = 1.0, alpha: Any =
 
 
 def _added(mat: Tensor, product: Tensor) -> Tensor:
-    """The sum with a constant, which keeps the node of the product."""
+    """Add a constant and keep the grad_fn of the product."""
     out = mat.expand(product._shape) + product.detach()
     out._edge = product._edge
     return out
@@ -280,7 +280,7 @@ def _all_of(input: Array) -> Any:
 
 @linear(g=lambda gg: _all_of(gg), node="SumBackward0", promote=(), result=None, sparse=True)
 def _spread_all(g: Array, like: Array) -> Any:
-    """One number at the places of the entries of a sparse tensor."""
+    """Return one number at the indices of all entries of a sparse tensor."""
     return like.with_values(np.broadcast_to(g, like.values.shape).astype(g.dtype))
 
 

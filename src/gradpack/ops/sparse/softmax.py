@@ -55,7 +55,7 @@ def _log_softmax_slope(g: Any, out: Any, dim: Any) -> Any:
 
 @linear(input=lambda g, dim: _lines(g, dim), sparse=True)
 def _lines(input: Array, dim: int) -> Any:
-    """At each entry the sum of the entries of its line."""
+    """Return at each entry the sum of the entries of its line along `dim`."""
     own = input.coalesce()
     order, starts, line = _grouped(own, dim)
     if not own.nnz:
@@ -111,7 +111,7 @@ def _along(name: str, input: Tensor, dim: int, dtype: Any) -> tuple[Tensor, int]
 
 
 def softmax(input: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
-    """Softmax along a dimension; what is not there counts as minus infinity.
+    """Softmax along a dimension; unspecified elements count as minus infinity.
 
     Example::
 
@@ -125,5 +125,5 @@ def softmax(input: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
 
 
 def log_softmax(input: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
-    """Logarithms of the softmax along a dimension; what is not there counts as minus infinity."""
+    """Logarithms of the softmax along a dimension; unspecified elements count as minus infinity."""
     return _log_softmax(*_along("_sparse_log_softmax", input, dim, dtype))
