@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from typing import Any, TypeAlias
 
-Array: TypeAlias = Any  # of whatever library; the libraries' arrays have no type in common
+Array: TypeAlias = Any  # an array of any library; array libraries have no common base type
 Dim: TypeAlias = Any  # an int; where several dimensions may be given, a tuple of them
 Number: TypeAlias = Any  # bool, int, float or complex
-Setting: TypeAlias = Any  # anything that is no tensor
+Setting: TypeAlias = Any  # any value but a tensor
 Sizes: TypeAlias = Any  # an int for each dimension
 
 _OF_ARRAYS = re.compile(r"\b(Any|Array|Tensor)\b")

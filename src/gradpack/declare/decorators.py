@@ -103,7 +103,7 @@ def copy_of(op: Op, name: str, slow: Callable[[tuple[Any, ...]], Any]) -> Functi
 
     def compile_first(*args: Any, **kwargs: Any) -> Any:
         with COMPILING:
-            if "_text" not in names:  # a thread that waited here finds it done
+            if "_text" not in names:  # another thread may have done it while this one waited
                 _materialise(op)
         return function(*args, **kwargs)
 

@@ -12,7 +12,7 @@ from .annotations import may_be_array
 class Registry(dict[str, "Op"]):
     """Name -> Op: what tests, documentation, reports and `list_ops` read. Looking a name up loads its module."""
 
-    elsewhere: Callable[[str], None] | None = None  # loads an operation that is not there yet; KeyError for no such
+    elsewhere: Callable[[str], None] | None = None  # loads an operation on demand; KeyError if there is none
 
     def __missing__(self, name: str) -> Op:
         if self.elsewhere is None:

@@ -93,7 +93,7 @@ def _take(tensor: Tensor, other: Tensor) -> None:
 def turn_back(level: VmapLevel) -> None:
     """Undo `turn` for all tensors of the level; the values of the first example are copied into the bases."""
     records, level.turned = list(level.turned), ()
-    records = [(place, before) for place, before in records if place() is not None]  # views that are gone hold bases
+    records = [(place, before) for place, before in records if place() is not None]  # freed views hold bases
     levels = MODE.get().levels
     outer = levels[: levels.index(level)] if level in levels else levels
     while records:

@@ -318,9 +318,9 @@ def entered(mode: Mode, level: VmapLevel) -> Mode:
 
 # -- what is the same for all examples --
 
-# Under `jacfwd`, or `vmap` of `jvp`, a tensor that is differentiated by has the same values for all examples, and
-# tangents of its own for each. So have results of such tensors. Whether all values are equal is looked at when one is
-# asked for: writes do not keep track of it.
+# Under `jacfwd`, or `vmap` of `jvp`, the primals of dual inputs are equal for all examples, and each example has
+# its own tangent. So do results of such tensors. Whether all values are equal is checked when a value is read:
+# in-place writes do not track it.
 
 
 def same_of(value: Tensor, levels: Iterable[VmapLevel]) -> list[bool]:

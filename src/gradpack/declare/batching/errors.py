@@ -14,7 +14,7 @@ NO_BRANCH = (
     "vmap: It looks like you're attempting to use a Tensor in some data-dependent control flow. We don't support that "
     "yet, please file an issue at https://github.com/pytorch/pytorch/issues ."
 )
-NO_VALUE = (  # where what is batched is differentiated
+NO_VALUE = (  # where a batched tensor is differentiated
     "vmap: It looks like you're either (1) calling .item() on a Tensor or (2) attempting to use a Tensor in some "
     "data-dependent control flow or (3) encountering this error in PyTorch internals. For (1): we don't support vmap "
     "over calling .item() on a Tensor, please try to rewrite what you're doing with other operations. For (2): we "
@@ -23,7 +23,7 @@ NO_VALUE = (  # where what is batched is differentiated
 )
 
 
-# How messages call writes: some kernels have a common name, some leave the namespace out.
+# Names of in-place operations in messages: some share a common name, some lack the namespace.
 _ARITHMETIC = set("add_ sub_ mul_ div_ true_divide_ copy_ masked_fill_ clamp_min_ clamp_max_".split())
 _ARITHMETIC |= {"logical_and_", "logical_or_", "logical_xor_"}
 _BARE = set("fill_ scatter_add_ scatter_reduce_ index_fill_ index_add_ index_put_".split())

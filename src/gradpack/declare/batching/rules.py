@@ -64,7 +64,7 @@ def flattening(c: Call) -> Any:
 def reduced(c: Call) -> Any:
     """Batching rule of losses: reduce (`reduction` 1: mean, 2: sum) over the elements of each example."""
     values, flags = list(c.values), list(c.flags)
-    for i in c.tensors():  # of one shape, as the formulas expect: gradients are those of all examples
+    for i in c.tensors():  # all batched, as the vjps expect: gradients have a batch dimension
         values[i], flags[i] = c.whole(i), True
     i = c.at("reduction")
     reduction, values[i] = values[i], 0
@@ -179,7 +179,7 @@ def reshape(c: Call) -> Any:
             known *= n if n != -1 else 1
         count = value.numel() // c.size
         if known <= 0 or count % known or shape.count(-1) > 1:
-            call("reshape", value[0], shape)  # raises what is to be raised
+            call("reshape", value[0], shape)  # raises torch's error
         shape = tuple(count // known if n == -1 else n for n in shape)
     return run(c.op, [value, (c.size, *shape)])
 
@@ -224,7 +224,7 @@ def unsqueeze(c: Call) -> Any:
 def transpose(c: Call) -> Any:
     if c.ndim(0):
         return along(c)
-    shifted(tuple(c.values[1:3]), 0)  # raises what is to be raised
+    shifted(tuple(c.values[1:3]), 0)  # raises torch's error
     return c.values[0]
 
 
@@ -256,7 +256,7 @@ def joined(c: Call) -> Any:
     items = [t if f else expanded(t, c.size) for t, f in zip(tensors, flags, strict=True)]
     shape = next((t._shape for t in items if t._shape[1:] != (0,)), items[0]._shape)
     dim = shifted(c.values[1], len(shape) - 1 + (c.op.name == "stack"))
-    if c.op.name == "cat":  # tensors of shape (0,) are an old kind of nothing: they fit to all others
+    if c.op.name == "cat":  # legacy: empty tensors of shape (0,) are compatible with all others
         nothing = (*shape[:dim], 0, *shape[dim + 1 :])
         items = [t if t._shape[1:] != (0,) else call("reshape", t, nothing) for t in items]
     return run(c.op, [items, dim])

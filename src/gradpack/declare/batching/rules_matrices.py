@@ -48,10 +48,10 @@ def least_squares(c: Call) -> Any:
         made = alike(c)  # one vector for each matrix
     else:
         return _loop(c)
-    return type(made)(*[expanded(m, c.size) if m._shape == (0,) else m for m in made])  # what is not computed
+    return type(made)(*[expanded(m, c.size) if m._shape == (0,) else m for m in made])  # (0,): was not computed
 
 
-# How many dimensions the operands of some products have, neither more nor less.
+# The exact number of dimensions of the operands of some products.
 _RANKS = {"mm": (2, 2), "bmm": (3, 3), "mv": (2, 1), "dot": (1, 1)}
 
 
@@ -114,7 +114,7 @@ def linear(c: Call) -> Any:
     shape = whole._shape
     rows = whole if len(shape) == 3 else call("reshape", whole, (c.size, _count(shape[1:-1]), shape[-1]))
     if rows._shape[2] != weight._shape[2]:
-        run(c.op, [whole[0], weight[0], None])  # raises what is to be raised
+        run(c.op, [whole[0], weight[0], None])  # raises torch's error
     out = call("linear_each", rows, weight, None if bias is None else c.whole(2))
     return out if len(shape) == 3 else call("reshape", out, (*shape[:-1], weight._shape[1]))
 

@@ -46,7 +46,7 @@ class Form(NamedTuple):
     others: tuple[int, ...]  # positions of the other parameters
     body: Any
     named: tuple[str, ...]  # parameters that are keyword-only
-    position: dict[str, int]  # of each parameter
+    position: dict[str, int]  # position of each parameter
     plans: dict[Any, Plan | None]  # by the default dtype and the kind of each operand; None: not possible
 
 
@@ -80,7 +80,7 @@ def quickly(op: Op, values: tuple[Any, ...], mode: Mode) -> Any:
             if value._edge is not None:
                 tracked = mode.grad
             found = value._spec
-            kinds.append(value._spec if value._shape else (value._spec,))  # those without dimensions weigh less
+            kinds.append(value._spec if value._shape else (value._spec,))  # 0-dim tensors have lower priority
             arrays[i] = value._data
         elif op.params[i] in op.scalars if kind in _NUMBERS else value is op.defaults.get(op.params[i], op) is None:
             if kind is int and not _LEAST <= value < -_LEAST:
@@ -91,7 +91,7 @@ def quickly(op: Op, values: tuple[Any, ...], mode: Mode) -> Any:
     if found is None:
         return None
     if op.view and type(values[form.places[0]]._counter) is not list:
-        return None  # views of inference tensors are no views that autograd knows
+        return None  # autograd does not track views of inference tensors
     for i in form.others:
         if isinstance(arrays[i], Tensor | list | tuple | np.generic):
             return None
@@ -126,7 +126,7 @@ def quickly(op: Op, values: tuple[Any, ...], mode: Mode) -> Any:
             else:
                 data = form.body(*arrays)
         except Exception:
-            return None  # the interpreted path knows what to say
+            return None  # the interpreted path raises the right error
         finally:
             unhush(token)
         break

@@ -207,7 +207,7 @@ def _apply(op: Op, values: list[Any], mode: Mode) -> Any:
             needs = needs and type(outs[0]._counter) is not InferenceCounter  # views of inference tensors are leaves
     if mode.forward and mode.hooks is not None:
         for t in tensors:
-            tangent_of(t)  # which hooks may need before `carry` does
+            tangent_of(t)  # hooks may need it before `carry` does
     node = record(op, values, index, outs, extras, mode, compute, spec) if needs else None
     if mode.forward:
         carry(op, values, outs, extras, mode)

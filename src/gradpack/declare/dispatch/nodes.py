@@ -53,7 +53,7 @@ class CompiledNode(Node):
             mode = MODE.get()
             if mode.grad:
                 gradients = self._by_meaning(g)
-            else:  # which is only there to be differentiated
+            else:  # the decomposition is recorded only to differentiate it
                 try:
                     MODE.set(mode.replace(grad=True))
                     gradients = [x if x is None else cut(x, tangent=True) for x in self._by_meaning(g)]
@@ -292,12 +292,12 @@ class GeneralNode(CompiledNode):
     __slots__ = ()
 
     fit: list[Any]
-    compute: dtype | None  # what the forward computed in
-    low: bool  # is the result a storage format?
+    compute: dtype | None  # the dtype that the forward computed in
+    low: bool  # is the dtype of the result for storage only (computed in another)?
     outputs: int
     backend: Any
-    tangents: dict[str, Tensor]  # of saved results, while the level of forward mode lasts
-    held: tuple[Any, ...]  # what a recorder gave for each saved tensor, to keep as long; where there is one
+    tangents: dict[str, Tensor]  # tangents of saved results, while the forward-mode level is active
+    held: tuple[Any, ...]  # handles of a recorder for saved tensors, if there is one, held as long as these
 
     def _of_examples(self, g: Any) -> list[Any] | None:
         return None

@@ -40,12 +40,12 @@ def into(op: Op, out: Any, values: tuple[Any, ...]) -> Any:
     if op.overlap != "read_first":
         for target in outs:
             check_overlap(target, given, op.overlap == "apart")
-    with using(autocast=None):  # which leaves `out=` forms alone
+    with using(autocast=None):  # autocast does not apply to `out=` forms
         result = apply(op, values)
     results = result if isinstance(result, tuple) else (result,)
     if len(results) != len(outs):
         raise TypeError(f"{op.name}(): expected {len(results)} tensors as 'out', got {len(outs)}")
-    # What makes real numbers of complex ones is a loop of its own in torch, which converts.
+    # In torch, complex-to-real operations are kernels of their own, which convert the result.
     name = "out" if op.result == "real" and op.kind == "elementwise" and given[0]._spec.dtype.is_complex else op.name
     if len(outs) > 1:
         for target, value in zip(outs, results, strict=True):

@@ -24,7 +24,7 @@ _EXACT = frozenset(
     "linalg_eigh linalg_svd svd linalg_slogdet linalg_solve linalg_solve_ex linalg_svdvals lu_solve lu_unpack qr "
     "triangular_solve linalg_vector_norm".split()
 )
-# Element by element, and yet without conversion.
+# Elementwise operations that do not convert their result.
 _FOUND = frozenset(
     "abs bitwise_not ceil clamp_to_numbers conj_physical floor frac neg hardshrink softshrink softplus gelu round sgn "
     "sign trunc ifft_of_real ihfft".split()
@@ -141,10 +141,10 @@ def _message(name: str, have: Any, want: Any) -> str | None:
     return None
 
 
-# What torch gives no warning of when it is resized.
+# Operations whose `out` torch resizes without a warning.
 SILENT = frozenset("addbmm narrow_copy logsigmoid lu".split())
 
-# These have no formula, and torch does not look at whether an argument requires grad; of others, `out` may not.
+# Without derivative: torch does not check requires_grad here; for other operations `out` must not require grad.
 _FOLLOWED_BY_NONE = frozenset(
     "eq ge gt le lt ne equal logical_and logical_or logical_xor logical_not histc _polynomial".split()
 )

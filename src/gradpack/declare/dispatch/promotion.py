@@ -44,7 +44,7 @@ def dtypes_of(
     refuse_rare(op, common)
     if op.result == "float" and common.category < FLOATING:
         common = dtypes.get_default_dtype()
-    as_it_is = op.view or (op.structural and common is not complex32)  # of whose pairs NumPy only moves the elements
+    as_it_is = op.view or (op.structural and common is not complex32)  # NumPy can only move complex32 elements
     compute = common if as_it_is else dtypes.computed_in(common)
     if op.result == "bool":
         return dtypes.bool_, common if op.rounds and common.category == FLOATING else compute

@@ -48,7 +48,7 @@ def carry(op: Op, values: list[Any], outs: list[Tensor], extras: list[Any], mode
     outer = MODE.get()
     try:
         MODE.set(mode.replace(dual=0))
-        # What the formulas save must not be dual: its tangent would be propagated again in a backward pass.
+        # Saved tensors must not be dual: backward would propagate their tangents again.
         primals = [alias_of(out) for out in outs]
         results = push(op, tangents, {p: _no_tangent(v) for p, v in given.items()}, primals, extras)
         for i, (out, tangent) in enumerate(zip(outs, results, strict=False)):

@@ -148,7 +148,7 @@ def read(node: Any, where: str, value: Callable[[str], Any]) -> Any:
         return tuple(p[2] for p in plan) if what == "sizes" else plan[0][3] if what == "align" else plan
     if name in ("slice", "select"):
         return _subscript(node, what)
-    if what == "channels":  # of a bias: nothing of it is kept, but that it has a gradient
+    if what == "channels":  # of a bias: only whether it has an edge is known
         if node.edges[node.op.inputs.index(name)] is None:
             return (0,)
         shape = node.weight_shape if hasattr(node, "weight_shape") else node.weight.shape
@@ -178,7 +178,7 @@ def _subscript(node: Any, what: str) -> Any:
 
     torch takes them one after the other: an int has taken its dimension away, and None has made one.
     """
-    dim = own = 0  # of what the items before have left, and of the input
+    dim = own = 0  # sizes after the items before, and of the input
     last: tuple[int, int, Any] = (0, 0, 0)
     for i, item in enumerate(node.place):
         if item is None:

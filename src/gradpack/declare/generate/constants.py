@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-CONSTANTS: dict[str, Any] = {}  # by the names that they have in compiled text
-_NAMES: dict[str, str] = {}  # of a number, without the letter of its dtype
+CONSTANTS: dict[str, Any] = {}  # by their names in generated code
+_NAMES: dict[str, str] = {}  # the name of a constant, without the letter of its dtype
 
-FORWARD, BACKWARD = "_spec is _FLOAT", "_g.itemsize == 4"  # does compiled text have float32 before it?
+FORWARD, BACKWARD = "_spec is _FLOAT", "_g.itemsize == 4"  # code that tests for float32
 
 
 def constants_in(text: str) -> dict[str, Any]:

@@ -37,7 +37,7 @@ from .texts import (
 )
 from .tiling import LARGE, body_in_blocks, formula_in_blocks
 
-_CHECK_NO_COMPLEX = frozenset({"add", "sub", "rsub", "neg", "pow"})  # whose check has nothing against complex numbers
+_CHECK_NO_COMPLEX = frozenset({"add", "sub", "rsub", "neg", "pow"})  # operations whose check accepts complex numbers
 _OF_BOOLS = frozenset({"sum", "_sum_dim", "_to_copy"})
 
 
@@ -70,7 +70,7 @@ def complex_source(op: Op) -> str:
     """The text for complex numbers: formulas and body are called, as their text has numbers of real dtypes in it."""
     called = Called(op)
     text = _node_text(op, called) + "\n\n" + _function_text(op, called, of_complex=True)
-    return text.replace("_mode.special", "_mode.busy")  # the text for real numbers has told the profiler
+    return text.replace("_mode.special", "_mode.busy")  # the code for real tensors has notified the profiler
 
 
 def signature(op: Op) -> str:
@@ -264,7 +264,7 @@ def _function_text(op: Op, inlined: Inlined, of_complex: bool = False) -> str:
         if op.view in ("maybe", "real"):
             body = indent(place, "    ")
             shared = f"_base is not None and _data.size and (_base is {p}_ or _base is {p}_.base)"
-            shared += f" or _may_share(_data, {p}_) or not _data.size"  # nothing is not copied
+            shared += f" or _may_share(_data, {p}_) or not _data.size"  # None is not copied
             place = f"    _base = _data.base\n    if {shared}:\n{body}    else:\n{indent(PLACE, '    ')}"
     record = ""
     if inputs:
@@ -326,7 +326,7 @@ def _of_other_arrays(op: Op) -> str:
         return "not _spec.numpy" if op.view else " or ".join(["not _spec.whole", *first])
     if not op.int64:
         return "not _spec.plain"
-    wider = [f"{p}_s is None" for p in op.scalars[:1]]  # a number first is rare
+    wider = [f"{p}_s is None" for p in op.scalars[:1]]  # a number as first operand is rare
     wider += [f"type({p}) is float" for p in op.scalars[1:]]  # a float beside integers makes floats of them
     wider += [f"{p} != 1 or {p} is True" for p in op.params if p == "alpha"]
     whole = "_spec is not _INT64" if op.name not in _OF_BOOLS else "_spec is not _INT64 and _spec is not _BOOL"

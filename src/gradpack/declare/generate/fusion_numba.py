@@ -21,7 +21,7 @@ from .fusion_steps import Unknown, Writer
 
 Function = Callable[..., Any]
 
-# How a step reads on numbers. Those of `_SINGLE` are for float32 only.
+# The scalar expression of each step. Those of `_SINGLE` are for float32 only.
 _STEPS = {
     "add": "{} + {}", "subtract": "{} - {}", "multiply": "{} * {}", "true_divide": "{} / {}", "divide": "{} / {}",
     "square": "{0} * {0}", "negative": "-{}", "absolute": "abs({})", "abs": "abs({})", "sqrt": "sqrt({})",
@@ -46,12 +46,12 @@ def {name}({params}):
 class Way(NamedTuple):
     """A compiled loop, and the arguments that it is valid for."""
 
-    # questions as code, and what they are to give: no later one is asked if one does not
+    # conditions as code, with the expected results: evaluation stops at the first mismatch
     answers: list[tuple[Any, bool]]
     numbers: list[Any]  # the numbers that the loop takes after the arrays, as code
-    names: dict[str, Any]  # what both speak of, beside the arguments
-    run: Function | None  # None: NumPy's steps are to be taken
-    dtype: Any  # of the result, if it is not that of the arrays
+    names: dict[str, Any]  # names that both use, besides the arguments
+    run: Function | None  # None: use NumPy's steps
+    dtype: Any  # the dtype of the result, if it is not that of the arrays
 
 
 class Fused:
@@ -92,7 +92,7 @@ class Fused:
             way.run(*given, out.reshape(-1), *numbers)
             return out
         flat, part = into.reshape(-1), np.empty(_COPIES, into.dtype)
-        for start in range(0, flat.size, _COPIES):  # what may lie where it is read is not vectorised
+        for start in range(0, flat.size, _COPIES):  # loops whose input and output may alias are not vectorised
             made = part[: flat.size - start]
             way.run(*[a[start : start + _COPIES] for a in given], made, *numbers)
             flat[start : start + _COPIES] = made
@@ -116,7 +116,7 @@ class Fused:
         translator = _Translator(writer, arrays, writer.names | values, char == "f")
         try:
             translator.read(ast.parse("\n".join(writer.lines)).body)
-        except Unfit:  # with these answers, that is
+        except Unfit:  # with these results of the conditions
             return Way(translator.answers, [], writer.names, None, None)
         text = _TEXT.format(
             name="{name}",

@@ -41,7 +41,7 @@ _FLOATS = frozenset(
 
 
 _MANY = 6  # buffers, above which blocks are to be shorter
-_SIZED = {  # operations whose bodies ask for the size of arrays, as a step and what it gives
+_SIZED = {  # operations whose bodies depend on array sizes: the step to emit and the kind of its result
     "clamp_min": ("maximum", "f"), "clamp_max": ("minimum", "f"), "logical_and": ("logical_and", "?"),
     "logical_or": ("logical_or", "?"), "logical_not": ("logical_not", "?"),
 }  # fmt: skip
@@ -75,7 +75,7 @@ class Reader:
         own = copied(node)
         for name in ast.walk(own):
             if isinstance(name, ast.Name) and name.id in self.env:
-                name.id = self.env[name.id].text  # which is text that stands for itself anywhere
+                name.id = self.env[name.id].text  # its text is a valid expression anywhere
             elif isinstance(name, ast.Name) and name.id in self.outside:
                 name.id = self.writer.known(self.outside[name.id])
         return "(" + ast.unparse(own) + ")"
@@ -200,7 +200,7 @@ class Reader:
             if isinstance(statement, ast.Return) and statement.value is not None:
                 result = self.value(statement.value, into)
                 break
-            if isinstance(statement, ast.Try):  # an exception sends the caller the plain way
+            if isinstance(statement, ast.Try):  # an exception makes the caller fall back to the plain body
                 result = self.run(statement.body, into)
                 break
             if isinstance(statement, ast.If):

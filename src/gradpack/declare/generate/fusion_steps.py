@@ -48,7 +48,7 @@ class Writer:
     def known(self, value: Any) -> str:
         """Return a name for a global value of the function."""
         name = f"_k{id(value)}"
-        self.names[name] = value  # which keeps it, so that nothing else gets its id
+        self.names[name] = value  # the reference keeps its id from being reused
         return name
 
     def buffer(self, kind: str) -> str:
@@ -72,7 +72,7 @@ class Writer:
         texts = [v.text for v in values]
         if name in ("maximum", "minimum"):  # of an array and a number take twice as long
             texts = [self.constant(v.text) if v.kind == "s" else v.text for v in values]
-        elif self.depth == self.top:  # what no condition guards is evaluated in any case: so it may be before the loop
+        elif self.depth == self.top:  # unconditional expressions are always evaluated, so they may move before the loop
             texts = [self.number(v.text) if v.kind == "s" else v.text for v in values]
         self.release(*values)
         target = into or self.buffer(kind)

@@ -18,7 +18,7 @@ from ...backends import NUMPY
 from ..op import Op
 from .constants import BACKWARD, FORWARD, Constants
 
-bind = NUMPY.bind  # expressions stand where there are only arrays
+bind = NUMPY.bind  # expressions are inlined only where all operands are arrays
 
 
 class Inlined:

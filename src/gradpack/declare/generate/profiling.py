@@ -30,13 +30,13 @@ from ...tensor.tensor import Tensor
 from ...tensor.torch_function import through_functions
 from ..op import Op
 
-# What a record is of.
+# The kinds of records.
 OP, NODE, ANNOTATION, MEMORY, MODULE, FUNCTION = range(6)
 
 Slow = Callable[[tuple[Any, ...]], Any]
 
 
-# What stands before the body of the compiled text, and at its end.
+# Code inserted before the body of the generated code, and at its end.
 _BEFORE = """\
     _mode = _MODE()
     _append = _mode.note
@@ -48,7 +48,7 @@ _AFTER = """\
     _append((_name, _start, _clock(), _thread(), {seq}))
     return _result
 """
-# How the text gives a node its number, and how it does without one: the number is at hand in between.
+# Assignments of a node's sequence number, and their replacements, which also store it in `_seq`.
 _NUMBERED = (
     ("_node.seq = _next_seq()", "_node.seq = _seq = _next_seq()"),
     ("else: _out._edge =", "else: _out._edge = _seq ="),
@@ -96,7 +96,7 @@ def forget(function: FunctionType) -> None:
         names["_slow"] = timed(op, names["_name"], names["_plain"], names)
 
 
-_OTHER = {"_slow": "_plain", "_complex": "_complex"}  # what compiled text calls, and what it is to call when profiled
+_OTHER = {"_slow": "_plain", "_complex": "_complex"}  # functions that generated code calls -> those under a profiler
 
 
 def timed(op: Op, name: str, slow: Slow, names: dict[str, Any]) -> Slow:
@@ -160,7 +160,7 @@ def _compiled(op: Op, name: str, slow: Slow, names: dict[str, Any]) -> Slow:
         flags=re.MULTILINE,
     )
     body = re.sub(r"    _mode = _MODE\(\)\n(?:    if _mode\.busy: .*\n)?", "", body, count=1)
-    if result in op.params:  # a write in place, which may end in several places, and records nothing
+    if result in op.params:  # an in-place write: several returns, no recording
         done = rf"\1_append((_name, _start, _clock(), _thread(), None)); return {result}"
         body = re.sub(rf"^( *)return {result}$", done, body, flags=re.MULTILINE)
     seq = "None" if result in op.params else "_sequence(_result)"

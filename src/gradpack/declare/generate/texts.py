@@ -50,7 +50,7 @@ FUNCTION = """\
 ARRAY = "    if type({x}) is not _ndarray: {x} = _asarray({x})\n"
 ARRAY_IN_ROWS = "    if type({x}) is not _ndarray or not {x}.flags.c_contiguous: {x} = _asarray({x}, order='C')\n"
 
-# One operand that may also be a Python number.
+# An operand that may also be a Python number.
 OPERAND = """\
     _kind = type({p})
     if _kind is _Tensor or _kind is _Parameter:

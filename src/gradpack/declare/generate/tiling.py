@@ -67,7 +67,7 @@ def fused(code: list[ast.stmt], function: Function, bound: Function) -> Function
     numbers = Fused(code, function.__globals__, params)
     bound = _by_position(function, bound)
     only = code[-1].value if len(code) == 1 and isinstance(code[-1], ast.Return) else None
-    otherwise = bound if _call_of_helper(only) else in_blocks(bound)  # what is one function divides its arrays itself
+    otherwise = bound if _call_of_helper(only) else in_blocks(bound)  # a single call of a helper does its own blocking
 
     def run(*args: Any, into: Any = None) -> Any:
         kinds = alike(args)
@@ -87,7 +87,7 @@ def fused(code: list[ast.stmt], function: Function, bound: Function) -> Function
         try:
             return found(*args)
         except Exception:
-            return otherwise(*args)  # which raises what is right, or knows better
+            return otherwise(*args)  # it handles the arguments or raises the right error
 
     return run
 

@@ -119,7 +119,7 @@ class CopySlices(Node):
         self.node: Any = node
         self.at: Any = [(step.replay, step.args) for step in at] if isinstance(at, list) else at
         self.whole: Any = (base._data, base._spec, base._shape) if isinstance(at, list) else None
-        if hasattr(type(node), "out") or hasattr(type(node), "_forward_cls"):  # which may need its result
+        if hasattr(type(node), "out") or hasattr(type(node), "_forward_cls"):  # the node may have saved its result
             extras_of(node).outer = weakref.ref(self)
 
     def name(self) -> str:

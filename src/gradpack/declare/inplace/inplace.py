@@ -38,7 +38,7 @@ def inplace(op: Op, name: str, values: list[Any]) -> Tensor:
             raise not_a_tensor(name, op.params[i], i, values[i])
     if MODE.get().autocast is None:
         return _inplace(op, name, values)
-    with using(autocast=None):  # which leaves in-place forms alone
+    with using(autocast=None):  # autocast does not apply to in-place forms
         return _inplace(op, name, values)
 
 
@@ -72,7 +72,7 @@ def _inplace(op: Op, name: str, values: list[Any]) -> Tensor:
     if mode.forward or (record and _keeps_input(op, values, edge, needs)):
         source._data = target._spec.backend.copy(target._data)
     elif type(target._counter) is list:
-        source._counter = target._counter  # who takes note of it sees that it is written to
+        source._counter = target._counter  # recorders see the tensor as written to
     if mode.forward:
         source._tangents = _kept_tangent(target)
     given = [source if v is target else v for v in values]
@@ -319,7 +319,7 @@ class History:
         base._edge = made
         view = target._view
         if view is not None and self.own is None:
-            target._edge = made  # stands for the edge that `renew` makes when it is asked for
+            target._edge = made  # placeholder: `renew` makes the edge on demand
             view.version = -1
         move_retained(self.previous, made, base)
         if view is not None and self.own is not None and retaining(target, self.own):

@@ -49,7 +49,7 @@ _UFUNCS: dict[str, tuple[Any, str]] = {
     "ceil": (np.ceil, ""),
     "clamp_to_numbers": (limit_into, ""),
 }
-_WITH_NUMBERS = frozenset({"clamp_to_numbers"})  # those of the functions that take the other arguments, too
+_WITH_NUMBERS = frozenset({"clamp_to_numbers"})  # the functions among these that take the other arguments, too
 _UNCHECKED = frozenset("lerp pow clamp_min clamp_max".split())  # whose check refuses only what is no operand here
 
 FUNCTION = """\

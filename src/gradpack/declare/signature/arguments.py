@@ -20,7 +20,7 @@ from ...base.memory_formats import memory_format
 from ...tensor.tensor import Tensor
 from ..op import Op
 
-# What torch's messages call a kind of argument.
+# Names of argument kinds in torch's error messages.
 WORDS = {
     "tensor": "Tensor",
     "operand": "Tensor",
@@ -85,7 +85,7 @@ _OVERLOADED = {
 
 Kinds = dict[str, tuple[str, int, bool]]
 
-# What is looked at before the call, as it would be taken in silence: how the usual value is told from others.
+# Tests before the call, by kind, true for unusual values: a wrong value here would otherwise raise no error.
 USUAL = {
     "bool": "{0} is not True and {0} is not False",
     "int": "type({0}) is not int",
@@ -114,11 +114,11 @@ def kind_of(name: str, annotation: Any) -> str | None:
 def kinds_of(parameters: Mapping[str, Parameter]) -> Kinds:
     """Return by parameter name: its kind, its position, and whether None is accepted."""
     found = {}
-    first = 0 if "self" in parameters else 1  # torch does not count what a method belongs to
+    first = 0 if "self" in parameters else 1  # torch does not count `self`
     for i, (name, p) in enumerate(parameters.items(), first):
         kind = kind_of(name, p.annotation)
         if kind is not None and p.kind not in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD):
-            # torch has None for a flag in these, and it is as good as False
+            # torch accepts None for these flags, as False
             optional = p.default is None or "None" in str(p.annotation) or name == "requires_grad"
             found[name] = kind, i, optional
     return found
@@ -320,7 +320,7 @@ FITS: dict[str, Callable[[Any], bool]] = {
     "ints": _is_ints,
     "float": _is_float,
     "number": _is_number,
-    "str": lambda value: isinstance(value, str | bytes),  # bytes are a name that nothing has
+    "str": lambda value: isinstance(value, str | bytes),  # bytes match no name
     "dtype": _is_dtype,
     "layout": lambda value: isinstance(value, layout),
     "memory_format": lambda value: isinstance(value, memory_format),

@@ -31,7 +31,7 @@ from .axis_alias import MISSING, TAKE_DIM, check_text, dim_of, lacking
 
 _DOORS: dict[Any, FunctionType] = {}
 
-# Those that give back what they were given, be it a tensor or not.
+# Functions that return their argument unchanged, a tensor or not.
 _GIVE_BACK = frozenset("conj positive real resolve_conj resolve_neg".split())
 
 _TEXT = """\
@@ -93,7 +93,7 @@ def door(function: Any, name: str, module: str, label: str = "", options: str | 
 
     def compile_first(*args: Any, **kwargs: Any) -> Any:
         with COMPILING:
-            if "_inside" not in names:  # a thread that waited here finds it done
+            if "_inside" not in names:  # another thread may have done it while this one waited
                 _install(made, function, label or function.__name__, options)
         return made(*args, **kwargs)
 
@@ -126,7 +126,7 @@ def _install(made: Any, function: Any, label: str, options: str | None) -> None:
         if label in _GIVE_BACK:
             looked_at["input"] = "tensor", 1, False
             tests.append("not isinstance(input, _Tensor)")
-    else:  # a wrapper that takes anything, and shows what it wraps
+    else:  # the signature shown differs from that of the function
         values, tests = f"_bound({_by_name(own)})", []
         several = {p.kind: n for n, p in own.items()}
         if Parameter.VAR_POSITIONAL in several and looked_at:
@@ -301,7 +301,7 @@ def _taken_by_position(shown: Any) -> Iterator[str]:
 
 # What is raised on purpose, by functions that torch has in Python: "'foo' is not a valid value for reduction".
 _ON_PURPOSE = (ValueError, RuntimeError, IndexError)
-# What an array of several elements says in the place of a number.
+# NumPy's error for an array of several elements in place of a number.
 _AMBIGUOUS = ("The truth value of an array", "Boolean value of Tensor")
 
 
