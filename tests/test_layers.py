@@ -260,3 +260,15 @@ def test_the_check_sees_imports_inside_functions(tmp_path, monkeypatch):
     path = tmp_path / "base" / "modes.py"
     path.write_text("from ..ops.fill import zeros\ndef f():\n    from ..tensor import leaf\n    import gradpack.nn\n")
     assert reached(path) == [("ops", False, 1), ("tensor", True, 3), ("nn", True, 4)]
+
+
+def test_docstrings_say_what_is_returned_or_done():
+    """Return, raise, a noun: a first line that begins with "What" tells a stranger nothing."""
+    riddles = [
+        f"{name_of(path)}:{getattr(node, 'lineno', 1)}"
+        for path in modules()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Module)
+        and (ast.get_docstring(node) or "").startswith("What ")
+    ]
+    assert not riddles
