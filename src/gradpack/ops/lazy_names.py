@@ -1,4 +1,4 @@
-"""What each module gives, which is imported at first use: written by `python -m gradpack.ops.methods`."""
+"""The names that each module gives, imported at first use: written by `python -m gradpack.ops.methods`."""
 # ruff: noqa: E501 - lists of words
 
 # module: (functions that gradpack exports, attributes of Tensor, operations)

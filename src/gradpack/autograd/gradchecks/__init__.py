@@ -1,1 +1,1 @@
-"""What `gradcheck` compares: Jacobians by finite differences and by backward, and undefined gradients."""
+"""Checks of `gradcheck`: Jacobians by finite differences and by backward, and undefined gradients."""

@@ -1,1 +1,1 @@
-"""What `autograd.profiler` is made of: recording, events, tables, traces."""
+"""The parts of `autograd.profiler`: recording, events, tables, traces."""
