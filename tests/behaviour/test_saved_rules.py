@@ -491,3 +491,17 @@ def test_coroutine_functions_keep_their_hooks_across_awaits(ours):
 
     asyncio.run(both())
     assert counter.counts[0] == 2
+
+
+def test_the_only_input_is_saved_also_where_its_edge_leads_nowhere(torch):
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    with torch.no_grad():
+        part = x[:1]
+    counter = Counter(torch)
+    with counter.hooks:
+        alone, pair = part.exp(), part * part
+    assert [tuple(t.shape) for t in counter.packed] == [(1,)]
+    assert alone.requires_grad and pair.requires_grad
+    alone.sum().backward()
+    assert counter.counts == (1, 1)
+    assert x.grad is None

@@ -62,7 +62,8 @@ def record(
     node.backend = spec.backend
     differentiable = len(outs) if op.differentiable is None else op.differentiable
     node.outputs = differentiable
-    for name, what in _kept(op, tuple(wanted)):
+    # As in torch, the only input counts as wanted even where its edge leads nowhere (a view taken under `no_grad`).
+    for name, what in _kept(op, (True,) if len(wanted) == 1 else tuple(wanted)):
         _save(op, node, name, what, values, index, outs, extras, mode)
     if mode.anomaly is not None:
         mode.anomaly.note(node)

@@ -361,8 +361,10 @@ class GeneralNode(CompiledNode):
 
 
 def _needed(op: Op, sources: dict[str, Any] | None) -> tuple[str, ...]:
-    """Return the names of the saved values that the formulas of inputs with an edge read."""
-    return _read(op, None if sources is None else tuple([_wanted(sources[p]) for p in op.inputs]))
+    """Return the names of the saved values that the formulas of inputs with an edge, or of the only input, read."""
+    if sources is None or len(op.inputs) == 1:  # as in torch, which unpacks for the only input in any case
+        return _read(op, None)
+    return _read(op, tuple([_wanted(sources[p]) for p in op.inputs]))
 
 
 @lru_cache(maxsize=4096)
