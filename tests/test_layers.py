@@ -58,7 +58,7 @@ NUMPY = {
     "__config__": "tells its version",
     "cli/report": "draws curves from what was measured",
     "declare/generate/complex_form": "conjugates the gradients of compiled code",
-    "declare/dispatch/dtype_plan": "plans for NumPy arrays of any dtypes; all others take the interpreted path",
+    "declare/dispatch/interpreter": "makes arrays of the scalars that NumPy returns",
     "declare/generate/constants": "numbers as arrays of the dtypes that compiled code runs on",
     "declare/inplace/text": "names the functions of NumPy's that write into an array",
     "declare/decorators": "compiled code is for NumPy arrays; all others take the interpreted path",

@@ -5,7 +5,7 @@ import pytest
 
 import gradpack as torch
 from gradpack.base.modes import MODE
-from gradpack.declare.dispatch.interpreter import _apply
+from gradpack.declare.dispatch.interpreter import interpret
 from gradpack.declare.dispatch.nodes import GeneralNode
 from gradpack.declare.op import REGISTRY
 
@@ -32,7 +32,7 @@ def test_values_and_gradients_are_those_of_the_interpreted_path(name):
     op = REGISTRY[name]
     inputs = operands(CALLS[name])
     values = [*inputs, *[op.defaults[p] for p in op.params[len(inputs) :]]]
-    expected = _apply(op, values, MODE.get())
+    expected = interpret(op, values, MODE.get())
     found = op.public(*inputs)
     assert isinstance(expected.grad_fn, GeneralNode) and not isinstance(found.grad_fn, GeneralNode)
     assert type(found.grad_fn).__name__ == type(expected.grad_fn).__name__

@@ -155,6 +155,7 @@ class Op(Options):
         defaults: of the parameters.
         returns: whether the body returns a tuple of results.
         public: the function that users call.
+        layout, plans: of its parameters, and what to do for each combination of dtypes: see `dispatch/dtype_plan.py`.
         node_name, node_class, general_class: of the node of generated code, and of that of the interpreter.
     """
 
@@ -212,6 +213,8 @@ class Op(Options):
         if self.flat is True:
             self.flat = self.node_name.replace("Backward0", "BackwardBackward0")
         self.functions: list[Any] = []
+        self.layout: Any = None
+        self.plans: dict[Any, Any] = {}
 
     def _check_formulas(self) -> None:
         """Raise if a formula is given for no parameter, or names what the operation does not have."""

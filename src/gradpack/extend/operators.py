@@ -257,6 +257,7 @@ def kernel(
 
 
 def _compile_again(op: Op, backend: Backend) -> None:
+    op.plans.clear()
     if backend is NUMPY and op.node_class is not None:
         kinds._materialise(op)
 

@@ -19,7 +19,7 @@ from .tensor import Tensor, _new
 
 _DISABLED: ContextVar[int] = ContextVar("gradpack torch function disabled", default=0)
 
-_PLAIN = frozenset({Tensor, Parameter, int, float, bool, complex, str, type(None), list, tuple, slice})
+PLAIN = frozenset({Tensor, Parameter, int, float, bool, complex, str, type(None), list, tuple, slice})
 
 
 def disabled_torch_function_impl(func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -135,10 +135,10 @@ def overriding(values: Iterable[Any], name: str = "an operation") -> list[Any]:
         if kind is list or kind is tuple:
             candidates: Iterable[Any] = value
         else:
-            candidates = () if kind in _PLAIN else (value,)
+            candidates = () if kind in PLAIN else (value,)
         for item in candidates:
             kind = type(item)
-            if kind in _PLAIN or any(type(f) is kind for f in found):
+            if kind in PLAIN or any(type(f) is kind for f in found):
                 continue
             handler = getattr(kind, "__torch_function__", None)
             if handler is None or handler is disabled_torch_function_impl:

@@ -1,190 +1,218 @@
-"""Calls on NumPy arrays of any dtypes, when no mode or hook is active.
+"""Dtype plans: what an operation does with its operands that depends on their dtypes, layouts and devices only.
 
-What compiled text does not take are integers beside floats, complex numbers, float32 beside float64, several results
-of several tensors. All that the interpreted path would find out there depends on dtypes only: it is found out once for
-each combination of them, and kept as a plan.
+The interpreter asks for it once for each combination that occurs, and keeps it with the operation.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from ...backends import NUMPY, Spec, spec_of
-from ...backends.numpy import as_native, hushed, rounded_number, unhush
-from ...backends.windows import may_overlap
+from ...backends import NUMPY, Spec
 from ...base import dtypes
-from ...base.dtypes import INTEGRAL, complex32, dtype
-from ...base.modes import Mode
-from ...tensor.parameter import Parameter
-from ...tensor.tensor import Tensor, alias
-from ...tensor.views import NO_GRAD, mark_view, refresh
+from ...base.dtypes import INTEGRAL, complex32, complex64, dtype
+from ...base.errors import different_devices
+from ...base.layouts import strided
+from ...tensor.tensor import Tensor
 from ..op import Op
-from .make_node import record
 from .promotion import check_uniform, dtypes_of, rounded_to
 
-_array_type = np.ndarray
 _NUMBERS = frozenset({bool, int, float, complex})
+_LISTS = (list, tuple)
 _LEAST = -(1 << 63)
+_MOST_PLANS = 512  # of one operation, before all of them are dropped
 
 
-class Plan(NamedTuple):
-    """Dtype promotion of an operation for one combination of operand dtypes."""
+class OpLayout(NamedTuple):
+    """The positions of an operation's parameters by what may be there."""
 
+    operands: tuple[tuple[int, frozenset[type] | None], ...]  # tensors, or plain values of these types (None: any)
+    lists: frozenset[int]  # lists of tensors
+    others: tuple[int, ...]  # no tensors
+    inputs: tuple[int, ...]  # the differentiable inputs; the first parameter where there are none
+    named: tuple[str, ...]  # the keyword-only parameters
+    position: dict[str, int]
+
+
+class DtypePlan(NamedTuple):
+    """How to compute an operation for one combination of operands."""
+
+    spec: Spec  # of the operands: its library computes
+    body: Callable[..., Any]
     compute: dtype | None  # the dtype to compute in; None: that of the operands
-    native: Any  # NumPy's dtype for `compute`; None if operands are not converted
     result: dtype | None  # the dtype of the result; None: that of the array that comes out
-    spec: Spec | None  # the spec for `result`, or None
-    first: dtype | None  # the dtype that Python numbers are rounded to first
+    first: dtype | None  # the dtype that operands are rounded to first
+    casts: tuple[tuple[int, dtype, Any], ...]  # the operands to convert: position, dtype, and NumPy's if that is all
+    numbers: tuple[int, ...]  # positions of Python numbers to round, or to wrap to the range of an integer dtype
+    out: Spec | None  # of the results, if the library is NumPy and `result` is not None
 
 
-class Form(NamedTuple):
-    """The facts of an operation that do not depend on its arguments, and the cache of its plans."""
+def layout_of(op: Op) -> OpLayout:
+    """Return the layout of an operation's parameters (cached)."""
+    if op.layout is None:
+        position = {p: i for i, p in enumerate(op.params)}
+        given = dict.fromkeys((*op.promote, *op.inputs, *op.arrays))
+        operands = []
+        for p in given:
+            if p in op.lists or p not in position:
+                continue
+            none = frozenset({type(None)}) if op.defaults.get(p, 0) is None else frozenset[type]()
+            numbers: frozenset[type] = _NUMBERS if p in op.scalars else frozenset()
+            strict = p in op.promote or p in op.inputs
+            operands.append((position[p], numbers | none if strict else None))
+        lists = frozenset(position[p] for p in op.lists)
+        taken = {i for i, _ in operands} | lists
+        op.layout = OpLayout(
+            tuple(sorted(operands)),
+            lists,
+            tuple(i for i in position.values() if i not in taken),
+            tuple(position[p] for p in op.inputs or op.params[:1]),
+            op.params[len(op.params) - op.keyword_only :],
+            position,
+        )
+    found: OpLayout = op.layout
+    return found
 
-    places: tuple[int, ...]  # positions of the promoted operands; empty: no plan is possible
-    others: tuple[int, ...]  # positions of the other parameters
-    body: Any
-    named: tuple[str, ...]  # parameters that are keyword-only
-    position: dict[str, int]  # position of each parameter
-    plans: dict[Any, Plan | None]  # by the default dtype and the kind of each operand; None: not possible
 
+def key_of(layout: OpLayout, values: Any, arrays: list[Any]) -> tuple[Any, ...] | None:
+    """Return what the plan for these values depends on, and put the arrays of tensors into `arrays`.
 
-_FORMS: dict[Op, Form] = {}
-
-
-def _form(op: Op) -> Form:
-    fits = not (op.lists or op.sparse or (op.view and op.returns))
-    places = tuple(op.params.index(p) for p in op.promote or op.arrays) if fits else ()
-    others = tuple(i for i, p in enumerate(op.params) if i not in places)
-    named, position = op.params[len(op.params) - op.keyword_only :], {p: i for i, p in enumerate(op.params)}
-    return Form(places, others, NUMPY.body(op), named, position, {})
-
-
-def quickly(op: Op, values: tuple[Any, ...], mode: Mode) -> Any:
-    """Return the result, or a tuple of results, with grad_fn if an operand has one; None if the caller must interpret.
-
-    `mode` has nothing active besides grad mode.
+    Returns:
+        None if a value is of a type that the interpreter has to convert first, or if there is no tensor.
     """
-    form = _FORMS.get(op)
-    if form is None:
-        form = _FORMS[op] = _form(op)
-    kinds: list[Any] = [dtypes.get_default_dtype()]
-    arrays, found, tracked = list(values), None, False
-    for i in form.places:
-        value = arrays[i]
-        kind: Any = type(value)
-        if kind is Tensor or kind is Parameter:
-            if value._view is not None and op.inputs and refresh(value):
-                return None
-            if value._edge is not None:
-                tracked = mode.grad
-            found = value._spec
-            kinds.append(value._spec if value._shape else (value._spec,))  # 0-dim tensors have lower priority
+    key: list[Any] = [dtypes.get_default_dtype()]
+    some = False
+    for i, allowed in layout.operands:
+        value = values[i]
+        if isinstance(value, Tensor):
+            key.append(value._spec if value._shape else (value._spec,))  # 0-dim tensors have lower priority
             arrays[i] = value._data
-        elif op.params[i] in op.scalars if kind in _NUMBERS else value is op.defaults.get(op.params[i], op) is None:
-            if kind is int and not _LEAST <= value < -_LEAST:
+            some = True
+            continue
+        kind = type(value)
+        if allowed is None:
+            if kind in _LISTS:
+                found = [v._spec for v in value if isinstance(v, Tensor)]
+                some = some or bool(found)
+                key.append(tuple(dict.fromkeys(found)))
+                arrays[i] = kind(v._data if isinstance(v, Tensor) else v for v in value)
+        elif kind not in allowed:
+            return None
+        elif kind is int and not _LEAST <= value < -_LEAST:
+            if not 0 < value < -2 * _LEAST:
                 return None
-            kinds.append(kind)
+            key.append(dtypes.uint64)
         else:
+            key.append(kind)
+    for i in layout.lists:
+        if type(values[i]) not in _LISTS or not all(isinstance(v, Tensor) for v in values[i]):
             return None
+        some = some or bool(values[i])
+        key.append(tuple(dict.fromkeys(v._spec if v._shape else (v._spec,) for v in values[i])))
+        arrays[i] = [v._data for v in values[i]]
+    for i in layout.others:
+        if isinstance(values[i], Tensor):
+            return None
+    return tuple(key) if some else None
+
+
+def plan_of(op: Op, layout: OpLayout, key: tuple[Any, ...], values: Any) -> DtypePlan:
+    """Return the plan for these values, whose key this is.
+
+    Raises:
+        RuntimeError: if their dtypes or devices do not go together.
+        NotImplementedError: if torch has no kernel for the dtype.
+    """
+    found = op.plans.get(key)
     if found is None:
-        return None
-    if op.view and type(values[form.places[0]]._counter) is not list:
-        return None  # autograd does not track views of inference tensors
-    for i in form.others:
-        if isinstance(arrays[i], Tensor | list | tuple | np.generic):
-            return None
-    key = tuple(kinds)
-    plan = form.plans.get(key)
-    if plan is None:
-        if key in form.plans:
-            return None
-        plan = form.plans[key] = _plan(op, form, values)
-        if plan is None:
-            return None
-    if op.check is not None:
-        op.check(op, list(values), plan.compute)
-    if plan.first is not None and any(type(arrays[i]) in (float, int) and arrays[i] != 1 for i in form.others):
-        return None  # `alpha` is rounded, too
-    compute, native = plan.compute, plan.native
-    if native is not None:
-        for i in form.places:
-            value = arrays[i]
-            if type(value) is _array_type:
-                if value.dtype is not native:
-                    arrays[i] = as_native(value, native)
-            elif type(value) is int and compute.category == INTEGRAL:  # type: ignore[union-attr]
-                arrays[i] = wrapped_int(value, compute)
-            elif plan.first is not None and type(value) in (float, int):
-                arrays[i] = rounded_number(value, plan.first)
-    for token in hushed:
-        try:
-            if form.named:
-                count = len(arrays) - len(form.named)
-                data = form.body(*arrays[:count], **dict(zip(form.named, arrays[count:], strict=True)))
-            else:
-                data = form.body(*arrays)
-        except Exception:
-            return None  # the interpreted path raises the right error
-        finally:
-            unhush(token)
-        break
-    extras: Any = ()
-    if op.extra:
-        data, extras = data[: -len(op.extra)], data[-len(op.extra) :]
-    if not op.returns:
-        out = _tensor(data[0] if op.extra else data, plan.spec, op.contiguous)
-        if op.view:
-            _mark(op, out, values, mode)
-        if tracked:
-            record(op, list(values), form.position, [out], extras, mode, plan.compute, found)
-        return out
-    count = len(data) if op.differentiable is None else op.differentiable
-    outs = [_tensor(part, plan.spec if nr < count else None, op.contiguous) for nr, part in enumerate(data)]
-    if tracked and outs:
-        record(op, list(values), form.position, outs, extras, mode, plan.compute, found)
-    return op.public.result_type(*outs) if op.results else tuple(outs)  # type: ignore[attr-defined]
+        if len(op.plans) >= _MOST_PLANS:
+            op.plans.clear()
+        found = op.plans[key] = _plan(op, layout, values)
+    return found
 
 
-def _mark(op: Op, out: Tensor, values: tuple[Any, ...], mode: Mode) -> None:
-    """Mark a result as a view of the first operand, if it is one."""
-    parent = values[0]
-    if parent._spec.dtype is not out._spec.dtype and op.view != "real":
-        return
-    if op.view is True or 0 in out._shape or may_overlap(out._data, parent._data):
-        mark_view(out, parent, op.public, values[1:], None if mode.grad else NO_GRAD)
-
-
-def _tensor(data: Any, spec: Spec | None, contiguous: bool) -> Tensor:
-    if type(data) is not _array_type or (contiguous and not data.flags.c_contiguous):
-        data = np.asarray(data, order="C")
-    if spec is None:
-        spec = spec_of(data)
-    elif data.dtype is not spec.native:
-        data = NUMPY.cast(data, spec.dtype)
-    return alias(data, spec, data.shape)
-
-
-def _plan(op: Op, form: Form, values: tuple[Any, ...]) -> Plan | None:
-    """Return the plan for the dtypes of these values; None if they need the interpreted path."""
-    tensors = [v for v in values if isinstance(v, Tensor)]
-    if any(not t._spec.numpy or t._spec.dtype is complex32 or t._spec.dtype.alone for t in tensors):
-        return None
+def _plan(op: Op, layout: OpLayout, values: Any) -> DtypePlan:
+    tensors = [t for v in values for t in (v if isinstance(v, list | tuple) else (v,)) if isinstance(t, Tensor)]
+    spec = _spec_of(op, tensors)
     if op.uniform:
-        check_uniform(op, list(values), form.position)
-    result, compute = dtypes_of(op, list(values), form.position, tensors)
+        check_uniform(op, values, layout.position)
+    result, compute = dtypes_of(op, values, layout.position, tensors)
     first = rounded_to(op, result, compute)
-    if first is not None and any(t._spec.dtype is not first for t in tensors):
-        return None
-    moves = compute is None or (op.structural and len(op.promote) == 1)
-    return Plan(
+    promoted = tuple(layout.position[p] for p in (*op.promote, *op.lists))
+    numbers: tuple[int, ...] = ()
+    if first is not None:
+        numbers = (*promoted, *(layout.position[p] for p in ("alpha", "lambd") if p in layout.position))
+    elif compute is not None and compute.category == INTEGRAL:
+        numbers = promoted
+    casts = []
+    for i, value in enumerate(values):
+        cast = compute if i in promoted else None
+        if _needs_cast(op, value, cast, first):
+            casts.append((i, cast or complex64, _native_of(value, cast, first)))
+    return DtypePlan(
+        spec,
+        spec.backend.body(op),
         compute,
-        None if moves else NUMPY.native_of(compute),  # type: ignore[arg-type]
         result,
-        None if result is None else NUMPY.spec_for(result, tensors[0]._spec.device),
         first,
+        tuple(casts),
+        tuple(i for i in numbers if type(values[i]) in (int, float)),
+        None if result is None or spec.backend is not NUMPY else NUMPY.spec_for(result, spec.device),
     )
+
+
+def _spec_of(op: Op, tensors: list[Tensor]) -> Spec:
+    """Return the spec whose library computes: that of the first tensor, except for 0-dim ones beside other devices."""
+    spec = tensors[0]._spec
+    for t in tensors:
+        if t._spec.device != spec.device and t._shape:
+            places = [x._spec.device for x in tensors if x._shape]
+            if any(place != places[0] for place in places):
+                raise different_devices(op.name, places)
+            spec = t._spec
+        if t._spec.layout is not spec.layout and spec.layout is strided:
+            spec = t._spec
+    if op.sparse and spec.layout is strided:
+        from ...backends.sparse import SPARSE
+
+        return SPARSE.spec_for(spec.dtype, spec.device)
+    return spec
+
+
+def _needs_cast(op: Op, value: Any, cast: dtype | None, first: dtype | None) -> bool:
+    """Return whether a tensor, or one of a list, is converted before the body gets it."""
+    if isinstance(value, list | tuple):
+        return any(_needs_cast(op, v, cast, first) for v in value)
+    if not isinstance(value, Tensor):
+        return False
+    own = value._spec.dtype
+    if own is complex32 and op.promote and not op.view:
+        return True
+    if cast is None or (op.structural and len(op.promote) == 1 and not op.lists):
+        return False
+    return own is not cast or (first is not None and own is not first)
+
+
+def _native_of(value: Any, cast: dtype | None, first: dtype | None) -> Any:
+    """Return NumPy's dtype to convert a tensor to, if nothing else is to be done; else None."""
+    if not isinstance(value, Tensor) or cast is None or not value._spec.numpy:
+        return None
+    own = value._spec.dtype
+    if complex32 in (cast, own) or (own.is_complex and not cast.is_complex) or (first is not None and own is not first):
+        return None
+    return NUMPY.native_of(cast)
+
+
+def as_cast(value: Any, cast: dtype, first: dtype | None) -> Any:
+    """Return the array of a tensor, or those of a list, in the dtype `cast`, rounded to `first` before."""
+    if isinstance(value, list | tuple):
+        return type(value)(as_cast(v, cast, first) for v in value)
+    if not isinstance(value, Tensor):
+        return value
+    backend, array = value._spec.backend, value._data
+    if first is not None and value._spec.dtype is not first:
+        array = backend.cast(array, first)
+    return backend.cast(array, cast)
 
 
 def wrapped_int(value: int, d: Any) -> int:

@@ -7,58 +7,54 @@ tangents, recorders, inference tensors.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from time import perf_counter
 from typing import Any
 
-from ...backends import Spec, backend_of
-from ...backends.numpy import NUMPY, rounded_number, silently
-from ...backends.windows import may_overlap
+import numpy as np
+
+from ...backends import backend_of
+from ...backends.numpy import NUMPY, as_native, hushed, rounded_number, silently, unhush
+from ...backends.windows import _array_type, may_overlap
 from ...base import dtypes
 from ...base.devices import CPU
-from ...base.dtypes import INTEGRAL, complex32, complex64, dtype
-from ...base.errors import different_devices, not_a_tensor, too_big
-from ...base.layouts import strided
+from ...base.errors import not_a_tensor
 from ...base.modes import MODE, Mode, through_modes, unwatched
 from ...tensor.tensor import InferenceCounter, Tensor, alias, wrap
-from ...tensor.torch_function import handle, overriding, through_functions
-from ...tensor.views import INFERENCE, MULTIPLE, NO_GRAD, mark_view
+from ...tensor.torch_function import PLAIN, handle, overriding, through_functions
+from ...tensor.views import INFERENCE, MULTIPLE, NO_GRAD, mark_view, refresh
 from ..op import Op
-from ..signature.arguments import is_number_of_numpy, options_of, refuse_numbers, refuse_options
+from ..signature.arguments import options_of, refuse_numbers, refuse_options
 from .autocast import cast_arguments
 from .body_errors import explain, public_of
-from .dtype_plan import quickly, wrapped_int
+from .dtype_plan import DtypePlan, OpLayout, as_cast, key_of, layout_of, plan_of, wrapped_int
 from .make_node import keep_tangents, record
-from .promotion import check_uniform, dtypes_of, rounded_to
+from .operands import element, normalise, operand
 from .tangents import carry, tangent_of
+
+_PLAIN = PLAIN - {list, tuple}  # those may hold values that override `__torch_function__`
 
 
 def apply(op: Op, args: tuple[Any, ...]) -> Any:
     """Call an operation. `args` are the values of all its parameters, in order."""
     mode = MODE.get()
-    if not mode.special:
-        if options_of(op):
-            refuse_options(op, public_of(op)[1], args)
-        quick = quickly(op, args, mode)
-        if quick is not None:
-            return quick
-    elif mode.functions:
+    if mode.functions:
         return through_functions(*public_of(op), args, *_as_given(op, args))
-    found = overriding(args, op.name)
-    if found:
-        return handle(*public_of(op), found, *_as_given(op, args))
-    if mode.watched:
-        return _watched(op, args, mode)
-    if mode.special and options_of(op):
+    if options_of(op):
         refuse_options(op, public_of(op)[1], args)
-    if mode.autocast is not None and mode.autocast.enabled:
-        args = cast_arguments(mode.autocast, op, args)
-    if mode.levels:
-        return mode.levels[-1].process(op, args)
-    values = list(args)
-    if not _normalise(op, values):
-        return raw_forward(op, values)
-    return _apply(op, values, mode)
+    if not _PLAIN.issuperset(map(type, args)):
+        found = overriding(args, op.name)
+        if found:
+            return handle(*public_of(op), found, *_as_given(op, args))
+    if mode.special:
+        if mode.watched:
+            return _watched(op, args, mode)
+        if mode.autocast is not None and mode.autocast.enabled:
+            args = cast_arguments(mode.autocast, op, args)
+        if mode.levels:
+            return mode.levels[-1].process(op, args)
+    return interpret(op, args, mode)
 
 
 def _watched(op: Op, args: tuple[Any, ...], mode: Mode) -> Any:
@@ -85,6 +81,137 @@ def _as_given(op: Op, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], dict[str,
     return tuple(given), named or None
 
 
+def interpret(op: Op, values: Any, mode: Mode) -> Any:
+    """Return the result of an operation, or a tuple of several, by its dtype plan: without `vmap` and autocast."""
+    layout = op.layout or layout_of(op)
+    arrays = list(values)
+    key = key_of(layout, values, arrays)
+    if key is None:
+        values = list(values)
+        if not normalise(op, values):
+            return raw_forward(op, values)
+        arrays = list(values)
+        key = key_of(layout._replace(others=()), values, arrays)
+        if key is None:
+            raise AssertionError(f"{op.name}: normalised operands have no key")
+    plan = op.plans.get(key) or plan_of(op, layout, key, values)
+    if op.check is not None:
+        op.check(op, list(values), plan.compute)
+    if mode.ops or mode.recorder is not None:
+        outs, extras = _observed(op, layout, plan, values, arrays, mode)
+    else:
+        outs, extras = _compute(op, layout, plan, values, arrays, mode)
+    if not outs:  # `unbind` of a dimension of size 0
+        return ()
+    needs = bool(op.inputs) and mode.grad and not mode.inference and _tracked(layout, values)
+    if op.view and plan.spec.backend.aliasing:
+        mark_views(op, layout, values, outs, mode)
+        needs = needs and type(outs[0]._counter) is not InferenceCounter  # views of inference tensors are leaves
+    if mode.forward and mode.hooks is not None:
+        for i in layout.inputs:
+            tangent_of(values[i])  # hooks may need it before `carry` does
+    node = record(op, values, layout.position, outs, extras, mode, plan.compute, plan.spec) if needs else None
+    if mode.forward:
+        carry(op, values, outs, extras, mode)
+        if node is not None:
+            keep_tangents(op, node, outs)
+    if not op.returns:
+        return outs[0]
+    return op.public.result_type(*outs) if op.results else tuple(outs)  # type: ignore[attr-defined]
+
+
+def _observed(
+    op: Op, layout: OpLayout, plan: DtypePlan, values: Any, arrays: list[Any], mode: Mode
+) -> tuple[list[Tensor], Sequence[Any]]:
+    """Compute as `_compute` does, through the active operation modes, and notify the recorder."""
+    start = perf_counter()
+    outs, extras = through_modes(op, list(values), lambda: _compute(op, layout, plan, values, arrays, mode))
+    if hasattr(mode.recorder, "ran"):
+        mode.recorder.ran(op, values, outs, perf_counter() - start)
+    return outs, extras
+
+
+def _compute(
+    op: Op, layout: OpLayout, plan: DtypePlan, values: Any, arrays: list[Any], mode: Mode
+) -> tuple[list[Tensor], Sequence[Any]]:
+    """Run the body on arrays; return the results as tensors without grad_fn, and the extra values for formulas."""
+    first, numpy = plan.first, plan.spec.backend is NUMPY
+    for i, cast, native in plan.casts:
+        arrays[i] = as_cast(values[i], cast, first) if native is None else as_native(arrays[i], native)
+    for i in plan.numbers:
+        if first is not None:
+            if values[i] != 1:
+                arrays[i] = rounded_number(values[i], first)
+        elif type(values[i]) is int:
+            arrays[i] = wrapped_int(values[i], plan.compute)
+    for token in hushed:
+        try:
+            if layout.named or not numpy:
+                result = plan.body(**dict(zip(op.params, arrays, strict=True)))
+            else:
+                result = plan.body(*arrays)
+        except Exception as error:
+            raise explain(op, list(values), error) from None
+        finally:
+            unhush(token)
+        break
+    make = _array_of_numpy if numpy else _array_of
+    if not (op.returns or op.extra or mode.inference):
+        return [make(op, plan, result, True)], ()
+    parts = list(result) if op.returns or op.extra else [result]
+    count = len(parts) - len(op.extra)
+    known = count if op.differentiable is None else op.differentiable  # how many have the dtype of the plan
+    outs = [make(op, plan, part, nr < known) for nr, part in enumerate(parts[:count])]
+    if mode.inference:
+        for out in outs:
+            out._counter = InferenceCounter([0])
+    return outs, parts[count:]
+
+
+def _array_of_numpy(op: Op, plan: DtypePlan, data: Any, known: bool) -> Tensor:
+    """Return a tensor around a result of NumPy, in the dtype of the plan if it is `known`."""
+    if type(data) is not _array_type or (op.contiguous and not data.flags.c_contiguous):
+        data = np.asarray(data, order="C" if op.contiguous else None)
+    spec = plan.out if known else None
+    if spec is None:
+        spec = NUMPY.spec(data)
+    elif data.dtype is not spec.native:
+        data = NUMPY.cast(data, spec.dtype)
+    return alias(data, spec, data.shape)
+
+
+def _array_of(op: Op, plan: DtypePlan, data: Any, known: bool) -> Tensor:
+    """Return a tensor around a result of any library, in the dtype of the plan if it is `known`."""
+    backend = plan.spec.backend
+    data = backend.in_rows(backend.ensure(data)) if op.contiguous else backend.ensure(data)
+    if known and plan.result is not None:
+        data = backend.cast(data, plan.result)
+    return alias(data, backend.spec(data), tuple(data.shape))
+
+
+def mark_views(op: Op, layout: OpLayout, values: Any, outs: list[Tensor], mode: Mode) -> None:
+    """Mark results as views of the first input, where they share its storage."""
+    parent = values[layout.inputs[0]]
+    if parent._spec.dtype is not outs[0]._spec.dtype and op.view != "real":
+        return
+    meta = INFERENCE if mode.inference else NO_GRAD if not mode.grad else MULTIPLE if op.returns else None
+    for nr, out in enumerate(outs):
+        if op.view is True or 0 in out._shape or out._data is parent._data or may_overlap(out._data, parent._data):
+            mark_view(out, parent, Output(op.public, nr) if op.returns else op.public, tuple(values[1:]), meta)
+
+
+def _tracked(layout: OpLayout, values: Any) -> bool:
+    """Return whether an input requires grad; edges of views that were written to are remade."""
+    found = False
+    for i in layout.inputs:
+        for t in values[i] if i in layout.lists else (values[i],):
+            if isinstance(t, Tensor):
+                if t._view is not None:
+                    refresh(t)
+                found = found or t._edge is not None
+    return found
+
+
 def raw_forward(op: Op, values: list[Any]) -> Any:
     """An operation called without any Tensor is its body, on arrays."""
     for item in (v for value in values for v in (value if isinstance(value, list | tuple) else (value,))):
@@ -98,167 +225,11 @@ def raw_forward(op: Op, values: list[Any]) -> Any:
     name = op.inputs[0] if op.inputs else op.params[0]
     position = op.params.index(name)
     if name in op.lists and values[position]:
-        _element(op, position, 0, values[position][0])
+        element(op, position, 0, values[position][0])
     if op.numbers and isinstance(values[position], int | float | complex):
-        value = _operand(op, name, position, values[position], False)
+        value = operand(op, name, position, values[position], False)
         return apply(op, (wrap(NUMPY.asarray(value, dtypes.operand_dtype(value), CPU)), *values[1:]))
     raise not_a_tensor(op.name, name, position + 1, values[position])
-
-
-def _normalise(op: Op, values: list[Any]) -> bool:
-    """Replace NumPy scalars, check types; say whether there is any Tensor."""
-    for value in values:
-        if isinstance(value, Tensor) or (isinstance(value, list | tuple) and any(isinstance(v, Tensor) for v in value)):
-            break
-    else:
-        return False
-    for i, param in enumerate(op.params):
-        value = values[i]
-        if isinstance(value, Tensor) or param not in op.arrays:
-            if isinstance(value, Tensor) and param not in op.arrays and param not in op.lists:
-                if value.requires_grad:
-                    raise TypeError(f"{op.name}(): argument '{param}' must be Number, not a Tensor that requires grad")
-                values[i] = value.item() if value.numel() == 1 else value
-            continue
-        if param in op.lists:
-            values[i] = [_element(op, i, nr, v) for nr, v in enumerate(value)]
-        elif param in op.promote or param in op.inputs:
-            if not (value is None and op.defaults.get(param, 0) is None):
-                values[i] = _operand(op, param, i, value, param not in op.scalars)
-    return True
-
-
-def _element(op: Op, position: int, nr: int, value: Any) -> Tensor:
-    """Convert one item of a list of tensors."""
-    if isinstance(value, Tensor):
-        return value
-    raise TypeError(
-        f"expected Tensor as element {nr} in argument {position}, but got {type(value).__name__} ({op.name}())"
-    )
-
-
-def _operand(op: Op, param: str, position: int, value: Any, must_be_tensor: bool) -> Any:
-    if isinstance(value, Tensor):
-        return value
-    backend = backend_of(type(value))
-    if backend is not None:
-        if not must_be_tensor and not getattr(value, "shape", ()):
-            if not hasattr(value, "flags") or type(value).__module__ == "numpy":
-                return value.item() if hasattr(value, "flags") else value
-        if not is_number_of_numpy(type(value)):
-            return wrap(value)
-    if not must_be_tensor and isinstance(value, int | float | complex):
-        if type(value) is int and not -(1 << 63) <= value < 1 << 64:
-            raise too_big(f"{public_of(op)[1]}(): argument '{param}'", value)
-        return value
-    raise not_a_tensor(op.name, param, position + 1, value)
-
-
-def _apply(op: Op, values: list[Any], mode: Mode) -> Any:
-    index = {p: i for i, p in enumerate(op.params)}
-    tensors: list[Tensor] = []
-    for value in values:
-        if isinstance(value, Tensor):
-            tensors.append(value)
-        elif isinstance(value, list | tuple):
-            tensors.extend(v for v in value if isinstance(v, Tensor))
-    spec = tensors[0]._spec
-    for t in tensors:
-        if t._spec.device != spec.device and t._shape:
-            places = [x._spec.device for x in tensors if x._shape]
-            if any(place != places[0] for place in places):
-                raise different_devices(op.name, places)
-            spec = t._spec
-        if t._spec.layout is not spec.layout and spec.layout is strided:
-            spec = t._spec
-    if op.sparse and spec.layout is strided:
-        from ...backends.sparse import SPARSE
-
-        spec = SPARSE.spec_for(spec.dtype, spec.device)
-    if op.uniform:
-        check_uniform(op, values, index)
-    out_dtype, compute = dtypes_of(op, values, index, tensors)
-    if op.check is not None:
-        op.check(op, values, compute)
-
-    start = 0.0 if mode.recorder is None else perf_counter()
-    if mode.ops:
-        outs, extras = through_modes(op, values, lambda: _compute(op, values, spec, out_dtype, compute, mode))
-    else:
-        outs, extras = _compute(op, values, spec, out_dtype, compute, mode)
-    if mode.recorder is not None and hasattr(mode.recorder, "ran"):
-        mode.recorder.ran(op, values, outs, perf_counter() - start)
-    if not outs:  # `unbind` of a dimension of size 0
-        return ()
-
-    # -- record --
-    follow = bool(op.inputs) and mode.grad and not mode.inference
-    needs = follow and any(t._current_edge() is not None for t in _inputs(op, values, index))
-    if op.view and spec.backend.aliasing:
-        parent = next(iter(_inputs(op, values, index)))
-        if parent._spec.dtype is outs[0]._spec.dtype or op.view == "real":
-            args = tuple(values[1:])
-            for nr, out in enumerate(outs):
-                if op.view in ("maybe", "real") and 0 not in out._shape and not _shares(out._data, parent._data):
-                    continue
-                meta = INFERENCE if mode.inference else NO_GRAD if not mode.grad else MULTIPLE if op.returns else None
-                replay = Output(op.public, nr) if op.returns else op.public
-                mark_view(out, parent, replay, args, meta)
-            needs = needs and type(outs[0]._counter) is not InferenceCounter  # views of inference tensors are leaves
-    if mode.forward and mode.hooks is not None:
-        for t in tensors:
-            tangent_of(t)  # hooks may need it before `carry` does
-    node = record(op, values, index, outs, extras, mode, compute, spec) if needs else None
-    if mode.forward:
-        carry(op, values, outs, extras, mode)
-        if node is not None:
-            keep_tangents(op, node, outs)
-    if not op.returns:
-        return outs[0]
-    return op.public.result_type(*outs) if op.results else tuple(outs)  # type: ignore[attr-defined]
-
-
-def _compute(
-    op: Op, values: list[Any], spec: Spec, out_dtype: dtype | None, compute: dtype | None, mode: Mode
-) -> tuple[list[Tensor], list[Any]]:
-    """Run the body on arrays; return the results as tensors without grad_fn, and the extra values for formulas."""
-    backend = spec.backend
-    arrays = list(values)
-    first = rounded_to(op, out_dtype, compute)
-    for i, param in enumerate(op.params):
-        value = values[i]
-        cast = compute if param in op.promote or param in op.lists else None
-        if isinstance(value, Tensor):
-            if first is not None and cast is not None and value._spec.dtype is not first:
-                arrays[i] = backend.cast(backend.cast(value._data, first), cast)
-            else:
-                arrays[i] = _array(value, cast, op)
-        elif first is not None and type(value) in (float, int) and (cast is not None or param in ("alpha", "lambd")):
-            arrays[i] = rounded_number(value, first)
-        elif isinstance(value, list | tuple) and (param in op.arrays or param in op.lists):
-            arrays[i] = type(value)(_array(v, cast, op) for v in value) if type(value) in (list, tuple) else value
-        elif cast is not None and type(value) is int and cast.category == INTEGRAL:
-            arrays[i] = wrapped_int(value, cast)
-    try:
-        result = silently(backend.body(op), **dict(zip(op.params, arrays, strict=True)))
-    except Exception as error:
-        raise explain(op, values, error) from None
-    many = op.returns or bool(op.extra)
-    parts = list(result) if many else [result]
-    extras = parts[len(parts) - len(op.extra) :] if op.extra else []
-    if op.extra:
-        parts = parts[: len(parts) - len(op.extra)]
-
-    outs: list[Tensor] = []
-    for nr, part in enumerate(parts):
-        data = backend.in_rows(backend.ensure(part)) if op.contiguous else backend.ensure(part)
-        if out_dtype is not None and (op.differentiable is None or nr < op.differentiable):
-            data = backend.cast(data, out_dtype)
-        out = alias(data, backend.spec(data), tuple(data.shape))
-        if mode.inference:
-            out._counter = InferenceCounter([0])
-        outs.append(out)
-    return outs, extras
 
 
 class Output:
@@ -271,29 +242,3 @@ class Output:
 
     def __call__(self, *args: Any) -> Any:
         return self.call(*args)[self.nr]
-
-
-def _inputs(op: Op, values: list[Any], index: dict[str, int]) -> list[Tensor]:
-    found = []
-    for p in op.inputs or op.params[:1]:
-        value = values[index[p]]
-        if isinstance(value, Tensor):
-            found.append(value)
-        elif p in op.lists:
-            found.extend(v for v in value if isinstance(v, Tensor))
-    return found
-
-
-def _array(value: Any, cast: dtype | None, op: Op) -> Any:
-    if not isinstance(value, Tensor):
-        return value
-    if value._spec.dtype is complex32 and op.promote and not op.view:
-        return value._spec.backend.cast(value._data, cast or complex64)
-    if cast is None or (op.structural and len(op.promote) == 1 and not op.lists):
-        return value._data
-    return value._spec.backend.cast(value._data, cast)
-
-
-def _shares(a: Any, b: Any) -> bool:
-    """Whether two arrays of one origin overlap in memory (bounds are enough: neither copies partly)."""
-    return a is b or may_overlap(a, b)

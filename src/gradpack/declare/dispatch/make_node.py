@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import compress
 from typing import Any
@@ -30,7 +31,7 @@ def record(
     values: list[Any],
     index: dict[str, int],
     outs: list[Tensor],
-    extras: list[Any],
+    extras: Sequence[Any],
     mode: Mode,
     compute: dtype | None,
     spec: Spec,
@@ -105,7 +106,7 @@ def _save(
     values: list[Any],
     index: dict[str, int],
     outs: list[Tensor],
-    extras: list[Any],
+    extras: Sequence[Any],
     mode: Mode,
 ) -> None:
     kept: Any

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ...base import late
@@ -31,7 +32,7 @@ def tangent_of(value: Any) -> Tensor | None:
     return value._tangents
 
 
-def carry(op: Op, values: list[Any], outs: list[Tensor], extras: list[Any], mode: Mode) -> None:
+def carry(op: Op, values: list[Any], outs: list[Tensor], extras: Sequence[Any], mode: Mode) -> None:
     """Set the tangents of the results (jvp), if an input has a tangent."""
     given = dict(zip(op.params, values, strict=True))
     tangents: dict[str, Any] = {}
@@ -68,7 +69,7 @@ def carry(op: Op, values: list[Any], outs: list[Tensor], extras: list[Any], mode
 
 
 def push(
-    op: Op, tangents: dict[str, Any], given: dict[str, Any], outs: list[Tensor], extras: list[Any]
+    op: Op, tangents: dict[str, Any], given: dict[str, Any], outs: list[Tensor], extras: Sequence[Any]
 ) -> list[Tensor | None]:
     """Return the tangents of the results."""
     known = dict(given)
