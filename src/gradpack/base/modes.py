@@ -42,6 +42,7 @@ class Mode:
         "busy",
         "forward",
         "note",
+        "primal",
         "special",
         "traced",
         "unwatched",
@@ -71,6 +72,7 @@ class Mode:
     with_grad: ref[Mode] | None  # cache: the mode with grad that this was made from
     below: Mode | None  # cache: the same mode without the innermost level
     within: Mode | None  # cache: the mode inside of a `Function`
+    primal: Mode | None  # cache: the same mode outside of forward-mode levels
     forward: bool  # are tangents propagated now?
     busy: bool  # must operations take the interpreted path?
     special: bool  # must operations at least notify the profiler?
@@ -115,7 +117,7 @@ class Mode:
         self.autocast = autocast
         self.functions = functions
         self.forward = bool(dual and tangents and not inference)
-        self.without_grad = self.below = self.with_grad = self.within = None
+        self.without_grad = self.below = self.with_grad = self.within = self.primal = None
         self.traced = recorder is not None or (hooks is not None and len(hooks) > 2)
         busy = bool(
             inference
@@ -194,6 +196,16 @@ def within_function(mode: Mode) -> Mode:
     found = mode.within
     if found is None:
         found = mode.within = mode.replace(grad=False, tangents=False)
+    return found
+
+
+def without_dual(mode: Mode) -> Mode:
+    """The same mode outside of forward-mode levels: nothing propagates tangents (cached)."""
+    if not mode.dual:
+        return mode
+    found = mode.primal
+    if found is None:
+        found = mode.primal = mode.replace(dual=0)
     return found
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ...base import late
 from ...base.dtypes import FLOATING
-from ...base.modes import MODE, Mode
+from ...base.modes import MODE, Mode, without_dual
 from ...tensor.tensor import Tensor, alias
 from ...tensor.views import base_of, chain_of
 from ..op import Op
@@ -18,110 +18,133 @@ def tangent_of(value: Any) -> Tensor | None:
     """Return the tangent of a tensor; that of a view may come from its base, if the base got one later."""
     if not isinstance(value, Tensor):
         return None
-    if value._tangents is None and value._view is not None:
-        tangent = base_of(value)._tangents
-        if tangent is not None:
+    found: Tensor | None = value.__dict__.get("_tangents")
+    if found is None and value._view is not None:
+        found = base_of(value)._tangents
+        if found is not None:
             outer = MODE.get()
             try:
-                MODE.set(outer.replace(dual=0))
+                MODE.set(without_dual(outer))
                 for step in chain_of(value):
-                    tangent = step.again(tangent)
+                    found = step.again(found)
             finally:
                 MODE.set(outer)
-            value._tangents = tangent
-    return value._tangents
+            value._tangents = found
+    return found
 
 
-def carry(op: Op, values: list[Any], outs: list[Tensor], extras: Sequence[Any], mode: Mode) -> None:
+def carry(op: Op, values: Any, outs: list[Tensor], extras: Sequence[Any], mode: Mode) -> None:
     """Set the tangents of the results (jvp), if an input has a tangent."""
-    given = dict(zip(op.params, values, strict=True))
+    known: dict[str, Any] = dict(zip(op.params, values, strict=True))
     tangents: dict[str, Any] = {}
     for p in op.inputs:
-        if p in op.lists:
-            if any(tangent_of(v) is not None for v in given[p]):
-                tangents[p] = [_or_zeros(v) for v in given[p]]
-        else:
-            tangent = tangent_of(given[p])
+        value = known[p]
+        if p not in op.lists:
+            tangent = tangent_of(value)
             if tangent is not None:
                 tangents[p] = tangent
+        elif any(tangent_of(v) is not None for v in value):
+            tangents[p] = [_or_zeros(v) for v in value]
     if not tangents:
         return
-    outer = MODE.get()
     try:
-        MODE.set(mode.replace(dual=0))
-        # Saved tensors must not be dual: backward would propagate their tangents again.
-        primals = [alias_of(out) for out in outs]
-        results = push(op, tangents, {p: _no_tangent(v) for p, v in given.items()}, primals, extras)
+        MODE.set(without_dual(mode))
+        results = push(op, tangents, known, outs, extras)
         for i, (out, tangent) in enumerate(zip(outs, results, strict=False)):
             if tangent is not None and out._view is None:
-                tangent = own_tangent(tangent, out, shared=_is_of(tangent, tangents))
-                results[i] = _as_product(tangent, given) if op.name in ("mul", "div") else tangent
+                results[i] = tangent = own_tangent(tangent, out, tangents)
+                if tangent._edge is None and op.name in ("mul", "div"):
+                    results[i] = _as_product(tangent, known)
     except NotImplementedError as error:
         raise NotImplementedError(
             f"Trying to use forward AD with {op.name} that does not support it because it has not been implemented "
             "yet: detach() its operands, or take their primals"
         ) from error
     finally:
-        MODE.set(outer)
+        MODE.set(mode)
     for out, tangent in zip(outs, results, strict=False):
         if tangent is not None and out._spec.dtype.category >= FLOATING:
             out._tangents = tangent
 
 
 def push(
-    op: Op, tangents: dict[str, Any], given: dict[str, Any], outs: list[Tensor], extras: Sequence[Any]
+    op: Op, tangents: dict[str, Any], known: dict[str, Any], outs: list[Tensor], extras: Sequence[Any]
 ) -> list[Tensor | None]:
-    """Return the tangents of the results."""
-    known = dict(given)
-    for p, value in given.items():
-        known[p + "_shape"] = [v._shape for v in value] if p in op.lists else getattr(value, "_shape", ())
-        known[p + "_dtype"] = value._spec.dtype if isinstance(value, Tensor) else None
-    known["out"] = outs[0]
-    known.update(zip(op.results, outs, strict=False))
-    known.update(zip(op.extra, extras, strict=True))
+    """Return the tangents of the results.
+
+    Args:
+        known: the values of the parameters; replaced by their primals, and what else formulas name is put in.
+    """
+    for p in op.arrays:
+        value = known[p]
+        if isinstance(value, list | tuple) or (isinstance(value, Tensor) and "_tangents" in value.__dict__):
+            known[p] = primal_of(value)
     if op.jvp is not None:
         code = op.jvp.__code__
         names = code.co_varnames[: code.co_argcount]
         wanted = {p + "_t": tangents.get(p) for p in op.inputs}
+        _complete(op, known, outs, extras, names)
         result = op.jvp(*[wanted[n] if n in wanted else known[n] for n in names])
         return list(result) if isinstance(result, tuple) else [result]
-    if op.kind == "elementwise" and op.meaning is None:
-        total: Any = None
-        for p, t in tangents.items():
-            term = op.formulas[p](t, *[known[n] for n in op.reads[p]])
-            total = term if total is None else total + term
-        if total._shape != outs[0]._shape:
-            total = total.expand(outs[0]._shape)
-        if total._spec is not outs[0]._spec:
-            total = total.to(outs[0]._spec.dtype)
-        return [total]
+    if op.kind == "bilinear" or (op.kind == "elementwise" and op.meaning is None):
+        return [_sum_of_terms(op, tangents, known, outs, extras)]
     if op.kind == "linear":
-        call = {p: _no_tangent(v) for p, v in given.items()}
         for p in op.inputs:
-            call[p] = (
-                tangents[p]
-                if p in tangents
-                else [zeros_for(v) for v in given[p]]
-                if p in op.lists
-                else zeros_for(given[p])
-            )
-        result = _call(op, call)
+            value = tangents.get(p)
+            if value is None:
+                value = [zeros_for(v) for v in known[p]] if p in op.lists else zeros_for(known[p])
+            known[p] = value
+        result = _call(op, known)
         return list(result) if isinstance(result, tuple) else [result]
-    if op.kind == "bilinear":
-        total = None
-        for p, t in tangents.items():
-            term = _call(op, {**{q: _no_tangent(v) for q, v in given.items()}, p: t})
-            total = term if total is None else total + term
-        return [total]
     if op.meaning is not None:
         names = op.meaning.__code__.co_varnames[: op.meaning.__code__.co_argcount]
         if all(p in names for p in tangents):
+            _complete(op, known, outs, extras, names)
             return [_through_meaning(op, {n: _dual(known[n], tangents.get(n)) for n in names})]
-    return transpose_twice(op, tangents, given, outs)
+    return transpose_twice(op, tangents, known, outs)
 
 
-def own_tangent(tangent: Tensor, primal: Tensor, *, shared: bool = False) -> Tensor:
-    """Return a tangent with the strides of its primal, cloned if its storage is `shared`.
+def _complete(op: Op, known: dict[str, Any], outs: list[Tensor], extras: Sequence[Any], names: Iterable[str]) -> None:
+    """Add what a formula names besides parameters: results, extra values, shapes and dtypes of arguments."""
+    for n in names:
+        if n in known:
+            continue
+        what = op.saves(n)
+        if what == "result":  # a saved result must not be dual: backward would propagate its tangent again
+            known[n] = alias_of(outs[0 if n == "out" else op.results.index(n)])
+        elif what == "extra":
+            known[n] = extras[op.extra.index(n)]
+        elif n.endswith("_shape"):
+            value = known[n.removesuffix("_shape")]
+            known[n] = [v._shape for v in value] if isinstance(value, list | tuple) else getattr(value, "_shape", ())
+        elif n.endswith("_dtype"):
+            value = known[n.removesuffix("_dtype")]
+            known[n] = value._spec.dtype if isinstance(value, Tensor) else None
+
+
+def _sum_of_terms(
+    op: Op, tangents: dict[str, Any], known: dict[str, Any], outs: list[Tensor], extras: Sequence[Any]
+) -> Tensor:
+    """Return the sum over the inputs of what the tangent of each contributes, for elementwise and bilinear ones."""
+    total: Any = None
+    for p, t in tangents.items():
+        if op.kind == "bilinear":
+            term = _call(op, known | {p: t})
+        else:
+            _complete(op, known, outs, extras, op.reads[p])
+            term = op.formulas[p](t, *[known[n] for n in op.reads[p]])
+        total = term if total is None else total + term
+    found: Tensor = total
+    if op.kind == "elementwise":
+        if found._shape != outs[0]._shape:
+            found = found.expand(outs[0]._shape)
+        if found._spec is not outs[0]._spec:
+            found = found.to(outs[0]._spec.dtype)
+    return found
+
+
+def own_tangent(tangent: Tensor, primal: Tensor, others: dict[str, Any] | None = None) -> Tensor:
+    """Return a tangent with the strides of its primal, cloned if its storage is that of a tangent in `others`.
 
     Views of the primal then get views of it as tangents, and in-place writes reach both alike.
     """
@@ -129,22 +152,19 @@ def own_tangent(tangent: Tensor, primal: Tensor, *, shared: bool = False) -> Ten
     if found is not None and found != getattr(primal._data, "strides", found) and tangent._shape == primal._shape:
         if tangent._spec is primal._spec:
             return zeros_for(alias_of(primal).detach()).copy_(tangent)
-    return tangent.clone() if shared else tangent
+    for t in () if others is None else others.values():
+        if type(t) is not list and t._counter is tangent._counter:
+            return tangent.clone()
+    return tangent
 
 
 def _as_product(tangent: Tensor, given: dict[str, Any]) -> Tensor:
     """Connect the tangent of a product to both factors, as in torch, even if the tangent of one is zero."""
-    if tangent._edge is None and MODE.get().grad:
+    if MODE.get().grad:
         for value in given.values():
             if isinstance(value, Tensor) and value._shape == tangent._shape and value.requires_grad:
                 return with_zero_slope(tangent, value._current_edge(), "AddBackward0")
     return tangent
-
-
-def _is_of(tangent: Tensor, tangents: dict[str, Any]) -> bool:
-    """Return whether a tangent shares its version counter, and so its storage, with a tangent of an operand."""
-    counter = tangent._counter
-    return any(type(t) is not list and t._counter is counter for t in tangents.values())
 
 
 def _through_meaning(op: Op, values: dict[str, Any]) -> Tensor | None:
@@ -166,7 +186,7 @@ def transpose_twice(op: Op, tangents: dict[str, Any], given: dict[str, Any], out
     outer = MODE.get()
     try:
         MODE.set(with_graph)
-        call = {p: _no_tangent(v) for p, v in given.items()}
+        call = dict(given)
         alone = sum(map(_followed, given.values())) < 2
         sources: list[Tensor] = []
         pushed: list[Tensor] = []
@@ -220,15 +240,16 @@ def _source(value: Tensor, alone: bool) -> Tensor:
     Unless it is `alone` it gets a node of its own: another operand may be the same tensor, or computed from it, and
     the gradient of that one must not arrive here.
     """
-    out = _no_tangent(value)
+    out = primal_of(value)
     if not out.requires_grad:
         return out.detach()._follow()
     return out if alone else late.reshape(out, out._shape)
 
 
-def _no_tangent(value: Any) -> Any:
+def primal_of(value: Any) -> Any:
+    """Return a tensor, or those of a list, without its tangent; anything else as it is."""
     if isinstance(value, list | tuple):
-        return type(value)(map(_no_tangent, value)) if type(value) in (list, tuple) else value
+        return type(value)(map(primal_of, value)) if type(value) in (list, tuple) else value
     return alias_of(value) if isinstance(value, Tensor) and value._tangents is not None else value
 
 
@@ -242,7 +263,7 @@ def _dual(value: Any, tangent: Any) -> Any:
 
 def alias_of(value: Tensor) -> Tensor:
     """Return an alias of a tensor with its grad_fn, without its tangent."""
-    edge = value._current_edge()
+    edge = value._edge if value._view is None else value._current_edge()
     out: Tensor = alias(value._data, value._spec, value._shape)
     out._counter, out._edge = value._counter, edge
     return out

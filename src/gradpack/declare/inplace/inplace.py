@@ -12,7 +12,7 @@ from typing import Any
 
 from ...backends.windows import writable
 from ...base.errors import not_a_method_of, not_a_tensor
-from ...base.modes import MODE, TRANSFORMS, using, without_grad
+from ...base.modes import MODE, TRANSFORMS, using, without_dual, without_grad
 from ...graph.node import AccumulateGrad, Node, Nowhere, Origin, Slot, next_seq, variant_of
 from ...tensor.hooks import move_retained, retaining
 from ...tensor.mutation import before_write
@@ -163,7 +163,7 @@ def _kept_tangent(target: Tensor) -> Tensor | None:
         return None
     outer = MODE.get()
     try:
-        MODE.set(outer.replace(dual=0))
+        MODE.set(without_dual(outer))
         return tangent.clone()
     finally:
         MODE.set(outer)
@@ -365,7 +365,7 @@ def set_tangent(target: Tensor, tangent: Tensor | None) -> None:
     old = tangent_of(target)
     outer = MODE.get()
     try:
-        MODE.set(outer.replace(dual=0))
+        MODE.set(without_dual(outer))
         if old is None and target._view is not None and tangent is not None:
             base = base_of(target)
             base._tangents = zeros_for(base.detach())
