@@ -82,7 +82,7 @@ def _stub(*args: Any, **kwargs: Any) -> Any:
 
 
 def _public(op: Op) -> FunctionType:
-    public = copy_of(op, op.name, _slow_for(op))
+    public = copy_of(op, op.name, partial(apply, op))
     op.public = public
     public.__doc__ = op.forward.__doc__
     public.__module__ = op.forward.__module__
@@ -112,10 +112,6 @@ def copy_of(op: Op, name: str, slow: Callable[[tuple[Any, ...]], Any]) -> Functi
     function.op = op  # type: ignore[attr-defined]
     op.functions.append(function)
     return function
-
-
-def _slow_for(op: Op) -> Callable[[tuple[Any, ...]], Any]:
-    return lambda values: apply(op, values)
 
 
 @cache

@@ -31,10 +31,10 @@ def of_complex(op: Op, names: dict[str, Any]) -> Callable[[tuple[Any, ...]], Any
 def _made(op: Op, names: dict[str, Any]) -> Callable[[tuple[Any, ...]], Any]:
     from ..dispatch.interpreter import apply
     from ..dispatch.nodes import name_node
-    from .emitter import complex_source
+    from .emitter import Form, source
     from .tiling import large_forms
 
-    text, filename = complex_source(op), f"<complex op {op.name}>"
+    text, filename = source(op, Form(complex=True, inner=True)), f"<complex op {op.name}>"
     own = {**names, "__name__": "gradpack.ops", "_slow": lambda values: apply(op, values)}
     own.update(large_forms(op, Called(op), names["_forward"], {p: names[f"_vjp_{p}"] for p in op.formulas}))
     exec(compile(text, filename, "exec"), own)

@@ -16,7 +16,6 @@ A profiler, as `Mode.profiler` holds it, has
 from __future__ import annotations
 
 import linecache
-import re
 from _thread import RLock, get_ident
 from collections.abc import Callable
 from functools import partial, wraps
@@ -34,25 +33,6 @@ from ..op import Op
 OP, NODE, ANNOTATION, MEMORY, MODULE, FUNCTION = range(6)
 
 Slow = Callable[[tuple[Any, ...]], Any]
-
-
-# Code inserted before the body of the generated code, and at its end.
-_BEFORE = """\
-    _mode = _MODE()
-    _append = _mode.note
-    if _append is None: return _unusual({values})
-    _start = _clock()
-"""
-_AFTER = """\
-    _result = {result}
-    _append((_name, _start, _clock(), _thread(), {seq}))
-    return _result
-"""
-# Assignments of a node's sequence number, and their replacements, which also store it in `_seq`.
-_NUMBERED = (
-    ("_node.seq = _next_seq()", "_node.seq = _seq = _next_seq()"),
-    ("else: _out._edge =", "else: _out._edge = _seq ="),
-)
 
 
 class Codes(NamedTuple):
@@ -93,94 +73,57 @@ def forget(function: FunctionType) -> None:
     if known is not None:
         names = function.__globals__
         op: Op = function.op  # type: ignore[attr-defined]
-        names["_slow"] = timed(op, names["_name"], names["_plain"], names)
+        names["_slow"] = timed(op, names["_name"], names["_plain"], names, names["_name"] != op.name)
 
 
-_OTHER = {"_slow": "_plain", "_complex": "_complex"}  # functions that generated code calls -> those under a profiler
-
-
-def timed(op: Op, name: str, slow: Slow, names: dict[str, Any]) -> Slow:
+def timed(op: Op, name: str, slow: Slow, names: dict[str, Any], in_place: bool = False) -> Slow:
     """Return the function that generated code calls in place of `slow`: it notifies profilers.
 
     Args:
         name: what the operation is called here: `add_` for the in-place form of `add`.
-        names: the globals of the compiled function, which have its text in them once it is called, as `_text`, and
-            itself, as `_function`.
+        names: the globals of the compiled function, which have itself in them, as `_function`.
+        in_place: whether it is the in-place form.
     """
     current = MODE.get
 
     def call(values: tuple[Any, ...]) -> Any:
         if current().profiler is None:
             return slow(values)
-        made = names["_slow"] = _compiled(op, name, slow, names)
+        made = names["_slow"] = _compiled(op, name, slow, names, name if in_place else "")
         return made(values)
 
     return call
 
 
-def _compiled(op: Op, name: str, slow: Slow, names: dict[str, Any]) -> Slow:
+def _compiled(op: Op, name: str, slow: Slow, names: dict[str, Any], in_place: str) -> Slow:
     """Give the function code that takes times; return the handler of calls that this code passes on."""
-    text = names["_text"]
-    body = text[text.index("def _call(" if "def _call(" in text else "def ") :]
-    first, _, body = body.partition("\n")
-    elsewhere = re.match(r"(?:    if (?:_former|out is not None|axis is not None[^:]*): return .*\n)*", body)[0]  # type: ignore[index]
-    body = body.removeprefix(elsewhere)
-    if body.lstrip().startswith("return _slow(") or "*args" in first:
+    from .emitter import Form, function_text
 
-        def uncompiled(*values: Any) -> Any:
-            return slow(values)
-
-        def watch(values: tuple[Any, ...]) -> Any:
-            return watched(op, name, uncompiled, values)
-
-        return watch
-    body = body.rstrip("\n").replace("_mode.special", "_mode.busy")
+    clocked = function_text(op, Form(clocked=True, in_place=in_place))
+    inner = function_text(op, Form(inner=True, in_place=in_place))
+    if clocked is None or inner is None:
+        return lambda values: watched(op, name, lambda *given: slow(given), values)
     scratch = names | {"_slow": slow}
-    exec(compile(f"def _unprofiled({', '.join(op.params)}):\n{body}\n", f"<watched op {name}>", "exec"), scratch)
-    unprofiled = scratch["_unprofiled"]
-
-    def usual(values: tuple[Any, ...]) -> Any:
-        return unprofiled(*values)
+    exec(compile(inner, f"<watched op {name}>", "exec"), scratch)
+    unprofiled = scratch["_call"]
 
     def unusual(values: tuple[Any, ...]) -> Any:
         mode = MODE.get()
         profiler = mode.profiler
-        run = slow if mode.busy else usual
+        run = slow if mode.busy else unprofiled
         if profiler is None:
             return run(values)
         if profiler.append is None:
-            return profiler.around(op, name, unprofiled, values, mode)
+            return profiler.around(op, name, lambda *given: unprofiled(given), values, mode)
         return _rest(run, name, perf_counter_ns(), profiler.append, mode, values)
 
-    body, _, result = body.rpartition("\n    return ")
-    body = re.sub(
-        r"return (_slow|_complex)\((.*)\)$",
-        lambda found: f"return _rest({_OTHER[found[1]]}, _name, _start, _append, _mode, {found[2]})",
-        body,
-        flags=re.MULTILINE,
-    )
-    body = re.sub(r"    _mode = _MODE\(\)\n(?:    if _mode\.busy: .*\n)?", "", body, count=1)
-    if result in op.params:  # an in-place write: several returns, no recording
-        done = rf"\1_append((_name, _start, _clock(), _thread(), None)); return {result}"
-        body = re.sub(rf"^( *)return {result}$", done, body, flags=re.MULTILINE)
-    seq = "None" if result in op.params else "_sequence(_result)"
-    if result == "_out":
-        if all(body.count(before) == 1 for before, _ in _NUMBERED):
-            seq = "_seq"
-            for before, after in _NUMBERED:
-                body = body.replace(before, after)
-        else:
-            seq = "None if _out._edge is None else _out._edge.seq"
-    values = f"({''.join(f'{p}, ' for p in op.params)})"
-    whole = f"{first}\n{elsewhere}{_BEFORE.format(values=values)}{body}\n{_AFTER.format(result=result, seq=seq)}"
     filename = f"<profiled op {name}>"
-    exec(compile(whole, filename, "exec"), scratch)
-    linecache.cache[filename] = (len(whole), None, whole.splitlines(True), filename)
+    exec(compile(clocked, filename, "exec"), scratch)
+    linecache.cache[filename] = (len(clocked), None, clocked.splitlines(True), filename)
     names |= {"_plain": slow, "_name": name, "_rest": _rest, "_unusual": unusual}
     names |= {"_clock": perf_counter_ns, "_thread": get_ident, "_sequence": sequence_of}
     function = names["_function"]
-    code = scratch[first.removeprefix("def ").partition("(")[0]].__code__
-    code = code.replace(co_name=function.__name__, co_qualname=function.__name__)
+    code = scratch[in_place or "_call"].__code__.replace(co_name=function.__name__, co_qualname=function.__name__)
     with _lock:
         _clocked[function] = Codes(function.__code__, code)
         if _profilers:

@@ -1,0 +1,172 @@
+"""The text of an in-place form for the usual case: nothing to record, arrays of one dtype.
+
+Anything that NumPy refuses (a read-only array, shapes that do not fit) it refuses before it writes, and is handed over.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..op import Op
+from ..signature.arguments import USUAL, option_kinds, tests_of
+from .buffers import limit_into
+from .form import Form, arguments, indented
+from .operands import tensors_of
+from .tiling import LARGE
+
+
+def _relu_into(x: Any, out: Any) -> Any:
+    """relu; NumPy's maximum of a large array and a number takes three times as long as its clip."""
+    return np.maximum(x, 0, out=out) if x.size < 4096 else np.clip(x, 0, np.inf, out=out)
+
+
+# Bodies that are one function of NumPy's, which can write into an array: the function, and when it is all there is.
+UFUNCS: dict[str, tuple[Any, str]] = {
+    "add": (np.add, "type(alpha) is int and alpha == 1"),
+    "sub": (np.subtract, "type(alpha) is int and alpha == 1"),
+    "mul": (np.multiply, ""),
+    "div": (np.true_divide, ""),
+    "neg": (np.negative, ""),
+    "exp": (np.exp, ""),
+    "relu": (_relu_into, ""),
+    "sqrt": (np.sqrt, ""),
+    "sin": (np.sin, ""),
+    "cos": (np.cos, ""),
+    "tanh": (np.tanh, ""),
+    "log": (np.log, ""),
+    "abs": (np.absolute, ""),
+    "floor": (np.floor, ""),
+    "ceil": (np.ceil, ""),
+    "clamp_to_numbers": (limit_into, ""),
+}
+_WITH_NUMBERS = frozenset({"clamp_to_numbers"})  # the functions among these that take the other arguments, too
+_UNCHECKED = frozenset("lerp pow clamp_min clamp_max".split())  # whose check refuses only what is no operand here
+_RESULTS = frozenset({"same", "float", "bool"})
+
+TARGET = """\
+    _kind = type({p})
+    if _kind is not _Tensor and _kind is not _Parameter: {leave}
+    _spec = {p}._spec
+    _counter = {p}._counter
+    if not _spec.plain or type(_counter) is not list or len(_counter) != 1: {leave}
+    if _mode.grad:
+        if {p}._edge is not None: {leave}
+        _view = {p}._view
+        if _view is not None and (_view.parent._edge is not None or _view.parent._view is not None):
+            {leave}
+"""
+
+OTHER = """\
+    _kind = type({p})
+    if _kind is _Tensor or _kind is _Parameter:
+        if {p}._spec is not _spec or ({p}._counter is _counter and {p} is not {first}): {leave}
+        if _mode.grad:
+            if {p}._edge is not None: {leave}
+            _view = {p}._view
+            if _view is not None and (_view.parent._edge is not None or _view.parent._view is not None):
+                {leave}
+        {p}_ = {p}._data
+{number}\
+    else: {leave}
+"""
+
+NUMBER = """\
+    elif _kind is float or _kind is int and -9223372036854775808 <= {p} < 9223372036854775808: {p}_ = {p}
+"""
+
+NONE = """\
+    elif {p} is None: {p}_ = None
+"""
+
+INTO = """\
+try: _ufunc({operands}, out=_array)
+except Exception: {leave}
+except BaseException:
+    _counter[0] += 1
+    raise
+_counter[0] += 1
+"""
+
+LARGE_FORM = """\
+try: _data = _forward_large({args}, into=_array)
+except Exception: {leave}
+except BaseException:
+    _counter[0] += 1
+    raise
+if _data is not _array:
+    if _data.shape != _array.shape: {leave}
+    _array[...] = _data
+_counter[0] += 1
+"""
+
+THROUGH = """\
+try:
+    _data = {call}
+    if _data.shape != _array.shape: {leave}
+    _array[...] = _data
+except Exception: {leave}
+_counter[0] += 1
+"""
+
+
+def write_text(op: Op, form: Form) -> str | None:
+    """Return the text of the in-place form; None if it is not of the usual kind."""
+    if not _is_usual(op):
+        return None
+    first, leave = op.params[0], form.leave(op)
+    tests = "" if op.name in UFUNCS else _option_tests(op, leave)
+    others = "".join(_other(op, p, leave) for p in tensors_of(op)[1:])
+    write = _write(op, leave)
+    if op.warns or "_forward_large" in write:
+        write = f"for _token in _HUSHED:\n    try:\n{indented(write, 2)}    finally: _unhush(_token)\n    break\n"
+    return (
+        f"{form.begin(op)}{TARGET.format(p=first, leave=leave)}{tests}{others}    _array = {first}._data\n"
+        f"{indented(write)}{form.finish(first, 'None')}"
+    )
+
+
+def _is_usual(op: Op) -> bool:
+    """Return whether the operation is elementwise, with one result, and its first parameter is what is written to."""
+    tensors = tensors_of(op)
+    if op.kind != "elementwise" or op.returns or op.lists or op.extra or op.keyword_only > 1:
+        return False
+    if op.check is not None and op.name not in UFUNCS and op.name not in _UNCHECKED:
+        return False
+    if not tensors or tensors[0] != op.params[0] or op.result not in _RESULTS:
+        return False
+    return not set(op.arrays) - set(tensors) or op.name in _WITH_NUMBERS
+
+
+def _option_tests(op: Op, leave: str) -> str:
+    numbers = {n: k for n, k in option_kinds(op).items() if k[0] == "number"}
+    return "".join(f"    if {test}: {leave}\n" for test in tests_of(numbers, op.defaults, USUAL))
+
+
+def _other(op: Op, p: str, leave: str) -> str:
+    number = NUMBER.format(p=p) if p in op.scalars else ""
+    if op.defaults.get(p, 0) is None:
+        number += NONE.format(p=p)
+    return OTHER.format(p=p, first=op.params[0], number=number, leave=leave)
+
+
+def _write(op: Op, leave: str) -> str:
+    """Return the statements that write: in blocks, by a function of NumPy that does, or by way of a new array."""
+    tensors = tensors_of(op)
+    arrays = {p: f"{p}_" if p in tensors else p for p in op.params} | {op.params[0]: "_array"}
+    through = THROUGH.format(call=f"_forward({arguments(op, arrays)})", leave=leave)
+    check = ""
+    if op.name in UFUNCS:
+        operands = ", ".join(arrays[p] for p in (op.params if op.name in _WITH_NUMBERS else tensors))
+        into = INTO.format(operands=operands, leave=leave)
+        condition = UFUNCS[op.name][1]
+        if not condition:
+            return into
+        check = f"if {USUAL['number'].format('alpha')}: {leave}\n"
+    otherwise = check + through
+    if op.blocks is not False and "generator" not in op.params:
+        numbers = "".join(f" and not isinstance({p}, _Tensor)" for p in op.params if p not in tensors)
+        large = LARGE_FORM.format(args=", ".join(arrays[p] for p in op.params), leave=leave)
+        otherwise = f"if _array.size >= {LARGE}{numbers}:\n{indented(large)}else:\n{indented(otherwise)}"
+    return f"if not ({condition}):\n{indented(otherwise)}else:\n{indented(into)}" if check else otherwise

@@ -1,0 +1,166 @@
+"""The text of an operation's node class: what it saves, and the formulas that its backward runs on arrays."""
+
+from __future__ import annotations
+
+from ..dispatch.torch_names import freeing
+from ..op import Op
+from .form import indented
+from .inline import Inlined
+from .tiling import LARGE, formula_in_blocks
+
+NODE = """\
+class _Backward(_CompiledNode):
+    __slots__ = ({slots})
+
+    def backward(_self, _g, _keep):
+{load}\
+{gradients}\
+        if not _keep:
+{free}
+{fit}\
+        return {results}
+"""
+
+LOAD_INPUT = """\
+{n} = _self.{n}
+if type({n}) is _Tensor:
+    if {n}._counter[0] != _self.{n}_v: _check(_self, {n!r}, {n})
+    {n} = {n}._data
+elif type({n}) is _Packed: {n} = {n}.get(_self, {n!r})._data
+elif type({n}) is not float and type({n}) is not int: {n} = _unpack_input(_self, {n!r})
+"""
+
+LOAD_RESULT = """\
+{n} = _self.{n}
+if type({n}) is not _ndarray or _self.{n}_c[0] != _self.{n}_v: {n} = _unpack_result(_self, {n!r})
+"""
+
+
+def reads(op: Op) -> list[str]:
+    """Return the names that formulas read, in order."""
+    return list(dict.fromkeys(n for p in op.inputs for n in op.reads[p]))
+
+
+def readers_of(op: Op, name: str) -> list[str]:
+    """Return the inputs whose formulas read a name."""
+    return [p for p in op.inputs if name in op.reads[p]]
+
+
+def has_backward(op: Op) -> bool:
+    """Return whether generated code goes backward: not for lists that formulas read, and many results of many."""
+    return bool(op.inputs) and (is_list(op) or is_many(op) or not (op.returns or op.lists))
+
+
+def is_list(op: Op) -> bool:
+    """Return whether the only operand is a list of tensors, of which formulas read only the shapes."""
+    return (
+        op.lists == op.inputs
+        and len(op.lists) == 1
+        and not op.returns
+        and not op.extra
+        and op.joint is None
+        and not op.view
+        and op.result == "same"
+        and all(op.saves(n) in ("meta", "constant") for n in reads(op))
+    )
+
+
+def is_many(op: Op) -> bool:
+    """Return whether the operation has one tensor and several results: views of it, or a named tuple."""
+    return (
+        op.returns
+        and not op.lists
+        and not op.extra
+        and len(op.inputs) == 1
+        and op.promote == op.inputs
+        and op.joint is None
+        and op.view in (False, True)
+        and bool(op.view) is not bool(op.results)
+    )
+
+
+def node_text(op: Op, inlined: Inlined) -> str:
+    """Return the text of the node class."""
+    slots = [*(["outputs"] if op.returns and is_many(op) else []), *_slots(op)]
+    if not has_backward(op):
+        return f"class _Backward(_CompiledNode):\n    __slots__ = ({_tuple(slots)})\n"
+    results = [f"{p}_g" for p in op.inputs]
+    fit = ""
+    if len(op.inputs) > 1 and op.broadcasts:
+        slots.append("fit")
+        fit = "        if _self.fit is not None: {0} = _fit_arrays(({0}), _self.fit)\n".format(", ".join(results) + ",")
+    load, gradients = _gradients(op, inlined)
+    return NODE.format(
+        slots=_tuple(slots),
+        load=indented(load, 2),
+        gradients=indented(gradients, 2),
+        free=indented("\n".join(freeing(op, reads(op))), 3),
+        fit=fit,
+        results=results[0] if op.lists else ", ".join(results) + ",",
+    )
+
+
+def _tuple(names: list[str]) -> str:
+    return "".join(f"{n!r}, " for n in names)
+
+
+def _slots(op: Op) -> list[str]:
+    """Return the slots of a node: saved values, the saved version of inputs, version counter and version of results."""
+    slots: list[str] = []
+    for n in reads(op):
+        what = op.saves(n)
+        slots.append(n)
+        if what == "input":
+            slots.append(n + "_v")
+        elif what in ("result", "extra"):
+            slots += [n + "_c", n + "_v"]
+    return slots
+
+
+def _load(op: Op, n: str) -> str:
+    """Return the statements that load a saved value of a node."""
+    what = op.saves(n)
+    if what == "input":
+        return LOAD_INPUT.format(n=n)
+    if what in ("result", "extra"):
+        return LOAD_RESULT.format(n=n)
+    return f"{n} = _self.{n}\n"
+
+
+def _gradients(op: Op, inlined: Inlined) -> tuple[str, str]:
+    """Return the statements that load what several formulas read, and those that compute each gradient."""
+    if op.joint is not None:
+        load = f"{''.join(f'{p}_edge, ' for p in op.inputs)} = _self.edges\n" + "".join(_load(op, n) for n in reads(op))
+        needs = "".join(f"{p}_edge is not None, " for p in op.inputs)
+        args = ", ".join(f"{n}={n}" for n in reads(op))
+        return load, f"{''.join(f'{p}_g, ' for p in op.inputs)} = _joint(_g, {args}, needs=({needs}))\n"
+    if len(op.inputs) == 1:
+        (p,) = op.inputs
+        several = op.returns and (op.view or op.differentiable is None or op.differentiable > 1)
+        parts = "if type(_g) is _Part: _g = tuple(_g)\n" if several else ""
+        return "", "".join(_load(op, n) for n in reads(op)) + parts + f"{p}_g = {_formula(op, inlined, p)}\n"
+    lines = [f"{''.join(f'{p}_edge, ' for p in op.inputs)} = _self.edges\n"]
+    shared = [n for n in reads(op) if len(readers_of(op, n)) > 1]
+    for n in shared:
+        test = " or ".join(f"{p}_edge is not None" for p in readers_of(op, n))
+        all_read = len(readers_of(op, n)) == len(op.inputs)
+        lines.append(_load(op, n) if all_read else f"if {test}:\n{indented(_load(op, n))}")
+    gradients = []
+    for p in op.inputs:
+        own = "".join(_load(op, n) for n in op.reads[p] if n not in shared)
+        body = indented(f"{own}{p}_g = {_formula(op, inlined, p)}\n")
+        gradients.append(f"if {p}_edge is not None:\n{body}else: {p}_g = None\n")
+    return "".join(lines), "".join(gradients)
+
+
+def _formula(op: Op, inlined: Inlined, p: str) -> str:
+    """Return the expression for the gradient of an input."""
+    args = ", ".join(["_g", *op.reads[p]])
+    expression = f"_vjp_{p}({args})"
+    if op.returns or op.lists:
+        return expression
+    gradient = op.formulas[p].__code__.co_varnames[0]
+    expression = inlined.text(p, {gradient: "_g"}) or expression
+    if formula_in_blocks(op, p, inlined.expression(p)):
+        expression = f"{expression} if _g.size < {LARGE} else _vjp_{p}_large({args})"
+    return expression
