@@ -126,66 +126,77 @@ def _spelled(op: Op, values: tuple[Any, ...], axis: Any, out: Any = None) -> Any
     return op.public(**named) if out is None else op.public(**named, out=out)
 
 
+# The globals of every text.
+_COMMON: dict[str, Any] = {
+    "_CompiledNode": CompiledNode,
+    "_Tensor": Tensor,
+    "_Parameter": Parameter,
+    "_View": View,
+    "_MODE": MODE.get,
+    "_FREED": FREED,
+    "_freed": freed,
+    "_BOOL": NUMPY.spec_for(dtypes.bool_, CPU),
+    "_INT64": NUMPY.spec_for(dtypes.int64, CPU),
+    "_FLOAT": NUMPY.spec_for(dtypes.float32, CPU),
+    "_HUSHED": hushed,
+    "_unhush": unhush,
+    "_new": object.__new__,
+    "_next_seq": next_seq,
+    "_ndarray": np.ndarray,
+    "_asarray": np.asarray,
+    "_may_share": np.may_share_memory,
+    "_spec_of": spec_of,
+    "_shape_of": np.shape,
+    "_check": check,
+    "_unpack_input": unpack_input,
+    "_unpack_result": unpack_result,
+    "_pack_input": pack_input,
+    "_pack_array": pack_array,
+    "_pack_result": pack_result,
+    "_Packed": Packed,
+    "_constant": constant,
+    "_fit_arrays": fit_arrays,
+    "_Slot": Slot,
+    "_Part": Part,
+    "_Output": Output,
+    "_tuple": tuple.__new__,
+    "_missing": MISSING,
+}
+
+
+def _names_of(op: Op) -> dict[str, Any]:
+    """Return the globals of an operation's text that are its own: body, formulas, defaults, other ways to call it."""
+    from .dispatch.out_argument import into
+    from .signature.legacy import call as in_former_order
+
+    names: dict[str, Any] = {
+        "_refresh": refresh if op.inputs else leads_somewhere,
+        "_light": op.light,
+        "_forward": NUMPY.bind(op.forward),
+        "_public": op.public,
+        "_into": lambda out, values: watched(op, op.name, lambda *given: into(op, out, given), values),
+        "_in_former_order": lambda values, out: in_former_order(op, op.name, op.public, values, out),
+        "_spelled": partial(_spelled, op),
+        "_result_type": getattr(op.public, "result_type", None),
+        "_joint": None if op.joint is None else NUMPY.bind(op.joint),
+    }
+    names.update({f"_vjp_{p}": NUMPY.bind(f) for p, f in op.formulas.items()})
+    names.update({f"_default_{p}": v for p, v in op.defaults.items()})
+    return names
+
+
 def _materialise(op: Op) -> None:
     """Generate, compile and install the text of an operation."""
-    from .dispatch.out_argument import into
     from .generate.complex_form import of_complex
     from .generate.constants import constants_in
     from .generate.emitter import has_complex_form, source
     from .generate.inline import Inlined
     from .generate.tiling import large_forms
-    from .signature.legacy import call as in_former_order
 
     text, filename = source(op), f"<op {op.name}>"
-    common: dict[str, Any] = {
-        "_CompiledNode": CompiledNode,
-        "_Tensor": Tensor,
-        "_Parameter": Parameter,
-        "_View": View,
-        "_MODE": MODE.get,
-        "_FREED": FREED,
-        "_freed": freed,
-        "_BOOL": NUMPY.spec_for(dtypes.bool_, CPU),
-        "_INT64": NUMPY.spec_for(dtypes.int64, CPU),
-        "_FLOAT": NUMPY.spec_for(dtypes.float32, CPU),
-        "_HUSHED": hushed,
-        "_unhush": unhush,
-        "_new": object.__new__,
-        "_next_seq": next_seq,
-        "_ndarray": np.ndarray,
-        "_asarray": np.asarray,
-        "_may_share": np.may_share_memory,
-        "_spec_of": spec_of,
-        "_shape_of": np.shape,
-        "_refresh": refresh if op.inputs else leads_somewhere,
-        "_check": check,
-        "_unpack_input": unpack_input,
-        "_unpack_result": unpack_result,
-        "_pack_input": pack_input,
-        "_pack_array": pack_array,
-        "_pack_result": pack_result,
-        "_Packed": Packed,
-        "_constant": constant,
-        "_light": op.light,
-        "_fit_arrays": fit_arrays,
-        "_forward": NUMPY.bind(op.forward),
-        "_public": op.public,
-        "_into": lambda out, values: watched(op, op.name, lambda *given: into(op, out, given), values),
-        "_text": text,
-    }
+    common = _COMMON | _names_of(op) | {"_text": text}
     if has_complex_form(op):
         common["_complex"] = of_complex(op, common)
-    if op.legacy is not None:
-        common["_in_former_order"] = lambda values, out: in_former_order(op, op.name, op.public, values, out)
-    if op.axis:
-        common["_missing"], common["_spelled"] = MISSING, partial(_spelled, op)
-    if op.returns:
-        common |= {"_Slot": Slot, "_Part": Part, "_Output": Output, "_tuple": tuple.__new__}
-        common["_result_type"] = getattr(op.public, "result_type", None)
-    if op.joint is not None:
-        common["_joint"] = NUMPY.bind(op.joint)
-    common.update({f"_vjp_{p}": NUMPY.bind(f) for p, f in op.formulas.items()})
-    common.update({f"_default_{p}": v for p, v in op.defaults.items()})
     inlined = Inlined(op)
     common.update(inlined.names)
     common.update(large_forms(op, inlined, common["_forward"], {p: common[f"_vjp_{p}"] for p in op.formulas}))

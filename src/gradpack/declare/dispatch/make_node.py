@@ -103,64 +103,61 @@ def _save(
     node: Any,
     name: str,
     what: str,
-    values: list[Any],
+    values: Any,
     index: dict[str, int],
     outs: list[Tensor],
     extras: Sequence[Any],
     mode: Mode,
 ) -> None:
-    kept: Any
-    label = (op.node_name, name)
-    if what == "meta":
+    """Save what a formula names on the node: a fact of an argument, an argument, a result, or an extra value."""
+    if what == "constant":
+        setattr(node, name, values[index[name]])
+    elif what == "meta":
         param, _, field = name.rpartition("_")
         value = values[index[param]]
-        if param in op.lists:
-            kept = [_meta(v, field) for v in value]
-        else:
-            kept = _meta(value, field)
-        setattr(node, name, kept)
-    elif what == "constant":
-        setattr(node, name, values[index[name]])
+        setattr(node, name, [_meta(v, field) for v in value] if param in op.lists else _meta(value, field))
     elif what == "input":
         value = values[index[name]]
+        setattr(node, name, _saved_input(op, name, value, mode, node))
         if isinstance(value, Tensor):
-            setattr(node, name, _saved_tensor(op, name, value, mode, node))
             setattr(node, name + "_v", value._counter[0])
-        elif isinstance(value, list | tuple) and any(isinstance(v, Tensor) for v in value):
-            items = [_saved_tensor(op, name, v, mode, node) if isinstance(v, Tensor) else v for v in value]
-            versions = [v._counter[0] if isinstance(v, Tensor) else 0 for v in value]
-            setattr(node, name, SavedList(items, versions))
-        elif value is None or isinstance(value, int | float | complex):
-            setattr(node, name, value)
-        else:
-            setattr(node, name, Constant(value))
     elif what == "result":
-        nr = 0 if name == "out" else op.results.index(name)
-        out = outs[nr]
-        if mode.hooks is not None or mode.mutation is not None:
-            differentiable = node.outputs > nr and out._spec.dtype.category >= FLOATING
-            edge = None if not differentiable else node if node.outputs == 1 else Slot(node, nr, node.outputs)
-            packed = pack_result(mode, out, edge, label, node)
-            setattr(node, name, packed)
-            if mode.recorder is not None:
-                _held(node, tell(mode, op.name, label, out, packed, node))
-        else:
-            setattr(node, name, out._data)
-            if mode.recorder is not None:
-                _held(node, tell(mode, op.name, label, out, None, node))
+        out = outs[0 if name == "out" else op.results.index(name)]
+        setattr(node, name, _saved_result(op, name, out, mode, node))
         setattr(node, name + "_c", out._counter)
         setattr(node, name + "_v", out._counter[0])
     else:
-        data = node.backend.ensure(extras[op.extra.index(name)])
-        counter = [0]
-        kept = data
-        if mode.hooks is not None or mode.mutation is not None:
-            kept = pack_array(mode, data, counter, label, node)
+        data, counter = node.backend.ensure(extras[op.extra.index(name)]), [0]
+        label, packs = (op.node_name, name), mode.hooks is not None or mode.mutation is not None
+        kept = pack_array(mode, data, counter, label, node) if packs else data
         if mode.recorder is not None:
-            _held(node, tell(mode, op.name, label, wrap(data), None if kept is data else kept, node))
+            _held(node, tell(mode, op.name, label, wrap(data), kept if packs else None, node))
         setattr(node, name, kept)
         setattr(node, name + "_c", counter)
         setattr(node, name + "_v", 0)
+
+
+def _saved_input(op: Op, name: str, value: Any, mode: Mode, node: Any) -> Any:
+    """Return what a node keeps of an argument."""
+    if isinstance(value, Tensor):
+        return _saved_tensor(op, name, value, mode, node)
+    if isinstance(value, list | tuple) and any(isinstance(v, Tensor) for v in value):
+        items = [_saved_tensor(op, name, v, mode, node) if isinstance(v, Tensor) else v for v in value]
+        return SavedList(items, [v._counter[0] if isinstance(v, Tensor) else 0 for v in value])
+    return value if value is None or isinstance(value, int | float | complex) else Constant(value)
+
+
+def _saved_result(op: Op, name: str, out: Tensor, mode: Mode, node: Any) -> Any:
+    """Return what a node keeps of one of its results: the array, or what hooks made of it."""
+    label, packed = (op.node_name, name), None
+    if mode.hooks is not None or mode.mutation is not None:
+        nr = 0 if name == "out" else op.results.index(name)
+        differentiable = node.outputs > nr and out._spec.dtype.category >= FLOATING
+        edge = None if not differentiable else node if node.outputs == 1 else Slot(node, nr, node.outputs)
+        packed = pack_result(mode, out, edge, label, node)
+    if mode.recorder is not None:
+        _held(node, tell(mode, op.name, label, out, packed, node))
+    return out._data if packed is None else packed
 
 
 def _meta(value: Any, field: str) -> Any:

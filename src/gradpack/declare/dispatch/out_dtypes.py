@@ -6,13 +6,14 @@ that call a library, or gather and scatter, want a tensor of the result's own dt
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 from ...base import dtypes
 from ...base.dtypes import BOOL, FLOATING
 from ...base.errors import cpp_name, not_implemented_for, scalar_type
 
-_EXACT = frozenset(
+_EXACT = (
     "addmm addmv alias_copy aminmax argmax argmin as_strided_copy baddbmm bmm diag diag_embed diagonal_copy "
     "expand_copy gather index_add index_copy isin log_softmax max min mm linear permute_copy scatter scatter_add "
     "scatter_reduce scatter_prod scatter_extreme slice_scatter softmax split_with_sizes_copy squeeze_copy t_copy "
@@ -22,16 +23,52 @@ _EXACT = frozenset(
     "linalg_cholesky linalg_cholesky_ex linalg_det linalg_eigvalsh linalg_inv linalg_inv_ex ldl_factor ldl_factor_ex "
     "ldl_solve linalg_lu linalg_lu_factor linalg_lu_factor_ex linalg_lu_solve linalg_matrix_power linalg_qr "
     "linalg_eigh linalg_svd svd linalg_slogdet linalg_solve linalg_solve_ex linalg_svdvals lu_solve lu_unpack qr "
-    "triangular_solve linalg_vector_norm".split()
+    "triangular_solve linalg_vector_norm"
 )
-# Elementwise operations that do not convert their result.
-_FOUND = frozenset(
+# What torch says, by operation: {have} and {want} are the dtypes of `out` and of the result as torch's scalar types,
+# {c_have} and {c_want} as types of C++. "index" says it of a result of int64, "exponent" of one of int32.
+_MESSAGES = {
+    _EXACT: "Expected out tensor to have dtype {c_want}, but got {c_have} instead",
+    # Elementwise operations that do not convert their result.
     "abs bitwise_not ceil clamp_to_numbers conj_physical floor frac neg hardshrink softshrink softplus gelu round sgn "
-    "sign trunc ifft_of_real ihfft".split()
-)
-_SAME_SCALAR_TYPE = frozenset("index_select masked_select".split())
-_EXPECTED = frozenset("cummax cummin diff logcumsumexp".split())
-_ONLY_BOOL = frozenset("isposinf isneginf signbit".split())
+    "sign trunc ifft_of_real ihfft": "Found dtype {have} but expected {want}",
+    "where": "Expected out type to be {want} but got {have}",
+    "amax amin": "Expected the dtype for input and out to match, but got {want} for input's dtype and {have} for out's "
+    "dtype.",
+    "dot vdot matmul": "result dtype {have} does not match input dtype {want}",
+    "index_select masked_select": "{name}(): self and result must have the same scalar type",
+    "cummax cummin diff logcumsumexp": "expected scalar_type {want} but found {have}",
+    "isposinf isneginf signbit": "{name} does not support non-boolean outputs.",
+    "all any": "{name} only supports bool tensor for result, got: {have}",
+    "addbmm": "self and mat2 must have the same dtype, but got {have} and {want}",
+    "tensordot": "tensordot: Expected the output tensor to have dtype {want}, but got an output tensor with dtype "
+    "{have}",
+    "nan_to_num": "nan_to_num: dtype of out: {have} should be same as input: {want}",
+    "take": "take(): self and out expected to have the same dtype, but got self.dtype = {want} and out.dtype = {have}",
+    "quantile nanquantile": "{name}() out tensor must be same dtype as the input tensor",
+    "complex polar": "Expected object of scalar type {want} but got scalar type {have} for argument 'out'",
+    "norm matrix_norm": "linalg.{name} expected out tensor dtype {want} but got: {have}",
+    "vecdot": "linalg.vecdot: Expected out of dtype{want} but found {have}",
+    "multi_dot": "multi_dot(): expected out tensor to have dtype {c_want} but got {c_have}",
+    "ormqr": "torch.ormqr: Expected input and result to have the same dtype, but input has dtype{want} and result has "
+    "dtype {have}",
+    "logsigmoid linalg_solve_triangular native_batch_norm": "expected scalar type {want} but found {have}",
+    "hash_tensor": "Expected result to be of dtype uint64, but got {have}",
+    "nonzero": "nonzero: Expected out tensor to have scalar type Long but got scalar type{have}",
+    "narrow_copy": "Expected self.dtype() == output.dtype() to be true, but got false.",
+    "heaviside": "heaviside is not yet implemented for tensors with different dtypes.",
+    "histc histogram": "torch.histogram: input tensor and hist tensor should have the same dtype, but got input "
+    "{c_want} and hist {c_have}",
+    "bin_edges": "torch.histogram: input tensor and bin_edges tensor should have the same dtype, but got input "
+    "{c_want} and bin_edges {c_have}",
+    "mode": "expected scalar type '{want}' but got '{have}' for values output",
+    "mode index": "expected scalar type '{want}' but got '{have}' for indices output",
+    "kthvalue": "output values must be of same type as input",
+    "kthvalue index": "output indices must be of scalar type Long",
+    "frexp": "torch.frexp() expects mantissa to have dtype {c_want} but got {c_have}",
+    "frexp exponent": "torch.frexp() expects exponent to have int dtype but got {c_have}",
+}
+_OF_SEVERAL = {dtypes.int64: " index", dtypes.int32: " exponent"}
 _CONVERTS_ALL = frozenset("cumsum cumprod sum prod nansum lu".split())  # computes in the dtype of `out`
 _CONVERTS_COMPLEX = frozenset("mean logsumexp".split())  # keeps the real part
 
@@ -60,85 +97,25 @@ def _cannot_cast(name: str, want: Any, have: Any) -> Exception:
 
 
 def _message(name: str, have: Any, want: Any) -> str | None:
-    if name in _EXACT:
-        return f"Expected out tensor to have dtype {cpp_name(want)}, but got {cpp_name(have)} instead"
-    if name.strip("_") in _FOUND:
-        return f"Found dtype {scalar_type(have)} but expected {scalar_type(want)}"
-    if name == "where":
-        return f"Expected out type to be {scalar_type(want)} but got {scalar_type(have)}"
-    if name in ("amax", "amin"):
-        return (
-            f"Expected the dtype for input and out to match, but got {scalar_type(want)} for input's dtype and "
-            f"{scalar_type(have)} for out's dtype."
-        )
-    if name in ("dot", "vdot", "matmul"):
-        return f"result dtype {scalar_type(have)} does not match input dtype {scalar_type(want)}"
-    if name in _SAME_SCALAR_TYPE:
-        return f"{name}(): self and result must have the same scalar type"
-    if name in _EXPECTED:
-        return f"expected scalar_type {scalar_type(want)} but found {scalar_type(have)}"
-    if name in _ONLY_BOOL:
-        return f"{name} does not support non-boolean outputs."
-    if name in ("all", "any") and have.category != BOOL and have is not dtypes.uint8:
-        return f"{name} only supports bool tensor for result, got: {scalar_type(have)}"
-    if name == "addbmm":
-        return f"self and mat2 must have the same dtype, but got {scalar_type(have)} and {scalar_type(want)}"
-    if name == "tensordot":
-        return (
-            f"tensordot: Expected the output tensor to have dtype {scalar_type(want)}, but got an output tensor with "
-            f"dtype {scalar_type(have)}"
-        )
-    if name == "nan_to_num":
-        return f"nan_to_num: dtype of out: {scalar_type(have)} should be same as input: {scalar_type(want)}"
-    if name == "take":
-        return (
-            "take(): self and out expected to have the same dtype, but got "
-            f"self.dtype = {scalar_type(want)} and out.dtype = {scalar_type(have)}"
-        )
-    if name in ("quantile", "nanquantile"):
-        return f"{name}() out tensor must be same dtype as the input tensor"
-    if name in ("complex", "polar"):
-        return (
-            f"Expected object of scalar type {scalar_type(want)} but got scalar type {scalar_type(have)} for argument "
-            "'out'"
-        )
-    if name in ("norm", "matrix_norm"):
-        return f"linalg.{name} expected out tensor dtype {scalar_type(want)} but got: {scalar_type(have)}"
-    if name == "vecdot":
-        return f"linalg.vecdot: Expected out of dtype{scalar_type(want)} but found {scalar_type(have)}"
-    if name == "multi_dot":
-        return f"multi_dot(): expected out tensor to have dtype {cpp_name(want)} but got {cpp_name(have)}"
-    if name == "ormqr":
-        return (
-            "torch.ormqr: Expected input and result to have the same dtype, but input has dtype"
-            f"{scalar_type(want)} and result has dtype {scalar_type(have)}"
-        )
-    if name in ("logsigmoid", "linalg_solve_triangular", "native_batch_norm"):
-        return f"expected scalar type {scalar_type(want)} but found {scalar_type(have)}"
-    if name == "hash_tensor":
-        return f"Expected result to be of dtype uint64, but got {scalar_type(have)}"
-    if name == "nonzero":
-        return f"nonzero: Expected out tensor to have scalar type Long but got scalar type{scalar_type(have)}"
-    if name == "narrow_copy":
-        return "Expected self.dtype() == output.dtype() to be true, but got false."
-    if name == "heaviside":
-        return "heaviside is not yet implemented for tensors with different dtypes."
-    if name in ("histc", "histogram", "bin_edges"):
-        part = "bin_edges" if name == "bin_edges" else "hist"
-        return (
-            f"torch.histogram: input tensor and {part} tensor should have the same dtype, but got input "
-            f"{cpp_name(want)} and {part} {cpp_name(have)}"
-        )
-    if name == "mode":
-        part = "indices" if want is dtypes.int64 else "values"
-        return f"expected scalar type '{scalar_type(want)}' but got '{scalar_type(have)}' for {part} output"
-    if name == "kthvalue":
-        part = "indices must be of scalar type Long" if want is dtypes.int64 else "values must be of same type as input"
-        return f"output {part}"
-    if name == "frexp":
-        part = "exponent to have int dtype" if want is dtypes.int32 else f"mantissa to have dtype {cpp_name(want)}"
-        return f"torch.frexp() expects {part} but got {cpp_name(have)}"
-    return None
+    """Return what torch says of an `out` of another dtype; None if it converts the result."""
+    if name in ("all", "any") and (have.category == BOOL or have is dtypes.uint8):
+        return None
+    known = _messages()
+    found = known.get(name + _OF_SEVERAL.get(want, "")) or known.get(name) or known.get(name.strip("_"))
+    if found is None:
+        return None
+    words = {"have": scalar_type(have), "want": scalar_type(want), "c_have": cpp_name(have), "c_want": cpp_name(want)}
+    return found.format(name=name, **words)
+
+
+@cache
+def _messages() -> dict[str, str]:
+    """Return the messages by operation; of one among several results by its name and a word."""
+    found = {}
+    for names, message in _MESSAGES.items():
+        several = names if names in ("mode index", "kthvalue index", "frexp exponent") else None
+        found.update(dict.fromkeys([several] if several else names.split(), message))
+    return found
 
 
 # Operations whose `out` torch resizes without a warning.
