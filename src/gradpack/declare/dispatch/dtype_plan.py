@@ -13,7 +13,7 @@ from ...base import dtypes
 from ...base.dtypes import INTEGRAL, complex32, complex64, dtype
 from ...base.errors import different_devices
 from ...base.layouts import strided
-from ...tensor.tensor import Tensor
+from ...core.tensor import Tensor
 from ..op import Op
 from .promotion import check_uniform, dtypes_of, rounded_to
 

@@ -21,9 +21,9 @@ from ...base import dtypes
 from ...base.devices import CPU
 from ...base.errors import not_a_tensor
 from ...base.modes import MODE, Mode, through_modes, unwatched
-from ...tensor.tensor import InferenceCounter, Tensor, alias, wrap
-from ...tensor.torch_function import PLAIN, handle, overriding, through_functions
-from ...tensor.views import INFERENCE, MULTIPLE, NO_GRAD, mark_view, refresh
+from ...core.tensor import InferenceCounter, Tensor, alias, wrap
+from ...core.torch_function import PLAIN, handle, overriding, through_functions
+from ...core.views import INFERENCE, MULTIPLE, NO_GRAD, mark_view, refresh
 from ..op import Op
 from ..signature.arguments import options_of, refuse_numbers, refuse_options
 from .autocast import cast_arguments

@@ -6,7 +6,7 @@ from typing import Any
 
 from ...backends import backend_of
 from ...base.errors import not_a_tensor, too_big
-from ...tensor.tensor import Tensor, wrap
+from ...core.tensor import Tensor, wrap
 from ..op import Op
 from ..signature.arguments import is_number_of_numpy
 from .body_errors import public_of

@@ -8,8 +8,8 @@ from typing import Any
 
 from ...backends.numpy import NUMPY, hushed, unhush
 from ...base.modes import MODE
-from ...tensor.parameter import Parameter
-from ...tensor.tensor import Tensor
+from ...core.parameter import Parameter
+from ...core.tensor import Tensor
 from ..generate.profiling import timed
 from ..op import COMPILING, Op
 from ..signature.legacy import call as in_former_order

@@ -17,8 +17,8 @@ from ...base.devices import as_device
 from ...base.dtypes import COMPLEX, as_dtype, dtype
 from ...base.errors import scalar_type
 from ...base.numbers import number_for
+from ...core.tensor import Tensor, alias, wrap
 from ...declare.generate.profiling import noted
-from ...tensor.tensor import Tensor, alias, wrap
 from .making import finish, usual
 from .numbers import (
     as_lists,
