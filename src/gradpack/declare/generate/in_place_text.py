@@ -52,10 +52,10 @@ TARGET = """\
     _counter = {p}._counter
     if not _spec.plain or type(_counter) is not list or len(_counter) != 1: {leave}
     if _mode.grad:
-        if {p}._edge is not None: {leave}
+        if {p}._edge is not None: {record}
         _view = {p}._view
         if _view is not None and (_view.parent._edge is not None or _view.parent._view is not None):
-            {leave}
+            {record}
 """
 
 OTHER = """\
@@ -122,7 +122,7 @@ def write_text(op: Op, form: Form) -> str | None:
     if op.warns or "_forward_large" in write:
         write = f"for _token in _HUSHED:\n    try:\n{indented(write, 2)}    finally: _unhush(_token)\n    break\n"
     return (
-        f"{form.begin(op)}{TARGET.format(p=first, leave=leave)}{tests}{others}    _array = {first}._data\n"
+        f"{form.begin(op)}{TARGET.format(p=first, leave=leave, record=form.leave(op, '_recorded'))}{tests}{others}    _array = {first}._data\n"
         f"{indented(write)}{form.finish(first, 'None')}"
     )
 

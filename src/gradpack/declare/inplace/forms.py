@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from ...base.errors import not_a_method_of
@@ -11,7 +12,7 @@ from ...core.tensor import Tensor
 from ..decorators import copy_of
 from ..dispatch.interpreter import apply
 from ..op import REGISTRY, Op
-from .inplace import inplace
+from .inplace import inplace, recorded
 from .text import function
 
 
@@ -31,7 +32,7 @@ def inplace_of(op: Op) -> Callable[..., Tensor]:
     """The in-place method of an operation: `add_` of `add`."""
     name = op.name + "_"
 
-    method: Any = function(op, name, lambda values: inplace(op, name, list(values)))
+    method: Any = function(op, name, lambda values: inplace(op, name, list(values)), partial(recorded, op, name))
     method.__module__ = op.forward.__module__
     method.__doc__ = f"In-place form of `{op.name}`: writes the result into this tensor and returns it."
     method.op = op
@@ -84,7 +85,7 @@ def inplace_operator_of(op: Op, name: str) -> Callable[..., Any]:
             return NotImplemented
         return inplace(op, label, list(values))
 
-    return function(op, name, slow)
+    return function(op, name, slow, partial(recorded, op, label))
 
 
 def op(name: str) -> Op:

@@ -16,16 +16,18 @@ from ...base.modes import MODE, TRANSFORMS, using, without_dual, without_grad
 from ...core.copy_on_write import before_write
 from ...core.hooks import move_retained, retaining
 from ...core.tensor import InferenceCounter, Tensor, _new, alias
-from ...core.torch_function import handle, overriding, through_functions
+from ...core.torch_function import PLAIN, handle, overriding, through_functions
 from ...core.views import base_of, renew
 from ...graph.node import AccumulateGrad, Node, Nowhere, Origin, Slot, next_seq, variant_of
 from ..batching.batch_tensor import all_examples, is_batched, outside
 from ..batching.errors import not_writable
 from ..dispatch.tangents import own_tangent, tangent_of, zeros_for
 from ..op import REGISTRY, Op
-from ..signature.arguments import refuse_options
+from ..signature.arguments import options_of, refuse_options
 from .copy_slices import CopySlices, where
 from .write_checks import check_overlap, check_result, check_writable, tensors_in
+
+_LEAVES = frozenset({AccumulateGrad, Nowhere, Origin})
 
 
 def inplace(op: Op, name: str, values: list[Any]) -> Tensor:
@@ -53,9 +55,6 @@ def _inplace(op: Op, name: str, values: list[Any]) -> Tensor:
         return handle(getattr(Tensor, name), name, found, *_split_given(op, values))
     if mode.levels:
         return _inplace_of_batch(op, name, values)
-    if mode.grad and not mode.busy and type(target) is Tensor and target._spec.plain:
-        if _recorded(op, target, values):
-            return target
     others = tensors_in(values[1:])
     needs = [t for t in others if t._current_edge() is not None] if mode.grad else []
     check_writable(target, name, bool(needs))
@@ -169,43 +168,24 @@ def _kept_tangent(target: Tensor) -> Tensor | None:
         MODE.set(outer)
 
 
-def _recorded(op: Op, target: Tensor, values: list[Any]) -> bool:
-    """Fast path of a recorded in-place operation on a tensor with a grad_fn; return False if it does not apply."""
-    view, counter = target._view, target._counter
-    edge = target._edge
-    if view is not None:
-        base = view.parent
-        edge = base._edge
-        if base._view is not None or view.meta is not None:
-            return False
-    if edge is None or type(edge) in (AccumulateGrad, Nowhere, Origin) or op.returns or op.lists or len(counter) > 1:
-        return False
-    if view is not None:
-        if counter[0] != view.version:
-            renew(target)
-        edge = target._edge
-        if edge is None or type(edge) is Nowhere or type(edge) is AccumulateGrad:
-            return False
-    data = target._data
-    for other in values[1:]:
-        if isinstance(other, Tensor) and (other is target or other._counter is counter):
-            return False
-    if not getattr(data.flags, "writeable", True):
-        return False
+def recorded(op: Op, name: str, values: Any) -> Tensor:
+    """Run a recorded in-place operation on a dense tensor of real numbers that has a grad_fn, if that is all."""
+    target = values[0]
+    if type(target) is not Tensor or not _is_recordable(op, target, values):
+        return inplace(op, name, list(values))
+    if options_of(op):
+        refuse_options(op, name, values)
+    data, counter = target._data, target._counter
     source: Tensor = _new(Tensor)
     source._data, source._spec, source._shape = data, target._spec, target._shape
-    source._edge, source._counter, source._view = edge, [0], None
+    source._edge, source._counter, source._view = target._edge, [0], None
     readers = _readers(op)
     if readers and (readers[0] == 0 or any(isinstance(values[i], Tensor) and values[i].requires_grad for i in readers)):
         source._data = data.copy(order="K")
-    count = len(op.params) - op.keyword_only
-    if op.keyword_only:
-        result = op.public(source, *values[1:count], **dict(zip(op.params[count:], values[count:], strict=True)))
-    else:
-        result = op.public(source, *values[1:])
+    result = _call(op, (source, *values[1:]))
     made = result._edge
     if made is None or result._shape != target._shape or result._spec is not target._spec:
-        return False
+        return inplace(op, name, list(values))
     history = History(target, made)
     data[...] = result._data
     counter[0] += 1
@@ -214,7 +194,29 @@ def _recorded(op: Op, target: Tensor, values: list[Any]) -> bool:
     except BaseException:  # an interrupt may have come before it was done
         _after_write(target, history, result, tangents=False)
         raise
-    return True
+    return target
+
+
+def _is_recordable(op: Op, target: Tensor, values: Any) -> bool:
+    """Return whether the write is that of one tensor, or of a view of a base that is no view, with other operands."""
+    view, counter = target._view, target._counter
+    edge = target._edge if view is None else view.parent._edge
+    if edge is None or type(edge) in _LEAVES or op.returns or op.lists or type(counter) is not list or len(counter) > 1:
+        return False
+    if view is not None:
+        if view.parent._view is not None or view.meta is not None:
+            return False
+        if counter[0] != view.version:
+            renew(target)
+        if target._edge is None or type(target._edge) in _LEAVES:
+            return False
+    for other in values[1:]:
+        if isinstance(other, Tensor) and (other is target or other._counter is counter):
+            return False
+    for i in _tensors_only(op):
+        if not isinstance(values[i], Tensor):
+            return False
+    return bool(target._data.flags.writeable) and PLAIN.issuperset(map(type, values))
 
 
 def _keeps_input(op: Op, values: list[Any], edge: Node | None, needs: list[Tensor]) -> bool:
@@ -249,7 +251,7 @@ def _flat(op: Op, source: Tensor) -> Node | None:
     return node
 
 
-def _call(op: Op, values: list[Any]) -> Tensor:
+def _call(op: Op, values: Any) -> Tensor:
     if not op.keyword_only:
         return op.public(*values)
     positional = len(op.params) - op.keyword_only
@@ -305,11 +307,9 @@ class History:
         self.target, self.edge = target, edge
         self.base = target if edge is None or target._view is None else base_of(target)
         self.own, self.previous = target._edge, self.base._edge
-        self.made = edge if edge is None else self._of_base(edge.parent if isinstance(edge, Slot) else edge, edge)
-
-    def _of_base(self, node: Node, edge: Node) -> Node:
-        target, base = self.target, self.base
-        return edge if base is target else CopySlices(base, node, where(target, base))
+        self.made = edge
+        if edge is not None and self.base is not target:
+            self.made = CopySlices(self.base, edge.parent if isinstance(edge, Slot) else edge, where(target, self.base))
 
     def set(self) -> None:
         """Set the new grad_fn on the tensor and its base. Safe to interrupt and call again."""
@@ -321,7 +321,8 @@ class History:
         if view is not None and self.own is None:
             target._edge = made  # placeholder: `renew` makes the edge on demand
             view.version = -1
-        move_retained(self.previous, made, base)
+        if self.previous is not None and (isinstance(self.previous, Slot) or self.previous.extras is not None):
+            move_retained(self.previous, made, base)
         if view is not None and self.own is not None and retaining(target, self.own):
             move_retained(self.own, target._current_edge(), target)
 
@@ -329,7 +330,8 @@ class History:
         """Make backward raise, as the write was interrupted and its values are unknown."""
         if self.made is not None:
             lost = Lost(self.previous)
-            self.made = self._of_base(lost, lost)
+            base, target = self.base, self.target
+            self.made = lost if base is target else CopySlices(base, lost, where(target, base))
             self.set()
 
 

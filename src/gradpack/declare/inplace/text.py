@@ -19,8 +19,15 @@ def _stub(*args: Any, **kwargs: Any) -> Any:
     return _compile_first(*args, **kwargs)  # type: ignore[name-defined]  # noqa: F821 - in the function's own globals
 
 
-def function(op: Op, name: str, slow: Callable[[tuple[Any, ...]], Any]) -> FunctionType:
-    """The in-place form of `op` as a function. Its text is made at the first call."""
+def function(
+    op: Op, name: str, slow: Callable[[tuple[Any, ...]], Any], recorded: Callable[[tuple[Any, ...]], Any] | None = None
+) -> FunctionType:
+    """The in-place form of `op` as a function. Its text is made at the first call.
+
+    Args:
+        slow: takes what the text does not.
+        recorded: takes calls on a target that has a grad_fn.
+    """
     names: dict[str, Any] = {
         "__name__": "gradpack.ops",
         "_MODE": MODE.get,
@@ -28,6 +35,7 @@ def function(op: Op, name: str, slow: Callable[[tuple[Any, ...]], Any]) -> Funct
         "_Parameter": Parameter,
         "_HUSHED": hushed,
         "_unhush": unhush,
+        "_recorded": recorded or slow,
     }
     names["_slow"] = timed(op, name, slow, names, in_place=True)
     made = names["_function"] = FunctionType(_stub.__code__.replace(co_name=name, co_qualname=name), names, name)
