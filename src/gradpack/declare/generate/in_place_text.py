@@ -121,8 +121,9 @@ def write_text(op: Op, form: Form) -> str | None:
     write = _write(op, leave)
     if op.warns or "_forward_large" in write:
         write = f"for _token in _HUSHED:\n    try:\n{indented(write, 2)}    finally: _unhush(_token)\n    break\n"
+    target = TARGET.format(p=first, leave=leave, record=form.leave(op, "_recorded"))
     return (
-        f"{form.begin(op)}{TARGET.format(p=first, leave=leave, record=form.leave(op, '_recorded'))}{tests}{others}    _array = {first}._data\n"
+        f"{form.begin(op)}{target}{tests}{others}    _array = {first}._data\n"
         f"{indented(write)}{form.finish(first, 'None')}"
     )
 
