@@ -5,8 +5,8 @@ import pytest
 
 import gradpack as torch
 from gradpack.base.modes import MODE
+from gradpack.declare.dispatch.interpreted_node import InterpretedNode
 from gradpack.declare.dispatch.interpreter import interpret
-from gradpack.declare.dispatch.nodes import GeneralNode
 from gradpack.declare.op import REGISTRY
 
 CALLS = {
@@ -34,7 +34,7 @@ def test_values_and_gradients_are_those_of_the_interpreted_path(name):
     values = [*inputs, *[op.defaults[p] for p in op.params[len(inputs) :]]]
     expected = interpret(op, values, MODE.get())
     found = op.public(*inputs)
-    assert isinstance(expected.grad_fn, GeneralNode) and not isinstance(found.grad_fn, GeneralNode)
+    assert isinstance(expected.grad_fn, InterpretedNode) and not isinstance(found.grad_fn, InterpretedNode)
     assert type(found.grad_fn).__name__ == type(expected.grad_fn).__name__
     assert found.dtype is torch.complex64 and found._data.tobytes() == expected._data.tobytes()
     seed = torch.full_like(found, 0.5 - 2j).detach()

@@ -41,8 +41,9 @@ from ..core.tensor import Tensor, View
 from ..core.views import leads_somewhere, refresh
 from ..graph.node import Part, Slot, next_seq
 from .dispatch import subclass  # noqa: F401 - attaches its method
+from .dispatch.interpreted_node import InterpretedNode
 from .dispatch.interpreter import Output, apply
-from .dispatch.nodes import CompiledNode, GeneralNode, constant, name_node
+from .dispatch.nodes import OpNode, constant, name_node
 from .dispatch.unbroadcast import fit_arrays
 from .generate.profiling import forget, timed, watched
 from .op import COMPILING, OPTIONS, Op, register
@@ -128,7 +129,7 @@ def _spelled(op: Op, values: tuple[Any, ...], axis: Any, out: Any = None) -> Any
 
 # The globals of every text.
 _COMMON: dict[str, Any] = {
-    "_CompiledNode": CompiledNode,
+    "_OpNode": OpNode,
     "_Tensor": Tensor,
     "_Parameter": Parameter,
     "_View": View,
@@ -222,7 +223,7 @@ def _materialise(op: Op) -> None:
 def _install_node(op: Op, node_class: Any, filename: str) -> None:
     general = type(
         op.node_name,
-        (GeneralNode, node_class),
+        (InterpretedNode, node_class),
         {
             "__slots__": (
                 "backend",
@@ -232,10 +233,10 @@ def _install_node(op: Op, node_class: Any, filename: str) -> None:
                 "tangents",
                 *(n for n in ("fit", "outputs") if n not in node_class.__slots__),
             ),
-            "backward": GeneralNode.backward,
+            "backward": InterpretedNode.backward,
         },
     )
     made: Any
     for made in (node_class, general):
         name_node(op, made, filename)
-    op.node_class, op.general_class = node_class, general
+    op.node_class, op.interpreted_class = node_class, general

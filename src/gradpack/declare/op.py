@@ -156,7 +156,7 @@ class Op(Options):
         returns: whether the body returns a tuple of results.
         public: the function that users call.
         layout, plans: of its parameters, and what to do for each combination of dtypes: see `dispatch/dtype_plan.py`.
-        node_name, node_class, general_class: of the node of generated code, and of that of the interpreter.
+        node_name, node_class, interpreted_class: of the node of generated code, and of that of the interpreter.
     """
 
     name: str
@@ -168,7 +168,7 @@ class Op(Options):
     public: Callable[..., Any]
     generate: Callable[[Op], None]
     node_class: Any = None
-    general_class: Any = None
+    interpreted_class: Any = None
 
     def __init__(
         self, function: Callable[..., Any], kind: str, formulas: dict[str, Callable[..., Any]], **options: Any
@@ -233,7 +233,7 @@ class Op(Options):
         """Return the node classes of generated code and of the interpreter, generating them if necessary."""
         if self.node_class is None:
             self.generate(self)
-        return self.node_class, self.general_class
+        return self.node_class, self.interpreted_class
 
     def saves(self, name: str) -> str:
         """Return what a formula's parameter saves: "meta", "input", "extra", "result" or "constant"."""

@@ -55,7 +55,7 @@ def record(
         wanted.append(some)
     if not followed:
         return None
-    node = _new(op.general_class or op.node_classes()[1])
+    node = _new(op.interpreted_class or op.node_classes()[1])
     node.edges, node.seq, node.extras = tuple(edges), next_seq(), None
     node.fit = fit
     node.compute = compute

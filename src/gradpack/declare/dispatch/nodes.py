@@ -12,7 +12,6 @@ from itertools import compress
 from typing import Any, ClassVar
 
 from ...base import late
-from ...base.dtypes import dtype
 from ...base.modes import MODE, RUN, TRANSFORMS
 from ...core.packed import Packed, keep_attributes
 from ...core.saved import FREED, Constant, check, freed, result_as_tensor, unpack_input, unpack_result
@@ -22,20 +21,10 @@ from ..batching.batch_tensor import batched, below, cut, is_batched_now
 from ..generate.tiling import LARGE
 from ..op import Op
 from .make_node import SavedList
-from .unbroadcast import (
-    cast,
-    cast_all,
-    conj,
-    conj_array,
-    fit_array,
-    fit_tensor,
-    is_complex,
-    is_complex_array,
-    with_zero_slope,
-)
+from .unbroadcast import conj, fit_tensor, is_complex, with_zero_slope
 
 
-class CompiledNode(Node):
+class OpNode(Node):
     """A node of a declared operation."""
 
     __slots__ = ()
@@ -79,7 +68,7 @@ class CompiledNode(Node):
             return None
         if not spec.plain or whole._data.size >= LARGE or getattr(self, "fit", None) is not None:
             return None
-        for name in _needed(self.op, None):
+        for name in needed(self.op, None):
             saved = getattr(self, name, None)
             if isinstance(saved, Tensor):
                 if saved._spec is not spec or saved._shape != shape:
@@ -96,7 +85,7 @@ class CompiledNode(Node):
 
     def movable(self) -> bool:
         """Return False if unpacking a saved tensor would call a hook."""
-        for name in _needed(self.op, None):
+        for name in needed(self.op, None):
             saved = getattr(self, name, None)
             if isinstance(saved, Packed) or (
                 type(saved) is SavedList and any(isinstance(v, Packed) for v in saved.items)
@@ -168,7 +157,7 @@ class CompiledNode(Node):
 
     def _formulas(self, g: Any) -> list[Any]:
         op, sources = self.op, self._sources()
-        values = {n: self._value(n, sources) for n in _needed(op, sources)}
+        values = {n: self._value(n, sources) for n in needed(op, sources)}
         conjugate = op.holomorphic and not op.structural and is_complex(g)
         given = conj(g) if conjugate else g
         if isinstance(given, Part):
@@ -176,8 +165,7 @@ class CompiledNode(Node):
         gradients: list[Any] = []
         asked = _asked_for(self)
         for p in op.inputs:
-            wanted = _wanted(sources[p], asked)
-            if not wanted:
+            if not is_wanted(sources[p], asked):
                 gradients.extend([None] * (len(sources[p]) if p in op.lists else 1))
                 continue
             result = op.formulas[p](given, *[values[n] for n in op.reads[p]])
@@ -201,12 +189,12 @@ class CompiledNode(Node):
         code = meaning.__code__
         names = code.co_varnames[: code.co_argcount]
         values = {n: self._value(n, sources) for n in names}
-        wanted = [p for p in op.inputs if _wanted(sources[p])]
+        wanted = [p for p in op.inputs if is_wanted(sources[p])]
         present = [p for p in wanted if p in values]
         for p in op.inputs:
             if (
                 p in values
-                and not _wanted(sources[p])
+                and not is_wanted(sources[p])
                 and isinstance(values[p], Tensor)
                 and values[p]._edge is not None
             ):
@@ -228,19 +216,19 @@ class CompiledNode(Node):
         from .torch_names import may_stay
 
         op = self.op
-        for name in _needed(op, None):
+        for name in needed(op, None):
             if op.saves(name) in ("input", "result", "extra"):
                 setattr(self, name, freed(getattr(self, name, None)) if may_stay(op, name) else FREED)
 
     @property
     def saves(self) -> list[str]:
         """Return the names of the values that this node's backward formulas read."""
-        return list(_needed(self.op, None))
+        return list(needed(self.op, None))
 
     @property
     def needs(self) -> tuple[str, ...]:
         """The names of the saved values that the formulas of inputs with an edge read."""
-        return _needed(self.op, self._sources())
+        return needed(self.op, self._sources())
 
     def shows_number(self, name: str) -> bool:
         """Return whether torch saves a Python number here as it is, and not as a tensor."""
@@ -286,85 +274,11 @@ class CompiledNode(Node):
 _OF_AUTOGRAD = frozenset({"CopyBackwards", "CopySlices", "Identity", "NotImplemented"})
 
 
-class GeneralNode(CompiledNode):
-    """A node whose backward over arrays is interpreted."""
-
-    __slots__ = ()
-
-    fit: list[Any]
-    compute: dtype | None  # the dtype that the forward computed in
-    low: bool  # is the dtype of the result for storage only (computed in another)?
-    outputs: int
-    backend: Any
-    tangents: dict[str, Tensor]  # tangents of saved results, while the forward-mode level is active
-    held: tuple[Any, ...]  # handles of a recorder for saved tensors, if there is one, held as long as these
-
-    def _of_examples(self, g: Any) -> list[Any] | None:
-        return None
-
-    def movable(self) -> bool:
-        return bool(self.backend.is_numpy) and CompiledNode.movable(self)
-
-    def _free(self) -> None:
-        super()._free()
-        node: Any = self  # whose class has the slot
-        node.held = ()
-
-    def backward(self, g: Any, keep: bool) -> list[Any]:
-        op, sources = self.op, self._sources()
-        backend, compute = self.backend, self.compute
-        low = compute is not None and self.low
-        values: dict[str, Any] = {}
-        for n in _needed(op, sources):
-            what = op.saves(n)
-            if what in ("meta", "constant"):
-                values[n] = getattr(self, n)
-                continue
-            saved = getattr(self, n)
-            if what in ("result", "extra"):
-                value = unpack_result(self, n)
-            elif isinstance(saved, SavedList):
-                value = [getattr(v, "_data", v) for v in self._list(n, saved, None)]
-            else:
-                value = unpack_input(self, n)
-            integral = op.differentiable is not None and n in op.results[op.differentiable :]
-            if compute is not None and (
-                n in op.promote or n in op.lists or (what == "result" and low and not integral)
-            ):
-                value = (
-                    [cast(backend, v, compute) for v in value]
-                    if isinstance(value, list)
-                    else cast(backend, value, compute)
-                )
-            values[n] = value
-        if low:
-            g = cast_all(backend, g, compute)
-        conjugate = op.holomorphic and not op.structural and is_complex_array(g, backend)
-        given = conj_array(g, backend) if conjugate else g
-        if isinstance(given, Part):
-            given = tuple(given)
-        gradients: list[Any] = []
-        if op.joint is not None:
-            needs = tuple(_wanted(sources[p]) for p in op.inputs)
-            gradients = list(backend.bind(op.joint)(given, **values, needs=needs))
-        for p in op.inputs if op.joint is None else ():
-            if not _wanted(sources[p]):
-                gradients.extend([None] * (len(sources[p]) if p in op.lists else 1))
-                continue
-            formula = backend.bind(op.formulas[p])
-            result = formula(given, *[values[n] for n in op.reads[p]])
-            for r in result if p in op.lists else (result,):
-                gradients.append(conj_array(r, backend) if conjugate and r is not None else r)
-        if not keep:
-            self._free()
-        return [fit_array(x, f, e) for x, f, e in zip(gradients, self.fit, self.edges, strict=True)]
-
-
-def _needed(op: Op, sources: dict[str, Any] | None) -> tuple[str, ...]:
+def needed(op: Op, sources: dict[str, Any] | None) -> tuple[str, ...]:
     """Return the names of the saved values that the formulas of inputs with an edge, or of the only input, read."""
     if sources is None or len(op.inputs) == 1:  # as in torch, which unpacks for the only input in any case
         return _read(op, None)
-    return _read(op, tuple([_wanted(sources[p]) for p in op.inputs]))
+    return _read(op, tuple([is_wanted(sources[p]) for p in op.inputs]))
 
 
 @lru_cache(maxsize=4096)
@@ -373,7 +287,7 @@ def _read(op: Op, wanted: tuple[bool, ...] | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys(n for p in inputs for n in op.reads[p]))
 
 
-def _wanted(source: Any, asked: set[Node] | None = None) -> bool:
+def is_wanted(source: Any, asked: set[Node] | None = None) -> bool:
     if isinstance(source, list):
         return any(e is not None and (asked is None or e in asked) for e in source)
     return source is not None and (asked is None or source in asked)
@@ -406,5 +320,5 @@ def name_node(op: Op, made: Any, filename: str) -> None:
     made.__name__ = made.__qualname__ = op.node_name
     made.__module__ = "builtins"  # as torch has it
     method = vars(made).get("backward")
-    if method is not None and made is not op.general_class and method.__code__.co_filename == "<op>":
+    if method is not None and made is not op.interpreted_class and method.__code__.co_filename == "<op>":
         method.__code__ = method.__code__.replace(co_name=op.node_name, co_qualname=op.node_name, co_filename=filename)

@@ -9,7 +9,7 @@ from .inline import Inlined
 from .tiling import LARGE, formula_in_blocks
 
 NODE = """\
-class _Backward(_CompiledNode):
+class _Backward(_OpNode):
     __slots__ = ({slots})
 
     def backward(_self, _g, _keep):
@@ -83,7 +83,7 @@ def node_text(op: Op, inlined: Inlined) -> str:
     """Return the text of the node class."""
     slots = [*(["outputs"] if op.returns and is_many(op) else []), *_slots(op)]
     if not has_backward(op):
-        return f"class _Backward(_CompiledNode):\n    __slots__ = ({_tuple(slots)})\n"
+        return f"class _Backward(_OpNode):\n    __slots__ = ({_tuple(slots)})\n"
     results = [f"{p}_g" for p in op.inputs]
     fit = ""
     if len(op.inputs) > 1 and op.broadcasts:
