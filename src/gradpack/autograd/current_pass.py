@@ -7,12 +7,12 @@ from heapq import heapify, heappop, heappush
 from typing import Any
 
 from ..base.modes import MODE, RUN
-from ..graph import engine, parallel
+from ..graph import engine
 from ..graph.node import AccumulateGrad, Node, Slot
 
 # The local variables of the engine's functions that hold the running node. To store it elsewhere would slow down every
 # node of every pass; searching the frames costs time only on request.
-_HOLDERS = {engine.run.__code__: "node", engine._serve.__code__: "leaf", parallel.Crew._run.__code__: "node"}
+_HOLDERS = {engine.run.__code__: "node", engine.GraphTask.serve.__code__: "leaf"}
 
 
 def current_node() -> Node | None:
@@ -44,8 +44,8 @@ def execution_order() -> list[Node]:
             "disabled, e.g. by running:\n\n>>> with torch.autograd.set_multithreading_enabled(False):\n...     "
             "torch.autograd.grad(...)\n"
         )
-    roots = [e.parent if isinstance(e, Slot) else e for e in this.edges]
-    needed = None if this.plan is None else this.plan.needed
+    roots = [e.parent if isinstance(e, Slot) else e for e in this.roots]
+    needed = this.needed
     waits = _consumers(roots, needed)
     order: list[Node] = [n for n in dict.fromkeys(roots) if isinstance(n, AccumulateGrad) and not waits.get(n)]
     ready = [(n.seq, n) for n in dict.fromkeys(roots) if not isinstance(n, AccumulateGrad) and not waits.get(n)]

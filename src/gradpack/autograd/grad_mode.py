@@ -226,7 +226,7 @@ def _exit_inference_mode(mode: inference_mode) -> None:
 
 
 def is_multithreading_enabled() -> bool:
-    """Whether backward may use several threads.
+    """Whether backward may use several threads. It runs on the calling thread either way.
 
     Example::
 
@@ -238,7 +238,7 @@ def is_multithreading_enabled() -> bool:
 
 
 class set_multithreading_enabled(Switch):  # noqa: N801 - torch's name
-    """Allow or forbid backward to use several threads: at once as a function, or for a block.
+    """Set what `is_multithreading_enabled` returns: at once as a function, or for a block.
 
     Example::
 
