@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from operator import attrgetter
 from typing import Any
 
 from ..backends.numpy import hushed, unhush
@@ -16,6 +17,7 @@ from ..tensor.tensor import InferenceCounter, Tensor, wrap
 from . import node_log
 from .arguments import flag
 
+_data_of = attrgetter("_data")
 _DEEP = 50  # nested passes, after which a new thread with a fresh recursion limit takes over
 
 
@@ -85,7 +87,7 @@ def run(
         task.plan_like(like)
     elif inputs is not None or registered[0] or logged:
         task.plan(inputs, capture)
-    grads = list(seeds) if tensors else [seed._data for seed in seeds]
+    grads = list(seeds) if tensors else list(map(_data_of, seeds))
     tell = getattr(mode.recorder, "backward", None)
     silenced = None
     try:  # an interrupt may arrive at any moment, and must leave everything restored

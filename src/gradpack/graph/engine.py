@@ -18,6 +18,7 @@ from .node import AccumulateGrad, Gradient, Node, Slot
 
 _next_number = count().__next__
 _number = attrgetter("seq")
+_LEAVES = frozenset({AccumulateGrad})
 
 
 class GraphTask:
@@ -173,11 +174,11 @@ class GraphTask:
                 heappush(self._ready, (node.seq, node))
         grads.clear()
         g = None
-        if self._counts is not None:
+        if self._leaves and self._counts is not None:
             self.serve_each([leaf for leaf in self._leaves if not self._counts.get(leaf)])
         direct = not self.create_graph
         if direct and self.capture:  # the gradient of an input that is no leaf is captured on its way
-            direct = all(type(node) is AccumulateGrad for node in self.captured)
+            direct = _LEAVES.issuperset(map(type, self.captured))
         if self.observer is None:
             return direct, self._visit
         return False, self._visit_timed if direct and self.observer.named is not None else self._visit
