@@ -49,13 +49,47 @@ class EventList(list[Any]):
         self._tree_built = True
 
     def _populate_cpu_children(self) -> None:
-        _nest(self)
+        by_thread: dict[tuple[int, int], list[FunctionEvent]] = defaultdict(list)
+        for event in self:
+            if not event.is_async:
+                by_thread[event.thread, event.node_id].append(event)
+        for group in by_thread.values():
+            group.sort(key=lambda event: (event.time_range.start, -event.time_range.end))
+            around: list[FunctionEvent] = []  # the enclosing events, outermost first
+            for event in group:
+                while around and (
+                    event.time_range.start >= around[-1].time_range.end
+                    or event.time_range.end > around[-1].time_range.end
+                ):
+                    around.pop()
+                if around:
+                    around[-1].append_cpu_child(event)
+                    event.set_cpu_parent(around[-1])
+                around.append(event)
 
     def _remove_dup_nodes(self) -> None:
-        self[:] = _without_doubles(self)
+        """Remove events that are the only child of an event with the same name."""
+        kept = []
+        for event in self:  # parents come before children
+            parent = event.cpu_parent
+            if parent is not None and parent.name == event.name and len(parent.cpu_children) == 1:
+                parent.cpu_children, parent.kernels = event.cpu_children, event.kernels
+                for child in event.cpu_children:
+                    child.cpu_parent = parent
+            else:
+                kept.append(event)
+        self[:] = kept
 
     def _set_backward_stacktraces(self) -> None:
-        _backward_stacks(self)
+        nodes: Callable[[Any], Any] = lambda e: e if e is None or e.scope == 1 else nodes(e.cpu_parent)  # noqa: E731
+        forward: dict[tuple[int, int], Any] = {}
+        inside = [(event, nodes(event)) for event in self]
+        for event, node in inside:
+            if node is None and event.stack:
+                forward.setdefault((event.sequence_nr, event.thread), event.stack)
+        for event, node in inside:
+            if node is not None:
+                event.stack = forward.get((node.sequence_nr, node.fwd_thread or 0), [])
 
     def __str__(self) -> str:
         return self.table()
@@ -171,51 +205,6 @@ class EventList(list[Any]):
             total.key = None
         total.key = "Total"
         return total
-
-
-def _nest(events: list[FunctionEvent]) -> None:
-    by_thread: dict[tuple[int, int], list[FunctionEvent]] = defaultdict(list)
-    for event in events:
-        if not event.is_async:
-            by_thread[event.thread, event.node_id].append(event)
-    for group in by_thread.values():
-        group.sort(key=lambda event: (event.time_range.start, -event.time_range.end))
-        around: list[FunctionEvent] = []  # the enclosing events, outermost first
-        for event in group:
-            while around and (
-                event.time_range.start >= around[-1].time_range.end or event.time_range.end > around[-1].time_range.end
-            ):
-                around.pop()
-            if around:
-                around[-1].append_cpu_child(event)
-                event.set_cpu_parent(around[-1])
-            around.append(event)
-
-
-def _without_doubles(events: list[FunctionEvent]) -> list[FunctionEvent]:
-    """Remove events that are the only child of an event with the same name."""
-    kept = []
-    for event in events:  # parents come before children
-        parent = event.cpu_parent
-        if parent is not None and parent.name == event.name and len(parent.cpu_children) == 1:
-            parent.cpu_children, parent.kernels = event.cpu_children, event.kernels
-            for child in event.cpu_children:
-                child.cpu_parent = parent
-        else:
-            kept.append(event)
-    return kept
-
-
-def _backward_stacks(events: list[FunctionEvent]) -> None:
-    nodes: Callable[[Any], Any] = lambda e: e if e is None or e.scope == 1 else nodes(e.cpu_parent)  # noqa: E731
-    forward: dict[tuple[int, int], Any] = {}
-    inside = [(event, nodes(event)) for event in events]
-    for event, node in inside:
-        if node is None and event.stack:
-            forward.setdefault((event.sequence_nr, event.thread), event.stack)
-    for event, node in inside:
-        if node is not None:
-            event.stack = forward.get((node.sequence_nr, node.fwd_thread or 0), [])
 
 
 __all__ = [
