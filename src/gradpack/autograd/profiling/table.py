@@ -1,15 +1,14 @@
-"""Profiler events as a table, in torch's layout."""
+"""The columns of tables of profiler events, in torch's layout."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import zip_longest
 from math import floor, log10
-from operator import attrgetter
 from typing import Any
 
 _WIDTH = 12
-_GAP = "  "
+GAP = "  "
 _MICROSECONDS = {"s": 1e6, "ms": 1e3, "us": 1.0}
 _DEVICES = ("cuda", "xpu", "privateuse1")
 _FLOPS = ("FLOPs", "KFLOPs", "MFLOPs", "GFLOPs", "TFLOPs", "PFLOPs")
@@ -61,7 +60,16 @@ def _number(title: str, cell: Callable[[Any], Any]) -> Column:
     return title, ">", _WIDTH, cell
 
 
-def _time_columns(total: float, device_total: float, device: str | None, unit: str | None) -> list[Column]:
+def name_columns(events: Sequence[Any], most: int | None) -> list[Column]:
+    """The columns of the names; `most` is the largest width."""
+    width = _at_most(max(len(event.key) for event in events) + 4, most)
+    found: list[Column] = [("Name", ">", width, lambda event: _shortened(event.key, most))]
+    if any(event.overload_name for event in events):
+        found.append(("Overload Name", ">", width, lambda event: _shortened(event.overload_name or "", most)))
+    return found
+
+
+def time_columns(total: float, device_total: float, device: str | None, unit: str | None) -> list[Column]:
     """The columns of times; `device` is the name of another device, if there are times on one."""
 
     def time(title: str, name: str) -> Column:
@@ -73,7 +81,7 @@ def _time_columns(total: float, device_total: float, device: str | None, unit: s
     found = [
         share("Self CPU %", "self_cpu_time_total", total),
         time("Self CPU", "self_cpu_time_total"),
-        _number("CPU total %", lambda event: _total_share(event, total)),
+        _number("CPU total %", lambda event: total_share(event, total)),
         time("CPU total", "cpu_time_total"),
         time("CPU time avg", "cpu_time"),
     ]
@@ -87,11 +95,14 @@ def _time_columns(total: float, device_total: float, device: str | None, unit: s
     return found
 
 
-def _total_share(event: Any, total: float) -> Any:
+def total_share(event: Any, total: float) -> Any:
+    """The cell of "CPU total %"."""
     return 0 if event.is_async else format_share(event.cpu_time_total, total)
 
 
-def _memory_columns(events: Sequence[Any], device: str) -> list[Column]:
+def memory_columns(events: Sequence[Any], device: str) -> list[Column]:
+    """The columns of memory on the CPU and, if there is any, on another device."""
+
     def memory(title: str, name: str) -> Column:
         return _number(title, lambda event: format_memory(getattr(event, name)))
 
@@ -102,7 +113,8 @@ def _memory_columns(events: Sequence[Any], device: str) -> list[Column]:
     return found
 
 
-def _call_columns(events: Sequence[Any], most_shapes: int | None, most_source: int | None) -> list[Column]:
+def call_columns(events: Sequence[Any], most_shapes: int | None, most_source: int | None) -> list[Column]:
+    """The columns of the number of calls, of shapes and of places in the source."""
     found = [_number("# of Calls", lambda event: event.count)]
     if any(event.node_id != -1 for event in events):
         found.append(_number("Node ID", lambda event: event.node_id))
@@ -118,7 +130,8 @@ def _call_columns(events: Sequence[Any], most_shapes: int | None, most_source: i
     return found
 
 
-def _flops_columns(events: Sequence[Any]) -> list[Column]:
+def flops_columns(events: Sequence[Any]) -> list[Column]:
+    """The column of floating point operations, if some are known."""
     known = [event.flops for event in events if event.flops]
     if not known:
         return []
@@ -126,59 +139,10 @@ def _flops_columns(events: Sequence[Any]) -> list[Column]:
     return [_number(f"Total {_FLOPS[step]}", lambda e: f"{e.flops / 1000**step:8.3f}" if e.flops else "--")]
 
 
-def _lines(columns: list[Column], cells: Iterable[Any]) -> list[str]:
+def lines(columns: list[Column], cells: Iterable[Any]) -> list[str]:
     """The lines of a row of the table: several, if a cell is a list."""
     rows = zip_longest(*(cell if isinstance(cell, list) else [cell] for cell in cells), fillvalue="")
     return [
-        "".join(f"{cell!s:{side}{width}}{_GAP}" for cell, (_, side, width, _) in zip(row, columns, strict=True))
+        "".join(f"{cell!s:{side}{width}}{GAP}" for cell, (_, side, width, _) in zip(row, columns, strict=True))
         for row in rows
     ]
-
-
-def build_table(
-    events: Sequence[Any],
-    sort_by: str | None = None,
-    header: str | None = None,
-    row_limit: int = 100,
-    max_src_column_width: int | None = 75,
-    max_name_column_width: int | None = 55,
-    max_shapes_column_width: int | None = 80,
-    with_flops: bool = False,
-    profile_memory: bool = False,
-    top_level_events_only: bool = False,
-    time_unit: str | None = None,
-) -> str:
-    """Return events, or averages, as a table; an empty string if there are none. See `EventList.table`."""
-    if not events:
-        return ""
-    if sort_by is not None:
-        events = sorted(events, key=attrgetter(as_device(sort_by)), reverse=True)
-    total = sum(event.self_cpu_time_total for event in events)
-    device_total = sum(event.self_device_time_total for event in events)
-    device = (events[0].use_device or "None").upper()
-    has_device = any(event.self_device_time_total > 0 for event in events)
-    most = max_name_column_width
-    width = _at_most(max(len(event.key) for event in events) + 4, most)
-    columns: list[Column] = [("Name", ">", width, lambda event: _shortened(event.key, most))]
-    if any(event.overload_name for event in events):
-        columns.append(("Overload Name", ">", width, lambda event: _shortened(event.overload_name or "", most)))
-    columns += _time_columns(total, device_total, device if has_device else None, time_unit)
-    columns += _memory_columns(events, device) if profile_memory else []
-    columns += _call_columns(events, max_shapes_column_width, max_src_column_width)
-    columns += _flops_columns(events) if with_flops else []
-    rule = "".join("-" * wide + _GAP for _, _, wide, _ in columns)
-    double = "=" * (len(rule) - len(_GAP))
-    lines = [] if header is None else [double, header]
-    shown = list(events)
-    if top_level_events_only:
-        lines += [double, "This report only display top-level ops statistics"]
-        shown = [event for event in events if event.cpu_parent is None]
-    lines += [rule, *_lines(columns, [title for title, *_ in columns]), rule]
-    for event in shown if row_limit < 0 else shown[:row_limit]:
-        event.self_cpu_percent = format_share(event.self_cpu_time_total, total)
-        event.total_cpu_percent = _total_share(event, total)
-        lines += _lines(columns, [cell(event) for *_, cell in columns])
-    lines += [rule, f"Self CPU time total: {format_time(total, time_unit)}"]
-    if has_device:
-        lines.append(f"Self {device} time total: {format_time(device_total, time_unit)}")
-    return "\n".join(lines) + "\n"
