@@ -88,8 +88,7 @@ def run(
     elif inputs is not None or registered[0] or logged:
         task.plan(inputs, capture)
     grads = list(seeds) if tensors else list(map(_data_of, seeds))
-    tell = getattr(mode.recorder, "backward", None)
-    silenced = None
+    tell, silenced = getattr(mode.recorder, "backward", None), None
     try:  # an interrupt may arrive at any moment, and must leave everything restored
         RUN.set(task)
         if tell is not None:

@@ -103,11 +103,7 @@ def gradcheck(
     )
     given = as_tuple(inputs)
     try:
-        if any(isinstance(x, Tensor) and x.is_sparse for x in given):
-            from .gradchecks.sparse_inputs import check_kinds, without_sparse
-
-            check_kinds(func, given)
-            func, given = without_sparse(func, given, bool(masked))
+        func, given = _dense(func, given, bool(masked))
         _check_inputs(given)
         returned = as_tuple(func(*given))
         outputs = differentiable_outputs(returned)
@@ -137,6 +133,18 @@ def gradcheck(
             raise
         return False
     return True
+
+
+def _dense(
+    func: Callable[..., Any], inputs: tuple[Any, ...], masked: bool
+) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+    """Return the function and its inputs, dense for sparse ones; raise if the gradients of those have other kinds."""
+    if not any(isinstance(x, Tensor) and x.is_sparse for x in inputs):
+        return func, inputs
+    from .gradchecks.sparse_inputs import check_kinds, without_sparse
+
+    check_kinds(func, inputs)
+    return without_sparse(func, inputs, masked)
 
 
 def _drop_kept(inputs: Sequence[Any]) -> None:
@@ -245,10 +253,9 @@ def gradgradcheck(
     )
     _require(check_rev_over_rev or not check_batched_grad, _NEEDS.format("check_batched_grad", "check_rev_over_rev"))
     given = as_tuple(inputs)
+    seeds = as_tuple(grad_outputs)
     if grad_outputs is None:
         seeds = tuple(_seed_like(o, gen_non_contig_grad_outputs) for o in differentiable_outputs(func(*given)))
-    else:
-        seeds = as_tuple(grad_outputs)
     count = len(seeds)
     places = [i for i, x in enumerate(given) if isinstance(x, Tensor) and x.requires_grad]
 
