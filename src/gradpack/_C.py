@@ -133,7 +133,7 @@ def _set_grad_enabled(enabled: bool) -> None:
 
 
 def _set_multithreading_enabled(enabled: bool) -> None:
-    """Allow or forbid backward to use several threads."""
+    """Set what `is_multithreading_enabled` returns."""
     set_multithreading_enabled(enabled)
 
 

@@ -15,4 +15,4 @@ def parallel_info() -> str:
     from .base.settings import get_num_interop_threads
     from .base.threads import get_num_threads
 
-    return f"gradpack threads in backward: {get_num_threads()}\n  interop: {get_num_interop_threads()}"
+    return f"gradpack threads: {get_num_threads()}\n  interop: {get_num_interop_threads()}"

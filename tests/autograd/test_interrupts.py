@@ -204,16 +204,6 @@ def within_a_group():
         y.backward()
 
 
-def wide_and_threaded():
-    before = torch.get_num_threads()
-    torch.set_num_threads(2)
-    try:
-        x = torch.ones(400_000, requires_grad=True)
-        ((x * 2).exp() + (x * 3).sin()).sum().backward()
-    finally:
-        torch.set_num_threads(before)
-
-
 def steps_of_optimizers():
     p = [torch.nn.Parameter(leaf().detach())]
     for make in (torch.optim.SGD, torch.optim.AdamW, torch.optim.Adagrad):
@@ -250,7 +240,6 @@ TRANSFORMS = {
     "hooks": hooks_of_all_kinds,
     "other weights": other_weights,
     "group": within_a_group,
-    "threads": wide_and_threaded,
     "optimizers": steps_of_optimizers,
     "rare ways": rare_ways,
 }

@@ -87,17 +87,7 @@ def _seed(i: int, out: Any, g: Any, batched: bool) -> Tensor | None:
         raise TypeError(f"gradients can be either Tensors or None, but got {type(g).__name__}")
     first = g[0] if batched else g
     if shape is not None and first._shape != shape:
-        if batched and isinstance(out, GradientEdge):
-            raise RuntimeError("Batched grads are not supported with GradientEdge")
-        sizes = f"grad_output[{i}] has a shape of {first.shape} and output[{i}] has a shape of {Size(shape)}."
-        if not batched:
-            raise RuntimeError(f"Mismatch in shape: {sizes}")
-        raise RuntimeError(
-            "If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch dimension. "
-            "The sizes of the remaining dimensions are expected to match the shape of corresponding output, but a "
-            f"mismatch was detected: {sizes} If you only want some tensors in `grad_output` to be considered batched, "
-            "consider using vmap."
-        )
+        raise _shape_mismatch(i, out, first.shape, shape, batched)
     if spec is None:
         return g
     if g._spec.dtype.is_complex != spec.dtype.is_complex:
@@ -109,6 +99,20 @@ def _seed(i: int, out: Any, g: Any, batched: bool) -> Tensor | None:
     if g._spec is spec or (isinstance(out, Tensor) and out.is_leaf and out.grad_dtype is None):
         return g
     return g.to(spec.dtype)
+
+
+def _shape_mismatch(i: int, out: Any, given: Any, shape: tuple[int, ...], batched: bool) -> RuntimeError:
+    if batched and isinstance(out, GradientEdge):
+        return RuntimeError("Batched grads are not supported with GradientEdge")
+    sizes = f"grad_output[{i}] has a shape of {given} and output[{i}] has a shape of {Size(shape)}."
+    if not batched:
+        return RuntimeError(f"Mismatch in shape: {sizes}")
+    return RuntimeError(
+        "If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch dimension. "
+        "The sizes of the remaining dimensions are expected to match the shape of corresponding output, but a "
+        f"mismatch was detected: {sizes} If you only want some tensors in `grad_output` to be considered batched, "
+        "consider using vmap."
+    )
 
 
 def _implicit(i: int, out: Any, shape: tuple[int, ...] | None, spec: Spec | None) -> Tensor | None:

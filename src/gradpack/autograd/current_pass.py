@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import sys
-from heapq import heapify, heappop, heappush
+from collections import Counter
+from operator import attrgetter
 from typing import Any
 
 from ..base.modes import MODE, RUN
-from ..graph import engine, parallel
+from ..graph import engine
 from ..graph.node import AccumulateGrad, Node, Slot
 
 # The local variables of the engine's functions that hold the running node. To store it elsewhere would slow down every
 # node of every pass; searching the frames costs time only on request.
-_HOLDERS = {engine.run.__code__: "node", engine._serve.__code__: "leaf", parallel.Crew._run.__code__: "node"}
+_HOLDERS = {engine.run.__code__: "node", engine.GraphTask.serve.__code__: "leaf"}
 
 
 def current_node() -> Node | None:
@@ -44,22 +45,22 @@ def execution_order() -> list[Node]:
             "disabled, e.g. by running:\n\n>>> with torch.autograd.set_multithreading_enabled(False):\n...     "
             "torch.autograd.grad(...)\n"
         )
-    roots = [e.parent if isinstance(e, Slot) else e for e in this.edges]
-    needed = None if this.plan is None else this.plan.needed
-    waits = _consumers(roots, needed)
-    order: list[Node] = [n for n in dict.fromkeys(roots) if isinstance(n, AccumulateGrad) and not waits.get(n)]
-    ready = [(n.seq, n) for n in dict.fromkeys(roots) if not isinstance(n, AccumulateGrad) and not waits.get(n)]
-    heapify(ready)
-    while ready:
-        node = heappop(ready)[1]
+    roots = dict.fromkeys(e.parent if isinstance(e, Slot) else e for e in this.roots)
+    seen, uses = dict(roots), Counter[Node]()
+    nodes = list(seen)
+    for node in nodes:  # `nodes` grows during the loop
+        for edge in _edges(node, this.needed):
+            uses[edge] += 1
+            if edge not in seen:
+                seen[edge] = None
+                nodes.append(edge)
+    order: list[Node] = [node for node in roots if isinstance(node, AccumulateGrad) and not uses[node]]
+    for node in sorted((n for n in nodes if not isinstance(n, AccumulateGrad)), key=attrgetter("seq")):
         order.append(node.settled())
-        for edge in _edges(node, needed):
-            waits[edge] -= 1
-            if not waits[edge]:
-                if isinstance(edge, AccumulateGrad):
-                    order.append(edge)
-                else:
-                    heappush(ready, (edge.seq, edge))
+        for edge in _edges(node, this.needed):
+            uses[edge] -= 1
+            if isinstance(edge, AccumulateGrad) and not uses[edge]:
+                order.append(edge)
     return order
 
 
@@ -67,17 +68,3 @@ def _edges(node: Node, needed: set[Node] | None) -> list[Node]:
     """The nodes that receive gradients of a node in this pass, without slots."""
     found = [e.parent if isinstance(e, Slot) else e for e in node.edges if e is not None]
     return found if needed is None else [e for e in found if e in needed]
-
-
-def _consumers(roots: list[Node], needed: set[Node] | None) -> dict[Node, int]:
-    """The number of gradients that each node waits for."""
-    counts: dict[Node, int] = {}
-    seen = dict.fromkeys(roots)
-    order = list(seen)
-    for node in order:  # `order` grows during the loop
-        for edge in _edges(node, needed):
-            counts[edge] = counts.get(edge, 0) + 1
-            if edge not in seen:
-                seen[edge] = None
-                order.append(edge)
-    return counts

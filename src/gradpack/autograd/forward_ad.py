@@ -10,7 +10,7 @@ from contextlib import ContextDecorator
 from typing import NamedTuple
 
 from ..base.exits import Exit
-from ..base.modes import MODE, TRANSFORMS, change, using
+from ..base.modes import MODE, TRANSFORMS, change
 from ..core.tensor import DUALS, Tensor
 from ..declare.dispatch.tangents import tangent_of
 from ..ops.forward_mode import fw_primal
@@ -39,7 +39,7 @@ def enter_dual_level() -> int:
     mode = MODE.get()
     try:
         _current_level = 0
-        change(dual=1)
+        MODE.set(mode.replace(dual=1))
     except BaseException:  # an interrupt
         MODE.set(mode)
         _current_level = -1
@@ -53,13 +53,13 @@ def exit_dual_level(*, level: int | None = None) -> None:
     Raises:
         RuntimeError: outside a level, or if `level` is not the one that was entered last.
     """
-    if level is None:
-        level = _current_level
-    _check_last(level)
+    _check_last(level=level)
     _end_level()
 
 
-def _check_last(level: int) -> None:
+def _check_last(_: object = None, level: int | None = None) -> None:
+    if level is None:
+        level = _current_level
     if level != _current_level:
         raise RuntimeError(
             "Trying to exit a forward AD level that was not the last one that was created. This is not supported."
@@ -68,11 +68,13 @@ def _check_last(level: int) -> None:
         raise RuntimeError("Dual level must be a positive number.")
 
 
-def _end_level() -> None:
+def _end_level(*_: object) -> None:
     """Remove all tangents. May be interrupted, and called again."""
     global _current_level
     _current_level = -1
-    change(dual=0)
+    mode = MODE.get()
+    if mode.dual:
+        MODE.set(mode.replace(dual=0))
     for ref in list(DUALS.values()):
         tensor = ref()
         if tensor is not None:
@@ -96,7 +98,7 @@ class dual_level(ContextDecorator):  # noqa: N801 - torch's name
     def __enter__(self) -> int:
         return enter_dual_level()
 
-    __exit__ = Exit(lambda self: _check_last(_current_level), lambda self, _: _end_level())
+    __exit__ = Exit(_check_last, _end_level)
 
 
 def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> Tensor:
@@ -145,8 +147,13 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
             f"supported. Tensor is of size {list(tensor._shape)} while the given forward gradient is of size "
             f"{list(tangent._shape)}."
         )
-    out = tensor.view_as(tensor)
-    if MODE.get().forward:
+    mode = MODE.get()
+    try:
+        MODE.set(mode.replace(dual=0))  # the tensor has no tangent
+        out = tensor.view_as(tensor)
+    finally:
+        MODE.set(mode)
+    if mode.forward:
         out._tangents = _laid_out_like(tangent, tensor)
     return out
 
@@ -155,15 +162,22 @@ def _laid_out_like(tangent: Tensor, primal: Tensor) -> Tensor:
     """Return the tangent with the memory layout of the primal, so that views of both agree; copied if necessary."""
     if not primal._spec.numpy:
         return tangent
-    strides = zip(tangent.stride(), primal.stride(), primal._shape, strict=True)
-    same = all(a == b or n == 1 for a, b, n in strides) and tangent.storage_offset() == primal.storage_offset()
-    size = primal.untyped_storage().nbytes() // primal.element_size()
-    if same and tangent.untyped_storage().nbytes() // tangent.element_size() == size:
+    a, b = tangent._data, primal._data
+    if tangent._spec.numpy and a.base is None and b.base is None and a.flags.c_contiguous and b.flags.c_contiguous:
+        return tangent
+    wanted = _layout(primal)
+    if _layout(tangent) == wanted:
         return tangent
     from ..ops.create.fill import zeros
 
-    fresh: Tensor = zeros(size, dtype=tangent.dtype, device=tangent.device)
+    fresh: Tensor = zeros(wanted[2], dtype=tangent.dtype, device=tangent.device)
     return fresh.as_strided(primal.size(), primal.stride(), primal.storage_offset()).copy_(tangent)
+
+
+def _layout(tensor: Tensor) -> tuple[list[int], int, int]:
+    """The strides of dimensions of more than one element, the offset, and the elements of the storage."""
+    strides = [step for step, size in zip(tensor.stride(), tensor._shape, strict=True) if size != 1]
+    return strides, tensor.storage_offset(), tensor.untyped_storage().nbytes() // tensor.element_size()
 
 
 def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTensor:
@@ -184,9 +198,13 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
         raise TypeError(f"_unpack_dual(): argument 'dual' (position 1) must be Tensor, not {type(tensor).__name__}")
     if level != 0:
         raise RuntimeError("Invalid level given to _fw_primal")
-    tangent = tangent_of(tensor) if MODE.get().forward else None
-    with using(dual=0):
+    mode = MODE.get()
+    tangent = tangent_of(tensor) if mode.forward else None
+    try:
+        MODE.set(mode.replace(dual=0))
         return UnpackedDualTensor(fw_primal(tensor), tangent)
+    finally:
+        MODE.set(mode)
 
 
 class _set_fwd_grad_enabled:  # noqa: N801 - torch's name

@@ -30,6 +30,16 @@ _NO_V = "The vector v can only be None if "
 _ONE_INPUT = _NO_V + "the input to the user-provided function is a single Tensor with a single element."
 
 
+def _vector(v: Any, like: Any, is_tuple: bool, create_graph: bool, name: str, message: str = _ONE_INPUT) -> Any:
+    """Return the vector of a product as new tensors of the sizes of `like`; None if it may be omitted."""
+    if v is None:
+        one_number(like, message)
+        return None
+    v = fresh(as_tuple(v, "v", name)[1], create_graph, False)
+    check_v(v, like, is_tuple)
+    return v
+
+
 def vjp(
     func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
 ) -> tuple[Any, Any]:
@@ -57,12 +67,8 @@ def vjp(
         inputs = fresh(inputs, create_graph, True)
         out_is_tuple, outputs = as_tuple(func(*inputs), _OUTPUTS, "vjp")
         check_followed(outputs, "outputs", strict)
-        if v is not None:
-            _, v = as_tuple(v, "v", "vjp")
-            v = fresh(v, create_graph, False)
-            check_v(v, outputs, out_is_tuple)
-        else:
-            one_number(outputs, _NO_V + "the user-provided function returns a single Tensor with a single element.")
+        message = _NO_V + "the user-provided function returns a single Tensor with a single element."
+        v = _vector(v, outputs, out_is_tuple, create_graph, "vjp", message)
     with using(grad=create_graph or MODE.get().grad):
         found = gradients(outputs, inputs, v, create_graph=create_graph)
         product = filled(found, inputs, strict, create_graph, "back")
@@ -99,12 +105,7 @@ def jvp(
     with using(grad=True):
         is_tuple, inputs = as_tuple(inputs, "inputs", "jvp")
         inputs = fresh(inputs, create_graph, True)
-        if v is not None:
-            _, v = as_tuple(v, "v", "jvp")
-            v = fresh(v, create_graph, False)
-            check_v(v, inputs, is_tuple)
-        else:
-            one_number(inputs, _ONE_INPUT)
+        v = _vector(v, inputs, is_tuple, create_graph, "jvp")
         out_is_tuple, outputs = as_tuple(func(*inputs), _OUTPUTS, "jvp")
         check_followed(outputs, "outputs", strict)
         # The vjp is linear in these, so their values do not matter: its own vjp is the jvp.
@@ -370,12 +371,7 @@ def _slope(
     """Return, for `vhp` and `hvp`: is_tuple, the inputs, `v`, the output, and the gradient with its graph."""
     is_tuple, inputs = as_tuple(inputs, "inputs", name)
     inputs = fresh(inputs, create_graph, True)
-    if v is not None:
-        _, v = as_tuple(v, "v", name)
-        v = fresh(v, create_graph, False)
-        check_v(v, inputs, is_tuple)
-    else:
-        one_number(inputs, _ONE_INPUT)
+    v = _vector(v, inputs, is_tuple, create_graph, name)
     out_is_tuple, outputs = as_tuple(func(*inputs), _OUTPUTS, name)
     check_followed(outputs, "outputs", strict)
     only_element(outputs, out_is_tuple, name)

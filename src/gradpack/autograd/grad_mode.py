@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from contextvars import ContextVar
+from typing import Any, ClassVar
 
 from ..base.exits import Exit
 from ..base.modes import MODE, VIEW_REPLAY, Block, change
@@ -102,23 +103,28 @@ class enable_grad(_NoArguments):  # noqa: N801 - torch's name
 class Switch(ModeManager):
     """Changes a setting when it is constructed; leaving its block, or decorating with it, restores the old one."""
 
-    prev: Any
-    mode: Any
-    _setter = ""  # the function name in the error for values that are not bool; "" accepts any value
+    prev: bool
+    mode: bool
+    _setter: ClassVar[str]  # the function name in the error for values that are not bool
+    _field: ClassVar[str] = ""  # the field of the mode that it changes, if it changes no context variable
+    _variable: ClassVar[ContextVar[bool]]
 
-    def __init__(self, mode: Any) -> None:
-        if self._setter and not isinstance(mode, bool):
+    def __init__(self, mode: bool) -> None:
+        if not isinstance(mode, bool):
             raise TypeError(
                 f"{self._setter}(): argument 'enabled' (position 1) must be bool, not {type(mode).__name__}"
             )
         self.prev, self.mode = self._get(), mode
         self.__enter__()
 
-    def _get(self) -> Any:
-        raise NotImplementedError
+    def _get(self) -> bool:
+        return getattr(MODE.get(), self._field) if self._field else self._variable.get()
 
-    def _set(self, value: Any) -> None:
-        raise NotImplementedError
+    def _set(self, value: bool) -> None:
+        if self._field:
+            change(**{self._field: value})
+        else:
+            self._variable.set(value)
 
     def clone(self) -> Any:
         made = object.__new__(type(self))
@@ -156,16 +162,7 @@ class set_grad_enabled(Switch):  # noqa: N801 - torch's name
         True
     """
 
-    _setter = "set_grad_enabled"
-
-    def __init__(self, mode: bool) -> None:
-        super().__init__(mode)
-
-    def _get(self) -> bool:
-        return MODE.get().grad
-
-    def _set(self, value: bool) -> None:
-        change(grad=value)
+    _setter, _field = "set_grad_enabled", "grad"
 
     def __str__(self) -> str:
         return f"{type(self).__module__}.set_grad_enabled(mode={self.mode})"
@@ -226,7 +223,7 @@ def _exit_inference_mode(mode: inference_mode) -> None:
 
 
 def is_multithreading_enabled() -> bool:
-    """Whether backward may use several threads.
+    """Whether backward may use several threads. It runs on the calling thread either way.
 
     Example::
 
@@ -238,7 +235,7 @@ def is_multithreading_enabled() -> bool:
 
 
 class set_multithreading_enabled(Switch):  # noqa: N801 - torch's name
-    """Allow or forbid backward to use several threads: at once as a function, or for a block.
+    """Set what `is_multithreading_enabled` returns: at once as a function, or for a block.
 
     Example::
 
@@ -248,16 +245,7 @@ class set_multithreading_enabled(Switch):  # noqa: N801 - torch's name
         False
     """
 
-    _setter = "set_multithreading_enabled"
-
-    def __init__(self, mode: bool) -> None:
-        super().__init__(mode)
-
-    def _get(self) -> bool:
-        return MODE.get().threads
-
-    def _set(self, value: bool) -> None:
-        change(threads=value)
+    _setter, _field = "set_multithreading_enabled", "threads"
 
     def __call__(self, function: F) -> F:  # as in torch, decorating does not restore the old setting
         return ModeManager.__call__(self, function)
@@ -278,16 +266,10 @@ class enforce_grad_layout_policy(Switch):  # noqa: N801 - torch's name
         True
     """
 
-    _setter = "set_grad_layout_enforcement_enabled"
+    _setter, _variable = "set_grad_layout_enforcement_enabled", ENFORCED
 
     def __init__(self, enable: bool = True) -> None:
         super().__init__(enable)
-
-    def _get(self) -> bool:
-        return ENFORCED.get()
-
-    def _set(self, value: bool) -> None:
-        ENFORCED.set(value)
 
 
 def is_view_replay_enabled() -> bool:
@@ -308,13 +290,7 @@ class _force_original_view_tracking(Switch):  # noqa: N801 - torch's name
     Otherwise such a view is an `AsStridedBackward0` of its base, however it was taken.
     """
 
-    _setter = "set_view_replay_enabled"
-
-    def _get(self) -> bool:
-        return VIEW_REPLAY.get()
-
-    def _set(self, value: bool) -> None:
-        VIEW_REPLAY.set(value)
+    _setter, _variable = "set_view_replay_enabled", VIEW_REPLAY
 
 
 class _unsafe_preserve_version_counter(ModeManager):  # noqa: N801 - torch's name

@@ -27,6 +27,15 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
+_ONE_OF = "Expected at least one of {} or {} to be True"
+_NEEDS = "Setting {}=True requires {} to be True"
+
+
+def _require(condition: bool, message: str) -> None:
+    if not condition:
+        raise AssertionError(message)
+
+
 def gradcheck(
     func: Callable[..., Any],
     inputs: Any,
@@ -86,30 +95,19 @@ def gradcheck(
     from .gradchecks.numerical import as_tuple, differentiable_outputs
     from .gradchecks.undefined_checks import check_undefined, check_undefined_forward
 
-    assert check_forward_ad or check_backward_ad, (
-        "Expected at least one of check_forward_ad or check_backward_ad to be True"
-    )
-    assert not (check_batched_grad and not check_backward_ad), (
-        "Setting check_batched_grad=True requires check_backward_ad to be True"
-    )
-    assert not (check_batched_forward_grad and not check_forward_ad), (
-        "Setting check_batched_forward_grad=True requires check_forward_ad to be True"
+    _require(check_forward_ad or check_backward_ad, _ONE_OF.format("check_forward_ad", "check_backward_ad"))
+    _require(check_backward_ad or not check_batched_grad, _NEEDS.format("check_batched_grad", "check_backward_ad"))
+    _require(
+        check_forward_ad or not check_batched_forward_grad,
+        _NEEDS.format("check_batched_forward_grad", "check_forward_ad"),
     )
     given = as_tuple(inputs)
     try:
-        if any(isinstance(x, Tensor) and x.is_sparse for x in given):
-            from .gradchecks.sparse_inputs import check_kinds, without_sparse
-
-            check_kinds(func, given)
-            func, given = without_sparse(func, given, bool(masked))
+        func, given = _dense(func, given, bool(masked))
         _check_inputs(given)
         returned = as_tuple(func(*given))
         outputs = differentiable_outputs(returned)
-        if any(out.is_sparse for out in outputs):
-            raise ValueError(
-                "Sparse output is not supported at gradcheck yet. Please call to_dense(masked_grad=...) on the output "
-                "of fn for gradcheck."
-            )
+        _check_outputs(outputs)
         if not outputs:
             _check_nothing_to_differentiate(func, given, returned, eps)
             return True
@@ -137,11 +135,31 @@ def gradcheck(
     return True
 
 
+def _dense(
+    func: Callable[..., Any], inputs: tuple[Any, ...], masked: bool
+) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+    """Return the function and its inputs, dense for sparse ones; raise if the gradients of those have other kinds."""
+    if not any(isinstance(x, Tensor) and x.is_sparse for x in inputs):
+        return func, inputs
+    from .gradchecks.sparse_inputs import check_kinds, without_sparse
+
+    check_kinds(func, inputs)
+    return without_sparse(func, inputs, masked)
+
+
 def _drop_kept(inputs: Sequence[Any]) -> None:
     """Clear the retained gradients of non-leaf inputs: `vmap` may have left batched ones."""
     for x in inputs:
         if isinstance(x, Tensor) and x.retains_grad:
             x.grad = None
+
+
+def _check_outputs(outputs: Sequence[Tensor]) -> None:
+    if any(out.is_sparse for out in outputs):
+        raise ValueError(
+            "Sparse output is not supported at gradcheck yet. Please call to_dense(masked_grad=...) on the output of "
+            "fn for gradcheck."
+        )
 
 
 def _check_inputs(inputs: Sequence[Any]) -> None:
@@ -229,17 +247,15 @@ def gradgradcheck(
     """
     from .gradchecks.numerical import as_tuple, differentiable_outputs
 
-    if not (check_fwd_over_rev or check_rev_over_rev):
-        raise AssertionError("Expected at least one of check_fwd_over_rev or check_rev_over_rev to be True")
-    if check_undefined_grad and not check_rev_over_rev:
-        raise AssertionError("Setting check_undefined_grad=True requires check_rev_over_rev to be True")
-    if check_batched_grad and not check_rev_over_rev:
-        raise AssertionError("Setting check_batched_grad=True requires check_rev_over_rev to be True")
+    _require(check_fwd_over_rev or check_rev_over_rev, _ONE_OF.format("check_fwd_over_rev", "check_rev_over_rev"))
+    _require(
+        check_rev_over_rev or not check_undefined_grad, _NEEDS.format("check_undefined_grad", "check_rev_over_rev")
+    )
+    _require(check_rev_over_rev or not check_batched_grad, _NEEDS.format("check_batched_grad", "check_rev_over_rev"))
     given = as_tuple(inputs)
+    seeds = as_tuple(grad_outputs)
     if grad_outputs is None:
         seeds = tuple(_seed_like(o, gen_non_contig_grad_outputs) for o in differentiable_outputs(func(*given)))
-    else:
-        seeds = as_tuple(grad_outputs)
     count = len(seeds)
     places = [i for i, x in enumerate(given) if isinstance(x, Tensor) and x.requires_grad]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from typing import Any
 
 from ..backends import spec_of
@@ -57,18 +56,6 @@ class LoggedPass:
         """Called after a node has run."""
         if self._other is not None:
             self._other.end(grads)
-
-    def serving(self, serve: Callable[..., None]) -> Callable[..., None]:
-        """Wrap the function that accumulates into a leaf."""
-        if self._other is not None:
-            serve = self._other.serving(serve)
-
-        def served(leaf: Node, g: Any, create_graph: bool, wanted: Any, capture: bool) -> None:
-            if wanted is None or (leaf in wanted and not capture):
-                _tell(leaf, g)
-            serve(leaf, g, create_graph, wanted, capture)
-
-        return served
 
     def close(self) -> None:
         """Called at the end of the pass."""

@@ -127,22 +127,28 @@ class profile:  # noqa: N801 - torch's name
                 stacklevel=2,
             )
             use_device = "cuda"
-        if use_device is not None and use_device not in ("cuda", "xpu", "mtia", "hpu"):
-            warn(f"The {use_device} is not a valid device option.", stacklevel=2)
-        elif use_device is not None:
-            from .profiling.device import clock_of
-
-            self._clock = clock_of(use_device)
-            self.use_device = None if self._clock is None else use_device
-            name = use_device.upper()
-            if self._clock is None:
-                warn(f"{name} is not available, disabling {name} profiling", stacklevel=2)
+        if use_device is not None:
+            self._find_device(use_device)
         if not use_cpu and self._clock is None:
             if not use_kineto:
                 raise AssertionError("Device-only events supported only with Kineto (use_kineto=True)")
             raise AssertionError("No activities specified for the profiler: there is no device beside the CPU")
         if post_processing_timeout_s is not None and post_processing_timeout_s < 0:
             raise ValueError("post_processing_timeout_s must be non-negative")
+
+    def _find_device(self, use_device: str) -> None:
+        """Set the device to measure, and its clock; warn if it has none."""
+        if use_device not in ("cuda", "xpu", "mtia", "hpu"):
+            warn(f"The {use_device} is not a valid device option.", stacklevel=3)
+            return
+        from .profiling.device import clock_of
+
+        self._clock = clock_of(use_device)
+        if self._clock is not None:
+            self.use_device = use_device
+            return
+        name = use_device.upper()
+        warn(f"{name} is not available, disabling {name} profiling", stacklevel=3)
 
     def default_trace_id(self) -> str:
         """Return a unique trace id of 32 hexadecimal digits."""

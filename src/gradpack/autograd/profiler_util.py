@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable
+from operator import attrgetter
 from typing import Any
 
+from .profiling import table as layout
 from .profiling.events import (
     DeviceType,
     FormattedTimesMixin,
@@ -16,7 +18,6 @@ from .profiling.events import (
     ProfilerActivity,
 )
 from .profiling.kineto import EventMetadata, MemRecordsAcc, StringTable
-from .profiling.table import as_device, build_table
 from .profiling.table import format_memory as _format_memory  # noqa: F401 - torch's name
 from .profiling.table import format_share as _format_time_share  # noqa: F401
 from .profiling.table import format_time as _format_time  # noqa: F401
@@ -49,13 +50,47 @@ class EventList(list[Any]):
         self._tree_built = True
 
     def _populate_cpu_children(self) -> None:
-        _nest(self)
+        by_thread: dict[tuple[int, int], list[FunctionEvent]] = defaultdict(list)
+        for event in self:
+            if not event.is_async:
+                by_thread[event.thread, event.node_id].append(event)
+        for group in by_thread.values():
+            group.sort(key=lambda event: (event.time_range.start, -event.time_range.end))
+            around: list[FunctionEvent] = []  # the enclosing events, outermost first
+            for event in group:
+                while around and (
+                    event.time_range.start >= around[-1].time_range.end
+                    or event.time_range.end > around[-1].time_range.end
+                ):
+                    around.pop()
+                if around:
+                    around[-1].append_cpu_child(event)
+                    event.set_cpu_parent(around[-1])
+                around.append(event)
 
     def _remove_dup_nodes(self) -> None:
-        self[:] = _without_doubles(self)
+        """Remove events that are the only child of an event with the same name."""
+        kept = []
+        for event in self:  # parents come before children
+            parent = event.cpu_parent
+            if parent is not None and parent.name == event.name and len(parent.cpu_children) == 1:
+                parent.cpu_children, parent.kernels = event.cpu_children, event.kernels
+                for child in event.cpu_children:
+                    child.cpu_parent = parent
+            else:
+                kept.append(event)
+        self[:] = kept
 
     def _set_backward_stacktraces(self) -> None:
-        _backward_stacks(self)
+        nodes: Callable[[Any], Any] = lambda e: e if e is None or e.scope == 1 else nodes(e.cpu_parent)  # noqa: E731
+        forward: dict[tuple[int, int], Any] = {}
+        inside = [(event, nodes(event)) for event in self]
+        for event, node in inside:
+            if node is None and event.stack:
+                forward.setdefault((event.sequence_nr, event.thread), event.stack)
+        for event, node in inside:
+            if node is not None:
+                event.stack = forward.get((node.sequence_nr, node.fwd_thread or 0), [])
 
     def __str__(self) -> str:
         return self.table()
@@ -89,19 +124,36 @@ class EventList(list[Any]):
         Raises:
             AttributeError: if events have no attribute `sort_by`.
         """
-        return build_table(
-            self,
-            sort_by=sort_by,
-            row_limit=row_limit,
-            max_src_column_width=max_src_column_width,
-            max_name_column_width=max_name_column_width,
-            max_shapes_column_width=max_shapes_column_width,
-            header=header,
-            top_level_events_only=top_level_events_only,
-            time_unit=time_unit,
-            profile_memory=self._profile_memory,
-            with_flops=self._with_flops,
-        )
+        if not self:
+            return ""
+        events: list[Any] = self
+        if sort_by is not None:
+            events = sorted(events, key=attrgetter(layout.as_device(sort_by)), reverse=True)
+        total = sum(event.self_cpu_time_total for event in events)
+        device_total = sum(event.self_device_time_total for event in events)
+        device = (events[0].use_device or "None").upper()
+        has_device = any(event.self_device_time_total > 0 for event in events)
+        columns = layout.name_columns(events, max_name_column_width)
+        columns += layout.time_columns(total, device_total, device if has_device else None, time_unit)
+        columns += layout.memory_columns(events, device) if self._profile_memory else []
+        columns += layout.call_columns(events, max_shapes_column_width, max_src_column_width)
+        columns += layout.flops_columns(events) if self._with_flops else []
+        rule = "".join("-" * wide + layout.GAP for _, _, wide, _ in columns)
+        double = "=" * (len(rule) - len(layout.GAP))
+        rows = [] if header is None else [double, header]
+        shown: list[Any] = events
+        if top_level_events_only:
+            rows += [double, "This report only display top-level ops statistics"]
+            shown = [event for event in events if event.cpu_parent is None]
+        rows += [rule, *layout.lines(columns, [title for title, *_ in columns]), rule]
+        for event in shown if row_limit < 0 else shown[:row_limit]:
+            event.self_cpu_percent = layout.format_share(event.self_cpu_time_total, total)
+            event.total_cpu_percent = layout.total_share(event, total)
+            rows += layout.lines(columns, [cell(event) for *_, cell in columns])
+        rows += [rule, f"Self CPU time total: {layout.format_time(total, time_unit)}"]
+        if has_device:
+            rows.append(f"Self {device} time total: {layout.format_time(device_total, time_unit)}")
+        return "\n".join(rows) + "\n"
 
     def export_chrome_trace(self, path: str) -> None:
         """Export a trace for chrome://tracing and Perfetto."""
@@ -124,7 +176,7 @@ class EventList(list[Any]):
         safe = str.maketrans(" ;\t\n", "____")
         with open(path, "w", encoding="utf-8") as file:
             for event in self:
-                value = int(getattr(event, as_device(metric)))
+                value = int(getattr(event, layout.as_device(metric)))
                 if event.stack and value > 0:
                     file.write(";".join(entry.translate(safe) for entry in reversed(event.stack)) + f" {value}\n")
 
@@ -171,51 +223,6 @@ class EventList(list[Any]):
             total.key = None
         total.key = "Total"
         return total
-
-
-def _nest(events: list[FunctionEvent]) -> None:
-    by_thread: dict[tuple[int, int], list[FunctionEvent]] = defaultdict(list)
-    for event in events:
-        if not event.is_async:
-            by_thread[event.thread, event.node_id].append(event)
-    for group in by_thread.values():
-        group.sort(key=lambda event: (event.time_range.start, -event.time_range.end))
-        around: list[FunctionEvent] = []  # the enclosing events, outermost first
-        for event in group:
-            while around and (
-                event.time_range.start >= around[-1].time_range.end or event.time_range.end > around[-1].time_range.end
-            ):
-                around.pop()
-            if around:
-                around[-1].append_cpu_child(event)
-                event.set_cpu_parent(around[-1])
-            around.append(event)
-
-
-def _without_doubles(events: list[FunctionEvent]) -> list[FunctionEvent]:
-    """Remove events that are the only child of an event with the same name."""
-    kept = []
-    for event in events:  # parents come before children
-        parent = event.cpu_parent
-        if parent is not None and parent.name == event.name and len(parent.cpu_children) == 1:
-            parent.cpu_children, parent.kernels = event.cpu_children, event.kernels
-            for child in event.cpu_children:
-                child.cpu_parent = parent
-        else:
-            kept.append(event)
-    return kept
-
-
-def _backward_stacks(events: list[FunctionEvent]) -> None:
-    nodes: Callable[[Any], Any] = lambda e: e if e is None or e.scope == 1 else nodes(e.cpu_parent)  # noqa: E731
-    forward: dict[tuple[int, int], Any] = {}
-    inside = [(event, nodes(event)) for event in events]
-    for event, node in inside:
-        if node is None and event.stack:
-            forward.setdefault((event.sequence_nr, event.thread), event.stack)
-    for event, node in inside:
-        if node is not None:
-            event.stack = forward.get((node.sequence_nr, node.fwd_thread or 0), [])
 
 
 __all__ = [

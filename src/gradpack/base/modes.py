@@ -64,7 +64,7 @@ class Mode:
     profiler: Any  # is notified of every operation: see declare/generate/profiling.py
     levels: tuple[Any, ...]  # levels of `vmap`, innermost last
     mutation: Any  # allow_mutation_on_saved_tensors bookkeeping
-    threads: bool  # may backward use several threads?
+    threads: bool  # see `set_multithreading_enabled`
     ops: tuple[Any, ...]  # operation modes, innermost last: see `OpMode`
     autocast: Any  # the state of autocast, None when off everywhere
     functions: tuple[Any, ...]  # modes of `__torch_function__`, innermost last: see overrides.py

@@ -1,4 +1,4 @@
-"""How many threads one backward pass may use, and how they are started."""
+"""The number of threads, and how threads are started."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from threading import Thread
 
-_MOST = 8  # with more threads, memory bandwidth is the limit
 _chosen: list[int] = []
 
 
@@ -29,10 +28,9 @@ def started(thread: Thread) -> bool:
 
 
 def get_num_threads() -> int:
-    """How many threads one backward pass may use, where a graph is wide and its arrays are large.
+    """The number of threads that matrix products may use.
 
-    Unless it was set: `OMP_NUM_THREADS`, else the processors that this process may run on, at most 8.
-    The threads that NumPy's BLAS uses within one matrix product are its own affair.
+    Unless it was set: `MKL_NUM_THREADS`, else `OMP_NUM_THREADS`, else the processors that this process may run on.
 
     Example::
 
@@ -42,8 +40,11 @@ def get_num_threads() -> int:
     """
     if _chosen:
         return _chosen[0]
-    asked = os.environ.get("OMP_NUM_THREADS", "")
-    return int(asked) if asked.isdigit() and int(asked) else min(_available(), _MOST)
+    for name in ("MKL_NUM_THREADS", "OMP_NUM_THREADS"):
+        asked = os.environ.get(name, "")
+        if asked.isdigit() and int(asked):
+            return int(asked)
+    return _available()
 
 
 def check_count(op: str, threads: Any) -> None:
@@ -57,7 +58,10 @@ def check_count(op: str, threads: Any) -> None:
 
 
 def set_num_threads(threads: int) -> None:
-    """Set how many threads one backward pass may use.
+    """Set the number of threads that matrix products may use.
+
+    The threads are those of NumPy's BLAS, and the package `threadpoolctl` sets their number. Where it is not installed,
+    only `get_num_threads` changes.
 
     Raises:
         RuntimeError: if the number is not positive.
@@ -73,6 +77,11 @@ def set_num_threads(threads: int) -> None:
     """
     check_count("set_num_threads", threads)
     _chosen[:] = [threads]
+    try:
+        from threadpoolctl import threadpool_limits
+    except ImportError:
+        return
+    threadpool_limits(threads, user_api="blas")
 
 
 def start(thread: Thread) -> None:

@@ -175,7 +175,7 @@ def _calibrate() -> int:
     """The reference count of a gradient in `_store` when only the engine holds it."""
     counted: list[int] = []
     AccumulateGrad.store = lambda leaf, g, create_graph: counted.append(getrefcount(g))
-    engine._serve(AccumulateGrad(lambda: None), [], False, None, False)
+    engine.GraphTask([], False, False).serve(AccumulateGrad(lambda: None), [])
     return counted[0]
 
 

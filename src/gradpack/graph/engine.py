@@ -2,34 +2,84 @@
 
 A node is always newer than its inputs, so the newest pending node has received the gradients of all of its
 consumers and can run: no dependency count is needed. Only where the moment at which a leaf accumulates is
-observable (it has hooks, or the request names inputs) does a `Plan` count its consumers.
+observable (it has hooks, or the request names inputs) does `GraphTask.plan` count its consumers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from heapq import heappop, heappush
+from itertools import count
 from operator import attrgetter
 from time import perf_counter_ns
 from typing import Any
 
 from .node import AccumulateGrad, Gradient, Node, Slot
 
-LARGE = 1 << 19  # bytes: for gradients at least this large, handing work to another thread pays
+_next_number = count().__next__
 _number = attrgetter("seq")
+_LEAVES = frozenset({AccumulateGrad})
 
 
-class Plan:
-    """The dependency counts of leaves and the captured inputs of a backward pass that needs them."""
+class GraphTask:
+    """One backward pass: its request, and the gradients on their way.
 
-    __slots__ = ("captured", "counts", "needed", "seen")
+    Attributes:
+        roots: the edges that the pass starts from.
+        keep: do not free what nodes saved.
+        create_graph: gradients are Tensors, and what is done with them is recorded.
+        number: a number of its own.
+        depth: the number of enclosing passes.
+        callbacks: are called at the end of the pass.
+        needed: the nodes to run; None for all that can be reached.
+        captured: the gradients of the named inputs, by node.
+        capture: whether these gradients are captured only, and nothing is accumulated.
+        observer: is told of every node: `start(node, g)` before it runs and `end(grads)` after. Nodes of the types in
+            `named` (None for no such types) may be reported after they ran, as `note((type, start, end, seq))`, times
+            in nanoseconds.
+    """
 
-    def __init__(self, roots: Iterable[Node], inputs: Iterable[Node] | None) -> None:
-        """Count the consumers of each leaf, and find the nodes from which some input can be reached."""
-        self.captured: dict[Node, Gradient] = {}
+    __slots__ = (
+        "__weakref__",
+        "_counts",
+        "_due",
+        "_leaves",
+        "_owned",
+        "_pending",
+        "_ready",
+        "_seen",
+        "callbacks",
+        "capture",
+        "captured",
+        "create_graph",
+        "depth",
+        "keep",
+        "needed",
+        "number",
+        "observer",
+        "roots",
+    )
+
+    def __init__(self, roots: list[Node], keep: bool, create_graph: bool, depth: int = 0, observer: Any = None) -> None:
+        self.roots, self.keep, self.create_graph, self.depth = roots, keep, create_graph, depth
+        self.number = _next_number()
+        self.callbacks: list[Callable[[], Any]] = []
+        self.observer = observer
         self.needed: set[Node] | None = None
+        self.captured: dict[Node, Gradient] = {}
+        self.capture = False
+        self._seen: set[Node] | None = None
+        self._counts: dict[Node, int] | None = None  # of each leaf, the consumers that are still to run
+        self._pending: dict[Node, Gradient] = {}  # of the next node and of those in `_ready`
+        self._ready: list[tuple[int, Node]] = []
+        self._leaves: dict[Node, Gradient] = {}
+        self._owned: set[Node] = set()  # leaves whose gradient is a sum: held by the engine only, added in place
+        self._due: list[Node] = []  # leaves that have received the gradients of all of their consumers
+
+    def plan(self, inputs: Iterable[Node] | None, capture: bool) -> None:
+        """Count the consumers of each leaf, and find the nodes from which some input can be reached."""
         counts: dict[Node, int] = {}
-        seen = set(roots)
+        seen = set(self.roots)
         order = list(seen)
         for node in order:  # `order` grows during the loop
             for edge in node.edges:
@@ -39,7 +89,7 @@ class Plan:
                     if edge not in seen:
                         seen.add(edge)
                         order.append(edge)
-        self.counts, self.seen = counts, seen
+        self._counts, self._seen, self.capture = counts, seen, capture
         if inputs is not None:
             self.captured = dict.fromkeys([e.parent if isinstance(e, Slot) else e for e in inputs])
             needed = seen.intersection(self.captured)
@@ -49,225 +99,205 @@ class Plan:
                     needed.add(node)
             self.needed = needed
 
+    def plan_like(self, other: GraphTask) -> None:
+        """Take over the plan of another task with the same roots and inputs."""
+        self._counts = None if other._counts is None else dict(other._counts)
+        self._seen, self.needed, self.capture = other._seen, other.needed, other.capture
+        self.captured = dict.fromkeys(other.captured)
+
     def will_run(self, node: Node) -> bool:
-        """Whether this backward pass runs the node."""
-        return node in (self.seen if self.needed is None else self.needed)
+        """Whether the pass runs this node.
 
+        Raises:
+            RuntimeError: for a leaf, if gradients are captured only.
+        """
+        among = self._seen if self.needed is None else self.needed
+        wanted = among is None or node in among
+        if wanted and self.capture and type(node) is AccumulateGrad:
+            raise RuntimeError(
+                "A leaf node was passed to _will_engine_execute_node but we are currently running autograd.grad(). "
+                "This is currently not supported."
+            )
+        return wanted
 
-def run(
-    roots: list[tuple[Node, Gradient]],
-    *,
-    keep: bool,
-    create_graph: bool,
-    plan: Plan | None = None,
-    capture: bool = False,
-    threads: bool = False,
-    observer: Any = None,
-) -> None:
-    """Send each root's gradient down the graph.
-
-    Args:
-        roots: pairs of a node and the gradient of its output.
-        keep: do not free what nodes saved.
-        create_graph: gradients are Tensors, and what is done with them is recorded.
-        plan: which leaves to serve when, and which nodes to run at all.
-        capture: put the gradients of the plan's inputs into `plan.captured` and accumulate nothing.
-        threads: other threads may take part, once the graph is wide and gradients are large.
-        observer: is told of every node: `start(node, g)` before it runs and `end(grads)` after; `alone(node, g, keep)`
-            runs a node, on any thread, and `serving(serve)` wraps the function that accumulates into a leaf. Nodes of
-            the types in `named` (None for no such types) may be reported after they ran, as
-            `note((type, start, end, seq))`, times in nanoseconds.
-    """
-    pending: dict[Node, Gradient] = {}  # gradients of nodes in `ready`, and the only one so far of leaves
-    sums: dict[Node, Gradient] = {}  # gradients of leaves that are sums: held by the engine only, added in place
-    ready: list[tuple[int, Node]] = []
-    due: list[Node] = []  # leaves that have received the gradients of all of their consumers
-    counts = None if plan is None else dict(plan.counts)
-    needed = None if plan is None else plan.needed
-    wanted = None if plan is None or plan.needed is None else plan.captured
-    leaf_type = AccumulateGrad
-    usual = not create_graph
-    if wanted is not None and capture and usual:
-        for node in wanted:
-            if type(node) is not leaf_type:  # the gradient of a non-leaf input is captured on its way
-                usual = False
-    serve, named = _serve, None
-    note: Any = None
-    if observer is not None:
-        serve = observer.serving(_serve)
-        if usual:
-            named, note = observer.named, observer.note
-        usual = False
-
-    for node, g in roots:
-        if needed is not None and node not in needed:
-            if len(roots) == 1 and node.extras is not None:  # as torch: hooks of a sole root always run
-                node.extras.run_tensor_hooks(node, g, create_graph)
-            continue
-        if node in pending:
-            pending[node] = pending[node] + g
+    def _visit(self, node: Node, g: Gradient) -> Iterable[Gradient]:
+        """Run a node and its hooks; return the gradients for its edges."""
+        extras, observer = node.extras, self.observer
+        captured = self.capture and node in self.captured
+        if captured:
+            self.captured[node] = g  # before tensor hooks, as in torch, unless the pass ends at this node
+        if extras is not None and extras.tensor_hooks is not None:
+            g = extras.run_tensor_hooks(node, g, self.create_graph)
+        if captured and self.needed is not None and self.needed.isdisjoint(node.edges):
+            self.captured[node] = g
+            return ()
+        if observer is not None:
+            observer.start(node, g)
+        grads: Iterable[Gradient]
+        if extras is not None:
+            grads = extras.run_node(node, g, self.keep, self.create_graph)
+        elif g is None:
+            grads = node.undefined(self.keep, self.create_graph)
         else:
-            pending[node] = g
-            if type(node) is not leaf_type:
-                heappush(ready, (node.seq, node))
-    if counts is not None:
-        for leaf in [n for n in pending if type(n) is leaf_type and not counts.get(n)]:
-            serve(leaf, pending.pop(leaf), create_graph, wanted, capture)
-    roots.clear()
-    grads: Any
-    node = g = None  # type: ignore[assignment]
+            grads = node.backward_graph(g, self.keep) if self.create_graph else node.backward(g, self.keep)
+        if observer is not None:
+            observer.end(grads)
+        return grads
 
-    following: Node | None = None  # the next node, when it is the only one in sight
+    def _visit_timed(self, node: Node, g: Gradient) -> Iterable[Gradient]:
+        """Run a node of which the observer needs to know the times only, else like `_visit`."""
+        kind, observer = type(node), self.observer
+        if g is None or node.extras is not None or kind not in observer.named:
+            return self._visit(node, g)
+        begun = perf_counter_ns()
+        try:
+            return node.backward(g, self.keep)
+        finally:
+            observer.note((kind, begun, perf_counter_ns(), node.seq))
+
+    def begin(self, grads: list[Gradient]) -> tuple[bool, Callable[[Node, Gradient], Iterable[Gradient]]]:
+        """Queue the roots with their gradients, and empty the list.
+
+        Returns:
+            Whether nodes without hooks may be called directly, and the function that runs all others.
+        """
+        for node, g in zip(self.roots, grads, strict=True):
+            if self.needed is not None and node not in self.needed:
+                if len(grads) == 1 and node.extras is not None:  # as torch: hooks of a sole root always run
+                    node.extras.run_tensor_hooks(node, g, self.create_graph)
+            elif type(node) is AccumulateGrad:
+                self._leaves[node] = self._leaves[node] + g if node in self._leaves else g
+            elif node in self._pending:
+                self._pending[node] = self._pending[node] + g
+            else:
+                self._pending[node] = g
+                heappush(self._ready, (node.seq, node))
+        grads.clear()
+        g = None
+        if self._leaves and self._counts is not None:
+            self.serve_each([leaf for leaf in self._leaves if not self._counts.get(leaf)])
+        direct = not self.create_graph
+        if direct and self.capture:  # the gradient of an input that is no leaf is captured on its way
+            direct = _LEAVES.issuperset(map(type, self.captured))
+        if self.observer is None:
+            return direct, self._visit
+        return False, self._visit_timed if direct and self.observer.named is not None else self._visit
+
+    def add(self, leaf: Node, g: Gradient) -> None:
+        """Add the gradient that one consumer sends to a leaf to those of the others."""
+        if g is not None:
+            held = self._leaves.get(leaf)
+            if held is None:
+                held = g
+            elif leaf in self._owned and not self.create_graph:
+                held += g
+            else:
+                held = held + g
+                self._owned.add(leaf)
+            self._leaves[leaf] = held
+        if self._counts is not None:
+            left = self._counts[leaf] = self._counts[leaf] - 1
+            if not left:
+                self._due.append(leaf)
+
+    def serve(self, leaf: Any, g: Gradient) -> None:
+        """Hand a leaf its gradient: capture it if the request asks for that, else add it to `.grad`."""
+        extras, observer = leaf.extras, self.observer
+        if extras is not None:
+            if leaf.dtype is not None and g is not None:
+                g = AccumulateGrad.cast(leaf, g)
+            if extras.tensor_hooks is not None:
+                g = extras.run_tensor_hooks(leaf, g, self.create_graph)
+        if self.needed is not None:
+            if leaf in self.captured:
+                self.captured[leaf] = g
+            if self.capture or leaf not in self.captured:
+                return
+        if observer is not None:
+            observer.start(leaf, g)
+        if extras is not None:
+            extras.run_node(leaf, g, False, self.create_graph)
+        elif g is not None:
+            AccumulateGrad.store(leaf, g, self.create_graph)
+        if observer is not None:
+            observer.end(leaf.grad)
+
+    def serve_each(self, leaves: Iterable[Node]) -> None:
+        """Serve leaves that have received all of their gradients."""
+        for leaf in leaves:
+            self.serve(leaf, self._leaves.pop(leaf, None))
+
+    def abandon(self, *last: Node | None) -> None:
+        """After a failure, serve the leaves to which no node leads that did not run: those in `last`, and the queue."""
+        self.observer = None
+        if self._counts is not None:
+            return
+        left = [node for node in (*last, *(node for _, node in self._ready)) if node is not None]
+        seen = set(left)
+        while left:
+            for edge in left.pop().edges:
+                if edge is not None and edge not in seen:
+                    seen.add(edge)
+                    left.append(edge)
+        self.serve_each([leaf for leaf in self._leaves if leaf not in seen])
+
+
+def _sum(a: Gradient, b: Gradient) -> Gradient:
+    """Add two gradients, either of which may be None."""
+    return b if a is None else a if b is None else a + b
+
+
+def run(task: GraphTask, grads: list[Gradient]) -> None:
+    """Send the gradients of the roots of a task down the graph. Empties the list."""
+    direct, visit = task.begin(grads)
+    keep, needed, counts, due = task.keep, task.needed, task._counts, task._due
+    pending, ready, leaves = task._pending, task._ready, task._leaves
+    leaf_type = AccumulateGrad
+    following: Node | None = None  # the next node, if it is the only one in sight
     incoming: Gradient = None
+    node: Any = None
+    gradients: Any
     try:
         while True:
             if following is not None:
                 node, g = following, incoming
                 following = incoming = None
             elif ready:
-                if threads and len(ready) > 1 and getattr(pending[ready[0][1]], "nbytes", 0) >= LARGE:
-                    threads = False  # decided once
-                    from .parallel import finish
-
-                    if finish(
-                        pending,
-                        sums,
-                        ready,
-                        keep=keep,
-                        needed=needed,
-                        wanted=wanted,
-                        capture=capture,
-                        serve=serve,
-                        observer=observer,
-                    ):
-                        break
                 node = heappop(ready)[1]
                 g = pending.pop(node)
             else:
                 break
-            if usual and node.extras is None and g is not None:
-                grads = node.backward(g, keep)
-            elif named is not None and (kind := type(node)) in named and node.extras is None and g is not None:
-                begun = perf_counter_ns()
-                try:
-                    grads = node.backward(g, keep)
-                finally:
-                    note((kind, begun, perf_counter_ns(), node.seq))
+            if direct and node.extras is None and g is not None:
+                gradients = node.backward(g, keep)
             else:
-                extras = node.extras
-                last = False
-                if capture and wanted is not None and node in wanted:
-                    wanted[node] = g  # before tensor hooks, as in torch, unless the pass ends at this node
-                    last = needed is not None and not any(e in needed for e in node.edges)
-                if extras is not None and extras.tensor_hooks is not None:
-                    g = extras.run_tensor_hooks(node, g, create_graph)
-                if last:
-                    wanted[node] = g  # type: ignore[index]
-                    continue
-                if observer is not None:
-                    observer.start(node, g)
-                if extras is not None:
-                    grads = extras.run_node(node, g, keep, create_graph)
-                elif g is None:
-                    grads = node.undefined(keep, create_graph)
-                else:
-                    grads = node.backward_graph(g, keep) if create_graph else node.backward(g, keep)
-                if observer is not None:
-                    observer.end(grads)
-                extras = None
+                gradients = visit(node, g)
             g = None
-            for edge, ge in zip(node.edges, grads):  # noqa: B905 - a node returns one gradient for each edge
+            for edge, ge in zip(node.edges, gradients):  # noqa: B905 - a node returns one gradient for each edge
                 if edge is None or (needed is not None and edge not in needed):
                     continue
                 if type(edge) is leaf_type:
-                    if ge is not None:
-                        held = sums.get(edge)
-                        if held is not None:
-                            if create_graph:
-                                held = held + ge
-                            else:
-                                held += ge
-                            sums[edge] = held
-                        else:
-                            held = pending.pop(edge, None)
-                            if held is None:
-                                pending[edge] = ge
-                            else:
-                                sums[edge] = held + ge
-                    if counts is not None:
-                        left = counts[edge] = counts[edge] - 1
-                        if not left:
-                            due.append(edge)
+                    if ge is None or counts is not None or edge in leaves:
+                        task.add(edge, ge)
+                    else:
+                        leaves[edge] = ge
                 elif following is None and not ready:
                     following, incoming = edge, ge
                 elif edge is following:
-                    if ge is not None:
-                        incoming = ge if incoming is None else incoming + ge
+                    incoming = _sum(incoming, ge)
                 elif edge in pending:
-                    if ge is not None:
-                        held = pending[edge]
-                        pending[edge] = ge if held is None else held + ge
+                    pending[edge] = _sum(pending[edge], ge)
                 else:
                     pending[edge] = ge
                     heappush(ready, (edge.seq, edge))
-            ge = held = grads = node = None  # type: ignore[assignment]
-            while due:  # only after `grads` is dropped: a leaf takes over a gradient without other references
-                edge = due.pop(0)
-                group = sums if edge in sums else pending
-                serve(edge, group.pop(edge, None), create_graph, wanted, capture)
+            ge = gradients = node = edge = None
+            if due:  # only after `gradients` is dropped: a leaf takes over a gradient without other references
+                task.serve_each(due)
+                due.clear()
             if following is not None and ready:
-                other: Node = following
-                pending[other] = incoming
-                heappush(ready, (other.seq, other))
-                del other
+                pending[following] = incoming
+                heappush(ready, (following.seq, following))
                 following = incoming = None
     except BaseException:
-        if counts is None:
-            _serve_finished(
-                pending,
-                sums,
-                [n for n in (node, following, *(entry[1] for entry in ready)) if n is not None],
-                create_graph,
-            )
+        task.abandon(node, following)
         raise
-
-    node = edge = None  # type: ignore[assignment]
-    for group in (pending, sums):
-        while group:
-            leaf = next(iter(group))  # type: ignore[assignment]
-            serve(leaf, group.pop(leaf), create_graph, wanted, capture)
-
-
-def _serve_finished(
-    pending: dict[Node, Gradient], sums: dict[Node, Gradient], left: list[Node], create_graph: bool
-) -> None:
-    """After a failure, accumulate into the leaves that no remaining node leads to: their gradients are complete."""
-    seen = set(left)
-    while left:
-        for edge in left.pop().edges:
-            if edge is not None and edge not in seen:
-                seen.add(edge)
-                left.append(edge)
-    for group in (pending, sums):
-        for leaf in [n for n in group if type(n) is AccumulateGrad and n not in seen]:
-            _serve(leaf, group.pop(leaf), create_graph, None, False)
-
-
-def _serve(leaf: Node, g: Gradient, create_graph: bool, wanted: dict[Node, Gradient] | None, capture: bool) -> None:
-    """Hand a leaf its gradient: capture it if the request asks for that, else add it to `.grad`."""
-    extras = leaf.extras
-    if extras is not None:
-        if leaf.dtype is not None and g is not None:  # type: ignore[attr-defined]
-            g = AccumulateGrad.cast(leaf, g)  # type: ignore[arg-type]
-        if extras.tensor_hooks is not None:
-            g = extras.run_tensor_hooks(leaf, g, create_graph)
-    if wanted is not None and leaf in wanted:
-        wanted[leaf] = g
-        if capture:
-            return
-    elif wanted is not None:
-        return
-    if extras is not None:
-        extras.run_node(leaf, g, False, create_graph)
-    elif g is not None:
-        AccumulateGrad.store(leaf, g, create_graph)  # type: ignore[arg-type]
+    task.serve_each(list(task._leaves))

@@ -52,10 +52,6 @@ class Node:
         """Return the gradients of the inputs where the incoming gradient is undefined (None): None for each edge."""
         return (None,) * len(self.edges)
 
-    def movable(self) -> bool:
-        """Whether `backward` may run on another thread than the caller's: it runs no user code."""
-        return False
-
     def name(self) -> str:
         """The name of the operation's node, as torch writes it: `MulBackward0`."""
         return type(self).__name__
@@ -184,9 +180,6 @@ class Slot(Node):
 
     backward_graph = backward
 
-    def movable(self) -> bool:
-        return True
-
     def name(self) -> str:
         return self.parent.name()
 
@@ -217,9 +210,6 @@ class Lent(Slot):
         return (g,) if self.outputs == 1 else Slot.backward(self, g, keep)
 
     backward_graph = backward
-
-    def movable(self) -> bool:
-        return False
 
     def name(self) -> str:
         node = self._node()

@@ -32,8 +32,7 @@ class CheckpointFunction(Function):
 
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> Any:
-        plan = getattr(RUN.get(), "plan", None)
-        if plan is not None and plan.needed is not None:
+        if getattr(RUN.get(), "needed", None) is not None:
             raise RuntimeError(
                 "When use_reentrant=True, torch.utils.checkpoint is incompatible with .grad() or passing an `inputs` "
                 "parameter to .backward(). To resolve this error, you can either set use_reentrant=False, or call "

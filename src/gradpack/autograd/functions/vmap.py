@@ -124,73 +124,90 @@ class _Inner:
         return tuple(batched(v, self._level) if f else v for v, f in zip(values, flags, strict=True))
 
 
-def _generated(cls: Any, level: VmapLevel, args: tuple[Any, ...], kwargs: dict[str, Any], with_setup: bool) -> Any:
-    """Return a `Function` on tensors with batch dimension whose methods are those of `cls`, vectorized."""
-    from ..function import Function
+class _Vectorized:
+    """The methods of a `Function` on tensors with batch dimension: they call those of `cls` under `level`."""
 
-    flags = [level.has(a) for a in args]
-    out_flags: list[bool] = []
-    many: list[bool] = []
+    def __init__(self, cls: Any, level: VmapLevel, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        self.cls, self.level = cls, level
+        self.call_forward = partial(cls.forward, **kwargs)
+        self.flags = [level.has(a) for a in args]
+        self.out_flags: list[bool] = []
+        self.many = False  # does forward return a tuple?
 
-    def wrap(values: Any, batch: Any) -> list[Any]:
-        return [batched(v, level) if f and isinstance(v, Tensor) else v for v, f in zip(values, batch, strict=True)]
+    def wrap(self, values: Any, flags: Any) -> list[Any]:
+        return [
+            batched(v, self.level) if f and isinstance(v, Tensor) else v for v, f in zip(values, flags, strict=True)
+        ]
 
-    def inside(function: Any, *values: Any) -> Any:
+    def inside(self, function: Any, *values: Any) -> Any:
         outer = MODE.get()
         try:
-            MODE.set(entered(outer, level))
+            MODE.set(entered(outer, self.level))
             return function(*values)
         finally:
             MODE.set(outer)
 
-    def forward(*values: Any) -> Any:
-        return finished(inside(partial(cls.forward, **kwargs), *wrap(values, flags)))
+    def given(self, items: Any) -> Any:
+        """Return items as forward returned them: as a tuple, or the only one."""
+        return tuple(items) if self.many else items[0]
 
-    def forward_with_ctx(ctx: Any, *values: Any) -> Any:
-        ctx.inner = _Inner(ctx, level)
-        return finished(inside(partial(cls.forward, **kwargs), ctx.inner, *wrap(values, flags)))
+    def finished(self, made: Any) -> Any:
+        self.many = isinstance(made, tuple)
+        items = made if self.many else (made,)
+        self.out_flags = [self.level.has(m) for m in items]
+        return self.given([*map(self.level.unwrap, items)])
 
-    def finished(made: Any) -> Any:
-        many[:] = [isinstance(made, tuple)]
-        items = made if isinstance(made, tuple) else (made,)
-        out_flags[:] = [level.has(m) for m in items]
-        out = tuple(map(level.unwrap, items))
-        return out if many[0] else out[0]
+    def forward(self, *values: Any) -> Any:
+        return self.finished(self.inside(self.call_forward, *self.wrap(values, self.flags)))
 
-    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
-        ctx.inner = inner = _Inner(ctx, level)
-        outs = wrap(output if many[0] else (output,), out_flags)
-        inside(cls.setup_context, inner, tuple(wrap(inputs, flags)), tuple(outs) if many[0] else outs[0])
+    def forward_with_ctx(self, ctx: Any, *values: Any) -> Any:
+        ctx.inner = _Inner(ctx, self.level)
+        return self.finished(self.inside(self.call_forward, ctx.inner, *self.wrap(values, self.flags)))
 
-    def backward(ctx: Any, *grads: Any) -> Any:
-        call = cls.backward if cls.backward is not Function.backward else cls.vjp
+    def setup_context(self, ctx: Any, inputs: Any, output: Any) -> None:
+        ctx.inner = inner = _Inner(ctx, self.level)
+        outs = self.wrap(output if self.many else (output,), self.out_flags)
+        self.inside(self.cls.setup_context, inner, tuple(self.wrap(inputs, self.flags)), self.given(outs))
+
+    def backward(self, ctx: Any, *grads: Any) -> Any:
+        from ..function import Function
+
+        call = self.cls.backward if self.cls.backward is not Function.backward else self.cls.vjp
         # The gradient of an unbatched result is either separate for each example, or their sum.
-        given = [g if g is None or f else g / level.size for g, f in zip(grads, out_flags, strict=True)]
-        made = inside(call, ctx.inner, *wrap(given, out_flags))
+        size = self.level.size
+        given = [g if g is None or f else g / size for g, f in zip(grads, self.out_flags, strict=True)]
+        made = self.inside(call, ctx.inner, *self.wrap(given, self.out_flags))
         made = made if isinstance(made, tuple) else (made,)
-        return tuple(_gradient(m, f) for m, f in zip(made, flags, strict=True))
+        return tuple(self._gradient(m, f) for m, f in zip(made, self.flags, strict=True))
 
-    def _gradient(value: Any, flag: bool) -> Any:
+    def _gradient(self, value: Any, flag: bool) -> Any:
         if value is None:
             return None
         if flag:
-            return all_examples(value, level)
-        return level.unwrap(value).sum(0) if level.has(value) else value * level.size
+            return all_examples(value, self.level)
+        return self.level.unwrap(value).sum(0) if self.level.has(value) else value * self.level.size
 
-    def jvp(ctx: Any, *tangents: Any) -> Any:
-        made = inside(cls.jvp, ctx.inner, *wrap(tangents, flags))
+    def jvp(self, ctx: Any, *tangents: Any) -> Any:
+        made = self.inside(self.cls.jvp, ctx.inner, *self.wrap(tangents, self.flags))
         made = made if isinstance(made, tuple) else (made,)
-        out = [
-            None if m is None else all_examples(m, level) if f else level.unwrap(m)
-            for m, f in zip(made, out_flags, strict=True)
-        ]
-        return tuple(out) if many[0] else out[0]
+        return self.given(
+            [
+                None if m is None else all_examples(m, self.level) if f else self.level.unwrap(m)
+                for m, f in zip(made, self.out_flags, strict=True)
+            ]
+        )
 
+
+def _generated(cls: Any, level: VmapLevel, args: tuple[Any, ...], kwargs: dict[str, Any], with_setup: bool) -> Any:
+    """Call a `Function` on tensors with batch dimension whose methods are those of `cls`, vectorized."""
+    from ..function import Function
+
+    methods = _Vectorized(cls, level, args, kwargs)
     body = {
-        "forward": staticmethod(forward if with_setup else forward_with_ctx),
-        **({"setup_context": staticmethod(setup_context)} if with_setup else {}),
-        "backward": staticmethod(backward),
-        "jvp": staticmethod(jvp),
+        "forward": staticmethod(methods.forward if with_setup else methods.forward_with_ctx),
+        **({"setup_context": staticmethod(methods.setup_context)} if with_setup else {}),
+        "backward": staticmethod(methods.backward),
+        "jvp": staticmethod(methods.jvp),
         "generate_vmap_rule": True,
     }
     meta: Any = type(Function)
@@ -199,5 +216,5 @@ def _generated(cls: Any, level: VmapLevel, args: tuple[Any, ...], kwargs: dict[s
     mapped = meta(name, (Function,), body)
     with outside():
         made = mapped.apply(*[level.unwrap(a) for a in args])
-    items = wrap(made if isinstance(made, tuple) else (made,), out_flags)
+    items = methods.wrap(made if isinstance(made, tuple) else (made,), methods.out_flags)
     return tuple(items) if isinstance(made, tuple) else items[0]

@@ -69,36 +69,35 @@ def quotient(evaluate: Callable[[], Outputs], target: Tensor, step: Any) -> list
     return [(a - b) / 2 for a, b in zip(above, below, strict=True)]
 
 
+def _by_output(x: Tensor, rows: list[list[list[Tensor]]], evaluate: Callable[[], Sequence[Tensor]]) -> Any:
+    """Return, for each output, a Jacobian for each axis of `x`, from the derivatives by element of `x` and axis."""
+    axes = range(2 if x.is_complex() else 1)
+    if not rows:
+        return [[_empty(0, out.numel(), out) for _ in axes] for out in evaluate()]
+    return [[_stacked([row[axis][nr].reshape(-1) for row in rows]) for axis in axes] for nr in range(len(rows[0][0]))]
+
+
+def _steps(x: Tensor, size: float) -> Iterator[list[Tensor]]:
+    """For each element of a tensor, steps of this size along its real and, if any, imaginary axis."""
+    for index in _elements(x.shape):
+        steps = []
+        for unit in (1.0, 1j) if x.is_complex() else (1.0,):
+            steps.append(zeros(x.shape, dtype=x.dtype, device=x.device))
+            steps[-1][index] = size * unit
+        yield steps
+
+
 def numerical_jacobians(function: Callable[..., Any], inputs: Sequence[Any], eps: float) -> list[list[list[Tensor]]]:
     """For each output and each differentiable input, the derivative along the real and, if any, imaginary axis."""
 
     def evaluate() -> Outputs:
         return tuple(as_tuple(function(*inputs)))
 
-    found: list[list[list[Tensor]]] = []
+    found = []
     for x in differentiable_inputs(inputs):
         held = x.data  # shares the storage, but not the version counter
-        rows: list[list[list[Tensor]]] = []
-        units = (1.0, 1j) if x.is_complex() else (1.0,)
-        for index in _elements(x.shape):
-            row = []
-            for unit in units:
-                step = zeros(x.shape, dtype=x.dtype, device=x.device)
-                step[index] = eps * unit
-                row.append([d / eps for d in quotient(evaluate, held, step)])
-            rows.append(row)
-        outputs = evaluate() if not rows else ()
-        count = len(rows[0][0]) if rows else len(outputs)
-        by_output = []
-        for nr in range(count):
-            axes = []
-            for axis in range(len(units)):
-                if rows:
-                    axes.append(_stacked([row[axis][nr].reshape(-1) for row in rows]))
-                else:
-                    axes.append(_empty(0, outputs[nr].numel(), outputs[nr]))
-            by_output.append(axes)
-        found.append(by_output)
+        rows = [[[d / eps for d in quotient(evaluate, held, step)] for step in steps] for steps in _steps(x, eps)]
+        found.append(_by_output(x, rows, evaluate))
     return found
 
 
@@ -125,17 +124,13 @@ def backward_jacobians(output: Tensor, sources: list[Tensor], component: Compone
     for index in _elements(value.shape):
         seed = zeros_like(value)
         seed[index] = 1.0
-        for column, x, g in zip(columns, sources, _backward(value, sources, seed), strict=True):
+        found = grad(value, sources, seed, retain_graph=True, allow_unused=True)
+        for column, x, g in zip(columns, sources, found, strict=True):
             column.append(zeros_like(x) if g is None else g.to_dense())
     return [
         _stacked([g.reshape(-1) for g in column]).t() if column else _empty(x.numel(), 0, x)
         for column, x in zip(columns, sources, strict=True)
     ]
-
-
-def _backward(output: Tensor, sources: list[Tensor], seed: Tensor) -> tuple[Tensor | None, ...]:
-    found: tuple[Tensor | None, ...] = grad(output, sources, seed, retain_graph=True, allow_unused=True)
-    return found
 
 
 def forward_directions(function: Callable[..., Any], inputs: Sequence[Any], nr: int, direction: Tensor) -> list[Tensor]:
@@ -159,22 +154,6 @@ def forward_jacobians(function: Callable[..., Any], inputs: Sequence[Any]) -> li
     """Like `numerical_jacobians`, by forward mode."""
     found = []
     for nr, x in enumerate(differentiable_inputs(inputs)):
-        units = (1.0, 1j) if x.is_complex() else (1.0,)
-        rows: list[list[list[Tensor]]] = []
-        for index in _elements(x.shape):
-            row = []
-            for unit in units:
-                direction = zeros(x.shape, dtype=x.dtype, device=x.device)
-                direction[index] = unit
-                row.append(forward_directions(function, inputs, nr, direction))
-            rows.append(row)
-        if not rows:
-            found.append([[_empty(0, o.numel(), o) for _ in units] for o in as_tuple(function(*inputs))])
-            continue
-        found.append(
-            [
-                [_stacked([row[axis][out].reshape(-1) for row in rows]) for axis in range(len(units))]
-                for out in range(len(rows[0][0]))
-            ]
-        )
+        rows = [[forward_directions(function, inputs, nr, step) for step in steps] for steps in _steps(x, 1.0)]
+        found.append(_by_output(x, rows, lambda: as_tuple(function(*inputs))))
     return found

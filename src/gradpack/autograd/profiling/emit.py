@@ -79,26 +79,6 @@ class Ranges:
             self.open -= 1
             self.emitter.pop()
 
-    def alone(self, node: Node, g: Any, keep: bool) -> Any:
-        self.emitter.push(self._text(node, g))
-        try:
-            return node.backward(g, keep)
-        finally:
-            self.emitter.pop()
-
-    def serving(self, serve: Callable[..., None]) -> Callable[..., None]:
-        def served(leaf: Node, g: Any, create_graph: bool, wanted: Any, capture: bool) -> None:
-            if wanted is not None and (leaf not in wanted or capture):
-                serve(leaf, g, create_graph, wanted, capture)
-                return
-            self.emitter.push(self._text(leaf, g))
-            try:
-                serve(leaf, g, create_graph, wanted, capture)
-            finally:
-                self.emitter.pop()
-
-        return served
-
 
 def _library(name: str, extra: str) -> Any:
     try:

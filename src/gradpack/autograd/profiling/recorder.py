@@ -20,7 +20,7 @@ from ...core.tensor import Tensor
 from ...declare.dispatch.torch_names import VARIANTS
 from ...declare.generate import profiling as clocks
 from ...declare.generate.profiling import ANNOTATION, FUNCTION, MEMORY, NODE, OP, sequence_of
-from ...graph.node import Node, Nowhere, Origin, Part, Slot
+from ...graph.node import AccumulateGrad, Node, Nowhere, Origin, Part, Slot
 
 Record = tuple[int, str, int, int, int, int | None, Any]
 
@@ -199,8 +199,12 @@ def callers(skip: int) -> list[str]:
 
 # Names of nodes by type. Nodes that torch does not have are attributed to the node before them.
 _OURS_ALONE = ""
-_ACCUMULATE = "torch::autograd::AccumulateGrad"
-_labels: dict[type, str | None] = {Slot: _OURS_ALONE, Nowhere: _OURS_ALONE, Origin: _OURS_ALONE}
+_labels: dict[type, str | None] = {
+    Slot: _OURS_ALONE,
+    Nowhere: _OURS_ALONE,
+    Origin: _OURS_ALONE,
+    AccumulateGrad: "torch::autograd::AccumulateGrad",
+}
 _named: dict[type, str] = {}  # names that depend on the type only
 
 
@@ -240,14 +244,14 @@ class Pass:
     hooks) is another event around it, as in torch: so only starts and ends are recorded, and `decoded` does the rest.
     """
 
-    __slots__ = ("began", "detailed", "memory", "named", "node", "note", "remark", "shapes", "thread", "what")
+    __slots__ = ("began", "detailed", "memory", "named", "node", "note", "shapes", "thread", "what")
 
     def __init__(self, recorder: Recorder) -> None:
         flat: list[Any] = []
         self.thread = get_ident()
         recorder.passes.append((self.thread, flat))
         self.note = flat.extend  # takes `(what, start, end, seq)`: `what` is a label, a node type, or (label, details)
-        self.remark, self.shapes = recorder.note, recorder.shapes
+        self.shapes = recorder.shapes
         self.memory: Any = recorder.memory if recorder.watch is None else Both(recorder.memory, recorder.watch)
         self.detailed = self.shapes or self.memory is not None
         self.named: dict[type, str] | None = None if self.detailed else _named
@@ -283,35 +287,6 @@ class Pass:
             self.end(None)
         now = perf_counter_ns()
         self.note((None, now, now, 0))
-
-    def alone(self, node: Node, g: Any, keep: bool) -> Any:
-        """Run and record a node on any thread."""
-        label, what = _label(node), gradients_of(g) if self.shapes else None
-        start = perf_counter_ns()
-        grads = node.backward(g, keep)
-        end = perf_counter_ns()
-        if label:
-            self.remark((NODE, label, start, end, get_ident(), node.seq, end if what is None else (end, what)))
-        return grads
-
-    def serving(self, serve: Callable[..., None]) -> Callable[..., None]:
-        """Wrap `serve`, which accumulates into a leaf, to record it."""
-
-        def served(leaf: Node, g: Any, create_graph: bool, wanted: Any, capture: bool) -> None:
-            if wanted is not None and (leaf not in wanted or capture):
-                serve(leaf, g, create_graph, wanted, capture)
-                return
-            what = gradients_of(g) if self.shapes else None
-            if self.memory is not None:
-                self.memory.know((g,))
-            start = perf_counter_ns()
-            serve(leaf, g, create_graph, wanted, capture)
-            end = perf_counter_ns()
-            self.note((_ACCUMULATE if what is None else (_ACCUMULATE, what), start, end, 1))
-            if self.memory is not None:
-                self.memory.see(leaf.grad, end)  # type: ignore[attr-defined]  # perhaps a copy
-
-        return served
 
 
 def decoded(thread: int, flat: list[Any]) -> Iterator[Record]:

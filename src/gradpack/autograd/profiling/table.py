@@ -1,18 +1,19 @@
-"""Profiler events as a table, in torch's layout."""
+"""The columns of tables of profiler events, in torch's layout."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from itertools import zip_longest
 from math import floor, log10
 from typing import Any
 
 _WIDTH = 12
-_GAP = "  "
+GAP = "  "
 _MICROSECONDS = {"s": 1e6, "ms": 1e3, "us": 1.0}
 _DEVICES = ("cuda", "xpu", "privateuse1")
 _FLOPS = ("FLOPs", "KFLOPs", "MFLOPs", "GFLOPs", "TFLOPs", "PFLOPs")
 
-Column = tuple[str, str, int, Callable[[Any], Any]]  # title, ">" or "<", width, cell text for an event
+Column = tuple[str, str, int, Callable[[Any], Any]]  # title, ">" or "<", width, cell for an event, or its lines
 
 
 def as_device(name: str) -> str:
@@ -55,103 +56,93 @@ def _at_most(width: int, most: int | None) -> int:
     return width if most is None else min(width, most)
 
 
-def build_table(
-    events: Sequence[Any],
-    sort_by: str | None = None,
-    header: str | None = None,
-    row_limit: int = 100,
-    max_src_column_width: int | None = 75,
-    max_name_column_width: int | None = 55,
-    max_shapes_column_width: int | None = 80,
-    with_flops: bool = False,
-    profile_memory: bool = False,
-    top_level_events_only: bool = False,
-    time_unit: str | None = None,
-) -> str:
-    """Return events, or averages, as a table; an empty string if there are none. See `EventList.table`."""
-    if not events:
-        return ""
-    if sort_by is not None:
-        name = as_device(sort_by)
-        events = sorted(events, key=lambda event: getattr(event, name), reverse=True)
-    total = sum(event.self_cpu_time_total for event in events)
-    device_total = sum(event.self_device_time_total for event in events)
-    device = (events[0].use_device or "None").upper()
-    columns: list[Column] = []
+def _number(title: str, cell: Callable[[Any], Any]) -> Column:
+    return title, ">", _WIDTH, cell
 
-    def time(title: str, name: str) -> None:
-        columns.append((title, ">", _WIDTH, lambda event: format_time(getattr(event, name), time_unit)))
 
-    def share(title: str, name: str, whole: float) -> None:
-        columns.append((title, ">", _WIDTH, lambda event: format_share(getattr(event, name), whole)))
-
-    def memory(title: str, name: str) -> None:
-        columns.append((title, ">", _WIDTH, lambda event: format_memory(getattr(event, name))))
-
-    width = _at_most(max(len(event.key) for event in events) + 4, max_name_column_width)
-    columns.append(("Name", ">", width, lambda event: _shortened(event.key, max_name_column_width)))
+def name_columns(events: Sequence[Any], most: int | None) -> list[Column]:
+    """The columns of the names; `most` is the largest width."""
+    width = _at_most(max(len(event.key) for event in events) + 4, most)
+    found: list[Column] = [("Name", ">", width, lambda event: _shortened(event.key, most))]
     if any(event.overload_name for event in events):
-        overload: Callable[[Any], str] = lambda event: _shortened(event.overload_name or "", max_name_column_width)  # noqa: E731
-        columns.append(("Overload Name", ">", width, overload))
-    share("Self CPU %", "self_cpu_time_total", total)
-    time("Self CPU", "self_cpu_time_total")
-    columns.append(("CPU total %", ">", _WIDTH, lambda e: 0 if e.is_async else format_share(e.cpu_time_total, total)))
-    time("CPU total", "cpu_time_total")
-    time("CPU time avg", "cpu_time")
-    has_device = any(event.self_device_time_total > 0 for event in events)
-    if has_device:
-        time(f"Self {device}", "self_device_time_total")
-        share(f"Self {device} %", "self_device_time_total", device_total)
-        time(f"{device} total", "device_time_total")
-        time(f"{device} time avg", "device_time")
-    if profile_memory:
-        memory("CPU Mem", "cpu_memory_usage")
-        memory("Self CPU Mem", "self_cpu_memory_usage")
-        if any(event.device_memory_usage for event in events):
-            memory(f"{device} Mem", "device_memory_usage")
-            memory(f"Self {device} Mem", "self_device_memory_usage")
-    columns.append(("# of Calls", ">", _WIDTH, lambda event: event.count))
+        found.append(("Overload Name", ">", width, lambda event: _shortened(event.overload_name or "", most)))
+    return found
+
+
+def time_columns(total: float, device_total: float, device: str | None, unit: str | None) -> list[Column]:
+    """The columns of times; `device` is the name of another device, if there are times on one."""
+
+    def time(title: str, name: str) -> Column:
+        return _number(title, lambda event: format_time(getattr(event, name), unit))
+
+    def share(title: str, name: str, whole: float) -> Column:
+        return _number(title, lambda event: format_share(getattr(event, name), whole))
+
+    found = [
+        share("Self CPU %", "self_cpu_time_total", total),
+        time("Self CPU", "self_cpu_time_total"),
+        _number("CPU total %", lambda event: total_share(event, total)),
+        time("CPU total", "cpu_time_total"),
+        time("CPU time avg", "cpu_time"),
+    ]
+    if device is not None:
+        found += [
+            time(f"Self {device}", "self_device_time_total"),
+            share(f"Self {device} %", "self_device_time_total", device_total),
+            time(f"{device} total", "device_time_total"),
+            time(f"{device} time avg", "device_time"),
+        ]
+    return found
+
+
+def total_share(event: Any, total: float) -> Any:
+    """The cell of "CPU total %"."""
+    return 0 if event.is_async else format_share(event.cpu_time_total, total)
+
+
+def memory_columns(events: Sequence[Any], device: str) -> list[Column]:
+    """The columns of memory on the CPU and, if there is any, on another device."""
+
+    def memory(title: str, name: str) -> Column:
+        return _number(title, lambda event: format_memory(getattr(event, name)))
+
+    found = [memory("CPU Mem", "cpu_memory_usage"), memory("Self CPU Mem", "self_cpu_memory_usage")]
+    if any(event.device_memory_usage for event in events):
+        found.append(memory(f"{device} Mem", "device_memory_usage"))
+        found.append(memory(f"Self {device} Mem", "self_device_memory_usage"))
+    return found
+
+
+def call_columns(events: Sequence[Any], most_shapes: int | None, most_source: int | None) -> list[Column]:
+    """The columns of the number of calls, of shapes and of places in the source."""
+    found = [_number("# of Calls", lambda event: event.count)]
     if any(event.node_id != -1 for event in events):
-        columns.append(("Node ID", ">", _WIDTH, lambda event: event.node_id))
+        found.append(_number("Node ID", lambda event: event.node_id))
     if any(event.input_shapes for event in events):
-        shapes = _at_most(max(len(str(event.input_shapes)) for event in events) + 4, max_shapes_column_width)
-        columns.append(("Input Shapes", ">", shapes, lambda event: str(event.input_shapes)[:shapes]))
-    source: Column | None = None
-    stacks = [event.stack for event in events if event.stack]
-    if stacks:
-        place = _at_most(max(len(entry) for stack in stacks for entry in stack) + 4, max_src_column_width)
-        source = ("Source Location", "<", place, lambda event: _end_of(event.stack[0], place) if event.stack else "")
-        columns.append(source)
+        shapes = _at_most(max(len(str(event.input_shapes)) for event in events) + 4, most_shapes)
+        found.append(("Input Shapes", ">", shapes, lambda event: str(event.input_shapes)[:shapes]))
+    places = [entry for event in events for entry in event.stack or ()]
+    if places:
+        width = _at_most(max(map(len, places)) + 4, most_source)
+        found.append(
+            ("Source Location", "<", width, lambda e: [*(_end_of(entry, width) for entry in e.stack or [""]), ""])
+        )
+    return found
+
+
+def flops_columns(events: Sequence[Any]) -> list[Column]:
+    """The column of floating point operations, if some are known."""
     known = [event.flops for event in events if event.flops]
-    if with_flops and known:
-        step = int(max(0, min(floor(log10(min(known)) / 3), len(_FLOPS) - 1)))
-        flops: Callable[[Any], str] = lambda e: f"{e.flops / 1000**step:8.3f}" if e.flops else "--"  # noqa: E731
-        columns.append((f"Total {_FLOPS[step]}", ">", _WIDTH, flops))
+    if not known:
+        return []
+    step = int(max(0, min(floor(log10(min(known)) / 3), len(_FLOPS) - 1)))
+    return [_number(f"Total {_FLOPS[step]}", lambda e: f"{e.flops / 1000**step:8.3f}" if e.flops else "--")]
 
-    def line(cells: list[Any]) -> str:
-        parts = (f"{cell!s:{side}{wide}}" for cell, (_, side, wide, _) in zip(cells, columns, strict=True))
-        return "".join(part + _GAP for part in parts)
 
-    rule = "".join("-" * wide + _GAP for _, _, wide, _ in columns)
-    double = "=" * (len(rule) - len(_GAP))
-    lines = [] if header is None else [double, header]
-    if top_level_events_only:
-        lines += [double, "This report only display top-level ops statistics"]
-    lines += [rule, line([title for title, *_ in columns]), rule]
-    shown = 0
-    for event in events:
-        if shown == row_limit:
-            break
-        if top_level_events_only and event.cpu_parent is not None:
-            continue
-        shown += 1
-        event.self_cpu_percent = format_share(event.self_cpu_time_total, total)
-        event.total_cpu_percent = 0 if event.is_async else format_share(event.cpu_time_total, total)
-        lines.append(line([cell(event) for *_, cell in columns]))
-        if source is not None:
-            rest = [_end_of(entry, source[2]) for entry in (event.stack or [])[1:]]
-            lines.extend(line([text if column is source else "" for column in columns]) for text in (*rest, ""))
-    lines += [rule, f"Self CPU time total: {format_time(total, time_unit)}"]
-    if has_device:
-        lines.append(f"Self {device} time total: {format_time(device_total, time_unit)}")
-    return "\n".join(lines) + "\n"
+def lines(columns: list[Column], cells: Iterable[Any]) -> list[str]:
+    """The lines of a row of the table: several, if a cell is a list."""
+    rows = zip_longest(*(cell if isinstance(cell, list) else [cell] for cell in cells), fillvalue="")
+    return [
+        "".join(f"{cell!s:{side}{width}}{GAP}" for cell, (_, side, width, _) in zip(row, columns, strict=True))
+        for row in rows
+    ]

@@ -32,9 +32,6 @@ class InterpretedNode(OpNode):
     def _of_examples(self, g: Any) -> list[Any] | None:
         return None
 
-    def movable(self) -> bool:
-        return bool(self.backend.is_numpy) and OpNode.movable(self)
-
     def _free(self) -> None:
         super()._free()
         node: Any = self  # whose class has the slot

@@ -83,16 +83,6 @@ class OpNode(Node):
             return None
         return [x if x is None else batched(wrap(x), g._data.level) for x in found]
 
-    def movable(self) -> bool:
-        """Return False if unpacking a saved tensor would call a hook."""
-        for name in needed(self.op, None):
-            saved = getattr(self, name, None)
-            if isinstance(saved, Packed) or (
-                type(saved) is SavedList and any(isinstance(v, Packed) for v in saved.items)
-            ):
-                return False
-        return True
-
     def _sources(self) -> dict[str, Any]:
         """Return the edge, or list of edges, of each differentiable input."""
         op, edges = self.op, list(self.edges)
@@ -296,7 +286,7 @@ def is_wanted(source: Any, asked: set[Node] | None = None) -> bool:
 def _asked_for(node: Node) -> set[Node] | None:
     """Return the nodes that the current backward pass needs, if limited to some inputs and running `node`."""
     run = RUN.get()
-    needed: set[Node] | None = None if run is None or run.plan is None else run.plan.needed
+    needed: set[Node] | None = None if run is None else run.needed
     return needed if needed is not None and node in needed else None
 
 

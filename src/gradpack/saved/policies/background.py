@@ -80,7 +80,7 @@ class Crew:
         self._team: list[threading.Thread] = []
         self._calls: deque[Workers] = deque()  # each entry asks for one thread
         self._idle = 0
-        self._lock = threading.Lock()  # `with` is used on it, never on the condition: see graph/parallel.py
+        self._lock = threading.Lock()  # enter this, not the condition, which an interrupt would leave locked
         self._wake = threading.Condition(self._lock)
         self.process = os.getpid()
 
